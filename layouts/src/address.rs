@@ -1,0 +1,154 @@
+//! The words for places: chips, tiles, cores, and the address spaces they see.
+
+use std::fmt;
+
+/// A chip of the mesh: PCIe chips in device order from 0, then remote chips by (rack, shelf, y, x).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChipId(pub u16);
+
+/// Where a chip stands in the installation, as its base firmware publishes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChipCoord {
+    /// Column of the chip in its shelf.
+    pub x: u8,
+    /// Row of the chip in its shelf.
+    pub y: u8,
+    /// Rack number.
+    pub rack: u8,
+    /// Shelf number.
+    pub shelf: u8,
+}
+
+/// A tile's place on NOC 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NocXy {
+    /// Column, 0 to 9.
+    pub x: u8,
+    /// Row, 0 to 11.
+    pub y: u8,
+}
+
+/// What a tile (one NoC endpoint) is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TileKind {
+    /// Compute tile: five baby RISC-V cores and 1464 KiB of L1.
+    Tensix,
+    /// Ethernet tile: one ERISC and 256 KiB of L1.
+    Eth,
+    /// One of three ports of a 2 GiB DRAM channel.
+    Dram,
+    /// The management processor.
+    Arc,
+    /// The PCIe endpoint.
+    Pcie,
+    /// Nothing but a router.
+    Router,
+}
+
+/// One baby RISC-V of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CoreKind {
+    /// Data movement 0 of a Tensix tile.
+    Brisc,
+    /// Data movement 1 of a Tensix tile.
+    Ncrisc,
+    /// Unpack.
+    Trisc0,
+    /// Math.
+    Trisc1,
+    /// Pack.
+    Trisc2,
+    /// The core of an Ethernet tile.
+    Erisc,
+}
+
+/// One core of the mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CoreId {
+    /// The chip.
+    pub chip: ChipId,
+    /// The tile, NOC 0 coordinates.
+    pub tile: NocXy,
+    /// Which of the tile's cores.
+    pub core: CoreKind,
+}
+
+/// One end of a link: an Ethernet channel of a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EthId {
+    /// The chip.
+    pub chip: ChipId,
+    /// The Ethernet channel, 0 to 15.
+    pub channel: u8,
+}
+
+/// What a host can read: a chip, a tile on NOC 0 and a 36-bit tile-local offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NocAddr {
+    /// The chip.
+    pub chip: ChipId,
+    /// The tile, NOC 0 coordinates.
+    pub tile: NocXy,
+    /// Tile-local byte address, below 2^36.
+    pub offset: u64,
+}
+
+/// A 32-bit address as one core sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CoreAddr(pub u32);
+
+impl fmt::Display for ChipId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Display for NocXy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.x, self.y)
+    }
+}
+
+impl fmt::Display for NocAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{:#x}", self.chip, self.tile, self.offset)
+    }
+}
+
+impl fmt::Display for EthId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:e{}", self.chip, self.channel)
+    }
+}
+
+impl CoreKind {
+    /// The name tt-metal gives the core, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Brisc => "brisc",
+            Self::Ncrisc => "ncrisc",
+            Self::Trisc0 => "trisc0",
+            Self::Trisc1 => "trisc1",
+            Self::Trisc2 => "trisc2",
+            Self::Erisc => "erisc",
+        }
+    }
+}
+
+impl TileKind {
+    /// The cores of a tile of this kind, in mailbox order.
+    pub fn cores(self) -> &'static [CoreKind] {
+        use CoreKind::{Brisc, Erisc, Ncrisc, Trisc0, Trisc1, Trisc2};
+        match self {
+            Self::Tensix => &[Brisc, Ncrisc, Trisc0, Trisc1, Trisc2],
+            Self::Eth => &[Erisc],
+            Self::Dram | Self::Arc | Self::Pcie | Self::Router => &[],
+        }
+    }
+}
+
+impl fmt::Display for CoreId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.chip, self.tile, self.core.name())
+    }
+}

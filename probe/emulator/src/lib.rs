@@ -1,0 +1,1 @@
+//! The emulated Wormhole mesh as the bus sees it.

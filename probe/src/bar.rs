@@ -1,0 +1,53 @@
+//! The one way to a live machine: PCI config space, BARs and time, in batches.
+
+use crate::snapshot::AccessError;
+
+/// One operation on the bus. Reads append their bytes to the batch's answer, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BarOp {
+    /// Reads 4 bytes of PCI config space.
+    ConfigRead {
+        /// PCIe device in enumeration order.
+        device: u8,
+        /// Byte offset, 4-aligned.
+        offset: u16,
+    },
+    /// Reads bytes of a BAR; 4 bytes at a 4-aligned offset are one 32-bit load.
+    Read {
+        /// PCIe device in enumeration order.
+        device: u8,
+        /// BAR number: 0, 2 or 4.
+        bar: u8,
+        /// Byte offset in the BAR.
+        offset: u64,
+        /// How many bytes.
+        len: u32,
+    },
+    /// Writes bytes of a BAR.
+    Write {
+        /// PCIe device in enumeration order.
+        device: u8,
+        /// BAR number: 0, 2 or 4.
+        bar: u8,
+        /// Byte offset in the BAR.
+        offset: u64,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// Lets at least this many device cycles pass (silicon waits, simulators clock).
+    Pass {
+        /// Device cycles (1 GHz: nanoseconds).
+        cycles: u64,
+    },
+    /// Reads the target's own time: 8 bytes, little-endian, in device cycles.
+    Now,
+}
+
+/// A machine as its bus shows it. Silicon, the vendor's simulator and the emulator meet here.
+pub trait Bar: Send {
+    /// Carries out the operations in order and appends what the reads gave to `answer`.
+    ///
+    /// # Errors
+    /// The first operation that fails ends the batch; what was read before it stays in `answer`.
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError>;
+}

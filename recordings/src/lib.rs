@@ -1,0 +1,2 @@
+//! Moments kept: format, writer, reader, replay.
+#![forbid(unsafe_code)]

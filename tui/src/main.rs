@@ -1,0 +1,3 @@
+//! The picture and the only binary.
+
+fn main() {}
