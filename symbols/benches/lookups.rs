@@ -1,0 +1,2 @@
+//! Figures for loading and looking up.
+fn main() {}
