@@ -1,0 +1,75 @@
+//! Proves the arrows of the design: which room may use which.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Folder of a room, and the rooms it may use. `tests` may use all and is left out.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("layouts", &[]),
+    ("symbols", &[]),
+    ("firmware", &[]),
+    ("probe/emulator", &[]),
+    ("probe", &["layouts", "symbols", "firmware", "emulator"]),
+    ("recordings", &["probe", "layouts"]),
+    ("tui", &["layouts", "symbols", "firmware", "emulator", "probe", "recordings"]),
+];
+
+/// Crates of others that a room must never have heard of.
+const NEVER_HEARD_OF: &[(&str, &[&str])] = &[
+    ("layouts", &["gimli", "object", "addr2line", "libloading", "tokio", "ratatui"]),
+    ("symbols", &["tokio", "ratatui", "crossterm"]),
+    ("probe/emulator", &["gimli", "object", "addr2line", "tokio", "ratatui"]),
+    ("probe", &["gimli", "addr2line", "tokio", "ratatui", "crossterm"]),
+    ("recordings", &["ratatui", "crossterm", "tokio"]),
+    ("tui", &["gimli", "addr2line", "object", "libloading"]),
+];
+
+const TOP_LEVEL: &[&str] = &[
+    "Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "firmware", "layouts", "probe", "recordings",
+    "symbols", "tests", "tui",
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+fn dependencies(room: &str) -> BTreeSet<String> {
+    let path = root().join(room).join("Cargo.toml");
+    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let manifest: toml::Table = text.parse().unwrap();
+    let names = |key| manifest.get(key).and_then(toml::Value::as_table).into_iter().flatten();
+    names("dependencies").map(|(name, _)| name.clone()).collect()
+}
+
+#[test]
+fn rooms_use_only_what_the_arrows_allow() {
+    let rooms: BTreeSet<&str> =
+        ["layouts", "symbols", "firmware", "emulator", "probe", "recordings", "tui", "tests"].into();
+    for (room, allowed) in ARROWS {
+        for dependency in dependencies(room) {
+            if rooms.contains(dependency.as_str()) {
+                assert!(allowed.contains(&dependency.as_str()), "{room} must not use {dependency}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rooms_have_never_heard_of_what_is_not_theirs() {
+    for (room, strangers) in NEVER_HEARD_OF {
+        let dependencies = dependencies(room);
+        for stranger in *strangers {
+            assert!(!dependencies.contains(*stranger), "{room} must not use {stranger}");
+        }
+    }
+}
+
+#[test]
+fn the_top_level_is_the_fixed_one() {
+    for entry in fs::read_dir(root()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let known = TOP_LEVEL.contains(&name.as_str()) || name.starts_with('.') || name == "target";
+        assert!(known, "{name} does not belong at the top level");
+    }
+}

@@ -1,0 +1,54 @@
+//! Habits that are tests, not review comments.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = Vec::new();
+    rust_files(root, &mut found);
+    assert!(found.len() > 20, "found only {} source files", found.len());
+    found.into_iter().map(|p| (p.clone(), fs::read_to_string(p).unwrap())).collect()
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    for (path, text) in sources() {
+        assert!(text.starts_with("//! "), "{} does not open with a `//!` sentence", path.display());
+    }
+}
+
+#[test]
+fn no_type_is_named_frame() {
+    for (path, text) in sources() {
+        for kind in ["struct", "enum", "type", "trait"] {
+            for end in [" ", "<", ";", "("] {
+                let declaration = format!("{kind} Frame{end}");
+                assert!(!text.contains(&declaration) || path.ends_with("habits.rs"), "{}: {declaration}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_asks_whether_it_is_a_simulator() {
+    for (path, text) in sources() {
+        assert!(
+            !text.contains("fn is_simulator") || path.ends_with("habits.rs"),
+            "{}: what a target can do is data",
+            path.display()
+        );
+    }
+}

@@ -1,0 +1,5 @@
+//! The house's own rules, and behaviour across rooms.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod arrows;
+mod habits;
