@@ -1,1 +1,4 @@
 //! The emulated Wormhole mesh as the bus sees it.
+
+pub mod hart;
+pub mod memory;

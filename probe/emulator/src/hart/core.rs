@@ -1,0 +1,99 @@
+//! One hart: its registers, its private memories, and why it is not running.
+
+use super::decode::{self, Op};
+use super::{IRAM, IRAM_BYTES, LOCAL_RAM, Stop};
+
+/// Largest private RAM; TRISCs see the lower half only.
+pub(crate) const LOCAL_BYTES: usize = 4096;
+
+/// Why a hart executes or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Reset,
+    Running,
+    /// Held by the debug interface.
+    Paused,
+    Stopped(Stop),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Hart {
+    pub(crate) index: u8,
+    /// Indexed by a byte so that no access needs a bounds check: 0..32 are the registers, 32 takes results for x0.
+    pub(crate) regs: Box<[u32; 256]>,
+    pub(crate) pc: u32,
+    pub(crate) state: State,
+    pub(crate) reset_pc: u32,
+    pub(crate) local: Box<[u8; LOCAL_BYTES]>,
+    pub(crate) local_bytes: u32,
+    /// Decoded instruction RAM, empty for harts without one.
+    pub(crate) iram: Vec<Op>,
+    tensix: bool,
+    /// The one CSR (0x7C0) that tt-metal's firmware sets and clears bits of.
+    pub(crate) csr: u32,
+    /// The cycle at which its next instruction is due.
+    pub(crate) at: u64,
+    /// Instructions retired, slept ones included.
+    pub(crate) retired: u64,
+    /// Instructions retired in sleep.
+    pub(crate) slept: u64,
+}
+
+impl Hart {
+    pub(crate) fn new(
+        index: u8,
+        reset_pc: u32,
+        local_bytes: u32,
+        iram: bool,
+        tensix: bool,
+    ) -> Self {
+        let words = if iram { IRAM_BYTES as usize / 4 } else { 0 };
+        Self {
+            index,
+            regs: Box::new([0; 256]),
+            pc: reset_pc,
+            state: State::Reset,
+            reset_pc,
+            local: Box::new([0; LOCAL_BYTES]),
+            local_bytes,
+            iram: (0..words)
+                .map(|word| decode::decode(0, IRAM + word as u32 * 4, IRAM, tensix))
+                .collect(),
+            tensix,
+            csr: 0,
+            at: 0,
+            retired: 0,
+            slept: 0,
+        }
+    }
+
+    pub(crate) fn start(&mut self, now: u64) {
+        self.regs.fill(0);
+        self.pc = self.reset_pc;
+        self.at = now;
+        self.state = State::Running;
+    }
+
+    pub(crate) fn running(&self) -> bool {
+        self.state == State::Running
+    }
+
+    /// Fills instruction RAM; bytes past its end and incomplete words are ignored.
+    pub(crate) fn load_iram(&mut self, offset: u32, bytes: &[u8]) {
+        let first = offset as usize / 4;
+        for (index, word) in bytes.chunks_exact(4).enumerate() {
+            let pc = IRAM.wrapping_add((first + index) as u32 * 4);
+            if let Some(op) = self.iram.get_mut(first + index) {
+                let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+                *op = decode::decode(word, pc, IRAM, self.tensix);
+            }
+        }
+    }
+
+    /// Offset in private RAM, if the address lies there.
+    #[inline]
+    pub(crate) fn local_offset(&self, addr: u32) -> Option<usize> {
+        let offset = addr.wrapping_sub(LOCAL_RAM);
+        (offset < self.local_bytes).then_some(offset as usize)
+    }
+}

@@ -1,0 +1,190 @@
+//! The L1 of one tile, with the code decoded from it and the lines that sleeping harts watch.
+//!
+//! Every producer of bytes (harts, NoC deliveries, the host, Ethernet links) stores through this type, so that decoded
+//! instructions never outlive their bytes by more than the rule in [`crate::hart`] allows, and a sleeping hart hears of each
+//! change to what it read.
+#![allow(dead_code, reason = "sleep is being built on this")]
+
+use crate::hart::decode::{self, Op};
+use std::ops::Range;
+
+/// L1 bytes of a Tensix tile (1464 KiB, wormhole.md 4.1).
+pub const TENSIX_L1_BYTES: u32 = 1464 * 1024;
+/// L1 bytes of an Ethernet tile (256 KiB, wormhole.md 5.1).
+pub const ETH_L1_BYTES: u32 = 256 * 1024;
+
+/// Bytes that share one byte of flags.
+pub(crate) const LINE_BYTES: u32 = 32;
+/// Flag of a line: instructions were decoded from it. The lower bits say which harts watch the line while they sleep.
+pub(crate) const CODE: u8 = 0x80;
+
+/// An access that does not lie inside the memory, or is empty of meaning there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// First byte asked for, as an L1 address.
+    pub addr: u32,
+    /// Bytes asked for.
+    pub len: usize,
+}
+
+/// L1 of a tile. Zeroed, and committed by the host only where something was written.
+#[derive(Debug, Clone)]
+pub struct TileMemory {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) flags: Vec<u8>,
+    pub(crate) code: Vec<Op>,
+    /// Watch bits of the harts whose lines have changed since the group last looked.
+    pub(crate) touched: u8,
+    /// Lines whose decoded instructions are dropped at the next boundary, because a hart stored into them.
+    pub(crate) stale: Vec<u32>,
+    tensix: bool,
+}
+
+impl TileMemory {
+    /// L1 of a Tensix tile, all zero.
+    pub fn tensix() -> Self {
+        Self::new(TENSIX_L1_BYTES, true)
+    }
+
+    /// L1 of an Ethernet tile, all zero.
+    pub fn eth() -> Self {
+        Self::new(ETH_L1_BYTES, false)
+    }
+
+    fn new(len: u32, tensix: bool) -> Self {
+        // Vectors of integer zeros come from calloc: pages stay uncommitted until they are written.
+        Self {
+            bytes: vec![0; len as usize],
+            flags: vec![0; (len / LINE_BYTES) as usize],
+            code: vec![0; (len / 4) as usize],
+            touched: 0,
+            stale: Vec::new(),
+            tensix,
+        }
+    }
+
+    /// Size in bytes.
+    pub fn len(&self) -> u32 {
+        self.bytes.len() as u32
+    }
+
+    /// Never: a tile has L1.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    fn range(&self, addr: u32, len: usize) -> Result<Range<usize>, OutOfRange> {
+        let start = addr as usize;
+        match start.checked_add(len) {
+            Some(end) if end <= self.bytes.len() => Ok(start..end),
+            _ => Err(OutOfRange { addr, len }),
+        }
+    }
+
+    /// The bytes at an L1 address.
+    pub fn slice(&self, addr: u32, len: usize) -> Result<&[u8], OutOfRange> {
+        let range = self.range(addr, len)?;
+        Ok(&self.bytes[range])
+    }
+
+    /// Copies bytes out.
+    pub fn read(&self, addr: u32, out: &mut [u8]) -> Result<(), OutOfRange> {
+        out.copy_from_slice(self.slice(addr, out.len())?);
+        Ok(())
+    }
+
+    /// The little-endian word at an L1 address of any alignment.
+    pub fn read_u32(&self, addr: u32) -> Result<u32, OutOfRange> {
+        let mut word = [0; 4];
+        self.read(addr, &mut word)?;
+        Ok(u32::from_le_bytes(word))
+    }
+
+    /// Stores bytes for a producer outside the harts of this tile (NoC, host, link), which must have brought the tile's harts
+    /// to the present cycle before. Decoded instructions there are dropped at once.
+    pub fn write(&mut self, addr: u32, data: &[u8]) -> Result<(), OutOfRange> {
+        let range = self.range(addr, data.len())?;
+        if data.is_empty() {
+            return Ok(());
+        }
+        let lines = range.start / LINE_BYTES as usize..=(range.end - 1) / LINE_BYTES as usize;
+        if self.flags[lines.clone()].iter().any(|&flags| flags != 0)
+            && self.bytes[range.clone()] != *data
+        {
+            for line in lines {
+                self.touched |= self.flags[line] & !CODE;
+                self.drop_code(line as u32);
+            }
+        }
+        self.bytes[range].copy_from_slice(data);
+        Ok(())
+    }
+
+    /// Stores one little-endian word, see [`TileMemory::write`].
+    pub fn write_u32(&mut self, addr: u32, value: u32) -> Result<(), OutOfRange> {
+        self.write(addr, &value.to_le_bytes())
+    }
+
+    /// A store by a hart of this tile, `data` of 1, 2 or 4 bytes inside one line. Says whether a byte changed.
+    pub(crate) fn store_by_hart(&mut self, addr: u32, data: &[u8]) -> Result<bool, OutOfRange> {
+        let range = self.range(addr, data.len())?;
+        if self.bytes[range.clone()] == *data {
+            return Ok(false);
+        }
+        let line = addr / LINE_BYTES;
+        let flags = self.flags[line as usize];
+        self.touched |= flags & !CODE;
+        if flags & CODE != 0 && self.stale.last() != Some(&line) {
+            self.stale.push(line);
+        }
+        self.bytes[range].copy_from_slice(data);
+        Ok(true)
+    }
+
+    /// Drops the decoded instructions of the lines that harts have stored into; called at boundaries only.
+    pub(crate) fn drop_stale(&mut self) {
+        while let Some(line) = self.stale.pop() {
+            self.drop_code(line);
+        }
+    }
+
+    fn drop_code(&mut self, line: u32) {
+        if self.flags[line as usize] & CODE != 0 {
+            self.flags[line as usize] &= !CODE;
+            let first = (line * LINE_BYTES / 4) as usize;
+            self.code[first..first + (LINE_BYTES / 4) as usize].fill(0);
+        }
+    }
+
+    /// The decoded instruction at a word-aligned L1 address, decoding its line if need be. `None` outside L1.
+    pub(crate) fn fetch(&mut self, pc: u32) -> Option<Op> {
+        let index = (pc / 4) as usize;
+        let op = *self.code.get(index)?;
+        if decode::kind(op) != decode::UNDECODED {
+            return Some(op);
+        }
+        self.decode_line(pc / LINE_BYTES);
+        self.code.get(index).copied()
+    }
+
+    fn decode_line(&mut self, line: u32) {
+        let first = line * LINE_BYTES;
+        let words = self.bytes[first as usize..(first + LINE_BYTES) as usize].chunks_exact(4);
+        for (offset, word) in words.enumerate() {
+            let pc = first + offset as u32 * 4;
+            let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+            self.code[(pc / 4) as usize] = decode::decode(word, pc, 0, self.tensix);
+        }
+        self.flags[line as usize] |= CODE;
+    }
+
+    /// Lets a hart hear of changes to the line that holds an L1 address.
+    pub(crate) fn watch(&mut self, line: u32, bit: u8) {
+        self.flags[line as usize] |= bit;
+    }
+
+    /// Ends a watch.
+    pub(crate) fn unwatch(&mut self, line: u32, bit: u8) {
+        self.flags[line as usize] &= !bit;
+    }
+}
