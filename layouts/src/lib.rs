@@ -4,5 +4,23 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod bar;
+mod coordinates;
+mod entry;
+mod lookup;
+mod ranges;
+mod registers;
+mod tiles;
+mod wormhole;
 
 pub use address::{ChipCoord, ChipId, CoreAddr, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
+pub use bar::{Arc, ArcBlock, Bar, Board, Ordering, WindowClass, WindowSpec, short_board_id};
+pub use coordinates::TranslatedXy;
+pub use entry::{Access, AnyGroup, Entry, Group, Named};
+pub use ranges::{Range, Ranges, Reason, Space};
+pub use registers::{
+    ArcReset, Debug, EthCtrl, EthL1, Niu, NiuCommand, NiuCounters, Queue, QueueEntry, Queues, Registers, Rxq, Stream,
+    TensixL1, Txq,
+};
+pub use tiles::{Tile, Tiles};
+pub use wormhole::{Ethernet, LayoutError, Located, Routing, Tensix, TensixCore, Wormhole, wormhole};

@@ -1,0 +1,283 @@
+//! The PCIe function as data: TLB windows, their entries, and the ARC blocks behind BAR0.
+
+use crate::address::NocXy;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// `bar.toml`: identity, windows and the layout of their entries.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bar {
+    /// PCI vendor id.
+    pub vendor_id: u16,
+    /// PCI device id.
+    pub device_id: u16,
+    /// Classes of windows in index order.
+    pub windows: Vec<WindowClass>,
+    /// Where the entries are written.
+    pub config: WindowConfig,
+    /// Layout of an entry above its local offset.
+    pub entry: EntryFields,
+    /// Values of the ordering field.
+    pub ordering: OrderingValues,
+}
+
+/// Windows of one size.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WindowClass {
+    /// Index of the first.
+    pub first: u16,
+    /// How many.
+    pub count: u16,
+    /// Size of each in bytes.
+    pub bytes: u64,
+    /// BAR0 offset of the first.
+    pub bar_offset: u64,
+    /// Width of the entry's local_offset field.
+    pub local_offset_bits: u32,
+}
+
+/// The array of entries.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WindowConfig {
+    /// BAR0 offset of entry 0.
+    pub bar_offset: u64,
+    /// BAR4 offset of entry 0.
+    pub bar4_offset: u64,
+    /// Size of an entry in bytes.
+    pub entry_bytes: u64,
+    /// The window that belongs to tt-kmd.
+    pub kernel_window: u16,
+}
+
+/// Bit positions of an entry's fields, relative to the width of local_offset.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EntryFields {
+    /// Target x of a unicast, end x of a multicast.
+    pub x_end: u32,
+    /// Target y of a unicast, end y of a multicast.
+    pub y_end: u32,
+    /// Start x of a multicast.
+    pub x_start: u32,
+    /// Start y of a multicast.
+    pub y_start: u32,
+    /// Which NoC.
+    pub noc_select: u32,
+    /// Multicast.
+    pub multicast: u32,
+    /// Ordering mode, two bits.
+    pub ordering: u32,
+    /// Linked; never set.
+    pub linked: u32,
+    /// Static virtual channel.
+    pub static_vc: u32,
+    /// Width of each coordinate.
+    pub coordinate_bits: u32,
+}
+
+/// Values of the ordering field.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrderingValues {
+    /// Value of [`Ordering::Relaxed`].
+    pub relaxed: u8,
+    /// Value of [`Ordering::Strict`].
+    pub strict: u8,
+    /// Value of [`Ordering::Posted`].
+    pub posted: u8,
+}
+
+/// How accesses through a window keep their order (wormhole.md 1.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ordering {
+    /// Good for bulk: reads after writes are ordered, writes may reorder unless on a static VC.
+    Relaxed,
+    /// For registers and queue pointers: everything in order.
+    Strict,
+    /// Fastest writes, no acknowledgement from the target.
+    Posted,
+}
+
+/// One window: where its bytes stand in BAR0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WindowSpec {
+    /// Its index.
+    pub index: u16,
+    /// BAR0 offset of its first byte.
+    pub base: u64,
+    /// Its size in bytes, a power of two.
+    pub bytes: u64,
+    /// BAR0 offset of its entry.
+    pub entry: u64,
+    /// Width of local_offset in the entry.
+    pub local_offset_bits: u32,
+}
+
+impl Bar {
+    /// How many windows there are, tt-kmd's included.
+    pub fn window_count(&self) -> u16 {
+        self.windows.iter().map(|class| class.count).sum()
+    }
+
+    /// Window `index`, or nothing past the last one.
+    pub fn window(&self, index: u16) -> Option<WindowSpec> {
+        let class = self.windows.iter().find(|c| (c.first..c.first + c.count).contains(&index))?;
+        Some(WindowSpec {
+            index,
+            base: class.bar_offset + u64::from(index - class.first) * class.bytes,
+            bytes: class.bytes,
+            entry: self.config.bar_offset + u64::from(index) * self.config.entry_bytes,
+            local_offset_bits: class.local_offset_bits,
+        })
+    }
+
+    /// The entry that points `window` at NOC 0 `target` so that it shows the window-sized block holding `offset`.
+    pub fn unicast_entry(&self, window: &WindowSpec, target: NocXy, offset: u64, ordering: Ordering) -> u64 {
+        self.tlb_entry(window, target, offset, ordering, true)
+    }
+
+    /// As [`Bar::unicast_entry`], with the choice of a static virtual channel.
+    pub fn tlb_entry(
+        &self,
+        window: &WindowSpec,
+        target: NocXy,
+        offset: u64,
+        ordering: Ordering,
+        static_vc: bool,
+    ) -> u64 {
+        let mask = |bits: u32| (1_u64 << bits) - 1;
+        let field = |value: u64, at: u32| value << (window.local_offset_bits + at);
+        let coordinate = |value: u8| u64::from(value) & mask(self.entry.coordinate_bits);
+        let local = (offset / window.bytes) & mask(window.local_offset_bits);
+        local
+            | field(coordinate(target.x), self.entry.x_end)
+            | field(coordinate(target.y), self.entry.y_end)
+            | field(u64::from(self.ordering_value(ordering)), self.entry.ordering)
+            | field(u64::from(static_vc), self.entry.static_vc)
+    }
+
+    fn ordering_value(&self, ordering: Ordering) -> u8 {
+        match ordering {
+            Ordering::Relaxed => self.ordering.relaxed,
+            Ordering::Strict => self.ordering.strict,
+            Ordering::Posted => self.ordering.posted,
+        }
+    }
+
+    /// Problems of the window table: indices or addresses that do not abut, sizes that do not fit 36 bits.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let (mut index, mut offset) = (0_u16, 0_u64);
+        let mut problems = Vec::new();
+        for class in &self.windows {
+            if (class.first, class.bar_offset) != (index, offset) {
+                problems.push(format!("bar.toml: windows from {} leave a gap or overlap", class.first));
+            }
+            if !class.bytes.is_power_of_two() || class.bytes.trailing_zeros() + class.local_offset_bits != 36 {
+                problems.push(format!("bar.toml: windows from {} do not reach 36 bits", class.first));
+            }
+            index = class.first + class.count;
+            offset = class.bar_offset + u64::from(class.count) * class.bytes;
+        }
+        if self.config.kernel_window >= index || offset > self.config.bar_offset {
+            problems.push("bar.toml: the entry array does not follow the windows".into());
+        }
+        problems
+    }
+}
+
+/// `arc.toml`: how the management processor is reached and what its numbers mean.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arc {
+    /// Added to a crossbar address, it is the NoC address at the ARC tile.
+    pub noc_base: u64,
+    /// Message code of a no-operation.
+    pub nop: u16,
+    /// A telemetry table with fewer entries is not believed.
+    pub telemetry_min_count: u32,
+    /// Blocks that a host can reach.
+    pub blocks: Vec<ArcBlock>,
+    /// Names of telemetry tags.
+    #[serde(deserialize_with = "numbered")]
+    pub telemetry: BTreeMap<u16, String>,
+    /// Card types.
+    pub boards: Vec<Board>,
+}
+
+/// A block of the ARC crossbar.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArcBlock {
+    /// Its name.
+    pub name: String,
+    /// Address as ARC sees it.
+    pub xbar: u32,
+    /// BAR0 offset.
+    pub bar0: u64,
+    /// Size in bytes.
+    pub bytes: u32,
+}
+
+/// A card type.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Board {
+    /// Bits 51:36 of the board id.
+    pub code: u16,
+    /// Its name as UMD writes it.
+    pub name: String,
+    /// Wormhole chips on it.
+    pub chips: u8,
+}
+
+impl Arc {
+    /// BAR0 offset of an ARC address, if a host can reach it so.
+    pub fn to_bar0(&self, arc: u32) -> Option<u64> {
+        let (block, past) = self.block(arc)?;
+        Some(block.bar0 + u64::from(past))
+    }
+
+    /// Offset at the ARC tile (over NOC 0) of an ARC address, if a host can reach it.
+    pub fn to_noc(&self, arc: u32) -> Option<u64> {
+        self.block(arc).map(|_| self.noc_base + u64::from(arc))
+    }
+
+    /// The block of this name.
+    pub fn block_named(&self, name: &str) -> Option<&ArcBlock> {
+        self.blocks.iter().find(|block| block.name == name)
+    }
+
+    /// The card type that a 64-bit board id carries.
+    pub fn board(&self, board_id: u64) -> Option<&Board> {
+        let code = (board_id >> 36) as u16;
+        self.boards.iter().find(|board| board.code == code)
+    }
+
+    /// The number of a telemetry tag.
+    pub fn tag(&self, name: &str) -> Option<u16> {
+        self.telemetry.iter().find(|(_, known)| *known == name).map(|(tag, _)| *tag)
+    }
+
+    fn block(&self, arc: u32) -> Option<(&ArcBlock, u32)> {
+        let inside = |block: &&ArcBlock| arc.checked_sub(block.xbar).is_some_and(|past| past < block.bytes);
+        self.blocks.iter().find(inside).map(|block| (block, arc - block.xbar))
+    }
+}
+
+/// TOML keys are text; these are numbers.
+fn numbered<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, String>, D::Error> {
+    let text = BTreeMap::<String, String>::deserialize(deserializer)?;
+    let number = |(key, name): (String, String)| match key.parse() {
+        Ok(tag) => Ok((tag, name)),
+        Err(_) => Err(serde::de::Error::custom(format!("tag {key:?} is not a number"))),
+    };
+    text.into_iter().map(number).collect()
+}
+
+/// The 32-bit form of a 64-bit board id that base firmware publishes (wormhole.md 5.3).
+pub fn short_board_id(board_id: u64) -> u32 {
+    ((board_id >> 4) as u32 & 0xF000_0000) | (board_id as u32 & 0x0FFF_FFFF)
+}

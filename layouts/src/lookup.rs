@@ -1,0 +1,143 @@
+//! Questions to the allow-list: may this be read, what is its name, where is the register of that name.
+
+use crate::entry::{AnyGroup, Entry};
+use crate::ranges::{Range, Ranges, Reason, Space};
+use crate::wormhole::{Located, Wormhole, private, refusal};
+
+/// Registers are read as words of this many bytes.
+const WORD: u64 = 4;
+
+impl Wormhole {
+    /// May somebody who only looks read `len` bytes at `offset` of this space?
+    ///
+    /// # Errors
+    /// The first reason against it.
+    pub fn readable(&self, space: Space, offset: u64, len: u64) -> Result<(), Reason> {
+        let range = self.ranges.at(space, offset).ok_or(Reason::Unmapped { offset })?;
+        if range.private {
+            return Err(private(range));
+        }
+        if let Some(reason) = refusal(range.name.clone(), range.access, range.why.as_ref()) {
+            return Err(reason);
+        }
+        if offset.checked_add(len).is_none_or(|end| end > range.end()) {
+            return Err(Reason::PastEnd { range: range.name.clone(), end: range.end() });
+        }
+        if range.memory { Ok(()) } else { self.readable_registers(range, offset, len) }
+    }
+
+    fn readable_registers(&self, range: &Range, offset: u64, len: u64) -> Result<(), Reason> {
+        if !offset.is_multiple_of(WORD) || !len.is_multiple_of(WORD) {
+            return Err(Reason::Unaligned { range: range.name.clone() });
+        }
+        let entries = self.entries_of(range);
+        for word in (offset..offset + len).step_by(WORD as usize) {
+            let (_, inside) = split(range, word);
+            let found = entries.iter().find(|(_, entry)| entry.locate(inside).is_some());
+            let (name, entry) = found.ok_or(Reason::Unmapped { offset: word })?;
+            if let Some(reason) = refusal(format!("{}.{name}", range.name), entry.access, entry.why.as_ref()) {
+                return Err(reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of what holds this byte: `l1`, `niu0.node_id`, `stream[3].space_available`, `eth_l1` words included.
+    pub fn name_of(&self, space: Space, offset: u64) -> Option<String> {
+        let range = self.ranges.at(space, offset)?;
+        let (instance, inside) = split(range, offset);
+        let index = |count: u64, i: u64| if count > 1 { format!("[{i}]") } else { String::new() };
+        let block = format!("{}{}", range.name, index(u64::from(range.instances), instance));
+        for (name, entry) in self.entries_of(range) {
+            if let Some((element, rest)) = entry.locate(inside) {
+                let past = if rest > 0 { format!("+{rest:#x}") } else { String::new() };
+                return Some(format!("{block}.{name}{}{past}", index(entry.count, element)));
+            }
+        }
+        Some(block)
+    }
+
+    /// The register of a name as [`Wormhole::name_of`] writes it, such as `niu0.counter[5]`.
+    pub fn register(&self, space: Space, name: &str) -> Option<Located<'_>> {
+        let (block, register) = name.split_once('.')?;
+        let (block, instance) = indexed(block)?;
+        let (register, element) = indexed(register)?;
+        let range = self.ranges.of(space).iter().find(|range| range.name == block)?;
+        let group = self.group(range.group.as_deref()?)?;
+        let (_, entry) = group.entries().into_iter().find(|(known, _)| *known == register)?;
+        if instance >= u64::from(range.instances) || element >= entry.count {
+            return None;
+        }
+        let offset = range.start + instance * range.instance_bytes() + entry.nth(element);
+        Some(Located { offset, entry, source: group.source_of(entry) })
+    }
+
+    fn entries_of(&self, range: &Range) -> Vec<(&'static str, &Entry)> {
+        range.group.as_deref().and_then(|name| self.group(name)).map(AnyGroup::entries).unwrap_or_default()
+    }
+
+    /// What the files say against themselves and each other.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let mut problems = [self.tiles.problems(), self.bar.problems(), self.ranges.problems()].concat();
+        for space in Ranges::spaces() {
+            for range in self.ranges.of(space) {
+                if let Some(name) = &range.group {
+                    problems.extend(self.range_group_problem(range, name));
+                }
+            }
+        }
+        let groups = ["niu", "niu_command", "niu_counters", "debug", "stream", "txq", "rxq", "eth_ctrl", "arc_reset"];
+        for name in groups.into_iter().chain(["eth_l1", "tensix_l1"]) {
+            match self.group(name) {
+                Some(group) => problems.extend(group_problems(name, group)),
+                None => problems.push(format!("no group {name}")),
+            }
+        }
+        problems.extend(group_problems("queues", &self.eth.queues));
+        problems.extend(group_problems("queue", &self.eth.queue));
+        problems.extend(group_problems("entry", &self.eth.entry));
+        problems
+    }
+
+    fn range_group_problem(&self, range: &Range, name: &str) -> Option<String> {
+        let Some(group) = self.group(name) else {
+            return Some(format!("ranges.toml: {} refers to no group {name}", range.name));
+        };
+        let last = group.entries().iter().map(|(_, entry)| entry.end()).max().unwrap_or(0);
+        (last > range.instance_bytes()).then(|| format!("ranges.toml: {name} does not fit into {}", range.name))
+    }
+}
+
+/// Which instance of a range holds the byte, and where in it.
+fn split(range: &Range, offset: u64) -> (u64, u64) {
+    let past = offset.saturating_sub(range.start);
+    let size = range.instance_bytes().max(1);
+    (past / size, past % size)
+}
+
+/// `name` or `name[3]`.
+fn indexed(text: &str) -> Option<(&str, u64)> {
+    match text.split_once('[') {
+        None => Some((text, 0)),
+        Some((name, index)) => Some((name, index.strip_suffix(']')?.parse().ok()?)),
+    }
+}
+
+/// Entries that overlap, leave their block, or refuse without a reason.
+fn group_problems(name: &str, group: &dyn AnyGroup) -> Vec<String> {
+    let mut problems = Vec::new();
+    let entries = group.entries();
+    for (i, (a_name, a)) in entries.iter().enumerate() {
+        if a.end() > group.bytes() || a.count == 0 || a.bytes == 0 {
+            problems.push(format!("{name}.{a_name} leaves its block"));
+        }
+        for (b_name, b) in entries.iter().take(i) {
+            let elements = |entry: &Entry| (0..entry.count).map(|n| entry.nth(n)).collect::<Vec<_>>();
+            let touches = |x: u64, y: u64| x < y + b.bytes && y < x + a.bytes;
+            if elements(a).iter().any(|x| elements(b).iter().any(|y| touches(*x, *y))) {
+                problems.push(format!("{name}.{a_name} and {b_name} overlap"));
+            }
+        }
+    }
+    problems
+}

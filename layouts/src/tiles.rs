@@ -1,0 +1,158 @@
+//! The grid of tiles: what stands at each NOC 0 coordinate, and the Ethernet and DRAM channels.
+
+use crate::address::{NocXy, TileKind};
+use serde::Deserialize;
+
+/// `tiles.toml`: kinds and coordinates of all tiles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tiles {
+    /// Columns of the grid.
+    pub columns: u8,
+    /// Rows of the grid.
+    pub rows: u8,
+    /// Compute tiles.
+    pub tensix: TensixGrid,
+    /// Ethernet tiles.
+    pub eth: EthTiles,
+    /// DRAM ports.
+    pub dram: DramTiles,
+    /// Tiles of which there are few.
+    pub other: OtherTiles,
+    /// Translated coordinates.
+    pub translation: Translation,
+    /// Ways to say which rows are fused off.
+    pub harvesting: Harvesting,
+}
+
+/// Where compute tiles stand: at every crossing.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensixGrid {
+    /// Columns, ascending.
+    pub columns: Vec<u8>,
+    /// Rows, ascending.
+    pub rows: Vec<u8>,
+}
+
+/// Ethernet tiles in channel order.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EthTiles {
+    /// (x, y) of each channel.
+    pub channels: Vec<(u8, u8)>,
+}
+
+/// DRAM channels and their ports.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DramTiles {
+    /// Memory of one channel in bytes.
+    pub channel_bytes: u64,
+    /// (x, y) of the ports of each channel.
+    pub channels: Vec<Vec<(u8, u8)>>,
+}
+
+/// ARC, PCIe and tiles that only route.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtherTiles {
+    /// The management processor.
+    pub arc: (u8, u8),
+    /// The PCIe endpoint.
+    pub pcie: (u8, u8),
+    /// Routers with nothing behind them.
+    pub router: Vec<(u8, u8)>,
+}
+
+/// How translated coordinates are numbered.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Translation {
+    /// Translated x of `columns[0]`.
+    pub first_x: u8,
+    /// Columns in the order of translated x.
+    pub columns: Vec<u8>,
+    /// Translated y of `rows[0]`.
+    pub first_y: u8,
+    /// Rows without compute tiles in the order of translated y.
+    pub rows: Vec<u8>,
+    /// Translated y of the first live Tensix row.
+    pub first_tensix_y: u8,
+}
+
+/// Encodings of harvested rows.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Harvesting {
+    /// Row that each bit of ARC's mask stands for.
+    pub arc_rows: Vec<u8>,
+    /// Bits of ROUTER_CFG_3 that are always set.
+    pub router_cfg_always: Vec<u8>,
+}
+
+/// One tile of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tile {
+    /// Its place on NOC 0.
+    pub xy: NocXy,
+    /// What it is.
+    pub kind: TileKind,
+    /// Ethernet or DRAM channel.
+    pub channel: Option<u8>,
+    /// Port of the DRAM channel, 0 to 2.
+    pub port: Option<u8>,
+}
+
+impl Tiles {
+    /// Every tile that the file names, sorted by row and then column.
+    pub fn all(&self) -> Vec<Tile> {
+        let plain = |kind, &(x, y): &(u8, u8)| Tile { xy: NocXy { x, y }, kind, channel: None, port: None };
+        let mut tiles: Vec<Tile> = Vec::new();
+        for y in &self.tensix.rows {
+            tiles.extend(self.tensix.columns.iter().map(|x| plain(TileKind::Tensix, &(*x, *y))));
+        }
+        for (channel, xy) in (0..).zip(&self.eth.channels) {
+            tiles.push(Tile { channel: Some(channel), ..plain(TileKind::Eth, xy) });
+        }
+        for (channel, ports) in (0..).zip(&self.dram.channels) {
+            for (port, xy) in (0..).zip(ports) {
+                tiles.push(Tile { channel: Some(channel), port: Some(port), ..plain(TileKind::Dram, xy) });
+            }
+        }
+        tiles.push(plain(TileKind::Arc, &self.other.arc));
+        tiles.push(plain(TileKind::Pcie, &self.other.pcie));
+        tiles.extend(self.other.router.iter().map(|xy| plain(TileKind::Router, xy)));
+        tiles.sort_by_key(|tile| (tile.xy.y, tile.xy.x));
+        tiles
+    }
+
+    /// Problems of the grid: a place taken twice, left empty or outside, an axis table that is no permutation.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let all = self.all();
+        let mut problems = Vec::new();
+        for y in 0..self.rows {
+            for x in 0..self.columns {
+                let here = all.iter().filter(|tile| tile.xy == NocXy { x, y }).count();
+                if here != 1 {
+                    problems.push(format!("tiles.toml: {here} tiles stand at {x}-{y}"));
+                }
+            }
+        }
+        let outside = all.iter().filter(|tile| tile.xy.x >= self.columns || tile.xy.y >= self.rows);
+        problems.extend(outside.map(|tile| format!("tiles.toml: {} is outside the grid", tile.xy)));
+        let axis = |name: &str, mut values: Vec<u8>, end: u8| {
+            values.sort_unstable();
+            (values != (0..end).collect::<Vec<_>>()).then(|| format!("tiles.toml: {name} do not name each line once"))
+        };
+        problems.extend(axis("translation columns", self.translation.columns.clone(), self.columns));
+        let rows = [&self.translation.rows[..], &self.tensix.rows[..]].concat();
+        problems.extend(axis("translation rows and Tensix rows", rows, self.rows));
+        let mut arc_rows = self.harvesting.arc_rows.clone();
+        arc_rows.sort_unstable();
+        if arc_rows != self.tensix.rows {
+            problems.push("tiles.toml: arc_rows are not the Tensix rows".into());
+        }
+        problems
+    }
+}

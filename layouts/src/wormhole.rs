@@ -1,0 +1,352 @@
+//! The whole of a Wormhole B0 as one value, read from the embedded data files.
+
+use crate::address::{CoreAddr, CoreId, CoreKind, NocAddr, NocXy, TileKind};
+use crate::bar::{Arc, Bar, WindowSpec};
+use crate::entry::{Access, AnyGroup, Entry, Group};
+use crate::ranges::{Range, Ranges, Reason, Space};
+use crate::registers::{EthL1, Queue, QueueEntry, Queues, Registers, TensixL1};
+use crate::tiles::{Tile, Tiles};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+/// Everything that is where it is because the silicon, or firmware without debug information, put it there.
+#[derive(Clone, Debug)]
+pub struct Wormhole {
+    /// Tiles and coordinates.
+    pub tiles: Tiles,
+    /// PCIe function and windows.
+    pub bar: Bar,
+    /// Registers by group.
+    pub registers: Registers,
+    /// Ethernet tile: L1, queues, launch words.
+    pub eth: Ethernet,
+    /// Compute tile: L1, cores.
+    pub tensix: Tensix,
+    /// Management processor.
+    pub arc: Arc,
+    /// What may be read.
+    pub ranges: Ranges,
+    grid: Vec<Tile>,
+}
+
+/// `ethernet.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ethernet {
+    /// L1 size.
+    pub l1_bytes: u64,
+    /// Local RAM of the ERISC.
+    pub erisc_local_bytes: u64,
+    /// Instruction RAM.
+    pub iram_bytes: u64,
+    /// Words of L1.
+    pub l1: Group<EthL1>,
+    /// The queue structure.
+    pub queues: Group<Queues>,
+    /// One queue.
+    pub queue: Group<Queue>,
+    /// One queue entry.
+    pub entry: Group<QueueEntry>,
+    /// Numbers of the routing protocol.
+    pub routing: Routing,
+    /// Values that words take.
+    pub values: EthValues,
+}
+
+/// Numbers of the routing protocol (wormhole.md 6).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Routing {
+    /// Where the structure stands if the pointer at 0x170 is not filled.
+    pub fallback_base: u64,
+    /// A pointer below this is not believed.
+    pub base_low: u64,
+    /// A pointer at or above this is not believed.
+    pub base_end: u64,
+    /// Indices count modulo this.
+    pub index_modulus: u32,
+    /// Entries of a queue.
+    pub slots: u32,
+    /// Data buffer of one slot.
+    pub block_bytes: u32,
+    /// Alignment of block addresses.
+    pub block_align: u32,
+    /// Flag: write.
+    pub write_request: u32,
+    /// Flag: write acknowledged.
+    pub write_ack: u32,
+    /// Flag: read.
+    pub read_request: u32,
+    /// Flag: the answer to a read.
+    pub read_data: u32,
+    /// Flag: the block is in host DRAM.
+    pub block_dram: u32,
+    /// Flag: block.
+    pub block: u32,
+    /// Flag: broadcast.
+    pub broadcast: u32,
+    /// Flag: use NoC 1.
+    pub noc_1: u32,
+    /// Flag: timestamp.
+    pub timestamp: u32,
+    /// Flag: ordered.
+    pub ordered: u32,
+    /// Error flag: no buffer on the route.
+    pub block_unavailable: u32,
+    /// Error flag: no route, or the chip is absent.
+    pub unreachable: u32,
+}
+
+/// Values that the words of an Ethernet tile take.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EthValues {
+    /// High half of the heartbeat of base firmware.
+    pub heartbeat_base: u16,
+    /// High half of the heartbeat of idle-ERISC firmware.
+    pub heartbeat_idle: u16,
+    /// Link status: up.
+    pub link_up: u32,
+    /// Training status: up.
+    pub train_up: u32,
+    /// Link errors from here on mean that nothing is connected.
+    pub first_unused_port_error: u32,
+    /// Bit of SOFT_RESET_0 that holds the ERISC.
+    pub reset_bit: u8,
+}
+
+/// `tensix.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tensix {
+    /// L1 size.
+    pub l1_bytes: u64,
+    /// Local RAM of BRISC.
+    pub brisc_local_bytes: u64,
+    /// Local RAM of NCRISC.
+    pub ncrisc_local_bytes: u64,
+    /// Local RAM of each TRISC.
+    pub trisc_local_bytes: u64,
+    /// Instruction RAM of NCRISC.
+    pub ncrisc_iram_bytes: u64,
+    /// SOFT_RESET_0 with all cores held.
+    pub reset_all: u32,
+    /// SOFT_RESET_0 with all cores but BRISC held.
+    pub reset_all_but_brisc: u32,
+    /// The cores.
+    pub cores: TensixCores,
+    /// Words of L1.
+    pub l1: Group<TensixL1>,
+}
+
+/// The five cores of a compute tile.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensixCores {
+    /// Data movement 0.
+    pub brisc: TensixCore,
+    /// Data movement 1.
+    pub ncrisc: TensixCore,
+    /// Unpack.
+    pub trisc0: TensixCore,
+    /// Math.
+    pub trisc1: TensixCore,
+    /// Pack.
+    pub trisc2: TensixCore,
+}
+
+/// How one core is reset, started and watched.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensixCore {
+    /// Bit of SOFT_RESET_0.
+    pub reset_bit: u8,
+    /// Program counter after reset.
+    pub reset_pc: u32,
+    /// L1 address of the initial content of its private RAM.
+    pub init: u64,
+    /// Core select of the RISC debug interface.
+    #[serde(default)]
+    pub debug_select: Option<u8>,
+    /// Group A signal of debug bus daisy 7.
+    pub debug_bus_signal: u8,
+}
+
+impl TensixCores {
+    /// The data of one core; an ERISC is not in this tile.
+    pub fn of(&self, core: CoreKind) -> Option<&TensixCore> {
+        Some(match core {
+            CoreKind::Brisc => &self.brisc,
+            CoreKind::Ncrisc => &self.ncrisc,
+            CoreKind::Trisc0 => &self.trisc0,
+            CoreKind::Trisc1 => &self.trisc1,
+            CoreKind::Trisc2 => &self.trisc2,
+            CoreKind::Erisc => return None,
+        })
+    }
+}
+
+/// What is wrong with the data files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayoutError {
+    /// A file does not parse or has other keys than the code.
+    File {
+        /// Its name.
+        name: &'static str,
+        /// What and where.
+        message: String,
+    },
+    /// The files parse and contradict themselves or each other.
+    Inconsistent(Vec<String>),
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { name, message } => write!(f, "{name}: {message}"),
+            Self::Inconsistent(problems) => write!(f, "{}", problems.join("\n")),
+        }
+    }
+}
+
+impl std::error::Error for LayoutError {}
+
+/// Registers are reached as fields of the chip: `wormhole().niu.node_id`.
+impl Deref for Wormhole {
+    type Target = Registers;
+    fn deref(&self) -> &Registers {
+        &self.registers
+    }
+}
+
+macro_rules! parse {
+    ($name:literal) => {
+        parse_file($name, include_str!(concat!("../data/wormhole/", $name)))
+    };
+}
+
+fn parse_file<T: DeserializeOwned>(name: &'static str, text: &str) -> Result<T, LayoutError> {
+    toml::from_str(text).map_err(|error| LayoutError::File { name, message: error.to_string() })
+}
+
+/// The Wormhole of the shipped data files.
+///
+/// # Panics
+/// If a shipped file is wrong, which a test of this crate excludes.
+#[expect(clippy::panic, reason = "the files are part of the program; `cargo test -p layouts` loads each of them")]
+pub fn wormhole() -> &'static Wormhole {
+    static WORMHOLE: OnceLock<Wormhole> = OnceLock::new();
+    WORMHOLE.get_or_init(|| match Wormhole::load() {
+        Ok(wormhole) => wormhole,
+        Err(error) => panic!("embedded layouts: {error}"),
+    })
+}
+
+impl Wormhole {
+    /// Parses and checks the shipped files.
+    ///
+    /// # Errors
+    /// The first file that does not parse, or all contradictions.
+    pub fn load() -> Result<Self, LayoutError> {
+        let tiles: Tiles = parse!("tiles.toml")?;
+        let grid = tiles.all();
+        let wormhole = Self {
+            tiles,
+            bar: parse!("bar.toml")?,
+            registers: parse!("registers.toml")?,
+            eth: parse!("ethernet.toml")?,
+            tensix: parse!("tensix.toml")?,
+            arc: parse!("arc.toml")?,
+            ranges: parse!("ranges.toml")?,
+            grid,
+        };
+        let problems = wormhole.problems();
+        if problems.is_empty() { Ok(wormhole) } else { Err(LayoutError::Inconsistent(problems)) }
+    }
+
+    /// Every tile, by row and then column.
+    pub fn grid(&self) -> &[Tile] {
+        &self.grid
+    }
+
+    /// The tile at a NOC 0 coordinate.
+    pub fn tile_at(&self, xy: NocXy) -> Option<&Tile> {
+        self.grid.iter().find(|tile| tile.xy == xy)
+    }
+
+    /// The tile of an Ethernet channel.
+    pub fn eth_channel(&self, channel: u8) -> Option<NocXy> {
+        self.tiles.eth.channels.get(usize::from(channel)).map(|&(x, y)| NocXy { x, y })
+    }
+
+    /// How many Ethernet channels a chip has.
+    pub fn eth_channels(&self) -> u8 {
+        self.tiles.eth.channels.len() as u8
+    }
+
+    /// The ARC tile.
+    pub fn arc_tile(&self) -> NocXy {
+        let (x, y) = self.tiles.other.arc;
+        NocXy { x, y }
+    }
+
+    /// TLB window `index`.
+    pub fn window(&self, index: u16) -> Option<WindowSpec> {
+        self.bar.window(index)
+    }
+
+    /// The group of this name, as ranges refer to it.
+    pub fn group(&self, name: &str) -> Option<&dyn AnyGroup> {
+        match name {
+            "eth_l1" => Some(&self.eth.l1),
+            "tensix_l1" => Some(&self.tensix.l1),
+            _ => self.registers.group(name),
+        }
+    }
+
+    /// First byte of a named block of a space, such as `niu1` of an Ethernet tile.
+    pub fn block(&self, space: Space, name: &str) -> Option<u64> {
+        self.ranges.of(space).iter().find(|range| range.name == name).map(|range| range.start)
+    }
+
+    /// Where a core's own address is for the rest of the world.
+    ///
+    /// # Errors
+    /// [`Reason::Private`] for what only the core sees, [`Reason::Unmapped`] where nothing is known to stand.
+    pub fn core_to_noc(&self, core: CoreId, addr: CoreAddr) -> Result<NocAddr, Reason> {
+        let offset = u64::from(addr.0);
+        let kind = if core.core == CoreKind::Erisc { TileKind::Eth } else { TileKind::Tensix };
+        match self.ranges.at(Space::Tile(kind), offset) {
+            None => Err(Reason::Unmapped { offset }),
+            Some(range) if range.private => Err(private(range)),
+            Some(_) => Ok(NocAddr { chip: core.chip, tile: core.tile, offset }),
+        }
+    }
+}
+
+pub(crate) fn private(range: &Range) -> Reason {
+    Reason::Private { range: range.name.clone(), why: range.why.clone().unwrap_or_default() }
+}
+
+pub(crate) fn refusal(name: String, access: Access, why: Option<&String>) -> Option<Reason> {
+    let why = why.cloned().unwrap_or_else(|| "it is not for reading".into());
+    match access {
+        Access::Read => None,
+        Access::Effect => Some(Reason::SideEffect { name, why }),
+        Access::Never => Some(Reason::Forbidden { name, why }),
+    }
+}
+
+/// A register or word with the address that a lookup gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Located<'a> {
+    /// Byte offset in the space.
+    pub offset: u64,
+    /// Its entry.
+    pub entry: &'a Entry,
+    /// Where the numbers come from.
+    pub source: &'a str,
+}
