@@ -135,7 +135,13 @@ impl Bar {
     }
 
     /// The entry that points `window` at NOC 0 `target` so that it shows the window-sized block holding `offset`.
-    pub fn unicast_entry(&self, window: &WindowSpec, target: NocXy, offset: u64, ordering: Ordering) -> u64 {
+    pub fn unicast_entry(
+        &self,
+        window: &WindowSpec,
+        target: NocXy,
+        offset: u64,
+        ordering: Ordering,
+    ) -> u64 {
         self.tlb_entry(window, target, offset, ordering, true)
     }
 
@@ -173,10 +179,14 @@ impl Bar {
         let mut problems = Vec::new();
         for class in &self.windows {
             if (class.first, class.bar_offset) != (index, offset) {
-                problems.push(format!("bar.toml: windows from {} leave a gap or overlap", class.first));
+                problems
+                    .push(format!("bar.toml: windows from {} leave a gap or overlap", class.first));
             }
-            if !class.bytes.is_power_of_two() || class.bytes.trailing_zeros() + class.local_offset_bits != 36 {
-                problems.push(format!("bar.toml: windows from {} do not reach 36 bits", class.first));
+            if !class.bytes.is_power_of_two()
+                || class.bytes.trailing_zeros() + class.local_offset_bits != 36
+            {
+                problems
+                    .push(format!("bar.toml: windows from {} do not reach 36 bits", class.first));
             }
             index = class.first + class.count;
             offset = class.bar_offset + u64::from(class.count) * class.bytes;
@@ -262,13 +272,16 @@ impl Arc {
     }
 
     fn block(&self, arc: u32) -> Option<(&ArcBlock, u32)> {
-        let inside = |block: &&ArcBlock| arc.checked_sub(block.xbar).is_some_and(|past| past < block.bytes);
+        let inside =
+            |block: &&ArcBlock| arc.checked_sub(block.xbar).is_some_and(|past| past < block.bytes);
         self.blocks.iter().find(inside).map(|block| (block, arc - block.xbar))
     }
 }
 
 /// TOML keys are text; these are numbers.
-fn numbered<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, String>, D::Error> {
+fn numbered<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<u16, String>, D::Error> {
     let text = BTreeMap::<String, String>::deserialize(deserializer)?;
     let number = |(key, name): (String, String)| match key.parse() {
         Ok(tag) => Ok((tag, name)),

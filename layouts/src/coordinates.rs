@@ -53,7 +53,8 @@ impl Tiles {
 
     /// Tensix rows in the order of translated y: live ones ascending, then the harvested ones ascending.
     pub fn tensix_order(&self, harvested_rows: &[u8]) -> Vec<u8> {
-        let (dead, live): (Vec<u8>, Vec<u8>) = self.tensix.rows.iter().partition(|row| harvested_rows.contains(row));
+        let (dead, live): (Vec<u8>, Vec<u8>) =
+            self.tensix.rows.iter().partition(|row| harvested_rows.contains(row));
         [live, dead].concat()
     }
 

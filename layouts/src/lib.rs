@@ -19,8 +19,10 @@ pub use coordinates::TranslatedXy;
 pub use entry::{Access, AnyGroup, Entry, Group, Named};
 pub use ranges::{Range, Ranges, Reason, Space};
 pub use registers::{
-    ArcReset, Debug, EthCtrl, EthL1, Niu, NiuCommand, NiuCounters, Queue, QueueEntry, Queues, Registers, Rxq, Stream,
-    TensixL1, Txq,
+    ArcReset, Debug, EthCtrl, EthL1, Niu, NiuCommand, NiuCounters, Queue, QueueEntry, Queues,
+    Registers, Rxq, Stream, TensixL1, Txq,
 };
 pub use tiles::{Tile, Tiles};
-pub use wormhole::{Ethernet, LayoutError, Located, Routing, Tensix, TensixCore, Wormhole, wormhole};
+pub use wormhole::{
+    Ethernet, LayoutError, Located, Routing, Tensix, TensixCore, Wormhole, wormhole,
+};

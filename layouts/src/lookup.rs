@@ -35,7 +35,9 @@ impl Wormhole {
             let (_, inside) = split(range, word);
             let found = entries.iter().find(|(_, entry)| entry.locate(inside).is_some());
             let (name, entry) = found.ok_or(Reason::Unmapped { offset: word })?;
-            if let Some(reason) = refusal(format!("{}.{name}", range.name), entry.access, entry.why.as_ref()) {
+            if let Some(reason) =
+                refusal(format!("{}.{name}", range.name), entry.access, entry.why.as_ref())
+            {
                 return Err(reason);
             }
         }
@@ -73,12 +75,18 @@ impl Wormhole {
     }
 
     fn entries_of(&self, range: &Range) -> Vec<(&'static str, &Entry)> {
-        range.group.as_deref().and_then(|name| self.group(name)).map(AnyGroup::entries).unwrap_or_default()
+        range
+            .group
+            .as_deref()
+            .and_then(|name| self.group(name))
+            .map(AnyGroup::entries)
+            .unwrap_or_default()
     }
 
     /// What the files say against themselves and each other.
     pub(crate) fn problems(&self) -> Vec<String> {
-        let mut problems = [self.tiles.problems(), self.bar.problems(), self.ranges.problems()].concat();
+        let mut problems =
+            [self.tiles.problems(), self.bar.problems(), self.ranges.problems()].concat();
         for space in Ranges::spaces() {
             for range in self.ranges.of(space) {
                 if let Some(name) = &range.group {
@@ -86,7 +94,17 @@ impl Wormhole {
                 }
             }
         }
-        let groups = ["niu", "niu_command", "niu_counters", "debug", "stream", "txq", "rxq", "eth_ctrl", "arc_reset"];
+        let groups = [
+            "niu",
+            "niu_command",
+            "niu_counters",
+            "debug",
+            "stream",
+            "txq",
+            "rxq",
+            "eth_ctrl",
+            "arc_reset",
+        ];
         for name in groups.into_iter().chain(["eth_l1", "tensix_l1"]) {
             match self.group(name) {
                 Some(group) => problems.extend(group_problems(name, group)),
@@ -104,7 +122,8 @@ impl Wormhole {
             return Some(format!("ranges.toml: {} refers to no group {name}", range.name));
         };
         let last = group.entries().iter().map(|(_, entry)| entry.end()).max().unwrap_or(0);
-        (last > range.instance_bytes()).then(|| format!("ranges.toml: {name} does not fit into {}", range.name))
+        (last > range.instance_bytes())
+            .then(|| format!("ranges.toml: {name} does not fit into {}", range.name))
     }
 }
 
@@ -132,7 +151,8 @@ fn group_problems(name: &str, group: &dyn AnyGroup) -> Vec<String> {
             problems.push(format!("{name}.{a_name} leaves its block"));
         }
         for (b_name, b) in entries.iter().take(i) {
-            let elements = |entry: &Entry| (0..entry.count).map(|n| entry.nth(n)).collect::<Vec<_>>();
+            let elements =
+                |entry: &Entry| (0..entry.count).map(|n| entry.nth(n)).collect::<Vec<_>>();
             let touches = |x: u64, y: u64| x < y + b.bytes && y < x + a.bytes;
             if elements(a).iter().any(|x| elements(b).iter().any(|y| touches(*x, *y))) {
                 problems.push(format!("{name}.{a_name} and {b_name} overlap"));

@@ -112,7 +112,9 @@ impl fmt::Display for Reason {
         match self {
             Self::Unmapped { offset } => write!(f, "nothing is known to stand at {offset:#x}"),
             Self::PastEnd { range, end } => write!(f, "runs past the end of {range} at {end:#x}"),
-            Self::Unaligned { range } => write!(f, "{range} holds registers, which are read as aligned 4-byte words"),
+            Self::Unaligned { range } => {
+                write!(f, "{range} holds registers, which are read as aligned 4-byte words")
+            }
             Self::Private { range, why } => write!(f, "{range} is private to the core: {why}"),
             Self::Forbidden { name, why } => write!(f, "{name}: {why}"),
             Self::SideEffect { name, why } => write!(f, "reading {name} has a side effect: {why}"),
@@ -162,7 +164,8 @@ impl Ranges {
     /// All spaces, for those who check or list them.
     pub fn spaces() -> [Space; 8] {
         use TileKind::{Arc, Dram, Eth, Pcie, Router, Tensix};
-        let [tensix, eth, dram, arc, pcie, router] = [Tensix, Eth, Dram, Arc, Pcie, Router].map(Space::Tile);
+        let [tensix, eth, dram, arc, pcie, router] =
+            [Tensix, Eth, Dram, Arc, Pcie, Router].map(Space::Tile);
         [tensix, Space::Harvested, eth, dram, arc, pcie, router, Space::Bar0]
     }
 
@@ -174,11 +177,19 @@ impl Ranges {
                 if let [a, b] = pair
                     && a.end() > b.start
                 {
-                    problems.push(format!("ranges.toml: {} and {} overlap in {space:?}", a.name, b.name));
+                    problems.push(format!(
+                        "ranges.toml: {} and {} overlap in {space:?}",
+                        a.name, b.name
+                    ));
                 }
             }
-            let silent = self.of(space).iter().filter(|r| (r.private || r.access != Access::Read) && r.why.is_none());
-            problems.extend(silent.map(|r| format!("ranges.toml: {} of {space:?} does not say why", r.name)));
+            let silent = self
+                .of(space)
+                .iter()
+                .filter(|r| (r.private || r.access != Access::Read) && r.why.is_none());
+            problems.extend(
+                silent.map(|r| format!("ranges.toml: {} of {space:?} does not say why", r.name)),
+            );
         }
         problems
     }

@@ -107,7 +107,8 @@ pub struct Tile {
 impl Tiles {
     /// Every tile that the file names, sorted by row and then column.
     pub fn all(&self) -> Vec<Tile> {
-        let plain = |kind, &(x, y): &(u8, u8)| Tile { xy: NocXy { x, y }, kind, channel: None, port: None };
+        let plain =
+            |kind, &(x, y): &(u8, u8)| Tile { xy: NocXy { x, y }, kind, channel: None, port: None };
         let mut tiles: Vec<Tile> = Vec::new();
         for y in &self.tensix.rows {
             tiles.extend(self.tensix.columns.iter().map(|x| plain(TileKind::Tensix, &(*x, *y))));
@@ -117,7 +118,11 @@ impl Tiles {
         }
         for (channel, ports) in (0..).zip(&self.dram.channels) {
             for (port, xy) in (0..).zip(ports) {
-                tiles.push(Tile { channel: Some(channel), port: Some(port), ..plain(TileKind::Dram, xy) });
+                tiles.push(Tile {
+                    channel: Some(channel),
+                    port: Some(port),
+                    ..plain(TileKind::Dram, xy)
+                });
             }
         }
         tiles.push(plain(TileKind::Arc, &self.other.arc));
@@ -143,9 +148,14 @@ impl Tiles {
         problems.extend(outside.map(|tile| format!("tiles.toml: {} is outside the grid", tile.xy)));
         let axis = |name: &str, mut values: Vec<u8>, end: u8| {
             values.sort_unstable();
-            (values != (0..end).collect::<Vec<_>>()).then(|| format!("tiles.toml: {name} do not name each line once"))
+            (values != (0..end).collect::<Vec<_>>())
+                .then(|| format!("tiles.toml: {name} do not name each line once"))
         };
-        problems.extend(axis("translation columns", self.translation.columns.clone(), self.columns));
+        problems.extend(axis(
+            "translation columns",
+            self.translation.columns.clone(),
+            self.columns,
+        ));
         let rows = [&self.translation.rows[..], &self.tensix.rows[..]].concat();
         problems.extend(axis("translation rows and Tensix rows", rows, self.rows));
         let mut arc_rows = self.harvesting.arc_rows.clone();

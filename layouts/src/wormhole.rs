@@ -236,7 +236,10 @@ fn parse_file<T: DeserializeOwned>(name: &'static str, text: &str) -> Result<T, 
 ///
 /// # Panics
 /// If a shipped file is wrong, which a test of this crate excludes.
-#[expect(clippy::panic, reason = "the files are part of the program; `cargo test -p layouts` loads each of them")]
+#[expect(
+    clippy::panic,
+    reason = "the files are part of the program; `cargo test -p layouts` loads each of them"
+)]
 pub fn wormhole() -> &'static Wormhole {
     static WORMHOLE: OnceLock<Wormhole> = OnceLock::new();
     WORMHOLE.get_or_init(|| match Wormhole::load() {

@@ -1,0 +1,167 @@
+//! The shipped Wormhole data: they load, agree with themselves, and give the published values.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use layouts::{
+    ChipId, CoreAddr, CoreId, CoreKind, NocXy, Ordering, Ranges, Reason, Space, TileKind,
+    TranslatedXy, Wormhole, wormhole,
+};
+
+const ETH: Space = Space::Tile(TileKind::Eth);
+const TENSIX: Space = Space::Tile(TileKind::Tensix);
+
+fn xy(x: u8, y: u8) -> NocXy {
+    NocXy { x, y }
+}
+
+#[test]
+fn shipped_files_load_and_agree() {
+    match Wormhole::load() {
+        Ok(wormhole) => assert_eq!(wormhole.grid().len(), 120),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn tiles_are_where_the_documentation_puts_them() {
+    let count = |kind| wormhole().grid().iter().filter(|tile| tile.kind == kind).count();
+    let kinds = [TileKind::Tensix, TileKind::Eth, TileKind::Dram, TileKind::Router];
+    assert_eq!(kinds.map(count), [80, 16, 18, 4]);
+    assert_eq!(wormhole().eth_channel(8), Some(xy(9, 6)));
+    assert_eq!(wormhole().eth_channel(16), None);
+    let port = wormhole().tile_at(xy(5, 9)).unwrap();
+    assert_eq!((port.kind, port.channel, port.port), (TileKind::Dram, Some(3), Some(1)));
+}
+
+#[test]
+fn windows_abut_and_entries_match_the_worked_values() {
+    let w = wormhole();
+    assert_eq!(w.bar.window_count(), 186);
+    assert_eq!(w.window(165).unwrap().base, 0x0AE0_0000);
+    assert_eq!(w.window(166).unwrap().base, 0x0B00_0000);
+    assert_eq!(w.window(185).unwrap().base, 0x1E00_0000);
+    assert_eq!(w.window(156).unwrap().entry, 0x1FC0_04E0);
+    assert_eq!(w.window(186), None);
+    // wormhole.md 1.3: window 0, tile (9,6), address 0, strict, static VC; 10.6 A: the NIU behind it.
+    let entry =
+        |offset| w.bar.tlb_entry(&w.window(0).unwrap(), xy(9, 6), offset, Ordering::Strict, true);
+    assert_eq!(entry(0), 0x0000_2400_0189_0000);
+    assert_eq!(entry(0xFFB2_002C), 0x0000_2400_0189_0FFB);
+}
+
+#[test]
+fn coordinates_translate_and_come_back() {
+    let tiles = &wormhole().tiles;
+    assert_eq!(tiles.noc_mirror(xy(0, 10)), Some(xy(9, 1)));
+    assert_eq!(tiles.noc_mirror(xy(0, 3)), Some(xy(9, 8)));
+    assert_eq!(tiles.translated(xy(9, 6), &[]), Some(TranslatedXy { x: 25, y: 17 }));
+    assert_eq!(tiles.translated(xy(9, 0), &[1, 7]), Some(TranslatedXy { x: 25, y: 16 }));
+    assert_eq!(tiles.translated(xy(1, 1), &[]), Some(TranslatedXy { x: 18, y: 18 }));
+    assert_eq!(tiles.translated(xy(1, 2), &[1, 7]), Some(TranslatedXy { x: 18, y: 18 }));
+    assert_eq!(tiles.translated(xy(1, 7), &[1, 7]), Some(TranslatedXy { x: 18, y: 27 }));
+    for tile in wormhole().grid() {
+        let there = tiles.translated(tile.xy, &[5, 9]).unwrap();
+        assert_eq!(tiles.untranslated(there.x, there.y, &[5, 9]), Some(tile.xy));
+        assert_eq!(tiles.untranslated(tile.xy.x, tile.xy.y, &[5, 9]), Some(tile.xy));
+    }
+    assert_eq!(tiles.untranslated(26, 18, &[]), None);
+    assert_eq!(tiles.untranslated(10, 0, &[]), None);
+}
+
+#[test]
+fn harvested_rows_read_the_same_from_every_source() {
+    let tiles = &wormhole().tiles;
+    // Bits 0 and 6 of a descriptor's mask are the first and the seventh compute row.
+    assert_eq!(tiles.rows_from_descriptor_mask(65), [1, 8]);
+    assert_eq!(tiles.rows_from_arc_mask(tiles.arc_mask(&[1, 8])), [1, 8]);
+    assert_eq!(tiles.arc_mask(&[1, 8]), 1 << 1 | 1 << 6);
+    assert_eq!(tiles.rows_from_router_cfg(0b1100_0100_0001), [10, 11]);
+    assert_eq!(tiles.router_cfg(&[10, 11]), 0b1100_0100_0001);
+}
+
+#[test]
+fn core_addresses_go_to_the_noc_or_are_private() {
+    let core = CoreId { chip: ChipId(1), tile: xy(9, 6), core: CoreKind::Erisc };
+    let ask = |addr| wormhole().core_to_noc(core, CoreAddr(addr));
+    assert_eq!(ask(0x9040).unwrap().to_string(), "1:9-6:0x9040");
+    let private = ask(0xFFB0_0600).unwrap_err().to_string();
+    assert_eq!(
+        private,
+        "local_ram is private to the core: ERISC local RAM is not connected to the NoC"
+    );
+    assert_eq!(ask(0x4_0000), Err(Reason::Unmapped { offset: 0x4_0000 }));
+}
+
+#[test]
+fn the_allow_list_gives_reasons() {
+    let ask = |space, offset, len| match wormhole().readable(space, offset, len) {
+        Ok(()) => "fine".to_owned(),
+        Err(reason) => reason.to_string(),
+    };
+    assert_eq!(ask(ETH, 0x1C, 4), "fine");
+    assert_eq!(ask(ETH, 3, 2), "fine");
+    assert_eq!(ask(ETH, 0xFFB2_0200, 256), "fine");
+    assert_eq!(ask(TENSIX, 0x16_DFFC, 8), "runs past the end of l1 at 0x16e000");
+    assert_eq!(ask(TENSIX, 0x16_E000, 4), "nothing is known to stand at 0x16e000");
+    assert_eq!(
+        ask(TENSIX, 0xFFB1_1030, 4),
+        "tdma: a TDMA read can block on a FIFO, hang the NoC and then the host (tt-umd #1673)"
+    );
+    assert_eq!(ask(ETH, 0xFFB2_0050, 4), "niu0.clear_outstanding: it is not for reading");
+    assert_eq!(
+        ask(ETH, 0xFFB2_002E, 2),
+        "niu0 holds registers, which are read as aligned 4-byte words"
+    );
+    assert_eq!(ask(ETH, 0xFFB2_0034, 4), "nothing is known to stand at 0xffb20034");
+    assert_eq!(ask(ETH, u64::MAX, 4), "nothing is known to stand at 0xffffffffffffffff");
+    assert_eq!(ask(ETH, 0, u64::MAX), "runs past the end of l1 at 0x40000");
+    assert_eq!(ask(Space::Harvested, 0, 4), "nothing is known to stand at 0x0");
+    assert_eq!(ask(Space::Bar0, 0x1E00_0000, 4), "kernel_window: tt-kmd owns this window");
+    assert!(ask(Space::Bar0, 0x1FF3_0328, 4).contains("not safe"));
+}
+
+#[test]
+fn registers_are_found_by_name_and_named_by_address() {
+    let w = wormhole();
+    assert_eq!(w.register(ETH, "niu1.router_cfg_2").unwrap().offset, 0xFFB3_010C);
+    assert_eq!(w.register(ETH, "txq1.cmd").unwrap().offset, 0xFFB9_1004);
+    assert_eq!(w.register(TENSIX, "stream[3].space_available").unwrap().offset, 0xFFB4_3100);
+    assert_eq!(w.register(ETH, "niu0.counter[10]").unwrap().offset, 0xFFB2_0228);
+    assert_eq!(w.register(ETH, "stream[32].update"), None);
+    assert_eq!(w.register(ETH, "l1.launch_flag").unwrap().source, "wormhole.md 7");
+    assert_eq!(w.name_of(ETH, 0x1FF0).unwrap(), "l1.remote_channel");
+    assert_eq!(w.name_of(ETH, 0x1F12).unwrap(), "l1.packets_received[0]+0x2");
+    assert_eq!(w.name_of(TENSIX, 0xFFB4_3100).unwrap(), "stream[3].space_available");
+    assert_eq!(w.name_of(TENSIX, 0x5_0000).unwrap(), "l1");
+    assert_eq!(w.name_of(TENSIX, 0xFFFF_FFFF), None);
+    for space in Ranges::spaces() {
+        for range in w.ranges.of(space) {
+            let name = w.name_of(space, range.start).unwrap();
+            assert!(name.starts_with(&range.name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn arc_addresses_reach_both_ways() {
+    let arc = &wormhole().arc;
+    assert_eq!(arc.to_bar0(0x8003_0074), Some(0x1FF3_0074));
+    assert_eq!(arc.to_noc(0x8003_0074), Some(0x8_8003_0074));
+    assert_eq!(arc.to_bar0(0x1007_84D4), Some(0x1FEF_84D4));
+    assert_eq!(arc.to_bar0(0x2000_0000), None);
+    assert_eq!(arc.board(0x0100_0146_1183_20AE).unwrap().name, "n300");
+    assert_eq!(arc.tag("harvesting"), Some(4));
+    assert_eq!(layouts::short_board_id(0x0100_0146_1183_20AE), 0x6183_20AE);
+}
+
+#[test]
+fn queue_words_stand_where_every_client_expects_them() {
+    let eth = &wormhole().eth;
+    let base = eth.routing.fallback_base;
+    let request = base + eth.queues.request.at;
+    let response = base + eth.queues.response.at;
+    assert_eq!(request + eth.queue.write_index.at, 0x110A0);
+    assert_eq!(request + eth.queue.entry.nth(3), 0x11120);
+    assert_eq!(response + eth.queue.read_index.at, 0x11230);
+    assert_eq!(response + eth.queue.entry.at + eth.entry.flags.at, 0x1124C);
+    assert_eq!(base + eth.queues.buffer.nth(2), 0x12800);
+}
