@@ -5,6 +5,7 @@
 
 mod address;
 mod bar;
+mod cluster;
 mod coordinates;
 mod entry;
 mod lookup;
@@ -15,6 +16,10 @@ mod wormhole;
 
 pub use address::{ChipCoord, ChipId, CoreAddr, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
 pub use bar::{Arc, ArcBlock, Bar, Board, Ordering, WindowClass, WindowSpec, short_board_id};
+pub use cluster::{
+    ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, DescriptorProblem,
+    OutwardLink, Routes,
+};
 pub use coordinates::TranslatedXy;
 pub use entry::{Access, AnyGroup, Entry, Group, Named};
 pub use ranges::{Range, Ranges, Reason, Space};

@@ -1,0 +1,291 @@
+//! From raw YAML to a checked descriptor.
+
+use super::error::Problems;
+use super::raw::{RawConnection, RawDescriptor, RawEnd, RawMmio};
+use super::{ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, OutwardLink};
+use crate::address::{ChipCoord, ChipId, EthId};
+use crate::wormhole::wormhole;
+use serde_saphyr::Spanned;
+use std::collections::BTreeMap;
+
+pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, DescriptorError> {
+    let mut problems = Problems::default();
+    match serde_saphyr::from_str::<RawDescriptor>(text) {
+        Ok(raw) => {
+            let built = Builder::new(&raw, &mut problems).build(name);
+            problems.finish(name, built)
+        }
+        Err(error) => {
+            let line = error.location().map_or(0, |location| location.line());
+            problems.add(line, one_line(error.without_snippet()));
+            problems.finish(name, ClusterDescriptor::default())
+        }
+    }
+}
+
+/// The first line of a parser's message, without the place that our own begins with and without advice to programmers.
+fn one_line(error: &serde_saphyr::Error) -> String {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let first = first.split(" at line ").next().unwrap_or_default();
+    first.split(", set ").next().unwrap_or_default().to_owned()
+}
+
+struct Builder<'a> {
+    raw: &'a RawDescriptor,
+    problems: &'a mut Problems,
+    chips: BTreeMap<u32, DescribedChip>,
+    used: BTreeMap<(u32, u8), u64>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(raw: &'a RawDescriptor, problems: &'a mut Problems) -> Self {
+        Self { raw, problems, chips: BTreeMap::new(), used: BTreeMap::new() }
+    }
+
+    fn build(mut self, name: &str) -> ClusterDescriptor {
+        self.add_chips();
+        self.place_chips();
+        self.mark_pcie();
+        self.harvest();
+        self.describe();
+        self.seat_on_boards();
+        let links = self.links();
+        let outward = self.outward();
+        let (chips, ids) = number(self.chips);
+        let end =
+            |(chip, channel): (u32, u8)| ids.get(&chip).map(|id| EthId { chip: *id, channel });
+        let ordered = |(a, b): (EthId, EthId)| if a < b { (a, b) } else { (b, a) };
+        let mut links: Vec<_> =
+            links.into_iter().filter_map(|(a, b)| Some(ordered((end(a)?, end(b)?)))).collect();
+        links.sort_unstable();
+        let outward = outward.into_iter().filter_map(|(near, far_unique_id, far_channel)| {
+            Some(OutwardLink { near: end(near)?, far_unique_id, far_channel })
+        });
+        ClusterDescriptor {
+            name: name.into(),
+            chips,
+            links,
+            outward: outward.collect(),
+            io_device_type: self.raw.io_device_type.clone(),
+        }
+    }
+
+    fn add_chips(&mut self) {
+        for (id, arch) in self.raw.arch.iter().flatten() {
+            if !arch.value.to_ascii_lowercase().starts_with("wormhole") {
+                let what = format!("chip {id} is a {}, and only Wormhole is supported", arch.value);
+                self.problems.add(line(arch), what);
+            }
+            self.chips.insert(*id, blank_chip(*id));
+        }
+        if self.chips.is_empty() {
+            self.problems.add(0, "it describes no chip (`arch` is missing or empty)");
+        } else if self.chips.len() > usize::from(u16::MAX) {
+            self.problems.add(0, "it describes too many chips");
+        }
+    }
+
+    /// The chip of this number, or a problem at this line.
+    fn chip(&mut self, id: u32, line: u64) -> Option<&mut DescribedChip> {
+        if !self.chips.contains_key(&id) {
+            self.problems.add(line, format!("unknown chip {id}: `arch` does not list it"));
+        }
+        self.chips.get_mut(&id)
+    }
+
+    fn place_chips(&mut self) {
+        let mut taken: BTreeMap<ChipCoord, u32> = BTreeMap::new();
+        for (id, place) in self.raw.chips.iter().flatten() {
+            let &[x, y, rack, shelf] = place.value.as_slice() else {
+                let what = format!(
+                    "chip {id} needs 4 coordinates (x, y, rack, shelf), not {}",
+                    place.value.len()
+                );
+                self.problems.add(line(place), what);
+                continue;
+            };
+            let coord = ChipCoord { x, y, rack, shelf };
+            if let Some(other) = taken.insert(coord, *id) {
+                let what =
+                    format!("chips {other} and {id} both stand at [{x}, {y}, {rack}, {shelf}]");
+                self.problems.add(line(place), what);
+            }
+            if let Some(chip) = self.chip(*id, line(place)) {
+                chip.coord = Some(coord);
+            }
+        }
+    }
+
+    fn mark_pcie(&mut self) {
+        let listed = self.raw.chips_with_mmio.as_deref().unwrap_or_default();
+        for item in listed {
+            let pairs = match &item.value {
+                RawMmio::Pair(map) => map.iter().map(|(chip, index)| (*chip, *index)).collect(),
+                RawMmio::Chip(chip) => vec![(*chip, *chip)],
+            };
+            for (id, index) in pairs {
+                if let Some(chip) = self.chip(id, line(item)) {
+                    chip.pcie = Some(index);
+                }
+            }
+        }
+        if listed.is_empty() && !self.chips.is_empty() {
+            self.problems.add(0, "no chip has PCIe (`chips_with_mmio` is missing or empty)");
+        }
+    }
+
+    fn harvest(&mut self) {
+        for (id, harvesting) in self.raw.harvesting.iter().flatten() {
+            let mask = harvesting.value.harvest_mask.unwrap_or(0);
+            if let Some(chip) = self.chip(*id, line(harvesting)) {
+                chip.harvested_rows = wormhole().tiles.rows_from_descriptor_mask(mask);
+                chip.noc_translation = harvesting.value.noc_translation.unwrap_or(true);
+            }
+        }
+    }
+
+    fn describe(&mut self) {
+        for (id, unique) in self.raw.chip_unique_ids.iter().flatten() {
+            if let Some(chip) = self.chip(*id, line(unique)) {
+                chip.unique_id = Some(unique.value);
+            }
+        }
+        for (id, location) in self.raw.asic_locations.iter().flatten() {
+            if let Some(chip) = self.chip(*id, line(location)) {
+                chip.asic_location = Some(location.value);
+            }
+        }
+        // The newer key says more, so it comes last.
+        for addresses in [&self.raw.chip_to_bus_id, &self.raw.chip_pci_bdfs] {
+            for (id, address) in addresses.iter().flatten() {
+                if let Some(chip) = self.chip(*id, line(address)) {
+                    chip.pci_address = Some(address.value.clone());
+                }
+            }
+        }
+    }
+
+    fn seat_on_boards(&mut self) {
+        for items in self.raw.boards.iter().flatten() {
+            let board = DescribedBoard {
+                id: items.value.iter().find_map(|item| item.board_id),
+                kind: items.value.iter().find_map(|item| item.board_type.clone()),
+            };
+            for seat in items.value.iter().flat_map(|item| item.chips.iter().flatten()) {
+                if let Some(chip) = self.chip(seat.value, line(seat)) {
+                    chip.board = Some(board.clone());
+                }
+            }
+        }
+    }
+
+    fn links(&mut self) -> Vec<((u32, u8), (u32, u8))> {
+        let mut links = Vec::new();
+        for connection in self.raw.ethernet_connections.iter().flatten() {
+            let Some((a, b)) = self.two_ends(connection) else { continue };
+            let (near, far) = (self.end(a, line(connection)), self.end(b, line(connection)));
+            let (Some(near), Some(far)) = (near, far) else { continue };
+            if near.0 == far.0 {
+                let what = format!("chip {} is linked to itself ({}-{})", near.0, near.1, far.1);
+                self.problems.add(line(connection), what);
+                continue;
+            }
+            self.take(near, line(connection));
+            self.take(far, line(connection));
+            links.push((near, far));
+        }
+        links
+    }
+
+    fn outward(&mut self) -> Vec<((u32, u8), u64, u8)> {
+        let mut links = Vec::new();
+        for connection in self.raw.ethernet_connections_to_remote_devices.iter().flatten() {
+            let Some((a, b)) = self.two_ends(connection) else { continue };
+            let at = line(connection);
+            let (Some(near), Some(far_channel)) = (self.end(a, at), self.channel(b, at)) else {
+                continue;
+            };
+            let Some(far) = &b.remote_chip_id else {
+                self.problems.add(at, "the far end has no `remote_chip_id`");
+                continue;
+            };
+            self.take(near, at);
+            links.push((near, far.value, far_channel));
+        }
+        links
+    }
+
+    fn two_ends(&mut self, connection: &'a RawConnection) -> Option<(&'a RawEnd, &'a RawEnd)> {
+        let [a, b, ..] = connection.value.as_slice() else {
+            let what = format!("a connection needs two ends, not {}", connection.value.len());
+            self.problems.add(line(connection), what);
+            return None;
+        };
+        Some((a, b))
+    }
+
+    fn end(&mut self, end: &RawEnd, at: u64) -> Option<(u32, u8)> {
+        let channel = self.channel(end, at);
+        let Some(id) = &end.chip else {
+            self.problems.add(at, "an end has no `chip`");
+            return None;
+        };
+        self.chip(id.value, line(id))?;
+        Some((id.value, channel?))
+    }
+
+    fn channel(&mut self, end: &RawEnd, at: u64) -> Option<u8> {
+        let Some(channel) = &end.chan else {
+            self.problems.add(at, "an end has no `chan`");
+            return None;
+        };
+        let number = u8::try_from(channel.value).ok().filter(|n| *n < wormhole().eth_channels());
+        if number.is_none() {
+            let what = format!("channel {} is out of range: a chip has 16, from 0", channel.value);
+            self.problems.add(line(channel), what);
+        }
+        number
+    }
+
+    fn take(&mut self, end: (u32, u8), at: u64) {
+        if let Some(before) = self.used.insert(end, at) {
+            let what =
+                format!("channel {} of chip {} is already linked in line {before}", end.1, end.0);
+            self.problems.add(at, what);
+        }
+    }
+}
+
+fn line<T>(value: &Spanned<T>) -> u64 {
+    value.referenced.line()
+}
+
+fn blank_chip(file_id: u32) -> DescribedChip {
+    DescribedChip {
+        id: ChipId(0),
+        file_id,
+        coord: None,
+        unique_id: None,
+        pcie: None,
+        noc_translation: true,
+        harvested_rows: Vec::new(),
+        board: None,
+        asic_location: None,
+        pci_address: None,
+    }
+}
+
+/// Chips in the order of [`ChipId`], and the number of each file id.
+fn number(chips: BTreeMap<u32, DescribedChip>) -> (Vec<DescribedChip>, BTreeMap<u32, ChipId>) {
+    let mut chips: Vec<_> = chips.into_values().collect();
+    chips.sort_by_key(|chip| {
+        let place = chip.coord.map(|c| (c.rack, c.shelf, c.y, c.x));
+        (chip.pcie.is_none(), chip.pcie, place.is_none(), place, chip.file_id)
+    });
+    for (id, chip) in (0..=u16::MAX).zip(&mut chips) {
+        chip.id = ChipId(id);
+    }
+    let ids = chips.iter().map(|chip| (chip.file_id, chip.id)).collect();
+    (chips, ids)
+}
