@@ -1,9 +1,10 @@
 //! The one way to a live machine: PCI config space, BARs and time, in batches.
 
 use crate::snapshot::AccessError;
+use serde::{Deserialize, Serialize};
 
 /// One operation on the bus. Reads append their bytes to the batch's answer, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BarOp {
     /// Reads 4 bytes of PCI config space.
     ConfigRead {
@@ -32,6 +33,7 @@ pub enum BarOp {
         /// Byte offset in the BAR.
         offset: u64,
         /// The bytes.
+        #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
     },
     /// Lets at least this many device cycles pass (silicon waits, simulators clock).
@@ -50,4 +52,21 @@ pub trait Bar: Send {
     /// # Errors
     /// The first operation that fails ends the batch; what was read before it stays in `answer`.
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError>;
+}
+
+impl BarOp {
+    /// Bytes that this operation appends to the batch's answer.
+    pub fn answer_len(&self) -> usize {
+        match self {
+            Self::ConfigRead { .. } => 4,
+            Self::Read { len, .. } => *len as usize,
+            Self::Now => 8,
+            Self::Write { .. } | Self::Pass { .. } => 0,
+        }
+    }
+
+    /// Does it cross the bus? Time and the clock do not.
+    pub fn is_transaction(&self) -> bool {
+        matches!(self, Self::ConfigRead { .. } | Self::Read { .. } | Self::Write { .. })
+    }
 }

@@ -2,7 +2,20 @@
 //!
 //! This room has never heard of terminals or async.
 
+mod access;
 pub mod bar;
+mod bus;
+mod discover;
+pub mod machine;
+mod planner;
+mod queue;
+pub use queue::Patience;
+pub mod serve;
 pub mod snapshot;
+pub mod socket_bar;
 pub mod state;
 pub mod target;
+pub mod ttsim;
+mod windows;
+pub mod wire;
+mod wormhole;

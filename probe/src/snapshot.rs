@@ -1,10 +1,11 @@
 //! What was read, when, and what was not: immutable, complete about its own holes.
 
 use layouts::{ChipId, NocAddr};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why an access failed or a range was not read; gaps and access errors share it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AccessError {
     /// The safe access layer does not allow it, and why.
     Refused(String),
@@ -34,7 +35,9 @@ impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(why) => write!(f, "refused: {why}"),
-            Self::TimedOut { deadline_cycles } => write!(f, "timed out after {deadline_cycles} cycles"),
+            Self::TimedOut { deadline_cycles } => {
+                write!(f, "timed out after {deadline_cycles} cycles")
+            }
             Self::Unreachable(why) => write!(f, "unreachable: {why}"),
             Self::InReset => write!(f, "in reset"),
             Self::DeviceGone(words) => write!(f, "device gone: {words}"),

@@ -1,0 +1,180 @@
+//! Accesses to tiles over PCIe: windows set by need, many accesses in one batch, each counted.
+
+use crate::bar::{Bar, BarOp};
+use crate::snapshot::AccessError;
+use crate::windows::{Order, Windows};
+use layouts::NocXy;
+use std::collections::BTreeMap;
+
+/// A machine's bus with the windows of its devices.
+pub(crate) struct Bus {
+    bar: Box<dyn Bar>,
+    windows: BTreeMap<u8, Windows>,
+    transactions: u64,
+}
+
+impl Bus {
+    /// A bus whose windows are as a stranger left them.
+    pub(crate) fn new(bar: Box<dyn Bar>) -> Self {
+        Self { bar, windows: BTreeMap::new(), transactions: 0 }
+    }
+
+    /// Bus transactions since the bus was opened.
+    pub(crate) fn transactions(&self) -> u64 {
+        self.transactions
+    }
+
+    /// Starts a batch.
+    pub(crate) fn batch(&mut self) -> Batch<'_> {
+        Batch { bus: self, ops: Vec::new() }
+    }
+
+    /// The target's own time, in cycles.
+    pub(crate) fn now(&mut self) -> Result<u64, AccessError> {
+        self.batch().now().run().cycles()
+    }
+
+    /// Lets time pass.
+    pub(crate) fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
+        self.batch().pass(cycles).run().end()
+    }
+}
+
+/// Accesses on their way to the machine.
+pub(crate) struct Batch<'b> {
+    bus: &'b mut Bus,
+    ops: Vec<BarOp>,
+}
+
+impl Batch<'_> {
+    /// Reads memory of a tile through its window; longer than a window is split.
+    pub(crate) fn read(self, device: u8, tile: NocXy, offset: u64, len: u32) -> Self {
+        self.read_as(device, tile, offset, len, Order::Memory)
+    }
+
+    /// Reads a range with this ordering.
+    pub(crate) fn read_as(
+        mut self,
+        device: u8,
+        tile: NocXy,
+        offset: u64,
+        len: u32,
+        order: Order,
+    ) -> Self {
+        let end = offset + u64::from(len);
+        let mut at = offset;
+        while at < end {
+            let (bar_offset, room) = self.window(device, tile, at, end - at, order);
+            let now = room.min(end - at);
+            self.ops.push(BarOp::Read { device, bar: 0, offset: bar_offset, len: now as u32 });
+            at += now;
+        }
+        self
+    }
+
+    /// Reads one 32-bit register: exactly one load.
+    pub(crate) fn register(self, device: u8, tile: NocXy, offset: u64) -> Self {
+        self.read_as(device, tile, offset, 4, Order::Strict)
+    }
+
+    /// Writes bytes of a tile.
+    pub(crate) fn write(
+        mut self,
+        device: u8,
+        tile: NocXy,
+        offset: u64,
+        bytes: &[u8],
+        order: Order,
+    ) -> Self {
+        let mut at = offset;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (bar_offset, room) = self.window(device, tile, at, rest.len() as u64, order);
+            let (now, later) = rest.split_at(rest.len().min(room as usize));
+            self.ops.push(BarOp::Write { device, bar: 0, offset: bar_offset, bytes: now.to_vec() });
+            at += now.len() as u64;
+            rest = later;
+        }
+        self
+    }
+
+    /// Reads a word of BAR0 itself.
+    pub(crate) fn bar_word(mut self, device: u8, offset: u64) -> Self {
+        self.ops.push(BarOp::Read { device, bar: 0, offset, len: 4 });
+        self
+    }
+
+    /// Reads a word of PCI config space.
+    pub(crate) fn config(mut self, device: u8, offset: u16) -> Self {
+        self.ops.push(BarOp::ConfigRead { device, offset });
+        self
+    }
+
+    /// Lets time pass.
+    pub(crate) fn pass(mut self, cycles: u64) -> Self {
+        self.ops.push(BarOp::Pass { cycles });
+        self
+    }
+
+    /// Asks for the target's own time.
+    pub(crate) fn now(mut self) -> Self {
+        self.ops.push(BarOp::Now);
+        self
+    }
+
+    /// Carries the batch out. The answer holds what came, and the error that ended it, if any.
+    pub(crate) fn run(self) -> Answer {
+        let mut bytes = Vec::with_capacity(self.ops.iter().map(BarOp::answer_len).sum());
+        let result = self.bus.bar.submit(&self.ops, &mut bytes);
+        self.bus.transactions += self.ops.iter().filter(|op| op.is_transaction()).count() as u64;
+        if result.is_err() {
+            self.bus.windows.values_mut().for_each(Windows::forget);
+        }
+        Answer { bytes, at: 0, error: result.err() }
+    }
+
+    fn window(&mut self, device: u8, tile: NocXy, at: u64, len: u64, order: Order) -> (u64, u64) {
+        let place = self.bus.windows.entry(device).or_default().place(tile, at, len, order);
+        if let Some((offset, entry)) = place.entry {
+            let bytes = entry.to_le_bytes().to_vec();
+            self.ops.push(BarOp::Write { device, bar: 0, offset, bytes });
+        }
+        (place.bar_offset, place.room)
+    }
+}
+
+/// What a batch read, taken in the order in which it was asked.
+pub(crate) struct Answer {
+    bytes: Vec<u8>,
+    at: usize,
+    error: Option<AccessError>,
+}
+
+impl Answer {
+    /// The next `len` bytes, or the error that kept them from coming.
+    pub(crate) fn take(&mut self, len: usize) -> Result<&[u8], AccessError> {
+        let range = self.at..self.at + len;
+        self.at = range.end;
+        let short = || AccessError::DeviceGone("an answer was too short".into());
+        self.bytes.get(range).ok_or_else(|| self.error.clone().unwrap_or_else(short))
+    }
+
+    /// The next word.
+    pub(crate) fn word(&mut self) -> Result<u32, AccessError> {
+        let mut word = [0; 4];
+        word.copy_from_slice(self.take(4)?);
+        Ok(u32::from_le_bytes(word))
+    }
+
+    /// The next clock reading.
+    pub(crate) fn cycles(&mut self) -> Result<u64, AccessError> {
+        let mut cycles = [0; 8];
+        cycles.copy_from_slice(self.take(8)?);
+        Ok(u64::from_le_bytes(cycles))
+    }
+
+    /// Did everything arrive?
+    pub(crate) fn end(self) -> Result<(), AccessError> {
+        self.error.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,383 @@
+//! Finding the mesh: PCI config space first, then every link that Ethernet firmware publishes.
+//!
+//! Chips are never told. What cannot be learned becomes a sentence in `Mesh::problems`, and the rest
+//! of the mesh stays usable (words and rules: wormhole.md 5.3 and 6.8).
+
+use crate::access::{Access, Route};
+use crate::snapshot::AccessError;
+use crate::target::{Chip, Link, Mesh};
+use crate::wormhole::{CONFIG_ID, eth_tile};
+use layouts::{ChipCoord, ChipId, EthId, NocXy};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Devices 0 to 31 exist at most; the simulator ends its process when asked for more.
+const DEVICES: u8 = 32;
+const CHANNELS: u8 = 16;
+/// ttsim's firmware beats within so many cycles of its start, silicon's has long since.
+const FIRST_BEAT_CYCLES: u64 = 2_000;
+/// How often a machine whose links are still training is looked at again, and the time between.
+const TRAINING_LOOKS: u32 = 50;
+const TRAINING_CYCLES: u64 = 200_000;
+
+const HEARTBEAT: u64 = 0x1C;
+const VERSION: u64 = 0x210;
+const BOOT: u64 = 0x1000;
+const BOOT_BYTES: u32 = 0x130;
+const LINK_ERROR: u64 = 0x1440;
+const RESULTS: u64 = 0x1EC0;
+const RESULTS_BYTES: u32 = 0x140;
+/// NIU ROUTER_CFG_3: rows closed to broadcast, harvested ones among them (wormhole.md 3.2).
+const CLOSED_ROWS: u64 = 0xFFB2_0110;
+/// Rows 0 and 6 hold Ethernet and are always closed.
+const ETHERNET_ROWS: u32 = 1 | 1 << 6;
+
+/// Train status words (wormhole.md 5.3).
+const TRAINING: u32 = 0;
+const UP: u32 = 1;
+
+/// The mesh and the way to each of its chips.
+pub(crate) struct Found {
+    pub(crate) mesh: Mesh,
+    pub(crate) routes: BTreeMap<ChipId, Route>,
+}
+
+/// What an Ethernet tile's firmware says of itself and its peer.
+#[derive(Clone, Debug, Default)]
+struct Port {
+    heartbeat: u32,
+    version: u32,
+    routing_off: bool,
+    train: u32,
+    link_error: u32,
+    coord: Place,
+    own_id: u64,
+    peer: Peer,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    x: u8,
+    y: u8,
+    rack: u8,
+    shelf: u8,
+}
+
+impl From<Place> for ChipCoord {
+    fn from(c: Place) -> Self {
+        Self { x: c.x, y: c.y, rack: c.rack, shelf: c.shelf }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Peer {
+    id: u64,
+    channel: u8,
+    coord: Place,
+}
+
+/// A chip on the way to getting its number.
+struct Candidate {
+    route: Route,
+    id: u64,
+    coord: ChipCoord,
+    ports: Vec<Option<Port>>,
+    harvested_rows: Vec<u8>,
+    gateway: Option<(usize, Vec<u8>)>,
+}
+
+/// Walks the machine.
+///
+/// # Errors
+/// Only when the machine itself is gone or shows no Wormhole at all.
+pub(crate) fn discover(access: &mut Access) -> Result<Found, AccessError> {
+    let mut walk = Walk { access, chips: Vec::new(), problems: Vec::new() };
+    // Firmware that was started this very moment has not beaten yet.
+    walk.access.bus.pass(FIRST_BEAT_CYCLES)?;
+    walk.pcie_chips()?;
+    if walk.chips.is_empty() {
+        return Err(AccessError::Unreachable("no Wormhole on the bus".into()));
+    }
+    walk.follow_links();
+    let found = walk.number();
+    access.finish()?;
+    Ok(found)
+}
+
+struct Walk<'a> {
+    access: &'a mut Access,
+    chips: Vec<Candidate>,
+    problems: Vec<String>,
+}
+
+impl Walk<'_> {
+    fn pcie_chips(&mut self) -> Result<(), AccessError> {
+        for device in 0..DEVICES {
+            let id = self.access.bus.batch().config(device, 0).run().word()?;
+            if id == u32::MAX {
+                break;
+            }
+            if id != CONFIG_ID {
+                self.problems.push(format!("device {device} is {id:#010x}, not a Wormhole"));
+                continue;
+            }
+            let name = format!("device {device}");
+            match self.look(Route::Pcie(device), &name) {
+                Ok(chip) => self.chips.push(chip),
+                Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
+                Err(error) => self.problems.push(format!("{name}: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what the chip's Ethernet tiles say, once no link is training any more.
+    fn look(&mut self, route: Route, name: &str) -> Result<Candidate, AccessError> {
+        let mut looks = 0;
+        let mut ports = self.ports(&route, name)?;
+        let training = |ports: &[Option<Port>]| ports.iter().flatten().any(Port::is_training);
+        while training(&ports) && looks < TRAINING_LOOKS {
+            self.access.bus.pass(TRAINING_CYCLES)?;
+            ports = self.ports(&route, name)?;
+            looks += 1;
+        }
+        let own = ports.iter().flatten().find(|port| port.is_alive());
+        let id = own.map_or(0, |port| port.own_id);
+        let coord = own.map(|port| port.coord).unwrap_or_default().into();
+        let harvested_rows = self.harvested_rows(&route, name);
+        Ok(Candidate { route, id, coord, ports, harvested_rows, gateway: None })
+    }
+
+    fn ports(&mut self, route: &Route, name: &str) -> Result<Vec<Option<Port>>, AccessError> {
+        let mut ports = Vec::new();
+        for channel in 0..CHANNELS {
+            ports.push(match self.port(route, eth_tile(channel)) {
+                Ok(port) => Some(port),
+                Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
+                Err(error @ AccessError::TimedOut { .. }) => return Err(error),
+                Err(error) => {
+                    self.problems.push(format!("{name} e{channel}: {error}"));
+                    None
+                }
+            });
+        }
+        Ok(ports)
+    }
+
+    fn port(&mut self, route: &Route, tile: NocXy) -> Result<Port, AccessError> {
+        let heartbeat = self.access.word(route, tile, HEARTBEAT)?;
+        let version = self.access.word(route, tile, VERSION)?;
+        let boot = self.access.read(route, tile, BOOT, BOOT_BYTES)?.bytes;
+        let link_error = self.access.word(route, tile, LINK_ERROR)?;
+        let results = self.access.read(route, tile, RESULTS, RESULTS_BYTES)?.bytes;
+        Ok(Port::decode(heartbeat, version, link_error, &boot, &results))
+    }
+
+    /// Rows of compute tiles that are fused off.
+    fn harvested_rows(&mut self, route: &Route, name: &str) -> Vec<u8> {
+        match self.access.word(route, eth_tile(0), CLOSED_ROWS) {
+            Ok(mask) if mask & ETHERNET_ROWS == ETHERNET_ROWS && mask < 1 << 12 => {
+                (0..12).filter(|row| (mask & !ETHERNET_ROWS) >> row & 1 == 1).collect()
+            }
+            Ok(mask) => {
+                self.problems.push(format!("{name}: {mask:#x} is no mask of harvested rows"));
+                Vec::new()
+            }
+            Err(error) => {
+                self.problems.push(format!("{name}: harvested rows unread: {error}"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Breadth first, so that a far chip is reached over the fewest hops.
+    fn follow_links(&mut self) {
+        let mut queue: VecDeque<usize> = (0..self.chips.len()).collect();
+        while let Some(from) = queue.pop_front() {
+            for (channel, port) in self.live_ports(from) {
+                if port.routing_off || self.known(&port.peer, from, channel).is_some() {
+                    continue;
+                }
+                if let Some(new) = self.far_chip(from, channel, &port) {
+                    queue.push_back(new);
+                }
+            }
+        }
+    }
+
+    fn live_ports(&self, chip: usize) -> Vec<(u8, Port)> {
+        let ports = self.chips[chip].ports.iter().zip(0..);
+        ports.filter_map(|(p, ch)| Some((ch, p.clone().filter(Port::is_up)?))).collect()
+    }
+
+    /// The chip that a port's peer is: by its unique id, and by its place where the far side's own
+    /// id words are empty (ttsim fills only the words about the peer).
+    fn known(&self, peer: &Peer, from: usize, channel: u8) -> Option<usize> {
+        let by_id = |chip: &Candidate| chip.id != 0 && chip.id == peer.id;
+        let mirrored = |(index, chip): (usize, &Candidate)| {
+            let port = chip.ports.get(usize::from(peer.channel))?.as_ref()?;
+            let points_back = port.is_up()
+                && port.peer.channel == channel
+                && chip.id == 0
+                && chip.coord == peer.coord.into()
+                && index != from;
+            points_back.then_some(index)
+        };
+        self.chips
+            .iter()
+            .position(by_id)
+            .or_else(|| self.chips.iter().enumerate().find_map(mirrored))
+    }
+
+    fn far_chip(&mut self, from: usize, channel: u8, port: &Port) -> Option<usize> {
+        let coord: ChipCoord = port.peer.coord.into();
+        let (base, gateway) = match &self.chips[from].gateway {
+            Some((base, channels)) => (*base, channels.clone()),
+            None => (from, self.gateways(from, &port.peer, channel)),
+        };
+        let Route::Pcie(device) = self.chips[base].route else { return None };
+        let tiles = gateway.iter().map(|&ch| eth_tile(ch)).collect();
+        let name = format!("chip at x {} y {} behind device {device} e{channel}", coord.x, coord.y);
+        match self.look(Route::Queue { device, tiles, coord }, &name) {
+            Ok(mut chip) => {
+                chip.gateway = Some((base, gateway));
+                chip.coord = coord;
+                if chip.id == 0 {
+                    chip.id = port.peer.id;
+                }
+                self.chips.push(chip);
+                Some(self.chips.len() - 1)
+            }
+            Err(error) => {
+                self.problems.push(format!("{name}: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Ethernet tiles of `base` that serve the queue: those linked to the far chip first, then those
+    /// without a link of their own, whose firmware nobody else uses.
+    fn gateways(&self, base: usize, peer: &Peer, channel: u8) -> Vec<u8> {
+        let ports = || self.chips[base].ports.iter().zip(0..);
+        let to_peer = |port: &Port| port.is_up() && port.peer.coord == peer.coord;
+        let direct = ports().filter_map(|(p, ch)| p.as_ref().filter(|p| to_peer(p)).map(|_| ch));
+        let idle = |port: &&Port| !port.is_up() && port.is_alive() && !port.routing_off;
+        let spare = ports().filter_map(|(p, ch)| p.as_ref().filter(idle).map(|_| ch));
+        let mut order: Vec<u8> = direct.collect();
+        order.extend(spare.take(2));
+        if !order.contains(&channel) {
+            order.insert(0, channel);
+        }
+        order
+    }
+
+    /// Gives the chips their numbers: PCIe chips in device order, then far ones by (rack, shelf, y, x).
+    fn number(mut self) -> Found {
+        let mut order: Vec<usize> = (0..self.chips.len()).collect();
+        order.sort_by_key(|&i| {
+            let chip = &self.chips[i];
+            let c = chip.coord;
+            match chip.route {
+                Route::Pcie(device) => (0, device, 0, 0, 0),
+                Route::Queue { .. } => (1, c.rack, c.shelf, c.y, c.x),
+            }
+        });
+        let mut ids = vec![ChipId(0); order.len()];
+        for (id, &index) in order.iter().enumerate() {
+            ids[index] = ChipId(id as u16);
+        }
+        let links = self.links(&ids);
+        let mesh = Mesh {
+            chips: order.iter().map(|&i| self.chip(i, &ids)).collect(),
+            links,
+            problems: std::mem::take(&mut self.problems),
+        };
+        let routes = order.iter().map(|&i| (ids[i], self.chips[i].route.clone())).collect();
+        Found { mesh, routes }
+    }
+
+    fn links(&mut self, ids: &[ChipId]) -> Vec<Link> {
+        let mut links = Vec::new();
+        for from in 0..self.chips.len() {
+            for (channel, port) in self.live_ports(from) {
+                let near = EthId { chip: ids[from], channel };
+                let Some(to) = self.known(&port.peer, from, channel) else {
+                    self.problems.push(format!("{near} leads to a chip that was not found"));
+                    continue;
+                };
+                let far = EthId { chip: ids[to], channel: port.peer.channel };
+                links.push(Link { a: near.min(far), b: near.max(far) });
+            }
+        }
+        links.sort();
+        links.dedup();
+        links
+    }
+
+    fn chip(&self, index: usize, ids: &[ChipId]) -> Chip {
+        let chip = &self.chips[index];
+        let pcie = matches!(chip.route, Route::Pcie(_));
+        let gateway = chip.gateway.as_ref().map(|(base, channels)| {
+            channels.iter().map(|&channel| EthId { chip: ids[*base], channel }).collect()
+        });
+        Chip {
+            id: ids[index],
+            coord: chip.ports.iter().flatten().any(Port::is_alive).then_some(chip.coord),
+            pcie,
+            unique_id: (chip.id != 0).then_some(chip.id),
+            board: None,
+            gateway,
+            harvested_rows: chip.harvested_rows.clone(),
+        }
+    }
+}
+
+impl Port {
+    fn decode(heartbeat: u32, version: u32, link_error: u32, boot: &[u8], results: &[u8]) -> Self {
+        let boot = |at: u64| word(boot, (at - BOOT) as usize);
+        let result = |index: usize| word(results, 4 * index);
+        let local = boot(0x1108);
+        let (place, rack) = (boot(0x1124), boot(0x1128));
+        Self {
+            heartbeat,
+            version: version & 0xFF_FFFF,
+            routing_off: boot(0x104C) != 0,
+            train: boot(0x1104),
+            link_error,
+            coord: Place {
+                rack: local as u8,
+                shelf: (local >> 8) as u8,
+                x: (local >> 16) as u8,
+                y: (local >> 24) as u8,
+            },
+            own_id: u64::from(result(65)) << 32 | u64::from(result(64)),
+            peer: Peer {
+                id: u64::from(result(73)) << 32 | u64::from(result(72)),
+                channel: result(76) as u8,
+                coord: Place {
+                    x: (place >> 16 & 0x3F) as u8,
+                    y: (place >> 22 & 0x3F) as u8,
+                    rack: rack as u8,
+                    shelf: (rack >> 8) as u8,
+                },
+            },
+        }
+    }
+
+    /// Firmware has run here: it published a version and has beaten once (wormhole.md 5.3).
+    fn is_alive(&self) -> bool {
+        self.heartbeat != 0 && self.heartbeat != u32::MAX && self.version != 0
+    }
+
+    fn is_up(&self) -> bool {
+        self.is_alive() && self.train == UP && self.peer.channel < CHANNELS
+    }
+
+    fn is_training(&self) -> bool {
+        self.is_alive() && self.train == TRAINING && self.link_error < 11
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    let word = bytes.get(at..).and_then(|rest| rest.first_chunk()).copied();
+    u32::from_le_bytes(word.unwrap_or_default())
+}

@@ -1,0 +1,237 @@
+//! The live target: any machine with a BAR, near chips through windows and far ones through queues.
+
+use crate::access::{Access, Route};
+use crate::bar::Bar;
+use crate::bus::Bus;
+use crate::discover::discover;
+use crate::planner::{Run, merge};
+use crate::queue::Patience;
+use crate::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
+use crate::target::{Abilities, Mesh, Target};
+use crate::wormhole::{NODE_ID_PROBE, tile_kind};
+use layouts::{ChipId, NocAddr, NocXy};
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// So many bytes are asked for in one batch; more would make the answer wait in memory.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// A [`Target`] over a [`Bar`].
+pub struct BarTarget {
+    name: String,
+    abilities: Abilities,
+    mesh: Mesh,
+    routes: BTreeMap<ChipId, Route>,
+    access: Access,
+    gone: BTreeMap<ChipId, AccessError>,
+}
+
+impl BarTarget {
+    /// Discovers the mesh behind the BAR.
+    ///
+    /// # Errors
+    /// When the machine is gone or shows no Wormhole at all.
+    pub fn open(
+        name: impl Into<String>,
+        bar: Box<dyn Bar>,
+        abilities: Abilities,
+        patience: Patience,
+    ) -> Result<Self, AccessError> {
+        let mut access = Access::new(Bus::new(bar), patience);
+        let found = discover(&mut access)?;
+        Ok(Self {
+            name: name.into(),
+            abilities,
+            mesh: found.mesh,
+            routes: found.routes,
+            access,
+            gone: BTreeMap::new(),
+        })
+    }
+
+    /// Bus transactions since the target was opened, discovery included.
+    pub fn transactions(&self) -> u64 {
+        self.access.bus.transactions()
+    }
+
+    /// Commands posted to routing queues since the target was opened.
+    pub fn queue_commands(&self) -> u64 {
+        self.access.queue_commands()
+    }
+
+    /// Why this range must not be touched, if it must not.
+    fn refusal(&self, span: &Span) -> Option<AccessError> {
+        let NocAddr { chip, tile, offset } = span.addr;
+        let end = offset + u64::from(span.len);
+        if self.mesh.chip(chip).is_none() {
+            return Some(AccessError::Unreachable(format!("there is no chip {chip}")));
+        }
+        if tile.x > 9 || tile.y > 11 {
+            return Some(AccessError::Refused(format!("{tile} is outside the grid")));
+        }
+        let kind = tile_kind(tile);
+        let hit = |r: &&crate::target::Refusal| r.kind == kind && offset < r.end && r.start < end;
+        let refused = self.abilities.refusals.iter().find(hit);
+        refused.map(|refusal| AccessError::Refused(refusal.reason.clone()))
+    }
+
+    fn read_near(&mut self, chip: ChipId, device: u8, runs: &[Run], shot: &mut Snapshot) {
+        let mut rest = runs;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = |run: &&Run| {
+                bytes += run.len as usize;
+                bytes <= BATCH_BYTES
+            };
+            let count = rest.iter().take_while(fits).count().max(1);
+            let (now, later) = rest.split_at(count);
+            self.read_batch(chip, device, now, shot);
+            rest = later;
+        }
+    }
+
+    fn read_batch(&mut self, chip: ChipId, device: u8, runs: &[Run], shot: &mut Snapshot) {
+        let mut batch = self.access.bus.batch();
+        for run in runs {
+            if run.memory {
+                batch = batch.read(device, run.tile, run.offset, run.len);
+            } else {
+                for at in (run.offset..run.offset + u64::from(run.len)).step_by(4) {
+                    batch = batch.register(device, run.tile, at);
+                }
+            }
+            batch = batch.now();
+        }
+        let mut answer = batch.run();
+        let host_micros = host_micros();
+        for run in runs {
+            let bytes = answer.take(run.len as usize).map(<[u8]>::to_vec);
+            match bytes.and_then(|bytes| Ok((bytes, answer.cycles()?))) {
+                Ok((bytes, target_cycles)) => {
+                    let Span { addr, .. } = run.span(chip);
+                    shot.pieces.push(Piece { addr, target_cycles, host_micros, bytes });
+                }
+                Err(reason) => shot.gaps.push(Gap { span: run.span(chip), reason }),
+            }
+        }
+        if let Some(reason) = self.off_the_bus(device, &shot.pieces) {
+            self.gone.insert(chip, reason.clone());
+            let lost = shot.pieces.extract_if(.., |piece| {
+                piece.addr.chip == chip && piece.bytes.iter().all(|&byte| byte == 0xFF)
+            });
+            shot.gaps.extend(lost.map(|piece| Gap {
+                span: Span { addr: piece.addr, len: piece.bytes.len() as u32 },
+                reason: reason.clone(),
+            }));
+        }
+    }
+
+    /// All ones may be a value or a dead bus; the node id of the ARC's NIU tells (wormhole.md 1.6).
+    fn off_the_bus(&mut self, device: u8, pieces: &[Piece]) -> Option<AccessError> {
+        let ones = |piece: &Piece| piece.bytes.iter().all(|&byte| byte == 0xFF);
+        if !pieces.iter().any(ones) {
+            return None;
+        }
+        let probe = self.access.bus.batch().bar_word(device, NODE_ID_PROBE).run().word();
+        let gone = || AccessError::DeviceGone(format!("device {device} answers all ones"));
+        (probe.ok()? == u32::MAX).then(gone)
+    }
+
+    /// A far chip's ranges, one by one; after a time-out the rest is not tried in this look.
+    fn read_far(&mut self, chip: ChipId, route: &Route, runs: &[Run], shot: &mut Snapshot) {
+        let mut silent = None;
+        for run in runs {
+            let read = match &silent {
+                Some(reason) => Err(AccessError::clone(reason)),
+                None => self.access.read(route, run.tile, run.offset, run.len),
+            };
+            match read {
+                Ok(read) => shot.pieces.push(Piece {
+                    addr: run.span(chip).addr,
+                    target_cycles: read.cycles,
+                    host_micros: host_micros(),
+                    bytes: read.bytes,
+                }),
+                Err(reason) => {
+                    if matches!(reason, AccessError::TimedOut { .. } | AccessError::DeviceGone(_)) {
+                        silent = Some(reason.clone());
+                    }
+                    shot.gaps.push(Gap { span: run.span(chip), reason });
+                }
+            }
+        }
+    }
+}
+
+impl Target for BarTarget {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn abilities(&self) -> &Abilities {
+        &self.abilities
+    }
+
+    fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+
+    fn read(&mut self, plan: &Plan) -> Snapshot {
+        let before = self.transactions();
+        let mut shot = Snapshot::default();
+        let mut wanted: BTreeMap<ChipId, Vec<Span>> = BTreeMap::new();
+        for span in plan.spans.iter().filter(|span| span.len > 0) {
+            let chip = span.addr.chip;
+            match self.refusal(span).or_else(|| self.gone.get(&chip).cloned()) {
+                Some(reason) => shot.gaps.push(Gap { span: *span, reason }),
+                None => wanted.entry(chip).or_default().push(*span),
+            }
+        }
+        // A queue that cannot be looked at fails again, with its reason, where it is used.
+        let _ = self.access.begin();
+        for (chip, spans) in wanted {
+            let Some(route) = self.routes.get(&chip).cloned() else { continue };
+            let remote = matches!(route, Route::Queue { .. });
+            let runs = merge(&spans, remote);
+            match &route {
+                Route::Pcie(device) => self.read_near(chip, *device, &runs, &mut shot),
+                Route::Queue { .. } => self.read_far(chip, &route, &runs, &mut shot),
+            }
+        }
+        let _ = self.access.finish();
+        shot.pieces.sort_by_key(|piece| piece.addr);
+        shot.transactions = self.transactions() - before;
+        shot
+    }
+
+    fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
+        let span = Span { addr, len: bytes.len() as u32 };
+        if let Some(reason) = self.refusal(&span) {
+            return Err(reason);
+        }
+        if !self.abilities.write {
+            return Err(AccessError::Refused("this target was opened for looking only".into()));
+        }
+        let no_route = || AccessError::Unreachable(format!("there is no chip {}", addr.chip));
+        let route = self.routes.get(&addr.chip).cloned().ok_or_else(no_route)?;
+        self.access.begin()?;
+        self.access.write(&route, addr.tile, addr.offset, bytes)?;
+        self.access.finish()
+    }
+
+    fn now(&mut self) -> Result<u64, AccessError> {
+        self.access.bus.now()
+    }
+
+    fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
+        self.access.bus.pass(cycles)
+    }
+
+    fn is_remote(&self, chip: ChipId, _tile: NocXy) -> bool {
+        matches!(self.routes.get(&chip), Some(Route::Queue { .. }))
+    }
+}
+
+fn host_micros() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
+}

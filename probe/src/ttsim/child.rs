@@ -1,0 +1,115 @@
+//! The parent's side: starts the child, speaks to it, and keeps its last words.
+
+use super::host::HOST_ARGUMENT;
+use crate::snapshot::AccessError;
+use crate::socket_bar::{LastWords, SocketBar};
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How many of the child's last lines are kept.
+const KEPT_LINES: usize = 8;
+
+/// How long a child whose socket closed may take to end by itself.
+const END_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How to start a program that calls [`super::host_if_asked`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostCommand {
+    /// The program; this very binary if it is not given.
+    pub program: Option<PathBuf>,
+    /// Arguments before the library's path; the hidden argument if there are none.
+    pub arguments: Vec<OsString>,
+}
+
+impl HostCommand {
+    fn command(&self, library: &Path) -> std::io::Result<Command> {
+        let program = self.program.clone().map_or_else(std::env::current_exe, Ok)?;
+        let mut command = Command::new(program);
+        if self.arguments.is_empty() {
+            command.arg(HOST_ARGUMENT);
+        }
+        command.args(&self.arguments).arg(library);
+        Ok(command)
+    }
+}
+
+/// Opens a libttsim in a child process.
+///
+/// # Errors
+/// `DeviceGone` with the reason or the child's last words, for a file that cannot be loaded as well.
+pub fn open(library: &Path, host: &HostCommand) -> Result<SocketBar, AccessError> {
+    // The loader would search its own folders for a name without a slash.
+    let library = std::fs::canonicalize(library)
+        .map_err(|error| AccessError::DeviceGone(format!("{}: {error}", library.display())))?;
+    let started = start(&library, host);
+    let (stream, child) = started.map_err(|error| AccessError::DeviceGone(error.to_string()))?;
+    SocketBar::over(stream, Some(Box::new(child)))
+}
+
+fn start(library: &Path, host: &HostCommand) -> std::io::Result<(UnixStream, HostChild)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let mut process = host
+        .command(library)?
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let listener = process.stdout.take().map(|out| std::thread::spawn(move || keep_last(out)));
+    Ok((ours, HostChild { process, listener }))
+}
+
+/// The running child; ended and reaped when the connection goes.
+struct HostChild {
+    process: Child,
+    listener: Option<JoinHandle<VecDeque<String>>>,
+}
+
+fn keep_last(out: impl Read) -> VecDeque<String> {
+    let mut kept = VecDeque::new();
+    for line in BufReader::new(out).lines().map_while(Result::ok) {
+        if kept.len() == KEPT_LINES {
+            kept.pop_front();
+        }
+        kept.push_back(line);
+    }
+    kept
+}
+
+impl HostChild {
+    /// Waits a moment for the child's own end, then ends it.
+    fn finish(&mut self) {
+        let start = Instant::now();
+        while start.elapsed() < END_PATIENCE {
+            if !matches!(self.process.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        // A child that is gone already is what we want.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl LastWords for HostChild {
+    fn last_words(&mut self) -> Option<String> {
+        self.finish();
+        let lines = self.listener.take()?.join().ok()?;
+        let spoken = lines.iter().rev().find(|line| line.contains("ERROR"));
+        let words = spoken.or_else(|| lines.back())?;
+        Some(words.strip_prefix("ERROR: ").unwrap_or(words).to_owned())
+    }
+}
+
+impl Drop for HostChild {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

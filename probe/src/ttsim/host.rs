@@ -1,0 +1,46 @@
+//! The child's side: loads the library and serves it on stdin.
+
+use super::PROFILE;
+use super::library::Library;
+use crate::serve::serve_one;
+use crate::wire::Welcome;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The hidden first argument that makes a program the host of a library; the path follows.
+pub const HOST_ARGUMENT: &str = "host-ttsim-library-on-stdin";
+
+/// If the program was started as a host, serves the library until the parent leaves and returns
+/// the exit code. A program calls this before it looks at its arguments itself.
+pub fn host_if_asked(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
+    arguments.next();
+    if arguments.next()? != HOST_ARGUMENT {
+        return None;
+    }
+    let library = arguments.next()?;
+    Some(match host(Path::new(&library)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(words) => {
+            // Like the library's own last words, so that the parent has one place to look.
+            println!("ERROR: {words}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+fn host(path: &Path) -> Result<(), String> {
+    let mut stream = stdin_socket().map_err(|error| format!("stdin is no socket: {error}"))?;
+    let mut library =
+        Library::load(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let machine = format!("ttsim:{}", path.display());
+    let welcome = Welcome { machine, profile: PROFILE.to_owned(), ..Welcome::default() };
+    serve_one(&mut library, &mut stream, &welcome).map_err(|error| error.to_string())
+}
+
+fn stdin_socket() -> io::Result<UnixStream> {
+    Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
+}

@@ -1,0 +1,165 @@
+//! TLB windows of one device: which tile each shows, reused by need, the least recently used first.
+
+use crate::wormhole::{WINDOW_CLASSES, WINDOW_CONFIG, WindowClass};
+use layouts::NocXy;
+use std::collections::HashMap;
+
+/// How a window orders its traffic (wormhole.md 1.4). All windows use one static virtual channel,
+/// so that writes through one window never overtake each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Order {
+    /// Default ordering: bulk memory.
+    Memory = 0,
+    /// Strict ordering: registers, queue pointers, doorbells.
+    Strict = 1,
+}
+
+/// What a window shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct View {
+    class: usize,
+    tile: NocXy,
+    page: u64,
+    order: Order,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    view: Option<View>,
+    last_used: u64,
+}
+
+/// Where an access goes in BAR0, and the window entry to write before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// BAR0 offset of the first byte.
+    pub(crate) bar_offset: u64,
+    /// Bytes from there to the window's end.
+    pub(crate) room: u64,
+    /// BAR0 offset and value of the window's entry, if it shows something else now.
+    pub(crate) entry: Option<(u64, u64)>,
+}
+
+/// The windows of one device.
+#[derive(Debug)]
+pub(crate) struct Windows {
+    slots: [Vec<Slot>; 3],
+    shown: HashMap<View, usize>,
+    uses: u64,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        let slots = WINDOW_CLASSES.each_ref().map(|c| vec![Slot::default(); usize::from(c.count)]);
+        Self { slots, shown: HashMap::new(), uses: 0 }
+    }
+}
+
+impl Windows {
+    /// A window onto `len` bytes at `offset` of `tile`; the smallest class that holds them whole.
+    pub(crate) fn place(&mut self, tile: NocXy, offset: u64, len: u64, order: Order) -> Place {
+        let last = offset + len.max(1) - 1;
+        let holds_whole =
+            |class: &WindowClass| offset >> class.size_log2 == last >> class.size_log2;
+        let class = WINDOW_CLASSES.iter().position(holds_whole).unwrap_or(WINDOW_CLASSES.len() - 1);
+        let facts = &WINDOW_CLASSES[class];
+        let view = View { class, tile, page: offset >> facts.size_log2, order };
+        let (slot, fresh) = self.show(view);
+        let within = offset & ((1 << facts.size_log2) - 1);
+        let index = u64::from(facts.first) + slot as u64;
+        Place {
+            bar_offset: facts.bar_offset + ((slot as u64) << facts.size_log2) + within,
+            room: (1 << facts.size_log2) - within,
+            entry: fresh.then(|| (WINDOW_CONFIG + 8 * index, entry(facts, &view))),
+        }
+    }
+
+    /// After an error nobody knows which entries arrived: all are written again when next needed.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    fn show(&mut self, view: View) -> (usize, bool) {
+        self.uses += 1;
+        if let Some(&slot) = self.shown.get(&view) {
+            self.slots[view.class][slot].last_used = self.uses;
+            return (slot, false);
+        }
+        let class = &mut self.slots[view.class];
+        let oldest = class.iter().enumerate().min_by_key(|(_, slot)| slot.last_used);
+        let slot = oldest.map_or(0, |(index, _)| index);
+        if let Some(old) = class[slot].view.replace(view) {
+            self.shown.remove(&old);
+        }
+        class[slot].last_used = self.uses;
+        self.shown.insert(view, slot);
+        (slot, true)
+    }
+}
+
+/// The 64-bit entry (wormhole.md 1.3): never linked, never multicast, NoC 0, static VC.
+fn entry(class: &WindowClass, view: &View) -> u64 {
+    let bits = 36 - class.size_log2;
+    view.page
+        | u64::from(view.tile.x) << bits
+        | u64::from(view.tile.y) << (bits + 6)
+        | (view.order as u64) << (bits + 26)
+        | 1 << (bits + 29)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const E8: NocXy = NocXy { x: 9, y: 6 };
+
+    #[test]
+    fn the_worked_entry_of_the_reference() {
+        let place = Windows::default().place(E8, 0x210, 4, Order::Strict);
+        assert_eq!(place.entry, Some((WINDOW_CONFIG, 0x0000_2400_0189_0000)));
+        assert_eq!(place.bar_offset, 0x210);
+        assert_eq!(place.room, 0x10_0000 - 0x210);
+    }
+
+    #[test]
+    fn a_register_window_of_the_reference() {
+        let place = Windows::default().place(E8, 0xFFB2_002C, 4, Order::Strict);
+        assert_eq!(place.entry, Some((WINDOW_CONFIG, 0x0000_2400_0189_0FFB)));
+        assert_eq!(place.bar_offset, 0x2_002C);
+    }
+
+    #[test]
+    fn windows_are_reused_and_the_oldest_goes_first() {
+        let mut windows = Windows::default();
+        let page = |i: u64| (i % 150) << 20;
+        for i in 0..150 {
+            assert!(windows.place(E8, page(i), 4, Order::Memory).entry.is_some());
+        }
+        for i in 0..150 {
+            assert!(windows.place(E8, page(i), 4, Order::Memory).entry.is_none());
+        }
+        for i in 0..7 {
+            windows.place(NocXy { x: 1, y: i }, 0, 4, Order::Memory);
+        }
+        assert!(windows.place(E8, page(0), 4, Order::Memory).entry.is_some());
+        assert!(windows.place(E8, page(2), 4, Order::Memory).entry.is_none());
+    }
+
+    #[test]
+    fn no_access_ever_uses_the_kernels_window() {
+        let mut windows = Windows::default();
+        for i in 0..64 {
+            let place = windows.place(NocXy { x: 0, y: 0 }, i << 24, 1 << 23, Order::Memory);
+            assert!(place.bar_offset + place.room <= 0x1E00_0000);
+            let big = windows.place(NocXy { x: 0, y: 0 }, i << 24, 1 << 30, Order::Memory);
+            assert_eq!(big.room, 1 << 24);
+        }
+    }
+
+    #[test]
+    fn a_range_across_one_megabyte_gets_a_larger_window() {
+        let place = Windows::default().place(E8, 0xF_FFF0, 0x20, Order::Memory);
+        assert!(place.bar_offset >= 0x09C0_0000);
+        assert!(place.room >= 0x20);
+    }
+}
