@@ -140,7 +140,9 @@ impl Walk<'_> {
             ports = self.ports(&route, name)?;
             looks += 1;
         }
-        let own = ports.iter().flatten().find(|port| port.is_alive());
+        // ttsim's tiles without a peer are alive and know nothing of their own chip.
+        let alive = || ports.iter().flatten().filter(|port| port.is_alive());
+        let own = alive().find(|port| port.own_id != 0).or_else(|| alive().next());
         let id = own.map_or(0, |port| port.own_id);
         let coord = own.map(|port| port.coord).unwrap_or_default().into();
         let harvested_rows = self.harvested_rows(&route, name);
