@@ -1,1 +1,69 @@
-//! Names for bytes: ELF and DWARF of RISC-V firmware as types, values, lines and inline frames.
+//! Names for bytes: types, variables, lines and inlined frames out of a RISC-V ELF and its DWARF.
+//!
+//! `Symbols` is one loaded file. A `Type` says how bytes are laid out, a `Field` is a place in them
+//! resolved once, a `Value` is what they mean, and a `Location` is where code comes from.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), symbols::Error> {
+//! let (symbols, problems) = symbols::Symbols::open("erisc.elf")?;
+//! for problem in &problems {
+//!     eprintln!("{problem}");
+//! }
+//! let enables = symbols.field("mailboxes_t.launch[3].kernel_config.enables")?;
+//! let snapshot = vec![0u8; 4304];
+//! println!("{:?}", enables.read(&snapshot));
+//! for frame in symbols.frames_at(0x9718) {
+//!     println!("{:?} {:?}:{:?}", frame.function, frame.file, frame.line);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Bytes from outside never panic and never loop: reading is checked, and every walk has a bound.
+
+#![forbid(unsafe_code)]
+
+mod builder;
+mod decode;
+mod demangle;
+mod die;
+mod error;
+mod field;
+mod frames;
+mod globals;
+mod image;
+mod index;
+mod inlines;
+mod inner;
+mod layout;
+mod lines;
+mod names;
+mod path;
+mod problem;
+mod ptype;
+mod ranges;
+mod records;
+mod scan;
+mod sections;
+mod spelling;
+mod symbols;
+mod symtab;
+mod types;
+mod units;
+mod value;
+mod variables;
+mod walk;
+
+pub use error::Error;
+pub use field::{Field, Place};
+pub use frames::Location;
+pub use globals::Located;
+pub use layout::{Section, Segment};
+pub use problem::Problem;
+pub use symbols::Symbols;
+pub use symtab::{Binding, Symbol, SymbolKind};
+pub use types::{
+    Array, Bits, Encoding, Enumeration, Enumerator, Keyword, Kind, Member, Pointer, Record, Type,
+};
+pub use value::Value;
+pub use variables::{Constant, Storage, Variable};

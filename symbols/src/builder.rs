@@ -1,0 +1,232 @@
+//! Builds a `Type` from its debug entry, each entry once, within a depth no compiler reaches.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use gimli::{AttributeValue, constants as dw};
+
+use crate::die::{Die, View};
+use crate::index::{Class, Index, Named};
+use crate::names::{Name, split_scopes};
+use crate::problem::Problem;
+use crate::records;
+use crate::spelling::{Speller, lengths};
+use crate::types::{
+    Array, Encoding, Enumeration, Enumerator, Keyword, Kind, Member, Pointer, Record, Type,
+    TypeData,
+};
+use crate::units::DieId;
+
+/// Types nested deeper than this are not believed.
+const MAX_DEPTH: usize = 96;
+
+/// The types built so far.
+pub(crate) type TypeCache = RwLock<HashMap<DieId, Type>>;
+
+/// One building: knows what it is in the middle of, so that a type inside itself is noticed.
+pub(crate) struct Builder<'v, 'a> {
+    pub(crate) view: &'v View<'a>,
+    pub(crate) index: &'v Index,
+    pub(crate) cache: &'v TypeCache,
+    pub(crate) problems: &'v mut Vec<Problem>,
+    under_way: Vec<DieId>,
+}
+
+impl<'v, 'a> Builder<'v, 'a> {
+    pub(crate) fn new(
+        view: &'v View<'a>,
+        index: &'v Index,
+        cache: &'v TypeCache,
+        problems: &'v mut Vec<Problem>,
+    ) -> Self {
+        Builder { view, index, cache, problems, under_way: Vec::new() }
+    }
+
+    /// The type of an entry.
+    pub(crate) fn build(&mut self, id: DieId) -> Type {
+        let cached = self.cache.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        if let Some(known) = cached {
+            return known;
+        }
+        if self.under_way.contains(&id) || self.under_way.len() >= MAX_DEPTH {
+            self.complain(id, "contains itself, or is nested too deep");
+            return self.finish(id, None, Kind::Unknown);
+        }
+        self.under_way.push(id);
+        let built = self.fresh(id);
+        self.under_way.pop();
+        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
+        cache.entry(id).or_insert(built).clone()
+    }
+
+    fn fresh(&mut self, id: DieId) -> Type {
+        let Some(die) = self.view.die(id) else {
+            self.complain(id, "no entry there");
+            return self.finish(id, None, Kind::Unknown);
+        };
+        match die.tag() {
+            dw::DW_TAG_structure_type => self.record(&die, Keyword::Struct),
+            dw::DW_TAG_class_type => self.record(&die, Keyword::Class),
+            dw::DW_TAG_union_type => self.record(&die, Keyword::Union),
+            dw::DW_TAG_enumeration_type => self.enumeration(&die),
+            dw::DW_TAG_base_type => self.base(&die),
+            dw::DW_TAG_array_type => self.array(&die),
+            dw::DW_TAG_pointer_type
+            | dw::DW_TAG_reference_type
+            | dw::DW_TAG_rvalue_reference_type
+            | dw::DW_TAG_ptr_to_member_type => {
+                let target = self.view.reference(&die, dw::DW_AT_type);
+                let size = die.udata(dw::DW_AT_byte_size).unwrap_or(4);
+                self.finish(id, Some(size), Kind::Pointer(Pointer { target }))
+            }
+            dw::DW_TAG_typedef | dw::DW_TAG_template_alias => self.outer(&die, Kind::Alias),
+            dw::DW_TAG_const_type
+            | dw::DW_TAG_volatile_type
+            | dw::DW_TAG_restrict_type
+            | dw::DW_TAG_atomic_type => self.outer(&die, Kind::Qualified),
+            dw::DW_TAG_subroutine_type => self.finish(id, None, Kind::Function),
+            dw::DW_TAG_unspecified_type => self.finish(id, None, Kind::Void),
+            tag => {
+                self.complain(id, &format!("{tag} is not known as a type"));
+                self.finish(id, None, Kind::Unknown)
+            }
+        }
+    }
+
+    /// The type that the entry's `DW_AT_type` names; `void` has none.
+    pub(crate) fn target(&mut self, die: &Die<'a>) -> Type {
+        match self.view.reference(die, dw::DW_AT_type) {
+            Some(target) => self.build(target),
+            None => self.plain("void", die.id, Kind::Void),
+        }
+    }
+
+    fn plain(&self, name: &str, id: DieId, kind: Kind) -> Type {
+        Type(Arc::new(TypeData { id, name: name.into(), size: None, kind }))
+    }
+
+    fn finish(&self, id: DieId, size: Option<u64>, kind: Kind) -> Type {
+        let name = Speller { view: self.view, index: self.index }.name(id).into();
+        Type(Arc::new(TypeData { id, name, size, kind }))
+    }
+
+    pub(crate) fn complain(&mut self, id: DieId, reason: &str) {
+        /// A file that is wrong everywhere need not say so everywhere.
+        const MAX_PROBLEMS: usize = 64;
+        if self.problems.len() < MAX_PROBLEMS {
+            let offset = u64::from(id.0);
+            self.problems.push(Problem::Type { offset, reason: reason.to_owned() });
+        }
+    }
+
+    fn outer(&mut self, die: &Die<'a>, kind: fn(Type) -> Kind) -> Type {
+        let inner = self.target(die);
+        self.finish(die.id, inner.size(), kind(inner))
+    }
+
+    fn record(&mut self, die: &Die<'a>, keyword: Keyword) -> Type {
+        if die.flag(dw::DW_AT_declaration) {
+            return self.completed(die);
+        }
+        let members: Vec<Member> = records::members(self, die.id);
+        let anonymous = self.view.full_name(die.id).is_none();
+        let size = die.udata(dw::DW_AT_byte_size);
+        self.finish(die.id, size, Kind::Record(Record { keyword, members, anonymous }))
+    }
+
+    /// What is only declared here may be complete in another unit, or in a type unit.
+    fn completed(&mut self, die: &Die<'a>) -> Type {
+        let signature = self.view.reference(die, dw::DW_AT_signature);
+        match signature.or_else(|| self.complete_elsewhere(die.id)) {
+            Some(complete) if complete != die.id => self.build(complete),
+            _ => self.finish(die.id, None, Kind::Unknown),
+        }
+    }
+
+    fn complete_elsewhere(&self, id: DieId) -> Option<DieId> {
+        let own = self.view.full_name(id)?;
+        let scope = self.index.scope_of(id);
+        let full = crate::spelling::qualified(self.view, self.index, scope, &own);
+        let mut scopes = split_scopes(&full);
+        scopes.pop();
+        let name = Name { keyword: None, scopes, last: &own };
+        let tag = self.view.die(id)?.tag();
+        let record = |named: &&Named| match self.view.die(named.die).map(|die| die.tag()) {
+            // `struct X;` and `class X {}` are the same type.
+            Some(dw::DW_TAG_structure_type | dw::DW_TAG_class_type) => {
+                matches!(tag, dw::DW_TAG_structure_type | dw::DW_TAG_class_type)
+            }
+            other => other == Some(tag),
+        };
+        let found = self.index.find(self.view, &name, Class::Type);
+        found.iter().filter(|named| !named.declaration).find(record).map(|named| named.die)
+    }
+
+    fn enumeration(&mut self, die: &Die<'a>) -> Type {
+        if die.flag(dw::DW_AT_declaration) && die.udata(dw::DW_AT_byte_size).is_none() {
+            return self.completed(die);
+        }
+        let underlying = self.view.reference(die, dw::DW_AT_type).map(|id| self.build(id));
+        let size = die.udata(dw::DW_AT_byte_size).or_else(|| underlying.as_ref()?.size());
+        let mut enumerators = Vec::new();
+        let mut negative = false;
+        let walked = self.view.children(die.id, |child| {
+            if child.tag() == dw::DW_TAG_enumerator
+                && let Some(name) = self.view.name(child)
+                && let Some(value) = child.attr(dw::DW_AT_const_value).and_then(number)
+            {
+                negative |= value < 0;
+                enumerators.push(Enumerator { name: name.into(), value });
+            }
+            true
+        });
+        if let Err(error) = walked {
+            self.complain(die.id, &error.to_string());
+        }
+        let signed = underlying.map_or(negative, |ty| ty.is_signed());
+        let scoped = die.flag(dw::DW_AT_enum_class);
+        self.finish(die.id, size, Kind::Enum(Enumeration { enumerators, signed, scoped }))
+    }
+
+    fn base(&mut self, die: &Die<'a>) -> Type {
+        let encoding = match die.attr(dw::DW_AT_encoding) {
+            Some(AttributeValue::Encoding(encoding)) => encoding,
+            _ => dw::DwAte(0),
+        };
+        let name = self.view.name(die);
+        let is_char = matches!(name.as_deref(), Some("char" | "char8_t" | "char16_t" | "char32_t"));
+        let encoding = match encoding {
+            dw::DW_ATE_boolean => Encoding::Bool,
+            dw::DW_ATE_float => Encoding::Float,
+            dw::DW_ATE_unsigned_char | dw::DW_ATE_signed_char | dw::DW_ATE_UTF if is_char => {
+                Encoding::Char
+            }
+            dw::DW_ATE_unsigned | dw::DW_ATE_unsigned_char | dw::DW_ATE_UTF => Encoding::Unsigned,
+            dw::DW_ATE_signed | dw::DW_ATE_signed_char => Encoding::Signed,
+            _ => Encoding::Other,
+        };
+        self.finish(die.id, die.udata(dw::DW_AT_byte_size), Kind::Base(encoding))
+    }
+
+    fn array(&mut self, die: &Die<'a>) -> Type {
+        let element = self.target(die);
+        let array = Array { element, lengths: lengths(self.view, die.id) };
+        let size = match (array.element.size(), array.count()) {
+            (Some(size), Some(count)) => size.checked_mul(count),
+            _ => None,
+        };
+        self.finish(die.id, size, Kind::Array(array))
+    }
+}
+
+/// A constant of any integer form, with the sign that the form gives it.
+pub(crate) fn number(value: AttributeValue<crate::sections::Slice<'_>>) -> Option<i128> {
+    match value {
+        AttributeValue::Sdata(value) => Some(value.into()),
+        AttributeValue::Udata(value) | AttributeValue::Data8(value) => Some(value.into()),
+        AttributeValue::Data1(value) => Some(value.into()),
+        AttributeValue::Data2(value) => Some(value.into()),
+        AttributeValue::Data4(value) => Some(value.into()),
+        _ => None,
+    }
+}

@@ -1,0 +1,151 @@
+//! Debug entries: reading one by its id, following its references, walking its children.
+
+use std::borrow::Cow;
+
+use gimli::{
+    AttributeValue, DebuggingInformationEntry, DwAt, DwTag, Unit, UnitOffset, constants as dw,
+};
+
+use crate::sections::Slice;
+use crate::units::{DieId, UnitInfo};
+
+/// Origins and specifications are followed this many times; a compiler needs four at most.
+const MAX_ORIGINS: usize = 16;
+
+/// The debug information as one question sees it: made for the question, borrowed from the file.
+pub(crate) struct View<'a> {
+    pub(crate) dwarf: gimli::Dwarf<Slice<'a>>,
+    pub(crate) units: &'a [UnitInfo],
+    pub(crate) signatures: &'a [(u64, DieId)],
+}
+
+/// One entry with the unit it is in.
+pub(crate) struct Die<'a> {
+    pub(crate) id: DieId,
+    /// Index into the unit table.
+    pub(crate) unit: usize,
+    entry: DebuggingInformationEntry<Slice<'a>>,
+}
+
+impl<'a> Die<'a> {
+    pub(crate) fn tag(&self) -> DwTag {
+        self.entry.tag()
+    }
+
+    pub(crate) fn attr(&self, name: DwAt) -> Option<AttributeValue<Slice<'a>>> {
+        self.entry.attr_value(name)
+    }
+
+    pub(crate) fn attrs(&self) -> impl Iterator<Item = (DwAt, AttributeValue<Slice<'a>>)> {
+        self.entry.attrs().iter().map(|attribute| (attribute.name(), attribute.value()))
+    }
+
+    pub(crate) fn udata(&self, name: DwAt) -> Option<u64> {
+        self.entry.attr(name)?.udata_value()
+    }
+
+    pub(crate) fn flag(&self, name: DwAt) -> bool {
+        matches!(self.attr(name), Some(AttributeValue::Flag(true)))
+    }
+}
+
+impl<'a> View<'a> {
+    /// The index of the unit that holds the entry.
+    pub(crate) fn unit_of(&self, id: DieId) -> Option<usize> {
+        let after = self.units.partition_point(|unit| unit.start <= id.0);
+        let index = after.checked_sub(1)?;
+        (id.0 < self.units.get(index)?.end).then_some(index)
+    }
+
+    pub(crate) fn unit(&self, index: usize) -> Option<Unit<Slice<'a>>> {
+        Some(self.units.get(index)?.unit(&self.dwarf))
+    }
+
+    /// Reads one entry.
+    pub(crate) fn die(&self, id: DieId) -> Option<Die<'a>> {
+        let index = self.unit_of(id)?;
+        let offset = UnitOffset((id.0 - self.units.get(index)?.start) as usize);
+        let entry = self.unit(index)?.entry(offset).ok()?;
+        Some(Die { id, unit: index, entry })
+    }
+
+    /// The entry that an attribute refers to, in whichever unit it is.
+    pub(crate) fn reference(&self, die: &Die<'_>, name: DwAt) -> Option<DieId> {
+        self.target(die.unit, &die.attr(name)?)
+    }
+
+    /// The entry that a reference-class value means inside the given unit.
+    pub(crate) fn target(&self, unit: usize, value: &AttributeValue<Slice<'_>>) -> Option<DieId> {
+        match *value {
+            AttributeValue::UnitRef(UnitOffset(offset)) => {
+                let start = self.units.get(unit)?.start;
+                Some(DieId(start.checked_add(u32::try_from(offset).ok()?)?))
+            }
+            AttributeValue::DebugInfoRef(offset) => Some(DieId(u32::try_from(offset.0).ok()?)),
+            AttributeValue::DebugTypesRef(signature) => {
+                let at = self.signatures.binary_search_by_key(&signature.0, |&(s, _)| s).ok()?;
+                Some(self.signatures.get(at)?.1)
+            }
+            _ => None,
+        }
+    }
+
+    /// The entry this one completes: what an inlined, cloned or out-of-line one leaves out is there.
+    pub(crate) fn origin(&self, die: &Die<'_>) -> Option<DieId> {
+        self.reference(die, dw::DW_AT_abstract_origin)
+            .or_else(|| self.reference(die, dw::DW_AT_specification))
+    }
+
+    /// The entry and what it completes, nearest first.
+    pub(crate) fn origins(&self, die: Die<'a>) -> impl Iterator<Item = Die<'a>> {
+        let next = move |die: &Die<'a>| self.die(self.origin(die)?);
+        std::iter::successors(Some(die), next).take(MAX_ORIGINS)
+    }
+
+    /// A string attribute of this very entry.
+    pub(crate) fn string(&self, die: &Die<'a>, name: DwAt) -> Option<Cow<'a, str>> {
+        let unit = self.unit(die.unit)?;
+        let text = self.dwarf.attr_string(&unit, die.attr(name)?).ok()?;
+        Some(text.to_string_lossy()).filter(|text| !text.is_empty())
+    }
+
+    /// The name of this very entry.
+    pub(crate) fn name(&self, die: &Die<'a>) -> Option<Cow<'a, str>> {
+        self.string(die, dw::DW_AT_name)
+    }
+
+    /// The name of the entry or, where it has none, of what it completes.
+    pub(crate) fn full_name(&self, id: DieId) -> Option<Cow<'a, str>> {
+        self.origins(self.die(id)?).find_map(|die| self.name(&die))
+    }
+
+    /// The linkage name of the entry or of what it completes.
+    pub(crate) fn linkage_name(&self, id: DieId) -> Option<Cow<'a, str>> {
+        self.origins(self.die(id)?).find_map(|die| {
+            self.string(&die, dw::DW_AT_linkage_name)
+                .or_else(|| self.string(&die, dw::DW_AT_MIPS_linkage_name))
+        })
+    }
+
+    /// Calls `each` for every direct child until it says false. What cannot be read ends the walk.
+    pub(crate) fn children(
+        &self,
+        id: DieId,
+        mut each: impl FnMut(&Die<'a>) -> bool,
+    ) -> gimli::Result<()> {
+        let Some(index) = self.unit_of(id) else { return Ok(()) };
+        let (Some(info), Some(unit)) = (self.units.get(index), self.unit(index)) else {
+            return Ok(());
+        };
+        let mut tree = unit.entries_tree(Some(UnitOffset((id.0 - info.start) as usize)))?;
+        let mut children = tree.root()?.children();
+        while let Some(child) = children.next()? {
+            let entry = child.entry().clone();
+            let id = DieId(info.start.saturating_add(entry.offset().0 as u32));
+            if !each(&Die { id, unit: index, entry }) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! The index: one pass over the debug information, then names and addresses are found by bisection.
+
+use crate::die::View;
+use crate::names::{Keyword, Name, hash};
+use crate::units::DieId;
+use gimli::constants as dw;
+
+/// What a named entry is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Class {
+    Type,
+    Variable,
+    Enumerator,
+}
+
+/// One named entry, 16 bytes: real firmware has some thousands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    pub(crate) die: DieId,
+    pub(crate) hash: u32,
+    /// Index into the scopes; `NO_SCOPE` at the top.
+    pub(crate) scope: u32,
+    pub(crate) class: Class,
+    /// Only declared here, or only completed elsewhere.
+    pub(crate) declaration: bool,
+    /// Inside a function, so not what a global name means if there is a global one.
+    pub(crate) local: bool,
+}
+
+/// The scope of what is in no scope.
+pub(crate) const NO_SCOPE: u32 = u32::MAX;
+
+/// Names are qualified by this many scopes at most.
+const MAX_SCOPES: usize = 32;
+
+/// Something that encloses names: a namespace, a type or a function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope {
+    pub(crate) die: DieId,
+    pub(crate) parent: u32,
+    /// A function, or inside one.
+    pub(crate) function: bool,
+}
+
+/// One contiguous range of a function's code.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct FunctionRange {
+    pub(crate) begin: u32,
+    pub(crate) end: u32,
+    pub(crate) die: DieId,
+}
+
+/// Everything the pass found.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// Sorted by entry.
+    pub(crate) named: Vec<Named>,
+    /// Indexes into `named`, sorted by hash.
+    pub(crate) by_hash: Vec<u32>,
+    pub(crate) scopes: Vec<Scope>,
+    /// Sorted by begin.
+    pub(crate) functions: Vec<FunctionRange>,
+    /// For each function range, the furthest end so far: ranges may overlap.
+    pub(crate) furthest: Vec<u32>,
+}
+
+impl Index {
+    /// The enclosing scopes' entries, innermost first. Parents come before children in the table,
+    /// so this ends, but nobody nests this deep.
+    pub(crate) fn scopes(&self, scope: u32) -> impl Iterator<Item = Scope> {
+        let outer = |scope: &Scope| self.scopes.get(scope.parent as usize).copied();
+        std::iter::successors(self.scopes.get(scope as usize).copied(), outer).take(MAX_SCOPES)
+    }
+
+    /// The scope of an entry that has a name.
+    pub(crate) fn scope_of(&self, die: DieId) -> u32 {
+        let at = self.named.binary_search_by_key(&die, |named| named.die);
+        at.ok().and_then(|at| self.named.get(at)).map_or(NO_SCOPE, |named| named.scope)
+    }
+
+    /// All entries of that name, the best answer first.
+    pub(crate) fn find(&self, view: &View<'_>, name: &Name<'_>, class: Class) -> Vec<Named> {
+        let wanted = hash(name.last.as_bytes());
+        let start = self.by_hash.partition_point(|&at| self.hash_at(at) < wanted);
+        let same = self.by_hash.iter().skip(start).take_while(|&&at| self.hash_at(at) == wanted);
+        let mut found: Vec<(usize, Named)> = same
+            .filter_map(|&at| self.named.get(at as usize).copied())
+            .filter(|named| named.class == class)
+            .filter(|named| view.full_name(named.die).is_some_and(|full| full == name.last))
+            .filter(|named| name.keyword.is_none_or(|keyword| is_a(view, *named, keyword)))
+            .filter_map(|named| Some((self.distance(view, named.scope, &name.scopes)?, named)))
+            .collect();
+        found.sort_by_key(|(distance, named)| (named.declaration, named.local, *distance));
+        found.into_iter().map(|(_, named)| named).collect()
+    }
+
+    fn hash_at(&self, at: u32) -> u32 {
+        self.named.get(at as usize).map_or(0, |named| named.hash)
+    }
+
+    /// How many scopes the asker left out; none if what was given does not fit. As in a debugger,
+    /// `b::c` finds `a::b::c`, but `b::c` itself is nearer.
+    fn distance(&self, view: &View<'_>, scope: u32, wanted: &[&str]) -> Option<usize> {
+        let names = self.scopes(scope).filter_map(|scope| view.full_name(scope.die));
+        let mut wanted = wanted.iter().rev();
+        let mut left_out = 0;
+        for name in names {
+            match wanted.next() {
+                Some(want) if name == *want => {}
+                Some(_) => return None,
+                None => left_out += 1,
+            }
+        }
+        wanted.next().is_none().then_some(left_out)
+    }
+
+    /// The function whose code holds the address; of several the narrowest range.
+    pub(crate) fn function_at(&self, address: u32) -> Option<FunctionRange> {
+        let end = self.functions.partition_point(|range| range.begin <= address);
+        let ranges = self.functions.get(..end)?.iter().zip(self.furthest.get(..end)?);
+        ranges
+            .rev()
+            .take_while(|&(_, &furthest)| furthest > address)
+            .map(|(range, _)| *range)
+            .filter(|range| range.end > address)
+            .min_by_key(|range| range.end - range.begin)
+    }
+}
+
+fn is_a(view: &View<'_>, named: Named, keyword: Keyword) -> bool {
+    let tag = view.die(named.die).map(|die| die.tag());
+    match keyword {
+        Keyword::Record => matches!(tag, Some(dw::DW_TAG_structure_type | dw::DW_TAG_class_type)),
+        Keyword::Union => tag == Some(dw::DW_TAG_union_type),
+        Keyword::Enum => tag == Some(dw::DW_TAG_enumeration_type),
+    }
+}

@@ -1,0 +1,106 @@
+//! What is loaded where: segments, sections, and the file's own bytes at an address.
+
+use object::LittleEndian;
+use object::elf::{NT_GNU_BUILD_ID, NoteHeader32};
+use object::pod::from_bytes;
+
+use crate::symbols::Symbols;
+
+/// A part of the image that is put into memory.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Segment<'a> {
+    /// Where its core sees it.
+    pub address: u64,
+    /// Where the loader puts it, if that differs: code for private memory is copied from there.
+    pub load_address: u64,
+    /// The bytes to load.
+    pub bytes: &'a [u8],
+    /// How much memory it takes; what is more than the bytes is zero.
+    pub memory_size: u64,
+    /// Whether it holds code.
+    pub executable: bool,
+    /// Whether the program writes to it.
+    pub writable: bool,
+}
+
+/// A section of the file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Section<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Where it is in memory; 0 if it is not loaded.
+    pub address: u64,
+    /// Its size in memory.
+    pub size: u64,
+    /// Its bytes as they are in the file; empty for `.bss`.
+    pub bytes: &'a [u8],
+    /// Whether it is loaded.
+    pub allocated: bool,
+    /// Whether it holds code.
+    pub executable: bool,
+    /// Whether the program writes to it.
+    pub writable: bool,
+}
+
+impl Symbols {
+    /// Where execution starts.
+    pub fn entry(&self) -> u64 {
+        self.inner.image.entry.into()
+    }
+
+    /// The loadable segments, in the file's order.
+    pub fn segments(&self) -> Vec<Segment<'_>> {
+        let data = self.inner.data();
+        let segments = self.inner.image.segments.iter().map(|segment| Segment {
+            address: segment.address.into(),
+            load_address: segment.physical.into(),
+            bytes: data.get(segment.file.clone()).unwrap_or_default(),
+            memory_size: segment.memory_size.into(),
+            executable: segment.executable,
+            writable: segment.writable,
+        });
+        segments.collect()
+    }
+
+    /// The first section of that name.
+    pub fn section(&self, name: &str) -> Option<Section<'_>> {
+        let section = self.inner.image.section(name)?;
+        Some(Section {
+            name: &section.name,
+            address: section.address.into(),
+            size: section.size.into(),
+            bytes: self.inner.data().get(section.file.clone()).unwrap_or_default(),
+            allocated: section.allocated,
+            executable: section.executable,
+            writable: section.writable,
+        })
+    }
+
+    /// What the file puts at an address: initial values and code, not what memory holds now.
+    pub fn file_bytes(&self, address: u64, size: u64) -> Option<&[u8]> {
+        self.inner.image.segments.iter().find_map(|segment| {
+            let bytes = self.inner.data().get(segment.file.clone())?;
+            let start = usize::try_from(address.checked_sub(segment.address.into())?).ok()?;
+            bytes.get(start..start.checked_add(usize::try_from(size).ok()?)?)
+        })
+    }
+
+    /// The linker's build id (`--build-id`), if the file has one.
+    pub fn build_id(&self) -> Option<&[u8]> {
+        let note = self.section(".note.gnu.build-id")?.bytes;
+        let (header, rest) = from_bytes::<NoteHeader32<LittleEndian>>(note).ok()?;
+        if header.n_type.get(LittleEndian) != NT_GNU_BUILD_ID || rest.get(..4)? != b"GNU\0" {
+            return None;
+        }
+        let inner = self.section(".note.gnu.build-id")?.bytes;
+        let start = inner.len().checked_sub(rest.len())?.checked_add(4)?;
+        let size = header.n_descsz.get(LittleEndian) as usize;
+        self.inner_note(start, size)
+    }
+
+    fn inner_note(&self, start: usize, size: usize) -> Option<&[u8]> {
+        let section = self.inner.image.section(".note.gnu.build-id")?;
+        let bytes = self.inner.data().get(section.file.clone())?;
+        bytes.get(start..start.checked_add(size)?)
+    }
+}

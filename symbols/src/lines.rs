@@ -1,0 +1,220 @@
+//! Line tables: one per unit, turned into sorted rows when the first address is asked for.
+
+use std::sync::Arc;
+
+use gimli::{AttributeValue, DebugLineOffset, LineProgramHeader, Unit, constants as dw};
+
+use crate::die::View;
+use crate::image::Image;
+use crate::problem::Problem;
+use crate::sections::Slice;
+use crate::units::DieId;
+
+/// Rows one table may have; every row is at least one byte of the file, this is for bookkeeping.
+const MAX_ROWS: usize = 1 << 22;
+
+/// One row: from this address on, until the next row, code comes from this line.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Row {
+    pub(crate) address: u32,
+    pub(crate) file: u32,
+    /// 0 where the compiler names no line.
+    pub(crate) line: u32,
+    pub(crate) kind: RowKind,
+}
+
+/// What a row is for. An end sorts before the row that begins the next sequence there.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum RowKind {
+    /// Behind the last byte of a sequence.
+    End,
+    /// In the middle of a statement.
+    Inside,
+    /// Where a breakpoint for the line belongs.
+    Statement,
+}
+
+/// A unit's rows and file names.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    rows: Vec<Row>,
+    files: Vec<Option<Arc<str>>>,
+    /// DWARF 5 counts files from 0, older versions from 1.
+    first_file: u64,
+}
+
+impl Lines {
+    /// The file and line of an address; none where the table has nothing, line 0 where it says so.
+    pub(crate) fn at(&self, address: u32) -> Option<(Option<Arc<str>>, u32)> {
+        let after = self.rows.partition_point(|row| row.address <= address);
+        let row = self.rows.get(after.checked_sub(1)?)?;
+        (row.kind != RowKind::End).then(|| (self.file(row.file.into()), row.line))
+    }
+
+    /// A file's full path by its number.
+    pub(crate) fn file(&self, number: u64) -> Option<Arc<str>> {
+        let index = number.checked_sub(self.first_file)?;
+        self.files.get(usize::try_from(index).ok()?)?.clone()
+    }
+
+    /// The first addresses of each run of rows for a line of a file whose path ends as given.
+    pub(crate) fn addresses(&self, file: &str, line: u32, found: &mut Vec<u64>) {
+        let wanted: Vec<u64> = (self.first_file..)
+            .zip(&self.files)
+            .filter(|(_, path)| path.as_deref().is_some_and(|path| ends_in(path, file)))
+            .map(|(number, _)| number)
+            .collect();
+        let mut inside = false;
+        for row in &self.rows {
+            let here = row.kind != RowKind::End
+                && row.line == line
+                && wanted.contains(&u64::from(row.file));
+            if here && !inside && row.kind == RowKind::Statement {
+                found.push(row.address.into());
+            }
+            inside = here && (inside || row.kind == RowKind::Statement);
+        }
+    }
+}
+
+/// `noc.h` and `inc/noc.h` mean `/project/inc/noc.h`, `oc.h` does not.
+fn ends_in(path: &str, end: &str) -> bool {
+    path.strip_suffix(end)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/') || end.starts_with('/'))
+}
+
+/// Reads a unit's line table; a broken one gives the rows before the break, and a problem.
+pub(crate) fn read(
+    view: &View<'_>,
+    image: &Image,
+    index: usize,
+    problems: &mut Vec<Problem>,
+) -> Lines {
+    let offset = view.units.get(index).and_then(|info| info.lines);
+    let (Some(offset), Some(unit)) = (offset, view.unit(index)) else { return Lines::default() };
+    let mut lines = Lines::default();
+    if let Err(error) = fill(view, image, &unit, index, offset, &mut lines) {
+        problems.push(Problem::Lines { offset: offset.0 as u64, reason: error.to_string() });
+    }
+    lines.rows.shrink_to_fit();
+    lines
+}
+
+fn fill<'a>(
+    view: &View<'a>,
+    image: &Image,
+    unit: &Unit<Slice<'a>>,
+    index: usize,
+    offset: DebugLineOffset<usize>,
+    lines: &mut Lines,
+) -> gimli::Result<()> {
+    let (directory, name) = root_strings(view, unit, index);
+    let program = view.dwarf.debug_line.program(offset, 4, directory, name)?;
+    let header = program.header();
+    lines.first_file = if header.version() >= 5 { 0 } else { 1 };
+    let count = header.file_names().len() as u64;
+    let numbers = lines.first_file..lines.first_file.saturating_add(count);
+    lines.files = numbers.map(|number| path(view, unit, header, directory, number)).collect();
+    let mut rows = program.rows();
+    let mut sequence: Vec<Row> = Vec::new();
+    let result = loop {
+        let row = match rows.next_row() {
+            Ok(Some((_, row))) => *row,
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        };
+        let kind = match (row.end_sequence(), row.is_stmt()) {
+            (true, _) => RowKind::End,
+            (false, true) => RowKind::Statement,
+            (false, false) => RowKind::Inside,
+        };
+        sequence.push(Row {
+            address: u32::try_from(row.address()).unwrap_or(u32::MAX),
+            file: u32::try_from(row.file_index()).unwrap_or(u32::MAX),
+            line: row.line().and_then(|line| u32::try_from(line.get()).ok()).unwrap_or(0),
+            kind,
+        });
+        if row.end_sequence() {
+            keep(image, &mut sequence, &mut lines.rows);
+        }
+        if lines.rows.len() + sequence.len() > MAX_ROWS {
+            break Ok(());
+        }
+    };
+    lines.rows.sort_by_key(|row| (row.address, row.kind != RowKind::End));
+    result
+}
+
+/// Takes over one sequence, unless its code was dropped by the linker. Of several rows at one
+/// address the last one counts, but a breakpoint may stand on any of them.
+fn keep(image: &Image, sequence: &mut Vec<Row>, rows: &mut Vec<Row>) {
+    let code = sequence.first().is_some_and(|row| image.is_code(row.address));
+    if code {
+        rows.append(sequence);
+    }
+    sequence.clear();
+}
+
+fn root_strings<'a>(
+    view: &View<'a>,
+    unit: &Unit<Slice<'a>>,
+    index: usize,
+) -> (Option<Slice<'a>>, Option<Slice<'a>>) {
+    let Some(info) = view.units.get(index) else { return (None, None) };
+    let root = DieId(info.start.saturating_add(unit.header.root_offset().0 as u32));
+    let Some(root) = view.die(root) else { return (None, None) };
+    let string = |name| view.dwarf.attr_string(unit, root.attr(name)?).ok();
+    (string(dw::DW_AT_comp_dir), string(dw::DW_AT_name))
+}
+
+/// Joins compilation directory, include directory and file name, as far as they are relative.
+fn path<'a>(
+    view: &View<'a>,
+    unit: &Unit<Slice<'a>>,
+    header: &LineProgramHeader<Slice<'a>>,
+    compiled_in: Option<Slice<'a>>,
+    number: u64,
+) -> Option<Arc<str>> {
+    let text = |value: AttributeValue<Slice<'a>>| {
+        Some(view.dwarf.attr_string(unit, value).ok()?.to_string_lossy())
+    };
+    let file = header.file(number)?;
+    let mut path = text(file.path_name())?.into_owned();
+    let directory = file.directory(header).and_then(text);
+    let outer = compiled_in.map(|directory| directory.to_string_lossy());
+    for directory in [directory, outer].into_iter().flatten() {
+        if !path.starts_with('/') && !directory.is_empty() {
+            path = format!("{}/{path}", directory.trim_end_matches('/'));
+        }
+    }
+    Some(tidy(&path).into())
+}
+
+/// Takes `.` and `a/..` out of a path, as the other readers of line tables do.
+fn tidy(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| !matches!(*last, "" | "..")) => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ends_in, tidy};
+
+    #[test]
+    fn paths_are_tidied_and_matched_by_whole_parts() {
+        assert_eq!(tidy("/project/hw/./inc/../src/a.cc"), "/project/hw/src/a.cc");
+        assert_eq!(tidy("../../a.c"), "../../a.c");
+        assert_eq!(tidy("/../a.c"), "/../a.c");
+        assert!(ends_in("/project/inc/noc.h", "inc/noc.h"));
+        assert!(!ends_in("/project/inc/noc.h", "oc.h"));
+    }
+}

@@ -1,0 +1,155 @@
+//! A type as text with offsets, sizes and holes, in the form of gdb's `ptype /o`.
+
+use std::fmt::Write;
+
+use crate::symbols::Symbols;
+use crate::types::{Keyword, Kind, Member, Record, Type};
+
+/// Width of the offset and size columns.
+const COLUMNS: usize = 27;
+
+/// Unnamed records inside records deeper than this are not opened.
+const MAX_DEPTH: usize = 24;
+
+/// A hostile file can nest one record in itself many times over: the text ends after this much.
+const MAX_TEXT: usize = 1 << 20;
+
+impl Symbols {
+    /// The layout of a named type as text; none if there is no such type.
+    pub fn print_type(&self, name: &str) -> Option<String> {
+        Some(self.type_named(name)?.layout_text())
+    }
+}
+
+impl Type {
+    /// The type's layout as text: a record with its members, or one line for anything else.
+    pub fn layout_text(&self) -> String {
+        let mut text = String::new();
+        let plain = self.plain();
+        match plain.kind() {
+            Kind::Record(record) => {
+                text.push_str("/* offset      |    size */  type = ");
+                body(&mut text, plain, record, 0, 0);
+                text.push_str("}\n");
+            }
+            Kind::Enum(enumeration) => {
+                let names = enumeration.enumerators.iter();
+                let names: Vec<String> =
+                    names.map(|e| format!("{} = {}", e.name, e.value)).collect();
+                let word = if enumeration.scoped { "enum class" } else { "enum" };
+                let _ = writeln!(text, "type = {word} {} {{{}}}", plain.name(), names.join(", "));
+            }
+            _ => {
+                let _ = writeln!(text, "type = {}", plain.name());
+            }
+        }
+        text
+    }
+}
+
+/// A record from its keyword to the closing brace, which the caller completes.
+fn body(text: &mut String, ty: &Type, record: &Record, base: u64, level: usize) {
+    let _ = write!(text, "{} ", record.keyword.as_str());
+    if !record.anonymous {
+        let _ = write!(text, "{} ", ty.name());
+    }
+    bases(text, record);
+    text.push_str("{\n");
+    let mut end = 0;
+    for member in record.members.iter().filter(|member| !member.base) {
+        if text.len() > MAX_TEXT {
+            text.push_str("...\n");
+            break;
+        }
+        columns(text, record.keyword, member, base, &mut end);
+        self::member(text, member, base, level + 4);
+    }
+    let size = ty.size().unwrap_or(0);
+    if record.keyword != Keyword::Union {
+        hole(text, end, size.saturating_mul(8), "padding");
+    }
+    let indent = COLUMNS + level + 4;
+    let _ = write!(text, "\n{:indent$}/* total size (bytes): {size:4} */\n", "");
+    let _ = write!(text, "{:1$}", "", COLUMNS + level + if level == 0 { 2 } else { 0 });
+}
+
+fn bases(text: &mut String, record: &Record) {
+    let bases = record.members.iter().filter(|member| member.base);
+    let names: Vec<String> = bases.map(|base| format!("public {}", base.ty.name())).collect();
+    if !names.is_empty() {
+        let _ = write!(text, ": {} ", names.join(", "));
+    }
+}
+
+/// The columns before a member, and the hole before it if there is one.
+fn columns(text: &mut String, keyword: Keyword, member: &Member, base: u64, end: &mut u64) {
+    let size = member.size();
+    if keyword == Keyword::Union {
+        let _ = write!(text, "/*                {size:6} */");
+        text.push_str("  ");
+        return;
+    }
+    let start = member.bits.map_or(member.offset.saturating_mul(8), |bits| bits.offset);
+    hole(text, *end, start, "hole");
+    let at = base.saturating_add(member.offset);
+    let width = match member.bits {
+        Some(bits) => {
+            let _ = write!(text, "/* {at:6}:{:2}   | {size:7} */", bits.offset % 8);
+            bits.size
+        }
+        None => {
+            let _ = write!(text, "/* {at:6}      | {size:7} */");
+            size.saturating_mul(8)
+        }
+    };
+    text.push_str("  ");
+    *end = start.saturating_add(width);
+}
+
+fn hole(text: &mut String, end: u64, start: u64, word: &str) {
+    if end == 0 || end >= start {
+        return;
+    }
+    let (bytes, bits) = ((start - end) / 8, (start - end) % 8);
+    if bits > 0 {
+        let _ = writeln!(text, "/* XXX {bits:2}-bit {word:<7}   */");
+    }
+    if bytes > 0 {
+        let _ = writeln!(text, "/* XXX {bytes:2}-byte {word:<7}  */");
+    }
+}
+
+/// One member; a record that is written out in place, named or not, is opened.
+fn member(text: &mut String, member: &Member, base: u64, level: usize) {
+    let name = member.name.as_deref().unwrap_or_default();
+    let _ = write!(text, "{:1$}", "", level - if level > 4 { 0 } else { 0 });
+    if let (Kind::Record(record), true) = (member.ty.kind(), level < MAX_DEPTH * 4) {
+        body(text, &member.ty, record, base.saturating_add(member.offset), level);
+        let _ = writeln!(text, "}} {name};");
+        return;
+    }
+    let _ = write!(text, "{}", declaration(member.ty.name(), name));
+    match member.bits {
+        Some(bits) => {
+            let _ = writeln!(text, " : {};", bits.size);
+        }
+        None => text.push_str(";\n"),
+    }
+}
+
+/// A declaration from a type's name: the declared name goes before the array's lengths, and inside
+/// the parentheses of a pointer to an array or function.
+fn declaration(ty: &str, name: &str) -> String {
+    if let Some((left, right)) = ty.split_once("*)") {
+        return format!("{left}*{name}){right}");
+    }
+    let brackets = ty.ends_with(']').then(|| ty.rfind(|c: char| !"[]0123456789".contains(c)));
+    match brackets.flatten().and_then(|at| ty.split_at_checked(at + 1)) {
+        Some((left, right)) => {
+            let space = if left.ends_with(['*', '&', ' ']) { "" } else { " " };
+            format!("{left}{space}{name}{right}")
+        }
+        None if ty.ends_with(['*', '&']) => format!("{ty}{name}"),
+        None => format!("{ty} {name}"),
+    }
+}

@@ -1,0 +1,233 @@
+//! Type names as C++ spells them: what stands left and what stands right of the declared name.
+
+use std::borrow::Cow;
+
+use gimli::{AttributeValue, DwTag, constants as dw};
+
+use crate::die::{Die, View};
+use crate::index::{Index, NO_SCOPE};
+use crate::units::DieId;
+
+/// Entries one name may visit: parameters of parameters multiply.
+const BUDGET: usize = 400;
+
+/// Longer names than this are cut; a hostile file has one that names itself many times over.
+const MAX_NAME: usize = 4096;
+
+/// What stands before and after the declared name: `uint32_t (*` and `)[4]`.
+#[derive(Default)]
+struct Spelled {
+    left: String,
+    right: String,
+}
+
+/// Spells the names of one file's types.
+pub(crate) struct Speller<'v, 'a> {
+    pub(crate) view: &'v View<'a>,
+    pub(crate) index: &'v Index,
+}
+
+impl<'a> Speller<'_, 'a> {
+    /// The whole name of a type.
+    pub(crate) fn name(&self, id: DieId) -> String {
+        let mut budget = BUDGET;
+        self.spell(Some(id), &mut budget).whole()
+    }
+
+    fn spell(&self, id: Option<DieId>, budget: &mut usize) -> Spelled {
+        let Some(id) = id else { return Spelled::plain("void") };
+        let Some(left) = budget.checked_sub(1) else { return Spelled::plain("...") };
+        *budget = left;
+        let Some(die) = self.view.die(id) else { return Spelled::plain("?") };
+        match die.tag() {
+            dw::DW_TAG_pointer_type => self.pointer(&die, "*", budget),
+            dw::DW_TAG_reference_type => self.pointer(&die, "&", budget),
+            dw::DW_TAG_rvalue_reference_type => self.pointer(&die, "&&", budget),
+            dw::DW_TAG_ptr_to_member_type => {
+                let class = self.view.reference(&die, dw::DW_AT_containing_type);
+                let class = class.and_then(|class| self.view.full_name(class));
+                let mark = format!("{}::*", class.as_deref().unwrap_or("?"));
+                self.pointer(&die, &mark, budget)
+            }
+            dw::DW_TAG_const_type => self.qualified(&die, "const", budget),
+            dw::DW_TAG_volatile_type => self.qualified(&die, "volatile", budget),
+            dw::DW_TAG_restrict_type => self.qualified(&die, "restrict", budget),
+            dw::DW_TAG_atomic_type => self.qualified(&die, "_Atomic", budget),
+            dw::DW_TAG_array_type => self.array(&die, budget),
+            dw::DW_TAG_subroutine_type => self.function(&die, budget),
+            tag => Spelled { left: self.named(&die, tag), right: String::new() },
+        }
+    }
+
+    fn target(&self, die: &Die<'a>, budget: &mut usize) -> Spelled {
+        self.spell(self.view.reference(die, dw::DW_AT_type), budget)
+    }
+
+    fn pointer(&self, die: &Die<'a>, mark: &str, budget: &mut usize) -> Spelled {
+        let mut spelled = self.target(die, budget);
+        if spelled.right.is_empty() {
+            spelled.join(mark);
+        } else {
+            spelled.join("(");
+            spelled.left.push_str(mark);
+            spelled.right.insert(0, ')');
+        }
+        spelled.cut()
+    }
+
+    /// A qualifier goes before a name and after a pointer; C's order of both is `const volatile`.
+    fn qualified(&self, die: &Die<'a>, word: &str, budget: &mut usize) -> Spelled {
+        let mut spelled = self.target(die, budget);
+        if spelled.left.ends_with(['*', '&']) {
+            spelled.left.push(' ');
+            spelled.left.push_str(word);
+            return spelled.cut();
+        }
+        // An array of volatile elements may itself be volatile, which says nothing new.
+        let mut words = spelled.left.split(' ').take_while(|w| matches!(*w, "const" | "volatile"));
+        if !words.any(|present| present == word) {
+            let place =
+                if word == "volatile" && spelled.left.starts_with("const ") { 6 } else { 0 };
+            spelled.left.insert_str(place, &format!("{word} "));
+        }
+        spelled.cut()
+    }
+
+    fn array(&self, die: &Die<'a>, budget: &mut usize) -> Spelled {
+        let mut spelled = self.target(die, budget);
+        let lengths: String = lengths(self.view, die.id)
+            .iter()
+            .map(|length| length.map_or_else(|| "[]".to_owned(), |length| format!("[{length}]")))
+            .collect();
+        spelled.right.insert_str(0, &lengths);
+        spelled.cut()
+    }
+
+    fn function(&self, die: &Die<'a>, budget: &mut usize) -> Spelled {
+        let mut spelled = self.target(die, budget);
+        let mut parameters = Vec::new();
+        let walked = self.view.children(die.id, |child| {
+            match child.tag() {
+                dw::DW_TAG_formal_parameter => {
+                    parameters.push(self.target(child, budget).whole());
+                }
+                dw::DW_TAG_unspecified_parameters => parameters.push("...".to_owned()),
+                _ => {}
+            }
+            *budget > 0
+        });
+        if walked.is_err() {
+            parameters.push("?".to_owned());
+        }
+        spelled.right.insert_str(0, &format!("({})", parameters.join(", ")));
+        spelled.cut()
+    }
+
+    fn named(&self, die: &Die<'a>, tag: DwTag) -> String {
+        let own = self.view.full_name(die.id);
+        let Some(own) = own else {
+            return match tag {
+                dw::DW_TAG_structure_type => "struct {...}".to_owned(),
+                dw::DW_TAG_class_type => "class {...}".to_owned(),
+                dw::DW_TAG_union_type => "union {...}".to_owned(),
+                dw::DW_TAG_enumeration_type => "enum {...}".to_owned(),
+                _ => "?".to_owned(),
+            };
+        };
+        qualified(self.view, self.index, self.index.scope_of(die.id), &own)
+    }
+}
+
+/// A name with the namespaces and types around it, as C++ writes it from outside.
+pub(crate) fn qualified(view: &View<'_>, index: &Index, scope: u32, own: &str) -> String {
+    if scope == NO_SCOPE {
+        return own.to_owned();
+    }
+    let mut parts: Vec<Cow<'_, str>> = vec![Cow::Borrowed(own)];
+    for scope in index.scopes(scope) {
+        let tag = view.die(scope.die).map(|die| die.tag());
+        match (view.full_name(scope.die), tag) {
+            (_, Some(dw::DW_TAG_subprogram)) => break,
+            (Some(name), _) => parts.push(name),
+            (None, Some(dw::DW_TAG_namespace)) => parts.push("(anonymous namespace)".into()),
+            // C++ lets the names of an unnamed enumeration or union stand outside it.
+            (None, _) => {}
+        }
+    }
+    parts.reverse();
+    let mut name = parts.join("::");
+    cut(&mut name);
+    name
+}
+
+/// The lengths of an array entry's dimensions. An upper bound of all ones is what compilers write
+/// for length 0: it is -1 in the bound's own 32 bits.
+pub(crate) fn lengths(view: &View<'_>, array: DieId) -> Vec<Option<u64>> {
+    /// No compiler allows more dimensions.
+    const MAX_RANK: usize = 64;
+    let mut lengths = Vec::new();
+    let walked = view.children(array, |child| {
+        if child.tag() == dw::DW_TAG_subrange_type {
+            lengths.push(length(child));
+        }
+        lengths.len() < MAX_RANK
+    });
+    if walked.is_err() || lengths.is_empty() {
+        lengths.push(None);
+    }
+    lengths
+}
+
+fn length(range: &Die<'_>) -> Option<u64> {
+    if let Some(count) = range.udata(dw::DW_AT_count) {
+        return Some(count);
+    }
+    let upper = match range.attr(dw::DW_AT_upper_bound)? {
+        AttributeValue::Sdata(-1) => return Some(0),
+        AttributeValue::Data4(u32::MAX) => return Some(0),
+        _ => range.udata(dw::DW_AT_upper_bound)?,
+    };
+    if upper == u64::from(u32::MAX) || upper == u64::MAX {
+        return Some(0);
+    }
+    let lower = range.udata(dw::DW_AT_lower_bound).unwrap_or(0);
+    (upper + 1).checked_sub(lower)
+}
+
+impl Spelled {
+    fn plain(left: &str) -> Spelled {
+        Spelled { left: left.to_owned(), right: String::new() }
+    }
+
+    /// Adds a mark with the space that C++ writers put before it, but not between two marks.
+    fn join(&mut self, mark: &str) {
+        if !self.left.ends_with(['*', '&', '(']) {
+            self.left.push(' ');
+        }
+        self.left.push_str(mark);
+    }
+
+    fn whole(self) -> String {
+        let mut name = self.left;
+        if !self.right.is_empty() && !name.ends_with(['*', '&', '(']) {
+            name.push(' ');
+        }
+        name.push_str(&self.right);
+        cut(&mut name);
+        name
+    }
+
+    fn cut(mut self) -> Spelled {
+        cut(&mut self.left);
+        cut(&mut self.right);
+        self
+    }
+}
+
+fn cut(name: &mut String) {
+    if name.len() > MAX_NAME {
+        let end = (0..=MAX_NAME).rev().find(|&at| name.is_char_boundary(at)).unwrap_or(0);
+        name.truncate(end);
+        name.push_str("...");
+    }
+}

@@ -1,0 +1,149 @@
+//! `Symbols`: one loaded ELF, and the questions it answers.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+use crate::error::Error;
+use crate::field::{Field, Place};
+use crate::frames::{self, Location};
+use crate::index::Class;
+use crate::inner::Inner;
+use crate::names::Name;
+use crate::path::{Steps, split_root};
+use crate::problem::Problem;
+use crate::symtab::Symbol;
+use crate::types::{Kind, Type};
+use crate::walk::walk;
+
+/// The names in one ELF file. Cheap to clone and to share between threads; most of the file is
+/// read only when a question needs it, and then kept.
+#[derive(Clone)]
+pub struct Symbols {
+    pub(crate) inner: Arc<Inner>,
+}
+
+impl Symbols {
+    /// Reads an ELF from bytes, which may be a vector, a mapping or a static array. What can be
+    /// read is there; what cannot is in the list. `name` is for people: usually the path.
+    pub fn load(
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+        name: &str,
+    ) -> Result<(Symbols, Vec<Problem>), Error> {
+        let inner = Inner::load(Box::new(bytes), name.to_owned())?;
+        let problems = inner.problems();
+        Ok((Symbols { inner: Arc::new(inner) }, problems))
+    }
+
+    /// Reads an ELF from a file. It is copied, not mapped: a build that rewrites the file while it
+    /// is being looked at must not take the process down.
+    pub fn open(path: impl AsRef<Path>) -> Result<(Symbols, Vec<Problem>), Error> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path)
+            .map_err(|error| Error::Unreadable { path: name.clone(), reason: error.to_string() })?;
+        Symbols::load(bytes, &name)
+    }
+
+    /// The name given when the file was loaded.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// All problems found so far: reading on demand may find more than loading did.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.inner.problems()
+    }
+
+    /// A type by name: `mailboxes_t`, `a::b`, `struct X`. All scopes of all units are searched; a
+    /// definition is found before a declaration, and an outer scope before an inner one.
+    pub fn type_named(&self, name: &str) -> Option<Type> {
+        let cache = &self.inner.named_types;
+        let cached = cache.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        if cached.is_some() {
+            return cached;
+        }
+        let found = self.find_type(name)?;
+        let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
+        Some(cache.entry(name.into()).or_insert(found).clone())
+    }
+
+    fn find_type(&self, name: &str) -> Option<Type> {
+        let mut name = Name::parse(name);
+        self.inner.build(|builder| {
+            let mut found = builder.index.find(builder.view, &name, Class::Type);
+            // People write `struct X` for a typedef of an unnamed structure too.
+            if found.is_empty() && name.keyword.take().is_some() {
+                found = builder.index.find(builder.view, &name, Class::Type);
+            }
+            found.first().map(|named| builder.build(named.die))
+        })
+    }
+
+    /// What a pointer or reference points to; none for `void *` and for what is no pointer.
+    pub fn pointee(&self, ty: &Type) -> Option<Type> {
+        match ty.plain().kind() {
+            Kind::Pointer(pointer) => {
+                let target = pointer.target?;
+                Some(self.inner.build(|builder| builder.build(target)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Follows a path such as `mailboxes_t.launch[3].kernel_config.enables` from a type's name.
+    pub fn member(&self, path: &str) -> Result<Place, Error> {
+        let (root, rest) = split_root(path);
+        let ty = self.type_named(root).ok_or_else(|| Error::NoType { name: root.to_owned() })?;
+        walk(&ty, Steps::new(path, rest))
+    }
+
+    /// Like `member`, but only the place: resolve once, then read as often as needed.
+    pub fn field(&self, path: &str) -> Result<Field, Error> {
+        Ok(self.member(path)?.field)
+    }
+
+    /// The frames at an address, inlined ones first; empty if the file knows nothing of it.
+    pub fn frames_at(&self, address: u64) -> Vec<Location> {
+        u32::try_from(address).map_or_else(|_| Vec::new(), |at| frames::at(&self.inner, at))
+    }
+
+    /// The symbol that covers an address.
+    pub fn symbol_at(&self, address: u64) -> Option<Symbol> {
+        self.inner.symbol_at(u32::try_from(address).ok()?)
+    }
+
+    /// A symbol by its name in the symbol table, mangled.
+    pub fn symbol(&self, name: &str) -> Option<Symbol> {
+        self.inner.symbol_named(name)
+    }
+
+    /// Where code of a source line starts; the file may be given by the end of its path.
+    pub fn line_to_addresses(&self, file: &str, line: u32) -> Vec<u64> {
+        let mut found = Vec::new();
+        for lines in self.inner.all_lines() {
+            lines.addresses(file, line, &mut found);
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+impl Type {
+    /// Follows a path from this type: `launch[3].kernel_config`, or `[2].x` for an array.
+    pub fn place(&self, path: &str) -> Result<Place, Error> {
+        let path = path.trim();
+        let dotted = match path.bytes().next() {
+            None | Some(b'[' | b'.') => path.to_owned(),
+            Some(_) => format!(".{path}"),
+        };
+        walk(self, Steps::new(&dotted, &dotted))
+    }
+}
+
+impl fmt::Debug for Symbols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Symbols").field("name", &self.inner.name).finish_non_exhaustive()
+    }
+}

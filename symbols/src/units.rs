@@ -1,0 +1,263 @@
+//! The table of DWARF units: where each is and how to read it, without borrowing from the file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gimli::{
+    Abbreviations, AttributeValue, DebugAbbrev, DebugAbbrevOffset, DebugAddrBase, DebugLineOffset,
+    DebugLocListsBase, DebugRngListsBase, DebugStrOffsetsBase, DwarfFileType, Encoding,
+    EndianSlice, LittleEndian, Section, SectionId, Unit, UnitHeader, UnitSectionOffset, UnitType,
+    constants as dw,
+};
+
+use crate::problem::Problem;
+use crate::sections::Slice;
+
+/// More units than this are not believed.
+const MAX_UNITS: usize = 1 << 16;
+
+/// Where an entry is: its offset in `.debug_info`, or, past that section's end, in `.debug_types`.
+/// (32 bits are enough: a 32-bit ELF has no larger section.)
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub(crate) struct DieId(pub(crate) u32);
+
+/// What is needed to read one unit again at any time.
+#[derive(Debug)]
+pub(crate) struct UnitInfo {
+    /// First byte of the unit, in the numbering of `DieId`.
+    pub(crate) start: u32,
+    /// First byte after it.
+    pub(crate) end: u32,
+    encoding: Encoding,
+    length: usize,
+    kind: UnitType<usize>,
+    section: SectionId,
+    offset: usize,
+    header_size: usize,
+    abbreviations: Arc<Abbreviations>,
+    str_offsets_base: DebugStrOffsetsBase<usize>,
+    addr_base: DebugAddrBase<usize>,
+    loclists_base: DebugLocListsBase<usize>,
+    rnglists_base: DebugRngListsBase<usize>,
+    low_pc: u64,
+    /// The unit's line table.
+    pub(crate) lines: Option<DebugLineOffset<usize>>,
+}
+
+impl UnitInfo {
+    /// The unit as gimli wants it; cheap enough to make for every entry looked at.
+    pub(crate) fn unit<'a>(&self, dwarf: &gimli::Dwarf<Slice<'a>>) -> Unit<Slice<'a>> {
+        let section = match self.section {
+            SectionId::DebugTypes => dwarf.debug_types.reader(),
+            _ => dwarf.debug_info.reader(),
+        };
+        let start = self.offset.saturating_add(self.header_size);
+        let end = self.offset.saturating_add((self.end - self.start) as usize);
+        let entries = section.slice().get(start..end).unwrap_or_default();
+        let header = UnitHeader::new(
+            self.encoding,
+            self.length,
+            self.kind,
+            DebugAbbrevOffset(0),
+            self.section,
+            UnitSectionOffset(self.offset),
+            EndianSlice::new(entries, LittleEndian),
+        );
+        Unit {
+            header,
+            abbreviations: Arc::clone(&self.abbreviations),
+            name: None,
+            comp_dir: None,
+            low_pc: self.low_pc,
+            str_offsets_base: self.str_offsets_base,
+            addr_base: self.addr_base,
+            loclists_base: self.loclists_base,
+            rnglists_base: self.rnglists_base,
+            line_program: None,
+            dwo_id: None,
+        }
+    }
+
+    /// The signature of a type unit and where its type is.
+    pub(crate) fn signature(&self) -> Option<(u64, DieId)> {
+        let (UnitType::Type { type_signature, type_offset }
+        | UnitType::SplitType { type_signature, type_offset }) = self.kind
+        else {
+            return None;
+        };
+        let die = self.start.checked_add(u32::try_from(type_offset.0).ok()?)?;
+        Some((type_signature.0, DieId(die)))
+    }
+}
+
+/// Reads all unit headers and their first entries.
+pub(crate) fn read<'a>(
+    dwarf: &gimli::Dwarf<Slice<'a>>,
+    problems: &mut Vec<Problem>,
+) -> Vec<UnitInfo> {
+    let headers = headers(dwarf, problems);
+    let tables = abbreviations(dwarf, &headers);
+    let info_length = dwarf.debug_info.reader().len();
+    let mut units = Vec::with_capacity(headers.len());
+    for header in headers {
+        let base = if header.section() == SectionId::DebugTypes { info_length } else { 0 };
+        let offset = (base + header.offset().0) as u64;
+        let table = match tables.get(&header.debug_abbrev_offset().0) {
+            Some(Ok(table)) => Arc::clone(table),
+            Some(Err(error)) => {
+                problems.push(Problem::Unit { offset, reason: error.to_string() });
+                continue;
+            }
+            None => continue,
+        };
+        match unit(dwarf, &header, base, table, problems) {
+            Ok(unit) => units.push(unit),
+            Err(reason) => problems.push(Problem::Unit { offset, reason }),
+        }
+    }
+    units
+}
+
+fn headers<'a>(
+    dwarf: &gimli::Dwarf<Slice<'a>>,
+    problems: &mut Vec<Problem>,
+) -> Vec<UnitHeader<Slice<'a>>> {
+    let mut headers = Vec::new();
+    let mut keep = |offset: usize, next: gimli::Result<Option<UnitHeader<Slice<'a>>>>| match next {
+        Ok(Some(_)) if headers.len() >= MAX_UNITS => {
+            problems.push(Problem::Limit { what: "units" });
+            false
+        }
+        Ok(Some(header)) => {
+            headers.push(header);
+            true
+        }
+        Ok(None) => false,
+        Err(error) => {
+            problems.push(Problem::Unit { offset: offset as u64, reason: error.to_string() });
+            false
+        }
+    };
+    let mut info = dwarf.units();
+    let mut offset = 0;
+    loop {
+        let next = info.next();
+        let end = next.as_ref().ok().and_then(|h| h.as_ref()).map(end_of);
+        if !keep(offset, next) {
+            break;
+        }
+        offset = end.unwrap_or(offset);
+    }
+    let mut types = dwarf.type_units();
+    while keep(dwarf.debug_info.reader().len(), types.next()) {}
+    headers
+}
+
+fn end_of(header: &UnitHeader<Slice<'_>>) -> usize {
+    header.offset().0.saturating_add(header.length_including_self())
+}
+
+type Tables = BTreeMap<usize, gimli::Result<Arc<Abbreviations>>>;
+
+/// Reads each abbreviation table once, and each only up to the next one: tables that overlap are
+/// no compiler's work, and reading them whole would take time and memory by the square.
+fn abbreviations<'a>(dwarf: &gimli::Dwarf<Slice<'a>>, headers: &[UnitHeader<Slice<'a>>]) -> Tables {
+    let section = dwarf.debug_abbrev.reader().slice();
+    let mut offsets: Vec<usize> = headers.iter().map(|h| h.debug_abbrev_offset().0).collect();
+    offsets.sort_unstable();
+    offsets.dedup();
+    let ends = offsets.iter().skip(1).copied().chain([section.len()]);
+    let tables = offsets.iter().zip(ends).map(|(&start, end)| {
+        let bytes = section.get(start..end).unwrap_or_default();
+        let table = DebugAbbrev::new(bytes, LittleEndian).abbreviations(DebugAbbrevOffset(0));
+        (start, table.map(Arc::new))
+    });
+    tables.collect()
+}
+
+fn unit<'a>(
+    dwarf: &gimli::Dwarf<Slice<'a>>,
+    header: &UnitHeader<Slice<'a>>,
+    base: usize,
+    abbreviations: Arc<Abbreviations>,
+    problems: &mut Vec<Problem>,
+) -> Result<UnitInfo, String> {
+    let encoding = header.encoding();
+    if encoding.address_size != 4 {
+        return Err(format!("addresses of {} bytes, not 4", encoding.address_size));
+    }
+    let outside = |_| "lies outside a 32-bit file".to_owned();
+    let start = u32::try_from(base + header.offset().0).map_err(outside)?;
+    let end = u32::try_from(base + end_of(header)).map_err(outside)?;
+    let mut unit = UnitInfo {
+        start,
+        end,
+        encoding,
+        length: header.unit_length(),
+        kind: header.type_(),
+        section: header.section(),
+        offset: header.offset().0,
+        header_size: header.size_of_header(),
+        abbreviations,
+        str_offsets_base: DebugStrOffsetsBase::default_for_encoding_and_file(
+            encoding,
+            DwarfFileType::Main,
+        ),
+        addr_base: DebugAddrBase(0),
+        loclists_base: DebugLocListsBase::default_for_encoding_and_file(
+            encoding,
+            DwarfFileType::Main,
+        ),
+        rnglists_base: DebugRngListsBase::default_for_encoding_and_file(
+            encoding,
+            DwarfFileType::Main,
+        ),
+        low_pc: 0,
+        lines: None,
+    };
+    root(dwarf, &mut unit, problems).map_err(|error| error.to_string())?;
+    Ok(unit)
+}
+
+/// Takes the bases from the unit's first entry; the rest of the unit cannot be read without them.
+fn root(
+    dwarf: &gimli::Dwarf<Slice<'_>>,
+    info: &mut UnitInfo,
+    problems: &mut Vec<Problem>,
+) -> gimli::Result<()> {
+    let unit = info.unit(dwarf);
+    let root = unit.entry(unit.header.root_offset())?;
+    let mut low_pc = None;
+    let mut split = None;
+    for attribute in root.attrs() {
+        match (attribute.name(), attribute.value()) {
+            (dw::DW_AT_stmt_list, AttributeValue::DebugLineRef(at)) => info.lines = Some(at),
+            (dw::DW_AT_str_offsets_base, AttributeValue::DebugStrOffsetsBase(base)) => {
+                info.str_offsets_base = base;
+            }
+            (
+                dw::DW_AT_addr_base | dw::DW_AT_GNU_addr_base,
+                AttributeValue::DebugAddrBase(base),
+            ) => info.addr_base = base,
+            (dw::DW_AT_loclists_base, AttributeValue::DebugLocListsBase(base)) => {
+                info.loclists_base = base;
+            }
+            (
+                dw::DW_AT_rnglists_base | dw::DW_AT_GNU_ranges_base,
+                AttributeValue::DebugRngListsBase(base),
+            ) => info.rnglists_base = base,
+            (dw::DW_AT_low_pc, value) => low_pc = Some(value),
+            (dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name, value) => split = Some(value),
+            _ => {}
+        }
+    }
+    let unit = info.unit(dwarf);
+    if let Some(value) = low_pc {
+        info.low_pc = dwarf.attr_address(&unit, value)?.unwrap_or(0);
+    }
+    if let Some(value) = split {
+        let file = dwarf.attr_string(&unit, value)?.to_string_lossy().into_owned();
+        problems.push(Problem::Split { offset: u64::from(info.start), file });
+    }
+    Ok(())
+}

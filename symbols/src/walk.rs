@@ -1,0 +1,132 @@
+//! Walks a path through types: members by name, through anonymous ones and bases, and indexes.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::field::{Field, Place};
+use crate::path::{Step, Steps};
+use crate::types::{Array, Kind, Member, Type, TypeData};
+
+/// Anonymous members and bases nested deeper than this are not searched.
+const MAX_NESTING: usize = 16;
+
+/// Records searched for one name: a hostile file holds the same record in itself many times over.
+const MAX_SEARCHED: usize = 4096;
+
+/// Follows the steps from `root`; pointers are not followed.
+pub(crate) fn walk(root: &Type, steps: Steps<'_>) -> Result<Place, Error> {
+    let mut place = Place { root: root.clone(), ty: root.clone(), field: Field::whole(root) };
+    for step in steps {
+        match step? {
+            Step::Member(name) => member(&mut place, name)?,
+            Step::Index(at) => index(&mut place, at)?,
+            Step::Through(_) => return Err(Error::Dereference { in_type: place.ty.name().into() }),
+        }
+    }
+    Ok(place)
+}
+
+fn member(place: &mut Place, name: &str) -> Result<(), Error> {
+    if place.ty.record().is_none() {
+        return Err(no_parts(&place.ty, format!(".{name}")));
+    }
+    let mut budget = MAX_SEARCHED;
+    let Some((base, member)) = find(&place.ty, name, MAX_NESTING, &mut budget) else {
+        let in_type = place.ty.name().into();
+        return Err(Error::NoMember { in_type, member: name.to_owned() });
+    };
+    let inner = of_member(member);
+    let inner = Field { offset: inner.offset.saturating_add(base), ..inner };
+    let ty = member.ty.clone();
+    place.field = place.field.then(inner);
+    place.ty = ty;
+    Ok(())
+}
+
+fn index(place: &mut Place, index: u64) -> Result<(), Error> {
+    let Some(array) = place.ty.array() else {
+        return Err(no_parts(&place.ty, format!("[{index}]")));
+    };
+    // An open array (`[]`) does not know its length; whoever asks for an element does.
+    if let Some(length) = array.lengths.first().copied().flatten()
+        && index >= length
+    {
+        return Err(Error::OutOfRange { in_type: place.ty.name().into(), index, length });
+    }
+    let element = element(&place.ty, array);
+    let inner = Field::whole(&element);
+    let offset = index.saturating_mul(inner.size);
+    place.field = place.field.then(Field { offset, ..inner });
+    place.ty = element;
+    Ok(())
+}
+
+fn no_parts(ty: &Type, step: String) -> Error {
+    match ty.plain().kind() {
+        Kind::Pointer(_) => Error::Dereference { in_type: ty.name().into() },
+        _ => Error::NoParts { in_type: ty.name().into(), step },
+    }
+}
+
+/// What one index leaves of an array: its element, or an array of one dimension less, which has no
+/// entry of its own in the debug information.
+pub(crate) fn element(whole: &Type, array: &Array) -> Type {
+    let lengths = array.lengths.get(1..).unwrap_or_default().to_vec();
+    if lengths.is_empty() {
+        return array.element.clone();
+    }
+    let name = without_first_length(whole.plain().name()).into();
+    let array = Array { element: array.element.clone(), lengths };
+    let size = array.count().zip(array.element.size()).and_then(|(n, size)| n.checked_mul(size));
+    Type(Arc::new(TypeData { id: whole.0.id, name, size, kind: Kind::Array(array) }))
+}
+
+/// `bank_noc_xy_t [2][12]` without its `[2]`.
+fn without_first_length(name: &str) -> String {
+    let mut depth = 0usize;
+    let open = name.bytes().position(|byte| {
+        match byte {
+            b'<' => depth += 1,
+            b'>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        byte == b'[' && depth == 0
+    });
+    let parts = open.and_then(|open| name.split_at_checked(open));
+    match parts.and_then(|(left, right)| Some((left, right.split_once(']')?.1))) {
+        Some((left, right)) => format!("{left}{right}"),
+        None => name.to_owned(),
+    }
+}
+
+/// A member by name with the offset of the anonymous member or base it was found in.
+fn find<'t>(
+    ty: &'t Type,
+    name: &str,
+    nesting: usize,
+    budget: &mut usize,
+) -> Option<(u64, &'t Member)> {
+    let members = ty.members();
+    if let Some(member) = members.iter().find(|member| member.name.as_deref() == Some(name)) {
+        return Some((0, member));
+    }
+    let nesting = nesting.checked_sub(1)?;
+    *budget = budget.checked_sub(1)?;
+    members.iter().filter(|member| member.name.is_none()).find_map(|member| {
+        let (offset, found) = find(&member.ty, name, nesting, budget)?;
+        Some((offset.saturating_add(member.offset), found))
+    })
+}
+
+/// The field of a member inside its record.
+pub(crate) fn of_member(member: &Member) -> Field {
+    let field = Field { offset: member.offset, ..Field::whole(&member.ty) };
+    match member.bits {
+        None => field,
+        Some(bits) => Field {
+            bit_size: u32::try_from(bits.size).unwrap_or(u32::MAX),
+            bit_shift: (bits.offset % 8) as u32,
+            ..field
+        },
+    }
+}
