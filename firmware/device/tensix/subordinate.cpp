@@ -1,0 +1,23 @@
+// Firmware of NCRISC and TRISC0..2: reports itself up, then runs its kernel each time BRISC sets its byte of
+// subordinate_sync to GO (reference/tt-metal.md 1.2). PROCESSOR_INDEX says which core this image is for.
+#include "common/build_id.hpp"
+#include "common/waypoint.hpp"
+#include "run.hpp"
+
+extern "C" [[noreturn]] void firmware_main() {
+    volatile uint8_t& sync = mailboxes->subordinate_sync.map[PROCESSOR_INDEX - 1];
+    WAYPOINT("I");
+    sync = RUN_SYNC_MSG_DONE;
+    for (;;) {
+        WAYPOINT("W");
+        while (sync != RUN_SYNC_MSG_GO) {
+            if (sync == RUN_SYNC_MSG_INIT_SYNC_REGISTERS) {
+                sync = RUN_SYNC_MSG_DONE;  // we use no sync registers
+            }
+        }
+        WAYPOINT("R");
+        run_kernel(PROCESSOR_INDEX);
+        WAYPOINT("D");
+        sync = RUN_SYNC_MSG_DONE;
+    }
+}
