@@ -4,7 +4,7 @@ use crate::bus::Bus;
 use crate::queue::{BLOCK_ALIGN, BLOCK_BYTES, Far, Patience, Queue, Stamped};
 use crate::snapshot::AccessError;
 use crate::windows::Order;
-use crate::wormhole::{memory_bytes, tile_kind};
+use crate::wormhole::is_memory;
 use layouts::{ChipCoord, NocXy};
 use std::collections::BTreeMap;
 
@@ -29,11 +29,6 @@ pub(crate) struct Access {
     pub(crate) bus: Bus,
     queues: BTreeMap<(u8, NocXy), Queue>,
     patience: Patience,
-}
-
-/// Is this range plain memory, where alignment and neighbours do not matter?
-pub(crate) fn is_memory(tile: NocXy, offset: u64, len: u64) -> bool {
-    offset.checked_add(len).is_some_and(|end| end <= memory_bytes(tile_kind(tile)))
 }
 
 impl Access {

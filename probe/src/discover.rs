@@ -6,8 +6,8 @@
 use crate::access::{Access, Route};
 use crate::snapshot::AccessError;
 use crate::target::{Chip, Link, Mesh};
-use crate::wormhole::{CONFIG_ID, eth_tile};
-use layouts::{ChipCoord, ChipId, EthId, NocXy};
+use crate::wormhole::{config_id, eth_register, eth_tile};
+use layouts::{ChipCoord, ChipId, EthId, NocXy, wormhole};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Devices 0 to 31 exist at most; the simulator ends its process when asked for more.
@@ -19,21 +19,8 @@ const FIRST_BEAT_CYCLES: u64 = 2_000;
 const TRAINING_LOOKS: u32 = 50;
 const TRAINING_CYCLES: u64 = 200_000;
 
-const HEARTBEAT: u64 = 0x1C;
-const VERSION: u64 = 0x210;
-const BOOT: u64 = 0x1000;
-const BOOT_BYTES: u32 = 0x130;
-const LINK_ERROR: u64 = 0x1440;
-const RESULTS: u64 = 0x1EC0;
-const RESULTS_BYTES: u32 = 0x140;
-/// NIU ROUTER_CFG_3: rows closed to broadcast, harvested ones among them (wormhole.md 3.2).
-const CLOSED_ROWS: u64 = 0xFFB2_0110;
-/// Rows 0 and 6 hold Ethernet and are always closed.
-const ETHERNET_ROWS: u32 = 1 | 1 << 6;
-
-/// Train status words (wormhole.md 5.3).
+/// Train status while it goes on (wormhole.md 5.3).
 const TRAINING: u32 = 0;
-const UP: u32 = 1;
 
 /// The mesh and the way to each of its chips.
 pub(crate) struct Found {
@@ -116,7 +103,7 @@ impl Walk<'_> {
             if id == u32::MAX {
                 break;
             }
-            if id != CONFIG_ID {
+            if id != config_id() {
                 self.problems.push(format!("device {device} is {id:#010x}, not a Wormhole"));
                 continue;
             }
@@ -166,19 +153,29 @@ impl Walk<'_> {
     }
 
     fn port(&mut self, route: &Route, tile: NocXy) -> Result<Port, AccessError> {
-        let heartbeat = self.access.word(route, tile, HEARTBEAT)?;
-        let version = self.access.word(route, tile, VERSION)?;
-        let boot = self.access.read(route, tile, BOOT, BOOT_BYTES)?.bytes;
-        let link_error = self.access.word(route, tile, LINK_ERROR)?;
-        let results = self.access.read(route, tile, RESULTS, RESULTS_BYTES)?.bytes;
-        Ok(Port::decode(heartbeat, version, link_error, &boot, &results))
+        let l1 = &wormhole().eth.l1;
+        let mut words = Words::default();
+        for at in [l1.heartbeat.at, l1.firmware_version.at, l1.link_error.at] {
+            words.add(at, self.access.read(route, tile, at, 4)?.bytes);
+        }
+        for (first, last) in [
+            (&l1.port_disable_mask, &l1.remote_rack),
+            (&l1.local_board_id_low, &l1.remote_board_type),
+        ] {
+            let len = (last.end() - first.at) as u32;
+            words.add(first.at, self.access.read(route, tile, first.at, len)?.bytes);
+        }
+        Ok(Port::decode(&words))
     }
 
     /// Rows of compute tiles that are fused off.
     fn harvested_rows(&mut self, route: &Route, name: &str) -> Vec<u8> {
-        match self.access.word(route, eth_tile(0), CLOSED_ROWS) {
-            Ok(mask) if mask & ETHERNET_ROWS == ETHERNET_ROWS && mask < 1 << 12 => {
-                (0..12).filter(|row| (mask & !ETHERNET_ROWS) >> row & 1 == 1).collect()
+        let always = &wormhole().tiles.harvesting.router_cfg_always;
+        let always = always.iter().fold(0, |mask, row| mask | 1_u32 << row);
+        let closed_rows = eth_register("niu0", wormhole().niu.router_cfg_3.at);
+        match self.access.word(route, eth_tile(0), closed_rows) {
+            Ok(mask) if mask & always == always && mask < 1 << wormhole().tiles.rows => {
+                (0..32).filter(|row| (mask & !always) >> row & 1 == 1).collect()
             }
             Ok(mask) => {
                 self.problems.push(format!("{name}: {mask:#x} is no mask of harvested rows"));
@@ -334,27 +331,30 @@ impl Walk<'_> {
 }
 
 impl Port {
-    fn decode(heartbeat: u32, version: u32, link_error: u32, boot: &[u8], results: &[u8]) -> Self {
-        let boot = |at: u64| word(boot, (at - BOOT) as usize);
-        let result = |index: usize| word(results, 4 * index);
-        let local = boot(0x1108);
-        let (place, rack) = (boot(0x1124), boot(0x1128));
+    fn decode(words: &Words) -> Self {
+        let l1 = &wormhole().eth.l1;
+        let pair = |low: u64, high: u64| u64::from(words.at(high)) << 32 | u64::from(words.at(low));
+        let (local, place, rack) = (
+            words.at(l1.local_coord.at),
+            words.at(l1.remote_coord.at),
+            words.at(l1.remote_rack.at),
+        );
         Self {
-            heartbeat,
-            version: version & 0xFF_FFFF,
-            routing_off: boot(0x104C) != 0,
-            train: boot(0x1104),
-            link_error,
+            heartbeat: words.at(l1.heartbeat.at),
+            version: words.at(l1.firmware_version.at) & 0xFF_FFFF,
+            routing_off: words.at(l1.routing_disabled.at) != 0,
+            train: words.at(l1.train_status.at),
+            link_error: words.at(l1.link_error.at),
             coord: Place {
                 rack: local as u8,
                 shelf: (local >> 8) as u8,
                 x: (local >> 16) as u8,
                 y: (local >> 24) as u8,
             },
-            own_id: u64::from(result(65)) << 32 | u64::from(result(64)),
+            own_id: pair(l1.local_board_id_low.at, l1.local_board_id_high.at),
             peer: Peer {
-                id: u64::from(result(73)) << 32 | u64::from(result(72)),
-                channel: result(76) as u8,
+                id: pair(l1.remote_board_id_low.at, l1.remote_board_id_high.at),
+                channel: words.at(l1.remote_channel.at) as u8,
                 coord: Place {
                     x: (place >> 16 & 0x3F) as u8,
                     y: (place >> 22 & 0x3F) as u8,
@@ -371,15 +371,31 @@ impl Port {
     }
 
     fn is_up(&self) -> bool {
-        self.is_alive() && self.train == UP && self.peer.channel < CHANNELS
+        self.is_alive()
+            && self.train == wormhole().eth.values.train_up
+            && self.peer.channel < CHANNELS
     }
 
     fn is_training(&self) -> bool {
-        self.is_alive() && self.train == TRAINING && self.link_error < 11
+        self.is_alive()
+            && self.train == TRAINING
+            && self.link_error < wormhole().eth.values.first_unused_port_error
     }
 }
 
-fn word(bytes: &[u8], at: usize) -> u32 {
-    let word = bytes.get(at..).and_then(|rest| rest.first_chunk()).copied();
-    u32::from_le_bytes(word.unwrap_or_default())
+/// What was read of a tile, by address.
+#[derive(Default)]
+struct Words(BTreeMap<u64, Vec<u8>>);
+
+impl Words {
+    fn add(&mut self, at: u64, bytes: Vec<u8>) {
+        self.0.insert(at, bytes);
+    }
+
+    /// The word at this address; all of them have been read by the time anybody asks.
+    fn at(&self, address: u64) -> u32 {
+        let piece = self.0.range(..=address).next_back();
+        let rest = piece.and_then(|(start, bytes)| bytes.get((address - start) as usize..));
+        u32::from_le_bytes(rest.and_then(|rest| rest.first_chunk()).copied().unwrap_or_default())
+    }
 }

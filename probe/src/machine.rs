@@ -8,8 +8,8 @@ use crate::planner::{Run, merge};
 use crate::queue::Patience;
 use crate::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use crate::target::{Abilities, Mesh, Target};
-use crate::wormhole::{NODE_ID_PROBE, tile_kind};
-use layouts::{ChipId, NocAddr, NocXy};
+use crate::wormhole::{node_id_probe, tile_kind};
+use layouts::{Access as Allowed, ChipId, NocAddr, NocXy, Space, TileKind, wormhole};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -59,20 +59,48 @@ impl BarTarget {
         self.access.queue_commands()
     }
 
-    /// Why this range must not be touched, if it must not.
+    /// Why this range must not be touched on this target, if it must not.
     fn refusal(&self, span: &Span) -> Option<AccessError> {
         let NocAddr { chip, tile, offset } = span.addr;
-        let end = offset + u64::from(span.len);
+        let end = offset.saturating_add(u64::from(span.len));
         if self.mesh.chip(chip).is_none() {
             return Some(AccessError::Unreachable(format!("there is no chip {chip}")));
         }
-        if tile.x > 9 || tile.y > 11 {
+        if wormhole().tile_at(tile).is_none() {
             return Some(AccessError::Refused(format!("{tile} is outside the grid")));
         }
         let kind = tile_kind(tile);
         let hit = |r: &&crate::target::Refusal| r.kind == kind && offset < r.end && r.start < end;
         let refused = self.abilities.refusals.iter().find(hit);
         refused.map(|refusal| AccessError::Refused(refusal.reason.clone()))
+    }
+
+    /// The allow-list of what stands in a tile of this kind.
+    fn space(&self, chip: ChipId, tile: NocXy) -> Space {
+        let rows = self.mesh.chip(chip).map(|chip| chip.harvested_rows.as_slice());
+        match tile_kind(tile) {
+            TileKind::Tensix if rows.is_some_and(|rows| rows.contains(&tile.y)) => Space::Harvested,
+            kind => Space::Tile(kind),
+        }
+    }
+
+    fn not_readable(&self, span: &Span) -> Option<AccessError> {
+        let NocAddr { chip, tile, offset } = span.addr;
+        let judged = wormhole().readable(self.space(chip, tile), offset, span.len.into());
+        judged.err().map(|reason| AccessError::Refused(reason.to_string()))
+    }
+
+    /// Writing needs a known place that is not listed as dangerous.
+    fn not_writable(&self, span: &Span) -> Option<AccessError> {
+        let NocAddr { chip, tile, offset } = span.addr;
+        let end = offset.saturating_add(u64::from(span.len));
+        match wormhole().ranges.at(self.space(chip, tile), offset) {
+            Some(range) if range.private || range.access == Allowed::Never || end > range.end() => {
+                Some(AccessError::Refused(format!("{} must not be written there", range.name)))
+            }
+            Some(_) => None,
+            None => Some(AccessError::Refused(format!("nothing is known to stand at {offset:#x}"))),
+        }
     }
 
     fn read_near(&mut self, chip: ChipId, device: u8, runs: &[Run], shot: &mut Snapshot) {
@@ -132,7 +160,7 @@ impl BarTarget {
         if !pieces.iter().any(ones) {
             return None;
         }
-        let probe = self.access.bus.batch().bar_word(device, NODE_ID_PROBE).run().word();
+        let probe = self.access.bus.batch().bar_word(device, node_id_probe()?).run().word();
         let gone = || AccessError::DeviceGone(format!("device {device} answers all ones"));
         (probe.ok()? == u32::MAX).then(gone)
     }
@@ -182,7 +210,8 @@ impl Target for BarTarget {
         let mut wanted: BTreeMap<ChipId, Vec<Span>> = BTreeMap::new();
         for span in plan.spans.iter().filter(|span| span.len > 0) {
             let chip = span.addr.chip;
-            match self.refusal(span).or_else(|| self.gone.get(&chip).cloned()) {
+            let known = self.refusal(span).or_else(|| self.not_readable(span));
+            match known.or_else(|| self.gone.get(&chip).cloned()) {
                 Some(reason) => shot.gaps.push(Gap { span: *span, reason }),
                 None => wanted.entry(chip).or_default().push(*span),
             }
@@ -206,7 +235,7 @@ impl Target for BarTarget {
 
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
         let span = Span { addr, len: bytes.len() as u32 };
-        if let Some(reason) = self.refusal(&span) {
+        if let Some(reason) = self.refusal(&span).or_else(|| self.not_writable(&span)) {
             return Err(reason);
         }
         if !self.abilities.write {

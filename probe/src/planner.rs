@@ -1,7 +1,7 @@
 //! From what somebody wants to read to as few bus transactions as possible.
 
-use crate::access::is_memory;
 use crate::snapshot::Span;
+use crate::wormhole::is_memory;
 use layouts::{ChipId, NocAddr, NocXy};
 
 /// Memory between two wanted ranges is read along when it is shorter than another transaction is

@@ -8,34 +8,20 @@
 use crate::bus::{Answer, Bus};
 use crate::snapshot::AccessError;
 use crate::windows::Order;
-use layouts::{ChipCoord, NocXy};
+use layouts::{ChipCoord, NocXy, Routing, wormhole};
 use std::time::{Duration, Instant};
 
-/// Where the structure stands if the pointer does not say (wormhole.md 6.1).
-const FALLBACK_BASE: u64 = 0x11000;
-/// L1 word that points to the structure.
-const POINTER: u64 = 0x170;
-/// The pointer is believed only in this range.
-const BASE_RANGE: std::ops::Range<u64> = 0x11000..0x18000;
-
-const REQUEST: u64 = 0x80;
-const RESPONSE: u64 = 0x200;
-const BUFFERS: u64 = 0x1000;
-const WRITE_INDEX: u64 = 0x20;
-const READ_INDEX: u64 = 0x30;
-const ENTRIES: u64 = 0x40;
-const ENTRY_BYTES: u64 = 32;
-/// Most bytes of one block, and the alignment that a block needs.
+const ENTRY_BYTES: usize = 32;
+/// Words of a queue from its counters to its read index.
+const INDICES_WORDS: usize = 13;
+/// Most bytes of one block (wormhole.md 6.6); a test compares with the layouts.
 pub(crate) const BLOCK_BYTES: usize = 1024;
-/// Alignment of a block's address.
+/// Alignment of a block's address (wormhole.md 6.6).
 pub(crate) const BLOCK_ALIGN: u64 = 32;
 
-const WRITE: u32 = 1;
-const READ: u32 = 1 << 2;
-const READ_DATA: u32 = 1 << 3;
-const BLOCK: u32 = 1 << 6;
-const UNAVAILABLE: u32 = 1 << 30;
-const UNREACHABLE: u32 = 1 << 31;
+fn routing() -> &'static Routing {
+    &wormhole().eth.routing
+}
 
 /// A block that found no buffer on its route is asked for again so often (flag 30).
 const RETRIES: u32 = 8;
@@ -65,13 +51,13 @@ pub(crate) struct Far {
 }
 
 impl Far {
-    fn entry(self, data: u32, flags: u32) -> [u8; ENTRY_BYTES as usize] {
+    fn entry(self, data: u32, flags: u32) -> [u8; ENTRY_BYTES] {
         let address = self.offset & 0xF_FFFF_FFFF
             | u64::from(self.tile.x) << 36
             | u64::from(self.tile.y) << 42
             | u64::from(self.coord.x) << 48
             | u64::from(self.coord.y) << 54;
-        let mut entry = [0; ENTRY_BYTES as usize];
+        let mut entry = [0; ENTRY_BYTES];
         entry[..8].copy_from_slice(&address.to_le_bytes());
         entry[8..12].copy_from_slice(&data.to_le_bytes());
         entry[12..16].copy_from_slice(&flags.to_le_bytes());
@@ -114,9 +100,11 @@ impl Queue {
         tile: NocXy,
         patience: Patience,
     ) -> Result<Self, AccessError> {
-        let pointer = bus.batch().read(device, tile, POINTER, 4).run().word()?;
-        let pointer = u64::from(pointer);
-        let base = if BASE_RANGE.contains(&pointer) { pointer } else { FALLBACK_BASE };
+        let eth = &wormhole().eth;
+        let (at, routing) = (eth.l1.queue_pointer.at, &eth.routing);
+        let pointer = u64::from(bus.batch().read(device, tile, at, 4).run().word()?);
+        let believed = (routing.base_low..routing.base_end).contains(&pointer);
+        let base = if believed { pointer } else { routing.fallback_base };
         Ok(Self {
             device,
             tile,
@@ -130,6 +118,19 @@ impl Queue {
             pop_owed: false,
             commands: 0,
         })
+    }
+
+    fn request(&self, field: Field) -> u64 {
+        self.base + wormhole().eth.queues.request.at + field.offset()
+    }
+
+    fn response(&self, field: Field) -> u64 {
+        self.base + wormhole().eth.queues.response.at + field.offset()
+    }
+
+    /// The data buffer that request slot and response slot of one number share.
+    fn buffer(&self, slot: u32) -> u64 {
+        self.base + wormhole().eth.queues.buffer.nth(slot.into())
     }
 
     /// Commands posted since the queue was found.
@@ -151,15 +152,15 @@ impl Queue {
             return Ok(());
         }
         let index = self.response_read.to_le_bytes();
-        let at = self.base + RESPONSE + READ_INDEX;
+        let at = self.response(Field::ReadIndex);
         bus.batch().write(self.device, self.tile, at, &index, Order::Strict).run().end()
     }
 
     /// Reads one word.
     pub(crate) fn read_word(&mut self, bus: &mut Bus, far: Far) -> Result<Stamped, AccessError> {
         self.ready(bus)?;
-        self.post(bus, &far.entry(4, READ), &[])?;
-        let (data, cycles) = self.await_answer(bus, READ_DATA)?;
+        self.post(bus, &far.entry(4, routing().read_request), &[])?;
+        let (data, cycles) = self.await_answer(bus, routing().read_data)?;
         self.response_read = (self.response_read + 1) & 7;
         self.pop_owed = true;
         Ok(Stamped { bytes: data.to_le_bytes().to_vec(), cycles })
@@ -176,7 +177,9 @@ impl Queue {
         loop {
             match self.read_block_once(bus, far, len) {
                 Err(AccessError::QueueError { flags })
-                    if flags & UNAVAILABLE != 0 && flags & UNREACHABLE == 0 && tries < RETRIES =>
+                    if flags & routing().block_unavailable != 0
+                        && flags & routing().unreachable == 0
+                        && tries < RETRIES =>
                 {
                     tries += 1;
                 }
@@ -192,18 +195,18 @@ impl Queue {
         len: u32,
     ) -> Result<Stamped, AccessError> {
         self.ready(bus)?;
-        self.post(bus, &far.entry(len, READ | BLOCK), &[])?;
-        let (_, cycles) = self.await_answer(bus, READ_DATA | BLOCK)?;
-        let slot = u64::from(self.response_read & 3);
+        self.post(bus, &far.entry(len, routing().read_request | routing().block), &[])?;
+        let (_, cycles) = self.await_answer(bus, routing().read_data | routing().block)?;
+        let slot = self.response_read & 3;
         self.response_read = (self.response_read + 1) & 7;
-        let buffer = self.base + BUFFERS + slot * BLOCK_BYTES as u64;
+        let buffer = self.buffer(slot);
         let mut answer = bus
             .batch()
             .read_as(self.device, self.tile, buffer, len, Order::Strict)
             .write(
                 self.device,
                 self.tile,
-                self.base + RESPONSE + READ_INDEX,
+                self.response(Field::ReadIndex),
                 &self.response_read.to_le_bytes(),
                 Order::Strict,
             )
@@ -220,7 +223,7 @@ impl Queue {
         value: u32,
     ) -> Result<(), AccessError> {
         self.ready(bus)?;
-        self.post(bus, &far.entry(value, WRITE), &[])
+        self.post(bus, &far.entry(value, routing().write_request), &[])
     }
 
     /// Writes up to 1 KiB at a 32-byte aligned offset, a multiple of 4 bytes.
@@ -231,7 +234,11 @@ impl Queue {
         bytes: &[u8],
     ) -> Result<(), AccessError> {
         self.ready(bus)?;
-        self.post(bus, &far.entry(bytes.len() as u32, WRITE | BLOCK), bytes)?;
+        self.post(
+            bus,
+            &far.entry(bytes.len() as u32, routing().write_request | routing().block),
+            bytes,
+        )?;
         // The buffer is shared with the response of the same slot: nothing else until it is taken.
         self.flush(bus)
     }
@@ -282,13 +289,13 @@ impl Queue {
     }
 
     fn indices(&self, bus: &mut Bus) -> Result<Indices, AccessError> {
-        let len = (READ_INDEX + 4) as u32;
+        let len = 4 * INDICES_WORDS as u32;
         let mut answer = bus
             .batch()
             .now()
-            .read_as(self.device, self.tile, self.base + REQUEST, len, Order::Strict)
-            .read_as(self.device, self.tile, self.base + RESPONSE + WRITE_INDEX, 4, Order::Strict)
-            .read_as(self.device, self.tile, self.base + RESPONSE + READ_INDEX, 4, Order::Strict)
+            .read_as(self.device, self.tile, self.request(Field::Counters), len, Order::Strict)
+            .read_as(self.device, self.tile, self.response(Field::WriteIndex), 4, Order::Strict)
+            .read_as(self.device, self.tile, self.response(Field::ReadIndex), 4, Order::Strict)
             .run();
         Indices::take(&mut answer)
     }
@@ -315,25 +322,25 @@ impl Queue {
     fn post(
         &mut self,
         bus: &mut Bus,
-        entry: &[u8; ENTRY_BYTES as usize],
+        entry: &[u8; ENTRY_BYTES],
         block: &[u8],
     ) -> Result<(), AccessError> {
         let (device, tile) = (self.device, self.tile);
-        let slot = u64::from(self.request_write & 3);
+        let slot = self.request_write & 3;
         let mut batch = bus.batch();
         if std::mem::take(&mut self.pop_owed) {
             let index = self.response_read.to_le_bytes();
-            let at = self.base + RESPONSE + READ_INDEX;
+            let at = self.response(Field::ReadIndex);
             batch = batch.write(device, tile, at, &index, Order::Strict);
         }
         if !block.is_empty() {
-            let at = self.base + BUFFERS + slot * BLOCK_BYTES as u64;
+            let at = self.buffer(slot);
             batch = batch.write(device, tile, at, block, Order::Strict);
         }
         self.request_write = (self.request_write + 1) & 7;
         self.commands += 1;
-        let at = self.base + REQUEST + ENTRIES + slot * ENTRY_BYTES;
-        let doorbell = self.base + REQUEST + WRITE_INDEX;
+        let at = self.request(Field::Entry(slot));
+        let doorbell = self.request(Field::WriteIndex);
         let posted = batch
             .write(device, tile, at, entry, Order::Strict)
             .write(device, tile, doorbell, &self.request_write.to_le_bytes(), Order::Strict)
@@ -344,20 +351,13 @@ impl Queue {
 
     /// Waits for the response at our read index; gives its data word and the target's time.
     fn await_answer(&mut self, bus: &mut Bus, expected: u32) -> Result<(u32, u64), AccessError> {
-        let entry =
-            self.base + RESPONSE + ENTRIES + u64::from(self.response_read & 3) * ENTRY_BYTES;
+        let entry = self.response(Field::Entry(self.response_read & 3));
         let mut wait = Wait::start(self.patience);
         loop {
             let mut answer = bus
                 .batch()
                 .now()
-                .read_as(
-                    self.device,
-                    self.tile,
-                    self.base + RESPONSE + WRITE_INDEX,
-                    4,
-                    Order::Strict,
-                )
+                .read_as(self.device, self.tile, self.response(Field::WriteIndex), 4, Order::Strict)
                 .read_as(self.device, self.tile, entry + 8, 8, Order::Strict)
                 .run();
             let cycles = answer.cycles()?;
@@ -393,6 +393,27 @@ impl Queue {
     }
 }
 
+/// A place in a queue.
+#[derive(Clone, Copy)]
+enum Field {
+    Counters,
+    WriteIndex,
+    ReadIndex,
+    Entry(u32),
+}
+
+impl Field {
+    fn offset(self) -> u64 {
+        let queue = &wormhole().eth.queue;
+        match self {
+            Self::Counters => 0,
+            Self::WriteIndex => queue.write_index.at,
+            Self::ReadIndex => queue.read_index.at,
+            Self::Entry(slot) => queue.entry.nth(slot.into()),
+        }
+    }
+}
+
 /// The four indices and the counters, as one look shows them.
 struct Indices {
     cycles: u64,
@@ -409,18 +430,20 @@ struct Indices {
 impl Indices {
     fn take(answer: &mut Answer) -> Result<Self, AccessError> {
         let cycles = answer.cycles()?;
-        let mut request = [0; (READ_INDEX / 4) as usize + 1];
+        let mut request = [0; INDICES_WORDS];
         for word in &mut request {
             *word = answer.word()?;
         }
+        let layout = &wormhole().eth.queue;
+        let at = |offset: u64| request.get((offset / 4) as usize).copied().unwrap_or_default();
         Ok(Self {
             cycles,
-            writes_asked: request[0],
-            writes_done: request[1],
-            reads_asked: request[2],
-            reads_done: request[3],
-            request_write: request[(WRITE_INDEX / 4) as usize] & 7,
-            request_read: request[(READ_INDEX / 4) as usize] & 7,
+            writes_asked: at(layout.writes_requested.at),
+            writes_done: at(layout.writes_answered.at),
+            reads_asked: at(layout.reads_requested.at),
+            reads_done: at(layout.reads_answered.at),
+            request_write: at(layout.write_index.at) & 7,
+            request_read: at(layout.read_index.at) & 7,
             response_write: answer.word()? & 7,
             response_read: answer.word()? & 7,
         })
@@ -453,5 +476,29 @@ impl Wait {
         bus.pass(self.step)?;
         self.step = (waited / 4).clamp(Self::STEPS.0, Self::STEPS.1);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sizes_of_arrays_here_are_the_layouts() {
+        let eth = &wormhole().eth;
+        assert_eq!(eth.routing.block_bytes as usize, BLOCK_BYTES);
+        assert_eq!(u64::from(eth.routing.block_align), BLOCK_ALIGN);
+        assert_eq!(eth.queue.entry.bytes as usize, ENTRY_BYTES);
+        assert_eq!(eth.queue.read_index.end() as usize, 4 * INDICES_WORDS);
+        assert_eq!((eth.routing.slots, eth.routing.index_modulus), (4, 8));
+    }
+
+    #[test]
+    fn the_verified_command_of_the_reference() {
+        let coord = ChipCoord { x: 1, y: 0, rack: 0, shelf: 0 };
+        let far = Far { coord, tile: NocXy { x: 9, y: 0 }, offset: 0x210 };
+        let entry = far.entry(4, routing().read_request);
+        assert_eq!(entry[..8], 0x0001_0090_0000_0210_u64.to_le_bytes());
+        assert_eq!(entry[8..16], [4, 0, 0, 0, 4, 0, 0, 0]);
     }
 }

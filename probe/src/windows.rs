@@ -1,7 +1,6 @@
 //! TLB windows of one device: which tile each shows, reused by need, the least recently used first.
 
-use crate::wormhole::{WINDOW_CLASSES, WINDOW_CONFIG, WindowClass};
-use layouts::NocXy;
+use layouts::{Bar, NocXy, Ordering, WindowClass, WindowSpec, wormhole};
 use std::collections::HashMap;
 
 /// How a window orders its traffic (wormhole.md 1.4). All windows use one static virtual channel,
@@ -9,9 +8,18 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Order {
     /// Default ordering: bulk memory.
-    Memory = 0,
+    Memory,
     /// Strict ordering: registers, queue pointers, doorbells.
-    Strict = 1,
+    Strict,
+}
+
+impl From<Order> for Ordering {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Memory => Self::Relaxed,
+            Order::Strict => Self::Strict,
+        }
+    }
 }
 
 /// What a window shows.
@@ -43,14 +51,15 @@ pub(crate) struct Place {
 /// The windows of one device.
 #[derive(Debug)]
 pub(crate) struct Windows {
-    slots: [Vec<Slot>; 3],
+    slots: Vec<Vec<Slot>>,
     shown: HashMap<View, usize>,
     uses: u64,
 }
 
 impl Default for Windows {
     fn default() -> Self {
-        let slots = WINDOW_CLASSES.each_ref().map(|c| vec![Slot::default(); usize::from(c.count)]);
+        let slots = |class: &WindowClass| vec![Slot::default(); usable(&wormhole().bar, class)];
+        let slots = wormhole().bar.windows.iter().map(slots).collect();
         Self { slots, shown: HashMap::new(), uses: 0 }
     }
 }
@@ -58,19 +67,27 @@ impl Default for Windows {
 impl Windows {
     /// A window onto `len` bytes at `offset` of `tile`; the smallest class that holds them whole.
     pub(crate) fn place(&mut self, tile: NocXy, offset: u64, len: u64, order: Order) -> Place {
+        let bar = &wormhole().bar;
         let last = offset + len.max(1) - 1;
-        let holds_whole =
-            |class: &WindowClass| offset >> class.size_log2 == last >> class.size_log2;
-        let class = WINDOW_CLASSES.iter().position(holds_whole).unwrap_or(WINDOW_CLASSES.len() - 1);
-        let facts = &WINDOW_CLASSES[class];
-        let view = View { class, tile, page: offset >> facts.size_log2, order };
+        let holds_whole = |class: &WindowClass| offset / class.bytes == last / class.bytes;
+        let class = bar.windows.iter().position(holds_whole).unwrap_or(bar.windows.len() - 1);
+        let facts = &bar.windows[class];
+        let view = View { class, tile, page: offset / facts.bytes, order };
         let (slot, fresh) = self.show(view);
-        let within = offset & ((1 << facts.size_log2) - 1);
-        let index = u64::from(facts.first) + slot as u64;
+        let spec = WindowSpec {
+            index: facts.first + slot as u16,
+            base: facts.bar_offset + slot as u64 * facts.bytes,
+            bytes: facts.bytes,
+            entry: bar.config.bar_offset
+                + (u64::from(facts.first) + slot as u64) * bar.config.entry_bytes,
+            local_offset_bits: facts.local_offset_bits,
+        };
+        let within = offset % facts.bytes;
         Place {
-            bar_offset: facts.bar_offset + ((slot as u64) << facts.size_log2) + within,
-            room: (1 << facts.size_log2) - within,
-            entry: fresh.then(|| (WINDOW_CONFIG + 8 * index, entry(facts, &view))),
+            bar_offset: spec.base + within,
+            room: facts.bytes - within,
+            entry: fresh
+                .then(|| (spec.entry, bar.unicast_entry(&spec, tile, offset, order.into()))),
         }
     }
 
@@ -97,14 +114,10 @@ impl Windows {
     }
 }
 
-/// The 64-bit entry (wormhole.md 1.3): never linked, never multicast, NoC 0, static VC.
-fn entry(class: &WindowClass, view: &View) -> u64 {
-    let bits = 36 - class.size_log2;
-    view.page
-        | u64::from(view.tile.x) << bits
-        | u64::from(view.tile.y) << (bits + 6)
-        | (view.order as u64) << (bits + 26)
-        | 1 << (bits + 29)
+/// Windows of a class that are ours: tt-kmd's is the last of its class.
+fn usable(bar: &Bar, class: &WindowClass) -> usize {
+    let kernels = class.first + class.count - 1 == bar.config.kernel_window;
+    usize::from(class.count) - usize::from(kernels)
 }
 
 #[cfg(test)]
@@ -116,7 +129,7 @@ mod tests {
     #[test]
     fn the_worked_entry_of_the_reference() {
         let place = Windows::default().place(E8, 0x210, 4, Order::Strict);
-        assert_eq!(place.entry, Some((WINDOW_CONFIG, 0x0000_2400_0189_0000)));
+        assert_eq!(place.entry, Some((0x1FC0_0000, 0x0000_2400_0189_0000)));
         assert_eq!(place.bar_offset, 0x210);
         assert_eq!(place.room, 0x10_0000 - 0x210);
     }
@@ -124,7 +137,7 @@ mod tests {
     #[test]
     fn a_register_window_of_the_reference() {
         let place = Windows::default().place(E8, 0xFFB2_002C, 4, Order::Strict);
-        assert_eq!(place.entry, Some((WINDOW_CONFIG, 0x0000_2400_0189_0FFB)));
+        assert_eq!(place.entry, Some((0x1FC0_0000, 0x0000_2400_0189_0FFB)));
         assert_eq!(place.bar_offset, 0x2_002C);
     }
 

@@ -1,57 +1,36 @@
-//! The few numbers of the chip that the access layer itself lives by (sources: wormhole.md).
+//! Short questions to the layouts that the access layer asks all the time.
 
-use layouts::{NocXy, TileKind};
+use layouts::{NocXy, Space, TileKind, wormhole};
 
-/// PCI vendor and device of a Wormhole, as config word 0 shows them (wormhole.md 1.1).
-pub(crate) const CONFIG_ID: u32 = 0x401E_1E52;
-
-/// BAR0 offset of the window configuration array, 8 bytes a window (wormhole.md 1.2).
-pub(crate) const WINDOW_CONFIG: u64 = 0x1FC0_0000;
-
-/// A class of TLB windows: first index, how many, log2 of the size, BAR0 offset of the first.
-pub(crate) struct WindowClass {
-    pub(crate) first: u16,
-    pub(crate) count: u16,
-    pub(crate) size_log2: u32,
-    pub(crate) bar_offset: u64,
+/// What stands at a place of the grid, harvesting aside; a router where nothing else does.
+pub(crate) fn tile_kind(tile: NocXy) -> TileKind {
+    wormhole().tile_at(tile).map_or(TileKind::Router, |tile| tile.kind)
 }
 
-/// All windows but 185, which belongs to tt-kmd (wormhole.md 1.2).
-pub(crate) const WINDOW_CLASSES: [WindowClass; 3] = [
-    WindowClass { first: 0, count: 156, size_log2: 20, bar_offset: 0 },
-    WindowClass { first: 156, count: 10, size_log2: 21, bar_offset: 0x09C0_0000 },
-    WindowClass { first: 166, count: 19, size_log2: 24, bar_offset: 0x0B00_0000 },
-];
+/// The tile of an Ethernet channel; channels that a Wormhole lacks share the first one's.
+pub(crate) fn eth_tile(channel: u8) -> NocXy {
+    wormhole().eth_channel(channel).unwrap_or(NocXy { x: 9, y: 0 })
+}
+
+/// Is this range plain memory, where alignment and neighbours do not matter?
+pub(crate) fn is_memory(tile: NocXy, offset: u64, len: u64) -> bool {
+    let range = wormhole().ranges.at(Space::Tile(tile_kind(tile)), offset);
+    let within = |end| range.is_some_and(|range| range.memory && end <= range.end());
+    offset.checked_add(len).is_some_and(within)
+}
+
+/// PCI config word 0 of a Wormhole: device and vendor.
+pub(crate) fn config_id() -> u32 {
+    let bar = &wormhole().bar;
+    u32::from(bar.device_id) << 16 | u32::from(bar.vendor_id)
+}
 
 /// BAR0 offset of the ARC's NIU node id: all ones when the chip left the bus (wormhole.md 1.6).
-pub(crate) const NODE_ID_PROBE: u64 = 0x1FF5_002C;
-
-/// Columns of the Ethernet channels 0 to 7 at row 0 and 8 to 15 at row 6 (wormhole.md 3.1).
-const ETH_COLUMNS: [u8; 8] = [9, 1, 8, 2, 7, 3, 6, 4];
-
-/// The tile of an Ethernet channel.
-pub(crate) fn eth_tile(channel: u8) -> NocXy {
-    NocXy { x: ETH_COLUMNS[usize::from(channel % 8)], y: if channel < 8 { 0 } else { 6 } }
+pub(crate) fn node_id_probe() -> Option<u64> {
+    Some(wormhole().block(Space::Bar0, "arc_niu0")? + wormhole().niu.node_id.at)
 }
 
-/// What stands at a place of the grid, harvesting aside (wormhole.md 3.1).
-pub(crate) fn tile_kind(tile: NocXy) -> TileKind {
-    match (tile.x, tile.y) {
-        (0, 10) => TileKind::Arc,
-        (0, 3) => TileKind::Pcie,
-        (0, 2 | 4 | 8 | 9) => TileKind::Router,
-        (0 | 5, _) => TileKind::Dram,
-        (_, 0 | 6) => TileKind::Eth,
-        _ => TileKind::Tensix,
-    }
-}
-
-/// First byte after the memory that starts at offset 0 of a tile (wormhole.md 4.1, 5.1).
-pub(crate) fn memory_bytes(kind: TileKind) -> u64 {
-    match kind {
-        TileKind::Tensix => 0x16_E000,
-        TileKind::Eth => 0x4_0000,
-        TileKind::Dram => 0x8000_0000,
-        TileKind::Arc | TileKind::Pcie | TileKind::Router => 0,
-    }
+/// A register of an Ethernet tile by block and offset in it.
+pub(crate) fn eth_register(block: &str, at: u64) -> u64 {
+    wormhole().block(Space::Tile(TileKind::Eth), block).unwrap_or_default() + at
 }
