@@ -11,6 +11,7 @@ mod entry;
 mod lookup;
 mod ranges;
 mod registers;
+mod targets;
 mod tiles;
 mod wormhole;
 
@@ -27,6 +28,7 @@ pub use registers::{
     ArcReset, Debug, EthCtrl, EthL1, Niu, NiuCommand, NiuCounters, Queue, QueueEntry, Queues,
     Registers, Rxq, Stream, TensixL1, Txq,
 };
+pub use targets::{TargetRefusal, target_refusals};
 pub use tiles::{Tile, Tiles};
 pub use wormhole::{
     Ethernet, LayoutError, Located, Routing, Tensix, TensixCore, Wormhole, wormhole,
