@@ -3,7 +3,6 @@
 //! Every producer of bytes (harts, NoC deliveries, the host, Ethernet links) stores through this type, so that decoded
 //! instructions never outlive their bytes by more than the rule in [`crate::hart`] allows, and a sleeping hart hears of each
 //! change to what it read.
-#![allow(dead_code, reason = "sleep is being built on this")]
 
 use crate::hart::decode::{self, Op};
 use std::ops::Range;
@@ -37,6 +36,8 @@ pub struct TileMemory {
     pub(crate) touched: u8,
     /// Lines whose decoded instructions are dropped at the next boundary, because a hart stored into them.
     pub(crate) stale: Vec<u32>,
+    /// Harts are executing: decoded instructions wait for the boundary even if a device stores.
+    pub(crate) inside: bool,
     tensix: bool,
 }
 
@@ -59,6 +60,7 @@ impl TileMemory {
             code: vec![0; (len / 4) as usize],
             touched: 0,
             stale: Vec::new(),
+            inside: false,
             tensix,
         }
     }
@@ -101,7 +103,8 @@ impl TileMemory {
     }
 
     /// Stores bytes for a producer outside the harts of this tile (NoC, host, link), which must have brought the tile's harts
-    /// to the present cycle before. Decoded instructions there are dropped at once.
+    /// to the present cycle before. Decoded instructions there are dropped at once, or at the next boundary if the store is
+    /// made by a device that a hart is just accessing.
     pub fn write(&mut self, addr: u32, data: &[u8]) -> Result<(), OutOfRange> {
         let range = self.range(addr, data.len())?;
         if data.is_empty() {
@@ -113,7 +116,7 @@ impl TileMemory {
         {
             for line in lines {
                 self.touched |= self.flags[line] & !CODE;
-                self.drop_code(line as u32);
+                self.forget_code(line as u32);
             }
         }
         self.bytes[range].copy_from_slice(data);
@@ -131,12 +134,8 @@ impl TileMemory {
         if self.bytes[range.clone()] == *data {
             return Ok(false);
         }
-        let line = addr / LINE_BYTES;
-        let flags = self.flags[line as usize];
-        self.touched |= flags & !CODE;
-        if flags & CODE != 0 && self.stale.last() != Some(&line) {
-            self.stale.push(line);
-        }
+        self.touched |= self.flags[(addr / LINE_BYTES) as usize] & !CODE;
+        self.forget_code(addr / LINE_BYTES);
         self.bytes[range].copy_from_slice(data);
         Ok(true)
     }
@@ -145,6 +144,17 @@ impl TileMemory {
     pub(crate) fn drop_stale(&mut self) {
         while let Some(line) = self.stale.pop() {
             self.drop_code(line);
+        }
+    }
+
+    fn forget_code(&mut self, line: u32) {
+        if self.flags[line as usize] & CODE == 0 {
+            return;
+        }
+        if !self.inside {
+            self.drop_code(line);
+        } else if self.stale.last() != Some(&line) {
+            self.stale.push(line);
         }
     }
 
@@ -178,9 +188,12 @@ impl TileMemory {
         self.flags[line as usize] |= CODE;
     }
 
-    /// Lets a hart hear of changes to the line that holds an L1 address.
-    pub(crate) fn watch(&mut self, line: u32, bit: u8) {
-        self.flags[line as usize] |= bit;
+    /// Lets a hart hear of changes to a line. Says whether it did not before; lines outside the memory never change.
+    pub(crate) fn watch(&mut self, line: u32, bit: u8) -> bool {
+        let Some(flags) = self.flags.get_mut(line as usize) else { return false };
+        let new = *flags & bit == 0;
+        *flags |= bit;
+        new
     }
 
     /// Ends a watch.

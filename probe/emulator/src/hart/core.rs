@@ -1,6 +1,7 @@
 //! One hart: its registers, its private memories, and why it is not running.
 
 use super::decode::{self, Op};
+use super::sleep::{Mode, Pace};
 use super::{IRAM, IRAM_BYTES, LOCAL_RAM, Stop};
 
 /// Largest private RAM; TRISCs see the lower half only.
@@ -37,6 +38,10 @@ pub(crate) struct Hart {
     pub(crate) retired: u64,
     /// Instructions retired in sleep.
     pub(crate) slept: u64,
+    pub(crate) mode: Mode,
+    pub(crate) pace: Pace,
+    /// L1 lines that carry its watch bit.
+    pub(crate) watched: Vec<u32>,
 }
 
 impl Hart {
@@ -64,6 +69,9 @@ impl Hart {
             at: 0,
             retired: 0,
             slept: 0,
+            mode: Mode::Plain,
+            pace: Pace::from(0),
+            watched: Vec::new(),
         }
     }
 
@@ -71,11 +79,24 @@ impl Hart {
         self.regs.fill(0);
         self.pc = self.reset_pc;
         self.at = now;
+        self.pace = Pace::from(now);
         self.state = State::Running;
     }
 
     pub(crate) fn running(&self) -> bool {
         self.state == State::Running
+    }
+
+    /// The cycle of the next instruction that must be executed, if it runs at all.
+    #[inline]
+    pub(crate) fn due(&self) -> Option<u64> {
+        match (&self.state, &self.mode) {
+            (State::Running, Mode::Sleep(sleep)) => {
+                Some(sleep.until).filter(|&until| until != u64::MAX)
+            }
+            (State::Running, _) => Some(self.at),
+            _ => None,
+        }
     }
 
     /// Fills instruction RAM; bytes past its end and incomplete words are ignored.

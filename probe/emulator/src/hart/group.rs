@@ -1,10 +1,8 @@
 //! The harts of one tile, executed in the order of cycles.
-#![allow(dead_code, reason = "sleep is being built on this")]
 
 use super::core::{Hart, State};
-use super::step::{self, Outside, Touched};
-use super::{BOUNDARY_CYCLES, Devices, Nature, Order, Stop, Stored};
-use crate::memory::TileMemory;
+use super::sleep::Mode;
+use super::{Order, Stop};
 
 /// All harts of a tile, at one present cycle.
 ///
@@ -12,11 +10,15 @@ use crate::memory::TileMemory;
 /// the machine must have brought to the cycle of the event with [`HartGroup::run`] (cheap while all harts sleep).
 #[derive(Debug, Clone)]
 pub struct HartGroup {
-    harts: Vec<Hart>,
-    now: u64,
-    orders: Vec<Order>,
-    sleep: bool,
-    woken: bool,
+    pub(crate) harts: Vec<Hart>,
+    pub(crate) now: u64,
+    pub(crate) orders: Vec<Order>,
+    /// The boundary at which orders and stores into code take effect, if there are any.
+    pub(crate) pending: Option<u64>,
+    /// A device that harts may wait for has changed since they were last told.
+    pub(crate) woken: bool,
+    /// Whether harts may sleep.
+    pub(crate) sleep: bool,
 }
 
 impl HartGroup {
@@ -32,18 +34,16 @@ impl HartGroup {
             hart(3, 0xA000, 2048, false),
             hart(4, 0xE000, 2048, false),
         ];
-        Self { harts, now: 0, orders: Vec::new(), sleep, woken: false }
+        Self::new(harts, sleep)
     }
 
     /// One ERISC in reset, starting at 0 (wormhole.md 5.1).
     pub fn eth(sleep: bool) -> Self {
-        Self {
-            harts: vec![Hart::new(0, 0, 4096, true, false)],
-            now: 0,
-            orders: Vec::new(),
-            sleep,
-            woken: false,
-        }
+        Self::new(vec![Hart::new(0, 0, 4096, true, false)], sleep)
+    }
+
+    fn new(harts: Vec<Hart>, sleep: bool) -> Self {
+        Self { harts, now: 0, orders: Vec::new(), pending: None, woken: false, sleep }
     }
 
     /// The present cycle.
@@ -61,86 +61,25 @@ impl HartGroup {
         self.harts.is_empty()
     }
 
-    /// The first cycle after which something can happen without an event from outside: `None` if that is never, the present
-    /// cycle if a hart is executing. Until then the machine need not call [`HartGroup::run`], except to bring the group to the
-    /// cycle of an event before the event is applied.
-    pub fn next_wake(&self, memory: &TileMemory) -> Option<u64> {
-        let busy = self.harts.iter().any(Hart::running).then_some(self.now);
-        let boundary =
-            (!self.orders.is_empty() || !memory.stale.is_empty()).then(|| next_boundary(self.now));
-        busy.into_iter().chain(boundary).min()
-    }
-
-    /// Brings all harts to exactly `to_cycle`; nothing if that is not ahead.
-    pub fn run(&mut self, memory: &mut TileMemory, devices: &mut impl Devices, to_cycle: u64) {
-        while self.now < to_cycle {
-            if self.now.is_multiple_of(BOUNDARY_CYCLES) {
-                self.boundary(memory);
-            }
-            if !self.harts.iter().any(Hart::running) {
-                let pending = !self.orders.is_empty();
-                self.now = if pending { next_boundary(self.now).min(to_cycle) } else { to_cycle };
-                continue;
-            }
-            for index in 0..self.harts.len() {
-                self.step(index, memory, devices);
-            }
-            self.now += 1;
-        }
-    }
-
-    fn step(&mut self, index: usize, memory: &mut TileMemory, devices: &mut impl Devices) {
-        let hart = &mut self.harts[index];
-        if !hart.running() {
-            return;
-        }
-        hart.at = self.now;
-        let mut out = Outside { memory, devices, orders: &mut self.orders };
-        let done = step::fetch(hart, out.memory).and_then(|op| step::execute(hart, op, &mut out));
-        match done {
-            Ok(touched) => {
-                hart.retired += 1;
-                if matches!(
-                    touched,
-                    Touched::DeviceLoad { nature: Nature::Volatile }
-                        | Touched::DeviceStore { stored: Stored::Changed }
-                ) {
-                    self.woken = true;
-                }
-            }
-            Err((cause, address)) => {
-                hart.state = State::Stopped(Stop {
-                    cause,
-                    hart: hart.index,
-                    pc: hart.pc,
-                    address,
-                    cycle: hart.at,
-                });
-            }
-        }
-    }
-
-    fn boundary(&mut self, memory: &mut TileMemory) {
-        memory.drop_stale();
-        for order in std::mem::take(&mut self.orders) {
-            match order {
-                Order::Assert { hart } => self.assert_reset(hart),
-                Order::Release { hart } => self.release_reset(hart),
-                Order::ResetPc { hart, pc } => self.set_reset_pc(hart, pc),
-                Order::LoadIram { hart, offset, bytes } => self.load_iram(hart, offset, &bytes),
-            }
-        }
-    }
-
     /// A device register that a hart may be waiting for has changed, by something else than a store of a hart of this tile.
     /// Call it after the change, at the present cycle.
     pub fn devices_changed(&mut self) {
         self.woken = true;
     }
 
+    /// A hart that is about to be handled from outside, awake.
+    fn awake(&mut self, hart: u8) -> Option<&mut Hart> {
+        let now = self.now;
+        let hart = self.harts.get_mut(hart as usize)?;
+        hart.wake(now);
+        // What was observed so far may not hold any more; its watches are dropped by the next run.
+        hart.mode = Mode::Plain;
+        Some(hart)
+    }
+
     /// Holds a hart in reset. Its private RAM keeps its contents.
     pub fn assert_reset(&mut self, hart: u8) {
-        if let Some(hart) = self.harts.get_mut(hart as usize) {
+        if let Some(hart) = self.awake(hart) {
             hart.state = State::Reset;
         }
     }
@@ -169,14 +108,14 @@ impl HartGroup {
 
     /// Fills instruction RAM from a byte offset in it; harts without one, incomplete words and bytes past its end are ignored.
     pub fn load_iram(&mut self, hart: u8, offset: u32, bytes: &[u8]) {
-        if let Some(hart) = self.harts.get_mut(hart as usize) {
+        if let Some(hart) = self.awake(hart) {
             hart.load_iram(offset, bytes);
         }
     }
 
     /// Holds a running hart between two instructions.
     pub fn pause(&mut self, hart: u8) {
-        if let Some(hart) = self.harts.get_mut(hart as usize).filter(|hart| hart.running()) {
+        if let Some(hart) = self.awake(hart).filter(|hart| hart.running()) {
             hart.state = State::Paused;
         }
     }
@@ -207,41 +146,48 @@ impl HartGroup {
 
     /// The address of the next instruction of a hart; 0 for a hart that the tile does not have.
     pub fn pc(&self, hart: u8) -> u32 {
-        self.harts.get(hart as usize).map_or(0, |hart| hart.pc)
+        self.harts.get(hart as usize).map_or(0, |hart| match &hart.mode {
+            Mode::Sleep(sleep) => sleep.pc(self.now),
+            _ => hart.pc,
+        })
     }
 
     /// Sets the pc of a hart, for the debug interface.
     pub fn set_pc(&mut self, hart: u8, pc: u32) {
-        if let Some(hart) = self.harts.get_mut(hart as usize) {
+        if let Some(hart) = self.awake(hart) {
             hart.pc = pc;
         }
     }
 
     /// A register of a hart; 0 for a register or hart that there is not.
     pub fn register(&self, hart: u8, register: u8) -> u32 {
-        self.harts
-            .get(hart as usize)
-            .filter(|_| register < 32)
-            .map_or(0, |hart| hart.regs[register as usize])
+        let Some(hart) = self.harts.get(hart as usize).filter(|_| register < 32) else { return 0 };
+        let mut value = hart.regs[register as usize];
+        if let Mode::Sleep(sleep) = &hart.mode {
+            sleep.state(self.now, |slot, at| {
+                if slot == register as usize {
+                    value = at;
+                }
+            });
+        }
+        value
     }
 
     /// Sets a register, for the debug interface; x0 stays zero.
     pub fn set_register(&mut self, hart: u8, register: u8, value: u32) {
-        if let Some(hart) =
-            self.harts.get_mut(hart as usize).filter(|_| (1..32).contains(&register))
-        {
+        if let Some(hart) = self.awake(hart).filter(|_| (1..32).contains(&register)) {
             hart.regs[register as usize] = value;
         }
     }
 
     /// The private RAM of a hart, for the debug interface; empty for a hart that there is not.
-    pub fn local_ram(&self, hart: u8) -> &[u8] {
-        self.harts.get(hart as usize).map_or(&[], |hart| &hart.local[..hart.local_bytes as usize])
+    pub fn local_ram(&mut self, hart: u8) -> &[u8] {
+        self.awake(hart).map_or(&[], |hart| &hart.local[..hart.local_bytes as usize])
     }
 
     /// Stores into the private RAM of a hart; bytes past its end are ignored.
     pub fn write_local_ram(&mut self, hart: u8, offset: u32, bytes: &[u8]) {
-        if let Some(hart) = self.harts.get_mut(hart as usize) {
+        if let Some(hart) = self.awake(hart) {
             let room = hart.local[..hart.local_bytes as usize].iter_mut().skip(offset as usize);
             room.zip(bytes).for_each(|(slot, byte)| *slot = *byte);
         }
@@ -249,15 +195,19 @@ impl HartGroup {
 
     /// Instructions a hart has retired, those of skipped iterations included.
     pub fn retired(&self, hart: u8) -> u64 {
-        self.harts.get(hart as usize).map_or(0, |hart| hart.retired)
+        self.harts.get(hart as usize).map_or(0, |hart| hart.retired + self.sleeping(hart))
     }
 
-    /// Instructions really executed on the host for a hart; depends on how sleep and slices fell, so never show it as emulated state.
+    /// Instructions really executed on the host for a hart; depends on how sleep and slices fell, so never show it as
+    /// emulated state.
     pub fn executed(&self, hart: u8) -> u64 {
         self.harts.get(hart as usize).map_or(0, |hart| hart.retired - hart.slept)
     }
-}
 
-fn next_boundary(cycle: u64) -> u64 {
-    (cycle / BOUNDARY_CYCLES + 1) * BOUNDARY_CYCLES
+    fn sleeping(&self, hart: &Hart) -> u64 {
+        match &hart.mode {
+            Mode::Sleep(sleep) => sleep.slept(self.now),
+            _ => 0,
+        }
+    }
 }

@@ -9,10 +9,16 @@
 //!
 //! **Sleep.** A hart that repeats a loop without effect is not executed. No byte and no cycle depends on it.
 
+mod burst;
 mod core;
 pub(crate) mod decode;
 mod group;
+mod schedule;
+mod sleep;
 mod step;
+mod stride;
+#[cfg(test)]
+mod tests;
 
 pub use group::HartGroup;
 
@@ -88,6 +94,9 @@ pub enum Stored {
     Quiet,
     /// A register that a hart of this tile may be waiting for can have changed.
     Changed,
+    /// Nothing at all has changed, nor would it by the same store again, until an event as of [`Nature::Stable`]. A loop with
+    /// such a store may sleep.
+    Same,
 }
 
 /// Why a device refused; the name is shown to the user.

@@ -10,7 +10,7 @@ use crate::memory::TileMemory;
 pub(crate) enum Touched {
     Nothing,
     LocalLoad,
-    LocalStore { changed: bool },
+    LocalStore,
     L1Load { addr: u32 },
     L1Store { addr: u32, changed: bool },
     DeviceLoad { nature: Nature },
@@ -203,10 +203,8 @@ fn store<D: Devices>(
         return Ok(Touched::L1Store { addr, changed });
     }
     if let Some(offset) = hart.local_offset(addr) {
-        let slot = &mut hart.local[offset..offset + bytes as usize];
-        let changed = *slot != *data;
-        slot.copy_from_slice(data);
-        return Ok(Touched::LocalStore { changed });
+        hart.local[offset..offset + bytes as usize].copy_from_slice(data);
+        return Ok(Touched::LocalStore);
     }
     let at = Access { hart: hart.index, cycle: hart.at, addr, bytes };
     let stored = out

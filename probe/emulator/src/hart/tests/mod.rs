@@ -1,0 +1,5 @@
+//! The harts against the specification, against a plain reference, and against themselves with sleep and splits.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod random;
+mod rig;
