@@ -1,0 +1,169 @@
+//! Reads a recording's file as far as it is whole.
+
+use crate::error::RecordingError;
+use crate::format::{FORMAT, MOMENTS, Moment, PROFILE, SESSION, Session};
+use mcap::records::{Record, op};
+use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
+use std::io::Read;
+use std::path::Path;
+
+/// A file that travels with a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// The name under which it was attached.
+    pub name: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+/// Everything that is whole in a file.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    pub(crate) session: Session,
+    pub(crate) moments: Vec<Moment>,
+    pub(crate) attachments: Vec<Attachment>,
+    /// What is not whole, one sentence each.
+    pub(crate) problems: Vec<String>,
+}
+
+/// What was gathered so far; the session comes first in a whole file, but nothing relies on it.
+#[derive(Default)]
+struct Gathered {
+    session: Option<Session>,
+    channel: Option<u16>,
+    moments: Vec<Moment>,
+    attachments: Vec<Attachment>,
+    problems: Vec<String>,
+}
+
+/// Why the reading of a record stops.
+enum Stop {
+    /// The whole file is refused.
+    Refuse(RecordingError),
+    /// What came before this is good.
+    Cut(String),
+}
+
+pub(crate) fn read(path: &Path) -> Result<Contents, RecordingError> {
+    let bytes =
+        std::fs::read(path).map_err(|error| RecordingError::Io { path: path.into(), error })?;
+    if !bytes.starts_with(mcap::MAGIC) {
+        let found =
+            if bytes.is_empty() { "it is empty" } else { "it does not begin as an MCAP file" };
+        return Err(RecordingError::NotARecording { path: path.into(), found: found.into() });
+    }
+    let mut gathered = Gathered::default();
+    let cut = match gather(path, &bytes, &mut gathered) {
+        Ok(()) => None,
+        Err(Stop::Cut(what)) => Some(what),
+        Err(Stop::Refuse(error)) => return Err(error),
+    };
+    let Gathered { session, moments, attachments, mut problems, .. } = gathered;
+    let (Some(session), false) = (session, moments.is_empty()) else {
+        let what = cut.unwrap_or_else(|| "it holds no moment".into());
+        return Err(RecordingError::Damaged { path: path.into(), what });
+    };
+    if let Some(why) = cut {
+        problems.push(format!("only the first {} moments are whole ({why})", moments.len()));
+    }
+    Ok(Contents { session, moments, attachments, problems })
+}
+
+fn gather(path: &Path, bytes: &[u8], gathered: &mut Gathered) -> Result<(), Stop> {
+    // A chunk is one moment: checked as a whole before it is believed. No length may exceed the file.
+    let options = LinearReaderOptions::default()
+        .with_prevalidate_chunk_crcs(true)
+        .with_record_length_limit(bytes.len());
+    let mut reader = LinearReader::new_with_options(options);
+    let mut rest = bytes;
+    while let Some(event) = reader.next_event() {
+        match event.map_err(|error| Stop::Cut(error.to_string()))? {
+            LinearReadEvent::ReadRequest(need) => {
+                let want = need.min(rest.len());
+                let got =
+                    rest.read(reader.insert(want)).map_err(|error| Stop::Cut(error.to_string()))?;
+                reader.notify_read(got);
+            }
+            LinearReadEvent::Record { opcode, data } => gathered.take(path, opcode, data)?,
+        }
+    }
+    Ok(())
+}
+
+impl Gathered {
+    fn take(&mut self, path: &Path, opcode: u8, data: &[u8]) -> Result<(), Stop> {
+        let wanted = [op::HEADER, op::METADATA, op::CHANNEL, op::MESSAGE, op::ATTACHMENT];
+        if !wanted.contains(&opcode) {
+            return Ok(());
+        }
+        if opcode == op::ATTACHMENT {
+            self.take_attachment(data);
+            return Ok(());
+        }
+        match mcap::parse_record(opcode, data).map_err(|error| Stop::Cut(error.to_string()))? {
+            Record::Header(header) => check_profile(path, &header.profile),
+            Record::Metadata(record) if record.name == SESSION && self.session.is_none() => {
+                self.session = Some(checked_session(path, &record.metadata)?);
+                Ok(())
+            }
+            Record::Channel(channel) if channel.topic == MOMENTS => {
+                self.channel = Some(channel.id);
+                Ok(())
+            }
+            Record::Message { header, data } if Some(header.channel_id) == self.channel => {
+                let moment = rmp_serde::from_slice(&data);
+                self.moments.push(
+                    moment.map_err(|error| Stop::Cut(format!("a moment is spoilt: {error}")))?,
+                );
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The record's end is known whatever is inside, so that a spoilt attachment costs only itself.
+    fn take_attachment(&mut self, data: &[u8]) {
+        let record = attachment_is_whole(data).then(|| mcap::parse_record(op::ATTACHMENT, data));
+        match record {
+            Some(Ok(Record::Attachment { header, data, .. })) => {
+                self.attachments.push(Attachment { name: header.name, bytes: data.into_owned() });
+            }
+            _ => self.problems.push("an attached file is spoilt and left out".into()),
+        }
+    }
+}
+
+fn check_profile(path: &Path, profile: &str) -> Result<(), Stop> {
+    if profile == PROFILE {
+        return Ok(());
+    }
+    let found = format!("it is an MCAP file with profile {profile:?}");
+    Err(Stop::Refuse(RecordingError::NotARecording { path: path.into(), found }))
+}
+
+fn checked_session(
+    path: &Path,
+    record: &std::collections::BTreeMap<String, String>,
+) -> Result<Session, Stop> {
+    if let Some((format, made_by)) = Session::version(record)
+        && format > FORMAT
+    {
+        let (path, made_by) = (path.into(), made_by.into());
+        return Err(Stop::Refuse(RecordingError::Newer { path, format, known: FORMAT, made_by }));
+    }
+    Session::from_record(record).map_err(Stop::Cut)
+}
+
+/// Are the lengths in an attachment record such that its parser finds everything? It does not check that itself.
+fn attachment_is_whole(data: &[u8]) -> bool {
+    let word = |at: usize| {
+        let bytes = data.get(at..at.checked_add(4)?)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
+    };
+    // Two times of 8 bytes, two counted texts, the 8-byte length of the data, the data, 4 bytes of checksum.
+    let fixed_end = || {
+        let media = 16_usize.checked_add(4)?.checked_add(word(16)?)?;
+        media.checked_add(4)?.checked_add(word(media)?)?.checked_add(8 + 4)
+    };
+    fixed_end().is_some_and(|end| end <= data.len())
+}

@@ -1,0 +1,146 @@
+//! One moment: what was read, with its times, and what was not, with the reason.
+
+use layouts::{ChipId, NocAddr, NocXy};
+use probe::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
+use serde::{Deserialize, Serialize};
+
+/// Tile-local addresses have 36 bits.
+const TILE_END: u64 = 1 << 36;
+
+/// A snapshot as it stands in the file.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Moment {
+    /// Target time of the moment in device cycles.
+    pub(crate) cycles: u64,
+    pieces: Vec<StoredPiece>,
+    gaps: Vec<StoredGap>,
+    transactions: u64,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredPiece {
+    at: Place,
+    target_cycles: u64,
+    host_micros: u64,
+    #[serde(with = "serde_bytes")]
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredGap {
+    at: Place,
+    len: u32,
+    reason: String,
+    #[serde(default)]
+    words: String,
+    #[serde(default)]
+    number: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    chip: u16,
+    x: u8,
+    y: u8,
+    offset: u64,
+}
+
+impl Place {
+    /// Do so many bytes, and at least one, stand below the end of a tile's addresses?
+    fn holds(self, len: usize) -> bool {
+        len > 0 && self.offset.saturating_add(len as u64) <= TILE_END
+    }
+}
+
+impl From<NocAddr> for Place {
+    fn from(addr: NocAddr) -> Self {
+        let NocAddr { chip, tile, offset } = addr;
+        Self { chip: chip.0, x: tile.x, y: tile.y, offset }
+    }
+}
+
+impl From<Place> for NocAddr {
+    fn from(place: Place) -> Self {
+        let tile = NocXy { x: place.x, y: place.y };
+        Self { chip: ChipId(place.chip), tile, offset: place.offset }
+    }
+}
+
+/// The reason's word in the file, its words and its number.
+fn spell(reason: &AccessError) -> (&'static str, String, u64) {
+    match reason {
+        AccessError::Refused(why) => ("refused", why.clone(), 0),
+        AccessError::TimedOut { deadline_cycles } => ("timed_out", String::new(), *deadline_cycles),
+        AccessError::Unreachable(why) => ("unreachable", why.clone(), 0),
+        AccessError::InReset => ("in_reset", String::new(), 0),
+        AccessError::DeviceGone(words) => ("device_gone", words.clone(), 0),
+        AccessError::QueueError { flags } => ("queue_error", String::new(), u64::from(*flags)),
+        AccessError::NotRecorded => ("not_recorded", String::new(), 0),
+        AccessError::NotAsked => ("not_asked", String::new(), 0),
+    }
+}
+
+/// The reason of a gap; one that only a newer meshscope knows stays visible in words.
+fn unspell(gap: &StoredGap) -> AccessError {
+    match gap.reason.as_str() {
+        "refused" => AccessError::Refused(gap.words.clone()),
+        "timed_out" => AccessError::TimedOut { deadline_cycles: gap.number },
+        "unreachable" => AccessError::Unreachable(gap.words.clone()),
+        "in_reset" => AccessError::InReset,
+        "device_gone" => AccessError::DeviceGone(gap.words.clone()),
+        "queue_error" => AccessError::QueueError { flags: gap.number as u32 },
+        "not_recorded" => AccessError::NotRecorded,
+        "not_asked" => AccessError::NotAsked,
+        newer => AccessError::Refused(format!("{newer} {}", gap.words).trim_end().to_owned()),
+    }
+}
+
+impl Moment {
+    /// The moment of a snapshot at this target time.
+    pub(crate) fn new(snapshot: &Snapshot, cycles: u64) -> Self {
+        let piece = |piece: &Piece| StoredPiece {
+            at: piece.addr.into(),
+            target_cycles: piece.target_cycles,
+            host_micros: piece.host_micros,
+            bytes: piece.bytes.clone(),
+        };
+        let gap = |gap: &Gap| {
+            let (reason, words, number) = spell(&gap.reason);
+            let (at, len) = (gap.span.addr.into(), gap.span.len);
+            StoredGap { at, len, reason: reason.into(), words, number }
+        };
+        Self {
+            cycles,
+            pieces: snapshot.pieces.iter().map(piece).collect(),
+            gaps: snapshot.gaps.iter().map(gap).collect(),
+            transactions: snapshot.transactions,
+        }
+    }
+
+    /// The snapshot that was recorded. The file is not trusted to keep the promises of [`Snapshot`]: pieces are sorted,
+    /// and what overlaps another or leaves the 36 bits of a tile is left out.
+    pub(crate) fn into_snapshot(self) -> Snapshot {
+        let gap = |gap: &StoredGap| Gap {
+            span: Span { addr: gap.at.into(), len: gap.len },
+            reason: unspell(gap),
+        };
+        let piece = |piece: StoredPiece| Piece {
+            addr: piece.at.into(),
+            target_cycles: piece.target_cycles,
+            host_micros: piece.host_micros,
+            bytes: piece.bytes,
+        };
+        let gaps = self.gaps.iter().filter(|gap| gap.at.holds(gap.len as usize)).map(gap).collect();
+        let whole = self.pieces.into_iter().filter(|piece| piece.at.holds(piece.bytes.len()));
+        let mut pieces: Vec<Piece> = whole.map(piece).collect();
+        pieces.sort_by_key(|piece| piece.addr);
+        pieces.dedup_by(|next, before| overlaps(before, next));
+        Snapshot { pieces, gaps, transactions: self.transactions }
+    }
+}
+
+fn overlaps(before: &Piece, next: &Piece) -> bool {
+    let same_tile = (before.addr.chip, before.addr.tile) == (next.addr.chip, next.addr.tile);
+    same_tile && before.addr.offset.saturating_add(before.bytes.len() as u64) > next.addr.offset
+}

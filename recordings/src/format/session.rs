@@ -1,0 +1,201 @@
+//! What holds for a whole recording: which target, which mesh, what could be asked of it.
+
+use layouts::{ChipCoord, ChipId, EthId, TileKind};
+use probe::target::{Abilities, Chip, Link, Mesh, Refusal};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The session record: text keys, so that any MCAP tool shows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Session {
+    /// Version of the meshscope that made it.
+    pub(crate) made_by: String,
+    /// Format of the moments.
+    pub(crate) format: u32,
+    /// The words that opened the target.
+    pub(crate) target: String,
+    /// The mesh as discovered.
+    pub(crate) mesh: Mesh,
+    /// What could be asked of the target.
+    pub(crate) abilities: Abilities,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct StoredMesh {
+    chips: Vec<StoredChip>,
+    links: Vec<[StoredEnd; 2]>,
+    problems: Vec<String>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct StoredChip {
+    id: u16,
+    /// x, y, rack, shelf.
+    coord: Option<[u8; 4]>,
+    pcie: bool,
+    unique_id: Option<u64>,
+    board: Option<String>,
+    gateway: Option<Vec<StoredEnd>>,
+    harvested_rows: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct StoredEnd {
+    chip: u16,
+    channel: u8,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct StoredAbilities {
+    write: bool,
+    stepped_time: bool,
+    refusals: Vec<StoredRefusal>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredRefusal {
+    kind: String,
+    start: u64,
+    end: u64,
+    reason: String,
+}
+
+const KINDS: [(TileKind, &str); 6] = [
+    (TileKind::Tensix, "tensix"),
+    (TileKind::Eth, "eth"),
+    (TileKind::Dram, "dram"),
+    (TileKind::Arc, "arc"),
+    (TileKind::Pcie, "pcie"),
+    (TileKind::Router, "router"),
+];
+
+impl From<EthId> for StoredEnd {
+    fn from(end: EthId) -> Self {
+        Self { chip: end.chip.0, channel: end.channel }
+    }
+}
+
+impl From<StoredEnd> for EthId {
+    fn from(end: StoredEnd) -> Self {
+        Self { chip: ChipId(end.chip), channel: end.channel }
+    }
+}
+
+impl From<&Chip> for StoredChip {
+    fn from(chip: &Chip) -> Self {
+        Self {
+            id: chip.id.0,
+            coord: chip.coord.map(|c| [c.x, c.y, c.rack, c.shelf]),
+            pcie: chip.pcie,
+            unique_id: chip.unique_id,
+            board: chip.board.clone(),
+            gateway: chip
+                .gateway
+                .as_ref()
+                .map(|ends| ends.iter().map(|end| (*end).into()).collect()),
+            harvested_rows: chip.harvested_rows.clone(),
+        }
+    }
+}
+
+impl From<StoredChip> for Chip {
+    fn from(chip: StoredChip) -> Self {
+        Self {
+            id: ChipId(chip.id),
+            coord: chip.coord.map(|[x, y, rack, shelf]| ChipCoord { x, y, rack, shelf }),
+            pcie: chip.pcie,
+            unique_id: chip.unique_id,
+            board: chip.board,
+            gateway: chip.gateway.map(|ends| ends.into_iter().map(EthId::from).collect()),
+            harvested_rows: chip.harvested_rows,
+        }
+    }
+}
+
+fn store_mesh(mesh: &Mesh) -> StoredMesh {
+    StoredMesh {
+        chips: mesh.chips.iter().map(StoredChip::from).collect(),
+        links: mesh.links.iter().map(|link| [link.a.into(), link.b.into()]).collect(),
+        problems: mesh.problems.clone(),
+    }
+}
+
+fn load_mesh(stored: StoredMesh) -> Mesh {
+    let links = stored.links.into_iter().map(|[a, b]| Link { a: a.into(), b: b.into() });
+    Mesh {
+        chips: stored.chips.into_iter().map(Chip::from).collect(),
+        links: links.collect(),
+        problems: stored.problems,
+    }
+}
+
+fn store_abilities(abilities: &Abilities) -> StoredAbilities {
+    let word = |kind| KINDS.iter().find(|(k, _)| *k == kind).map_or("", |(_, word)| *word);
+    let refusal = |refusal: &Refusal| StoredRefusal {
+        kind: word(refusal.kind).into(),
+        start: refusal.start,
+        end: refusal.end,
+        reason: refusal.reason.clone(),
+    };
+    StoredAbilities {
+        write: abilities.write,
+        stepped_time: abilities.stepped_time,
+        refusals: abilities.refusals.iter().map(refusal).collect(),
+    }
+}
+
+fn load_abilities(stored: StoredAbilities) -> Abilities {
+    let refusals = stored.refusals.into_iter().filter_map(|refusal| {
+        let (kind, _) = KINDS.iter().find(|(_, word)| *word == refusal.kind)?;
+        let StoredRefusal { start, end, reason, .. } = refusal;
+        Some(Refusal { kind: *kind, start, end, reason })
+    });
+    Abilities {
+        write: stored.write,
+        stepped_time: stored.stepped_time,
+        refusals: refusals.collect(),
+    }
+}
+
+impl Session {
+    /// The record's keys and values.
+    pub(crate) fn to_record(&self) -> serde_json::Result<BTreeMap<String, String>> {
+        let mesh = serde_json::to_string(&store_mesh(&self.mesh))?;
+        let abilities = serde_json::to_string(&store_abilities(&self.abilities))?;
+        let pairs = [
+            ("meshscope", self.made_by.clone()),
+            ("format", self.format.to_string()),
+            ("target", self.target.clone()),
+            ("mesh", mesh),
+            ("abilities", abilities),
+        ];
+        Ok(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
+    /// The format number and the maker of a record, before anything else in it is believed.
+    pub(crate) fn version(record: &BTreeMap<String, String>) -> Option<(u32, &str)> {
+        let format = record.get("format")?.parse().ok()?;
+        Some((format, record.get("meshscope").map_or("of unknown version", String::as_str)))
+    }
+
+    /// The session of a record whose version was checked.
+    pub(crate) fn from_record(record: &BTreeMap<String, String>) -> Result<Self, String> {
+        let text = |key: &str| record.get(key).ok_or_else(|| format!("the session has no `{key}`"));
+        let (format, made_by) = Self::version(record).ok_or("the session has no `format`")?;
+        let parse =
+            |what: &str, error: serde_json::Error| format!("the session's `{what}`: {error}");
+        let mesh = serde_json::from_str(text("mesh")?).map_err(|e| parse("mesh", e))?;
+        let abilities =
+            serde_json::from_str(text("abilities")?).map_err(|e| parse("abilities", e))?;
+        Ok(Self {
+            made_by: made_by.into(),
+            format,
+            target: text("target")?.clone(),
+            mesh: load_mesh(mesh),
+            abilities: load_abilities(abilities),
+        })
+    }
+}

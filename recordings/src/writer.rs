@@ -1,0 +1,122 @@
+//! Keeps moments of a target in a file, each whole on disk before the next.
+
+use crate::error::RecordingError;
+use crate::format::{ELF_MEDIA_TYPE, ENCODING, FORMAT, MOMENTS, Moment, PROFILE, SESSION, Session};
+use mcap::records::{MessageHeader, Metadata};
+use mcap::{Attachment, WriteOptions};
+use probe::snapshot::Snapshot;
+use probe::target::Target;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// A recording that is being made.
+pub struct Writer {
+    path: PathBuf,
+    mcap: mcap::Writer<BufWriter<File>>,
+    channel: u16,
+    moments: u32,
+    cycles: u64,
+    host_micros: u64,
+}
+
+impl Writer {
+    /// Begins a recording of `target`; an existing file is replaced.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn create(path: &Path, target: &dyn Target) -> Result<Self, RecordingError> {
+        let file =
+            File::create(path).map_err(|error| RecordingError::Io { path: path.into(), error })?;
+        let session = Session {
+            made_by: env!("CARGO_PKG_VERSION").into(),
+            format: FORMAT,
+            target: target.name().into(),
+            mesh: target.mesh().clone(),
+            abilities: target.abilities().clone(),
+        };
+        let failed = |what: String| RecordingError::Write { path: path.into(), what };
+        let record = session.to_record().map_err(|error| failed(error.to_string()))?;
+        let (mcap, channel) = begin(file, record).map_err(|error| failed(error.to_string()))?;
+        Ok(Self { path: path.into(), mcap, channel, moments: 0, cycles: 0, host_micros: 0 })
+    }
+
+    /// Attaches an ELF image under a name, so that the recording can be decoded anywhere.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn attach_elf(&mut self, name: &str, bytes: &[u8]) -> Result<(), RecordingError> {
+        let attachment = Attachment {
+            log_time: nanos(self.host_micros),
+            create_time: 0,
+            name: name.into(),
+            media_type: ELF_MEDIA_TYPE.into(),
+            data: Cow::Borrowed(bytes),
+        };
+        let done = self.mcap.attach(&attachment).and_then(|()| self.mcap.flush());
+        done.map_err(|error| self.failed(&error))
+    }
+
+    /// Appends a moment. Its time is the newest of its pieces; without pieces, that of the moment before.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn append(&mut self, snapshot: &Snapshot) -> Result<(), RecordingError> {
+        let newest =
+            |time: fn(&probe::snapshot::Piece) -> u64| snapshot.pieces.iter().map(time).max();
+        self.cycles = newest(|piece| piece.target_cycles).unwrap_or(self.cycles).max(self.cycles);
+        self.host_micros = newest(|piece| piece.host_micros).unwrap_or(self.host_micros);
+        let moment = Moment::new(snapshot, self.cycles);
+        // Named keys: the message explains itself to other tools, and later keys do not shift earlier ones.
+        let bytes = rmp_serde::to_vec_named(&moment).map_err(|error| RecordingError::Write {
+            path: self.path.clone(),
+            what: error.to_string(),
+        })?;
+        let header = MessageHeader {
+            channel_id: self.channel,
+            sequence: self.moments,
+            log_time: nanos(self.host_micros),
+            publish_time: self.cycles,
+        };
+        // The flush ends a chunk, with its checksum: what was appended survives a crash of this process.
+        let written = self.mcap.write_to_known_channel(&header, &bytes);
+        written.and_then(|()| self.mcap.flush()).map_err(|error| self.failed(&error))?;
+        self.moments += 1;
+        Ok(())
+    }
+
+    /// How many moments were appended.
+    pub fn moments(&self) -> u32 {
+        self.moments
+    }
+
+    /// Writes the index and closes the file.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn finish(mut self) -> Result<(), RecordingError> {
+        self.mcap.finish().map(|_| ()).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &mcap::McapError) -> RecordingError {
+        RecordingError::Write { path: self.path.clone(), what: error.to_string() }
+    }
+}
+
+fn begin(
+    file: File,
+    session: BTreeMap<String, String>,
+) -> mcap::McapResult<(mcap::Writer<BufWriter<File>>, u16)> {
+    let options = WriteOptions::new().compression(None).profile(PROFILE);
+    let mut mcap = options.create(BufWriter::new(file))?;
+    mcap.write_metadata(&Metadata { name: SESSION.into(), metadata: session })?;
+    let channel = mcap.add_channel(0, MOMENTS, ENCODING, &BTreeMap::new())?;
+    mcap.flush()?;
+    Ok((mcap, channel))
+}
+
+fn nanos(micros: u64) -> u64 {
+    micros.saturating_mul(1000)
+}
