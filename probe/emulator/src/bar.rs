@@ -1,0 +1,312 @@
+//! The PCIe side of a chip: config space, and what lies behind the offsets of BAR0 and BAR4 (wormhole.md 1.1, 1.2, 10.2).
+
+use crate::arc::{APB, CSM, NIUS};
+use crate::chip::{Chip, Unit};
+use crate::condition::{Actor, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
+use crate::config::{GRID_HEIGHT, GRID_WIDTH};
+use crate::grid::{self, Xy};
+use crate::passive::Passive;
+use crate::tlb::{Entry, WINDOWS, WINDOWS_END, Window};
+
+/// The window configuration array.
+const ENTRIES: u64 = 0x1FC0_0000;
+/// NIU counters of the PCIe tile as tt-kmd reads them, NOC 1 at +0x8000; and where the ISA documentation puts both NIUs.
+const PCIE_NIUS: [(u64, usize); 4] =
+    [(0x1FD0_2000, 0), (0x1FD0_A000, 1), (0x1FD2_0000, 0), (0x1FDA_0000, 1)];
+/// ARC shared memory and peripherals.
+const ARC_CSM: u64 = 0x1FE8_0000;
+const ARC_APB: u64 = 0x1FF0_0000;
+/// End of BAR0.
+const BAR0_END: u64 = 0x2000_0000;
+/// BAR4 shows the last 32 MiB of BAR0.
+const BAR4_BASE: u64 = 0x1E00_0000;
+const BAR4_BYTES: u64 = 0x0200_0000;
+
+/// What BAR0 has at an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Window(Window),
+    Entries(usize),
+    PcieNiu(usize, u32),
+    Arc(u32),
+    Nothing,
+}
+
+fn place(offset: u64) -> Place {
+    if let Some(window) = Window::at(offset) {
+        return Place::Window(window);
+    }
+    for (base, noc) in PCIE_NIUS {
+        if (base..base + 0x1000).contains(&offset) {
+            return Place::PcieNiu(noc, (offset - base) as u32);
+        }
+    }
+    match offset {
+        ENTRIES.. if offset < ENTRIES + 8 * WINDOWS as u64 => {
+            Place::Entries((offset - ENTRIES) as usize)
+        }
+        ARC_CSM..ARC_APB => Place::Arc(CSM + (offset - ARC_CSM) as u32),
+        ARC_APB..BAR0_END => Place::Arc(APB + (offset - ARC_APB) as u32),
+        _ => Place::Nothing,
+    }
+}
+
+/// A refused host access: why, the tile and the address there.
+pub(crate) type Refused = (Refusal, Option<Xy>, u64);
+
+/// The BAR0 offset of an offset of a BAR.
+pub(crate) fn bar0_offset(bar: u8, offset: u64, len: usize) -> Option<u64> {
+    let end = offset.checked_add(len as u64)?;
+    match bar {
+        0 if end <= BAR0_END => Some(offset),
+        4 if end <= BAR4_BYTES => Some(BAR4_BASE + offset),
+        _ => None,
+    }
+}
+
+/// Splits a range where windows end: on the bus such an access is two.
+pub(crate) fn split(offset: u64, len: usize) -> (usize, usize) {
+    let room = Window::at(offset).map_or(BAR0_END - offset, |w| w.base + w.size() - offset);
+    let first = len.min(usize::try_from(room).unwrap_or(usize::MAX));
+    (first, len - first)
+}
+
+/// Is this offset in a window? Accesses there wait for the NoC, the others do not.
+pub(crate) fn in_window(offset: u64) -> bool {
+    offset < WINDOWS_END
+}
+
+/// PCI config space of device `device` (wormhole.md 10.2): identity and 64-bit BARs where the vendor's simulator puts them.
+pub(crate) fn config_word(device: usize, offset: u32) -> u32 {
+    let high = (device as u32).wrapping_mul(0x10);
+    match offset {
+        0x00 => 0x401E_1E52,
+        0x08 => 0x1200_0001,
+        0x10 => 0x0000_0004,
+        0x14 => 0x1 + high,
+        0x18 => 0x2000_0004,
+        0x1C => 0x1 + high,
+        0x20 => 0x0000_0004,
+        0x24 => 0x8 + high,
+        0x3C => 0xFF,
+        _ => 0,
+    }
+}
+
+impl Chip {
+    /// Reads bytes that lie in one place of BAR0.
+    pub(crate) fn host_read(
+        &mut self,
+        offset: u64,
+        out: &mut [u8],
+        now: u64,
+    ) -> Result<(), Refused> {
+        let at_bar = |refusal| (refusal, None, offset);
+        match place(offset) {
+            Place::Window(window) => self.window_read(window, offset, out, now),
+            Place::Entries(at) => {
+                aligned(offset, out.len()).map_err(at_bar)?;
+                let bytes: Vec<u8> = self.windows.iter().flat_map(|e| e.to_le_bytes()).collect();
+                let range = at..at + out.len();
+                out.copy_from_slice(bytes.get(range).ok_or(at_bar(UNMAPPED))?);
+                Ok(())
+            }
+            Place::PcieNiu(noc, register) => {
+                let read = self.endpoint(|b| matches!(b, crate::passive::Backend::Pcie));
+                let unit = read.ok_or(at_bar(NOT_MODELLED))?;
+                word(offset, out.len()).map_err(at_bar)?;
+                let value = unit.ports[0][noc].read(register).map_err(at_bar)?;
+                out.copy_from_slice(&value.to_le_bytes());
+                Ok(())
+            }
+            Place::Arc(addr) => {
+                let arc = self.endpoint(|b| matches!(b, crate::passive::Backend::Arc(_)));
+                let unit = arc.ok_or(at_bar(NOT_MODELLED))?;
+                unit.run(now);
+                for (noc, base) in NIUS.into_iter().enumerate() {
+                    let register = addr.wrapping_sub(APB + base);
+                    if register < 0x1000 {
+                        word(offset, out.len()).map_err(at_bar)?;
+                        let value = unit.ports[0][noc].read(register).map_err(at_bar)?;
+                        out.copy_from_slice(&value.to_le_bytes());
+                        return Ok(());
+                    }
+                }
+                unit.read_arc(addr, out, now).map_err(at_bar)
+            }
+            Place::Nothing => Err(at_bar(Refusal::refused("bar-hole"))),
+        }
+    }
+
+    /// Writes bytes that lie in one place of BAR0.
+    pub(crate) fn host_write(&mut self, offset: u64, data: &[u8], now: u64) -> Result<(), Refused> {
+        let at_bar = |refusal| (refusal, None, offset);
+        match place(offset) {
+            Place::Window(window) => self.window_write(window, offset, data, now),
+            Place::Entries(at) => {
+                aligned(offset, data.len()).map_err(at_bar)?;
+                for (i, byte) in data.iter().enumerate() {
+                    let (index, shift) = ((at + i) / 8, (at + i) % 8 * 8);
+                    let entry = self.windows.get_mut(index).ok_or(at_bar(UNMAPPED))?;
+                    *entry = *entry & !(0xFF << shift) | u64::from(*byte) << shift;
+                }
+                Ok(())
+            }
+            Place::Arc(addr) => {
+                let arc = self.endpoint(|b| matches!(b, crate::passive::Backend::Arc(_)));
+                let unit = arc.ok_or(at_bar(NOT_MODELLED))?;
+                unit.run(now);
+                unit.write_arc(addr, data, now).map_err(at_bar)?;
+                let index = unit.unit as usize;
+                self.refresh(index);
+                Ok(())
+            }
+            Place::PcieNiu(..) | Place::Nothing => Err(at_bar(Refusal::refused("bar-hole"))),
+        }
+    }
+
+    /// The first unit of a kind that there is one of in a chip.
+    fn endpoint(
+        &mut self,
+        kind: impl Fn(&crate::passive::Backend) -> bool,
+    ) -> Option<&mut Passive> {
+        self.units.iter_mut().find_map(|unit| match unit {
+            Unit::Passive(passive) if kind(&passive.backend) => Some(passive.as_mut()),
+            _ => None,
+        })
+    }
+
+    /// The entry of a window, if it can be used, and the tile-local address of a BAR0 offset.
+    fn entry(&self, window: Window, offset: u64) -> Result<(Entry, u64), Refused> {
+        let entry = Entry::decode(self.windows[window.index], window.shift);
+        let addr = entry.local + (offset - window.base);
+        let refusal = match entry {
+            Entry { ordering: 3, .. } => Refusal::refused("window-ordering"),
+            // A linked transaction to another target than the next one wedges the NoC (wormhole.md 1.3).
+            Entry { linked: true, .. } => Refusal::hang("window-linked"),
+            _ => return Ok((entry, addr)),
+        };
+        Err((refusal, None, addr))
+    }
+
+    /// A coordinate pair of a window entry, translated as the PCIe tile's NIU does, as the NoC counts.
+    fn translated(&mut self, noc: usize, at: Xy) -> Xy {
+        let pcie = self.endpoint(|b| matches!(b, crate::passive::Backend::Pcie));
+        pcie.map_or(at, |unit| unit.ports[0][noc].translate(at))
+    }
+
+    /// Brings a unit to the present, because the host is about to look at it.
+    fn visit(&mut self, unit: usize, now: u64) {
+        self.units[unit].run(now, u64::MAX / 2);
+        self.collect(unit);
+    }
+
+    fn window_read(
+        &mut self,
+        window: Window,
+        offset: u64,
+        out: &mut [u8],
+        now: u64,
+    ) -> Result<(), Refused> {
+        let (entry, addr) = self.entry(window, offset)?;
+        if entry.multicast {
+            return Err((Refusal::refused("multicast-read"), None, addr));
+        }
+        let at = self.target(&entry, addr)?;
+        let (unit, port) = self.place(at);
+        self.visit(unit, now);
+        let read = match &mut self.units[unit] {
+            Unit::Core(tile) => tile.host_read(addr, out, now),
+            Unit::Passive(passive) => check_dram(entry.noc, at)
+                .and_then(|()| passive.read(port, entry.noc, addr, out, now)),
+        };
+        self.refresh(unit);
+        read.map_err(|refusal| (refusal, Some(at), addr))
+    }
+
+    fn target(&mut self, entry: &Entry, addr: u64) -> Result<Xy, Refused> {
+        let at = grid::flip_checked(entry.noc, self.translated(entry.noc, entry.end));
+        if grid::on_grid(at) { Ok(at) } else { Err((Refusal::hang("no-such-tile"), None, addr)) }
+    }
+
+    fn window_write(
+        &mut self,
+        window: Window,
+        offset: u64,
+        data: &[u8],
+        now: u64,
+    ) -> Result<(), Refused> {
+        let (entry, addr) = self.entry(window, offset)?;
+        if !entry.multicast {
+            let at = self.target(&entry, addr)?;
+            return self.write_tile(entry.noc, at, addr, data, now);
+        }
+        let (start, end) =
+            (self.translated(entry.noc, entry.start), self.translated(entry.noc, entry.end));
+        for y in (0..GRID_HEIGHT).filter(|y| grid::in_span(start.1, end.1, *y)) {
+            for x in (0..GRID_WIDTH).filter(|x| grid::in_span(start.0, end.0, *x)) {
+                let at = grid::flip(entry.noc, (x, y));
+                let (unit, _) = self.place(at);
+                let takes = match &self.units[unit] {
+                    Unit::Core(tile) => tile.blocks.niu[entry.noc].takes_multicast(),
+                    Unit::Passive(_) => false,
+                };
+                if takes {
+                    self.write_tile(entry.noc, at, addr, data, now)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_tile(
+        &mut self,
+        noc: usize,
+        at: Xy,
+        addr: u64,
+        data: &[u8],
+        now: u64,
+    ) -> Result<(), Refused> {
+        let (unit, port) = self.place(at);
+        self.visit(unit, now);
+        let written = match &mut self.units[unit] {
+            Unit::Core(tile) => tile.host_write(addr, data, now),
+            Unit::Passive(passive) => {
+                check_dram(noc, at).and_then(|()| passive.write(port, noc, addr, data, now))
+            }
+        };
+        self.refresh(unit);
+        written.map_err(|refusal| (refusal, Some(at), addr))
+    }
+
+    /// Notes a refused host access; what hangs takes the chip's whole PCIe side with it.
+    pub(crate) fn host_refused(&mut self, index: usize, device: usize, refused: Refused, now: u64) {
+        let (refusal, tile, addr) = refused;
+        self.dead |= refusal.hangs;
+        self.conditions.push(crate::condition::Condition {
+            cycle: now,
+            chip: index,
+            tile,
+            actor: Actor::Host { device },
+            name: refusal.name,
+            addr,
+            detail: if refusal.hangs { "the NoC does not answer any more" } else { "" }.into(),
+        });
+    }
+}
+
+/// Over NoC 1 the first ports of D0 and D2 took the NoC down until a reset (tt-umd issue 1823).
+fn check_dram(noc: usize, at: Xy) -> Result<(), Refusal> {
+    if noc == 1 && (at == (0, 0) || at == (5, 0)) {
+        return Err(Refusal::hang("dram-port-over-noc1"));
+    }
+    Ok(())
+}
+
+fn aligned(offset: u64, len: usize) -> Result<(), Refusal> {
+    if offset % 4 == 0 && len % 4 == 0 { Ok(()) } else { Err(REGISTER_WIDTH) }
+}
+
+fn word(offset: u64, len: usize) -> Result<(), Refusal> {
+    if offset % 4 == 0 && len == 4 { Ok(()) } else { Err(REGISTER_WIDTH) }
+}

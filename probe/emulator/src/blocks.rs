@@ -1,0 +1,209 @@
+//! The hardware blocks around the L1 and the harts of a Tensix or Ethernet tile: their registers, by address.
+//!
+//! Two kinds of visitors come: the tile's own harts (through [`Devices`]) and the outside (NoC packets, the host, the
+//! Ethernet peer). What the blocks do by themselves later are events of the tile; see [`crate::tile`].
+
+use crate::condition::{
+    Actor, CORE_PRIVATE, Condition, MAC_READ, NOT_MODELLED, REGISTER_WIDTH, Refusal, TDMA_READ,
+    UNMAPPED,
+};
+use crate::debug::Debug;
+use crate::eth::{Eth, EthStore};
+use crate::event::{Event, Outbox, Queue, What};
+use crate::grid::Xy;
+use crate::hart::{Access, Devices, Fault, Load, Order, Stored};
+use crate::memory::TileMemory;
+use crate::niu::{Niu, NiuStore};
+use crate::stream::Streams;
+use crate::tensix::Tensix;
+use crate::timing::Timing;
+use std::sync::Arc;
+
+/// First register address; everything below is L1 or nothing.
+pub(crate) const REGISTERS: u32 = 0xFFB0_0000;
+
+/// What only one kind of tile has.
+#[derive(Clone, Debug)]
+pub(crate) enum Special {
+    Tensix(Box<Tensix>),
+    Eth(Box<Eth>),
+}
+
+/// Who touches a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visitor {
+    /// A hart of the tile, by index.
+    Hart(u8),
+    /// The NoC, the host or the Ethernet peer.
+    Outside,
+}
+
+/// The blocks of one tile.
+#[derive(Clone, Debug)]
+pub(crate) struct Blocks {
+    pub(crate) chip: usize,
+    pub(crate) at: Xy,
+    /// Number of the unit in its chip: the source of its events.
+    pub(crate) unit: u32,
+    pub(crate) timing: Arc<Timing>,
+    pub(crate) niu: [Niu; 2],
+    pub(crate) debug: Debug,
+    pub(crate) streams: Streams,
+    pub(crate) special: Special,
+    pub(crate) events: Queue,
+    pub(crate) out: Outbox,
+    /// A register changed by something else than a hart's store; harts that wait must hear of it.
+    pub(crate) changed: bool,
+    pub(crate) seq: u64,
+}
+
+impl Blocks {
+    /// Adds an event of the tile itself.
+    pub(crate) fn post(&mut self, at: u64, what: What) {
+        self.seq += 1;
+        self.events.post(Event { at, source: self.unit, seq: self.seq, what });
+    }
+
+    /// Reports a condition.
+    pub(crate) fn report(&mut self, cycle: u64, actor: Actor, name: &'static str, addr: u64) {
+        let tile = Some(self.at);
+        let detail = String::new();
+        self.out.conditions.push(Condition {
+            cycle,
+            chip: self.chip,
+            tile,
+            actor,
+            name,
+            addr,
+            detail,
+        });
+    }
+
+    /// Reads a 4-byte register.
+    pub(crate) fn read_register(
+        &mut self,
+        who: Visitor,
+        addr: u32,
+        now: u64,
+    ) -> Result<Load, Refusal> {
+        let offset = addr & 0xFFFF;
+        match (addr, &mut self.special) {
+            (0xFFB1_1000..0xFFB1_2000, Special::Tensix(tensix)) => match who {
+                Visitor::Hart(_) => tensix.read_tdma(addr & 0xFFF).map(Load::stable),
+                Visitor::Outside => Err(TDMA_READ),
+            },
+            (0xFFB1_2000..0xFFB1_3000, _) => {
+                if addr == 0xFFB1_205C && who != Visitor::Outside {
+                    return Err(Refusal::refused("debug-bus-from-core-not-modelled"));
+                }
+                self.debug.read(addr & 0xFFF, now, self.timing.debug_bus)
+            }
+            (0xFFB2_0000..0xFFB3_0000, _) => self.niu[0].read(offset).map(Load::stable),
+            (0xFFB3_0000..0xFFB4_0000, _) => self.niu[1].read(offset).map(Load::stable),
+            (0xFFB4_0000..0xFFB8_0000, _) => {
+                self.streams.read(addr - 0xFFB4_0000).map(Load::stable)
+            }
+            (0xFFBA_0000..0xFFBC_0000, Special::Eth(_)) if who == Visitor::Outside => Err(MAC_READ),
+            (0xFFB9_0000..0xFFBC_0000, Special::Eth(eth)) => {
+                eth.read(addr, now, self.timing.txq_latch)
+            }
+            (0xFFE0_0000..=0xFFEF_FFFF, Special::Tensix(tensix)) => match who {
+                Visitor::Hart(hart) => tensix.read_private(hart, addr).map(Load::stable),
+                Visitor::Outside => Err(CORE_PRIVATE),
+            },
+            _ => Err(self.nothing_there(who, addr)),
+        }
+    }
+
+    /// Writes a 4-byte register. What it does to the tile's harts goes to `orders`.
+    pub(crate) fn write_register(
+        &mut self,
+        who: Visitor,
+        addr: u32,
+        value: u32,
+        now: u64,
+        orders: &mut Vec<Order>,
+    ) -> Result<Stored, Refusal> {
+        let offset = addr & 0xFFFF;
+        match (addr, &mut self.special) {
+            (0xFFB1_1000..0xFFB1_2000, Special::Tensix(tensix)) => {
+                if tensix.write_tdma(addr & 0xFFF, value)? {
+                    self.start_move(now);
+                }
+            }
+            (0xFFB1_2000..0xFFB1_3000, special) => {
+                let special: &Special = special;
+                let reset_pc = |hart| match special {
+                    Special::Tensix(tensix) => tensix.reset_pc(hart),
+                    Special::Eth(_) => 0,
+                };
+                self.debug.write(addr & 0xFFF, value, now, reset_pc, orders)?;
+            }
+            (0xFFB2_0000..0xFFB4_0000, _) => {
+                let noc = (addr >> 16 & 1) as usize;
+                if let NiuStore::Command(buf) = self.niu[noc].write(offset, value)? {
+                    self.start_command(noc, buf, now)?;
+                }
+            }
+            (0xFFB4_0000..0xFFB8_0000, _) => self.streams.write(addr - 0xFFB4_0000, value)?,
+            (0xFFB9_0000..0xFFBC_0000, Special::Eth(eth)) => match eth.write(addr, value, now)? {
+                EthStore::Done => {}
+                EthStore::Command(queue) => self.start_txq(queue, now),
+                EthStore::Iram => self.start_iram(now),
+                EthStore::Mac => self.resume_link(now),
+            },
+            (0xFFE0_0000..=0xFFEF_FFFF, Special::Tensix(tensix)) => match who {
+                Visitor::Hart(hart) => tensix.write_private(hart, addr, value)?,
+                Visitor::Outside => return Err(CORE_PRIVATE),
+            },
+            _ => return Err(self.nothing_there(who, addr)),
+        }
+        Ok(Stored::Changed)
+    }
+
+    /// Why there is no register at an address.
+    fn nothing_there(&self, who: Visitor, addr: u32) -> Refusal {
+        let private = match self.special {
+            Special::Tensix(_) => {
+                matches!(addr, 0xFFB0_0000..0xFFB0_1000 | 0xFFB8_0000..0xFFB8_1000)
+            }
+            Special::Eth(_) => matches!(addr, 0xFFB0_0000..0xFFB0_1000),
+        };
+        let iram = (0xFFC0_0000..0xFFC1_0000).contains(&addr);
+        match who {
+            Visitor::Outside if private || iram => CORE_PRIVATE,
+            Visitor::Hart(_) if iram => Refusal::refused("instruction-ram-is-fetch-only"),
+            Visitor::Hart(_) if private => NOT_MODELLED,
+            _ if (0xFFB1_3000..0xFFB1_4000).contains(&addr) => Refusal::refused("pic-not-modelled"),
+            _ => UNMAPPED,
+        }
+    }
+}
+
+impl Devices for Blocks {
+    fn load(&mut self, at: Access, _memory: &mut TileMemory) -> Result<Load, Fault> {
+        if at.bytes != 4 {
+            return Err(Fault(width_fault(at.addr)));
+        }
+        self.read_register(Visitor::Hart(at.hart), at.addr, at.cycle).map_err(|r| Fault(r.name))
+    }
+
+    fn store(
+        &mut self,
+        at: Access,
+        value: u32,
+        _memory: &mut TileMemory,
+        orders: &mut Vec<Order>,
+    ) -> Result<Stored, Fault> {
+        if at.bytes != 4 {
+            return Err(Fault(width_fault(at.addr)));
+        }
+        self.write_register(Visitor::Hart(at.hart), at.addr, value, at.cycle, orders)
+            .map_err(|r| Fault(r.name))
+    }
+}
+
+/// Registers take 4 bytes at a time; below them there is nothing at all.
+fn width_fault(addr: u32) -> &'static str {
+    if addr < REGISTERS { UNMAPPED.name } else { REGISTER_WIDTH.name }
+}

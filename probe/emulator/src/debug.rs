@@ -1,0 +1,170 @@
+//! The page of control, debug and status registers at 0xFFB12000: wall clock, soft reset, debug bus (wormhole.md 4.2-4.5).
+
+use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
+use crate::hart::{Load, Order};
+
+/// Bits of SOFT_RESET_0 that hold a hart, in the order of the tile's harts.
+const TENSIX_BITS: [u32; 5] = [11, 18, 12, 13, 14];
+const ETH_BITS: [u32; 1] = [11];
+/// Bits of SOFT_RESET_0 that a Tensix tile keeps; higher ones have no effect (SoftReset.md).
+const TENSIX_KEPT: u32 = (1 << 23) - 1;
+/// The only bit that an Ethernet tile keeps [ttsim: writing 0x47800 reads back 0x800].
+const ETH_KEPT: u32 = 1 << 11;
+/// Debug bus: daisy chain stop at which the harts show their pcs.
+const DAISY_HARTS: u32 = 7;
+const TENSIX_SIGNALS: [u32; 5] = [10, 24, 12, 14, 16];
+const ETH_SIGNALS: [u32; 1] = [18];
+const BUS_ENABLE: u32 = 1 << 29;
+/// Signal that gives a test pattern at every stop.
+const SELF_TEST: u32 = 255;
+
+/// The registers of one tile.
+#[derive(Clone, Debug)]
+pub(crate) struct Debug {
+    tensix: bool,
+    /// What is added to the cycle count of the mesh to give this chip's wall clock.
+    clock_offset: u64,
+    latched_high: u32,
+    soft_reset: u32,
+    bus: u32,
+    bus_since: u64,
+    /// Pcs of the harts, sampled just before an access from outside.
+    pub(crate) pcs: [u32; 5],
+    plain: [u32; PLAIN.len()],
+}
+
+/// Registers that firmware writes at start and that change nothing here: clock gating, performance counters, ECC and PCBuf override.
+const PLAIN: [u32; 7] = [0x010, 0x090, 0x094, 0x0F0, 0x240, 0x244, 0x254];
+
+impl Debug {
+    /// Registers of a tile whose harts are all held in reset.
+    pub(crate) fn new(tensix: bool, clock_offset: u64) -> Self {
+        let bits: &[u32] = if tensix { &TENSIX_BITS } else { &ETH_BITS };
+        let soft_reset = bits.iter().fold(0, |all, bit| all | 1 << bit);
+        Self {
+            tensix,
+            clock_offset,
+            latched_high: 0,
+            soft_reset,
+            bus: 0,
+            bus_since: 0,
+            pcs: [0; 5],
+            plain: [0; PLAIN.len()],
+        }
+    }
+
+    fn bits(&self) -> &'static [u32] {
+        if self.tensix { &TENSIX_BITS } else { &ETH_BITS }
+    }
+
+    /// Is this hart held in reset by the register?
+    pub(crate) fn holds(&self, hart: u8) -> bool {
+        self.bits().get(usize::from(hart)).is_some_and(|bit| self.soft_reset >> bit & 1 == 1)
+    }
+
+    /// Lets the first hart go, as ARC does at power on.
+    pub(crate) fn release_first(&mut self) {
+        self.soft_reset &= !(1 << self.bits()[0]);
+    }
+
+    /// The chip's wall clock.
+    pub(crate) fn wall_clock(&self, now: u64) -> u64 {
+        now.wrapping_add(self.clock_offset)
+    }
+
+    /// Reads the register at this offset of the page. `settle` is how long the debug bus takes after a new selection.
+    pub(crate) fn read(&mut self, offset: u32, now: u64, settle: u64) -> Result<Load, Refusal> {
+        let clock = self.wall_clock(now);
+        let wraps = now + ((1 << 32) - (clock & 0xFFFF_FFFF));
+        if let Some(i) = PLAIN.iter().position(|known| *known == offset) {
+            return Ok(Load::stable(self.plain[i]));
+        }
+        match offset {
+            0x054 => Ok(Load::stable(self.bus)),
+            0x05C => Ok(Load::volatile(self.bus_value(now >= self.bus_since + settle))),
+            0x1B0 => Ok(Load::stable(self.soft_reset)),
+            0x1F0 => {
+                self.latched_high = (clock >> 32) as u32;
+                Ok(Load::clock(clock as u32))
+            }
+            0x1F4 => Ok(Load::until((clock >> 32) as u32, wraps)),
+            0x1F8 => Ok(Load::until(self.latched_high, wraps)),
+            0x080..=0x08C => Err(Refusal::refused("risc-debug-interface-not-modelled")),
+            _ => Err(NOT_MODELLED),
+        }
+    }
+
+    /// Writes a register; what it does to the harts goes to `orders`, with reset pcs from `reset_pc`.
+    pub(crate) fn write(
+        &mut self,
+        offset: u32,
+        value: u32,
+        now: u64,
+        reset_pc: impl Fn(u8) -> u32,
+        orders: &mut Vec<Order>,
+    ) -> Result<(), Refusal> {
+        if let Some(i) = PLAIN.iter().position(|known| *known == offset) {
+            self.plain[i] = value;
+            return Ok(());
+        }
+        match offset {
+            0x054 => {
+                (self.bus, self.bus_since) = (value, now);
+                Ok(())
+            }
+            // A store here only orders accesses (DebugDaisychain.md).
+            0x05C => Ok(()),
+            0x1B0 => {
+                self.write_soft_reset(value, reset_pc, orders);
+                Ok(())
+            }
+            0x1F0..=0x1F8 => Err(READ_ONLY),
+            0x080..=0x08C => Err(Refusal::refused("risc-debug-interface-not-modelled")),
+            _ => Err(NOT_MODELLED),
+        }
+    }
+
+    fn write_soft_reset(
+        &mut self,
+        value: u32,
+        reset_pc: impl Fn(u8) -> u32,
+        orders: &mut Vec<Order>,
+    ) {
+        let value = value & if self.tensix { TENSIX_KEPT } else { ETH_KEPT };
+        let changed = self.soft_reset ^ value;
+        self.soft_reset = value;
+        for (hart, bit) in (0u8..).zip(self.bits()) {
+            if changed >> bit & 1 == 0 {
+                continue;
+            }
+            if value >> bit & 1 == 1 {
+                orders.push(Order::Assert { hart });
+            } else {
+                orders.push(Order::ResetPc { hart, pc: reset_pc(hart) });
+                orders.push(Order::Release { hart });
+            }
+        }
+    }
+
+    /// The 32 selected bits of the debug bus: pcs of the harts, groups A and B (wormhole.md 4.4).
+    fn bus_value(&self, settled: bool) -> u32 {
+        let (signal, daisy) = (self.bus & 0xFFFF, self.bus >> 16 & 0xFF);
+        let word = self.bus >> 25 & 3;
+        if self.bus & BUS_ENABLE == 0 || !settled {
+            return 0;
+        }
+        if signal == SELF_TEST {
+            return if word & 1 == 0 { 0xA5A5_A5A5 } else { 0x5A5A_5A5A };
+        }
+        let signals: &[u32] = if self.tensix { &TENSIX_SIGNALS } else { &ETH_SIGNALS };
+        let group = |first: u32| signals.iter().position(|s| s + first == signal);
+        let held = |hart: usize| self.holds(hart as u8);
+        let (hart, low_bits, valid) = match (daisy, group(0), group(1), word) {
+            (DAISY_HARTS, Some(hart), _, 0) => (hart, 31, !held(hart)),
+            (DAISY_HARTS, Some(hart), _, 2) => (hart, 30, false),
+            (DAISY_HARTS, _, Some(hart), 1) => (hart, 30, !held(hart)),
+            _ => return 0,
+        };
+        self.pcs[hart] & ((1 << low_bits) - 1) | u32::from(valid) << 31
+    }
+}

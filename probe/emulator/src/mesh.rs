@@ -1,0 +1,371 @@
+//! The mesh: chips, the links between them, one cycle count, and the host's way in.
+
+use crate::bar;
+use crate::chip::Chip;
+use crate::condition::{Actor, Condition};
+use crate::config::{ConfigError, MeshConfig};
+use crate::eth::LinkEnd;
+use crate::journal::{Deed, Entry, Journal};
+use crate::timing::Timing;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// An emulated Wormhole mesh as the bus sees it.
+///
+/// Time stands still except in [`Mesh::clock`] and in host accesses, each of which has a fixed cost in cycles. The same
+/// configuration and the same deeds at the same cycles give the same bytes, whatever the number of host threads and however
+/// the calls of `clock` were cut.
+#[derive(Debug)]
+pub struct Mesh {
+    config: MeshConfig,
+    timing: Arc<Timing>,
+    now: u64,
+    chips: Vec<Chip>,
+    /// Chip of each PCIe device.
+    devices: Vec<usize>,
+    /// The other end of each link end.
+    peers: HashMap<(usize, u8), (usize, u8)>,
+    links_up: Vec<bool>,
+    /// Least latency of all links: how far a chip may run ahead.
+    lookahead: u64,
+    conditions: Vec<Condition>,
+    journal: Option<Journal>,
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl Mesh {
+    /// Builds a mesh, loads what is there at power on, and starts those harts at cycle 0.
+    ///
+    /// # Errors
+    /// A configuration that contradicts itself or that Wormhole cannot have.
+    pub fn new(config: MeshConfig) -> Result<Self, ConfigError> {
+        let timing = Arc::new(config.timing.clone());
+        let devices = (0..config.chips.len()).filter(|chip| config.chips[*chip].pcie).collect();
+        let peers = check_links(&config)?;
+        let latencies = config.links.iter().map(|link| link.latency_cycles);
+        let mut mesh = Self {
+            timing,
+            now: 0,
+            chips: Vec::new(),
+            devices,
+            peers,
+            links_up: config.links.iter().map(|link| link.up).collect(),
+            lookahead: latencies.min().unwrap_or(u64::MAX),
+            conditions: Vec::new(),
+            journal: None,
+            pool: thread_pool(&config),
+            config,
+        };
+        for chip in 0..mesh.config.chips.len() {
+            let built = mesh.build_chip(chip)?;
+            mesh.chips.push(built);
+        }
+        for link in 0..mesh.config.links.len() {
+            mesh.apply_link(link)?;
+        }
+        Ok(mesh)
+    }
+
+    fn build_chip(&self, chip: usize) -> Result<Chip, ConfigError> {
+        let offset = clock_offset(self.config.seed, chip);
+        let config = &self.config.chips[chip];
+        Chip::new(chip, config, self.config.sleep, &self.timing, offset, self.now)
+    }
+
+    /// The present cycle.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Number of PCIe devices.
+    pub fn devices(&self) -> usize {
+        self.devices.len()
+    }
+
+    /// What the mesh was built from.
+    pub fn config(&self) -> &MeshConfig {
+        &self.config
+    }
+
+    /// What the machine refused or could not do, in the order of cycles.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    /// Lets `n` cycles pass.
+    pub fn clock(&mut self, n: u64) {
+        let until = self.now.saturating_add(n);
+        self.run_until(until);
+        self.now = until;
+        self.gather();
+    }
+
+    fn run_until(&mut self, until: u64) {
+        loop {
+            let start = self.chips.iter().map(Chip::next_activity).min().unwrap_or(u64::MAX);
+            if start >= until {
+                return;
+            }
+            let end = until.min(start.saturating_add(self.lookahead));
+            self.run_chips(end);
+            self.exchange();
+        }
+    }
+
+    /// Runs every chip that has something to do before `end`; until then no chip can reach another.
+    fn run_chips(&mut self, end: u64) {
+        let busy = self.chips.iter().filter(|chip| chip.next_activity() < end).count();
+        match &self.pool {
+            Some(pool) if busy > 1 => pool.scope(|scope| {
+                for chip in self.chips.iter_mut().filter(|chip| chip.next_activity() < end) {
+                    scope.spawn(move |_| chip.run(end));
+                }
+            }),
+            _ => self.chips.iter_mut().for_each(|chip| chip.run(end)),
+        }
+    }
+
+    /// Hands frames to the peers.
+    fn exchange(&mut self) {
+        for chip in 0..self.chips.len() {
+            for (channel, event) in std::mem::take(&mut self.chips[chip].frames) {
+                let Some(&(peer, peer_channel)) = self.peers.get(&(chip, channel)) else {
+                    continue;
+                };
+                if let Some((unit, _)) = self.chips[peer].channel(peer_channel) {
+                    self.chips[peer].post(unit, event);
+                }
+            }
+        }
+    }
+
+    /// Takes the chips' new conditions, in the order of their cycles.
+    fn gather(&mut self) {
+        let mut new = Vec::new();
+        for chip in &mut self.chips {
+            new.append(&mut chip.conditions);
+        }
+        if !new.is_empty() {
+            self.conditions.append(&mut new);
+            self.conditions.sort_by_key(|c| (c.cycle, c.chip, c.tile, c.actor, c.addr));
+        }
+    }
+
+    /// Reads 4 bytes of PCI config space; all ones where there is no device.
+    pub fn config_read(&mut self, device: usize, offset: u32) -> u32 {
+        self.note(|| Deed::ConfigRead { device, offset });
+        let known = device < self.devices.len() && offset % 4 == 0;
+        let value = if known { bar::config_word(device, offset) } else { u32::MAX };
+        self.clock(self.timing.host_config_read);
+        value
+    }
+
+    /// Reads bytes of a BAR. What is refused reads as all ones after a long time, and is noted as a condition.
+    pub fn bar_read(&mut self, device: usize, bar: u8, offset: u64, out: &mut [u8]) {
+        let len = out.len();
+        self.note(|| Deed::Read { device, bar, offset, len });
+        let mut cost = self.timing.host_read.saturating_mul(len.div_ceil(64) as u64);
+        let mut done = 0;
+        if let Some((chip, mut at)) = self.locate(device, bar, offset, len) {
+            while done < len {
+                let (part, _) = bar::split(at, len - done);
+                let slot = &mut out[done..done + part];
+                let now = self.now;
+                let dead = self.chips[chip].dead;
+                let read = if dead {
+                    Err(None)
+                } else {
+                    self.chips[chip].host_read(at, slot, now).map_err(Some)
+                };
+                if let Err(refused) = read {
+                    slot.fill(0xFF);
+                    if refused.is_some() || bar::in_window(at) {
+                        cost = cost.max(self.timing.host_dead_read);
+                    }
+                    if let Some(refused) = refused {
+                        self.chips[chip].host_refused(chip, device, refused, now);
+                    }
+                }
+                (done, at) = (done + part, at + part as u64);
+            }
+        } else {
+            out.fill(0xFF);
+            cost = cost.max(self.timing.host_dead_read);
+        }
+        self.clock(cost);
+    }
+
+    /// Writes bytes of a BAR. What is refused has no effect, and is noted as a condition.
+    pub fn bar_write(&mut self, device: usize, bar: u8, offset: u64, data: &[u8]) {
+        self.note(|| Deed::Write { device, bar, offset, bytes: data.to_vec() });
+        let mut done = 0;
+        if let Some((chip, mut at)) = self.locate(device, bar, offset, data.len()) {
+            while done < data.len() && !self.chips[chip].dead {
+                let (part, _) = bar::split(at, data.len() - done);
+                let now = self.now;
+                let written = self.chips[chip].host_write(at, &data[done..done + part], now);
+                if let Err(refused) = written {
+                    self.chips[chip].host_refused(chip, device, refused, now);
+                }
+                (done, at) = (done + part, at + part as u64);
+            }
+        }
+        self.reset_asked();
+        let cost = self.timing.host_write.saturating_mul(data.len().div_ceil(64) as u64);
+        self.clock(cost);
+    }
+
+    /// Chip and BAR0 offset of a range of a BAR, or a condition.
+    fn locate(&mut self, device: usize, bar: u8, offset: u64, len: usize) -> Option<(usize, u64)> {
+        let chip = self.devices.get(device).copied();
+        let at = bar::bar0_offset(bar, offset, len);
+        let name = match (chip, at) {
+            (Some(chip), Some(at)) => return Some((chip, at)),
+            (None, _) => "no-such-device",
+            (_, None) if bar == 2 => "bar2-not-modelled",
+            _ => "outside-the-bar",
+        };
+        self.conditions.push(Condition {
+            cycle: self.now,
+            chip: chip.unwrap_or(0),
+            tile: None,
+            actor: Actor::Host { device },
+            name,
+            addr: offset,
+            detail: String::new(),
+        });
+        None
+    }
+
+    /// Takes a link down or brings it up, at the present cycle. Packets on the wire still arrive; the rest waits in the queues.
+    /// Nothing happens if there is no such link.
+    pub fn set_link(&mut self, link: usize, up: bool) {
+        self.note(|| Deed::Link { link, up });
+        if let Some(state) = self.links_up.get_mut(link) {
+            *state = up;
+            let _ = self.apply_link(link);
+        }
+    }
+
+    /// Does a link carry packets? `None` if there is no such link.
+    pub fn link_up(&self, link: usize) -> Option<bool> {
+        self.links_up.get(link).copied()
+    }
+
+    fn apply_link(&mut self, link: usize) -> Result<(), ConfigError> {
+        let Some(config) = self.config.links.get(link) else { return Ok(()) };
+        let (a, b, now) = (config.a, config.b, self.now);
+        let end = LinkEnd {
+            up: self.links_up[link],
+            latency: config.latency_cycles,
+            rate: config.bytes_per_cycle,
+        };
+        for (chip, channel) in [a, b] {
+            let known = self.chips.get_mut(chip).filter(|c| c.has_channel(channel));
+            let chip = known.ok_or(ConfigError::LinkEnd { chip, channel })?;
+            chip.set_link(channel, end, now);
+        }
+        Ok(())
+    }
+
+    /// Resets a chip, remote or not, to what it is at power on; the rest of the mesh goes on. Nothing if there is no such chip.
+    pub fn reset_chip(&mut self, chip: usize) {
+        self.note(|| Deed::Reset { chip });
+        self.rebuild(chip);
+    }
+
+    fn rebuild(&mut self, chip: usize) {
+        // It was built once from the same configuration, so it can be built again.
+        if chip < self.chips.len()
+            && let Ok(built) = self.build_chip(chip)
+        {
+            self.chips[chip] = built;
+            for link in 0..self.config.links.len() {
+                let config = self.config.links[link];
+                if config.a.0 == chip || config.b.0 == chip {
+                    let _ = self.apply_link(link);
+                }
+            }
+        }
+    }
+
+    /// A host write may have asked ARC firmware for a reset of its chip.
+    fn reset_asked(&mut self) {
+        for chip in 0..self.chips.len() {
+            if self.chips[chip].take_reset() {
+                self.rebuild(chip);
+            }
+        }
+    }
+
+    /// Starts or ends the recording of what is done from outside. Starting empties the journal.
+    pub fn record(&mut self, on: bool) {
+        self.journal = on.then(Journal::default);
+    }
+
+    /// What was recorded since [`Mesh::record`]; `None` if nothing is.
+    pub fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
+    }
+
+    fn note(&mut self, deed: impl FnOnce() -> Deed) {
+        if let Some(journal) = &mut self.journal {
+            journal.entries.push(Entry { cycle: self.now, deed: deed() });
+        }
+    }
+
+    /// Does again what a journal tells, each at its cycle, and returns what the reads gave, one after the other. Deeds of
+    /// cycles that are over are done at once.
+    pub fn replay(&mut self, journal: &Journal) -> Vec<u8> {
+        let mut answers = Vec::new();
+        for entry in &journal.entries {
+            self.clock(entry.cycle.saturating_sub(self.now));
+            match &entry.deed {
+                Deed::ConfigRead { device, offset } => {
+                    answers.extend(self.config_read(*device, *offset).to_le_bytes());
+                }
+                Deed::Read { device, bar, offset, len } => {
+                    let start = answers.len();
+                    answers.resize(start + len, 0);
+                    self.bar_read(*device, *bar, *offset, &mut answers[start..]);
+                }
+                Deed::Write { device, bar, offset, bytes } => {
+                    self.bar_write(*device, *bar, *offset, bytes);
+                }
+                Deed::Link { link, up } => self.set_link(*link, *up),
+                Deed::Reset { chip } => self.reset_chip(*chip),
+            }
+        }
+        answers
+    }
+}
+
+/// The other end of each link end, if the list makes sense.
+fn check_links(config: &MeshConfig) -> Result<HashMap<(usize, u8), (usize, u8)>, ConfigError> {
+    let mut peers = HashMap::new();
+    for (link, ends) in config.links.iter().enumerate() {
+        if ends.latency_cycles == 0 || ends.bytes_per_cycle.0 == 0 || ends.bytes_per_cycle.1 == 0 {
+            return Err(ConfigError::LinkTiming { link });
+        }
+        for (near, far) in [(ends.a, ends.b), (ends.b, ends.a)] {
+            if near == far || peers.insert(near, far).is_some() {
+                return Err(ConfigError::LinkTwice { chip: near.0, channel: near.1 });
+            }
+        }
+    }
+    Ok(peers)
+}
+
+/// Threads for chips, if more than one is wanted and can be had; no byte depends on it.
+fn thread_pool(config: &MeshConfig) -> Option<rayon::ThreadPool> {
+    let threads = config.threads.min(config.chips.len());
+    (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok())?
+}
+
+/// What is added to the cycle count to give a chip's wall clock: below 2^40 cycles (18 minutes), from the seed by splitmix64.
+fn clock_offset(seed: u64, chip: usize) -> u64 {
+    let mut z = seed.wrapping_add((chip as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (z ^ z >> 31) & ((1 << 40) - 1)
+}

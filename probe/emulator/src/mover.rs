@@ -1,0 +1,69 @@
+//! The mover of a Tensix tile: copies that its cores start through TDMA, among them NCRISC's code (Mover.md).
+
+use crate::blocks::{Blocks, Special};
+use crate::condition::{Actor, Refusal, UNMAPPED};
+use crate::event::What;
+use crate::hart::{HartGroup, IRAM_BYTES};
+use crate::memory::TileMemory;
+use crate::tensix::{Move, MoveTo, Tensix};
+
+/// Index of NCRISC in its group.
+const NCRISC: u8 = 1;
+
+impl Blocks {
+    fn tensix(&mut self) -> Option<&mut Tensix> {
+        match &mut self.special {
+            Special::Tensix(tensix) => Some(tensix),
+            Special::Eth(_) => None,
+        }
+    }
+
+    /// The first command of the mover's queue starts: 11 cycles for eight units of 16 bytes.
+    pub(crate) fn start_move(&mut self, now: u64) {
+        let eighths = self.timing.mover_eighths;
+        let first = self.tensix().and_then(|tensix| tensix.moves.front().copied());
+        if let Some(first) = first {
+            let cycles = (u64::from(first.len.div_ceil(16)) * eighths).div_ceil(8).max(1);
+            self.post(now + cycles, What::MoverDone);
+        }
+    }
+
+    /// The mover is done with its first command; the next one starts.
+    pub(crate) fn finish_move(&mut self, now: u64, memory: &mut TileMemory, group: &mut HartGroup) {
+        self.changed = true;
+        let done = self.tensix().and_then(|tensix| tensix.moves.pop_front());
+        if let Some(done) = done
+            && let Err(refusal) = self.carry_out(&done, memory, group)
+        {
+            let addr = u64::from(done.source.unwrap_or(0));
+            self.report(now, Actor::Block("mover"), refusal.name, addr);
+        }
+        self.start_move(now);
+    }
+
+    fn carry_out(
+        &mut self,
+        done: &Move,
+        memory: &mut TileMemory,
+        group: &mut HartGroup,
+    ) -> Result<(), Refusal> {
+        let len = done.len as usize;
+        let bytes = match done.source {
+            Some(source) => memory.slice(source, len).map_err(|_| UNMAPPED)?.to_vec(),
+            None => vec![0; len],
+        };
+        match done.dest {
+            MoveTo::L1(addr) => memory.write(addr, &bytes).map_err(|_| UNMAPPED)?,
+            MoveTo::Iram(offset) if offset < IRAM_BYTES => group.load_iram(NCRISC, offset, &bytes),
+            MoveTo::Config(offset) => {
+                let Some(tensix) = self.tensix() else { return Ok(()) };
+                for (i, word) in (0u32..).zip(bytes.chunks_exact(4)) {
+                    let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+                    tensix.set_config(offset + 4 * i, value);
+                }
+            }
+            MoveTo::Iram(_) | MoveTo::Nowhere => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,285 @@
+//! Tiles without cores that software can reach: DRAM ports, ARC, the PCIe endpoint, and bare routers.
+//!
+//! They answer requests and never send any of their own.
+
+use crate::arc::Arc as ArcTile;
+use crate::condition::{Actor, Condition, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
+use crate::dram::{CHANNEL_BYTES, Dram};
+use crate::event::{Body, Event, Outbox, Packet, Queue, What};
+use crate::grid::{self, Xy};
+use crate::niu::{Niu, counter as c};
+use crate::request::data_flits;
+use crate::timing::Timing;
+use std::sync::Arc;
+
+/// Where a tile without cores shows its NIU; the upper half of the low word says which NoC it belongs to (wormhole.md 3.3).
+const NIU_SPACE: u64 = 0xF_0000_0000;
+/// Copies of the NIUs of all ports in a DRAM channel's APB space.
+const DRAM_NIU_COPIES: u64 = 0x1_0008_0000;
+const DRAM_NIU_COPIES_END: u64 = 0x1_000B_0000;
+/// The ARC tile's view of its own 32-bit space.
+const ARC_XBAR: u64 = 0x8_0000_0000;
+const ARC_XBAR_END: u64 = 0x9_0000_0000;
+
+/// What is behind the NIUs.
+#[derive(Clone, Debug)]
+pub(crate) enum Backend {
+    Dram(Dram),
+    Arc(Box<ArcTile>),
+    Pcie,
+    Router,
+}
+
+/// A unit without cores. A DRAM channel is one unit with three ports, so that its memory sees one order of accesses.
+#[derive(Clone, Debug)]
+pub(crate) struct Passive {
+    pub(crate) chip: usize,
+    pub(crate) unit: u32,
+    pub(crate) timing: Arc<Timing>,
+    /// NIUs of each port, NOC 0 and NOC 1.
+    pub(crate) ports: Vec<[Niu; 2]>,
+    pub(crate) backend: Backend,
+    pub(crate) events: Queue,
+    pub(crate) out: Outbox,
+    pub(crate) seq: u64,
+    pub(crate) hung: bool,
+}
+
+impl Passive {
+    /// The port at a grid place; the first one if the unit has none there.
+    pub(crate) fn port_at(&self, at: Xy) -> usize {
+        self.ports.iter().position(|port| port[0].at == at).unwrap_or(0)
+    }
+
+    /// Brings the unit to `until`.
+    pub(crate) fn run(&mut self, until: u64) {
+        while let Some(event) = self.events.take_before(until) {
+            match event.what {
+                What::Packet(packet) => self.receive(&packet, event.at),
+                What::ArcMessage => {
+                    if let Backend::Arc(arc) = &mut self.backend {
+                        arc.answer();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn receive(&mut self, packet: &Packet, now: u64) {
+        let port = self.port_at(packet.to);
+        let niu = &mut self.ports[port][packet.noc];
+        if packet.multicast && !niu.takes_multicast() {
+            return;
+        }
+        niu.count(c::REQUESTS_ACCEPTED, 1);
+        if let Err((refusal, addr)) = self.serve(port, packet, now) {
+            let (x, y) = packet.from;
+            self.refuse(now, port, Actor::Noc { x, y }, refusal, addr);
+        }
+    }
+
+    fn serve(&mut self, port: usize, packet: &Packet, now: u64) -> Result<(), (Refusal, u64)> {
+        if self.hung {
+            return Err((Refusal::refused("tile-hung"), 0));
+        }
+        let noc = packet.noc;
+        let niu = &mut self.ports[port][noc];
+        let latency = match self.backend {
+            Backend::Dram(_) => self.timing.dram_access,
+            _ => self.timing.l1_access,
+        };
+        match &packet.body {
+            Body::Read { addr, len, to, to_addr, id } => {
+                niu.count(c::READS_RECEIVED, 1);
+                niu.count(c::READ_RESPONSES_SENT, 1);
+                niu.count(c::READ_WORDS_SENT, data_flits(*len) as u32);
+                let mut data = vec![0; *len as usize];
+                self.read(port, noc, *addr, &mut data, now).map_err(|r| (r, *addr))?;
+                let body = Body::ReadData { addr: *to_addr, data, id: *id };
+                self.answer(port, noc, now + latency, 1 + data_flits(*len), *to, body);
+            }
+            Body::Write { addr, data, mask, ack, id } => {
+                self.count_write(port, noc, ack.is_some(), data_flits(data.len() as u32) as u32);
+                if mask.is_some() {
+                    return Err((Refusal::refused("byte-enable-write-not-modelled"), *addr));
+                }
+                self.write(port, noc, *addr, data, now).map_err(|r| (r, *addr))?;
+                self.acknowledge(port, noc, *ack, *id, now + latency);
+            }
+            Body::Inline { addr, value, ack, id, .. } => {
+                self.count_write(port, noc, ack.is_some(), 1);
+                let bytes = value.to_le_bytes();
+                self.write(port, noc, *addr, &bytes, now).map_err(|r| (r, *addr))?;
+                self.acknowledge(port, noc, *ack, *id, now + latency);
+            }
+            Body::Atomic { addr, .. } => {
+                return Err((Refusal::hang("atomic-outside-l1"), *addr));
+            }
+            Body::ReadData { .. } | Body::Ack { .. } | Body::AtomicResult { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn count_write(&mut self, port: usize, noc: usize, marked: bool, words: u32) {
+        let posted = usize::from(!marked);
+        let niu = &mut self.ports[port][noc];
+        niu.count(c::WRITES_RECEIVED_STARTED + posted, 1);
+        niu.count(c::WRITES_RECEIVED + posted, 1);
+        niu.count(c::WRITE_WORDS_RECEIVED + posted, words);
+        niu.count(c::WRITE_ACKS_SENT, u32::from(marked));
+    }
+
+    fn acknowledge(&mut self, port: usize, noc: usize, ack: Option<Xy>, id: u8, ready: u64) {
+        // The hardware bug of wormhole.md 3.3: acknowledgements from PCIe and ARC name transaction id 0.
+        let known = matches!(self.backend, Backend::Dram(_));
+        if let Some(to) = ack {
+            let id = if known { id } else { 0 };
+            self.answer(port, noc, ready, 1, to, Body::Ack { id });
+        }
+    }
+
+    fn answer(&mut self, port: usize, noc: usize, ready: u64, flits: u64, to: Xy, body: Body) {
+        if !grid::on_grid(to) {
+            return self.report(ready, port, Actor::Block("niu"), "no-such-tile", 0);
+        }
+        let niu = &mut self.ports[port][noc];
+        let leaves = ready.max(niu.answer_free) + flits;
+        niu.answer_free = leaves;
+        let from = niu.at;
+        let way = 2 * self.timing.niu_router + self.timing.noc_hop * grid::hops(noc, from, to);
+        let packet = Box::new(Packet { noc, from, to, multicast: false, body });
+        self.seq += 1;
+        let at = leaves + way;
+        let event = Event { at, source: self.unit, seq: self.seq, what: What::Packet(packet) };
+        self.out.packets.push((to, event));
+    }
+
+    fn report(&mut self, cycle: u64, port: usize, actor: Actor, name: &'static str, addr: u64) {
+        let tile = self.ports.get(port).map(|port| port[0].at);
+        let detail = String::new();
+        self.out.conditions.push(Condition {
+            cycle,
+            chip: self.chip,
+            tile,
+            actor,
+            name,
+            addr,
+            detail,
+        });
+    }
+
+    /// Notes a refusal; what silicon never answers costs the tile.
+    pub(crate) fn refuse(
+        &mut self,
+        now: u64,
+        port: usize,
+        actor: Actor,
+        refusal: Refusal,
+        addr: u64,
+    ) {
+        self.hung |= refusal.hangs;
+        self.report(now, port, actor, refusal.name, addr);
+    }
+
+    /// Which NIU register an address means, if any: port, NoC and offset.
+    fn niu_register(&self, port: usize, noc: usize, addr: u64) -> Option<(usize, usize, u32)> {
+        match addr {
+            NIU_SPACE.. => {
+                // Over NoC 1 both views are used: 0xFFB3 by the documentation, 0xFFB2 by UMD and exalens.
+                let page = addr as u32 & 0xFFFF_0000;
+                let seen = page == 0xFFB2_0000 || (page == 0xFFB3_0000 && noc == 1);
+                seen.then_some((port, noc, addr as u32 & 0xFFFF))
+            }
+            DRAM_NIU_COPIES..DRAM_NIU_COPIES_END => {
+                let copy = addr - DRAM_NIU_COPIES;
+                let (port, noc) = ((copy >> 16) as usize, (copy >> 15 & 1) as usize);
+                let dram = matches!(self.backend, Backend::Dram(_));
+                dram.then_some((port, noc, copy as u32 & 0x7FFF))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads as the NoC and the host's windows do.
+    pub(crate) fn read(
+        &mut self,
+        port: usize,
+        noc: usize,
+        addr: u64,
+        out: &mut [u8],
+        now: u64,
+    ) -> Result<(), Refusal> {
+        if let Some((port, noc, offset)) = self.niu_register(port, noc, addr) {
+            if out.len() != 4 || offset & 3 != 0 {
+                return Err(REGISTER_WIDTH);
+            }
+            let niu = self.ports.get(port).ok_or(UNMAPPED)?;
+            out.copy_from_slice(&niu[noc].read(offset)?.to_le_bytes());
+            return Ok(());
+        }
+        match &mut self.backend {
+            Backend::Dram(dram) if addr < CHANNEL_BYTES => dram.read(addr, out),
+            Backend::Dram(_) if (0x1_0000_0000..0x1_0010_0000).contains(&addr) => {
+                Err(Refusal::hang("gddr-controller"))
+            }
+            Backend::Arc(arc) if (ARC_XBAR..ARC_XBAR_END).contains(&addr) => {
+                arc.read(addr as u32, out, now)
+            }
+            Backend::Pcie if (ARC_XBAR..ARC_XBAR_END).contains(&addr) => {
+                Err(Refusal::refused("host-memory-not-modelled"))
+            }
+            _ => Err(UNMAPPED),
+        }
+    }
+
+    /// Writes as the NoC and the host's windows do.
+    pub(crate) fn write(
+        &mut self,
+        port: usize,
+        noc: usize,
+        addr: u64,
+        data: &[u8],
+        now: u64,
+    ) -> Result<(), Refusal> {
+        if let Some((port, noc, offset)) = self.niu_register(port, noc, addr) {
+            let word = <[u8; 4]>::try_from(data).map_err(|_| REGISTER_WIDTH)?;
+            let niu = self.ports.get_mut(port).ok_or(UNMAPPED)?;
+            return niu[noc].write(offset, u32::from_le_bytes(word)).map(|_| ());
+        }
+        match &mut self.backend {
+            Backend::Dram(dram) if addr < CHANNEL_BYTES => dram.write(addr, data),
+            Backend::Dram(_) if (0x1_0000_0000..0x1_0010_0000).contains(&addr) => {
+                Err(Refusal::hang("gddr-controller"))
+            }
+            Backend::Arc(_) if (ARC_XBAR..ARC_XBAR_END).contains(&addr) => {
+                self.write_arc(addr as u32, data, now)
+            }
+            Backend::Pcie if (ARC_XBAR..ARC_XBAR_END).contains(&addr) => {
+                Err(Refusal::refused("host-memory-not-modelled"))
+            }
+            Backend::Router => Err(UNMAPPED),
+            _ => Err(UNMAPPED),
+        }
+    }
+
+    /// Writes to the ARC's own space; raising its interrupt schedules the answer.
+    pub(crate) fn write_arc(&mut self, addr: u32, data: &[u8], now: u64) -> Result<(), Refusal> {
+        let Backend::Arc(arc) = &mut self.backend else { return Err(NOT_MODELLED) };
+        if arc.write(addr, data)? {
+            self.seq += 1;
+            let at = now + self.timing.arc_message;
+            let what = What::ArcMessage;
+            self.events.post(Event { at, source: self.unit, seq: self.seq, what });
+        }
+        Ok(())
+    }
+
+    /// Reads the ARC's own space.
+    pub(crate) fn read_arc(&mut self, addr: u32, out: &mut [u8], now: u64) -> Result<(), Refusal> {
+        match &mut self.backend {
+            Backend::Arc(arc) => arc.read(addr, out, now),
+            _ => Err(NOT_MODELLED),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! A Tensix or Ethernet tile: L1, harts and blocks, brought through time together.
+//!
+//! The state of a tile at cycle T is well defined: every event before T has happened and every hart has executed its
+//! instructions before T. Events of cycle T come before the instructions of cycle T.
+
+use crate::blocks::{Blocks, Special};
+use crate::condition::{Actor, Condition, HARVESTED, Refusal};
+use crate::config::TileKind;
+use crate::event::{Event, What};
+use crate::hart::{Cause, HartGroup, Order};
+use crate::memory::TileMemory;
+
+/// Names of the harts in the order of their group.
+const TENSIX_HARTS: [&str; 5] = ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"];
+const ETH_HARTS: [&str; 1] = ["erisc"];
+
+/// A tile with cores.
+#[derive(Clone, Debug)]
+pub(crate) struct Tile {
+    pub(crate) memory: TileMemory,
+    pub(crate) group: HartGroup,
+    pub(crate) blocks: Blocks,
+    pub(crate) harvested: bool,
+    /// Something was asked of it that is never answered: nothing is, until the chip is reset.
+    pub(crate) hung: bool,
+    /// Harts whose stop has been reported.
+    stopped: [bool; 5],
+}
+
+impl Tile {
+    /// A tile with all harts in reset.
+    pub(crate) fn new(kind: TileKind, harvested: bool, sleep: bool, blocks: Blocks) -> Self {
+        let tensix = kind == TileKind::Tensix;
+        Self {
+            memory: if tensix { TileMemory::tensix() } else { TileMemory::eth() },
+            group: if tensix { HartGroup::tensix(sleep) } else { HartGroup::eth(sleep) },
+            blocks,
+            harvested,
+            hung: false,
+            stopped: [false; 5],
+        }
+    }
+
+    fn hart_names(&self) -> &'static [&'static str] {
+        match self.blocks.special {
+            Special::Tensix(_) => &TENSIX_HARTS,
+            Special::Eth(_) => &ETH_HARTS,
+        }
+    }
+
+    /// The first cycle at which the tile may do something: execute, or handle an event.
+    pub(crate) fn next_activity(&self) -> u64 {
+        let harts = self.group.next_wake(&self.memory).unwrap_or(u64::MAX);
+        harts.min(self.blocks.events.next_at())
+    }
+
+    /// The first cycle at which something may leave the tile. A hart's store takes some cycles to get out.
+    pub(crate) fn next_emission(&self) -> u64 {
+        let harts = self.group.next_wake(&self.memory).unwrap_or(u64::MAX);
+        let from_harts = harts.saturating_add(self.blocks.timing.niu_issue);
+        from_harts.min(self.blocks.events.next_at())
+    }
+
+    /// Brings the tile to `until`: everything before that cycle has happened. Stops earlier, at `horizon` cycles after the
+    /// first packet it sends would arrive, because an answer could come back from then on. Returns the cycle it reached.
+    pub(crate) fn run(&mut self, until: u64, horizon: u64) -> u64 {
+        loop {
+            let until = self.limit(until, horizon);
+            let stop = self.blocks.events.next_at().min(until);
+            if self.group.now() < stop {
+                self.group.run(&mut self.memory, &mut self.blocks, stop);
+                self.report_stops();
+                continue;
+            }
+            let Some(event) = self.blocks.events.take_before(until) else { return until };
+            self.handle(event);
+        }
+    }
+
+    fn limit(&self, until: u64, horizon: u64) -> u64 {
+        let first = self.blocks.out.first_arrival;
+        first.map_or(until, |at| until.min(at.saturating_add(horizon)))
+    }
+
+    fn handle(&mut self, event: Event) {
+        let now = event.at;
+        let mut orders = Vec::new();
+        let Self { memory, group, blocks, .. } = self;
+        match event.what {
+            What::Begin { noc, buf } => blocks.begin(noc, buf, now),
+            What::Leave { noc, request } => blocks.leave(noc, &request, now, memory),
+            What::Packet(packet) => {
+                let (x, y) = packet.from;
+                if self.harvested || self.hung {
+                    let name = if self.harvested { HARVESTED.name } else { "tile-hung" };
+                    blocks.report(now, Actor::Noc { x, y }, name, 0);
+                } else if let Err((refusal, addr)) =
+                    blocks.receive(*packet, now, memory, &mut orders)
+                {
+                    self.refuse(now, Actor::Noc { x, y }, refusal, addr);
+                }
+            }
+            What::TxqLatch { queue } => blocks.txq_latch(queue, now),
+            What::TxqFetch { queue } => blocks.txq_fetch(queue, now, memory),
+            What::Frame(frame) => {
+                if let Err((refusal, addr)) = blocks.frame(*frame, now, memory, &mut orders) {
+                    self.refuse(now, Actor::Link, refusal, addr);
+                }
+            }
+            What::MoverDone => blocks.finish_move(now, memory, group),
+            What::IramDone => {
+                if let Some(bytes) = blocks.finish_iram(memory) {
+                    group.load_iram(0, 0, &bytes);
+                }
+            }
+            What::ArcMessage => {}
+        }
+        self.settle(orders);
+    }
+
+    /// Carries out what a visitor from outside asked to be done to the harts, and wakes those that wait for registers.
+    fn settle(&mut self, orders: Vec<Order>) {
+        for order in orders {
+            match order {
+                Order::Assert { hart } => {
+                    self.group.assert_reset(hart);
+                    self.forget_stop(hart);
+                }
+                Order::Release { hart } => self.group.release_reset(hart),
+                Order::ResetPc { hart, pc } => self.group.set_reset_pc(hart, pc),
+                Order::LoadIram { hart, offset, bytes } => {
+                    self.group.load_iram(hart, offset, &bytes);
+                }
+            }
+        }
+        if std::mem::take(&mut self.blocks.changed) {
+            self.group.devices_changed();
+        }
+    }
+
+    fn forget_stop(&mut self, hart: u8) {
+        if let Some(stopped) = self.stopped.get_mut(usize::from(hart)) {
+            *stopped = false;
+        }
+    }
+
+    fn report_stops(&mut self) {
+        for (hart, name) in (0u8..).zip(self.hart_names()) {
+            let stop = self.group.stopped(hart);
+            let reported = std::mem::replace(&mut self.stopped[usize::from(hart)], stop.is_some());
+            let Some(stop) = stop.filter(|_| !reported) else { continue };
+            let tile = Some(self.blocks.at);
+            self.blocks.out.conditions.push(Condition {
+                cycle: stop.cycle,
+                chip: self.blocks.chip,
+                tile,
+                actor: Actor::Hart(name),
+                name: stop.cause.name(),
+                addr: u64::from(stop.address),
+                detail: stop_detail(stop.cause, stop.pc),
+            });
+        }
+    }
+
+    /// Notes a refusal; what silicon never answers costs the tile.
+    pub(crate) fn refuse(&mut self, now: u64, actor: Actor, refusal: Refusal, addr: u64) {
+        self.hung |= refusal.hangs;
+        self.blocks.report(now, actor, refusal.name, addr);
+    }
+
+    /// A visit of the host at cycle `now`, to which the tile has been brought.
+    pub(crate) fn host_read(&mut self, addr: u64, out: &mut [u8], now: u64) -> Result<(), Refusal> {
+        for hart in 0..self.group.len() {
+            self.blocks.debug.pcs[usize::from(hart)] = self.group.pc(hart);
+        }
+        self.check_alive(addr)?;
+        self.blocks.read_local(addr, out, now, &self.memory)
+    }
+
+    /// The same for a write.
+    pub(crate) fn host_write(&mut self, addr: u64, data: &[u8], now: u64) -> Result<(), Refusal> {
+        self.check_alive(addr)?;
+        let mut orders = Vec::new();
+        let written = self.blocks.write_local(addr, data, now, &mut self.memory, &mut orders);
+        self.settle(orders);
+        written
+    }
+
+    fn check_alive(&self, addr: u64) -> Result<(), Refusal> {
+        let niu = matches!(addr as u32, 0xFFB2_0000..0xFFB4_0000);
+        if self.hung {
+            Err(Refusal::hang("tile-hung"))
+        } else if self.harvested && !niu {
+            Err(HARVESTED)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Loads bytes before time begins.
+    pub(crate) fn preload(&mut self, addr: u64, bytes: &[u8], now: u64) -> Result<(), Refusal> {
+        self.blocks.write_local(addr, bytes, now, &mut self.memory, &mut Vec::new())
+    }
+
+    /// Lets the first hart go before time begins.
+    pub(crate) fn power_on(&mut self) {
+        self.blocks.debug.release_first();
+        self.group.release_reset(0);
+    }
+}
+
+fn stop_detail(cause: Cause, pc: u32) -> String {
+    match cause {
+        Cause::Device(_) => {
+            format!("accessed by the instruction at {pc:#x}, which stopped the core")
+        }
+        _ => format!("pc {pc:#x}"),
+    }
+}

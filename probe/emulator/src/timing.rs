@@ -1,0 +1,85 @@
+//! How long things take, in cycles of the 1 GHz clock, each number with its source.
+
+/// Cycles per cycle-counter tick and per nanosecond: everything runs at 1 GHz (wormhole.md 3).
+pub const CYCLES_PER_SECOND: u64 = 1_000_000_000;
+
+/// One way through an Ethernet link without serialisation: subsystem and wire, about 500 ns of the 530-620 ns that the
+/// vendor measured one way for a small packet (CCL developer guide, wormhole.md 5.2).
+pub const LINK_LATENCY_CYCLES: u64 = 500;
+
+/// Payload and overhead bytes that a 100 Gb/s link carries in `LINK_RATE_CYCLES` cycles of 1 ns: 12.5 bytes a cycle.
+pub const LINK_RATE_BYTES: u64 = 25;
+/// See [`LINK_RATE_BYTES`].
+pub const LINK_RATE_CYCLES: u64 = 2;
+
+/// Times of the machine outside its harts, in cycles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Host read, per started 64 bytes: a PCIe read costs 671-781 ns (ISA documentation, wormhole.md 1.4).
+    pub host_read: u64,
+    /// Host write, per started 64 bytes: posted writes run at about 7 GB/s uncached (wormhole.md 1.4).
+    pub host_write: u64,
+    /// Read of PCI config space.
+    pub host_config_read: u64,
+    /// A read that is never answered: the PCIe controller gives up after about 700 ms on silicon (wormhole.md 1.6);
+    /// scaled down to 0.7 ms so that a test does not wait for it.
+    pub host_dead_read: u64,
+    /// From the store to CMD_CTRL until the virtual channel is assigned and CMD_CTRL reads 0. No source gives it.
+    pub niu_issue: u64,
+    /// Between NIU and router, either way (NoC README of the ISA documentation: about 5).
+    pub niu_router: u64,
+    /// From router to router (same source: 9).
+    pub noc_hop: u64,
+    /// From the arrival of a read at an L1 until the response enters the NIU (L1 load latency, same documentation: 8).
+    pub l1_access: u64,
+    /// The same for DRAM: 24 GB/s GDDR6 behind an AXI clock crossing; the latency is an estimate.
+    pub dram_access: u64,
+    /// Extra time of a multicast that reserves its tree first. An estimate: one round through the tree.
+    pub path_reserve: u64,
+    /// From a store to a TXQ's CMD until its metadata is latched and CMD reads 0. No source gives it.
+    pub txq_latch: u64,
+    /// From the latch until the payload is fetched from L1, if the queue is otherwise idle. No source gives it; it
+    /// exists so that reuse of the source before an acknowledgement shows (wormhole.md 5.2).
+    pub txq_fetch: u64,
+    /// Bytes that travel with each Ethernet packet in addition to its payload (wormhole.md 5.2: about 50).
+    pub packet_overhead: u64,
+    /// Payload bytes that a TXQ can hold before CMD stays nonzero: the backlog of a slow or down link. An estimate.
+    pub txq_backlog: u64,
+    /// Mover: cycles per 16 bytes copied, times 8 (ISA documentation: eight 16-byte units in 11 cycles).
+    pub mover_eighths: u64,
+    /// ARC: from raising the interrupt until a message is answered. An estimate.
+    pub arc_message: u64,
+    /// Debug daisy chain: cycles until data follow a new selection (ISA documentation: at least 5).
+    pub debug_bus: u64,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            host_read: 700,
+            host_write: 10,
+            host_config_read: 700,
+            host_dead_read: 700_000,
+            niu_issue: 5,
+            niu_router: 5,
+            noc_hop: 9,
+            l1_access: 8,
+            dram_access: 100,
+            path_reserve: 60,
+            txq_latch: 8,
+            txq_fetch: 20,
+            packet_overhead: 50,
+            txq_backlog: 4096,
+            mover_eighths: 11,
+            arc_message: 2000,
+            debug_bus: 5,
+        }
+    }
+}
+
+impl Timing {
+    /// The least time from anything a tile does until another tile can notice: its NIU, one hop, the other NIU.
+    pub(crate) fn noc_lookahead(&self) -> u64 {
+        (2 * self.niu_router + self.noc_hop).max(1)
+    }
+}
