@@ -181,6 +181,10 @@ impl Blocks {
 }
 
 impl Devices for Blocks {
+    fn deadline(&self) -> u64 {
+        self.events.next_at()
+    }
+
     fn load(&mut self, at: Access, _memory: &mut TileMemory) -> Result<Load, Fault> {
         if at.bytes != 4 {
             return Err(Fault(width_fault(at.addr)));

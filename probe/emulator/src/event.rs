@@ -39,6 +39,18 @@ pub(crate) enum Body {
     AtomicResult { addr: u64, value: u32, id: u8 },
 }
 
+impl Body {
+    /// Could it reach the reset register of a tile?
+    pub(crate) fn may_reset(&self) -> bool {
+        match self {
+            Self::Write { addr, .. } | Self::Inline { addr, .. } | Self::ReadData { addr, .. } => {
+                *addr as u32 & 0xFFFF_F000 == 0xFFB1_2000
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A packet on an Ethernet link.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {

@@ -22,6 +22,7 @@ mod mesh;
 mod mover;
 mod niu;
 mod passive;
+mod preset;
 mod request;
 mod stream;
 mod tensix;

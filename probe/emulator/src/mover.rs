@@ -3,7 +3,7 @@
 use crate::blocks::{Blocks, Special};
 use crate::condition::{Actor, Refusal, UNMAPPED};
 use crate::event::What;
-use crate::hart::{HartGroup, IRAM_BYTES};
+use crate::hart::{BOUNDARY_CYCLES, HartGroup, IRAM_BYTES};
 use crate::memory::TileMemory;
 use crate::tensix::{Move, MoveTo, Tensix};
 
@@ -24,7 +24,8 @@ impl Blocks {
         let first = self.tensix().and_then(|tensix| tensix.moves.front().copied());
         if let Some(first) = first {
             let cycles = (u64::from(first.len.div_ceil(16)) * eighths).div_ceil(8).max(1);
-            self.post(now + cycles, What::MoverDone);
+            // Harts may be ahead of each other up to a boundary, and this may fill NCRISC's instruction RAM.
+            self.post((now + cycles).next_multiple_of(BOUNDARY_CYCLES), What::MoverDone);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::condition::{Actor, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
 use crate::event::{Body, Event, Packet, What};
 use crate::grid::{self, Xy};
-use crate::hart::Order;
+use crate::hart::{BOUNDARY_CYCLES, Order};
 use crate::memory::TileMemory;
 use crate::niu::counter as c;
 use crate::request::{Action, Request, Target, data_flits};
@@ -105,7 +105,11 @@ impl Blocks {
     /// Sends a packet that leaves the NIU at `leaves`.
     fn send(&mut self, noc: usize, leaves: u64, to: Xy, multicast: bool, body: Body) {
         let way = 2 * self.timing.niu_router + self.timing.noc_hop * grid::hops(noc, self.at, to);
-        let at = leaves + way;
+        let mut at = leaves + way;
+        if to == self.at && body.may_reset() {
+            // Harts of the tile may be ahead of each other up to a boundary.
+            at = at.next_multiple_of(BOUNDARY_CYCLES);
+        }
         let packet = Box::new(Packet { noc, from: self.at, to, multicast, body });
         self.seq += 1;
         let event = Event { at, source: self.unit, seq: self.seq, what: What::Packet(packet) };

@@ -131,6 +131,12 @@ pub trait Devices {
         memory: &mut TileMemory,
         orders: &mut Vec<Order>,
     ) -> Result<Stored, Fault>;
+
+    /// The cycle at which a block of the tile touches L1 or a register by itself, `u64::MAX` if none will: a run ends there at
+    /// the latest. A store may bring it nearer, but never to its own cycle or before.
+    fn deadline(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 /// What a store by a hart asks to be done to harts of its own tile, at the next boundary, in the order given.

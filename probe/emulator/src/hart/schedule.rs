@@ -37,7 +37,8 @@ impl HartGroup {
         first.into_iter().chain(self.pending).min()
     }
 
-    /// Brings all harts to exactly `to_cycle`; nothing if that is not ahead.
+    /// Brings all harts to exactly `to_cycle`, or to the devices' deadline if that comes before; [`HartGroup::now`] tells.
+    /// Nothing if that is not ahead.
     pub fn run(&mut self, memory: &mut TileMemory, devices: &mut impl Devices, to_cycle: u64) {
         if to_cycle <= self.now {
             return;
@@ -46,6 +47,7 @@ impl HartGroup {
         self.drop_idle_watches(memory);
         memory.inside = true;
         loop {
+            let to_cycle = to_cycle.min(devices.deadline());
             let limit = self.pending.map_or(to_cycle, |boundary| boundary.min(to_cycle));
             if let Some(turn) = self.turn(limit) {
                 self.take(turn, memory, devices);
@@ -56,7 +58,7 @@ impl HartGroup {
             }
         }
         memory.inside = false;
-        self.now = to_cycle;
+        self.now = to_cycle.min(devices.deadline());
     }
 
     /// The hart whose instruction is due first, if it is due before `limit`.
@@ -104,9 +106,9 @@ impl HartGroup {
             }
             Mode::Search(_) | Mode::Record(_) => {
                 let end = turn.shared.min(turn.horizon);
-                while self.harts[turn.hart].observing(end) && !self.step(turn.hart, memory, devices)
-                {
-                }
+                while self.harts[turn.hart].observing(end.min(devices.deadline()))
+                    && !self.step(turn.hart, memory, devices)
+                {}
             }
         }
     }
