@@ -97,12 +97,8 @@ impl<'v, 'a> Builder<'v, 'a> {
     pub(crate) fn target(&mut self, die: &Die<'a>) -> Type {
         match self.view.reference(die, dw::DW_AT_type) {
             Some(target) => self.build(target),
-            None => self.plain("void", die.id, Kind::Void),
+            None => void(die.id),
         }
-    }
-
-    fn plain(&self, name: &str, id: DieId, kind: Kind) -> Type {
-        Type(Arc::new(TypeData { id, name: name.into(), size: None, kind }))
     }
 
     fn finish(&self, id: DieId, size: Option<u64>, kind: Kind) -> Type {
@@ -217,6 +213,11 @@ impl<'v, 'a> Builder<'v, 'a> {
         };
         self.finish(die.id, size, Kind::Array(array))
     }
+}
+
+/// `void` has no entry; it is what an entry without a type is made of.
+fn void(id: DieId) -> Type {
+    Type(Arc::new(TypeData { id, name: "void".into(), size: None, kind: Kind::Void }))
 }
 
 /// A constant of any integer form, with the sign that the form gives it.

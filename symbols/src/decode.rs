@@ -123,14 +123,12 @@ impl Decoder<'_> {
         if count > self.left as u64 || count.saturating_mul(size) > MAX_BYTES {
             return Value::Opaque;
         }
-        if size > 0 && is_scalar(&element) {
-            if let Some(bytes) = (self.source)(offset, count.saturating_mul(size)) {
-                self.left -= count as usize;
-                let plain = element.plain();
-                return Value::Array(
-                    bytes.chunks_exact(size as usize).map(|each| scalar(plain, each)).collect(),
-                );
-            }
+        if is_scalar(&element)
+            && let Some(bytes) = (self.source)(offset, count.saturating_mul(size))
+        {
+            self.left -= count as usize;
+            let each = bytes.chunks_exact(size as usize);
+            return Value::Array(each.map(|bytes| scalar(element.plain(), bytes)).collect());
         }
         let mut values = Vec::with_capacity(count as usize);
         for index in 0..count {
@@ -155,10 +153,9 @@ fn scalar(ty: &Type, bytes: &[u8]) -> Value {
     let Some(raw) = little_endian(bytes) else { return Value::Bytes(bytes.to_vec()) };
     let width = bytes.len() as u32 * 8;
     match ty.kind() {
-        Kind::Base(Encoding::Unsigned) => Value::Unsigned(raw),
         Kind::Base(Encoding::Signed) => Value::Signed(sign_extend(raw, width)),
         Kind::Base(Encoding::Bool) if raw <= 1 => Value::Bool(raw == 1),
-        Kind::Base(Encoding::Bool) => Value::Unsigned(raw),
+        Kind::Base(Encoding::Unsigned | Encoding::Bool) => Value::Unsigned(raw),
         Kind::Base(Encoding::Char) => {
             char::from_u32(raw as u32).map_or(Value::Unsigned(raw), Value::Char)
         }

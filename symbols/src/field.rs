@@ -96,6 +96,7 @@ impl Field {
 
     /// A field of this field: `inner` was resolved from this field's type.
     #[inline]
+    #[must_use]
     pub fn then(&self, inner: Field) -> Field {
         Field { offset: self.offset.saturating_add(inner.offset), ..inner }
     }

@@ -54,6 +54,7 @@ impl Symbols {
             ty: None,
             storage: Storage::Address(symbol.address),
             symbol: Some(symbol),
+            local: false,
         })
     }
 
@@ -79,7 +80,7 @@ impl Symbols {
         let constant = variable.and_then(|variable| {
             let ty = variable.ty?;
             let bytes = match variable.storage {
-                Storage::Constant(bytes) => bytes,
+                Storage::Constant(bytes) if is_const(&ty) || !variable.local => bytes,
                 Storage::Address(address) if is_const(&ty) => {
                     self.file_bytes(address, ty.size()?)?.to_vec()
                 }

@@ -87,20 +87,12 @@ impl Symbols {
 
     /// The linker's build id (`--build-id`), if the file has one.
     pub fn build_id(&self) -> Option<&[u8]> {
-        let note = self.section(".note.gnu.build-id")?.bytes;
+        let section = self.inner.image.section(".note.gnu.build-id")?;
+        let note = self.inner.data().get(section.file.clone())?;
         let (header, rest) = from_bytes::<NoteHeader32<LittleEndian>>(note).ok()?;
-        if header.n_type.get(LittleEndian) != NT_GNU_BUILD_ID || rest.get(..4)? != b"GNU\0" {
+        if header.n_type.get(LittleEndian) != NT_GNU_BUILD_ID {
             return None;
         }
-        let inner = self.section(".note.gnu.build-id")?.bytes;
-        let start = inner.len().checked_sub(rest.len())?.checked_add(4)?;
-        let size = header.n_descsz.get(LittleEndian) as usize;
-        self.inner_note(start, size)
-    }
-
-    fn inner_note(&self, start: usize, size: usize) -> Option<&[u8]> {
-        let section = self.inner.image.section(".note.gnu.build-id")?;
-        let bytes = self.inner.data().get(section.file.clone())?;
-        bytes.get(start..start.checked_add(size)?)
+        rest.strip_prefix(b"GNU\0")?.get(..header.n_descsz.get(LittleEndian) as usize)
     }
 }

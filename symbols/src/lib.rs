@@ -37,6 +37,7 @@ mod inlines;
 mod inner;
 mod layout;
 mod lines;
+mod listing;
 mod names;
 mod path;
 mod problem;

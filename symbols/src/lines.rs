@@ -14,24 +14,14 @@ use crate::units::DieId;
 const MAX_ROWS: usize = 1 << 22;
 
 /// One row: from this address on, until the next row, code comes from this line.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) address: u32,
     pub(crate) file: u32,
     /// 0 where the compiler names no line.
     pub(crate) line: u32,
-    pub(crate) kind: RowKind,
-}
-
-/// What a row is for. An end sorts before the row that begins the next sequence there.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum RowKind {
-    /// Behind the last byte of a sequence.
-    End,
-    /// In the middle of a statement.
-    Inside,
-    /// Where a breakpoint for the line belongs.
-    Statement,
+    /// Behind the last byte of a sequence of rows: no code.
+    pub(crate) end: bool,
 }
 
 /// A unit's rows and file names.
@@ -45,10 +35,11 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// The file and line of an address; none where the table has nothing, line 0 where it says so.
+    /// Of several rows at one address the last one counts.
     pub(crate) fn at(&self, address: u32) -> Option<(Option<Arc<str>>, u32)> {
         let after = self.rows.partition_point(|row| row.address <= address);
         let row = self.rows.get(after.checked_sub(1)?)?;
-        (row.kind != RowKind::End).then(|| (self.file(row.file.into()), row.line))
+        (!row.end).then(|| (self.file(row.file.into()), row.line))
     }
 
     /// A file's full path by its number.
@@ -66,13 +57,11 @@ impl Lines {
             .collect();
         let mut inside = false;
         for row in &self.rows {
-            let here = row.kind != RowKind::End
-                && row.line == line
-                && wanted.contains(&u64::from(row.file));
-            if here && !inside && row.kind == RowKind::Statement {
+            let here = !row.end && row.line == line && wanted.contains(&u64::from(row.file));
+            if here && !inside {
                 found.push(row.address.into());
             }
-            inside = here && (inside || row.kind == RowKind::Statement);
+            inside = here;
         }
     }
 }
@@ -111,7 +100,7 @@ fn fill<'a>(
     let (directory, name) = root_strings(view, unit, index);
     let program = view.dwarf.debug_line.program(offset, 4, directory, name)?;
     let header = program.header();
-    lines.first_file = if header.version() >= 5 { 0 } else { 1 };
+    lines.first_file = u64::from(header.version() < 5);
     let count = header.file_names().len() as u64;
     let numbers = lines.first_file..lines.first_file.saturating_add(count);
     lines.files = numbers.map(|number| path(view, unit, header, directory, number)).collect();
@@ -123,16 +112,11 @@ fn fill<'a>(
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         };
-        let kind = match (row.end_sequence(), row.is_stmt()) {
-            (true, _) => RowKind::End,
-            (false, true) => RowKind::Statement,
-            (false, false) => RowKind::Inside,
-        };
         sequence.push(Row {
             address: u32::try_from(row.address()).unwrap_or(u32::MAX),
             file: u32::try_from(row.file_index()).unwrap_or(u32::MAX),
             line: row.line().and_then(|line| u32::try_from(line.get()).ok()).unwrap_or(0),
-            kind,
+            end: row.end_sequence(),
         });
         if row.end_sequence() {
             keep(image, &mut sequence, &mut lines.rows);
@@ -141,12 +125,12 @@ fn fill<'a>(
             break Ok(());
         }
     };
-    lines.rows.sort_by_key(|row| (row.address, row.kind != RowKind::End));
+    // The end of one sequence comes before the row that begins the next one there.
+    lines.rows.sort_by_key(|row| (row.address, !row.end));
     result
 }
 
-/// Takes over one sequence, unless its code was dropped by the linker. Of several rows at one
-/// address the last one counts, but a breakpoint may stand on any of them.
+/// Takes over one sequence, unless its code was dropped by the linker.
 fn keep(image: &Image, sequence: &mut Vec<Row>, rows: &mut Vec<Row>) {
     let code = sequence.first().is_some_and(|row| image.is_code(row.address));
     if code {

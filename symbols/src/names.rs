@@ -1,5 +1,7 @@
 //! Names as people ask for them: keyword, scopes, last part, and the hash the index is kept by.
 
+use crate::types::{self, Kind};
+
 /// FNV-1a over the bytes of a name.
 pub(crate) fn hash(name: &[u8]) -> u32 {
     name.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
@@ -21,6 +23,19 @@ pub(crate) struct Name<'a> {
     /// The outer scopes, outermost first.
     pub(crate) scopes: Vec<&'a str>,
     pub(crate) last: &'a str,
+}
+
+impl Keyword {
+    /// Whether the keyword declares a type of this kind.
+    pub(crate) fn fits(self, kind: &Kind) -> bool {
+        match kind {
+            Kind::Record(record) => {
+                (record.keyword == types::Keyword::Union) == (self == Keyword::Union)
+            }
+            Kind::Enum(_) => self == Keyword::Enum,
+            _ => false,
+        }
+    }
 }
 
 impl<'a> Name<'a> {

@@ -55,6 +55,9 @@ fn body(text: &mut String, ty: &Type, record: &Record, base: u64, level: usize) 
     }
     bases(text, record);
     text.push_str("{\n");
+    if record.members.iter().all(|member| member.base) {
+        let _ = writeln!(text, "{:1$}<no data fields>", "", COLUMNS + level + 4);
+    }
     let mut end = 0;
     for member in record.members.iter().filter(|member| !member.base) {
         if text.len() > MAX_TEXT {
@@ -86,24 +89,14 @@ fn columns(text: &mut String, keyword: Keyword, member: &Member, base: u64, end:
     let size = member.size();
     if keyword == Keyword::Union {
         let _ = write!(text, "/*                {size:6} */");
-        text.push_str("  ");
         return;
     }
     let start = member.bits.map_or(member.offset.saturating_mul(8), |bits| bits.offset);
     hole(text, *end, start, "hole");
     let at = base.saturating_add(member.offset);
-    let width = match member.bits {
-        Some(bits) => {
-            let _ = write!(text, "/* {at:6}:{:2}   | {size:7} */", bits.offset % 8);
-            bits.size
-        }
-        None => {
-            let _ = write!(text, "/* {at:6}      | {size:7} */");
-            size.saturating_mul(8)
-        }
-    };
-    text.push_str("  ");
-    *end = start.saturating_add(width);
+    let bit = member.bits.map_or_else(|| "   ".to_owned(), |b| format!(":{:2}", b.offset % 8));
+    let _ = write!(text, "/* {at:6}{bit}   |  {size:6} */");
+    *end = start.saturating_add(member.bits.map_or(size.saturating_mul(8), |bits| bits.size));
 }
 
 fn hole(text: &mut String, end: u64, start: u64, word: &str) {
@@ -112,20 +105,21 @@ fn hole(text: &mut String, end: u64, start: u64, word: &str) {
     }
     let (bytes, bits) = ((start - end) / 8, (start - end) % 8);
     if bits > 0 {
-        let _ = writeln!(text, "/* XXX {bits:2}-bit {word:<7}   */");
+        let _ = writeln!(text, "/* XXX {bits:2}-bit {word:<7}    */");
     }
     if bytes > 0 {
-        let _ = writeln!(text, "/* XXX {bytes:2}-byte {word:<7}  */");
+        let _ = writeln!(text, "/* XXX {bytes:2}-byte {word:<7}   */");
     }
 }
 
 /// One member; a record that is written out in place, named or not, is opened.
 fn member(text: &mut String, member: &Member, base: u64, level: usize) {
     let name = member.name.as_deref().unwrap_or_default();
-    let _ = write!(text, "{:1$}", "", level - if level > 4 { 0 } else { 0 });
+    let _ = write!(text, "{:1$}", "", level);
     if let (Kind::Record(record), true) = (member.ty.kind(), level < MAX_DEPTH * 4) {
         body(text, &member.ty, record, base.saturating_add(member.offset), level);
-        let _ = writeln!(text, "}} {name};");
+        let space = if name.is_empty() { "" } else { " " };
+        let _ = writeln!(text, "}}{space}{name};");
         return;
     }
     let _ = write!(text, "{}", declaration(member.ty.name(), name));
@@ -140,8 +134,10 @@ fn member(text: &mut String, member: &Member, base: u64, level: usize) {
 /// A declaration from a type's name: the declared name goes before the array's lengths, and inside
 /// the parentheses of a pointer to an array or function.
 fn declaration(ty: &str, name: &str) -> String {
-    if let Some((left, right)) = ty.split_once("*)") {
-        return format!("{left}*{name}){right}");
+    if let Some((left, right)) =
+        outside_templates(ty, "*)").and_then(|at| ty.split_at_checked(at + 1))
+    {
+        return format!("{left}{name}{right}");
     }
     let brackets = ty.ends_with(']').then(|| ty.rfind(|c: char| !"[]0123456789".contains(c)));
     match brackets.flatten().and_then(|at| ty.split_at_checked(at + 1)) {
@@ -152,4 +148,18 @@ fn declaration(ty: &str, name: &str) -> String {
         None if ty.ends_with(['*', '&']) => format!("{ty}{name}"),
         None => format!("{ty} {name}"),
     }
+}
+
+/// Where a mark stands first outside all template arguments.
+fn outside_templates(text: &str, mark: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    text.char_indices().map(|(at, _)| at).find(|&at| {
+        let rest = text.get(at..).unwrap_or_default();
+        match rest.bytes().next() {
+            Some(b'<') => depth += 1,
+            Some(b'>') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && rest.starts_with(mark)
+    })
 }

@@ -131,15 +131,15 @@ impl<'a> Scan<'_, 'a> {
         }
         let hash = match (found.name, found.completes) {
             (Some(hash), _) => hash,
-            // Copies of a local constant in inlined calls repeat what the abstract one says.
-            (None, Some(_)) if local && !found.fixed => return,
             (None, Some(completes)) => {
                 let Some(name) = self.view.full_name(completes) else { return };
-                completions.push((self.index.named.len() as u32, completes));
                 hash(name.as_bytes())
             }
             (None, None) => return,
         };
+        if let Some(completes) = found.completes {
+            completions.push((self.index.named.len() as u32, completes));
+        }
         let known = found.fixed || found.constant;
         let declaration = match class {
             Class::Type => found.declaration,

@@ -67,6 +67,8 @@ impl<'a> Speller<'_, 'a> {
         let mut spelled = self.target(die, budget);
         if spelled.right.is_empty() {
             spelled.join(mark);
+        } else if spelled.right.starts_with(')') {
+            spelled.left.push_str(mark);
         } else {
             spelled.join("(");
             spelled.left.push_str(mark);
@@ -75,21 +77,9 @@ impl<'a> Speller<'_, 'a> {
         spelled.cut()
     }
 
-    /// A qualifier goes before a name and after a pointer; C's order of both is `const volatile`.
     fn qualified(&self, die: &Die<'a>, word: &str, budget: &mut usize) -> Spelled {
         let mut spelled = self.target(die, budget);
-        if spelled.left.ends_with(['*', '&']) {
-            spelled.left.push(' ');
-            spelled.left.push_str(word);
-            return spelled.cut();
-        }
-        // An array of volatile elements may itself be volatile, which says nothing new.
-        let mut words = spelled.left.split(' ').take_while(|w| matches!(*w, "const" | "volatile"));
-        if !words.any(|present| present == word) {
-            let place =
-                if word == "volatile" && spelled.left.starts_with("const ") { 6 } else { 0 };
-            spelled.left.insert_str(place, &format!("{word} "));
-        }
+        qualify(&mut spelled.left, word);
         spelled.cut()
     }
 
@@ -135,6 +125,29 @@ impl<'a> Speller<'_, 'a> {
             };
         };
         qualified(self.view, self.index, self.index.scope_of(die.id), &own)
+    }
+}
+
+/// Puts a qualifier before a name or after a pointer. Which order the source had does not matter and
+/// is not known: `const` is written first. An array of volatile elements may itself be volatile,
+/// which says nothing new.
+fn qualify(left: &mut String, word: &str) {
+    let bare = left.trim_end_matches(|c: char| c.is_ascii_lowercase() || c == ' ');
+    let pointer = bare.ends_with(['*', '&']);
+    let words = if pointer { left.get(bare.len()..).unwrap_or_default() } else { left.as_str() };
+    let known = |w: &&str| matches!(*w, "const" | "volatile" | "restrict" | "_Atomic");
+    let mut present = words.trim_start().split(' ').take_while(known);
+    if present.any(|present| present == word) {
+        return;
+    }
+    match (pointer, word) {
+        (true, "const") => left.insert_str(bare.len(), " const"),
+        (true, _) => {
+            left.push(' ');
+            left.push_str(word);
+        }
+        (false, "volatile") if left.starts_with("const ") => left.insert_str(6, "volatile "),
+        (false, _) => left.insert_str(0, &format!("{word} ")),
     }
 }
 
@@ -184,7 +197,6 @@ fn length(range: &Die<'_>) -> Option<u64> {
     }
     let upper = match range.attr(dw::DW_AT_upper_bound)? {
         AttributeValue::Sdata(-1) => return Some(0),
-        AttributeValue::Data4(u32::MAX) => return Some(0),
         _ => range.udata(dw::DW_AT_upper_bound)?,
     };
     if upper == u64::from(u32::MAX) || upper == u64::MAX {

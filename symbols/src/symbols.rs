@@ -71,12 +71,15 @@ impl Symbols {
     fn find_type(&self, name: &str) -> Option<Type> {
         let mut name = Name::parse(name);
         self.inner.build(|builder| {
-            let mut found = builder.index.find(builder.view, &name, Class::Type);
-            // People write `struct X` for a typedef of an unnamed structure too.
-            if found.is_empty() && name.keyword.take().is_some() {
-                found = builder.index.find(builder.view, &name, Class::Type);
+            let found = builder.index.find(builder.view, &name, Class::Type);
+            if let Some(named) = found.first() {
+                return Some(builder.build(named.die));
             }
-            found.first().map(|named| builder.build(named.die))
+            // People write `struct X` for a typedef of an unnamed structure too.
+            let keyword = name.keyword.take()?;
+            let found = builder.index.find(builder.view, &name, Class::Type);
+            let ty = builder.build(found.first()?.die);
+            keyword.fits(ty.plain().kind()).then_some(ty)
         })
     }
 
@@ -118,7 +121,8 @@ impl Symbols {
         self.inner.symbol_named(name)
     }
 
-    /// Where code of a source line starts; the file may be given by the end of its path.
+    /// Where code of a source line starts; the file may be given by the end of its path. Optimised
+    /// code can have several lines at one address, of which `frames_at` names the last.
     pub fn line_to_addresses(&self, file: &str, line: u32) -> Vec<u64> {
         let mut found = Vec::new();
         for lines in self.inner.all_lines() {

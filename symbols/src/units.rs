@@ -91,10 +91,7 @@ impl UnitInfo {
 }
 
 /// Reads all unit headers and their first entries.
-pub(crate) fn read<'a>(
-    dwarf: &gimli::Dwarf<Slice<'a>>,
-    problems: &mut Vec<Problem>,
-) -> Vec<UnitInfo> {
+pub(crate) fn read(dwarf: &gimli::Dwarf<Slice<'_>>, problems: &mut Vec<Problem>) -> Vec<UnitInfo> {
     let headers = headers(dwarf, problems);
     let tables = abbreviations(dwarf, &headers);
     let info_length = dwarf.debug_info.reader().len();

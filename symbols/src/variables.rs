@@ -39,6 +39,8 @@ pub struct Variable {
     pub storage: Storage,
     /// Its entry in the symbol table.
     pub symbol: Option<Symbol>,
+    /// Inside a function. A constant there may be what one inlined call made of a variable.
+    pub local: bool,
 }
 
 /// A value that needs no memory: an enumerator, a `constexpr`, or a constant pointer.
@@ -80,7 +82,7 @@ pub(crate) fn describe(builder: &mut Builder<'_, '_>, named: Named) -> Option<Va
         .origins(view.die(named.die)?)
         .find_map(|die| storage(view, &die, ty.as_ref()))
         .unwrap_or(Storage::Elsewhere("optimised away"));
-    Some(Variable { name, linkage_name, ty, storage, symbol: None })
+    Some(Variable { name, linkage_name, ty, storage, symbol: None, local: named.local })
 }
 
 /// The type that the nearest entry gives. An array may be declared open and be defined with its

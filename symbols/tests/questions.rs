@@ -1,5 +1,7 @@
 //! Asks the questions of `firmware-questions.json` about tt-metal's own firmware, where it is there.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -46,58 +48,58 @@ fn firmware_questions() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn equal<T: PartialEq + std::fmt::Debug>(what: &str, got: T, want: T) -> Result<(), String> {
+fn equal<T: PartialEq + std::fmt::Debug>(what: &str, got: &T, want: &T) -> Result<(), String> {
     if got == want { Ok(()) } else { Err(format!("{what}: got {got:?}, want {want:?}")) }
 }
 
 fn member(symbols: &Symbols, query: &str, expect: &Json) -> Result<(), String> {
     let place = symbols.member(query).map_err(|error| error.to_string())?;
-    equal("offset", Some(place.field.offset), expect["offset"].as_u64())?;
-    equal("size", Some(place.field.size), expect["size"].as_u64())?;
-    equal("struct_size", place.root.size(), expect["struct_size"].as_u64())?;
+    equal("offset", &Some(place.field.offset), &expect["offset"].as_u64())?;
+    equal("size", &Some(place.field.size), &expect["size"].as_u64())?;
+    equal("struct_size", &place.root.size(), &expect["struct_size"].as_u64())?;
     if let Some(name) = expect["type"].as_str() {
-        equal("type", place.ty.name(), name)?;
+        equal("type", &place.ty.name(), &name)?;
     }
     if let Some(length) = expect["array_length"].as_u64() {
-        equal("array_length", place.field.count, length)?;
+        equal("array_length", &place.field.count, &length)?;
     }
     if let Some(size) = expect["element_size"].as_u64() {
-        equal("element_size", place.field.stride, size)?;
+        equal("element_size", &place.field.stride, &size)?;
     }
     Ok(())
 }
 
 fn symbol(symbols: &Symbols, query: &str, expect: &Json) -> Result<(), String> {
     let symbol = symbols.symbol(query).ok_or("no such symbol")?;
-    equal("address", Some(symbol.address), expect["address"].as_u64())?;
-    equal("size", Some(symbol.size), expect["size"].as_u64())?;
-    equal("section", symbol.section.as_deref(), expect["section"].as_str())?;
+    equal("address", &Some(symbol.address), &expect["address"].as_u64())?;
+    equal("size", &Some(symbol.size), &expect["size"].as_u64())?;
+    equal("section", &symbol.section.as_deref(), &expect["section"].as_str())?;
     let bind = if symbol.binding == Binding::Local { "LOCAL" } else { "GLOBAL" };
-    equal("bind", Some(bind), expect["bind"].as_str())?;
+    equal("bind", &Some(bind), &expect["bind"].as_str())?;
     if let Some(name) = expect["demangled"].as_str() {
-        equal("demangled", symbol.demangled().unwrap_or(symbol.name).as_str(), name)?;
+        equal("demangled", &symbol.demangled().unwrap_or(symbol.name).as_str(), &name)?;
     }
     let Some(name) = expect["type"].as_str() else { return Ok(()) };
     let variable = symbols.variable(query).ok_or("no such variable")?;
-    equal("variable address", variable.address(), expect["address"].as_u64())?;
+    equal("variable address", &variable.address(), &expect["address"].as_u64())?;
     let ty = variable.ty.ok_or("no type")?;
     // Some answers name the open declaration (`T []`); the definition knows the length (`T [4]`).
     match name.strip_suffix("[]") {
         Some(open) if ty.name().starts_with(open) => {}
-        _ => equal("type", ty.name(), name)?,
+        _ => equal("type", &ty.name(), &name)?,
     }
     let size = expect["sizeof"].as_u64().or(expect["size"].as_u64());
-    equal("sizeof", ty.size(), size)
+    equal("sizeof", &ty.size(), &size)
 }
 
 fn frames(symbols: &Symbols, query: &str, expect: &Json) -> Result<(), String> {
     let address = u64::from_str_radix(query.trim_start_matches("0x"), 16).unwrap();
     let frames = symbols.frames_at(address);
-    equal("depth", Some(frames.len() as u64), expect["depth"].as_u64())?;
+    equal("depth", &Some(frames.len() as u64), &expect["depth"].as_u64())?;
     for (frame, want) in frames.iter().zip(expect["frames"].as_array().unwrap()) {
-        equal("function", frame.function.as_deref(), want["function"].as_str())?;
-        equal("file", frame.file.as_deref(), want["file"].as_str())?;
-        equal("line", frame.line.map(u64::from), want["line"].as_u64())?;
+        equal("function", &frame.function.as_deref(), &want["function"].as_str())?;
+        equal("file", &frame.file.as_deref(), &want["file"].as_str())?;
+        equal("line", &frame.line.map(u64::from), &want["line"].as_u64())?;
     }
     Ok(())
 }

@@ -1,0 +1,91 @@
+//! Address to frames, against what llvm-symbolizer answered for every instruction of the test files.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::fmt::Write;
+
+use symbols::{Location, Symbols};
+
+fn open(name: &str) -> Symbols {
+    let (symbols, problems) =
+        Symbols::open(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    assert_eq!(problems, []);
+    symbols
+}
+
+/// The frames as llvm-symbolizer writes them, without columns.
+fn text(frames: &[Location]) -> String {
+    let mut text = String::new();
+    for frame in frames {
+        let function = frame.function.as_deref().unwrap_or("??");
+        let file = frame.file.as_deref().unwrap_or("??");
+        writeln!(text, "{function}\n{file}:{}", frame.line.unwrap_or(0)).unwrap();
+    }
+    text
+}
+
+fn check_all(elf: &str, answers: &str) {
+    let symbols = open(elf);
+    for block in answers.split("\n\n").filter(|block| !block.trim().is_empty()) {
+        let (address, want) = block.trim().split_once('\n').unwrap();
+        let number = u64::from_str_radix(address.trim_start_matches("0x"), 16).unwrap();
+        let without_column = |line: &str| match line.rsplit_once(':') {
+            Some((place, _column)) => place.to_owned(),
+            None => line.to_owned(),
+        };
+        let want: Vec<String> = want.lines().map(without_column).collect();
+        // A label without debug information: there we know its name and llvm-symbolizer does not.
+        if want == ["??", "??:0"] {
+            continue;
+        }
+        let got = text(&symbols.frames_at(number));
+        assert_eq!(got.trim_end(), want.join("\n"), "{elf} {address}");
+    }
+}
+
+#[test]
+fn every_instruction_is_where_llvm_symbolizer_says() {
+    check_all("frames.elf", include_str!("data/frames.llvm.txt"));
+    check_all("frames-lto.elf", include_str!("data/frames-lto.llvm.txt"));
+}
+
+#[test]
+fn sixteen_frames_of_one_address() {
+    let symbols = open("frames.elf");
+    let function = symbols.symbol("_ZN4deep14start_of_chainILi7EEEvj").unwrap();
+    let addresses = function.address..function.address + function.size;
+    let chains = addresses.map(|address| symbols.frames_at(address));
+    let frames = chains.max_by_key(Vec::len).unwrap();
+    let names: Vec<&str> = frames.iter().map(|frame| frame.function.as_deref().unwrap()).collect();
+    let mut want: Vec<String> = (0..15).map(|level| format!("level_{level}")).collect();
+    want.push("start_of_chain<7>".to_owned());
+    assert_eq!(names, want);
+    assert!(frames[..15].iter().all(|frame| frame.inlined) && !frames[15].inlined);
+    assert_eq!(frames[15].linkage_name.as_deref(), Some("_ZN4deep14start_of_chainILi7EEEvj"));
+    assert_eq!(frames[15].line, Some(34));
+}
+
+#[test]
+fn code_without_debug_information_has_its_symbol() {
+    let symbols = open("frames.elf");
+    let helper = symbols.symbol("unnamed_helper").unwrap();
+    let frames = symbols.frames_at(helper.address);
+    assert_eq!(text(&frames), "unnamed_helper\n??:0\n");
+    assert_eq!(symbols.symbol_at(helper.address + 4).unwrap().name, "unnamed_helper");
+    assert_eq!(symbols.frames_at(0), []);
+    assert_eq!(symbols.frames_at(u64::MAX), []);
+    let symbol = symbols.symbol("_ZN4deep14start_of_chainILi7EEEvj").unwrap();
+    assert_eq!(symbol.demangled().unwrap(), "void deep::start_of_chain<7>(unsigned int)");
+}
+
+#[test]
+fn lines_lead_to_addresses_and_back() {
+    let symbols = open("frames.elf");
+    let addresses = symbols.line_to_addresses("symbols/frames.cpp", 53);
+    assert!(!addresses.is_empty());
+    for address in addresses {
+        assert_eq!(symbols.frames_at(address)[0].line, Some(53));
+    }
+    assert_eq!(symbols.line_to_addresses("rames.cpp", 48), Vec::<u64>::new());
+    assert_eq!(symbols.line_to_addresses("frames.cpp", 4), Vec::<u64>::new());
+}
