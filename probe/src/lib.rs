@@ -5,7 +5,10 @@
 mod access;
 pub mod bar;
 mod bus;
+pub mod control;
 mod discover;
+pub mod images;
+pub mod inspect;
 pub mod machine;
 mod planner;
 mod queue;

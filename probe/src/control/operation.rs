@@ -1,0 +1,225 @@
+//! A command as a list of steps, polled between samples.
+
+use crate::snapshot::{AccessError, Plan, Span};
+use crate::target::Target;
+use layouts::NocAddr;
+use std::collections::VecDeque;
+use std::fmt;
+
+/// Why a command cannot be built or did not get through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ControlError {
+    /// There is no image of this name.
+    NoImage(String),
+    /// The image's debug information lacks a member that the command writes.
+    NoMember(String, &'static str),
+    /// The mesh has no ring of links.
+    NoRing,
+    /// The settings make no sense, in one sentence.
+    Settings(String),
+    /// An access failed.
+    Access {
+        /// Where.
+        addr: NocAddr,
+        /// Why.
+        reason: AccessError,
+    },
+    /// What was waited for did not come.
+    TookTooLong {
+        /// What.
+        what: String,
+        /// The word that was looked at.
+        addr: NocAddr,
+        /// Its value when patience ended.
+        value: u32,
+        /// How long, in cycles of the target's own time.
+        waited_cycles: u64,
+    },
+}
+
+impl fmt::Display for ControlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoImage(name) => write!(f, "there is no image {name}"),
+            Self::NoMember(image, member) => write!(f, "{image} does not describe {member}"),
+            Self::NoRing => write!(f, "the mesh has no ring of links"),
+            Self::Settings(why) => write!(f, "{why}"),
+            Self::Access { addr, reason } => write!(f, "{addr}: {reason}"),
+            Self::TookTooLong { what, addr, value, waited_cycles } => {
+                write!(f, "{what}: {addr} is {value:#x} after {waited_cycles} cycles")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ControlError {}
+
+/// What a word must show before the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Anything but zero.
+    Nonzero,
+    /// These bits have this value.
+    Masked {
+        /// The bits.
+        mask: u32,
+        /// Their value.
+        value: u32,
+    },
+}
+
+impl Condition {
+    fn holds(self, word: u32) -> bool {
+        match self {
+            Self::Nonzero => word != 0,
+            Self::Masked { mask, value } => word & mask == value,
+        }
+    }
+}
+
+/// One step of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Writes bytes.
+    Write {
+        /// Where.
+        addr: NocAddr,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// Waits until a word shows something.
+    Await {
+        /// What is waited for, in words.
+        what: String,
+        /// The word.
+        addr: NocAddr,
+        /// What it must show.
+        until: Condition,
+        /// Patience, in cycles of the target's own time.
+        deadline_cycles: u64,
+    },
+}
+
+/// Where a command stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// There is more to do; poll again after some time has passed.
+    Going {
+        /// What is waited for.
+        waiting_for: String,
+    },
+    /// All steps are done.
+    Done,
+}
+
+/// A command under way.
+#[derive(Clone, Debug, Default)]
+pub struct Operation {
+    name: String,
+    steps: VecDeque<Step>,
+    waiting_since: Option<u64>,
+}
+
+/// How long a step may wait by default, in cycles: 20 ms of the target's own time.
+const PATIENCE_CYCLES: u64 = 20_000_000;
+
+impl Operation {
+    /// An empty command with a name for people.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is still to be done, for those who want to see it first.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter()
+    }
+
+    /// Adds the steps of another command.
+    pub fn then(&mut self, other: Self) {
+        self.steps.extend(other.steps);
+    }
+
+    pub(super) fn write(&mut self, addr: NocAddr, bytes: Vec<u8>) {
+        self.steps.push_back(Step::Write { addr, bytes });
+    }
+
+    pub(super) fn write_word(&mut self, addr: NocAddr, word: u32) {
+        self.write(addr, word.to_le_bytes().to_vec());
+    }
+
+    pub(super) fn wait(&mut self, what: impl Into<String>, addr: NocAddr, until: Condition) {
+        let deadline_cycles = PATIENCE_CYCLES;
+        self.steps.push_back(Step::Await { what: what.into(), addr, until, deadline_cycles });
+    }
+
+    /// Goes on until a step has to wait; time passes outside.
+    ///
+    /// # Errors
+    /// A failed access or a wait that took too long. The command is over then.
+    pub fn poll(&mut self, target: &mut dyn Target) -> Result<Progress, ControlError> {
+        while let Some(step) = self.steps.front() {
+            match step {
+                Step::Write { addr, bytes } => {
+                    let addr = *addr;
+                    let written = target.write(addr, bytes);
+                    written.map_err(|reason| ControlError::Access { addr, reason })?;
+                }
+                Step::Await { what, addr, until, deadline_cycles } => {
+                    let (word, now) = look(target, *addr)?;
+                    if !until.holds(word) {
+                        let since = *self.waiting_since.get_or_insert(now);
+                        if now.saturating_sub(since) <= *deadline_cycles {
+                            return Ok(Progress::Going { waiting_for: what.clone() });
+                        }
+                        return Err(ControlError::TookTooLong {
+                            what: what.clone(),
+                            addr: *addr,
+                            value: word,
+                            waited_cycles: now - since,
+                        });
+                    }
+                    self.waiting_since = None;
+                }
+            }
+            self.steps.pop_front();
+        }
+        Ok(Progress::Done)
+    }
+
+    /// Polls to the end, letting time pass in between: for scenes and scripts, not for the probe
+    /// thread.
+    ///
+    /// # Errors
+    /// As [`Operation::poll`], and when time cannot pass.
+    pub fn finish(mut self, target: &mut dyn Target) -> Result<(), ControlError> {
+        /// A wait looks again after so many cycles.
+        const STEP_CYCLES: u64 = 2_000;
+        while let Progress::Going { .. } = self.poll(target)? {
+            let addr = self.steps.front().map(Step::addr);
+            target.pass(STEP_CYCLES).map_err(|reason| match addr {
+                Some(addr) => ControlError::Access { addr, reason },
+                None => ControlError::Settings(reason.to_string()),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Step {
+    fn addr(&self) -> NocAddr {
+        match self {
+            Self::Write { addr, .. } | Self::Await { addr, .. } => *addr,
+        }
+    }
+}
+
+fn look(target: &mut dyn Target, addr: NocAddr) -> Result<(u32, u64), ControlError> {
+    let failed = |reason| ControlError::Access { addr, reason };
+    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    Ok((shot.word(addr).map_err(failed)?, target.now().map_err(failed)?))
+}

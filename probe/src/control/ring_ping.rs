@@ -1,0 +1,203 @@
+//! The ring ping: one payload round a ring of links, checked at every lap.
+
+use super::erisc::start_application;
+use super::kernel::await_done;
+use super::{
+    Condition, ControlError, KernelLaunch, Operation, Place, Ring, RingStop, image, launch_kernel,
+};
+use crate::images::ImageMap;
+use crate::target::Mesh;
+use layouts::wormhole;
+
+const KERNEL: &str = "ring_ping";
+const APPLICATION: &str = "erisc_app";
+/// `ring_ping_phase_t`: every credit is back (firmware/device/kernels/ring_ping.hpp).
+const FINISHED: u32 = 4;
+/// `TerminationSignal`.
+const GRACEFULLY: u32 = 1;
+/// Index of active Ethernet in `kernel_config_base`.
+const ACTIVE_ETH: u64 = 1;
+
+/// What the ring does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingPingSettings {
+    /// The same on every core of a run, another for each launch, not zero.
+    pub run_id: u32,
+    /// Laps; 0 until told to stop.
+    pub laps: u32,
+    /// Bytes of the payload: a multiple of 16 from 16 to 65520.
+    pub payload_bytes: u32,
+    /// Rest at each hop, in cycles, so that a person can follow.
+    pub dwell_cycles: u32,
+    /// Park before this stage: 0 never, 1 handshake, 2 meeting the sibling, 3 the first lap.
+    pub pause_at_stage: u32,
+}
+
+impl Default for RingPingSettings {
+    fn default() -> Self {
+        Self { run_id: 1, laps: 0, payload_bytes: 1024, dwell_cycles: 0, pause_at_stage: 0 }
+    }
+}
+
+/// A ring ping on a mesh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingPing {
+    /// Its cores in ring order, the master first.
+    pub stops: Vec<RingStop>,
+}
+
+impl RingPing {
+    /// Puts the ring where the mesh has one.
+    ///
+    /// # Errors
+    /// `NoRing`.
+    pub fn on(mesh: &Mesh) -> Result<Self, ControlError> {
+        Ok(Self { stops: Ring::find(mesh).ok_or(ControlError::NoRing)?.stops() })
+    }
+
+    /// Starts the application firmware on every core of the ring.
+    ///
+    /// # Errors
+    /// As [`start_application`].
+    pub fn prepare(&self, images: &mut ImageMap) -> Result<Operation, ControlError> {
+        let mut operation = Operation::new("start application firmware on the ring");
+        for stop in &self.stops {
+            operation.then(start_application(images, stop.place)?);
+        }
+        Ok(operation)
+    }
+
+    /// Launches the kernels; the application firmware must run.
+    ///
+    /// # Errors
+    /// `Settings` for a payload that the kernel would refuse, or what [`launch_kernel`] says.
+    pub fn launch(
+        &self,
+        images: &mut ImageMap,
+        settings: &RingPingSettings,
+    ) -> Result<Operation, ControlError> {
+        let payload = settings.payload_bytes;
+        if !payload.is_multiple_of(16) || !(16..=65520).contains(&payload) {
+            return Err(ControlError::Settings(format!(
+                "a payload of {payload} bytes is not a multiple of 16 from 16 to 65520"
+            )));
+        }
+        let mut operation = Operation::new("launch the ring ping");
+        for stop in &self.stops {
+            let launch = KernelLaunch {
+                place: stop.place,
+                kernel: KERNEL,
+                firmware: APPLICATION,
+                core_type: ACTIVE_ETH,
+                config_base: wormhole().eth.l1.kernel_config.at,
+                text_offset: 0,
+                arguments: self.arguments(stop, settings),
+                host_assigned_id: settings.run_id,
+                kernel_id: 1,
+            };
+            operation.then(launch_kernel(images, &launch)?);
+        }
+        Ok(operation)
+    }
+
+    /// `ring_ping_args_t`.
+    fn arguments(&self, stop: &RingStop, settings: &RingPingSettings) -> Vec<u32> {
+        /// Base firmware gets its turn at every poll of a wait.
+        const YIELD_INTERVAL: u32 = 1;
+        vec![
+            settings.run_id,
+            u32::from(!stop.sends),
+            u32::from(stop.position == 0),
+            settings.laps,
+            settings.payload_bytes,
+            settings.dwell_cycles,
+            stop.sibling.tile.x.into(),
+            stop.sibling.tile.y.into(),
+            stop.position,
+            self.stops.len() as u32,
+            settings.pause_at_stage,
+            YIELD_INTERVAL,
+        ]
+    }
+
+    /// Ends the run: the master marks its next lap as the last, every credit comes back, and all
+    /// kernels return.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member.
+    pub fn tear_down(&self, images: &ImageMap) -> Result<Operation, ControlError> {
+        let mut operation = Operation::new("tear the ring ping down");
+        if let Some(master) = self.stops.first() {
+            let signal = self.state(images, "control.termination_signal")?;
+            operation.write_word(master.place.at(signal), GRACEFULLY);
+        }
+        operation.then(self.await_finish(images)?);
+        Ok(operation)
+    }
+
+    /// Waits until every core has returned with every credit.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member.
+    pub fn await_finish(&self, images: &ImageMap) -> Result<Operation, ControlError> {
+        let phase = self.state(images, "phase")?;
+        let mut operation = Operation::new("wait for the ring ping's end");
+        for stop in &self.stops {
+            let finished = Condition::Masked { mask: u32::MAX, value: FINISHED };
+            let what = format!("{} has every credit back", stop.eth);
+            operation.wait(what, stop.place.at(phase), finished);
+            operation.then(await_done(images, APPLICATION, stop.place)?);
+        }
+        Ok(operation)
+    }
+
+    /// Parks every core before its next stage.
+    ///
+    /// # Errors
+    /// When the image is missing or lacks the member.
+    pub fn pause(&self, images: &ImageMap) -> Result<Operation, ControlError> {
+        self.pause_at(images, 0, "pause the ring ping")
+    }
+
+    /// Lets a paused ring run on.
+    ///
+    /// # Errors
+    /// As [`RingPing::pause`].
+    pub fn resume(&self, images: &ImageMap) -> Result<Operation, ControlError> {
+        self.pause_at(images, u32::MAX, "let the ring ping run")
+    }
+
+    /// Lets every core begin stages up to, but not, `stage`.
+    ///
+    /// # Errors
+    /// As [`RingPing::pause`].
+    pub fn pause_at(
+        &self,
+        images: &ImageMap,
+        stage: u32,
+        name: &str,
+    ) -> Result<Operation, ControlError> {
+        let word = self.state(images, "control.pause_at_stage")?;
+        let mut operation = Operation::new(name);
+        for stop in &self.stops {
+            operation.write_word(stop.place.at(word), stage);
+        }
+        Ok(operation)
+    }
+
+    /// The address of a member of `ring_ping_state`, the same on every core.
+    ///
+    /// # Errors
+    /// When the image is missing or lacks the member.
+    pub fn state(&self, images: &ImageMap, member: &'static str) -> Result<u64, ControlError> {
+        let kernel = image(images, KERNEL)?;
+        let place = kernel.symbols.locate(&format!("ring_ping_state.{member}"));
+        let missing = |_| ControlError::NoMember(KERNEL.to_owned(), member);
+        place.map(|place| place.address()).map_err(missing)
+    }
+
+    /// The tiles of the ring.
+    pub fn places(&self) -> impl Iterator<Item = Place> {
+        self.stops.iter().map(|stop| stop.place)
+    }
+}

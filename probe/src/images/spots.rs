@@ -1,0 +1,62 @@
+//! Scalar members with a name and a place in L1, out of DWARF.
+
+use symbols::{Kind, Symbols, Type};
+
+/// Longer arrays than this are shown by their first elements only.
+const SHOWN_ELEMENTS: u64 = 8;
+/// A global with more scalar members than this is cut off.
+const MOST: usize = 400;
+
+/// A scalar with its name and place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Member path from the global, such as `mailboxes.go_messages[0].signal`.
+    pub name: String,
+    /// Tile-local address.
+    pub addr: u64,
+    /// Size in bytes, 1 to 8.
+    pub size: u32,
+}
+
+impl Spot {
+    /// The value, zero-extended, from the bytes at [`Spot::addr`].
+    pub fn value(bytes: &[u8]) -> u64 {
+        bytes.iter().take(8).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+    }
+}
+
+/// All scalar members under a path such as `ring_ping_state` or `mailboxes->launch[0]`; none if
+/// the image does not know the path.
+pub fn spots(symbols: &Symbols, path: &str) -> Vec<Spot> {
+    let Ok(place) = symbols.locate(path) else { return Vec::new() };
+    let mut found = Vec::new();
+    walk(&place.ty, &path.replace("->", "."), place.address(), &mut found);
+    found
+}
+
+fn walk(ty: &Type, name: &str, addr: u64, found: &mut Vec<Spot>) {
+    if found.len() >= MOST {
+        return;
+    }
+    match ty.plain().kind() {
+        Kind::Record(record) => {
+            for member in &record.members {
+                let (Some(own), None) = (&member.name, member.bits) else { continue };
+                walk(&member.ty, &format!("{name}.{own}"), addr + member.offset, found);
+            }
+        }
+        Kind::Array(array) => {
+            let (Some(count), Some(size)) = (array.count(), array.element.size()) else { return };
+            for index in 0..count.min(SHOWN_ELEMENTS) {
+                walk(&array.element, &format!("{name}[{index}]"), addr + index * size, found);
+            }
+        }
+        Kind::Base(_) | Kind::Enum(_) | Kind::Pointer(_) => {
+            let size = ty.size().unwrap_or_default();
+            if (1..=8).contains(&size) {
+                found.push(Spot { name: name.to_owned(), addr, size: size as u32 });
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,73 @@
+//! From bytes to state: pure, without clock, file or environment.
+
+mod channels;
+mod core;
+mod eth;
+mod links;
+mod plan;
+
+pub use plan::{Interest, plan};
+
+use crate::images::ImageMap;
+use crate::snapshot::Snapshot;
+use crate::state::{ChipState, MeshState, TileState};
+use crate::target::{Chip, Mesh};
+use layouts::{ChipId, NocAddr, NocXy, Space, TileKind, wormhole};
+
+/// What a look at the mesh means.
+pub fn inspect(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
+    let mut images = images.clone();
+    images.learn(mesh, shot);
+    let view = View { shot, mesh, images: &images };
+    let mut chips: Vec<ChipState> = mesh.chips.iter().map(|chip| view.chip(chip)).collect();
+    let links = links::join(&view, &mut chips);
+    MeshState {
+        cycles: shot.pieces.iter().map(|piece| piece.target_cycles).min().unwrap_or_default(),
+        chips,
+        links,
+        gaps: shot.gaps.clone(),
+        problems: mesh.problems.clone(),
+        transactions: shot.transactions,
+    }
+}
+
+/// Everything that decoding may look at.
+struct View<'a> {
+    shot: &'a Snapshot,
+    mesh: &'a Mesh,
+    images: &'a ImageMap,
+}
+
+impl View<'_> {
+    fn chip(&self, chip: &Chip) -> ChipState {
+        let tiles = wormhole().grid().iter();
+        let tiles = tiles.map(|tile| self.tile(chip, tile.xy, tile.kind, tile.channel));
+        ChipState {
+            chip: chip.clone(),
+            cycles: self.shot.newest_cycles(chip.id),
+            tiles: tiles.collect(),
+        }
+    }
+
+    fn tile(&self, chip: &Chip, xy: NocXy, kind: TileKind, channel: Option<u8>) -> TileState {
+        let harvested = kind == TileKind::Tensix && chip.harvested_rows.contains(&xy.y);
+        let eth = channel.filter(|_| kind == TileKind::Eth);
+        let cores = if harvested { &[] } else { kind.cores() };
+        TileState {
+            xy,
+            kind,
+            harvested,
+            eth: eth.map(|channel| self.eth(chip.id, xy, channel)),
+            cores: cores.iter().map(|&core| self.core(chip.id, xy, core)).collect(),
+        }
+    }
+
+    fn at(chip: ChipId, tile: NocXy, offset: u64) -> NocAddr {
+        NocAddr { chip, tile, offset }
+    }
+}
+
+/// SOFT_RESET_0 of a tile that has cores.
+fn soft_reset(kind: TileKind) -> Option<u64> {
+    Some(wormhole().block(Space::Tile(kind), "debug")? + wormhole().debug.soft_reset_0.at)
+}

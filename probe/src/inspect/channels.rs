@@ -1,0 +1,78 @@
+//! `eth_channel_sync_t` at both ends of a link, and what the two together mean (tt-metal.md 3.2).
+
+use crate::state::{ChannelMeaning, ChannelState};
+
+/// One end's words; their meaning is what this end alone can say.
+pub(super) fn decode(index: u8, bytes: &[u8]) -> ChannelState {
+    let word = |at: usize| {
+        let word = bytes.get(at..).and_then(|rest| rest.first_chunk()).copied();
+        u32::from_le_bytes(word.unwrap_or_default())
+    };
+    let (bytes_sent, receiver_ack, src_id) = (word(0), word(4), word(8));
+    let alone = Words { bytes_sent, receiver_ack };
+    ChannelState { index, bytes_sent, receiver_ack, src_id, meaning: meaning(alone, None) }
+}
+
+/// The two flow-control words of an end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words {
+    pub(super) bytes_sent: u32,
+    pub(super) receiver_ack: u32,
+}
+
+impl From<&ChannelState> for Words {
+    fn from(channel: &ChannelState) -> Self {
+        Self { bytes_sent: channel.bytes_sent, receiver_ack: channel.receiver_ack }
+    }
+}
+
+/// What both ends say. The sender is the end whose count stands longest; when both stand, the
+/// acknowledge is at the sender, so the table needs no direction.
+pub(super) fn meaning(one: Words, other: Option<Words>) -> ChannelMeaning {
+    let Some(other) = other else {
+        return match (one.bytes_sent, one.receiver_ack) {
+            (0, _) => ChannelMeaning::Idle,
+            (_, 0) => ChannelMeaning::SentUnacknowledged,
+            _ => ChannelMeaning::AcknowledgedNotDone,
+        };
+    };
+    let acknowledged = |words: Words| words.bytes_sent != 0 && words.receiver_ack != 0;
+    match (one.bytes_sent != 0, other.bytes_sent != 0) {
+        (false, false) => ChannelMeaning::Idle,
+        (true, true) if acknowledged(one) || acknowledged(other) => {
+            ChannelMeaning::AcknowledgedNotDone
+        }
+        (true, true) => ChannelMeaning::ArrivedUnserviced,
+        _ if acknowledged(one) || acknowledged(other) => ChannelMeaning::CompletionUnderway,
+        _ => ChannelMeaning::SentUnacknowledged,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(bytes_sent: u32, receiver_ack: u32) -> Words {
+        Words { bytes_sent, receiver_ack }
+    }
+
+    #[test]
+    fn the_table_of_the_reference_from_either_side() {
+        use ChannelMeaning::{
+            AcknowledgedNotDone, ArrivedUnserviced, CompletionUnderway, Idle, SentUnacknowledged,
+        };
+        let table = [
+            (words(0, 0), words(0, 0), Idle),
+            (words(64, 0), words(0, 0), SentUnacknowledged),
+            (words(64, 0), words(64, 0), ArrivedUnserviced),
+            (words(64, 1), words(64, 0), AcknowledgedNotDone),
+            (words(64, 1), words(0, 0), CompletionUnderway),
+        ];
+        for (sender, receiver, expected) in table {
+            assert_eq!(meaning(sender, Some(receiver)), expected);
+            assert_eq!(meaning(receiver, Some(sender)), expected);
+        }
+        assert_eq!(meaning(words(64, 0), None), SentUnacknowledged);
+        assert_eq!(meaning(words(64, 1), None), AcknowledgedNotDone);
+    }
+}

@@ -1,0 +1,222 @@
+//! One core: what it was told, where it is, what runs there.
+
+use super::{View, plan::details, soft_reset};
+use crate::images::{Image, Mailbox, Spot, processor, waypoint_code};
+use crate::snapshot::AccessError;
+use crate::state::{
+    Activity, ChannelState, CoreState, GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState,
+    NamedWord, Reading, SourceLine,
+};
+use crate::wormhole::tile_kind;
+use layouts::{ChipId, CoreId, CoreKind, NocXy, wormhole};
+use symbols::Symbols;
+
+impl View<'_> {
+    pub(super) fn core(&self, chip: ChipId, xy: NocXy, core: CoreKind) -> CoreState {
+        let id = CoreId { chip, tile: xy, core };
+        let images = self.images.on(id);
+        let mailbox = self.images.mailbox_of(id);
+        let held = self.held(id);
+        let go = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.go(id, mailbox));
+        let launch = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.launch(id, mailbox));
+        let waypoint = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.waypoint(id, mailbox));
+        let activity = self.activity(id, &held, &go, &launch);
+        let kernel_runs = activity == Reading::Known(Activity::Running);
+        let location = waypoint.known().map(|code| location(&images, code, kernel_runs));
+        CoreState {
+            id,
+            activity,
+            waypoint,
+            location: location.unwrap_or_default(),
+            go,
+            launch,
+            heartbeat: self.heartbeat(id),
+            images: images.iter().map(|(image, evidence)| usage(image, *evidence)).collect(),
+            channels: mailbox.map_or(Vec::new(), |(mailbox, _)| self.channels(id, mailbox)),
+            words: self.words(id, &images, mailbox.map(|(_, symbols)| symbols)),
+        }
+    }
+
+    /// Is the core held in reset?
+    fn held(&self, id: CoreId) -> Reading<bool> {
+        let Some(register) = soft_reset(tile_kind(id.tile)) else { return Reading::Absent };
+        let bit = match wormhole().tensix.cores.of(id.core) {
+            Some(core) => core.reset_bit,
+            None => wormhole().eth.values.reset_bit,
+        };
+        match self.word(id.chip, id.tile, register) {
+            Reading::Known(word) => Reading::Known(word >> bit & 1 == 1),
+            Reading::Unread(reason) => Reading::Unread(reason),
+            _ => Reading::Absent,
+        }
+    }
+
+    fn go(&self, id: CoreId, mailbox: &Mailbox) -> Reading<GoSignal> {
+        match self.shot.bytes(Self::at(id.chip, id.tile, mailbox.go_signal), 1) {
+            Err(reason) => Reading::Unread(reason),
+            Ok(bytes) => match bytes.first().copied().unwrap_or_default() {
+                0x00 => Reading::Known(GoSignal::Done),
+                0x40 => Reading::Known(GoSignal::Init),
+                0x80 => Reading::Known(GoSignal::Go),
+                0xC0 => Reading::Known(GoSignal::ResetReadPtr),
+                0xE0 => Reading::Known(GoSignal::ResetReadPtrFromHost),
+                0xF0 => Reading::Known(GoSignal::ReplayTrace),
+                other => Reading::Unknown(other.into()),
+            },
+        }
+    }
+
+    fn launch(&self, id: CoreId, mailbox: &Mailbox) -> Reading<LaunchState> {
+        match self.launch_entry(id, mailbox) {
+            Ok(Some(launch)) => Reading::Known(launch),
+            Ok(None) => Reading::Unknown(mailbox.launch_count),
+            Err(reason) => Reading::Unread(reason),
+        }
+    }
+
+    fn launch_entry(
+        &self,
+        id: CoreId,
+        mailbox: &Mailbox,
+    ) -> Result<Option<LaunchState>, AccessError> {
+        let value = |at: u64, len: u32| {
+            self.shot.bytes(Self::at(id.chip, id.tile, at), len).map(Spot::value)
+        };
+        let rd_ptr = value(mailbox.rd_ptr, 4)?;
+        if rd_ptr >= mailbox.launch_count {
+            return Ok(None);
+        }
+        let entry = mailbox.launch + rd_ptr * mailbox.launch_bytes;
+        Ok(Some(LaunchState {
+            rd_ptr: rd_ptr as u32,
+            enables: value(entry + mailbox.enables, 4)? as u32,
+            mode: value(entry + mailbox.mode, 1)? as u8,
+            host_assigned_id: value(entry + mailbox.host_assigned_id, 4)? as u32,
+            kernel_id: value(entry + mailbox.kernel_ids + 2 * processor(id.core), 2)? as u16,
+        }))
+    }
+
+    fn waypoint(&self, id: CoreId, mailbox: &Mailbox) -> Reading<String> {
+        match self.shot.bytes(Self::at(id.chip, id.tile, mailbox.waypoint(id.core)), 4) {
+            Ok([0, 0, 0, 0]) => Reading::Unknown(0),
+            Ok(word) => Reading::Known(waypoint_code(word)),
+            Err(reason) => Reading::Unread(reason),
+        }
+    }
+
+    /// Only ERISC firmware beats (wormhole.md 5.3).
+    fn heartbeat(&self, id: CoreId) -> Reading<u32> {
+        if id.core != CoreKind::Erisc {
+            return Reading::Absent;
+        }
+        match self.word(id.chip, id.tile, wormhole().eth.l1.heartbeat.at) {
+            Reading::Known(0) => Reading::Absent,
+            other => other,
+        }
+    }
+
+    fn activity(
+        &self,
+        id: CoreId,
+        held: &Reading<bool>,
+        go: &Reading<GoSignal>,
+        launch: &Reading<LaunchState>,
+    ) -> Reading<Activity> {
+        match held {
+            Reading::Known(true) => return Reading::Known(Activity::InReset),
+            Reading::Unread(reason) => return Reading::Unread(reason.clone()),
+            _ => {}
+        }
+        if id.core == CoreKind::Erisc {
+            match self.word(id.chip, id.tile, wormhole().eth.l1.launch_flag.at) {
+                Reading::Known(0) => return Reading::Known(Activity::BaseFirmware),
+                Reading::Unread(reason) => return Reading::Unread(reason),
+                _ => {}
+            }
+        }
+        let enabled = launch.known().is_some_and(|l| l.enables >> processor(id.core) & 1 == 1);
+        match go {
+            Reading::Known(GoSignal::Init) if id.core == CoreKind::Erisc => {
+                // Active Ethernet firmware leaves INIT standing while it waits (tt-metal.md 1.2).
+                Reading::Known(Activity::Waiting)
+            }
+            Reading::Known(GoSignal::Init) => Reading::Known(Activity::BaseFirmware),
+            Reading::Known(GoSignal::Go) if enabled => Reading::Known(Activity::Running),
+            Reading::Known(GoSignal::Done) if enabled => Reading::Known(Activity::Done),
+            Reading::Known(_) => Reading::Known(Activity::Waiting),
+            Reading::Unknown(value) => Reading::Unknown(*value),
+            Reading::Unread(reason) => Reading::Unread(reason.clone()),
+            Reading::Absent => Reading::Unknown(0),
+        }
+    }
+
+    /// The words of the core's images that this look read.
+    fn words(
+        &self,
+        id: CoreId,
+        images: &[(&Image, ImageEvidence)],
+        symbols: Option<&Symbols>,
+    ) -> Vec<NamedWord> {
+        let looked = self.detailed(id, symbols);
+        let of_images = images.iter().flat_map(|(image, _)| image.state.clone());
+        let spots = of_images.chain(looked);
+        spots
+            .filter_map(|spot| {
+                match self.shot.bytes(Self::at(id.chip, id.tile, spot.addr), spot.size) {
+                    Err(AccessError::NotAsked) => None,
+                    Err(reason) => Some((spot, Reading::Unread(reason))),
+                    Ok(bytes) => Some((spot, Reading::Known(Spot::value(bytes)))),
+                }
+            })
+            .map(|(Spot { name, addr, size }, value)| NamedWord { name, addr, size, value })
+            .collect()
+    }
+
+    /// Mailbox members, if the look went into detail: `go_message_index` is read then only.
+    fn detailed(&self, id: CoreId, symbols: Option<&Symbols>) -> Vec<Spot> {
+        let Some((mailbox, symbols)) = self.images.mailbox_of(id).map(|(m, _)| m).zip(symbols)
+        else {
+            return Vec::new();
+        };
+        let index = self.shot.word(Self::at(id.chip, id.tile, mailbox.go_index));
+        if matches!(index, Err(AccessError::NotAsked)) { Vec::new() } else { details(symbols) }
+    }
+
+    pub(super) fn channels(&self, id: CoreId, mailbox: &Mailbox) -> Vec<ChannelState> {
+        let Some(channels) = mailbox.channels.filter(|_| id.core == CoreKind::Erisc) else {
+            return Vec::new();
+        };
+        let places = self.images.channel_places(id);
+        let channels = (0..8).zip(places).filter_map(|(index, (_, live))| {
+            let listed = channels + 16 * u64::from(index);
+            // The live word, where the kernel keeps it elsewhere and it was read.
+            let bytes = live.map(|at| self.shot.bytes(Self::at(id.chip, id.tile, at), 16));
+            let bytes = bytes.and_then(Result::ok);
+            let bytes =
+                bytes.map_or_else(|| self.shot.bytes(Self::at(id.chip, id.tile, listed), 16), Ok);
+            Some(super::channels::decode(index, bytes.ok()?))
+        });
+        channels.collect()
+    }
+}
+
+fn usage(image: &Image, evidence: ImageEvidence) -> ImageUse {
+    ImageUse { role: image.role, name: image.name.clone(), load_addr: image.load_addr, evidence }
+}
+
+/// The source of a waypoint: the kernel's while one runs, else the lower layers'.
+fn location(images: &[(&Image, ImageEvidence)], code: &str, kernel_runs: bool) -> Vec<SourceLine> {
+    let believed = images.iter().filter(|(_, evidence)| *evidence != ImageEvidence::Mismatch);
+    let place = |(image, _): &&(&Image, ImageEvidence)| {
+        image.waypoints.iter().find(|place| place.code == code).map(|place| place.lines.clone())
+    };
+    let layers: Vec<_> = believed.collect();
+    let kernels = || layers.iter().filter(|(image, _)| image.role == ImageRole::Kernel);
+    let others = || layers.iter().rev().filter(|(image, _)| image.role != ImageRole::Kernel);
+    let found = if kernel_runs {
+        kernels().chain(others()).find_map(place)
+    } else {
+        others().chain(kernels()).find_map(place)
+    };
+    found.unwrap_or_default()
+}

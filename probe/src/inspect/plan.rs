@@ -1,0 +1,146 @@
+//! What to read for what somebody looks at.
+
+use super::soft_reset;
+use crate::images::{ImageMap, Mailbox, Spot, spots};
+use crate::snapshot::{Plan, Span};
+use crate::state::ImageRole;
+use crate::target::{Chip, Mesh};
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind, wormhole};
+
+/// What somebody looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interest {
+    /// The Ethernet tiles of all chips: links, channels, ERISCs.
+    pub links: bool,
+    /// Chips whose compute tiles matter.
+    pub compute: Vec<ChipId>,
+    /// A tile to be read in every detail.
+    pub tile: Option<(ChipId, NocXy)>,
+    /// Ranges that are shown as bytes.
+    pub spans: Vec<Span>,
+    /// Read the build ids, to prove which images run.
+    pub proofs: bool,
+}
+
+impl Interest {
+    /// All tiles of all chips, with proofs.
+    pub fn everything(mesh: &Mesh) -> Self {
+        let compute = mesh.chips.iter().map(|chip| chip.id).collect();
+        Self { links: true, compute, proofs: true, ..Self::default() }
+    }
+}
+
+/// The ranges to read.
+pub fn plan(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
+    let mut wish = Wish { images, interest, spans: interest.spans.clone() };
+    for chip in &mesh.chips {
+        for tile in wormhole().grid() {
+            wish.tile(chip, tile.xy, tile.kind);
+        }
+    }
+    Plan { spans: wish.spans }
+}
+
+struct Wish<'a> {
+    images: &'a ImageMap,
+    interest: &'a Interest,
+    spans: Vec<Span>,
+}
+
+impl Wish<'_> {
+    fn tile(&mut self, chip: &Chip, xy: NocXy, kind: TileKind) {
+        let detail = self.interest.tile == Some((chip.id, xy));
+        let harvested = kind == TileKind::Tensix && chip.harvested_rows.contains(&xy.y);
+        let wanted = match kind {
+            TileKind::Eth => self.interest.links || detail,
+            TileKind::Tensix => self.interest.compute.contains(&chip.id) || detail,
+            _ => false,
+        };
+        if !wanted || harvested {
+            return;
+        }
+        if kind == TileKind::Eth {
+            self.link_words(chip.id, xy);
+        }
+        if let Some(reset) = soft_reset(kind) {
+            self.add(chip.id, xy, reset, 4);
+        }
+        for &core in kind.cores() {
+            self.core(CoreId { chip: chip.id, tile: xy, core }, detail);
+        }
+    }
+
+    fn add(&mut self, chip: ChipId, tile: NocXy, offset: u64, len: u64) {
+        let addr = NocAddr { chip, tile, offset };
+        self.spans.push(Span { addr, len: len as u32 });
+    }
+
+    /// What base firmware publishes of itself and its link.
+    fn link_words(&mut self, chip: ChipId, xy: NocXy) {
+        let l1 = &wormhole().eth.l1;
+        for word in [&l1.heartbeat, &l1.firmware_version, &l1.train_status, &l1.launch_flag] {
+            self.add(chip, xy, word.at, 4);
+        }
+        let counters = l1.uncorrected_codewords.end() - l1.link_status.at;
+        self.add(chip, xy, l1.link_status.at, counters);
+    }
+
+    fn core(&mut self, core: CoreId, detail: bool) {
+        if self.interest.proofs {
+            for image in self.images.candidates(core.core) {
+                if let Some((at, id)) = &image.build_id {
+                    self.add(core.chip, core.tile, *at, id.len() as u64);
+                }
+            }
+        }
+        let images = self.images.on(core);
+        for (image, _) in &images {
+            let whole = detail || image.role == ImageRole::Kernel;
+            for spot in image.state.iter().filter(|_| whole) {
+                self.add(core.chip, core.tile, spot.addr, spot.size.into());
+            }
+            if let Some(table) = crate::images::channel_table(&image.symbols) {
+                self.add(core.chip, core.tile, table.address, table.len().into());
+            }
+        }
+        for sync in self.images.channel_places(core).iter().filter_map(|(_, sync)| *sync) {
+            self.add(core.chip, core.tile, sync, 16);
+        }
+        if let Some((mailbox, symbols)) = self.images.mailbox_of(core) {
+            let (mailbox, details) =
+                (mailbox.clone(), if detail { details(symbols) } else { vec![] });
+            self.mailbox(core, &mailbox);
+            for spot in details {
+                self.add(core.chip, core.tile, spot.addr, spot.size.into());
+            }
+        }
+    }
+
+    fn mailbox(&mut self, core: CoreId, mailbox: &Mailbox) {
+        let (chip, xy) = (core.chip, core.tile);
+        self.add(chip, xy, mailbox.rd_ptr, 4);
+        // With host dispatch the pointer stays 0; another entry is read in detail only.
+        self.add(chip, xy, mailbox.launch, mailbox.launch_bytes);
+        self.add(chip, xy, mailbox.go_signal, 1);
+        self.add(chip, xy, mailbox.waypoint(core.core), 4);
+        if let Some(channels) = mailbox.channels.filter(|_| core.core == CoreKind::Erisc) {
+            self.add(chip, xy, channels, 8 * 16);
+        }
+    }
+}
+
+/// The mailbox members that a detailed view shows.
+pub(super) fn details(symbols: &symbols::Symbols) -> Vec<Spot> {
+    const SHOWN: [&str; 9] = [
+        "mailboxes->subordinate_sync",
+        "mailboxes->launch_msg_rd_ptr",
+        "mailboxes->launch[0].kernel_config",
+        "mailboxes->go_messages[0]",
+        "mailboxes->go_message_index",
+        "mailboxes->watcher.enable",
+        "mailboxes->watcher.debug_waypoint",
+        "mailboxes->watcher.pause_status",
+        "mailboxes->core_info.core_magic_number",
+    ];
+    SHOWN.iter().flat_map(|path| spots(symbols, path)).collect()
+}

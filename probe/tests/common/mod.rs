@@ -1,0 +1,53 @@
+//! What the tests against the vendor's simulator share.
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its part")]
+
+use layouts::{ChipId, NocAddr, NocXy};
+use probe::Patience;
+use probe::machine::BarTarget;
+use probe::snapshot::{Plan, Span};
+use probe::target::{Abilities, Target};
+use probe::ttsim::{self, HOST_ARGUMENT, HostCommand};
+use std::path::PathBuf;
+
+/// The body of a test named `host_helper`, by which a test binary becomes the library's host when
+/// it is started again with a path after `--skip`.
+pub fn help_host() {
+    let Some(library) = std::env::args_os().skip_while(|a| a != "--skip").nth(1) else { return };
+    if library.to_string_lossy().starts_with('/') {
+        let arguments = ["".into(), HOST_ARGUMENT.into(), library];
+        assert!(ttsim::host_if_asked(arguments.into_iter()).is_some());
+    }
+}
+
+/// libtest takes any text after `--skip`, which carries the library's path to the helper.
+pub fn host() -> HostCommand {
+    let arguments = ["--exact", "host_helper", "--nocapture", "--skip"];
+    HostCommand { program: None, arguments: arguments.map(Into::into).to_vec() }
+}
+
+pub fn library(build: &str) -> Option<PathBuf> {
+    let Some(folder) = std::env::var_os("MESHSCOPE_TTSIM_DIR") else {
+        eprintln!("skipped: MESHSCOPE_TTSIM_DIR is not set");
+        return None;
+    };
+    Some(PathBuf::from(folder).join(format!("libttsim_{build}.so")))
+}
+
+pub fn open(build: &str) -> Option<BarTarget> {
+    let bar = ttsim::open(&library(build)?, &host()).unwrap();
+    let abilities = Abilities { write: true, stepped_time: true, refusals: Vec::new() };
+    Some(BarTarget::open("ttsim", Box::new(bar), abilities, Patience::default()).unwrap())
+}
+
+pub fn addr(chip: u16, x: u8, y: u8, offset: u64) -> NocAddr {
+    NocAddr { chip: ChipId(chip), tile: NocXy { x, y }, offset }
+}
+
+pub fn read(target: &mut BarTarget, addr: NocAddr, len: u32) -> Vec<u8> {
+    let shot = target.read(&Plan { spans: vec![Span { addr, len }] });
+    shot.bytes(addr, len).unwrap().to_vec()
+}
+
+pub fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
+    u32::from_le_bytes(read(target, addr, 4).try_into().unwrap())
+}
