@@ -1,3 +1,12 @@
-//! The picture and the only binary.
+//! The edge of the program: reports of panics, and the exit code.
+#![forbid(unsafe_code)]
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Without it a panic is still reported, only less well.
+    let _ = color_eyre::install();
+    let run = || tui::run(std::env::args_os());
+    // 70: a panic is a fault of this program (DESIGN 8); the hook has reported it.
+    ExitCode::from(std::panic::catch_unwind(run).unwrap_or(70))
+}

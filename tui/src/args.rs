@@ -1,0 +1,134 @@
+//! The command line: verbs, global options, and what `--help` promises about JSON.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Where `--target` leads if it is not given and no device file exists; tests name their mesh instead.
+pub const DEFAULT_TARGET: &str = "emulator:n300";
+
+/// Where `--target` leads if it is not given and there are device files.
+pub(crate) const DEVICE_TARGET: &str = "silicon";
+
+const TARGETS: &str = "\
+Targets: emulator:<mesh>[,run=<workload>][,at=<time>][,seed=<n>], ttsim:<library>, silicon,
+/dev/tenstorrent/N, socket:<path>, or a recording. Without --target: silicon where device files exist,
+else emulator:n300 with ring ping running on it.
+
+Exit codes: 0 healthy, 1 findings, 2 usage or unusable input, 3 target unreachable, 4 partial,
+5 refused by safety, 70 internal, 130 interrupted. A closed pipe ends quietly with 0.";
+
+/// A terminal debugger and inspector for live Tenstorrent Wormhole meshes.
+///
+/// Without a verb it shows the live mesh where standard output is a terminal, and prints the mesh once where
+/// it is not.
+#[derive(Debug, Parser)]
+#[command(name = "meshscope", version, after_help = TARGETS)]
+pub(crate) struct Arguments {
+    /// The machine to look at.
+    #[arg(long, global = true, value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    /// Print JSON on standard output; prose stays on standard error.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colours; NO_COLOR is honoured.
+    #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub(crate) color: When,
+    /// Draw with ASCII only.
+    #[arg(long, global = true)]
+    pub(crate) ascii: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) verb: Option<Verb>,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The one-shot verbs, each of which is also a screen or a part of one.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Print chips and links, once.
+    ///
+    /// JSON: {"target","cycles","transactions","chips":[{"id","coord":[x,y,rack,shelf],"pcie","board",
+    /// "unique_id","gateway":[{"chip","channel"}],"harvested_rows"}],"links":[{"a":{"chip","channel"},
+    /// "b":{"chip","channel"},"state","a_to_b","b_to_a"}],"gaps":[{"chip","tile":[x,y],"addr","len","reason",
+    /// "detail"}],"problems":[...]}; null where unknown.
+    Mesh,
+    /// Print every core with its waypoint, once.
+    ///
+    /// JSON: {"target","cycles","cores":[{"chip","tile":[x,y],"core","waypoint","activity","go","heartbeat",
+    /// "launch","location":[{"function","file","line"}],"images":[{"role","name","load_addr","evidence"}],
+    /// "channels":[{"index","bytes_sent","receiver_ack","src_id","meaning"}],"missing":{...}}],"gaps":[...]};
+    /// what is null is named in "missing" with its reason.
+    Cores {
+        /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+        place: Option<String>,
+        /// Also print the decoded words of each core: "words":[{"name","addr","size","value"}].
+        #[arg(long)]
+        words: bool,
+    },
+    /// Print the links with both ends, once.
+    ///
+    /// JSON: {"target","cycles","links":[{"a","b","state","a_to_b","b_to_a","ends":[{"chip","channel","tile",
+    /// "waypoint","train_status","link_status","retrain_count","crc_errors","packets_sent",
+    /// "packets_received"},...]}],"gaps":[...]}.
+    Links,
+    /// Read memory of a tile.
+    ///
+    /// JSON: {"chip","tile":[x,y],"addr","bytes":"hex"}.
+    Read {
+        /// Where: <chip>:<x>-<y>:<addr>, NOC 0 coordinates, the address decimal or 0x hexadecimal.
+        place: String,
+        /// How many bytes, decimal or 0x hexadecimal.
+        #[arg(default_value = "4", value_name = "LEN")]
+        len: String,
+    },
+    /// Ask a firmware ELF for types and addresses; needs no target.
+    Symbols {
+        /// What to ask.
+        #[command(subcommand)]
+        question: Question,
+    },
+    /// Hold an emulated mesh on a Unix socket, so that it outlives its clients (--target socket:PATH).
+    Serve {
+        /// The mesh, such as emulator:n300.
+        mesh: Option<String>,
+        /// Where to listen.
+        #[arg(long, value_name = "PATH")]
+        socket: PathBuf,
+    },
+}
+
+/// A question to an ELF.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Question {
+    /// Print a type's members with offsets, sizes and holes.
+    ///
+    /// JSON: {"name","size","members":[{"name","offset","size","type"}]}; offsets and sizes are bytes; bit-fields
+    /// also carry "bit_size" and "bit_offset", counted in bits from the start of the type; null where unknown.
+    Type {
+        /// The type, or a path into one: mailboxes_t, mailboxes_t.launch[0].
+        name: String,
+        /// The file.
+        #[arg(long, value_name = "FILE")]
+        elf: PathBuf,
+    },
+    /// Print the functions, files and lines at an address.
+    ///
+    /// JSON: {"addr","frames":[{"function","file","line"}]}, innermost first, null where unknown.
+    Addr {
+        /// The address as the core sees it, decimal or 0x hexadecimal.
+        addr: String,
+        /// The file.
+        #[arg(long, value_name = "FILE")]
+        elf: PathBuf,
+    },
+}

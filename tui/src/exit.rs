@@ -1,0 +1,82 @@
+//! How the program ends: every error and every finding becomes an exit code here and nowhere else.
+
+use probe::snapshot::AccessError;
+use std::fmt;
+use std::io;
+
+/// What a verb found, where it did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Healthy,
+    /// Something is wrong with the mesh.
+    Findings,
+    /// A part could not be read.
+    Partial,
+}
+
+/// Why the program could not do what it was asked for: one line that says what and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// An argument, or an input that it names, cannot be used.
+    Usage(String),
+    /// The target cannot be reached.
+    Unreachable(String),
+    /// The safe access layer does not allow it.
+    Refused(String),
+    /// A fault of this program.
+    Internal(String),
+    /// A person or the system stopped it.
+    Interrupted,
+    /// Who read the output has gone: not an error.
+    ClosedPipe,
+}
+
+/// The exit code (DESIGN 8).
+pub(crate) fn code(result: &Result<Outcome, Failure>) -> u8 {
+    match result {
+        Ok(Outcome::Healthy) | Err(Failure::ClosedPipe) => 0,
+        Ok(Outcome::Findings) => 1,
+        Err(Failure::Usage(_)) => 2,
+        Err(Failure::Unreachable(_)) => 3,
+        Ok(Outcome::Partial) => 4,
+        Err(Failure::Refused(_)) => 5,
+        Err(Failure::Internal(_)) => 70,
+        Err(Failure::Interrupted) => 130,
+    }
+}
+
+impl Failure {
+    /// What an access error means for the whole program, with the place where it happened.
+    pub(crate) fn of_access(place: &str, error: &AccessError) -> Self {
+        let text = format!("{place}: {error}");
+        match error {
+            AccessError::Refused(_) => Self::Refused(text),
+            _ => Self::Unreachable(text),
+        }
+    }
+
+    /// What an error of standard output means: a closed pipe is a quiet end.
+    pub(crate) fn of_output(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::ClosedPipe
+        } else {
+            Self::Internal(format!("standard output: {error}"))
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(text)
+            | Self::Unreachable(text)
+            | Self::Refused(text)
+            | Self::Internal(text) => f.write_str(text),
+            Self::Interrupted => f.write_str("interrupted"),
+            Self::ClosedPipe => f.write_str("closed pipe"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

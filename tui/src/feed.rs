@@ -1,0 +1,122 @@
+//! The probe thread and what it hands to the screens: one sample at a time, the newest wins.
+
+use probe::snapshot::{AccessError, Snapshot, Span};
+use probe::state::MeshState;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// The pause between two looks; the target is not to be kept busy by being watched.
+const PACE: Duration = Duration::from_millis(100);
+
+/// One published look at the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The words that opened the target, such as `emulator:n300`.
+    pub target: String,
+    /// Nothing can be written to the target.
+    pub read_only: bool,
+    /// What the bytes mean.
+    pub state: MeshState,
+    /// The bytes that the memory pane asked for; where they are missing, its gaps say why.
+    pub memory: Snapshot,
+    /// Host time when the look ended, in microseconds since the Unix epoch.
+    pub taken_micros: u64,
+    /// Which look this is, counted from 1: what is missing between two was never shown.
+    pub number: u64,
+}
+
+/// Something that can be looked at again and again: an open target with its decoder.
+pub trait Look: Send {
+    /// Takes one look, and reads this range too if there is one.
+    ///
+    /// # Errors
+    /// Only when the target is gone for good; anything less is a gap.
+    fn look(&mut self, watch: Option<Span>) -> Result<Sample, AccessError>;
+}
+
+/// What the probe thread says.
+#[derive(Clone, Debug)]
+pub(crate) enum Published {
+    Sample(Arc<Sample>),
+    Lost(String),
+    Panicked,
+}
+
+/// The screens' end of the probe thread.
+pub(crate) struct Feed {
+    newest: watch::Receiver<Option<Published>>,
+    wishes: mpsc::Sender<Option<Span>>,
+}
+
+impl Feed {
+    /// Starts the probe thread; it opens the target itself, so that the first picture need not wait.
+    pub(crate) fn start<O, L>(open: O) -> std::io::Result<Self>
+    where
+        O: FnOnce() -> Result<L, String> + Send + 'static,
+        L: Look,
+    {
+        let (publish, newest) = watch::channel(None);
+        let (wishes, asked) = mpsc::channel();
+        std::thread::Builder::new().name("probe".into()).spawn(move || {
+            let last = std::panic::catch_unwind(AssertUnwindSafe(|| match open() {
+                Ok(mut looker) => watch_on(&mut looker, &publish, &asked),
+                Err(why) => Some(Published::Lost(why)),
+            }));
+            // The panic itself was reported by the hook.
+            if let Some(last) = last.unwrap_or(Some(Published::Panicked)) {
+                publish.send_replace(Some(last));
+            }
+        })?;
+        Ok(Self { newest, wishes })
+    }
+
+    /// Waits for something newer than what was seen last.
+    pub(crate) async fn next(&mut self) -> Published {
+        loop {
+            if self.newest.changed().await.is_err() {
+                return Published::Lost("the probe thread ended".into());
+            }
+            if let Some(published) = self.newest.borrow_and_update().clone() {
+                return published;
+            }
+        }
+    }
+
+    /// Lets the looks to come read this range too.
+    pub(crate) fn watch(&self, span: Option<Span>) {
+        // If the thread is gone, what it said last is about to be shown.
+        let _ = self.wishes.send(span);
+    }
+}
+
+/// Looks again and again, until nobody listens or the target is gone.
+fn watch_on(
+    looker: &mut impl Look,
+    publish: &watch::Sender<Option<Published>>,
+    asked: &mpsc::Receiver<Option<Span>>,
+) -> Option<Published> {
+    let mut wish = None;
+    loop {
+        let next = Instant::now() + PACE;
+        match looker.look(wish) {
+            Ok(sample) => {
+                publish.send_replace(Some(Published::Sample(Arc::new(sample))));
+            }
+            Err(error) => return Some(Published::Lost(error.to_string())),
+        }
+        if publish.is_closed() {
+            return None;
+        }
+        // A wish ends the pause early: whoever asks should not wait for the next turn.
+        let pause = next.saturating_duration_since(Instant::now());
+        match asked.recv_timeout(pause) {
+            Ok(asked) => wish = asked,
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+        }
+        wish = asked.try_iter().last().unwrap_or(wish);
+    }
+}

@@ -1,0 +1,172 @@
+//! One glyph or letter for each state, so that colour is never the only cue; every glyph has an ASCII twin.
+
+use probe::snapshot::AccessError;
+use probe::state::{Activity, ChannelMeaning, LinkCondition, Reading};
+
+/// Which set of glyphs is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Glyphs {
+    /// Nothing but ASCII.
+    pub ascii: bool,
+}
+
+/// Why there is no value: each has its own word and glyph, and none of them is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// Read, but the bytes mean nothing known.
+    Unknown,
+    /// Nobody asked, or the recording does not hold it.
+    Unread,
+    /// No answer within the deadline.
+    TimedOut,
+    /// The access layer does not allow it.
+    Refused,
+    /// No way leads there.
+    Unreachable,
+    /// Held in reset.
+    InReset,
+    /// The device is gone.
+    Gone,
+    /// The routing queue answered with an error.
+    Queue,
+    /// There is no such thing here.
+    Absent,
+}
+
+/// All ways of missing, in the order in which help explains them.
+pub(crate) const MISSING: [Missing; 9] = [
+    Missing::Unknown,
+    Missing::Unread,
+    Missing::TimedOut,
+    Missing::Refused,
+    Missing::Unreachable,
+    Missing::InReset,
+    Missing::Gone,
+    Missing::Queue,
+    Missing::Absent,
+];
+
+impl Missing {
+    /// How this access error is missing.
+    pub(crate) fn of_error(error: &AccessError) -> Self {
+        match error {
+            AccessError::Refused(_) => Self::Refused,
+            AccessError::TimedOut { .. } => Self::TimedOut,
+            AccessError::Unreachable(_) => Self::Unreachable,
+            AccessError::InReset => Self::InReset,
+            AccessError::DeviceGone(_) => Self::Gone,
+            AccessError::QueueError { .. } => Self::Queue,
+            AccessError::NotRecorded | AccessError::NotAsked => Self::Unread,
+        }
+    }
+
+    /// How this reading is missing, if it is.
+    pub(crate) fn of<T>(reading: &Reading<T>) -> Option<Self> {
+        match reading {
+            Reading::Known(_) => None,
+            Reading::Unknown(_) => Some(Self::Unknown),
+            Reading::Unread(error) => Some(Self::of_error(error)),
+            Reading::Absent => Some(Self::Absent),
+        }
+    }
+
+    /// The word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Unread => "unread",
+            Self::TimedOut => "timed out",
+            Self::Refused => "refused",
+            Self::Unreachable => "unreachable",
+            Self::InReset => "in reset",
+            Self::Gone => "device gone",
+            Self::Queue => "queue error",
+            Self::Absent => "absent",
+        }
+    }
+}
+
+impl Glyphs {
+    fn pick(self, unicode: &'static str, ascii: &'static str) -> &'static str {
+        if self.ascii { ascii } else { unicode }
+    }
+
+    pub(crate) fn missing(self, missing: Missing) -> &'static str {
+        match missing {
+            Missing::Unknown => self.pick("¿", "!"),
+            Missing::Unread => "?",
+            Missing::TimedOut => self.pick("✗", "x"),
+            Missing::Refused => self.pick("⊘", "#"),
+            Missing::Unreachable => self.pick("↯", "/"),
+            Missing::InReset => self.pick("○", "o"),
+            Missing::Gone => self.pick("†", "+"),
+            Missing::Queue => "Q",
+            Missing::Absent => self.pick("–", "-"),
+        }
+    }
+
+    pub(crate) fn stale(self) -> &'static str {
+        self.pick("◷", "~")
+    }
+
+    pub(crate) fn activity(self, activity: Activity) -> &'static str {
+        match activity {
+            Activity::InReset => self.pick("○", "o"),
+            Activity::BaseFirmware => self.pick("◇", "b"),
+            Activity::Waiting => self.pick("◌", "w"),
+            Activity::Running => self.pick("▶", ">"),
+            Activity::Done => self.pick("■", "d"),
+        }
+    }
+
+    pub(crate) fn link(self, condition: LinkCondition) -> &'static str {
+        match condition {
+            LinkCondition::Up => self.pick("═", "="),
+            LinkCondition::Training => self.pick("≈", "~"),
+            LinkCondition::Down => self.pick("╳", "x"),
+            LinkCondition::Disagree => self.pick("≠", "!"),
+            LinkCondition::Unread => self.pick("┄", "."),
+        }
+    }
+
+    pub(crate) fn to_right(self) -> &'static str {
+        self.pick("▶", ">")
+    }
+
+    pub(crate) fn to_left(self) -> &'static str {
+        self.pick("◀", "<")
+    }
+
+    pub(crate) fn cursor(self) -> &'static str {
+        self.pick("▸", ">")
+    }
+
+    pub(crate) fn harvested(self) -> &'static str {
+        self.pick("▒▒▒▒", "xxxx")
+    }
+
+    pub(crate) fn router(self) -> &'static str {
+        self.pick("·", ".")
+    }
+
+    pub(crate) fn channel(self, meaning: ChannelMeaning) -> &'static str {
+        match meaning {
+            ChannelMeaning::Idle => self.pick("·", "."),
+            ChannelMeaning::SentUnacknowledged => self.pick("▷", "s"),
+            ChannelMeaning::ArrivedUnserviced => self.pick("▶", "a"),
+            ChannelMeaning::AcknowledgedNotDone => self.pick("◆", "k"),
+            ChannelMeaning::CompletionUnderway => self.pick("◁", "c"),
+        }
+    }
+}
+
+/// The letter of a link's state.
+pub(crate) fn link_letter(condition: LinkCondition) -> &'static str {
+    match condition {
+        LinkCondition::Up => "U",
+        LinkCondition::Training => "T",
+        LinkCondition::Down => "D",
+        LinkCondition::Disagree => "!",
+        LinkCondition::Unread => "?",
+    }
+}

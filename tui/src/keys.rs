@@ -1,0 +1,203 @@
+//! The one table of keys: input is looked up in it, and help and footer are printed from it.
+
+use crate::model::Screen;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// What a key does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Quit,
+    Interrupt,
+    Help,
+    NextPane,
+    PreviousPane,
+    Up,
+    Down,
+    Left,
+    Right,
+    PageUp,
+    PageDown,
+    Top,
+    Bottom,
+    /// `g`: the first of two goes nowhere yet.
+    HalfTop,
+    Enter,
+    Back,
+    Freeze,
+    Find,
+    FindNext,
+    FindPrevious,
+    Goto,
+    PreviousCore,
+    NextCore,
+    Show(Screen),
+}
+
+/// A key with the modifiers that matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chord {
+    code: KeyCode,
+    control: bool,
+}
+
+/// A line of the table.
+pub(crate) struct Binding {
+    pub(crate) chords: &'static [Chord],
+    pub(crate) action: Action,
+    /// The screens where it holds; none means everywhere.
+    pub(crate) on: &'static [Screen],
+    /// What help says.
+    pub(crate) help: &'static str,
+    /// What the footer says: keys and a word; not every key is named there.
+    pub(crate) foot: Option<(&'static str, &'static str)>,
+}
+
+const fn key(code: KeyCode) -> Chord {
+    Chord { code, control: false }
+}
+
+const fn char(c: char) -> Chord {
+    key(KeyCode::Char(c))
+}
+
+const fn control(c: char) -> Chord {
+    Chord { code: KeyCode::Char(c), control: true }
+}
+
+const fn bind(
+    chords: &'static [Chord],
+    action: Action,
+    on: &'static [Screen],
+    help: &'static str,
+    foot: Option<(&'static str, &'static str)>,
+) -> Binding {
+    Binding { chords, action, on, help, foot }
+}
+
+const ALL: &[Screen] = &[];
+const CORES: &[Screen] = &[Screen::Chip, Screen::Core];
+const FINDS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core];
+
+/// Every key of every screen; the footer names them in this order.
+pub(crate) const BINDINGS: &[Binding] = &[
+    bind(&[char('q')], Action::Quit, ALL, "quit", Some(("q", "quit"))),
+    bind(&[control('c')], Action::Interrupt, ALL, "quit at once, also while a line is typed", None),
+    bind(
+        &[char('?'), key(KeyCode::F(1))],
+        Action::Help,
+        ALL,
+        "help, and back",
+        Some(("?", "help")),
+    ),
+    bind(
+        &[key(KeyCode::Enter)],
+        Action::Enter,
+        FINDS,
+        "open what is selected: chip, core, the bytes of a word",
+        Some(("Enter", "open")),
+    ),
+    bind(
+        &[key(KeyCode::Esc), char('-')],
+        Action::Back,
+        ALL,
+        "back: help, filter, then the screen before",
+        Some(("Esc", "back")),
+    ),
+    bind(
+        &[key(KeyCode::Tab)],
+        Action::NextPane,
+        &[Screen::Mesh, Screen::Core],
+        "next pane",
+        Some(("Tab", "pane")),
+    ),
+    bind(
+        &[key(KeyCode::BackTab)],
+        Action::PreviousPane,
+        &[Screen::Mesh, Screen::Core],
+        "pane before",
+        None,
+    ),
+    bind(&[key(KeyCode::Up), char('k')], Action::Up, ALL, "up", Some(("hjkl", "move"))),
+    bind(&[key(KeyCode::Down), char('j')], Action::Down, ALL, "down", None),
+    bind(&[key(KeyCode::Left), char('h')], Action::Left, ALL, "left", None),
+    bind(&[key(KeyCode::Right), char('l')], Action::Right, ALL, "right", None),
+    bind(
+        &[char(' ')],
+        Action::Freeze,
+        ALL,
+        "freeze the display, and go on",
+        Some(("Space", "freeze")),
+    ),
+    bind(&[char('[')], Action::PreviousCore, CORES, "core before in this tile", None),
+    bind(&[char(']')], Action::NextCore, CORES, "next core in this tile", Some(("[ ]", "core"))),
+    bind(
+        &[char('/')],
+        Action::Find,
+        FINDS,
+        "filter links or words, find a waypoint, go to an address",
+        Some(("/", "find")),
+    ),
+    bind(&[char('n')], Action::FindNext, &[Screen::Chip], "next tile that was looked for", None),
+    bind(
+        &[char('N')],
+        Action::FindPrevious,
+        &[Screen::Chip],
+        "tile before that was looked for",
+        None,
+    ),
+    bind(
+        &[char(':')],
+        Action::Goto,
+        ALL,
+        "go to chip, chip:x-y, chip:x-y:addr, chip:e<channel> or 0xaddr",
+        Some((":", "go to")),
+    ),
+    bind(&[char('1')], Action::Show(Screen::Mesh), ALL, "mesh screen", Some(("1-4", "screens"))),
+    bind(&[char('2')], Action::Show(Screen::Chip), ALL, "chip screen", None),
+    bind(&[char('3')], Action::Show(Screen::Core), ALL, "core screen", None),
+    bind(&[char('4')], Action::Show(Screen::Gaps), ALL, "gaps and problems", None),
+    bind(&[key(KeyCode::PageUp), control('u')], Action::PageUp, ALL, "page up", None),
+    bind(&[key(KeyCode::PageDown), control('d')], Action::PageDown, ALL, "page down", None),
+    bind(&[char('g')], Action::HalfTop, ALL, "twice: first line", None),
+    bind(&[key(KeyCode::Home)], Action::Top, ALL, "first line", None),
+    bind(&[key(KeyCode::End), char('G')], Action::Bottom, ALL, "last line", None),
+];
+
+/// What this key does on this screen, if anything.
+pub(crate) fn lookup(event: &KeyEvent, screen: Screen) -> Option<Action> {
+    let control = event.modifiers.contains(KeyModifiers::CONTROL);
+    if event.modifiers.contains(KeyModifiers::ALT) {
+        return None;
+    }
+    // Some terminals report Shift-Tab as Tab with a modifier.
+    let shifted_tab = event.code == KeyCode::Tab && event.modifiers.contains(KeyModifiers::SHIFT);
+    let code = if shifted_tab { KeyCode::BackTab } else { event.code };
+    let chord = Chord { code, control };
+    BINDINGS.iter().find(|b| b.holds_on(screen) && b.chords.contains(&chord)).map(|b| b.action)
+}
+
+impl Binding {
+    pub(crate) fn holds_on(&self, screen: Screen) -> bool {
+        self.on.is_empty() || self.on.contains(&screen)
+    }
+
+    /// The keys as help names them.
+    pub(crate) fn keys(&self) -> String {
+        self.chords.iter().map(|c| c.name()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Chord {
+    fn name(self) -> String {
+        let key = match self.code {
+            KeyCode::Char(' ') => "Space".to_owned(),
+            KeyCode::Char(c) => c.to_string(),
+            KeyCode::BackTab => "Shift-Tab".to_owned(),
+            KeyCode::PageUp => "PgUp".to_owned(),
+            KeyCode::PageDown => "PgDn".to_owned(),
+            KeyCode::F(n) => format!("F{n}"),
+            other => format!("{other:?}"),
+        };
+        if self.control { format!("Ctrl-{key}") } else { key }
+    }
+}

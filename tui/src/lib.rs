@@ -1,0 +1,30 @@
+//! The picture and the command line of meshscope: keys and samples in, pictures and text out.
+#![forbid(unsafe_code)]
+
+mod args;
+mod exit;
+pub mod feed;
+mod geometry;
+mod glyph;
+mod keys;
+mod locate;
+mod machine;
+pub mod message;
+pub mod model;
+mod output;
+mod place;
+mod program;
+mod screen;
+mod shape;
+pub mod terminal;
+pub mod theme;
+mod update;
+mod verbs;
+mod view;
+mod words;
+
+pub use args::DEFAULT_TARGET;
+pub use glyph::Glyphs;
+pub use program::run;
+pub use update::update;
+pub use view::view;

@@ -1,0 +1,69 @@
+//! Reads the words in which people name places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0x1104`.
+
+use layouts::{ChipId, NocXy};
+
+/// A place that a person named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// An address of the tile that is on screen.
+    Address(u64),
+    /// A chip.
+    Chip(ChipId),
+    /// An Ethernet channel of a chip.
+    Channel(ChipId, u8),
+    /// A tile by its NOC 0 coordinates, and perhaps an address in it.
+    Tile(ChipId, NocXy, Option<u64>),
+}
+
+/// A number, hexadecimal after `0x`, with `_` between digits if wanted.
+pub(crate) fn number(text: &str) -> Result<u64, String> {
+    let digits = text.replace('_', "");
+    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => digits.parse(),
+    };
+    value.map_err(|_| format!("'{text}' is not a number (decimal, or hexadecimal after 0x)"))
+}
+
+fn chip(text: &str) -> Result<ChipId, String> {
+    let number = text.parse().map_err(|_| format!("'{text}' is not a chip number"))?;
+    Ok(ChipId(number))
+}
+
+fn tile(text: &str) -> Result<NocXy, String> {
+    let pair =
+        text.split_once(['-', ',']).and_then(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)));
+    let Some((x, y)) = pair else {
+        return Err(format!("'{text}' is not a tile: NOC 0 coordinates such as 9-0 are"));
+    };
+    if x > 9 || y > 11 {
+        return Err(format!("tile {x}-{y} is outside the chip: x is 0 to 9, y is 0 to 11"));
+    }
+    Ok(NocXy { x, y })
+}
+
+/// Any place.
+pub(crate) fn place(text: &str) -> Result<Place, String> {
+    let parts: Vec<&str> = text.trim().split(':').collect();
+    match parts[..] {
+        [one] if one.starts_with("0x") || one.starts_with("0X") => Ok(Place::Address(number(one)?)),
+        [one] => Ok(Place::Chip(chip(one)?)),
+        [on, channel] if channel.starts_with('e') => {
+            let channel = channel.trim_start_matches('e');
+            let number =
+                channel.parse().map_err(|_| format!("'e{channel}' is not an Ethernet channel"))?;
+            Ok(Place::Channel(chip(on)?, number))
+        }
+        [on, at] => Ok(Place::Tile(chip(on)?, tile(at)?, None)),
+        [on, at, addr] => Ok(Place::Tile(chip(on)?, tile(at)?, Some(number(addr)?))),
+        _ => Err(format!("'{text}' is not <chip>:<x>-<y>:<addr>")),
+    }
+}
+
+/// A place with an address, as `meshscope read` wants it.
+pub(crate) fn address(text: &str) -> Result<(ChipId, NocXy, u64), String> {
+    match place(text)? {
+        Place::Tile(chip, xy, Some(addr)) => Ok((chip, xy, addr)),
+        _ => Err(format!("'{text}' is not <chip>:<x>-<y>:<addr>, such as 0:9-0:0x1104")),
+    }
+}

@@ -1,0 +1,36 @@
+//! Everything that can happen to the picture, and everything that it can ask for.
+
+use crate::feed::Sample;
+use crossterm::event::KeyEvent;
+use probe::snapshot::Span;
+use std::sync::Arc;
+
+/// Something happened: the only way in which the model changes.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// Text was pasted; only a prompt takes it.
+    Paste(String),
+    /// The terminal has this many columns and rows now.
+    Resize(u16, u16),
+    /// The probe thread published a look at the target.
+    Sample(Arc<Sample>),
+    /// The probe thread ended, and why.
+    Lost(String),
+    /// Host time passed: microseconds since the Unix epoch. Ages on screen follow it.
+    Tick(u64),
+}
+
+/// Something that the picture asks of the world outside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Draw the model again.
+    Draw,
+    /// Leave.
+    Quit,
+    /// Leave, and say that it was an interruption.
+    Interrupt,
+    /// Let each look also read this range; `None` reads no memory beyond what the decoder needs.
+    Watch(Option<Span>),
+}

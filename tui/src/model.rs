@@ -1,0 +1,227 @@
+//! The state of the picture: plain data that `update` changes and `view` reads.
+
+use crate::feed::Sample;
+use crate::geometry;
+use crate::glyph::Glyphs;
+use crate::theme::Theme;
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
+use probe::state::{ChipState, CoreState, LinkState, MeshState, TileState};
+use std::sync::Arc;
+use tui_input::Input;
+
+/// The screens; digits select them in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Screen {
+    /// All chips and the links between them.
+    Mesh,
+    /// The tile grid of one chip.
+    Chip,
+    /// One core: mailbox, channels, images, memory.
+    Core,
+    /// What could not be read, and what was found wrong.
+    Gaps,
+}
+
+/// The panes of the mesh screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeshPane {
+    /// The chips at their coordinates.
+    Map,
+    /// The list of links.
+    Links,
+}
+
+/// The panes of the core screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CorePane {
+    /// Mailbox words and counters.
+    Words,
+    /// The channels of `erisc_info_t`, and the images.
+    Channels,
+    /// Bytes with the names that lie over them.
+    Memory,
+}
+
+/// What a line being typed is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptKind {
+    /// `/`: find or filter in the screen that is shown.
+    Find,
+    /// `:`: go to a chip, a tile or an address.
+    Goto,
+}
+
+/// A line being typed at the foot of the screen.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    /// What it is for.
+    pub kind: PromptKind,
+    /// What was typed.
+    pub input: Input,
+}
+
+/// The whole picture.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+    /// Styles.
+    pub theme: Theme,
+    /// Glyphs.
+    pub glyphs: Glyphs,
+    /// Host time, in microseconds since the Unix epoch.
+    pub now_micros: u64,
+    /// The words that open the target, shown until the first sample comes.
+    pub target: String,
+    /// The sample on screen.
+    pub shown: Option<Arc<Sample>>,
+    /// The sample that was on screen before it, to mark what moved.
+    pub before: Option<Arc<Sample>>,
+    /// The newest sample, which is not shown while frozen.
+    pub newest: Option<Arc<Sample>>,
+    /// Looks that were published and never shown, because a newer one came first.
+    pub dropped: u64,
+    /// The display stands still; looks go on.
+    pub frozen: bool,
+    /// Why the probe thread ended, if it did.
+    pub lost: Option<String>,
+    /// The screen that is shown.
+    pub screen: Screen,
+    /// The screens that Esc goes back to.
+    pub trail: Vec<Screen>,
+    /// First line of help on screen, while it is open.
+    pub help: Option<usize>,
+    /// The line being typed, if one is.
+    pub prompt: Option<Prompt>,
+    /// A sentence for the person, until the next key.
+    pub notice: Option<String>,
+    /// `g` was pressed once.
+    pub pending_g: bool,
+    /// Focused pane of the mesh screen.
+    pub mesh_pane: MeshPane,
+    /// Selected chip.
+    pub chip: ChipId,
+    /// Selected row of the links that pass the filter.
+    pub link: usize,
+    /// What `/` filters links by.
+    pub link_filter: String,
+    /// Selected tile of the selected chip.
+    pub tile: NocXy,
+    /// Selected core of the selected tile.
+    pub core: CoreKind,
+    /// What `/` last looked for on the chip screen.
+    pub find: String,
+    /// Focused pane of the core screen.
+    pub core_pane: CorePane,
+    /// Selected row of the words that pass the filter.
+    pub word: usize,
+    /// What `/` filters words by.
+    pub word_filter: String,
+    /// Address under the cursor of the memory pane, in the tile.
+    pub cursor: u64,
+    /// Address of the first byte that the memory pane shows, 16-aligned.
+    pub top: u64,
+    /// First row of the gaps screen.
+    pub gap: usize,
+}
+
+impl Model {
+    /// The picture before anything was read.
+    pub fn new(target: &str, theme: Theme, glyphs: Glyphs, size: (u16, u16)) -> Self {
+        Self {
+            size,
+            theme,
+            glyphs,
+            now_micros: 0,
+            target: target.to_owned(),
+            shown: None,
+            before: None,
+            newest: None,
+            dropped: 0,
+            frozen: false,
+            lost: None,
+            screen: Screen::Mesh,
+            trail: Vec::new(),
+            help: None,
+            prompt: None,
+            notice: None,
+            pending_g: false,
+            mesh_pane: MeshPane::Map,
+            chip: ChipId(0),
+            link: 0,
+            link_filter: String::new(),
+            tile: NocXy { x: 1, y: 0 },
+            core: CoreKind::Brisc,
+            find: String::new(),
+            core_pane: CorePane::Words,
+            word: 0,
+            word_filter: String::new(),
+            cursor: 0,
+            top: 0,
+            gap: 0,
+        }
+    }
+
+    /// The mesh on screen.
+    pub fn mesh(&self) -> Option<&MeshState> {
+        self.shown.as_deref().map(|sample| &sample.state)
+    }
+
+    /// The mesh that was on screen before.
+    pub(crate) fn mesh_before(&self) -> Option<&MeshState> {
+        self.before.as_deref().map(|sample| &sample.state)
+    }
+
+    /// The selected chip.
+    pub(crate) fn chip_state(&self) -> Option<&ChipState> {
+        self.mesh()?.chips.iter().find(|c| c.chip.id == self.chip)
+    }
+
+    /// The selected tile.
+    pub(crate) fn tile_state(&self) -> Option<&TileState> {
+        self.mesh()?.tile(self.chip, self.tile)
+    }
+
+    /// The id of the selected core.
+    pub(crate) fn core_id(&self) -> CoreId {
+        CoreId { chip: self.chip, tile: self.tile, core: self.core }
+    }
+
+    /// The selected core.
+    pub(crate) fn core_state(&self) -> Option<&CoreState> {
+        self.mesh()?.core(self.core_id())
+    }
+
+    /// The links that pass the filter.
+    pub(crate) fn links(&self) -> Vec<&LinkState> {
+        let Some(mesh) = self.mesh() else { return Vec::new() };
+        let wanted = self.link_filter.to_lowercase();
+        let text = |l: &LinkState| {
+            let state = crate::words::link(l.condition);
+            format!("{} {} {}", l.link.a, l.link.b, state)
+        };
+        mesh.links.iter().filter(|l| text(l).contains(&wanted)).collect()
+    }
+
+    /// The words of the selected core that pass the filter.
+    pub(crate) fn words(&self) -> Vec<&probe::state::NamedWord> {
+        let wanted = self.word_filter.to_lowercase();
+        let words = self.core_state().map_or(&[][..], |core| &core.words);
+        words.iter().filter(|w| w.name.to_lowercase().contains(&wanted)).collect()
+    }
+
+    /// The range that the memory pane shows, while it is on screen.
+    pub(crate) fn watched(&self) -> Option<probe::snapshot::Span> {
+        (self.screen == Screen::Core && self.core_state().is_some()).then(|| {
+            probe::snapshot::Span {
+                addr: NocAddr { chip: self.chip, tile: self.tile, offset: self.top },
+                len: u32::from(geometry::memory_rows(self.size)) * 16,
+            }
+        })
+    }
+
+    /// How old the sample on screen is, in microseconds of host time.
+    pub(crate) fn age_micros(&self) -> Option<u64> {
+        Some(self.now_micros.saturating_sub(self.shown.as_ref()?.taken_micros))
+    }
+}

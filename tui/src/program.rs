@@ -1,0 +1,85 @@
+//! The program from arguments to exit code.
+
+use crate::args::{Arguments, When};
+use crate::exit::{self, Failure, Outcome};
+use crate::feed::Feed;
+use crate::glyph::Glyphs;
+use crate::machine::{Machine, target_words};
+use crate::model::Model;
+use crate::output::{self, say};
+use crate::theme::Theme;
+use crate::{screen, verbs};
+use clap::Parser;
+use clap::error::ErrorKind;
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
+/// Runs the program and gives its exit code; what went wrong is one line on standard error.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let result = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => carry_out(&arguments),
+        Err(error) => refuse(&error),
+    };
+    if let Err(failure) = &result
+        && !matches!(failure, Failure::ClosedPipe)
+        && !failure.to_string().is_empty()
+    {
+        say(&failure.to_string());
+    }
+    exit::code(&result)
+}
+
+/// Help goes to standard output; what clap could not understand goes to standard error.
+fn refuse(error: &clap::Error) -> Result<Outcome, Failure> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            output::text(&error.render().to_string())?;
+            Ok(Outcome::Healthy)
+        }
+        _ => Err(Failure::Usage(one_line(&error.render().to_string()))),
+    }
+}
+
+/// What clap says in paragraphs, in one line: the fault and its tips, without usage and hints.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim);
+    let told =
+        lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information"));
+    let told: Vec<&str> = told.filter(|l| !l.is_empty()).collect();
+    let line = told.join("; ").replace(":;", ":");
+    format!("{} (see --help)", line.trim_start_matches("error: "))
+}
+
+fn carry_out(arguments: &Arguments) -> Result<Outcome, Failure> {
+    match &arguments.verb {
+        Some(verb) => verbs::run(verb, arguments),
+        None if shows_screens(arguments) => show(arguments),
+        None => verbs::print_mesh(arguments),
+    }
+}
+
+/// Screens need a terminal on both sides that can do more than print.
+fn shows_screens(arguments: &Arguments) -> bool {
+    let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    terminal && !arguments.json && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+}
+
+fn show(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let target = target_words(arguments.target.as_deref());
+    let size = crossterm::terminal::size().unwrap_or((80, 24));
+    let theme = Theme { color: uses_color(arguments.color) };
+    let model = Model::new(&target, theme, Glyphs { ascii: arguments.ascii }, size);
+    // A target that cannot be opened is told as any other error, not inside a screen.
+    let machine = Machine::open(&target)?;
+    let feed = Feed::start(move || Ok(machine))
+        .map_err(|e| Failure::Internal(format!("probe thread: {e}")))?;
+    screen::run(model, feed)
+}
+
+fn uses_color(when: When) -> bool {
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+    }
+}

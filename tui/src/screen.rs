@@ -1,0 +1,110 @@
+//! The event loop of the screens: keys, signals, samples and time in; drawings out. It never waits for hardware.
+
+use crate::exit::{Failure, Outcome};
+use crate::feed::{Feed, Published};
+use crate::message::{Command, Message};
+use crate::model::Model;
+use crate::terminal::Session;
+use crate::{update, view};
+use crossterm::event::{Event, EventStream};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+use tokio_stream::StreamExt;
+
+/// The shortest time between two drawings.
+const DRAW_PAUSE: Duration = Duration::from_millis(33);
+/// How often ages on screen may change.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Runs the screens until a person leaves them.
+///
+/// # Errors
+/// `Interrupted` by a signal, `Internal` if the terminal or the probe thread fails.
+pub(crate) fn run(model: Model, feed: Feed) -> Result<Outcome, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::Internal(format!("event loop: {e}")))?;
+    runtime.block_on(turn(model, feed))
+}
+
+fn terminal_failed(error: &std::io::Error) -> Failure {
+    Failure::Internal(format!("terminal: {error}"))
+}
+
+struct Signals([Signal; 3]);
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        let kinds = [SignalKind::terminate(), SignalKind::hangup(), SignalKind::interrupt()];
+        let [a, b, c] = kinds.map(signal);
+        Ok(Self([a?, b?, c?]))
+    }
+
+    async fn any(&mut self) {
+        let [a, b, c] = &mut self.0;
+        tokio::select! {
+            _ = a.recv() => {}
+            _ = b.recv() => {}
+            _ = c.recv() => {}
+        }
+    }
+}
+
+async fn turn(mut model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
+    let mut signals = Signals::new().map_err(|e| Failure::Internal(format!("signals: {e}")))?;
+    let mut session = Session::enter().map_err(|e| terminal_failed(&e))?;
+    let mut events = EventStream::new();
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let mut fresh = false;
+    let mut next_draw = Instant::now();
+    loop {
+        let message = tokio::select! {
+            biased;
+            () = signals.any() => return Err(Failure::Interrupted),
+            event = events.next() => match event {
+                Some(Ok(event)) => translate(event),
+                Some(Err(error)) => return Err(terminal_failed(&error)),
+                // The terminal is gone, and nobody is left to look.
+                None => return Err(Failure::Interrupted),
+            },
+            () = sleep_until(next_draw), if !fresh => {
+                session.terminal.draw(|frame| view(&model, frame)).map_err(|e| terminal_failed(&e))?;
+                fresh = true;
+                next_draw = Instant::now() + DRAW_PAUSE;
+                None
+            }
+            published = feed.next(), if model.lost.is_none() => Some(match published {
+                Published::Sample(sample) => Message::Sample(sample),
+                Published::Lost(why) => Message::Lost(why),
+                Published::Panicked => return Err(Failure::Internal("the probe thread panicked".into())),
+            }),
+            _ = ticks.tick() => Some(Message::Tick(now_micros())),
+        };
+        let Some(message) = message else { continue };
+        for command in update(&mut model, message) {
+            match command {
+                Command::Draw => fresh = false,
+                Command::Quit => return Ok(Outcome::Healthy),
+                Command::Interrupt => return Err(Failure::Interrupted),
+                Command::Watch(span) => feed.watch(span),
+            }
+        }
+    }
+}
+
+fn translate(event: Event) -> Option<Message> {
+    match event {
+        Event::Key(key) => Some(Message::Key(key)),
+        Event::Paste(text) => Some(Message::Paste(text)),
+        Event::Resize(columns, rows) => Some(Message::Resize(columns, rows)),
+        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+    }
+}
+
+/// Host time, in microseconds since the Unix epoch.
+pub(crate) fn now_micros() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
+}

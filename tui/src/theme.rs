@@ -1,0 +1,132 @@
+//! All styles of the screens: sixteen colours by meaning, or none at all.
+
+use crate::glyph::Missing;
+use probe::state::{Activity, ChannelMeaning, ImageEvidence, LinkCondition, Reading};
+use ratatui::style::{Color, Modifier, Style};
+
+/// The styles, with or without colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Theme {
+    /// Colours may be used; without them only bold, reverse and underline are.
+    pub color: bool,
+}
+
+#[expect(clippy::unused_self, reason = "a theme may come to say more of it")]
+impl Theme {
+    fn tint(self, color: Color) -> Style {
+        if self.color { Style::new().fg(color) } else { Style::new() }
+    }
+
+    pub(crate) fn ok(self) -> Style {
+        self.tint(Color::Green)
+    }
+
+    pub(crate) fn warn(self) -> Style {
+        self.tint(Color::Yellow)
+    }
+
+    pub(crate) fn bad(self) -> Style {
+        self.tint(Color::Red).add_modifier(Modifier::BOLD)
+    }
+
+    pub(crate) fn dim(self) -> Style {
+        if self.color {
+            Style::new().fg(Color::DarkGray)
+        } else {
+            Style::new().add_modifier(Modifier::DIM)
+        }
+    }
+
+    pub(crate) fn title(self) -> Style {
+        self.tint(Color::Cyan).add_modifier(Modifier::BOLD)
+    }
+
+    pub(crate) fn selected(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    pub(crate) fn key(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    pub(crate) fn traffic(self) -> Style {
+        self.tint(Color::Magenta).add_modifier(Modifier::BOLD)
+    }
+
+    pub(crate) fn badge(self, loud: bool) -> Style {
+        let style = Style::new().add_modifier(Modifier::BOLD);
+        match (self.color, loud) {
+            (true, true) => style.fg(Color::Black).bg(Color::Yellow),
+            (true, false) => style.fg(Color::Black).bg(Color::Cyan),
+            (false, _) => style.add_modifier(Modifier::REVERSED),
+        }
+    }
+
+    /// A border: the focused pane stands out.
+    pub(crate) fn border(self, focused: bool) -> Style {
+        if focused { self.title() } else { self.dim() }
+    }
+
+    /// A value that moved since the sample before.
+    pub(crate) fn moved(self, style: Style) -> Style {
+        style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+    }
+
+    /// The bytes of a named member; neighbours alternate so that their edges can be seen.
+    pub(crate) fn member(self, odd: bool) -> Style {
+        match (self.color, odd) {
+            (true, false) => Style::new().fg(Color::Cyan),
+            (true, true) => Style::new().fg(Color::Green),
+            (false, false) => Style::new().add_modifier(Modifier::UNDERLINED),
+            (false, true) => Style::new().add_modifier(Modifier::BOLD),
+        }
+    }
+
+    pub(crate) fn link(self, condition: LinkCondition) -> Style {
+        match condition {
+            LinkCondition::Up => self.ok(),
+            LinkCondition::Training => self.warn(),
+            LinkCondition::Down | LinkCondition::Disagree => self.bad(),
+            LinkCondition::Unread => self.dim(),
+        }
+    }
+
+    pub(crate) fn activity(self, activity: Activity) -> Style {
+        match activity {
+            Activity::Running => self.ok(),
+            Activity::Waiting | Activity::BaseFirmware | Activity::Done => Style::new(),
+            Activity::InReset => self.dim(),
+        }
+    }
+
+    pub(crate) fn missing(self, missing: Missing) -> Style {
+        match missing {
+            Missing::Absent | Missing::Unread | Missing::InReset => self.dim(),
+            Missing::Unknown | Missing::Refused => self.warn(),
+            Missing::TimedOut | Missing::Unreachable | Missing::Gone | Missing::Queue => self.bad(),
+        }
+    }
+
+    /// The style of a reading's text: that of what is missing, or the given one.
+    pub(crate) fn reading<T>(self, reading: &Reading<T>, known: Style) -> Style {
+        Missing::of(reading).map_or(known, |missing| self.missing(missing))
+    }
+
+    pub(crate) fn channel(self, meaning: ChannelMeaning) -> Style {
+        match meaning {
+            ChannelMeaning::Idle => self.dim(),
+            ChannelMeaning::SentUnacknowledged | ChannelMeaning::ArrivedUnserviced => {
+                self.traffic()
+            }
+            ChannelMeaning::AcknowledgedNotDone | ChannelMeaning::CompletionUnderway => self.warn(),
+        }
+    }
+
+    pub(crate) fn evidence(self, evidence: ImageEvidence) -> Style {
+        match evidence {
+            ImageEvidence::Proved => self.ok(),
+            ImageEvidence::Told | ImageEvidence::Recorded => self.warn(),
+            ImageEvidence::Mismatch => self.bad(),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The one place where the model changes: a message in, commands out; no clock, no file, no environment.
+
+mod motion;
+pub(crate) use motion::GRID;
+mod search;
+
+use crate::feed::Sample;
+use crate::keys::{self, Action};
+use crate::message::{Command, Message};
+use crate::model::{CorePane, MeshPane, Model, Prompt, PromptKind, Screen};
+use crate::words;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use layouts::{TileKind, wormhole};
+use std::sync::Arc;
+use tui_input::backend::crossterm::EventHandler;
+use tui_input::{Input, InputRequest};
+
+/// Carries out one message.
+pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
+    let watched = model.watched();
+    let mut commands = match message {
+        Message::Key(event) => key(model, event),
+        Message::Paste(text) => paste(model, &text),
+        Message::Resize(columns, rows) => {
+            model.size = (columns, rows);
+            vec![Command::Draw]
+        }
+        Message::Sample(sample) => take_sample(model, sample),
+        Message::Lost(why) => {
+            model.lost = Some(why);
+            vec![Command::Draw]
+        }
+        Message::Tick(now) => tick(model, now),
+    };
+    if model.watched() != watched {
+        commands.push(Command::Watch(model.watched()));
+    }
+    commands
+}
+
+/// Draws again only if the age on screen reads differently.
+fn tick(model: &mut Model, now: u64) -> Vec<Command> {
+    let before = model.age_micros().map(words::age);
+    model.now_micros = now;
+    if model.age_micros().map(words::age) == before { Vec::new() } else { vec![Command::Draw] }
+}
+
+fn take_sample(model: &mut Model, sample: Arc<Sample>) -> Vec<Command> {
+    model.now_micros = model.now_micros.max(sample.taken_micros);
+    let first = model.newest.is_none();
+    let last = model.newest.as_ref().map_or(sample.number, |s| s.number + 1);
+    model.dropped += sample.number.saturating_sub(last);
+    model.newest = Some(sample);
+    if model.frozen {
+        return Vec::new();
+    }
+    show_newest(model);
+    if first {
+        select_first(model);
+    }
+    motion::clamp(model);
+    vec![Command::Draw]
+}
+
+fn show_newest(model: &mut Model) {
+    if let Some(newest) = model.newest.clone() {
+        model.before = model.shown.replace(newest);
+    }
+}
+
+/// Starts at the first chip, and there at the first Ethernet tile with a link.
+fn select_first(model: &mut Model) {
+    let Some(mesh) = model.mesh() else { return };
+    let Some(chip) = mesh.chips.first() else { return };
+    let id = chip.chip.id;
+    let ends = mesh.links.iter().flat_map(|l| [l.link.a, l.link.b]);
+    let linked = ends.filter(|e| e.chip == id).find_map(|e| mesh.eth(e)).map(|t| t.xy);
+    let tile = linked.or_else(|| chip.tiles.first().map(|t| t.xy));
+    model.chip = id;
+    if let Some(tile) = tile {
+        motion::select_tile(model, tile);
+    }
+}
+
+fn paste(model: &mut Model, text: &str) -> Vec<Command> {
+    let Some(prompt) = &mut model.prompt else { return Vec::new() };
+    for c in text.chars().filter(|c| !c.is_control()) {
+        prompt.input.handle(InputRequest::InsertChar(c));
+    }
+    vec![Command::Draw]
+}
+
+fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
+    if event.kind == KeyEventKind::Release {
+        return Vec::new();
+    }
+    let interrupt =
+        event.code == KeyCode::Char('c') && event.modifiers.contains(KeyModifiers::CONTROL);
+    if model.prompt.is_some() && !interrupt {
+        type_key(model, event);
+        return vec![Command::Draw];
+    }
+    model.notice = None;
+    let action = keys::lookup(&event, model.screen);
+    let pending = std::mem::take(&mut model.pending_g);
+    match action {
+        Some(Action::Quit) => return vec![Command::Quit],
+        Some(Action::Interrupt) => return vec![Command::Interrupt],
+        Some(Action::HalfTop) if pending => act(model, Action::Top),
+        Some(Action::HalfTop) => model.pending_g = true,
+        Some(action) => act(model, action),
+        None => {}
+    }
+    vec![Command::Draw]
+}
+
+/// A key while a line is being typed.
+fn type_key(model: &mut Model, event: KeyEvent) {
+    let Some(prompt) = &mut model.prompt else { return };
+    match event.code {
+        KeyCode::Esc => model.prompt = None,
+        KeyCode::Enter => {
+            let (kind, text) = (prompt.kind, prompt.input.value().trim().to_owned());
+            model.prompt = None;
+            match kind {
+                PromptKind::Find => search::find(model, &text),
+                PromptKind::Goto => search::goto(model, &text),
+            }
+        }
+        _ => {
+            prompt.input.handle_event(&Event::Key(event));
+        }
+    }
+}
+
+fn act(model: &mut Model, action: Action) {
+    if model.help.is_some() && motion::help(model, action) {
+        return;
+    }
+    match action {
+        Action::Help => model.help = if model.help.is_some() { None } else { Some(0) },
+        Action::Freeze => freeze(model),
+        Action::Back => back(model),
+        Action::Find => {
+            model.prompt = Some(Prompt { kind: PromptKind::Find, input: Input::default() });
+        }
+        Action::Goto => {
+            model.prompt = Some(Prompt { kind: PromptKind::Goto, input: Input::default() });
+        }
+        Action::Show(screen) => show(model, screen),
+        Action::Enter => enter(model),
+        Action::NextPane => turn_pane(model, true),
+        Action::PreviousPane => turn_pane(model, false),
+        Action::NextCore => motion::turn_core(model, 1),
+        Action::PreviousCore => motion::turn_core(model, -1),
+        Action::FindNext => search::find_tile(model, true),
+        Action::FindPrevious => search::find_tile(model, false),
+        Action::Quit | Action::Interrupt | Action::HalfTop => {}
+        _ => motion::go(model, action),
+    }
+}
+
+fn freeze(model: &mut Model) {
+    model.frozen = !model.frozen;
+    if !model.frozen {
+        show_newest(model);
+        motion::clamp(model);
+    }
+}
+
+/// Shows a screen and remembers the one before it.
+fn show(model: &mut Model, screen: Screen) {
+    if model.screen == screen {
+        return;
+    }
+    // The way back is short: a screen that was left stands in it once.
+    model.trail.retain(|s| *s != screen);
+    model.trail.push(model.screen);
+    model.screen = screen;
+    model.help = None;
+}
+
+fn back(model: &mut Model) {
+    let filter = match model.screen {
+        Screen::Mesh => Some(&mut model.link_filter),
+        Screen::Core => Some(&mut model.word_filter),
+        Screen::Chip => Some(&mut model.find),
+        Screen::Gaps => None,
+    };
+    if let Some(filter) = filter
+        && !filter.is_empty()
+    {
+        filter.clear();
+    } else if let Some(screen) = model.trail.pop() {
+        model.screen = screen;
+    } else if model.screen != Screen::Mesh {
+        model.screen = Screen::Mesh;
+    }
+    motion::clamp(model);
+}
+
+fn enter(model: &mut Model) {
+    match (model.screen, model.mesh_pane, model.core_pane) {
+        (Screen::Mesh, MeshPane::Map, _) => show(model, Screen::Chip),
+        (Screen::Mesh, MeshPane::Links, _) => open_link(model),
+        (Screen::Chip, ..) => open_core(model),
+        (Screen::Core, _, CorePane::Words) => {
+            if let Some(addr) = model.words().get(model.word).map(|w| w.addr) {
+                motion::point_at(model, addr);
+                model.core_pane = CorePane::Memory;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Opens the core at the first end of the selected link.
+fn open_link(model: &mut Model) {
+    let Some(end) = model.links().get(model.link).map(|l| l.link.a) else { return };
+    let Some(xy) = model.mesh().and_then(|m| m.eth(end)).map(|t| t.xy) else { return };
+    model.chip = end.chip;
+    motion::select_tile(model, xy);
+    open_core(model);
+}
+
+fn open_core(model: &mut Model) {
+    let Some(tile) = model.tile_state() else { return };
+    if tile.cores.is_empty() {
+        let what = if tile.harvested { "is fused off" } else { "has no core that could be shown" };
+        let kind = words::tile(tile.kind);
+        model.notice = Some(format!("tile {} ({kind}) {what}", tile.xy));
+        return;
+    }
+    show(model, Screen::Core);
+}
+
+fn turn_pane(model: &mut Model, forward: bool) {
+    match model.screen {
+        Screen::Mesh => {
+            model.mesh_pane =
+                if model.mesh_pane == MeshPane::Map { MeshPane::Links } else { MeshPane::Map };
+        }
+        Screen::Core => {
+            model.core_pane = match (model.core_pane, forward) {
+                (CorePane::Words, true) | (CorePane::Memory, false) => CorePane::Channels,
+                (CorePane::Channels, true) | (CorePane::Words, false) => CorePane::Memory,
+                (CorePane::Memory, true) | (CorePane::Channels, false) => CorePane::Words,
+            };
+        }
+        Screen::Chip | Screen::Gaps => {}
+    }
+}
+
+/// Where the memory of a tile of this kind ends, and with it the memory pane.
+pub(crate) fn memory_end(kind: TileKind) -> u64 {
+    match kind {
+        TileKind::Tensix => wormhole().tensix.l1_bytes,
+        TileKind::Eth => wormhole().eth.l1_bytes,
+        TileKind::Dram | TileKind::Arc | TileKind::Pcie | TileKind::Router => 1 << 36,
+    }
+}

@@ -1,0 +1,174 @@
+//! Moving the selection: rows, tiles, chips, bytes.
+
+use super::memory_end;
+use crate::geometry;
+use crate::keys::Action;
+use crate::model::{CorePane, MeshPane, Model, Screen};
+use crate::place;
+use layouts::NocXy;
+
+/// Columns and rows of the tile grid.
+pub(crate) const GRID: (u8, u8) = (10, 12);
+
+/// Moves the selection of the focused pane.
+pub(super) fn go(model: &mut Model, action: Action) {
+    match (model.screen, model.mesh_pane, model.core_pane) {
+        (Screen::Mesh, MeshPane::Map, _) => map(model, action),
+        (Screen::Mesh, MeshPane::Links, _) => {
+            model.link = row(model.link, model.links().len(), geometry::page(model.size), action);
+        }
+        (Screen::Chip, ..) => grid(model, action),
+        (Screen::Core, _, CorePane::Words) => {
+            model.word = row(model.word, model.words().len(), geometry::page(model.size), action);
+        }
+        (Screen::Core, _, CorePane::Memory) => bytes(model, action),
+        (Screen::Core, _, CorePane::Channels) => {}
+        (Screen::Gaps, ..) => {
+            let lines = model.mesh().map_or(0, |m| m.gaps.len() + m.problems.len());
+            model.gap = row(model.gap, lines, geometry::page(model.size), action);
+        }
+    }
+}
+
+/// Scrolls help; false if the key means something else.
+pub(super) fn help(model: &mut Model, action: Action) -> bool {
+    let page = geometry::page(model.size);
+    let lines = crate::view::help_lines(model);
+    match (action, &mut model.help) {
+        (Action::Back | Action::Enter, help) => *help = None,
+        (Action::Help | Action::Show(_) | Action::Freeze, _) | (_, None) => return false,
+        (action, Some(first)) => *first = row(*first, lines, page, action),
+    }
+    true
+}
+
+fn row(at: usize, count: usize, page: usize, action: Action) -> usize {
+    let last = count.saturating_sub(1);
+    match action {
+        Action::Up => at.saturating_sub(1),
+        Action::Down => (at + 1).min(last),
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => (at + page).min(last),
+        Action::Top => 0,
+        Action::Bottom => last,
+        _ => at,
+    }
+}
+
+fn step(action: Action) -> (i32, i32) {
+    match action {
+        Action::Up => (0, -1),
+        Action::Down => (0, 1),
+        Action::Left => (-1, 0),
+        Action::Right => (1, 0),
+        _ => (0, 0),
+    }
+}
+
+fn map(model: &mut Model, action: Action) {
+    let Some(mesh) = model.mesh() else { return };
+    let places = place::places(mesh);
+    let chip = match action {
+        Action::Top => places.first().map(|p| p.chip),
+        Action::Bottom => places.last().map(|p| p.chip),
+        Action::Up | Action::Down | Action::Left | Action::Right => {
+            let (dx, dy) = step(action);
+            place::neighbour(&places, model.chip, dx, dy)
+        }
+        _ => None,
+    };
+    if let Some(chip) = chip {
+        model.chip = chip;
+        clamp(model);
+    }
+}
+
+fn grid(model: &mut Model, action: Action) {
+    let (dx, dy) = step(action);
+    let NocXy { x, y } = model.tile;
+    let y = match action {
+        Action::Top | Action::PageUp => 0,
+        Action::Bottom | Action::PageDown => GRID.1 - 1,
+        _ => y.saturating_add_signed(dy as i8).min(GRID.1 - 1),
+    };
+    let x = x.saturating_add_signed(dx as i8).min(GRID.0 - 1);
+    select_tile(model, NocXy { x, y });
+}
+
+/// Selects a tile, and in it the same core as before if it has that one.
+pub(super) fn select_tile(model: &mut Model, xy: NocXy) {
+    model.tile = xy;
+    let Some(tile) = model.tile_state() else { return };
+    if tile.cores.iter().any(|c| c.id.core == model.core) {
+        return;
+    }
+    if let Some(core) = tile.cores.first().map(|c| c.id.core) {
+        model.core = core;
+        model.word = 0;
+        point_at_words(model);
+    }
+}
+
+/// Shows the memory around the first word of the selected core.
+fn point_at_words(model: &mut Model) {
+    let first = model.core_state().and_then(|c| c.words.iter().map(|w| w.addr).min());
+    point_at(model, first.unwrap_or(0));
+}
+
+/// Selects another core of the tile.
+pub(super) fn turn_core(model: &mut Model, by: isize) {
+    let Some(tile) = model.tile_state() else { return };
+    let Some(at) = tile.cores.iter().position(|c| c.id.core == model.core) else { return };
+    let next = (at as isize + by).rem_euclid(tile.cores.len() as isize) as usize;
+    if let Some(core) = tile.cores.get(next).map(|c| c.id.core) {
+        model.core = core;
+        clamp(model);
+    }
+}
+
+/// Puts the memory cursor on an address of the tile and brings it into sight.
+pub(super) fn point_at(model: &mut Model, addr: u64) {
+    let end = model.tile_state().map_or(u64::MAX, |t| memory_end(t.kind));
+    model.cursor = addr.min(end.saturating_sub(1));
+    let shown = u64::from(geometry::memory_rows(model.size)) * 16;
+    let line = model.cursor & !15;
+    if line < model.top || line >= model.top + shown {
+        model.top = line.saturating_sub(32).min(end.saturating_sub(shown));
+    }
+}
+
+fn bytes(model: &mut Model, action: Action) {
+    let page = u64::from(geometry::memory_rows(model.size)) * 16;
+    let end = model.tile_state().map_or(u64::MAX, |t| memory_end(t.kind));
+    let at = model.cursor;
+    let to = match action {
+        Action::Left => at.saturating_sub(1),
+        Action::Right => at.saturating_add(1),
+        Action::Up => at.checked_sub(16).unwrap_or(at),
+        Action::Down => at.saturating_add(16),
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => at.saturating_add(page),
+        Action::Top => 0,
+        Action::Bottom => end - 1,
+        _ => at,
+    };
+    point_at(model, to);
+    // Row by row the window follows the cursor instead of jumping.
+    let line = model.cursor & !15;
+    if action == Action::Down && model.top + page <= line + 32 {
+        model.top = (line + 16).saturating_sub(page);
+    } else if action == Action::Up {
+        model.top = model.top.min(line);
+    }
+}
+
+/// Brings every selection back into what is there.
+pub(super) fn clamp(model: &mut Model) {
+    let known = model.mesh().is_some_and(|m| m.chips.iter().any(|c| c.chip.id == model.chip));
+    if !known && let Some(first) = model.mesh().and_then(|m| m.chips.first()) {
+        model.chip = first.chip.id;
+    }
+    model.link = model.link.min(model.links().len().saturating_sub(1));
+    model.word = model.word.min(model.words().len().saturating_sub(1));
+    select_tile(model, model.tile);
+}

@@ -1,0 +1,150 @@
+//! What `/` and `:` do with the line that was typed.
+
+use super::{memory_end, motion, open_core, show};
+use crate::locate::{self, Place};
+use crate::model::{CorePane, Model, Screen};
+use crate::words;
+use layouts::{ChipId, EthId};
+use probe::state::TileState;
+
+/// `/`: filters links or words, finds a tile, goes to an address in the memory pane.
+pub(super) fn find(model: &mut Model, text: &str) {
+    match model.screen {
+        Screen::Mesh => {
+            text.clone_into(&mut model.link_filter);
+            model.link = 0;
+            let count = model.links().len();
+            model.notice = (!text.is_empty()).then(|| format!("{count} links match '{text}'"));
+        }
+        Screen::Chip => {
+            text.clone_into(&mut model.find);
+            find_tile(model, true);
+        }
+        Screen::Core if model.core_pane == CorePane::Memory => goto_in_tile(model, text),
+        Screen::Core => {
+            text.clone_into(&mut model.word_filter);
+            model.word = 0;
+            model.core_pane = CorePane::Words;
+            let count = model.words().len();
+            model.notice = (!text.is_empty()).then(|| format!("{count} words match '{text}'"));
+        }
+        Screen::Gaps => {}
+    }
+}
+
+/// Selects the next tile (or the one before) whose place, kind or waypoint holds the text.
+pub(super) fn find_tile(model: &mut Model, forward: bool) {
+    let wanted = model.find.to_lowercase();
+    if wanted.is_empty() {
+        return;
+    }
+    let Some(chip) = model.chip_state() else { return };
+    let mut found: Vec<_> = chip.tiles.iter().filter(|t| holds(t, &wanted)).map(|t| t.xy).collect();
+    found.sort_by_key(|xy| (xy.y, xy.x));
+    let here = (model.tile.y, model.tile.x);
+    let next = if forward {
+        found.iter().find(|xy| (xy.y, xy.x) > here).or(found.first())
+    } else {
+        found.iter().rev().find(|xy| (xy.y, xy.x) < here).or(found.last())
+    };
+    model.notice = Some(format!("{} tiles match '{}'", found.len(), model.find));
+    if let Some(&xy) = next {
+        motion::select_tile(model, xy);
+    }
+}
+
+fn holds(tile: &TileState, wanted: &str) -> bool {
+    let channel = tile.eth.as_ref().map(|e| format!("e{}", e.channel));
+    let waypoints = tile.cores.iter().filter_map(|c| c.waypoint.known());
+    let place = tile.xy.to_string();
+    place == *wanted
+        || words::tile(tile.kind).contains(wanted)
+        || channel.is_some_and(|c| c == *wanted)
+        || waypoints.into_iter().any(|w| w.to_lowercase().contains(wanted))
+}
+
+/// An address of the tile, or a word of the core by (part of) its name.
+fn goto_in_tile(model: &mut Model, text: &str) {
+    if let Ok(addr) = locate::number(text) {
+        return goto_address(model, addr);
+    }
+    let wanted = text.to_lowercase();
+    let words = model.core_state().map_or(&[][..], |c| &c.words);
+    let found = words.iter().find(|w| w.name.to_lowercase().contains(&wanted)).map(|w| w.addr);
+    match found {
+        Some(addr) => motion::point_at(model, addr),
+        None => {
+            model.notice = Some(format!("'{text}' is neither an address nor a word of this core"));
+        }
+    }
+}
+
+fn goto_address(model: &mut Model, addr: u64) {
+    let Some(tile) = model.tile_state() else { return };
+    let end = memory_end(tile.kind);
+    if addr >= end {
+        let kind = words::tile(tile.kind);
+        model.notice =
+            Some(format!("{addr:#x} is outside the {kind} tile's memory, which ends at {end:#x}"));
+        return;
+    }
+    motion::point_at(model, addr);
+    model.core_pane = CorePane::Memory;
+}
+
+/// `:`: a chip, a tile, an Ethernet channel or an address.
+pub(super) fn goto(model: &mut Model, text: &str) {
+    match locate::place(text) {
+        Err(why) => model.notice = Some(why),
+        Ok(Place::Address(addr)) => goto_address_of_core(model, addr),
+        Ok(Place::Chip(chip)) => {
+            if select_chip(model, chip) {
+                show(model, Screen::Chip);
+            }
+        }
+        Ok(Place::Channel(chip, channel)) => {
+            if !select_chip(model, chip) {
+                return;
+            }
+            match model.mesh().and_then(|m| m.eth(EthId { chip, channel })).map(|t| t.xy) {
+                Some(xy) => {
+                    motion::select_tile(model, xy);
+                    open_core(model);
+                }
+                None => {
+                    model.notice = Some(format!("chip {chip} has no Ethernet channel {channel}"));
+                }
+            }
+        }
+        Ok(Place::Tile(chip, xy, addr)) => {
+            if !select_chip(model, chip) {
+                return;
+            }
+            motion::select_tile(model, xy);
+            open_core(model);
+            if let Some(addr) = addr
+                && model.screen == Screen::Core
+            {
+                goto_address(model, addr);
+            }
+        }
+    }
+}
+
+fn goto_address_of_core(model: &mut Model, addr: u64) {
+    open_core(model);
+    if model.screen == Screen::Core {
+        goto_address(model, addr);
+    }
+}
+
+fn select_chip(model: &mut Model, chip: ChipId) -> bool {
+    let known = model.mesh().is_some_and(|m| m.chips.iter().any(|c| c.chip.id == chip));
+    if known {
+        model.chip = chip;
+        motion::clamp(model);
+    } else {
+        model.notice = Some(format!("there is no chip {chip} in this mesh"));
+    }
+    known
+}

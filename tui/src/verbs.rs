@@ -1,0 +1,93 @@
+//! The one-shot verbs: one look, or one question to a file, and the answer as text or JSON.
+
+mod cores;
+mod links;
+mod mesh;
+mod read;
+mod serve;
+mod symbols;
+
+use crate::args::{Arguments, Question, Verb};
+use crate::exit::{Failure, Outcome};
+use crate::feed::{Look, Sample};
+use crate::glyph::Glyphs;
+use crate::machine::{Machine, target_words};
+use crate::output::say;
+use crate::words;
+use probe::snapshot::Span;
+use probe::state::{LinkCondition, MeshState, Reading};
+
+/// How a verb prints.
+#[derive(Clone, Copy)]
+pub(crate) struct Style {
+    pub(crate) json: bool,
+    pub(crate) glyphs: Glyphs,
+}
+
+/// Carries out a verb.
+pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure> {
+    let style = Style { json: arguments.json, glyphs: Glyphs { ascii: arguments.ascii } };
+    let target = target_words(arguments.target.as_deref());
+    match verb {
+        Verb::Mesh => mesh::run(&target, style),
+        Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
+        Verb::Links => links::run(&target, style),
+        Verb::Read { place, len } => read::run(&target, style, place, len),
+        Verb::Symbols { question: Question::Type { name, elf } } => {
+            symbols::layout(style, name, elf)
+        }
+        Verb::Symbols { question: Question::Addr { addr, elf } } => {
+            symbols::frames(style, addr, elf)
+        }
+        Verb::Serve { mesh, socket } => serve::run(mesh.as_deref().unwrap_or(&target), socket),
+    }
+}
+
+/// Prints the mesh once: what the program does without a verb where there is no terminal.
+pub(crate) fn print_mesh(arguments: &Arguments) -> Result<Outcome, Failure> {
+    run(&Verb::Mesh, arguments)
+}
+
+/// Opens the target and takes one look; says on standard error at which time of the target.
+fn look(target: &str, watch: Option<Span>) -> Result<Sample, Failure> {
+    let mut machine = Machine::open(target)?;
+    let sample = machine.look(watch).map_err(|e| Failure::of_access(target, &e))?;
+    let state = &sample.state;
+    let cost = state.transactions;
+    say(&format!(
+        "{target} at {} of its own time, {cost} bus transactions",
+        words::cycles(state.cycles)
+    ));
+    for problem in &state.problems {
+        say(problem);
+    }
+    if !state.gaps.is_empty() {
+        say(&format!(
+            "{} ranges could not be read; the first: {}",
+            state.gaps.len(),
+            first_gap(state)
+        ));
+    }
+    Ok(sample)
+}
+
+fn first_gap(state: &MeshState) -> String {
+    state.gaps.first().map_or_else(String::new, |g| format!("{}: {}", g.span.addr, g.reason))
+}
+
+/// What a look at the whole mesh amounts to.
+fn judge(state: &MeshState) -> Outcome {
+    let sick = |c| matches!(c, LinkCondition::Down | LinkCondition::Disagree);
+    if !state.problems.is_empty() || state.links.iter().any(|l| sick(l.condition)) {
+        Outcome::Findings
+    } else if state.gaps.is_empty() {
+        Outcome::Healthy
+    } else {
+        Outcome::Partial
+    }
+}
+
+/// A reading in a cell of a table.
+fn cell<T>(style: Style, reading: &Reading<T>, show: impl Fn(&T) -> String) -> String {
+    crate::view::short(style.glyphs, reading, show)
+}

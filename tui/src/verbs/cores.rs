@@ -1,0 +1,93 @@
+//! `cores`: every core with its waypoint, or those of a chip or tile.
+
+use super::{Style, cell, judge, look};
+use crate::exit::{Failure, Outcome};
+use crate::locate::{self, Place};
+use crate::output::{Columns, json, text};
+use crate::view::source;
+use crate::{shape, words};
+use layouts::EthId;
+use probe::state::{CoreState, MeshState};
+
+const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
+
+pub(super) fn run(
+    target: &str,
+    style: Style,
+    place: Option<&str>,
+    words: bool,
+) -> Result<Outcome, Failure> {
+    // A place that cannot be meant is told before a target is opened.
+    let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
+    let sample = look(target, None)?;
+    let state = &sample.state;
+    check(state, place)?;
+    let passes = |core: &CoreState| place.is_none_or(|p| holds(state, p, core));
+    if style.json {
+        json(&shape::cores(target, state, words, passes))?;
+    } else {
+        let mut table = Columns::new(&HEAD);
+        let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+        for core in all.filter(|c| passes(c)) {
+            table.row(row(style, core));
+            if words {
+                for word in &core.words {
+                    let value = cell(style, &word.value, |v| format!("{v:#x}"));
+                    let at = format!("{:#x}", word.addr);
+                    table.row(vec![String::new(), at, value, word.name.clone()]);
+                }
+            }
+        }
+        text(&table.text())?;
+    }
+    Ok(judge(state))
+}
+
+fn row(style: Style, core: &CoreState) -> Vec<String> {
+    vec![
+        core.id.chip.to_string(),
+        core.id.tile.to_string(),
+        core.id.core.name().to_owned(),
+        cell(style, &core.waypoint, Clone::clone),
+        cell(style, &core.activity, |a| words::activity(*a).to_owned()),
+        cell(style, &core.go, |g| words::go(*g).to_owned()),
+        core.location.first().map_or_else(String::new, source),
+    ]
+}
+
+/// A chip, tile or channel that is not there is the argument's fault.
+fn check(state: &MeshState, place: Option<Place>) -> Result<(), Failure> {
+    let (chip, fault) = match place {
+        None => return Ok(()),
+        Some(Place::Address(_) | Place::Tile(_, _, Some(_))) => {
+            return Err(Failure::Usage(
+                "cores are not at addresses: give a chip, a tile or a channel".into(),
+            ));
+        }
+        Some(Place::Chip(chip)) => (chip, None),
+        Some(Place::Tile(chip, xy, None)) => {
+            let none = state.tile(chip, xy).is_none_or(|t| t.cores.is_empty());
+            (chip, none.then(|| format!("tile {chip}:{xy} has no cores")))
+        }
+        Some(Place::Channel(chip, channel)) => {
+            let none = state.eth(EthId { chip, channel }).is_none();
+            (chip, none.then(|| format!("chip {chip} has no Ethernet channel {channel}")))
+        }
+    };
+    if !state.chips.iter().any(|c| c.chip.id == chip) {
+        return Err(Failure::Usage(format!("there is no chip {chip} in this mesh")));
+    }
+    fault.map_or(Ok(()), |why| Err(Failure::Usage(why)))
+}
+
+fn holds(state: &MeshState, place: Place, core: &CoreState) -> bool {
+    match place {
+        Place::Address(_) => false,
+        Place::Chip(chip) => core.id.chip == chip,
+        Place::Tile(chip, xy, _) => (core.id.chip, core.id.tile) == (chip, xy),
+        Place::Channel(chip, channel) => {
+            let tile = state.eth(EthId { chip, channel });
+            tile.is_some_and(|t| (core.id.chip, core.id.tile) == (chip, t.xy))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `links`: every link with what each of its ends says.
+
+use super::{Style, cell, judge, look};
+use crate::exit::{Failure, Outcome};
+use crate::glyph::link_letter;
+use crate::output::{Columns, json, text};
+use crate::{shape, words};
+use layouts::EthId;
+use probe::state::{EthState, MeshState, Reading};
+
+const HEAD: [&str; 9] =
+    ["", "STATE", "END", "TILE", "WAYPOINT", "UNDER WAY", "SENT", "RETRAINS", "CRC ERRORS"];
+
+pub(super) fn run(target: &str, style: Style) -> Result<Outcome, Failure> {
+    let sample = look(target, None)?;
+    let state = &sample.state;
+    if style.json {
+        json(&shape::links(target, state))?;
+    } else {
+        let mut table = Columns::new(&HEAD);
+        for link in &state.links {
+            let condition = words::link(link.condition).to_owned();
+            let letter = link_letter(link.condition).to_owned();
+            table.row(end(style, state, [letter, condition], link.link.a, link.a_to_b));
+            table.row(end(style, state, [String::new(), String::new()], link.link.b, link.b_to_a));
+        }
+        text(&table.text())?;
+    }
+    Ok(judge(state))
+}
+
+/// The row of one end; what it sends is under way from here to the other end.
+fn end(
+    style: Style,
+    state: &MeshState,
+    head: [String; 2],
+    at: EthId,
+    sent: Option<u64>,
+) -> Vec<String> {
+    let tile = state.eth(at);
+    let eth = tile.and_then(|t| t.eth.as_ref());
+    let small = |of: fn(&EthState) -> &Reading<u32>| {
+        eth.map_or("?".to_owned(), |e| cell(style, of(e), u32::to_string))
+    };
+    let waypoint =
+        tile.and_then(|t| t.cores.first()).map(|c| cell(style, &c.waypoint, Clone::clone));
+    let unread = || "?".to_owned();
+    let [letter, condition] = head;
+    vec![
+        letter,
+        condition,
+        at.to_string(),
+        tile.map_or_else(unread, |t| t.xy.to_string()),
+        waypoint.unwrap_or_else(unread),
+        sent.map_or_else(unread, words::bytes),
+        eth.map_or_else(unread, |e| cell(style, &e.packets_sent, u64::to_string)),
+        small(|e| &e.retrain_count),
+        small(|e| &e.crc_errors),
+    ]
+}

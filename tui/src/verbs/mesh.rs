@@ -1,0 +1,57 @@
+//! `mesh`: chips and links, once.
+
+use super::{Style, judge, look};
+use crate::exit::{Failure, Outcome};
+use crate::glyph::link_letter;
+use crate::output::{Columns, json, text};
+use crate::{shape, words};
+use layouts::EthId;
+use probe::state::{LinkState, MeshState};
+
+pub(super) fn run(target: &str, style: Style) -> Result<Outcome, Failure> {
+    let sample = look(target, None)?;
+    if style.json {
+        json(&shape::mesh(target, &sample.state))?;
+    } else {
+        text(&(chips(&sample.state) + "\n" + &links(&sample.state)))?;
+    }
+    Ok(judge(&sample.state))
+}
+
+fn chips(state: &MeshState) -> String {
+    let mut table =
+        Columns::new(&["CHIP", "X,Y", "RACK", "SHELF", "REACHED BY", "BOARD", "HARVESTED ROWS"]);
+    for chip in state.chips.iter().map(|c| &c.chip) {
+        let at = chip
+            .coord
+            .map(|c| [format!("{},{}", c.x, c.y), c.rack.to_string(), c.shelf.to_string()]);
+        let [xy, rack, shelf] = at.unwrap_or_else(|| std::array::from_fn(|_| "?".to_owned()));
+        let gates =
+            |ends: &Vec<EthId>| ends.iter().map(EthId::to_string).collect::<Vec<_>>().join(" ");
+        let way = match (&chip.gateway, chip.pcie) {
+            (_, true) => "PCIe".to_owned(),
+            (Some(ends), false) => gates(ends),
+            (None, false) => "?".to_owned(),
+        };
+        let rows: Vec<_> = chip.harvested_rows.iter().map(u8::to_string).collect();
+        let board = chip.board.clone().unwrap_or_else(|| "?".into());
+        table.row(vec![chip.id.to_string(), xy, rack, shelf, way, board, rows.join(" ")]);
+    }
+    table.text()
+}
+
+fn links(state: &MeshState) -> String {
+    let mut table = Columns::new(&["", "STATE", "A", "B", "A>B", "B>A"]);
+    let bytes = |b: Option<u64>| b.map_or("?".to_owned(), words::bytes);
+    for LinkState { link, condition, a_to_b, b_to_a } in &state.links {
+        table.row(vec![
+            link_letter(*condition).to_owned(),
+            words::link(*condition).to_owned(),
+            link.a.to_string(),
+            link.b.to_string(),
+            bytes(*a_to_b),
+            bytes(*b_to_a),
+        ]);
+    }
+    table.text()
+}

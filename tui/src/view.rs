@@ -1,0 +1,184 @@
+//! Draws the model: reads only, so that a model and a size give one picture.
+
+mod chip;
+mod core;
+mod gaps;
+mod help;
+mod hex;
+mod links;
+mod map;
+mod mesh;
+mod reading;
+mod tiles;
+
+use crate::geometry;
+use crate::keys::BINDINGS;
+use crate::model::{Model, PromptKind, Screen};
+use crate::words;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+pub(crate) use chip::source;
+pub(crate) use help::line_count as help_lines;
+pub(crate) use reading::short;
+
+/// A look is stale when nothing newer came for this long; the emulated mesh is sampled many times a second.
+const STALE_MICROS: u64 = 3_000_000;
+
+/// Draws everything.
+pub fn view(model: &Model, frame: &mut Frame) {
+    let area = frame.area();
+    if geometry::too_small((area.width, area.height)) {
+        let text = format!("too small: {}x{}, need 40x10", area.width, area.height);
+        frame.render_widget(Paragraph::new(text), area);
+        return;
+    }
+    let [status, tabs, body, foot] = geometry::chrome(area);
+    frame.render_widget(Paragraph::new(status_line(model, status.width)), status);
+    frame.render_widget(Paragraph::new(tab_line(model)), tabs);
+    if let Some(first) = model.help {
+        help::draw(model, frame, body, first);
+    } else if model.shown.is_none() {
+        let text = format!("waiting for the first look at {}", model.target);
+        frame.render_widget(Paragraph::new(text), body);
+    } else {
+        match model.screen {
+            Screen::Mesh => mesh::draw(model, frame, body),
+            Screen::Chip => chip::draw(model, frame, body),
+            Screen::Core => core::draw(model, frame, body),
+            Screen::Gaps => gaps::draw(model, frame, body),
+        }
+    }
+    draw_foot(model, frame, foot);
+}
+
+/// What is looked at, when it was, what it cost; badges stand at the right end and are never cut.
+fn status_line(model: &Model, width: u16) -> Line<'static> {
+    let badges = badges(model);
+    let right: usize = badges.iter().map(|b| b.width() + 1).sum();
+    let mut left = vec![Span::styled("meshscope ", model.theme.title())];
+    match model.shown.as_deref() {
+        None => left.push(Span::raw(model.target.clone())),
+        Some(sample) => {
+            let state = &sample.state;
+            left.push(Span::raw(sample.target.clone()));
+            left.push(Span::raw(format!("  t {}", words::cycles(state.cycles))));
+            let age = model.age_micros().map(words::age).unwrap_or_default();
+            left.push(Span::raw(format!("  age {age}")));
+            left.push(Span::raw(format!("  {} tx", state.transactions)));
+            let bad = if state.gaps.is_empty() { model.theme.ok() } else { model.theme.bad() };
+            left.push(Span::styled(format!("  {} gaps", state.gaps.len()), bad));
+            if !state.problems.is_empty() {
+                left.push(Span::styled(
+                    format!("  {} problems", state.problems.len()),
+                    model.theme.bad(),
+                ));
+            }
+            if model.dropped > 0 {
+                left.push(Span::styled(format!("  {} dropped", model.dropped), model.theme.warn()));
+            }
+        }
+    }
+    let mut line = clip(left, usize::from(width).saturating_sub(right));
+    let used: usize = line.iter().map(Span::width).sum();
+    line.push(Span::raw(" ".repeat(usize::from(width).saturating_sub(used + right))));
+    for badge in badges {
+        line.extend([Span::raw(" "), badge]);
+    }
+    Line::from(line)
+}
+
+fn badges(model: &Model) -> Vec<Span<'static>> {
+    let mut found = Vec::new();
+    let age = model.age_micros();
+    if model.frozen {
+        let age = age.map(words::age).unwrap_or_default();
+        found.push(Span::styled(format!(" FROZEN {age} "), model.theme.badge(true)));
+    } else if model.lost.is_none()
+        && let Some(age) = age.filter(|a| *a > STALE_MICROS)
+    {
+        let text = format!(" {} STALE {} ", model.glyphs.stale(), words::age(age));
+        found.push(Span::styled(text, model.theme.badge(true)));
+    }
+    if model.lost.is_some() {
+        found.push(Span::styled(" LOST ", model.theme.badge(true)));
+    }
+    if model.shown.as_ref().is_some_and(|s| s.read_only) {
+        found.push(Span::styled(" READ-ONLY ", model.theme.badge(false)));
+    }
+    found
+}
+
+/// Cuts spans to a width.
+fn clip(spans: Vec<Span<'static>>, width: usize) -> Vec<Span<'static>> {
+    let mut room = width;
+    let mut kept = Vec::new();
+    for span in spans {
+        if span.width() > room {
+            let text: String = span.content.chars().take(room).collect();
+            kept.push(Span::styled(text, span.style));
+            break;
+        }
+        room -= span.width();
+        kept.push(span);
+    }
+    kept
+}
+
+fn tab_line(model: &Model) -> Line<'static> {
+    let core = model.core_id();
+    let tabs = [
+        (Screen::Mesh, "1 Mesh".to_owned()),
+        (Screen::Chip, format!("2 Chip {}", model.chip)),
+        (Screen::Core, format!("3 Core {core}")),
+        (Screen::Gaps, "4 Gaps".to_owned()),
+    ];
+    let mut line = Vec::new();
+    for (screen, text) in tabs {
+        let chosen = screen == model.screen;
+        let style = if chosen { model.theme.selected() } else { model.theme.dim() };
+        line.push(Span::styled(format!(" {text} "), style));
+        line.push(Span::raw(" "));
+    }
+    Line::from(line)
+}
+
+/// The line being typed, a notice, or the keys of this screen.
+fn draw_foot(model: &Model, frame: &mut Frame, area: Rect) {
+    if let Some(prompt) = &model.prompt {
+        let sign = if prompt.kind == PromptKind::Find { "/" } else { ":" };
+        let room = usize::from(area.width).saturating_sub(2);
+        let skip = prompt.input.visual_scroll(room);
+        let text: String = prompt.input.value().chars().skip(skip).collect();
+        frame.render_widget(Paragraph::new(format!("{sign}{text}")), area);
+        let column = prompt.input.visual_cursor().saturating_sub(skip) as u16;
+        frame.set_cursor_position((area.x + 1 + column.min(area.width.saturating_sub(2)), area.y));
+    } else if let Some(notice) = &model.notice {
+        let line = Span::styled(notice.clone(), model.theme.warn());
+        frame.render_widget(Paragraph::new(Line::from(line)), area);
+    } else if let Some(why) = &model.lost {
+        let line = Span::styled(format!("the target is gone: {why}"), model.theme.bad());
+        frame.render_widget(Paragraph::new(Line::from(line)), area);
+    } else {
+        frame.render_widget(Paragraph::new(Line::from(keys_line(model, area.width))), area);
+    }
+}
+
+/// As many keys of the table as fit.
+fn keys_line(model: &Model, width: u16) -> Vec<Span<'static>> {
+    let mut line = Vec::new();
+    let mut room = usize::from(width);
+    for binding in BINDINGS.iter().filter(|b| b.holds_on(model.screen)) {
+        let Some((keys, word)) = binding.foot else { continue };
+        let needs = keys.len() + word.len() + 3;
+        if needs > room {
+            break;
+        }
+        room -= needs;
+        line.push(Span::styled(keys, model.theme.key()));
+        line.push(Span::raw(format!(" {word}  ")));
+    }
+    line
+}

@@ -1,0 +1,155 @@
+//! The chip screen: the NoC grid with a waypoint per tile, and the cores of the selected tile.
+
+use super::mesh::titled;
+use super::reading::{long, short};
+use super::tiles;
+use crate::model::Model;
+use crate::words;
+use layouts::NocXy;
+use probe::state::{CoreState, EthState, SourceLine, TileState};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Row, Table};
+
+/// Columns left of the grid, for row numbers.
+const MARGIN: u16 = 3;
+
+/// Draws the chip screen.
+pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let Some(chip) = model.chip_state() else { return };
+    let (columns, rows) = crate::update::GRID;
+    let high = if area.height >= 2 * u16::from(rows) + 10 { 2 } else { 1 };
+    let grid_height = 1 + high * u16::from(rows);
+    // The detail below keeps at least its title and two lines; a short grid scrolls.
+    let tall = grid_height.min(area.height.saturating_sub(3));
+    let [grid, detail] =
+        Layout::vertical([Constraint::Length(tall), Constraint::Min(0)]).areas(area);
+    let width = (grid.width.saturating_sub(MARGIN) / u16::from(columns)).clamp(1, 15);
+    let head: Vec<_> = (0..columns).map(|x| format!("{x:<w$}", w = usize::from(width))).collect();
+    frame.buffer_mut().set_stringn(
+        grid.x + MARGIN,
+        grid.y,
+        head.concat(),
+        usize::from(grid.width.saturating_sub(MARGIN)),
+        model.theme.dim(),
+    );
+    let fit = (grid.height.saturating_sub(1) / high).max(1);
+    let first =
+        u16::from(model.tile.y).saturating_sub(fit / 2).min(u16::from(rows).saturating_sub(fit));
+    for y in first..(first + fit).min(u16::from(rows)) {
+        let top = grid.y + 1 + (y - first) * high;
+        frame.buffer_mut().set_stringn(grid.x, top, format!("{y:>2}"), 2, model.theme.dim());
+        for tile in chip.tiles.iter().filter(|t| u16::from(t.xy.y) == y && t.xy.x < columns) {
+            let left = grid.x + MARGIN + u16::from(tile.xy.x) * width;
+            draw_cell(model, frame, tile, Rect::new(left, top, width, high).intersection(grid));
+        }
+    }
+    draw_detail(model, frame, detail);
+}
+
+fn draw_cell(model: &Model, frame: &mut Frame, tile: &TileState, area: Rect) {
+    let inner = Rect { width: area.width.saturating_sub(1), ..area };
+    let chosen = tile.xy == model.tile;
+    let style = if chosen { model.theme.selected() } else { Style::new() };
+    let mut lines = vec![tiles::cell(model, tile, usize::from(area.width))];
+    if area.height > 1 {
+        lines.push(tiles::under(model, tile));
+    }
+    frame.render_widget(Paragraph::new(lines).style(style), inner);
+    if chosen {
+        // The selection is more than colour: the whole cell is reversed, blanks too.
+        frame.buffer_mut().set_style(inner, style);
+    }
+}
+
+fn draw_detail(model: &Model, frame: &mut Frame, area: Rect) {
+    let NocXy { x, y } = model.tile;
+    let Some(tile) = model.tile_state() else {
+        let block = titled(model, &format!(" tile {x}-{y}: not in this chip's layout "), true);
+        frame.render_widget(block, area);
+        return;
+    };
+    let fused = if tile.harvested { ", harvested" } else { "" };
+    let channel = tile.eth.as_ref().map_or(String::new(), |e| format!(" e{}", e.channel));
+    let title =
+        format!(" chip {} tile {x}-{y}: {}{channel}{fused} ", model.chip, words::tile(tile.kind));
+    let block = titled(model, &title, true);
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let facts = facts(model, tile);
+    let [upper, lower] =
+        Layout::vertical([Constraint::Length(facts.len() as u16), Constraint::Min(0)]).areas(inner);
+    frame.render_widget(Paragraph::new(facts), upper);
+    let rows = tile.cores.iter().map(|core| core_row(model, core));
+    let widths = [
+        Constraint::Length(1),
+        Constraint::Length(6),
+        Constraint::Length(15),
+        Constraint::Length(8),
+        Constraint::Length(14),
+        Constraint::Min(20),
+    ];
+    frame.render_widget(Table::new(rows, widths), lower);
+}
+
+fn core_row(model: &Model, core: &CoreState) -> Row<'static> {
+    let chosen = core.id.core == model.core;
+    let state = long(model.glyphs, &core.activity, |a| words::activity(*a).to_owned());
+    let state = match core.activity.known() {
+        Some(_) => Line::from(vec![tiles::activity(model, core), Span::raw(" "), Span::raw(state)]),
+        None => Line::styled(state, model.theme.reading(&core.activity, Style::new())),
+    };
+    let go = short(model.glyphs, &core.go, |g| words::go(*g).to_owned());
+    Row::new(vec![
+        Line::raw(if chosen { model.glyphs.cursor() } else { " " }),
+        Line::raw(core.id.core.name()),
+        state,
+        Line::from(tiles::waypoint(model, core)),
+        Line::raw(format!("go {go}")),
+        Line::styled(core.location.first().map_or(String::new(), source), model.theme.dim()),
+    ])
+    .style(if chosen { model.theme.key() } else { Style::new() })
+}
+
+/// `file:line function`, as far as it is known.
+pub(crate) fn source(line: &SourceLine) -> String {
+    let file = line.file.as_deref().map_or("", |f| f.rsplit('/').next().unwrap_or(f));
+    let at = match (file, line.line) {
+        ("", _) => String::new(),
+        (file, None) => file.to_owned(),
+        (file, Some(n)) => format!("{file}:{n}"),
+    };
+    match &line.function {
+        Some(function) => format!("{at} in {function}"),
+        None => at,
+    }
+}
+
+/// What the words of an Ethernet tile say of its link.
+fn facts(model: &Model, tile: &TileState) -> Vec<Line<'static>> {
+    let Some(eth) = &tile.eth else { return Vec::new() };
+    let far = match tiles::link(model, tile) {
+        None => Line::styled("no link known", model.theme.dim()),
+        Some((link, far)) => {
+            let text = format!("link {} to {far}", words::link(link.condition));
+            Line::styled(text, model.theme.link(link.condition))
+        }
+    };
+    vec![far, Line::raw(counters(model, eth))]
+}
+
+fn counters(model: &Model, eth: &EthState) -> String {
+    let g = model.glyphs;
+    let version = short(g, &eth.firmware_version, |(a, b, c)| format!("{a}.{b}.{c}"));
+    format!(
+        "sent {} received {} retrain {} crc {} fec {}/{} base fw {version}",
+        short(g, &eth.packets_sent, u64::to_string),
+        short(g, &eth.packets_received, u64::to_string),
+        short(g, &eth.retrain_count, u32::to_string),
+        short(g, &eth.crc_errors, u32::to_string),
+        short(g, &eth.corrected_codewords, u64::to_string),
+        short(g, &eth.uncorrected_codewords, u64::to_string),
+    )
+}

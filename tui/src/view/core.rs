@@ -1,0 +1,240 @@
+//! The core screen: what the core is doing, its words, its channels and images, its memory.
+
+use super::chip::source;
+use super::mesh::{titled, window};
+use super::reading::long;
+use super::{hex, tiles};
+use crate::geometry;
+use crate::model::{CorePane, Model};
+use crate::words;
+use layouts::EthId;
+use probe::state::{CoreState, ImageUse, LaunchState, NamedWord, Reading};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Cell, Paragraph, Row, Table};
+
+/// Draws the core screen.
+pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let Some(core) = model.core_state() else {
+        let text = format!("tile {}:{} has no core that could be shown", model.chip, model.tile);
+        frame.render_widget(Paragraph::new(text), area);
+        return;
+    };
+    let areas = geometry::core_areas(area, model.size, model.core_pane);
+    frame.render_widget(Paragraph::new(summary(model, core)), areas.summary);
+    let focused = |pane| model.core_pane == pane;
+    if let Some(area) = areas.words {
+        draw_words(model, frame, area, focused(CorePane::Words));
+    }
+    if let Some(area) = areas.channels {
+        draw_channels(model, core, frame, area, focused(CorePane::Channels));
+    }
+    if let Some(area) = areas.memory {
+        hex::draw(model, core, frame, area, focused(CorePane::Memory));
+    }
+}
+
+fn label(model: &Model, text: &str) -> Span<'static> {
+    Span::styled(format!("{text:<11}"), model.theme.dim())
+}
+
+fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
+    let g = model.glyphs;
+    let state = long(g, &core.activity, |a| words::activity(*a).to_owned());
+    let state_style = model.theme.reading(&core.activity, Style::new());
+    let waypoint = match core.waypoint.known() {
+        Some(_) => tiles::waypoint(model, core),
+        None => Span::styled(
+            long(g, &core.waypoint, Clone::clone),
+            model.theme.reading(&core.waypoint, Style::new()),
+        ),
+    };
+    let state = match core.activity.known() {
+        Some(_) => vec![tiles::activity(model, core), Span::raw(format!(" {state}"))],
+        None => vec![Span::styled(state, state_style)],
+    };
+    let mut first = vec![label(model, "state")];
+    first.extend(state);
+    first.extend([Span::styled("   waypoint ", model.theme.dim()), waypoint]);
+    let beat = long(g, &core.heartbeat, |beat| format!("{beat:#010x}"));
+    first.extend([Span::styled("   heartbeat ", model.theme.dim()), Span::raw(beat)]);
+    let go = long(g, &core.go, |s| words::go(*s).to_owned());
+    first.extend([Span::styled("   go ", model.theme.dim()), Span::raw(go)]);
+    let at = core
+        .location
+        .first()
+        .map_or_else(|| g.missing(crate::glyph::Missing::Unknown).to_owned(), full_source);
+    let callers: Vec<_> = core.location.iter().skip(1).map(source).collect();
+    vec![
+        Line::from(first),
+        Line::from(vec![label(model, "source"), Span::raw(at)]),
+        Line::from(vec![label(model, "inlined in"), Span::raw(callers.join(" < "))]),
+        link_line(model).unwrap_or_default(),
+        Line::from(vec![label(model, "launch"), Span::raw(long(g, &core.launch, launch))]),
+        Line::from(images(model, core)),
+    ]
+}
+
+fn launch(launch: &LaunchState) -> String {
+    let mode = match launch.mode {
+        0 => "device".to_owned(),
+        1 => "host".to_owned(),
+        other => format!("mode {other}"),
+    };
+    let LaunchState { rd_ptr, enables, host_assigned_id, kernel_id, .. } = launch;
+    format!(
+        "slot {rd_ptr}  enables {enables:#b}  dispatched by {mode}  host id {host_assigned_id}  kernel {kernel_id}"
+    )
+}
+
+/// The whole path, as far as it is known.
+fn full_source(line: &probe::state::SourceLine) -> String {
+    let at = match (&line.file, line.line) {
+        (Some(file), Some(n)) => format!("{file}:{n}"),
+        (Some(file), None) => file.clone(),
+        (None, _) => String::new(),
+    };
+    line.function.as_ref().map_or(at.clone(), |f| format!("{at} in {f}"))
+}
+
+fn link_line(model: &Model) -> Option<Line<'static>> {
+    let (link, far) = tiles::link(model, model.tile_state()?)?;
+    let near = if link.link.a == far { link.link.b } else { link.link.a };
+    let way = |end: EthId| {
+        let core = super::links::core_at(model.mesh()?, end)?;
+        Some(super::reading::short(model.glyphs, &core.waypoint, Clone::clone))
+    };
+    let text = format!(
+        "{} {near} to {far}, where the waypoint is {}",
+        words::link(link.condition),
+        way(far).unwrap_or_default()
+    );
+    Some(Line::from(vec![
+        label(model, "link"),
+        Span::styled(text, model.theme.link(link.condition)),
+    ]))
+}
+
+fn images(model: &Model, core: &CoreState) -> Vec<Span<'static>> {
+    let mut line = vec![label(model, "images")];
+    if core.images.is_empty() {
+        line.push(Span::styled("none known", model.theme.dim()));
+    }
+    for (i, ImageUse { name, evidence, .. }) in core.images.iter().enumerate() {
+        let comma = if i > 0 { ", " } else { "" };
+        line.push(Span::raw(format!("{comma}{name} ")));
+        line.push(Span::styled(words::evidence(*evidence), model.theme.evidence(*evidence)));
+    }
+    line
+}
+
+fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
+    let words = model.words();
+    let all = model.core_state().map_or(0, |c| c.words.len());
+    let title = match &*model.word_filter {
+        "" => format!(" words: {all} "),
+        filter => format!(" words: {} of {all} match '{filter}' ", words.len()),
+    };
+    let block = titled(model, &title, focused);
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let range = window(model.word, words.len(), inner.height);
+    let rows = range.clone().zip(words.get(range).unwrap_or_default());
+    let rows = rows.map(|(i, word)| {
+        let chosen = focused && i == model.word;
+        let style = if chosen { model.theme.selected() } else { Style::new() };
+        word_row(model, word, chosen).style(style)
+    });
+    let widths =
+        [Constraint::Length(1), Constraint::Min(30), Constraint::Length(9), Constraint::Length(26)];
+    frame.render_widget(Table::new(rows, widths), inner);
+}
+
+fn word_row(model: &Model, word: &NamedWord, chosen: bool) -> Row<'static> {
+    let text = long(model.glyphs, &word.value, |v| value(*v, word.size));
+    let mut style = model.theme.reading(&word.value, Style::new());
+    let before = model.mesh_before().and_then(|m| m.core(model.core_id()));
+    let before =
+        before.and_then(|c| c.words.iter().find(|w| (w.addr, &w.name) == (word.addr, &word.name)));
+    if before.is_some_and(|b| b.value != word.value) {
+        style = model.theme.moved(style);
+    }
+    Row::new(vec![
+        Cell::from(if chosen { model.glyphs.cursor() } else { " " }),
+        Cell::from(word.name.clone()),
+        Cell::from(Span::styled(format!("{:#x}", word.addr), model.theme.dim())),
+        Cell::from(Span::styled(text, style)),
+    ])
+}
+
+/// Hexadecimal in the width of the member, and beside it the letters of a waypoint or the decimal value.
+pub(super) fn value(value: u64, size: u32) -> String {
+    let hex = format!("{value:#0w$x}", w = 2 + 2 * size as usize);
+    let bytes = value.to_le_bytes();
+    let letters = bytes.get(..size as usize).unwrap_or_default();
+    let text = letters.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+    let padded = letters.iter().skip(text).all(|b| *b == 0);
+    match value {
+        0..10 => hex,
+        _ if size == 4 && text >= 2 && padded => {
+            let text: String = letters.iter().take(text).map(|b| char::from(*b)).collect();
+            format!("{hex} '{text}'")
+        }
+        _ => format!("{hex} {value}"),
+    }
+}
+
+fn draw_channels(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect, focused: bool) {
+    let block = titled(model, " channels and images ", focused);
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let count = core.channels.len() as u16;
+    let rows = [Constraint::Length(if count == 0 { 1 } else { count + 1 }), Constraint::Min(0)];
+    let [upper, lower] = Layout::vertical(rows).areas(inner);
+    if count == 0 {
+        let text = "no channels: no image here has erisc_info_t";
+        frame.render_widget(Paragraph::new(Line::styled(text, model.theme.dim())), upper);
+    } else {
+        let head = Row::new(["ch", "bytes_sent", "receiver_ack", "src_id", "", "meaning"]);
+        let rows = core.channels.iter().map(|c| {
+            let style = model.theme.channel(c.meaning);
+            Row::new(vec![
+                Cell::from(c.index.to_string()),
+                Cell::from(c.bytes_sent.to_string()),
+                Cell::from(c.receiver_ack.to_string()),
+                Cell::from(c.src_id.to_string()),
+                Cell::from(Span::styled(model.glyphs.channel(c.meaning), style)),
+                Cell::from(Span::styled(words::channel(c.meaning), style)),
+            ])
+        });
+        let widths = [2, 11, 12, 10, 1, 26].map(Constraint::Length);
+        frame.render_widget(Table::new(rows, widths).header(head.style(model.theme.dim())), upper);
+    }
+    let lines = core.images.iter().map(|image| {
+        let how =
+            Span::styled(words::evidence(image.evidence), model.theme.evidence(image.evidence));
+        let text =
+            format!("{:<13} {:#x} {} ", words::role(image.role), image.load_addr, image.name);
+        Line::from(vec![Span::raw(text), how])
+    });
+    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), lower);
+}
+
+/// The words that overlap these bytes of the tile, by address.
+pub(super) fn overlapping(
+    core: &CoreState,
+    from: u64,
+    to: u64,
+) -> impl Iterator<Item = (usize, &NamedWord)> {
+    let words = core.words.iter().enumerate();
+    words.filter(move |(_, w)| w.addr < to && w.addr + u64::from(w.size) > from)
+}
+
+/// A value in few letters, for the overlay.
+pub(super) fn brief(model: &Model, reading: &Reading<u64>) -> String {
+    super::reading::short(model.glyphs, reading, |v| {
+        if *v < 10 { v.to_string() } else { format!("{v:#x}") }
+    })
+}

@@ -1,0 +1,31 @@
+//! The gaps screen: what was found wrong, and what could not be read, each with its reason.
+
+use super::mesh::titled;
+use super::reading::access;
+use crate::glyph::Missing;
+use crate::model::Model;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+/// Draws the gaps screen.
+pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let Some(mesh) = model.mesh() else { return };
+    let title = format!(" {} problems, {} gaps ", mesh.problems.len(), mesh.gaps.len());
+    let block = titled(model, &title, true);
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let problems = mesh.problems.iter().map(|p| Line::styled(p.clone(), model.theme.bad()));
+    let gaps = mesh.gaps.iter().map(|gap| {
+        let style = model.theme.missing(Missing::of_error(&gap.reason));
+        let place = format!("{:<22} {:>6} bytes  ", gap.span.addr.to_string(), gap.span.len);
+        Line::from(vec![Span::raw(place), Span::styled(access(model.glyphs, &gap.reason), style)])
+    });
+    let mut lines: Vec<_> =
+        problems.chain(gaps).skip(model.gap).take(usize::from(inner.height)).collect();
+    if lines.is_empty() {
+        lines.push(Line::styled("everything that was asked for was read", model.theme.ok()));
+    }
+    frame.render_widget(Paragraph::new(lines), inner);
+}

@@ -1,0 +1,116 @@
+//! The memory pane: bytes of the tile, with the names of the members that lie over them.
+
+use super::core::{brief, overlapping, value};
+use super::mesh::titled;
+use super::reading::{access, long};
+use crate::glyph::Missing;
+use crate::model::Model;
+use layouts::NocAddr;
+use probe::snapshot::AccessError;
+use probe::state::CoreState;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+/// Width from which the text column is drawn beside the names.
+const WIDE: u16 = 120;
+
+/// Draws the memory pane; its last line is about the byte under the cursor.
+pub(super) fn draw(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect, focused: bool) {
+    let title =
+        format!(" memory of tile {}:{}   / or : goes to an address ", model.chip, model.tile);
+    let block = titled(model, &title, focused);
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let rows = u64::from(inner.height.saturating_sub(1));
+    let mut lines: Vec<_> = (0..rows)
+        .map(|row| row_line(model, core, model.top + row * 16, inner.width, focused))
+        .collect();
+    lines.push(cursor_line(model, core));
+    frame.render_widget(Paragraph::new(lines), inner);
+}
+
+fn byte(model: &Model, addr: u64) -> Result<u8, AccessError> {
+    let Some(sample) = model.shown.as_deref() else { return Err(AccessError::NotAsked) };
+    let at = NocAddr { chip: model.chip, tile: model.tile, offset: addr };
+    sample.memory.bytes(at, 1).map(|b| b.first().copied().unwrap_or_default())
+}
+
+fn row_line(
+    model: &Model,
+    core: &CoreState,
+    addr: u64,
+    width: u16,
+    focused: bool,
+) -> Line<'static> {
+    let mut line = vec![Span::styled(format!("{addr:06x} "), model.theme.dim())];
+    let members: Vec<_> = overlapping(core, addr, addr + 16).collect();
+    let mut text = String::new();
+    let mut reason = None;
+    for i in 0..16 {
+        let at = addr + i;
+        let member =
+            members.iter().find(|(_, w)| (w.addr..w.addr + u64::from(w.size)).contains(&at));
+        let style = member.map_or(Style::new(), |(n, _)| model.theme.member(n % 2 == 1));
+        let gap = if i % 4 == 0 { " " } else { "" };
+        let (cell, style) = match byte(model, at) {
+            Ok(byte) => {
+                text.push(if byte.is_ascii_graphic() { char::from(byte) } else { '.' });
+                (format!("{byte:02x}"), style)
+            }
+            Err(error) => {
+                let missing = Missing::of_error(&error);
+                text.push_str(model.glyphs.missing(missing));
+                let cell = model.glyphs.missing(missing).repeat(2);
+                reason.get_or_insert(error);
+                (cell, model.theme.missing(missing))
+            }
+        };
+        let style =
+            if focused && at == model.cursor { style.patch(model.theme.selected()) } else { style };
+        line.push(Span::raw(gap));
+        line.push(Span::styled(cell, style));
+        if width >= WIDE {
+            line.push(Span::raw(" "));
+        }
+    }
+    if width >= WIDE {
+        line.push(Span::styled(format!(" {text}"), model.theme.dim()));
+    }
+    line.push(Span::raw(" "));
+    if let Some(error) = reason {
+        line.push(Span::styled(
+            access(model.glyphs, &error),
+            model.theme.missing(Missing::of_error(&error)),
+        ));
+        return Line::from(line);
+    }
+    // A name stands in the row where its member starts; what holds it is named once, where there is room.
+    let mut holder = "";
+    for (n, word) in members.into_iter().filter(|(_, w)| (addr..addr + 16).contains(&w.addr)) {
+        let (holds, member) = word.name.rsplit_once('.').unwrap_or(("", &word.name));
+        let name = if width >= WIDE && holds != holder { &*word.name } else { member };
+        holder = holds;
+        let text = format!("{name}={} ", brief(model, &word.value));
+        line.push(Span::styled(text, model.theme.member(n % 2 == 1)));
+    }
+    Line::from(line)
+}
+
+fn cursor_line(model: &Model, core: &CoreState) -> Line<'static> {
+    let at = model.cursor;
+    let mut line = vec![Span::styled(format!("{at:#x}: "), model.theme.key())];
+    match overlapping(core, at, at + 1).next() {
+        None => line.push(Span::styled("no member of a known type lies here", model.theme.dim())),
+        Some((_, word)) => {
+            let text = long(model.glyphs, &word.value, |v| value(*v, word.size));
+            line.push(Span::raw(format!(
+                "{} at {:#x}, {} bytes = {text}",
+                word.name, word.addr, word.size
+            )));
+        }
+    }
+    Line::from(line)
+}

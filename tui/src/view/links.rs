@@ -1,0 +1,151 @@
+//! The list of links: state, and what each end says, side by side.
+
+use super::chip::source;
+use super::mesh::{titled, window};
+use super::reading::{long, short, span};
+use super::tiles;
+use crate::glyph::link_letter;
+use crate::model::Model;
+use crate::words;
+use layouts::EthId;
+use probe::state::{ChannelMeaning, CoreState, EthState, LinkState, MeshState, Reading};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Cell, Paragraph, Row, Table};
+
+const HEAD: [&str; 11] =
+    ["", "state", "A", "way", "A>B", "B>A", "way", "B", "sent A/B", "retrain", "crc"];
+const WIDTHS: [u16; 11] = [1, 10, 7, 5, 6, 6, 5, 7, 13, 7, 5];
+
+/// Rows of what is told of the selected link.
+pub(super) const DETAIL: u16 = 7;
+
+/// Draws the links that pass the filter.
+pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
+    let Some(mesh) = model.mesh() else { return };
+    let links = model.links();
+    let range = window(model.link, links.len(), area.height.saturating_sub(1));
+    let rows = range.clone().zip(links.get(range).unwrap_or_default());
+    let rows = rows.map(|(i, link)| {
+        let chosen = focused && i == model.link;
+        let style = if chosen { model.theme.selected() } else { Style::new() };
+        row(model, mesh, link, chosen).style(style)
+    });
+    let head = Row::new(HEAD).style(model.theme.dim());
+    let table = Table::new(rows, WIDTHS.map(Constraint::Length)).header(head).column_spacing(1);
+    frame.render_widget(table, area);
+}
+
+fn row(model: &Model, mesh: &MeshState, link: &LinkState, chosen: bool) -> Row<'static> {
+    let (a, b) = (link.link.a, link.link.b);
+    let state = format!("{} {}", link_letter(link.condition), words::link(link.condition));
+    let under_way = |bytes: Option<u64>| match bytes {
+        None => Span::styled("?", model.theme.dim()),
+        Some(0) => Span::styled("0B", model.theme.dim()),
+        Some(bytes) => Span::styled(words::bytes(bytes), model.theme.traffic()),
+    };
+    Row::new(vec![
+        Cell::from(if chosen { model.glyphs.cursor() } else { " " }),
+        Cell::from(Span::styled(state, model.theme.link(link.condition))),
+        Cell::from(a.to_string()),
+        Cell::from(waypoint(model, mesh, a)),
+        Cell::from(under_way(link.a_to_b)),
+        Cell::from(under_way(link.b_to_a)),
+        Cell::from(waypoint(model, mesh, b)),
+        Cell::from(b.to_string()),
+        Cell::from(pair(model, mesh, link, |e| map_count(&e.packets_sent))),
+        Cell::from(pair(model, mesh, link, |e| map_count(&e.retrain_count))),
+        Cell::from(pair(model, mesh, link, |e| map_count(&e.crc_errors))),
+    ])
+}
+
+/// Both ends of the selected link: what each core does and where in its source it waits.
+pub(super) fn draw_detail(model: &Model, frame: &mut Frame, area: Rect) {
+    let (Some(mesh), links) = (model.mesh(), model.links()) else { return };
+    let Some(link) = links.get(model.link) else { return };
+    let (a, b) = (link.link.a, link.link.b);
+    let block = titled(model, &format!(" {a} to {b}: {} ", words::link(link.condition)), false);
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let mut lines = Vec::new();
+    for end in [a, b] {
+        lines.extend(end_lines(model, mesh, end));
+    }
+    frame.render_widget(Paragraph::new(lines), inner);
+}
+
+fn end_lines(model: &Model, mesh: &MeshState, end: EthId) -> [Line<'static>; 3] {
+    let Some((tile, core)) = mesh.eth(end).and_then(|t| Some((t, t.cores.first()?))) else {
+        return [Line::raw(format!("{end}  no core known")), Line::default(), Line::default()];
+    };
+    let g = model.glyphs;
+    let state = long(g, &core.activity, |a| words::activity(*a).to_owned());
+    let beat = short(g, &core.heartbeat, |b| format!("{b:#010x}"));
+    let first = vec![
+        Span::styled(format!("{:<7}", end.to_string()), model.theme.key()),
+        Span::raw(format!("tile {:<5}", tile.xy.to_string())),
+        tiles::activity(model, core),
+        Span::raw(format!(" {state}  ")),
+        waypoint(model, mesh, end),
+        Span::styled(format!("  heartbeat {beat}"), model.theme.dim()),
+    ];
+    let at = core.location.first().map_or_else(|| "source unknown".to_owned(), source);
+    let busy = core.channels.iter().filter(|c| c.meaning != ChannelMeaning::Idle);
+    let mut busy: Vec<_> =
+        busy.map(|c| format!("ch {} {}", c.index, words::channel(c.meaning))).collect();
+    if busy.is_empty() && !core.channels.is_empty() {
+        busy.push("all channels idle".to_owned());
+    }
+    [
+        Line::from(first),
+        Line::styled(format!("       {at}"), model.theme.dim()),
+        Line::styled(format!("       {}", busy.join("; ")), model.theme.dim()),
+    ]
+}
+
+fn map_count<T: Copy + Into<u64>>(reading: &Reading<T>) -> Reading<u64> {
+    match reading {
+        Reading::Known(value) => Reading::Known((*value).into()),
+        Reading::Unknown(raw) => Reading::Unknown(*raw),
+        Reading::Unread(error) => Reading::Unread(error.clone()),
+        Reading::Absent => Reading::Absent,
+    }
+}
+
+/// One count of both ends.
+fn pair(
+    model: &Model,
+    mesh: &MeshState,
+    link: &LinkState,
+    of: impl Fn(&EthState) -> Reading<u64>,
+) -> String {
+    let text = |end| {
+        let reading = mesh.eth(end).and_then(|t| t.eth.as_ref()).map_or(Reading::Absent, &of);
+        short(model.glyphs, &reading, u64::to_string)
+    };
+    format!("{}/{}", text(link.link.a), text(link.link.b))
+}
+
+/// The core at this end of a link.
+pub(super) fn core_at(mesh: &MeshState, end: EthId) -> Option<&CoreState> {
+    mesh.eth(end)?.cores.first()
+}
+
+/// The waypoint of the core at this end, marked if it moved since the sample before.
+pub(super) fn waypoint(model: &Model, mesh: &MeshState, end: EthId) -> Span<'static> {
+    let Some(core) = core_at(mesh, end) else {
+        return Span::styled(
+            model.glyphs.missing(crate::glyph::Missing::Absent),
+            model.theme.dim(),
+        );
+    };
+    let text = span(model.glyphs, model.theme, &core.waypoint, Style::new());
+    let before = model.mesh_before().and_then(|m| core_at(m, end));
+    if before.is_some_and(|b| b.waypoint != core.waypoint) {
+        let style = model.theme.moved(text.style);
+        return text.style(style);
+    }
+    text
+}

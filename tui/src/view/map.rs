@@ -1,0 +1,394 @@
+//! The map of the mesh: a box per chip at its coordinates, and the links in the gutters between boxes.
+
+use super::links::waypoint;
+use crate::glyph::link_letter;
+use crate::model::{MeshPane, Model};
+use crate::place::{Place, places};
+use crate::words;
+use layouts::{ChipId, EthId, TileKind};
+use probe::state::{Activity, ChipState, LinkCondition, LinkState, MeshState};
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+/// Columns that a box and the gutter right of it may take, the best first.
+const WIDTHS: [(u16, u16); 5] = [(26, 28), (24, 16), (15, 10), (11, 8), (7, 4)];
+/// Rows of a box, its border included, the best first.
+const HEIGHTS: [u16; 3] = [7, 5, 3];
+
+/// The map, with its scale chosen.
+pub(super) struct Map<'a> {
+    model: &'a Model,
+    mesh: &'a MeshState,
+    places: Vec<Place>,
+    box_size: (u16, u16),
+    gutter: (u16, u16),
+}
+
+/// A window on a picture that may be larger than the terminal.
+struct Canvas<'a> {
+    buffer: &'a mut Buffer,
+    area: Rect,
+    left: i32,
+    top: i32,
+}
+
+impl Canvas<'_> {
+    /// Writes one span; what lies outside the window is cut.
+    fn text(&mut self, x: i32, y: i32, text: &str, style: Style) {
+        let y = y - self.top;
+        if y < 0 || y >= i32::from(self.area.height) {
+            return;
+        }
+        for (i, c) in text.chars().enumerate() {
+            let x = x - self.left + i as i32;
+            if x < 0 || x >= i32::from(self.area.width) {
+                continue;
+            }
+            let at = (self.area.x + x as u16, self.area.y + y as u16);
+            if let Some(cell) = self.buffer.cell_mut(at) {
+                cell.set_char(c).set_style(style);
+            }
+        }
+    }
+
+    fn span(&mut self, x: i32, y: i32, span: &Span) -> i32 {
+        self.text(x, y, &span.content, span.style);
+        x + span.content.chars().count() as i32
+    }
+}
+
+impl<'a> Map<'a> {
+    /// Chooses the largest scale at which the whole map fits, or the smallest, which scrolls.
+    pub(super) fn new(model: &'a Model, mesh: &'a MeshState, area: Rect) -> Self {
+        let places = places(mesh);
+        let columns = places.iter().map(|p| p.column as u16 + 1).max().unwrap_or(1);
+        let rows = places.iter().map(|p| p.row as u16 + 1).max().unwrap_or(1);
+        let fits = |(w, g): &(u16, u16)| columns * w + (columns - 1) * g <= area.width;
+        let (wide, gap) = WIDTHS.into_iter().find(fits).unwrap_or((7, 4));
+        let room = area.height.saturating_sub(5);
+        let high = HEIGHTS.into_iter().find(|h| rows * h + (rows - 1) <= room).unwrap_or(3);
+        Self { model, mesh, places, box_size: (wide, high), gutter: (gap, u16::from(rows > 1)) }
+    }
+
+    /// Rows that the whole map wants: the boxes and a line about links that are not drawn.
+    pub(super) fn height(&self) -> u16 {
+        let rows = self.places.iter().map(|p| p.row as u16 + 1).max().unwrap_or(1);
+        rows * self.box_size.1 + (rows - 1) * self.gutter.1 + u16::from(self.hidden() > 0)
+    }
+
+    fn corner(&self, place: Place) -> (i32, i32) {
+        let x = place.column as i32 * i32::from(self.box_size.0 + self.gutter.0);
+        let y = place.row as i32 * i32::from(self.box_size.1 + self.gutter.1);
+        (x, y)
+    }
+
+    fn place(&self, chip: ChipId) -> Option<Place> {
+        self.places.iter().copied().find(|p| p.chip == chip)
+    }
+
+    /// The places of a link's ends if they stand side by side, the left or upper end first.
+    fn neighbours(&self, link: &LinkState) -> Option<Edge> {
+        let (a, b) = (link.link.a, link.link.b);
+        let (pa, pb) = (self.place(a.chip)?, self.place(b.chip)?);
+        let edge = |from, to, first, second, swapped| Edge { from, to, first, second, swapped };
+        let beside = |p: Place, q: Place| p.row == q.row && p.column + 1 == q.column;
+        let above = |p: Place, q: Place| p.column == q.column && p.row + 1 == q.row;
+        if beside(pa, pb) || above(pa, pb) {
+            Some(edge(pa, pb, a, b, false))
+        } else if beside(pb, pa) || above(pb, pa) {
+            Some(edge(pb, pa, b, a, true))
+        } else {
+            None
+        }
+    }
+
+    /// Links that no gutter can hold, such as those that wrap around.
+    fn hidden(&self) -> usize {
+        self.mesh.links.iter().filter(|l| self.neighbours(l).is_none()).count()
+    }
+
+    pub(super) fn draw(&self, frame: &mut Frame, area: Rect) {
+        let hidden = self.hidden();
+        let shown = Rect { height: area.height.saturating_sub(u16::from(hidden > 0)), ..area };
+        let (x, y) = self.place(self.model.chip).map_or((0, 0), |p| self.corner(p));
+        let (full_x, full_y) = self.places.iter().map(|p| self.corner(*p)).fold((0, 0), |m, c| {
+            (m.0.max(c.0 + i32::from(self.box_size.0)), m.1.max(c.1 + i32::from(self.box_size.1)))
+        });
+        let scroll = |at: i32, size: u16, window: u16, full: i32| {
+            let centred = at + i32::from(size) / 2 - i32::from(window) / 2;
+            centred.min(full - i32::from(window)).max(0)
+        };
+        let mut canvas = Canvas {
+            left: scroll(x, self.box_size.0, shown.width, full_x),
+            top: scroll(y, self.box_size.1, shown.height, full_y),
+            buffer: frame.buffer_mut(),
+            area: shown,
+        };
+        for place in &self.places {
+            if let Some(chip) = self.mesh.chips.iter().find(|c| c.chip.id == place.chip) {
+                self.draw_chip(&mut canvas, *place, chip);
+            }
+        }
+        self.draw_links(&mut canvas);
+        if hidden > 0 {
+            let text = format!(
+                "+ {hidden} links between chips that are not neighbours here: see the list"
+            );
+            let y = area.y + area.height.saturating_sub(1);
+            frame.buffer_mut().set_stringn(
+                area.x,
+                y,
+                text,
+                usize::from(area.width),
+                self.model.theme.dim(),
+            );
+        }
+    }
+
+    fn draw_chip(&self, canvas: &mut Canvas, place: Place, chip: &ChipState) {
+        let (x, y) = self.corner(place);
+        let (w, h) = (usize::from(self.box_size.0), i32::from(self.box_size.1));
+        let chosen = place.chip == self.model.chip;
+        let focused = chosen && self.model.mesh_pane == MeshPane::Map;
+        let style = self.model.theme.border(chosen);
+        let (corner, flat, wall) = if self.model.glyphs.ascii {
+            (["+"; 4], "-", "|")
+        } else {
+            (["┌", "┐", "└", "┘"], "─", "│")
+        };
+        let line = flat.repeat(w.saturating_sub(2));
+        canvas.text(x, y, &format!("{}{line}{}", corner[0], corner[1]), style);
+        for row in 1..h - 1 {
+            canvas.text(x, y + row, wall, style);
+            canvas.text(x + w as i32 - 1, y + row, wall, style);
+        }
+        canvas.text(x, y + h - 1, &format!("{}{line}{}", corner[2], corner[3]), style);
+        let title = if w >= 15 {
+            format!(" chip {} ", chip.chip.id)
+        } else {
+            format!(" {} ", chip.chip.id)
+        };
+        let title_style = if focused { self.model.theme.selected() } else { style };
+        canvas.text(x + 1, y, &title, title_style);
+        let lines = chip_lines(self.model, chip, w >= 20);
+        for (row, text) in lines.iter().take(h as usize - 2).enumerate() {
+            let text: String = text.content.chars().take(w - 3).collect::<String>();
+            canvas.text(x + 2, y + 1 + row as i32, &text, lines[row].style);
+        }
+    }
+
+    fn draw_links(&self, canvas: &mut Canvas) {
+        let mut used: std::collections::BTreeMap<(usize, usize, bool), u16> =
+            std::collections::BTreeMap::new();
+        for link in &self.mesh.links {
+            let Some(edge) = self.neighbours(link) else { continue };
+            let beside = edge.from.row == edge.to.row;
+            let n = used.entry((edge.from.row, edge.from.column, beside)).or_default();
+            let (x, y) = self.corner(edge.from);
+            if beside {
+                self.draw_beside(canvas, (x + i32::from(self.box_size.0), y), *n, &edge, link);
+            } else {
+                self.draw_below(canvas, (x + 1, y + i32::from(self.box_size.1)), *n, &edge, link);
+            }
+            *n += 1;
+        }
+    }
+
+    /// One row of the gutter between two boxes side by side.
+    fn draw_beside(
+        &self,
+        canvas: &mut Canvas,
+        at: (i32, i32),
+        n: u16,
+        edge: &Edge,
+        link: &LinkState,
+    ) {
+        let rows = self.box_size.1.saturating_sub(1).max(1);
+        let first = i32::from(u16::from(rows > 1));
+        if n + 1 > rows {
+            let style = self.model.theme.dim();
+            canvas.text(at.0, at.1 + i32::from(rows), "+", style);
+            return;
+        }
+        let (mut x, y) = (at.0, at.1 + first + i32::from(n));
+        let width = i32::from(self.gutter.0);
+        let end =
+            |e: EthId| if width >= 10 { format!("e{}", e.channel) } else { e.channel.to_string() };
+        let (left, right) = (end(edge.first), end(edge.second));
+        let full = width >= 28;
+        x = canvas.span(x, y, &Span::raw(left));
+        let mut stop = at.0 + width - right.chars().count() as i32;
+        canvas.text(stop, y, &right, Style::new());
+        if full {
+            let ways = [
+                waypoint(self.model, self.mesh, edge.first),
+                waypoint(self.model, self.mesh, edge.second),
+            ];
+            canvas.span(x + 1, y, &ways[0]);
+            x += 6;
+            stop -= 1 + ways[1].content.chars().count() as i32;
+            canvas.span(stop, y, &ways[1]);
+            stop = at.0 + width - right.chars().count() as i32 - 6;
+        }
+        let (to_right, to_left) = edge.traffic(link);
+        let line = wire(self.model, link.condition, (stop - x).max(1) as usize, to_left, to_right);
+        for span in &line {
+            x = canvas.span(x, y, span).max(x);
+        }
+    }
+
+    /// Links to the box below share one row: upper channel, letter, lower channel.
+    fn draw_below(
+        &self,
+        canvas: &mut Canvas,
+        at: (i32, i32),
+        n: u16,
+        edge: &Edge,
+        link: &LinkState,
+    ) {
+        let letter = link_letter(link.condition);
+        let wide = self.box_size.0 >= 15;
+        let text = if wide {
+            let (down, up) = edge.traffic(link);
+            let glyph = match (down > 0, up > 0) {
+                (true, _) => {
+                    if self.model.glyphs.ascii {
+                        "v"
+                    } else {
+                        "▼"
+                    }
+                }
+                (false, true) => {
+                    if self.model.glyphs.ascii {
+                        "^"
+                    } else {
+                        "▲"
+                    }
+                }
+                (false, false) => letter,
+            };
+            format!("{}{glyph}{} ", edge.first.channel, edge.second.channel)
+        } else {
+            letter.to_owned()
+        };
+        let step = if wide { 6 } else { 1 };
+        let x = i32::from(n) * step;
+        if x + step > i32::from(self.box_size.0) - 1 {
+            canvas.text(at.0 + i32::from(self.box_size.0) - 2, at.1, "+", self.model.theme.dim());
+            return;
+        }
+        canvas.text(at.0 + x, at.1, &text, self.model.theme.link(link.condition));
+    }
+}
+
+/// A link between neighbours on the map.
+struct Edge {
+    from: Place,
+    to: Place,
+    first: EthId,
+    second: EthId,
+    /// The link's `a` is the second end.
+    swapped: bool,
+}
+
+impl Edge {
+    /// Bytes under way from the first end to the second, and back; what is not known is not drawn.
+    fn traffic(&self, link: &LinkState) -> (u64, u64) {
+        let (ab, ba) = (link.a_to_b.unwrap_or(0), link.b_to_a.unwrap_or(0));
+        if self.swapped { (ba, ab) } else { (ab, ba) }
+    }
+}
+
+/// The wire itself: its letter in the middle, what travels left before it and what travels right after it.
+fn wire(
+    model: &Model,
+    condition: LinkCondition,
+    width: usize,
+    left: u64,
+    right: u64,
+) -> Vec<Span<'static>> {
+    let glyph = model.glyphs.link(condition);
+    let style = model.theme.link(condition);
+    let half = width.saturating_sub(1) / 2;
+    let side = |bytes: u64, room: usize, arrow: &str, before: bool| {
+        if bytes == 0 || room == 0 {
+            return Span::styled(glyph.repeat(room), style);
+        }
+        let label = words::bytes(bytes);
+        let label = if label.chars().count() + 2 <= room { label } else { String::new() };
+        let fill = glyph.repeat(room - 1 - label.chars().count());
+        let text =
+            if before { format!("{arrow}{label}{fill}") } else { format!("{fill}{label}{arrow}") };
+        Span::styled(text, model.theme.traffic())
+    };
+    let rest = width.saturating_sub(1) - half;
+    let letter = match (width, left, right) {
+        // Where there is room for one sign only, traffic is the one that moves.
+        (1, 0, 0) | (2.., ..) => link_letter(condition),
+        (_, 0, _) => model.glyphs.to_right(),
+        _ => model.glyphs.to_left(),
+    };
+    vec![
+        side(left, half, model.glyphs.to_left(), true),
+        Span::styled(letter, style),
+        side(right, rest, model.glyphs.to_right(), false),
+    ]
+}
+
+/// What a box says of its chip, the most telling line first.
+fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Span<'static>> {
+    let info = &chip.chip;
+    let way = match (info.pcie, &info.gateway) {
+        (true, _) => "PCIe".to_owned(),
+        (false, Some(gates)) if wide => {
+            let first = gates.first().map(EthId::to_string).unwrap_or_default();
+            format!("remote by {first}")
+        }
+        (false, _) => "remote".to_owned(),
+    };
+    let running = |kind| {
+        let tiles = chip.tiles.iter().filter(|t| t.kind == kind && !t.harvested);
+        let cores: Vec<_> = tiles.flat_map(|t| &t.cores).collect();
+        let run = cores.iter().filter(|c| c.activity.known() == Some(&Activity::Running)).count();
+        (run, cores.len())
+    };
+    let (eth, tensix) = (running(TileKind::Eth), running(TileKind::Tensix));
+    let board = info.board.clone().unwrap_or_else(|| "board unknown".to_owned());
+    let at = info.coord.map_or("no coordinates".to_owned(), |c| {
+        if wide {
+            format!("x{} y{} rack {} shelf {}", c.x, c.y, c.rack, c.shelf)
+        } else {
+            format!("{},{}", c.x, c.y)
+        }
+    });
+    let counts = |name: &str, short: &str, (run, all): (usize, usize)| {
+        if wide { format!("{name} {run} of {all} run") } else { format!("{short} {run}/{all}") }
+    };
+    let mut lines = vec![Span::raw(way)];
+    if wide {
+        lines[0] = Span::raw(format!("{board}  {}", lines[0].content));
+    }
+    lines.push(Span::styled(at, model.theme.dim()));
+    lines.push(Span::raw(counts("erisc", "E", eth)));
+    lines.push(Span::raw(counts("tensix", "T", tensix)));
+    if wide {
+        lines.push(Span::styled(last_words(chip), model.theme.dim()));
+    }
+    lines
+}
+
+/// The commonest waypoints of the chip's Tensix cores, so that movement there shows on the map.
+fn last_words(chip: &ChipState) -> String {
+    let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    for core in chip.tiles.iter().filter(|t| t.kind == TileKind::Tensix).flat_map(|t| &t.cores) {
+        if let Some(waypoint) = core.waypoint.known() {
+            *counts.entry(waypoint).or_default() += 1;
+        }
+    }
+    let mut all: Vec<_> = counts.into_iter().collect();
+    all.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+    all.iter().take(3).map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join("  ")
+}

@@ -1,0 +1,47 @@
+//! Readings as text: the value, or the glyph (and where there is room the word) of why there is none.
+
+use crate::glyph::{Glyphs, Missing};
+use crate::theme::Theme;
+use probe::snapshot::AccessError;
+use probe::state::Reading;
+use ratatui::style::Style;
+use ratatui::text::Span;
+use std::fmt::Display;
+
+/// The value or a glyph.
+pub(crate) fn short<T>(
+    glyphs: Glyphs,
+    reading: &Reading<T>,
+    show: impl Fn(&T) -> String,
+) -> String {
+    match (reading, Missing::of(reading)) {
+        (Reading::Known(value), _) => show(value),
+        (_, Some(missing)) => glyphs.missing(missing).to_owned(),
+        (_, None) => String::new(),
+    }
+}
+
+/// The value, or a glyph and what it means.
+pub(super) fn long<T>(glyphs: Glyphs, reading: &Reading<T>, show: impl Fn(&T) -> String) -> String {
+    match reading {
+        Reading::Known(value) => show(value),
+        Reading::Unknown(raw) => format!("{} unknown {raw:#x}", glyphs.missing(Missing::Unknown)),
+        Reading::Unread(error) => access(glyphs, error),
+        Reading::Absent => format!("{} absent", glyphs.missing(Missing::Absent)),
+    }
+}
+
+/// An access error with its glyph.
+pub(super) fn access(glyphs: Glyphs, error: &AccessError) -> String {
+    format!("{} {error}", glyphs.missing(Missing::of_error(error)))
+}
+
+/// The short text in its style.
+pub(super) fn span<T: Display>(
+    glyphs: Glyphs,
+    theme: Theme,
+    reading: &Reading<T>,
+    known: Style,
+) -> Span<'static> {
+    Span::styled(short(glyphs, reading, T::to_string), theme.reading(reading, known))
+}

@@ -1,0 +1,125 @@
+//! The words for states and quantities, shared by screens, tables and JSON.
+
+use layouts::TileKind;
+use probe::snapshot::AccessError;
+use probe::state::{Activity, ChannelMeaning, GoSignal, ImageEvidence, ImageRole, LinkCondition};
+
+/// The stable word of an access error, as JSON promises it.
+pub(crate) fn reason(error: &AccessError) -> &'static str {
+    match error {
+        AccessError::Refused(_) => "refused",
+        AccessError::TimedOut { .. } => "timed_out",
+        AccessError::Unreachable(_) => "unreachable",
+        AccessError::InReset => "in_reset",
+        AccessError::DeviceGone(_) => "device_gone",
+        AccessError::QueueError { .. } => "queue_error",
+        AccessError::NotRecorded => "not_recorded",
+        AccessError::NotAsked => "not_asked",
+    }
+}
+
+pub(crate) fn link(condition: LinkCondition) -> &'static str {
+    match condition {
+        LinkCondition::Up => "up",
+        LinkCondition::Training => "training",
+        LinkCondition::Down => "down",
+        LinkCondition::Disagree => "disagree",
+        LinkCondition::Unread => "unread",
+    }
+}
+
+pub(crate) fn activity(activity: Activity) -> &'static str {
+    match activity {
+        Activity::InReset => "in reset",
+        Activity::BaseFirmware => "base firmware",
+        Activity::Waiting => "waiting",
+        Activity::Running => "running",
+        Activity::Done => "done",
+    }
+}
+
+pub(crate) fn go(signal: GoSignal) -> &'static str {
+    match signal {
+        GoSignal::Done => "DONE",
+        GoSignal::Init => "INIT",
+        GoSignal::Go => "GO",
+        GoSignal::ResetReadPtr => "RESET_READ_PTR",
+        GoSignal::ResetReadPtrFromHost => "RESET_READ_PTR_FROM_HOST",
+        GoSignal::ReplayTrace => "REPLAY_TRACE",
+    }
+}
+
+pub(crate) fn channel(meaning: ChannelMeaning) -> &'static str {
+    match meaning {
+        ChannelMeaning::Idle => "idle",
+        ChannelMeaning::SentUnacknowledged => "sent, unacknowledged",
+        ChannelMeaning::ArrivedUnserviced => "arrived, unserviced",
+        ChannelMeaning::AcknowledgedNotDone => "acknowledged, not done",
+        ChannelMeaning::CompletionUnderway => "completion under way",
+    }
+}
+
+pub(crate) fn role(role: ImageRole) -> &'static str {
+    match role {
+        ImageRole::BaseFirmware => "base firmware",
+        ImageRole::Application => "application",
+        ImageRole::Kernel => "kernel",
+    }
+}
+
+pub(crate) fn evidence(evidence: ImageEvidence) -> &'static str {
+    match evidence {
+        ImageEvidence::Told => "told",
+        ImageEvidence::Recorded => "recorded",
+        ImageEvidence::Proved => "proved",
+        ImageEvidence::Mismatch => "MISMATCH",
+    }
+}
+
+pub(crate) fn tile(kind: TileKind) -> &'static str {
+    match kind {
+        TileKind::Tensix => "tensix",
+        TileKind::Eth => "eth",
+        TileKind::Dram => "dram",
+        TileKind::Arc => "arc",
+        TileKind::Pcie => "pcie",
+        TileKind::Router => "router",
+    }
+}
+
+/// Device time at 1 GHz (a cycle is a nanosecond), in the largest unit that keeps it readable.
+pub(crate) fn cycles(cycles: u64) -> String {
+    match cycles {
+        0..10_000 => format!("{cycles} ns"),
+        10_000..10_000_000 => format!("{:.2} us", cycles as f64 / 1e3),
+        10_000_000..10_000_000_000 => format!("{:.3} ms", cycles as f64 / 1e6),
+        _ => format!("{:.3} s", cycles as f64 / 1e9),
+    }
+}
+
+/// Host time between two moments, in tenths of a second and then in seconds.
+pub(crate) fn age(micros: u64) -> String {
+    match micros / 1_000_000 {
+        0..60 => format!("{:.1}s", micros as f64 / 1e6),
+        seconds @ 60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        seconds => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// A count of bytes, exact below 10,000 or where it is a whole number of KiB.
+pub(crate) fn bytes(bytes: u64) -> String {
+    match bytes {
+        1024.. if bytes.is_multiple_of(1024) && bytes < 10_240_000 => format!("{}K", bytes / 1024),
+        0..10_000 => format!("{bytes}B"),
+        10_000..10_240_000 => format!("{}K", bytes / 1024),
+        _ => format!("{}M", bytes / (1024 * 1024)),
+    }
+}
+
+/// The evidence as JSON promises it.
+pub(crate) fn evidence_word(evidence: ImageEvidence) -> &'static str {
+    match evidence {
+        ImageEvidence::Mismatch => "mismatch",
+        known => self::evidence(known),
+    }
+}

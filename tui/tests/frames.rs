@@ -1,0 +1,340 @@
+//! Samples and keys in, pictures out: golden frames of every screen at two sizes, and what keys do to them.
+//!
+//! `BLESS=1 cargo test -p tui` writes the golden files anew.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod common;
+
+use common::{TAKEN, sample};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::path::PathBuf;
+use tui::message::{Command, Message};
+use tui::model::{Model, Screen};
+use tui::theme::Theme;
+use tui::{Glyphs, update, view};
+
+fn model(size: (u16, u16)) -> Model {
+    Model::new("emulator:n300", Theme { color: true }, Glyphs { ascii: false }, size)
+}
+
+/// A model that has seen two samples, a tenth of a second ago.
+fn running(size: (u16, u16)) -> Model {
+    let mut model = model(size);
+    for n in 0..2 {
+        update(&mut model, Message::Sample(sample(n)));
+    }
+    update(&mut model, Message::Tick(TAKEN + 200_000));
+    model
+}
+
+/// Types keys as helix's tests do: characters stand for themselves, names stand in `<>`.
+fn press(model: &mut Model, keys: &str) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let mut rest = keys;
+    while let Some(c) = rest.chars().next() {
+        let (event, used) = match rest.strip_prefix('<').and_then(|r| r.split_once('>')) {
+            Some((name, _)) => (named(name), name.len() + 2),
+            None => (KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), c.len_utf8()),
+        };
+        commands.extend(update(model, Message::Key(event)));
+        rest = &rest[used..];
+    }
+    commands
+}
+
+fn named(name: &str) -> KeyEvent {
+    let code = match name {
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "tab" => KeyCode::Tab,
+        "s-tab" => KeyCode::BackTab,
+        "down" => KeyCode::Down,
+        "right" => KeyCode::Right,
+        "pgdn" => KeyCode::PageDown,
+        "end" => KeyCode::End,
+        "c-c" => return KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
+        other => panic!("no key is named {other}"),
+    };
+    KeyEvent::new(code, KeyModifiers::NONE)
+}
+
+fn picture(model: &Model) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(model.size.0, model.size.1)).unwrap();
+    terminal.draw(|frame| view(model, frame)).unwrap();
+    let buffer = terminal.backend().buffer().clone();
+    let rows = buffer.content.chunks(usize::from(model.size.0));
+    let text = rows.map(|r| r.iter().map(ratatui::buffer::Cell::symbol).collect::<String>());
+    text.map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+fn golden(name: &str, model: &Model) {
+    let picture = picture(model);
+    let path =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &picture).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        picture == kept,
+        "{name} differs from {}; BLESS=1 keeps it:\n{picture}",
+        path.display()
+    );
+}
+
+const SIZES: [(u16, u16); 2] = [(80, 24), (160, 48)];
+
+#[test]
+fn the_screens_are_as_they_were() {
+    let screens = [
+        ("mesh", ""),
+        ("chip", "<enter>"),
+        ("core", "<enter><enter>"),
+        ("memory", "<enter><enter><tab><tab>"),
+    ];
+    for size in SIZES {
+        for (name, keys) in screens {
+            let mut model = running(size);
+            press(&mut model, keys);
+            golden(&format!("{name}_{}x{}", size.0, size.1), &model);
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_has_glyphs_of_its_own() {
+    let mut model = running((80, 24));
+    press(&mut model, "<right><enter>");
+    golden("remote_chip_80x24", &model);
+    press(&mut model, "4");
+    golden("gaps_80x24", &model);
+}
+
+#[test]
+fn help_is_the_table_of_keys() {
+    let mut model = running((80, 24));
+    press(&mut model, "?");
+    golden("help_80x24", &model);
+    press(&mut model, "<esc>");
+    assert!(model.help.is_none());
+    assert_eq!(model.screen, Screen::Mesh);
+}
+
+#[test]
+fn ascii_is_ascii() {
+    for keys in [
+        "",
+        "<enter>",
+        "<enter><enter>",
+        "<enter><enter><tab>",
+        "<enter><enter><tab><tab>",
+        "?",
+        "4",
+    ] {
+        let mut model = running((100, 30));
+        model.glyphs = Glyphs { ascii: true };
+        press(&mut model, keys);
+        let picture = picture(&model);
+        assert!(picture.is_ascii(), "after {keys:?}:\n{picture}");
+    }
+}
+
+#[test]
+fn without_colour_no_cell_has_one() {
+    use ratatui::style::Color;
+    for keys in ["", "<tab>", "<enter>", "<enter><enter>", " ", "?", "4"] {
+        let mut model = running((80, 24));
+        model.theme = Theme { color: false };
+        press(&mut model, keys);
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        terminal.draw(|frame| view(&model, frame)).unwrap();
+        let cells = &terminal.backend().buffer().content;
+        assert!(
+            cells.iter().all(|c| c.fg == Color::Reset && c.bg == Color::Reset),
+            "after {keys:?}"
+        );
+    }
+}
+
+#[test]
+fn a_small_terminal_says_so_and_recovers() {
+    let mut model = running((80, 24));
+    let large = picture(&model);
+    update(&mut model, Message::Resize(20, 5));
+    assert!(picture(&model).starts_with("too small: 20x5"));
+    update(&mut model, Message::Resize(80, 24));
+    assert_eq!(picture(&model), large);
+}
+
+#[test]
+fn no_size_and_no_screen_panics() {
+    for keys in [
+        "",
+        "<tab>",
+        "<enter>",
+        "<enter><enter>",
+        "<enter><enter><tab>",
+        "<enter><enter><tab><tab>",
+        "?",
+        "4",
+        "/x",
+    ] {
+        for size in [(1, 1), (20, 5), (40, 10), (41, 11), (60, 15), (119, 35), (120, 36), (300, 90)]
+        {
+            let mut model = running((80, 24));
+            press(&mut model, keys);
+            update(&mut model, Message::Resize(size.0, size.1));
+            press(&mut model, "jjll<pgdn>G");
+            picture(&model);
+        }
+    }
+}
+
+#[test]
+fn before_the_first_look_it_says_what_it_waits_for() {
+    let mut model = model((80, 24));
+    press(&mut model, "<enter>jk234?<esc><esc>1");
+    assert!(picture(&model).contains("waiting for the first look at emulator:n300"));
+}
+
+#[test]
+fn space_freezes_the_display_and_looks_go_on() {
+    let mut model = running((80, 24));
+    press(&mut model, " ");
+    let frozen = picture(&model);
+    assert!(frozen.contains("FROZEN 0.1s"), "{frozen}");
+    assert!(update(&mut model, Message::Sample(sample(2))).is_empty());
+    update(&mut model, Message::Tick(TAKEN + 2_100_000));
+    let later = picture(&model);
+    assert!(later.contains("FROZEN 2.0s") && later.contains("t 2050.00 us"), "{later}");
+    press(&mut model, " ");
+    let live = picture(&model);
+    assert!(!live.contains("FROZEN") && live.contains("t 2100.00 us"), "{live}");
+}
+
+#[test]
+fn an_old_sample_is_stale_and_a_lost_target_is_lost() {
+    let mut model = running((80, 24));
+    update(&mut model, Message::Tick(TAKEN + 5_000_000));
+    assert!(picture(&model).contains("STALE 4.9s"));
+    update(&mut model, Message::Lost("its process ended".into()));
+    let picture = picture(&model);
+    assert!(
+        picture.contains("LOST") && picture.contains("the target is gone: its process ended"),
+        "{picture}"
+    );
+}
+
+#[test]
+fn enter_goes_in_and_esc_comes_back() {
+    let mut model = running((80, 24));
+    press(&mut model, "<enter>");
+    assert_eq!(model.screen, Screen::Chip);
+    let commands = press(&mut model, "<enter>");
+    assert_eq!(model.screen, Screen::Core);
+    assert!(commands.iter().any(|c| matches!(c, Command::Watch(Some(_)))), "{commands:?}");
+    let commands = press(&mut model, "<esc>");
+    assert!(commands.contains(&Command::Watch(None)), "{commands:?}");
+    press(&mut model, "<esc><esc><esc>");
+    assert_eq!(model.screen, Screen::Mesh, "Esc never leaves the program");
+    assert!(press(&mut model, "q").contains(&Command::Quit));
+    assert!(press(&mut model, "<c-c>").contains(&Command::Interrupt));
+    assert!(
+        press(&mut model, "/typing<c-c>").contains(&Command::Interrupt),
+        "also while a line is typed"
+    );
+}
+
+#[test]
+fn a_link_opens_the_core_at_its_first_end() {
+    let mut model = running((80, 24));
+    press(&mut model, "<tab>j<enter>");
+    let picture = picture(&model);
+    assert_eq!(model.screen, Screen::Core);
+    assert!(
+        picture.contains("3 Core 0:1-6:erisc") && picture.contains("up 0:e9 to 1:e1"),
+        "{picture}"
+    );
+}
+
+#[test]
+fn the_filter_of_links_counts_and_clears() {
+    let mut model = running((80, 24));
+    press(&mut model, "/e9<enter>");
+    let filtered = picture(&model);
+    assert!(filtered.contains("links: 1 of 2 match 'e9'"), "{filtered}");
+    press(&mut model, "<esc>");
+    assert!(picture(&model).contains("links: 2"));
+}
+
+#[test]
+fn the_chip_screen_finds_waypoints() {
+    let mut model = running((80, 24));
+    press(&mut model, "<enter>/sidl<enter>");
+    let found = picture(&model);
+    assert!(
+        found.contains("1 tiles match 'sidl'") && found.contains("tile 9-6: eth e8"),
+        "{found}"
+    );
+    press(&mut model, "/nothing<enter>");
+    assert!(picture(&model).contains("0 tiles match"));
+}
+
+#[test]
+fn colon_goes_anywhere_and_says_why_not() {
+    let mut model = running((80, 24));
+    press(&mut model, ":0:9-6:0x3dc30<enter>");
+    let memory = picture(&model);
+    assert!(
+        memory.contains("03dc30") && memory.contains("bytes_sent=0 receiver_ack=0 src_id=3"),
+        "{memory}"
+    );
+    assert!(memory.contains("0x3dc30: erisc_info.channels[0].bytes_sent"), "{memory}");
+    for (words, answer) in [
+        (":7<enter>", "there is no chip 7"),
+        (":0:12-3<enter>", "outside the chip"),
+        (":0:9-6:0x50000<enter>", "outside the eth tile's memory"),
+        (":what<enter>", "'what' is not a chip number"),
+        (":0:0-0<enter>", "tile 0-0 (dram) has no core"),
+    ] {
+        press(&mut model, words);
+        let picture = picture(&model);
+        assert!(picture.contains(answer), "{words}: {picture}");
+    }
+}
+
+#[test]
+fn bytes_that_were_not_read_are_not_zeros() {
+    let mut model = running((80, 24));
+    press(&mut model, ":0:9-6:0x3dc80<enter>");
+    let picture = picture(&model);
+    let row = picture.lines().find(|l| l.starts_with("03dc80")).unwrap();
+    assert!(row.contains("✗✗") && row.contains("timed out") && !row.contains("00 00"), "{row}");
+}
+
+#[test]
+fn gg_and_shift_g_reach_the_ends() {
+    let mut model = running((80, 24));
+    press(&mut model, ":0:e8<enter>G");
+    let last = model.word;
+    assert!(last > 20);
+    press(&mut model, "g");
+    assert_eq!(model.word, last, "one g goes nowhere");
+    press(&mut model, "g");
+    assert_eq!(model.word, 0);
+}
+
+#[test]
+fn panes_turn_both_ways_and_cores_too() {
+    let mut model = running((80, 24));
+    press(&mut model, ":0:e8<enter><tab>");
+    assert!(picture(&model).contains("channels and images"));
+    press(&mut model, "<s-tab>");
+    assert!(picture(&model).contains("words:"));
+    press(&mut model, ":0:1-1<enter>]");
+    assert!(picture(&model).contains("Core 0:1-1:ncrisc"));
+    press(&mut model, "[[");
+    assert!(picture(&model).contains("Core 0:1-1:trisc2"));
+}
