@@ -32,12 +32,13 @@ void program_command_buffers() {
 
 void wait_for_routing() {
     WAYPOINT("REW");
-    uint32_t shown = ~0u;
+    uint32_t count = 0, last = wall_clock();
+    word_at(niu(0, NIU_ROUTER_CFG_2)) = WAITING_SIGN;
     while (routing_info->routing_enabled != 1) {
-        uint32_t sign = WAITING_SIGN | ((wall_clock() / WAITING_SIGN_PERIOD) & 0xFFFF);
-        if (sign != shown) {
-            word_at(niu(0, NIU_ROUTER_CFG_2)) = sign;
-            shown = sign;
+        if (wall_clock() - last >= WAITING_SIGN_PERIOD) {
+            last = wall_clock();
+            count = (count + 1) & 0xFFFF;
+            word_at(niu(0, NIU_ROUTER_CFG_2)) = WAITING_SIGN | count;
         }
         yield_to_base_firmware();
     }

@@ -1,0 +1,98 @@
+// NoC accesses of base firmware: one at a time, waited for with a bound, and without a trace in the command buffers, because
+// an application relies on what it left there (reference/wormhole.md 7.2).
+#include "base.hpp"
+
+namespace {
+
+constexpr uint32_t TRANSACTION = 15;
+constexpr uint32_t PATIENCE_CYCLES = 50000;        // an address behind which nobody answers must not take the tile with it
+constexpr uint32_t INCREMENT_WORD = 0x107C;        // atomic: add to the first word of a 16-byte unit
+constexpr uint32_t FIELDS[] = {NIU_TARG_LO, NIU_TARG_MID, NIU_RET_LO, NIU_RET_MID, NIU_PACKET_TAG, NIU_CTRL, NIU_AT_LEN_BE, NIU_AT_DATA};
+
+// Requests that were given up and may still be answered, per NoC.
+uint32_t given_up[2];
+
+template <typename Condition>
+bool wait_bounded(Condition condition) {
+    uint32_t start = wall_clock();
+    while (!condition()) {
+        if (wall_clock() - start >= PATIENCE_CYCLES) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Holds a command buffer and, while an application has the core, puts its fields back at the end.
+class borrowed_buffer {
+  public:
+    borrowed_buffer(uint32_t noc, uint32_t buffer) : noc(noc), buffer(buffer) {
+        usable = wait_bounded([=] { return !niu_busy(noc, buffer); });
+        for (uint32_t i = 0; core_is_lent && usable && i < 8; ++i) {
+            saved[i] = niu_field(noc, buffer, FIELDS[i]);
+        }
+    }
+    ~borrowed_buffer() {
+        if (core_is_lent && usable && wait_bounded([this] { return !niu_busy(noc, buffer); })) {
+            for (uint32_t i = 0; i < 8; ++i) {
+                niu_field(noc, buffer, FIELDS[i]) = saved[i];
+            }
+        }
+    }
+    bool usable;
+
+  private:
+    uint32_t noc, buffer;
+    uint32_t saved[8];
+};
+
+bool wait_answer(uint32_t noc) {
+    bool answered = wait_bounded([=] { return noc_outstanding(noc, TRANSACTION) <= given_up[noc]; });
+    given_up[noc] = noc_outstanding(noc, TRANSACTION);
+    compiler_barrier();
+    return answered;
+}
+
+}  // namespace
+
+bool access_read(const noc_target_t& target, uint32_t local, uint32_t bytes) {
+    borrowed_buffer buffer(target.noc, NOC_BUFFER_READ);
+    if (!buffer.usable) {
+        return false;
+    }
+    noc_start_read(target.noc, TRANSACTION, target.mid, target.address, local, bytes);
+    return wait_answer(target.noc);
+}
+
+bool access_write(const noc_target_t& target, uint32_t local, uint32_t bytes) {
+    borrowed_buffer buffer(target.noc, NOC_BUFFER_WRITE);
+    if (!buffer.usable) {
+        return false;
+    }
+    noc_start_write(target.noc, TRANSACTION, local, target.mid, target.address, bytes);
+    return wait_answer(target.noc);
+}
+
+bool access_increment(const noc_target_t& target) {
+    borrowed_buffer buffer(target.noc, NOC_BUFFER_ATOMIC);
+    if (!buffer.usable) {
+        return false;
+    }
+    auto field = [&](uint32_t name) -> volatile uint32_t& { return niu_field(target.noc, NOC_BUFFER_ATOMIC, name); };
+    field(NIU_TARG_LO) = target.address;
+    field(NIU_TARG_MID) = target.mid;
+    field(NIU_RET_LO) = reinterpret_cast<uint32_t>(&queues->scratch[16]);
+    field(NIU_RET_MID) = noc_own_mid(target.noc);
+    field(NIU_PACKET_TAG) = TRANSACTION << 10;
+    field(NIU_CTRL) = CTRL_ATOMIC | CTRL_RESPONSE | CTRL_STATIC_VC | (1 << 13);
+    field(NIU_AT_LEN_BE) = INCREMENT_WORD;
+    field(NIU_AT_DATA) = 1;
+    field(NIU_CMD_CTRL) = 1;
+    return wait_answer(target.noc);
+}
+
+// Ethernet tiles on NoC 0: channels 0 to 7 in row 0, 8 to 15 in row 6, in the same order of columns.
+noc_target_t sibling_target(uint32_t channel, uint32_t address) {
+    static const uint8_t column[8] = {9, 1, 8, 2, 7, 3, 6, 4};
+    return {0, noc_mid(column[channel & 7], channel < 8 ? 0 : 6), address};
+}

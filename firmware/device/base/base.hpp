@@ -1,0 +1,40 @@
+// What the parts of base firmware offer each other.
+#pragma once
+#include "common/noc.hpp"
+#include "common/registers.hpp"
+#include "common/txq.hpp"
+#include "words.hpp"
+
+extern "C" {
+extern const routing_table_t routing_table;
+void serve();
+void call_application();
+void yield_entry();
+}
+
+extern bool core_is_lent;  // an application runs, and this is one of its yields
+
+// --- access.cpp: the NoC, synchronously and with a bound ---
+// A target on one NoC: its coordinate and address bits 35:32 in MID form, and the low address bits.
+struct noc_target_t {
+    uint32_t noc;
+    uint32_t mid;
+    uint32_t address;
+};
+bool access_read(const noc_target_t& target, uint32_t local, uint32_t bytes);
+bool access_write(const noc_target_t& target, uint32_t local, uint32_t bytes);
+bool access_increment(const noc_target_t& target);
+noc_target_t sibling_target(uint32_t channel, uint32_t address);
+
+// --- link.cpp: the link of this tile ---
+void publish_identity();
+void supervise_link();
+bool link_is_up();
+// Counts restarts of the peer and losses of the link: what was sent in an older epoch is lost.
+uint32_t link_epoch();
+// Waits a bounded time for the transmit queue, then starts the write. False: nothing was started.
+bool link_write(uint32_t source, uint32_t destination, uint32_t bytes);
+
+// --- relay.cpp and host_queue.cpp: queues and slots ---
+void relay_pass();
+void resume_host_queue();

@@ -1,0 +1,53 @@
+// Slots: the requests that are on their way through this tile, and how each of them got here.
+#pragma once
+#include "base.hpp"
+
+// A request holds one slot and its 1 KiB buffer in every tile that it passes, from its arrival there until its answer has
+// been sent back. The previous hop owns the credit for the slot: it may send the next request into it when it has the answer.
+// So an answer always has a place to go, and a request that finds no slot in the next tile is given back after a while
+// (CMD_NOT_STARTED) instead of waiting for ever: no cycle of tiles can block itself.
+enum slot_state_t : uint8_t {
+    SLOT_FREE = 0,
+    SLOT_READY = 1,      // to be executed here or sent on
+    SLOT_WAITING = 2,    // sent on, the answer is to come
+    SLOT_ANSWERING = 3,  // the answer is in answers_out and could not be sent yet
+};
+
+constexpr uint8_t VIA_LINK = 0x80;  // plus the index of the peer's slot; less: the channel of the sibling
+
+struct slot_t {
+    slot_state_t state;
+    uint8_t via;         // next hop, while SLOT_WAITING
+    uint16_t tried;      // channels that turned out to lead nowhere
+    uint32_t since;      // wall clock at arrival
+    uint32_t not_before; // wall clock of the last refusal by the next hop
+    uint32_t token;      // names the request that was sent on; its answer carries it
+    uint32_t epoch;      // of the link, at arrival or at sending
+};
+
+enum sent_t { SENT, NO_ROOM, NO_WAY };
+
+// --- relay.cpp ---
+routing_cmd_t& command_of(uint32_t slot);
+slot_t& slot_at(uint32_t slot);
+void begin_request(uint32_t slot);
+void release_slot(uint32_t slot);
+bool slot_active(uint32_t slot);
+inline uint32_t buffer_of(uint32_t slot) { return BUFFERS + slot * BUFFER_BYTES; }
+inline bool is_block(const routing_cmd_t& command) { return (command.flags & CMD_DATA_BLOCK) != 0; }
+inline bool is_read(const routing_cmd_t& command) { return (command.flags & CMD_RD_REQ) != 0; }
+inline uint32_t whole_words(uint32_t bytes) { return (bytes + 15) & ~15u; }
+
+// --- host_queue.cpp: the queue that the host sees ---
+extern routing_cmd_t host_commands[4];
+void take_host_requests();
+void finish_host_request(uint32_t slot, uint32_t data, uint32_t flags);
+
+// --- hop.cpp: to and from the neighbours ---
+void take_link_requests();
+void take_sibling_requests();
+sent_t send_over_link(uint32_t slot);
+sent_t send_to_sibling(uint32_t slot, uint32_t channel);
+bool send_answer(uint32_t slot);
+void release_hop(uint32_t token);
+void forget_link_credits();
