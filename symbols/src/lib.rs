@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+mod abbreviations;
 mod builder;
 mod decode;
 mod demangle;

@@ -57,7 +57,8 @@ impl Lines {
             .collect();
         let mut inside = false;
         for row in &self.rows {
-            let here = !row.end && row.line == line && wanted.contains(&u64::from(row.file));
+            let here =
+                !row.end && row.line == line && wanted.binary_search(&u64::from(row.file)).is_ok();
             if here && !inside {
                 found.push(row.address.into());
             }

@@ -1,15 +1,15 @@
 //! The table of DWARF units: where each is and how to read it, without borrowing from the file.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gimli::{
-    Abbreviations, AttributeValue, DebugAbbrev, DebugAbbrevOffset, DebugAddrBase, DebugLineOffset,
+    Abbreviations, AttributeValue, DebugAbbrevOffset, DebugAddrBase, DebugLineOffset,
     DebugLocListsBase, DebugRngListsBase, DebugStrOffsetsBase, DwarfFileType, Encoding,
     EndianSlice, LittleEndian, Section, SectionId, Unit, UnitHeader, UnitSectionOffset, UnitType,
     constants as dw,
 };
 
+use crate::abbreviations;
 use crate::problem::Problem;
 use crate::sections::Slice;
 
@@ -93,7 +93,8 @@ impl UnitInfo {
 /// Reads all unit headers and their first entries.
 pub(crate) fn read(dwarf: &gimli::Dwarf<Slice<'_>>, problems: &mut Vec<Problem>) -> Vec<UnitInfo> {
     let headers = headers(dwarf, problems);
-    let tables = abbreviations(dwarf, &headers);
+    let offsets = headers.iter().map(|header| header.debug_abbrev_offset().0).collect();
+    let tables = abbreviations::read(dwarf, offsets);
     let info_length = dwarf.debug_info.reader().len();
     let mut units = Vec::with_capacity(headers.len());
     for header in headers {
@@ -101,8 +102,8 @@ pub(crate) fn read(dwarf: &gimli::Dwarf<Slice<'_>>, problems: &mut Vec<Problem>)
         let offset = (base + header.offset().0) as u64;
         let table = match tables.get(&header.debug_abbrev_offset().0) {
             Some(Ok(table)) => Arc::clone(table),
-            Some(Err(error)) => {
-                problems.push(Problem::Unit { offset, reason: error.to_string() });
+            Some(Err(reason)) => {
+                problems.push(Problem::Unit { offset, reason: reason.clone() });
                 continue;
             }
             None => continue,
@@ -152,24 +153,6 @@ fn headers<'a>(
 
 fn end_of(header: &UnitHeader<Slice<'_>>) -> usize {
     header.offset().0.saturating_add(header.length_including_self())
-}
-
-type Tables = BTreeMap<usize, gimli::Result<Arc<Abbreviations>>>;
-
-/// Reads each abbreviation table once, and each only up to the next one: tables that overlap are
-/// no compiler's work, and reading them whole would take time and memory by the square.
-fn abbreviations<'a>(dwarf: &gimli::Dwarf<Slice<'a>>, headers: &[UnitHeader<Slice<'a>>]) -> Tables {
-    let section = dwarf.debug_abbrev.reader().slice();
-    let mut offsets: Vec<usize> = headers.iter().map(|h| h.debug_abbrev_offset().0).collect();
-    offsets.sort_unstable();
-    offsets.dedup();
-    let ends = offsets.iter().skip(1).copied().chain([section.len()]);
-    let tables = offsets.iter().zip(ends).map(|(&start, end)| {
-        let bytes = section.get(start..end).unwrap_or_default();
-        let table = DebugAbbrev::new(bytes, LittleEndian).abbreviations(DebugAbbrevOffset(0));
-        (start, table.map(Arc::new))
-    });
-    tables.collect()
 }
 
 fn unit<'a>(

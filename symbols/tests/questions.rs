@@ -103,3 +103,45 @@ fn frames(symbols: &Symbols, query: &str, expect: &Json) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Every file of the wheel: no problems, and the mailbox is a constant pointer wherever it is named.
+#[test]
+fn all_firmware_is_read_without_problems() {
+    let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from) else {
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS names no unpacked ttnn wheel");
+        return;
+    };
+    let mut folders = vec![root.join("ttnn/tt_metal/pre-compiled")];
+    let (mut files, mut mailboxes) = (0, 0);
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "elf") {
+                files += 1;
+                mailboxes += usize::from(has_mailboxes(&path));
+            }
+        }
+    }
+    println!("{files} files, {mailboxes} with mailboxes");
+    assert!(files > 0);
+}
+
+fn has_mailboxes(path: &std::path::Path) -> bool {
+    let (symbols, _) = Symbols::open(path).unwrap();
+    for name in symbols.type_names() {
+        assert!(symbols.type_named(&name).is_some(), "{}: {name}", path.display());
+    }
+    for name in symbols.variable_names() {
+        assert!(symbols.variable(&name).is_some(), "{}: {name}", path.display());
+    }
+    assert!(!symbols.frames_at(symbols.entry()).is_empty(), "{}", path.display());
+    assert_eq!(symbols.problems(), [], "{}", path.display());
+    let Ok(place) = symbols.locate("mailboxes->launch[0].kernel_config.enables") else {
+        return false;
+    };
+    let base = symbols.constant("mailboxes").unwrap().as_u64().unwrap();
+    let offset = symbols.field("mailboxes_t.launch[0].kernel_config.enables").unwrap().offset;
+    assert_eq!(place.address(), base + offset, "{}", path.display());
+    true
+}
