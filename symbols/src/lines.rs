@@ -152,7 +152,8 @@ fn root_strings<'a>(
     (string(dw::DW_AT_comp_dir), string(dw::DW_AT_name))
 }
 
-/// Joins compilation directory, include directory and file name, as far as they are relative.
+/// Joins compilation directory, include directory and file name, as far as they are relative, and
+/// leaves the rest as it was recorded, so that other tools name the same file.
 fn path<'a>(
     view: &View<'a>,
     unit: &Unit<Slice<'a>>,
@@ -172,33 +173,15 @@ fn path<'a>(
             path = format!("{}/{path}", directory.trim_end_matches('/'));
         }
     }
-    Some(tidy(&path).into())
-}
-
-/// Takes `.` and `a/..` out of a path, as the other readers of line tables do.
-fn tidy(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "." => {}
-            ".." if parts.last().is_some_and(|last| !matches!(*last, "" | "..")) => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
+    Some(path.into())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ends_in, tidy};
+    use super::ends_in;
 
     #[test]
-    fn paths_are_tidied_and_matched_by_whole_parts() {
-        assert_eq!(tidy("/project/hw/./inc/../src/a.cc"), "/project/hw/src/a.cc");
-        assert_eq!(tidy("../../a.c"), "../../a.c");
-        assert_eq!(tidy("/../a.c"), "/../a.c");
+    fn paths_are_matched_by_whole_parts() {
         assert!(ends_in("/project/inc/noc.h", "inc/noc.h"));
         assert!(!ends_in("/project/inc/noc.h", "oc.h"));
     }
