@@ -1,0 +1,179 @@
+//! Harts among their blocks: reset, clocks, registers, links.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod common;
+
+use common::{Host, T0, T1, T2, addi, bne, jal, li, lw, store, sw};
+use emulator::MeshConfig;
+
+/// wormhole.md 10.6 H: a loop of four instructions, 250 times in 1000 cycles; reset stops it.
+#[test]
+fn brisc_counts() {
+    let mut host = Host::n150();
+    let program = [addi(T0, T0, 1), addi(0, 0, 0), sw(T0, 0, 0x100), jal(0, -12)];
+    host.run((1, 1), &program);
+    let count =
+        |host: &mut Host| u32::from_le_bytes(host.read_tile((1, 1), 0x100, 4).try_into().unwrap());
+    let (before, since) = (count(&mut host), host.mesh.now());
+    host.mesh.clock(1000);
+    let (after, now) = (count(&mut host), host.mesh.now());
+    assert!((after - before).abs_diff(((now - since) / 4) as u32) <= 1);
+    assert_eq!(host.register((1, 1), 0xFFB1_21B0), 0x47000);
+    host.set_register((1, 1), 0xFFB1_21B0, 0x47800);
+    let stopped = count(&mut host);
+    host.mesh.clock(1000);
+    assert_eq!(count(&mut host), stopped);
+    assert_eq!(host.register((1, 1), 0xFFB1_21B0), 0x47800);
+}
+
+/// The debug bus shows where a hart is without touching it.
+#[test]
+fn debug_bus_samples_pcs() {
+    let mut host = Host::n150();
+    host.run((9, 6), &[addi(0, 0, 0), addi(0, 0, 0), jal(0, -4)]);
+    host.set_register((9, 6), 0xFFB1_2054, 1 << 29 | 7 << 16 | 18);
+    let pc = host.register((9, 6), 0xFFB1_205C);
+    assert!(pc == 0x8000_0004 || pc == 0x8000_0008, "{pc:#x}");
+    host.set_register((9, 6), 0xFFB1_2054, 1 << 29 | 7 << 16 | 255);
+    assert_eq!(host.register((9, 6), 0xFFB1_205C), 0xA5A5_A5A5);
+}
+
+/// Wall clocks run at one cycle a cycle, with an offset of their own per chip and seed.
+#[test]
+fn wall_clocks_have_seeded_offsets() {
+    let clock = |seed| {
+        let mut host = Host::new(MeshConfig { seed, ..MeshConfig::n300() });
+        let low = host.register((1, 1), 0xFFB1_21F0);
+        let high = host.register((1, 1), 0xFFB1_21F8);
+        let (first, at) = (u64::from(high) << 32 | u64::from(low), host.mesh.now());
+        host.mesh.clock(12345);
+        let again = host.register((9, 6), 0xFFB1_21F0);
+        // The first read happened at cycle 10, after the window was pointed; the last one 700 cycles ago.
+        assert_eq!(again.wrapping_sub(low), (host.mesh.now() - 700 - 10) as u32);
+        assert_eq!(host.mesh.now() - at, 12345 + 710);
+        first
+    };
+    assert_ne!(clock(1), clock(2));
+    assert_eq!(clock(1), clock(1));
+}
+
+/// wormhole.md 10.6 J: a register write over the link; and an L1 write, sent by a hart, that must come before it.
+#[test]
+fn packets_cross_the_link_in_order() {
+    let mut host = Host::n300();
+    // The peer, (9,0) of chip 1, cannot be seen by the host: its hart sends back what it saw.
+    let txq = 0xFFB9_0000u32;
+    let mut send = store(0x5000, 0x1234_5678);
+    for (offset, value) in [(0x14, 0x5000), (0x18, 16), (0x1C, 0x6000), (0x04, 2)] {
+        send.extend(store(txq + offset, value));
+    }
+    // Wait until CMD reads 0, then a register write that the peer waits for.
+    let wait = |program: &mut Vec<u32>| {
+        program.extend(li(T0, txq));
+        program.extend([lw(T1, T0, 4), bne(T1, 0, -4)]);
+    };
+    wait(&mut send);
+    for (offset, value) in [(0x1C, 0xFFB4_2088), (0x44, 3 << 6), (0x04, 4)] {
+        send.extend(store(txq + offset, value));
+    }
+    wait(&mut send);
+    send.push(jal(0, 0));
+    let mut answer = Vec::new();
+    answer.extend(li(T0, 0xFFB4_2100));
+    answer.extend([lw(T1, T0, 0), addi(T2, 0, 3), bne(T1, T2, -8)]);
+    for (offset, value) in [(0x14, 0x6000), (0x18, 16), (0x1C, 0x7000), (0x04, 2)] {
+        answer.extend(store(txq + offset, value));
+    }
+    answer.push(jal(0, 0));
+    let mut config = MeshConfig::n300();
+    let bytes = |program: &[u32]| program.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    for (chip, tile, program) in [(0, (9, 6), &send), (1, (9, 0), &answer)] {
+        config.chips[chip].power_on.push(emulator::PowerOn {
+            x: tile.0,
+            y: tile.1,
+            image: emulator::Image::Load { addr: 0, bytes: bytes(program) },
+            start: true,
+        });
+    }
+    let mut host2 = Host::new(config);
+    let start = host2.mesh.now();
+    while host2.read_tile((9, 6), 0x7000, 4) != [0x78, 0x56, 0x34, 0x12] {
+        host2.mesh.clock(20);
+        assert!(host2.mesh.now() < 100_000, "{:?}", host2.mesh.conditions());
+    }
+    // Two ways of 530-620 ns, plus the programs and the host's polling.
+    let took = host2.mesh.now() - start;
+    assert!((1100..3000).contains(&took), "{took}");
+    assert_eq!(host2.register((9, 6), txq + 0x30), 2);
+    assert_eq!(host2.register((9, 6), 0xFFB9_2028), 1);
+    assert!(host2.mesh.conditions().is_empty(), "{:?}", host2.mesh.conditions());
+    // The first mesh has no programs: a send by the host, to a link that is down, stays in the queue.
+    host.mesh.set_link(0, false);
+    host.write_tile((9, 6), 0x5000, &[9; 64]);
+    for (offset, value) in [(0x14, 0x5000), (0x18, 64), (0x1C, 0x6000), (0x04, 2)] {
+        host.set_register((9, 6), txq + offset, value);
+    }
+    host.mesh.clock(10_000);
+    assert_eq!(host.register((9, 6), txq + 4), 0);
+    assert_eq!((host.register((9, 6), txq + 0x30), host.register((9, 6), txq + 0x34)), (1, 0));
+    host.mesh.set_link(0, true);
+    host.mesh.clock(100);
+    assert_eq!((host.register((9, 6), txq + 0x34), host.register((9, 6), txq + 0x40)), (1, 4));
+}
+
+/// A source that is reused before its packet was fetched sends the new bytes: the bug shows.
+#[test]
+fn the_source_must_stay_intact() {
+    let mut config = MeshConfig::n300();
+    config.links.push(emulator::LinkConfig::new((0, 0), (0, 1)));
+    let mut host = Host::new(config);
+    host.write_tile((9, 0), 0x5000, &[1; 16]);
+    for (offset, value) in [(0x14, 0x5000), (0x18, 16), (0x1C, 0x6000), (0x04, 2)] {
+        host.set_register((9, 0), 0xFFB9_0000 + offset, value);
+    }
+    // Two host writes, the second one 20 cycles after the command: latched after 8, fetched after 28.
+    host.write_tile((9, 0), 0x5000, &[2; 16]);
+    host.mesh.clock(2000);
+    assert_eq!(host.read_tile((1, 0), 0x6000, 16), [2; 16]);
+    assert_eq!(host.register((1, 0), 0xFFB9_2014), 1);
+}
+
+/// What is not modelled stops the hart and names itself; the rest goes on.
+#[test]
+fn refusals_stop_the_hart_only() {
+    let mut host = Host::n150();
+    let mut program = Vec::new();
+    program.extend(li(T0, 0xFFB1_2080));
+    program.extend([lw(T1, T0, 0), jal(0, 0)]);
+    host.run((1, 1), &program);
+    host.mesh.clock(100);
+    let condition = &host.mesh.conditions()[0];
+    assert_eq!(condition.name, "risc-debug-interface-not-modelled");
+    assert_eq!((condition.tile, condition.addr), (Some((1, 1)), 0xFFB1_2080));
+    assert_eq!(format!("{}", condition.actor), "brisc");
+    assert_eq!(host.read_tile((2, 2), 0, 4), [0; 4]);
+    assert_eq!(host.mesh.conditions().len(), 1);
+}
+
+/// Instruction RAM of an ERISC: load with the MAC stopped, run from 0xFFC00000.
+#[test]
+fn erisc_loads_its_iram() {
+    let mut host = Host::n150();
+    let mut iram = store(0x200, 77);
+    iram.push(jal(0, 0));
+    let bytes: Vec<u8> = iram.iter().flat_map(|w| w.to_le_bytes()).collect();
+    host.write_tile((9, 6), 0xA840, &bytes);
+    let mut program = Vec::new();
+    program.extend(store(0xFFBA_0000, 0x3000_0000));
+    program.extend(store(0xFFBA_0004, 6));
+    program.extend(store(0xFFB9_4098, 0xA840 >> 4));
+    program.extend(li(T0, 0xFFB9_4000));
+    program.extend([lw(T1, T0, 0x98), 0x0013_7313, bne(T1, 0, -8)]);
+    program.extend(store(0xFFBA_0000, 0x3000_0001));
+    program.extend(store(0xFFBA_0004, 7));
+    program.extend(li(T0, 0xFFC0_0000));
+    program.push(T0 << 15 | 0x67);
+    host.run((9, 6), &program);
+    host.mesh.clock(5000);
+    assert_eq!(host.read_tile((9, 6), 0x200, 4), [77, 0, 0, 0], "{:?}", host.mesh.conditions());
+}
