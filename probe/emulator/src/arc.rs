@@ -93,7 +93,7 @@ impl Arc {
         let word = <[u8; 4]>::try_from(data).map_err(|_| REGISTER_WIDTH)?;
         let value = u32::from_le_bytes(word);
         match reset_unit_offset(addr)? {
-            offset @ 0x60..0x80 if offset & 3 == 0 => {
+            offset @ 0x60..0x80 if offset.is_multiple_of(4) => {
                 self.scratch[((offset - 0x60) / 4) as usize] = value;
             }
             0x100 => {

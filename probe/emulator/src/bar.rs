@@ -82,11 +82,9 @@ pub(crate) fn config_word(device: usize, offset: u32) -> u32 {
     match offset {
         0x00 => 0x401E_1E52,
         0x08 => 0x1200_0001,
-        0x10 => 0x0000_0004,
-        0x14 => 0x1 + high,
+        0x10 | 0x20 => 0x0000_0004,
+        0x14 | 0x1C => 0x1 + high,
         0x18 => 0x2000_0004,
-        0x1C => 0x1 + high,
-        0x20 => 0x0000_0004,
         0x24 => 0x8 + high,
         0x3C => 0xFF,
         _ => 0,
@@ -304,9 +302,9 @@ fn check_dram(noc: usize, at: Xy) -> Result<(), Refusal> {
 }
 
 fn aligned(offset: u64, len: usize) -> Result<(), Refusal> {
-    if offset % 4 == 0 && len % 4 == 0 { Ok(()) } else { Err(REGISTER_WIDTH) }
+    if offset.is_multiple_of(4) && len.is_multiple_of(4) { Ok(()) } else { Err(REGISTER_WIDTH) }
 }
 
 fn word(offset: u64, len: usize) -> Result<(), Refusal> {
-    if offset % 4 == 0 && len == 4 { Ok(()) } else { Err(REGISTER_WIDTH) }
+    if offset.is_multiple_of(4) && len == 4 { Ok(()) } else { Err(REGISTER_WIDTH) }
 }

@@ -46,10 +46,9 @@ impl std::fmt::Display for Actor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Host { device } => write!(f, "host (device {device})"),
-            Self::Hart(name) => write!(f, "{name}"),
+            Self::Hart(name) | Self::Block(name) => write!(f, "{name}"),
             Self::Noc { x, y } => write!(f, "noc packet from {x}-{y}"),
             Self::Link => write!(f, "ethernet peer"),
-            Self::Block(name) => write!(f, "{name}"),
         }
     }
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arc;
+mod assembly;
 mod atomic;
 mod bar;
 mod blocks;

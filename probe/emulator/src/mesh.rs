@@ -10,6 +10,9 @@ use crate::timing::Timing;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Link ends (chip and Ethernet channel), each with the other one.
+type Peers = HashMap<(usize, u8), (usize, u8)>;
+
 /// An emulated Wormhole mesh as the bus sees it.
 ///
 /// Time stands still except in [`Mesh::clock`] and in host accesses, each of which has a fixed cost in cycles. The same
@@ -24,7 +27,7 @@ pub struct Mesh {
     /// Chip of each PCIe device.
     devices: Vec<usize>,
     /// The other end of each link end.
-    peers: HashMap<(usize, u8), (usize, u8)>,
+    peers: Peers,
     links_up: Vec<bool>,
     /// Least latency of all links: how far a chip may run ahead.
     lookahead: u64,
@@ -154,7 +157,7 @@ impl Mesh {
     /// Reads 4 bytes of PCI config space; all ones where there is no device.
     pub fn config_read(&mut self, device: usize, offset: u32) -> u32 {
         self.note(|| Deed::ConfigRead { device, offset });
-        let known = device < self.devices.len() && offset % 4 == 0;
+        let known = device < self.devices.len() && offset.is_multiple_of(4);
         let value = if known { bar::config_word(device, offset) } else { u32::MAX };
         self.clock(self.timing.host_config_read);
         value
@@ -341,7 +344,7 @@ impl Mesh {
 }
 
 /// The other end of each link end, if the list makes sense.
-fn check_links(config: &MeshConfig) -> Result<HashMap<(usize, u8), (usize, u8)>, ConfigError> {
+fn check_links(config: &MeshConfig) -> Result<Peers, ConfigError> {
     let mut peers = HashMap::new();
     for (link, ends) in config.links.iter().enumerate() {
         if ends.latency_cycles == 0 || ends.bytes_per_cycle.0 == 0 || ends.bytes_per_cycle.1 == 0 {

@@ -258,7 +258,6 @@ impl Passive {
             Backend::Pcie if (ARC_XBAR..ARC_XBAR_END).contains(&addr) => {
                 Err(Refusal::refused("host-memory-not-modelled"))
             }
-            Backend::Router => Err(UNMAPPED),
             _ => Err(UNMAPPED),
         }
     }

@@ -67,18 +67,18 @@ impl Blocks {
     fn emit(&mut self, noc: usize, leaves: u64, request: &Request, data: &Arc<[u8]>) {
         match request.target {
             Target::One(to) if grid::on_grid(to) => {
-                let body = self.body(request, data);
+                let body = Self::body(request, data);
                 self.send(noc, leaves, to, false, body);
             }
             Target::One(_) => {
-                self.report(leaves, Actor::Block("niu"), "no-such-tile", request.addr)
+                self.report(leaves, Actor::Block("niu"), "no-such-tile", request.addr);
             }
             Target::Rectangle { start, end, sender_too } => {
                 for y in (0..GRID_HEIGHT).filter(|y| grid::in_span(start.1, end.1, *y)) {
                     for x in (0..GRID_WIDTH).filter(|x| grid::in_span(start.0, end.0, *x)) {
                         let to = grid::flip(noc, (x, y));
                         if to != self.at || sender_too {
-                            let body = self.body(request, data);
+                            let body = Self::body(request, data);
                             self.send(noc, leaves, to, true, body);
                         }
                     }
@@ -87,7 +87,7 @@ impl Blocks {
         }
     }
 
-    fn body(&self, request: &Request, data: &Arc<[u8]>) -> Body {
+    fn body(request: &Request, data: &Arc<[u8]>) -> Body {
         let &Request { addr, id, ack, .. } = request;
         match request.action {
             Action::Write { mask, .. } => {

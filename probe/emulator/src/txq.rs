@@ -36,7 +36,6 @@ mod reg {
     pub(super) const CMD: u32 = 0x04;
     pub(super) const STATUS: u32 = 0x08;
     pub(super) const MAX_PACKET: u32 = 0x0C;
-    pub(super) const BURST: u32 = 0x10;
     pub(super) const SOURCE: u32 = 0x14;
     pub(super) const LEN: u32 = 0x18;
     pub(super) const DEST: u32 = 0x1C;
@@ -45,7 +44,6 @@ mod reg {
     pub(super) const ENDS: u32 = 0x3C;
     pub(super) const WORDS: u32 = 0x40;
     pub(super) const VALUE: u32 = 0x44;
-    pub(super) const RESEND_TIMEOUT: u32 = 0x48;
     pub(super) const LAST: u32 = 0x6C;
     pub(super) const RESENDS: u32 = 0x68;
 }
@@ -122,7 +120,7 @@ impl Txq {
                 Ok((self.cmd, Some(self.cmd_since + latch / 2)))
             }
             reg::CMD => Ok((u32::from(self.cmd != 0), None)),
-            0..=reg::DEST | reg::LATCHED..=reg::LAST if offset % 4 == 0 => {
+            0..=reg::DEST | reg::LATCHED..=reg::LAST if offset.is_multiple_of(4) => {
                 Ok((self.words[(offset / 4) as usize], None))
             }
             _ => Err(NOT_MODELLED),
@@ -137,8 +135,7 @@ impl Txq {
                 return Err(Refusal::refused("txq-field-held"));
             }
             reg::STATUS | reg::LATCHED..=reg::WORDS | reg::RESENDS => return Err(READ_ONLY),
-            reg::CTRL | reg::MAX_PACKET | reg::BURST | reg::SOURCE | reg::LEN | reg::DEST => {}
-            reg::VALUE | reg::RESEND_TIMEOUT..=reg::LAST => {}
+            reg::CTRL | reg::MAX_PACKET..=reg::DEST | reg::VALUE..=reg::LAST => {}
             _ => return Err(NOT_MODELLED),
         }
         *self.word(offset) = value;
@@ -160,8 +157,8 @@ impl Txq {
         let (source, len, dest) =
             (*self.word(reg::SOURCE), *self.word(reg::LEN), *self.word(reg::DEST));
         let aligned = match command {
-            Command::Write => (source | len | dest) & 15 == 0,
-            Command::Register => dest & 3 == 0,
+            Command::Write => (source | len | dest).is_multiple_of(16),
+            Command::Register => dest.is_multiple_of(4),
             Command::Raw | Command::Flush => true,
         };
         if !aligned {

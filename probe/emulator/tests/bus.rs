@@ -138,7 +138,7 @@ fn streams_count_credits() {
 #[test]
 fn odd_accesses_are_refused_and_named() {
     let mut host = Host::n150();
-    let mut check = |host: &mut Host, name: &str| {
+    let check = |host: &mut Host, name: &str| {
         assert_eq!(host.mesh.conditions().last().unwrap().name, name);
         host.mesh.reset_chip(0);
     };

@@ -1,5 +1,5 @@
 //! A host with one window, and a few instructions: what the tests of this crate share.
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
 use emulator::{ChipConfig, Mesh, MeshConfig};
 
