@@ -26,8 +26,17 @@ const NEVER_HEARD_OF: &[(&str, &[&str])] = &[
 ];
 
 const TOP_LEVEL: &[&str] = &[
-    "Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "firmware", "layouts", "probe", "recordings",
-    "symbols", "tests", "tui",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE",
+    "README.md",
+    "firmware",
+    "layouts",
+    "probe",
+    "recordings",
+    "symbols",
+    "tests",
+    "tui",
 ];
 
 fn root() -> &'static Path {
@@ -45,7 +54,8 @@ fn dependencies(room: &str) -> BTreeSet<String> {
 #[test]
 fn rooms_use_only_what_the_arrows_allow() {
     let rooms: BTreeSet<&str> =
-        ["layouts", "symbols", "firmware", "emulator", "probe", "recordings", "tui", "tests"].into();
+        ["layouts", "symbols", "firmware", "emulator", "probe", "recordings", "tui", "tests"]
+            .into();
     for (room, allowed) in ARROWS {
         for dependency in dependencies(room) {
             if rooms.contains(dependency.as_str()) {

@@ -36,7 +36,11 @@ fn no_type_is_named_frame() {
         for kind in ["struct", "enum", "type", "trait"] {
             for end in [" ", "<", ";", "("] {
                 let declaration = format!("{kind} Frame{end}");
-                assert!(!text.contains(&declaration) || path.ends_with("habits.rs"), "{}: {declaration}", path.display());
+                assert!(
+                    !text.contains(&declaration) || path.ends_with("habits.rs"),
+                    "{}: {declaration}",
+                    path.display()
+                );
             }
         }
     }
