@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const NEVER_HEARD_OF: &[(&str, &[&str])] = &[
     ("layouts", &["gimli", "object", "addr2line", "libloading", "tokio", "ratatui"]),
     ("symbols", &["tokio", "ratatui", "crossterm"]),
-    ("probe/emulator", &["gimli", "object", "addr2line", "tokio", "ratatui"]),
+    ("probe/emulator", &["gimli", "addr2line", "tokio", "ratatui"]),
     ("probe", &["gimli", "addr2line", "tokio", "ratatui", "crossterm"]),
     ("recordings", &["ratatui", "crossterm", "tokio"]),
     ("tui", &["gimli", "addr2line", "object", "libloading"]),
