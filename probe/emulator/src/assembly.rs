@@ -131,7 +131,7 @@ impl Builder<'_> {
                 translation: self.config.translation,
                 logical: grid::logical(tiles, (tile.x, tile.y)),
                 tables: grid::tables(tiles, noc),
-                opt_out: grid::opt_out(tiles, noc),
+                opt_out: grid::opt_out(tiles),
                 initiator: matches!(tile.kind, TileKind::Tensix | TileKind::Eth { .. }),
             })
         })

@@ -89,14 +89,14 @@ pub(crate) fn in_span(start: u8, end: u8, at: u8) -> bool {
     if start <= end { (start..=end).contains(&at) } else { at <= end || at >= start }
 }
 
-/// The columns and rows that take no multicasts, as masks in this NoC's own numbering: all without live Tensix tiles.
-pub(crate) fn opt_out(tiles: &[TileConfig], noc: usize) -> (u32, u32) {
+/// The columns and rows that take no multicasts, as masks: all without live Tensix tiles. Both NoCs have the same masks, in
+/// the numbering of NOC 0, as the vendor's simulator shows them.
+pub(crate) fn opt_out(tiles: &[TileConfig]) -> (u32, u32) {
     let (mut columns, mut dead_rows) = ((1 << GRID_WIDTH) - 1, (1 << GRID_HEIGHT) - 1);
     let live = |t: &&TileConfig| t.kind == TileKind::Tensix && !t.harvested;
     for tile in tiles.iter().filter(live) {
-        let (x, y) = flip(noc, (tile.x, tile.y));
-        columns &= !(1 << x);
-        dead_rows &= !(1 << y);
+        columns &= !(1 << tile.x);
+        dead_rows &= !(1 << tile.y);
     }
     (columns, dead_rows)
 }

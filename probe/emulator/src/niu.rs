@@ -214,9 +214,9 @@ impl Niu {
         )
     }
 
-    /// Does this NIU take multicasts? Column and row bits are chosen by its place in its own NoC's numbering.
+    /// Does this NIU take multicasts?
     pub(crate) fn takes_multicast(&self) -> bool {
-        let (x, y) = grid::flip(self.noc, self.at);
+        let (x, y) = self.at;
         self.cfg[CFG_COLUMNS] >> x & 1 == 0 && self.cfg[CFG_ROWS] >> y & 1 == 0
     }
 }

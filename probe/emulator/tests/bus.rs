@@ -102,7 +102,7 @@ fn arc_answers() {
     let table = host.read32(0x1FF3_01D0) - 0x1000_0000;
     let values = host.read32(0x1FF3_01D4) - 0x1000_0000;
     assert_eq!(host.read32(0x1FE8_0000 + u64::from(table) + 4), 2);
-    assert_eq!(host.read32(0x1FE8_0000 + u64::from(table) + 12), 14 | 1 << 16);
+    assert_eq!(host.read32(0x1FE8_0000 + u64::from(table) + 12), 0xE | 1 << 16);
     host.point(0, (0, 10), 0x8_1000_0000);
     assert_eq!(host.read32(u64::from(values) + 4), 800);
     assert_eq!(host.read_bar(4, 0x01F3_0060), 0xC0DE_003F);

@@ -31,10 +31,10 @@ fn brisc_counts() {
 fn debug_bus_samples_pcs() {
     let mut host = Host::n150();
     host.run((9, 6), &[addi(0, 0, 0), addi(0, 0, 0), jal(0, -4)]);
-    host.set_register((9, 6), 0xFFB1_2054, 1 << 29 | 7 << 16 | 18);
+    host.set_register((9, 6), 0xFFB1_2054, 1 << 29 | 7 << 16 | 0x12);
     let pc = host.register((9, 6), 0xFFB1_205C);
     assert!(pc == 0x8000_0004 || pc == 0x8000_0008, "{pc:#x}");
-    host.set_register((9, 6), 0xFFB1_2054, 1 << 29 | 7 << 16 | 255);
+    host.set_register((9, 6), 0xFFB1_2054, 1 << 29 | 7 << 16 | 0xFF);
     assert_eq!(host.register((9, 6), 0xFFB1_205C), 0xA5A5_A5A5);
 }
 
