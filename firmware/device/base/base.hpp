@@ -36,5 +36,14 @@ uint32_t link_epoch();
 bool link_write(uint32_t source, uint32_t destination, uint32_t bytes);
 
 // --- relay.cpp and host_queue.cpp: queues and slots ---
+// Cheap: what an idle tile does all the time.
+extern uint32_t relay_active, relay_lost, last_doorbell;
+inline bool relay_has_work() {
+    const eth_queue_t& host = queues->eth_req_queue;
+    const eth_queue_t& peer = queues->peer_in_queue;
+    uint32_t next = peer.rd_index & 7;
+    return host.wr_index != host.rd_index || peer.entries[next & 3].sequence == next + 1 ||
+           queues->doorbell != last_doorbell || (relay_active | relay_lost) != 0;
+}
 void relay_pass();
 void resume_host_queue();

@@ -1,11 +1,12 @@
 // Between neighbours: over the link to the peer's slots, over the NoC to those of a sibling, and the answers back.
 #include "relay.hpp"
 
+uint32_t last_doorbell;
+
 namespace {
 
 uint32_t link_credits_out;      // bit per slot of the peer that holds a request of ours
 uint32_t sibling_credits_out;   // bit per sibling
-uint32_t last_doorbell;
 uint32_t token_count;
 
 uint32_t address_of(const volatile void* object) { return reinterpret_cast<uint32_t>(object); }

@@ -146,8 +146,8 @@ void supervise_link() {
     was_up = up;
     if (up) {
         exchange_identities();
+        publish_statistics();
     } else {
         stay_down();
     }
-    publish_statistics();
 }

@@ -2,9 +2,8 @@
 // over the own link or to a sibling whose link leads one hop closer, and pass the answer back when it comes.
 #include "relay.hpp"
 
-extern "C" {
-__attribute__((used)) uint32_t relay_active;     // bit per slot that is not free
-}
+uint32_t relay_active;  // bit per slot that is not free
+uint32_t relay_lost;    // bit per slot whose request was given up; its answer may still come and return a credit
 
 namespace {
 
@@ -15,7 +14,6 @@ constexpr uint32_t RETRY_CYCLES = 2000;              // after the next hop had n
 constexpr uint32_t ERRORS = CMD_DATA_BLOCK_UNAVAILABLE | CMD_DEST_UNREACHABLE;
 
 slot_t slots[SLOTS];
-uint32_t lost;           // bit per slot whose request was given up; its answer may still come and return a credit
 uint32_t seen_epoch;
 
 bool is_host(uint32_t slot) { return slot < LINK_SLOT; }
@@ -168,7 +166,7 @@ void await(uint32_t slot) {
     bool gone = (state.via & VIA_LINK) != 0 && state.epoch != link_epoch();
     uint32_t deadline = is_host(slot) ? HOST_DEADLINE_CYCLES : TRANSIT_DEADLINE_CYCLES;
     if (gone || wall_clock() - state.since >= deadline) {
-        lost |= 1u << slot;
+        relay_lost |= 1u << slot;
         answer(slot, 0, CMD_DEST_UNREACHABLE);
     }
 }
@@ -176,10 +174,10 @@ void await(uint32_t slot) {
 void collect_late_answers() {
     for (uint32_t slot = 0; slot < SLOTS; ++slot) {
         answer_t& here = queues->answers_in[slot];
-        if ((lost >> slot & 1) != 0 && slots[slot].state != SLOT_WAITING && here.flags != 0) {
+        if ((relay_lost >> slot & 1) != 0 && slots[slot].state != SLOT_WAITING && here.flags != 0) {
             release_hop(here.token);
             here.flags = 0;
-            lost &= ~(1u << slot);
+            relay_lost &= ~(1u << slot);
         }
     }
 }
@@ -225,7 +223,7 @@ void relay_pass() {
     take_host_requests();
     take_link_requests();
     take_sibling_requests();
-    if (lost != 0) {
+    if (relay_lost != 0) {
         collect_late_answers();
     }
     for (uint32_t slot = 0, active = relay_active; active != 0; ++slot, active >>= 1) {
