@@ -1,15 +1,21 @@
 //! The probe thread and what it hands to the screens: one sample at a time, the newest wins.
 
-use probe::snapshot::{AccessError, Snapshot, Span};
+use crate::exit::Failure;
+use probe::inspect::Interest;
+use probe::snapshot::{AccessError, Snapshot};
 use probe::state::MeshState;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::mpsc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// The pause between two looks; the target is not to be kept busy by being watched.
 const PACE: Duration = Duration::from_millis(100);
+
+/// How long leaving may wait for an access under way.
+const END_PATIENCE: Duration = Duration::from_millis(500);
 
 /// One published look at the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +26,7 @@ pub struct Sample {
     pub read_only: bool,
     /// What the bytes mean.
     pub state: MeshState,
-    /// The bytes that the memory pane asked for; where they are missing, its gaps say why.
+    /// The bytes that the look read; where some are missing, its gaps say why.
     pub memory: Snapshot,
     /// Host time when the look ended, in microseconds since the Unix epoch.
     pub taken_micros: u64,
@@ -30,47 +36,62 @@ pub struct Sample {
 
 /// Something that can be looked at again and again: an open target with its decoder.
 pub trait Look: Send {
-    /// Takes one look, and reads this range too if there is one.
+    /// Takes one look at what somebody is interested in; lets time pass first where it has to be let.
     ///
     /// # Errors
     /// Only when the target is gone for good; anything less is a gap.
-    fn look(&mut self, watch: Option<Span>) -> Result<Sample, AccessError>;
+    fn look(&mut self, interest: &Interest) -> Result<Sample, AccessError>;
 }
 
 /// What the probe thread says.
 #[derive(Clone, Debug)]
 pub(crate) enum Published {
     Sample(Arc<Sample>),
+    /// The target could not be opened.
+    Closed(Failure),
+    /// The target is gone.
     Lost(String),
+    /// The probe thread died of a fault of its own.
     Panicked,
 }
 
 /// The screens' end of the probe thread.
 pub(crate) struct Feed {
     newest: watch::Receiver<Option<Published>>,
-    wishes: mpsc::Sender<Option<Span>>,
+    wishes: mpsc::Sender<Interest>,
+    thread: JoinHandle<()>,
 }
 
 impl Feed {
     /// Starts the probe thread; it opens the target itself, so that the first picture need not wait.
     pub(crate) fn start<O, L>(open: O) -> std::io::Result<Self>
     where
-        O: FnOnce() -> Result<L, String> + Send + 'static,
+        O: FnOnce() -> Result<L, Failure> + Send + 'static,
         L: Look,
     {
         let (publish, newest) = watch::channel(None);
         let (wishes, asked) = mpsc::channel();
-        std::thread::Builder::new().name("probe".into()).spawn(move || {
+        let thread = std::thread::Builder::new().name("probe".into()).spawn(move || {
             let last = std::panic::catch_unwind(AssertUnwindSafe(|| match open() {
                 Ok(mut looker) => watch_on(&mut looker, &publish, &asked),
-                Err(why) => Some(Published::Lost(why)),
+                Err(why) => Some(Published::Closed(why)),
             }));
             // The panic itself was reported by the hook.
             if let Some(last) = last.unwrap_or(Some(Published::Panicked)) {
                 publish.send_replace(Some(last));
             }
         })?;
-        Ok(Self { newest, wishes })
+        Ok(Self { newest, wishes, thread })
+    }
+
+    /// Lets the thread finish the access that it is in, so that no queue is left half read; not for long.
+    pub(crate) fn end(self) {
+        let Self { newest, wishes, thread } = self;
+        drop((newest, wishes));
+        let patience = Instant::now() + END_PATIENCE;
+        while !thread.is_finished() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Waits for something newer than what was seen last.
@@ -85,10 +106,10 @@ impl Feed {
         }
     }
 
-    /// Lets the looks to come read this range too.
-    pub(crate) fn watch(&self, span: Option<Span>) {
+    /// Lets the looks to come read what is on screen.
+    pub(crate) fn look_at(&self, interest: Interest) {
         // If the thread is gone, what it said last is about to be shown.
-        let _ = self.wishes.send(span);
+        let _ = self.wishes.send(interest);
     }
 }
 
@@ -96,12 +117,12 @@ impl Feed {
 fn watch_on(
     looker: &mut impl Look,
     publish: &watch::Sender<Option<Published>>,
-    asked: &mpsc::Receiver<Option<Span>>,
+    asked: &mpsc::Receiver<Interest>,
 ) -> Option<Published> {
-    let mut wish = None;
+    let mut wish = Interest { links: true, ..Interest::default() };
     loop {
         let next = Instant::now() + PACE;
-        match looker.look(wish) {
+        match looker.look(&wish) {
             Ok(sample) => {
                 publish.send_replace(Some(Published::Sample(Arc::new(sample))));
             }

@@ -11,6 +11,7 @@ mod locate;
 mod machine;
 pub mod message;
 pub mod model;
+mod opening;
 mod output;
 mod place;
 mod program;
@@ -25,6 +26,7 @@ mod words;
 
 pub use args::DEFAULT_TARGET;
 pub use glyph::Glyphs;
+pub use probe::ttsim::host_if_asked;
 pub use program::run;
 pub use update::update;
 pub use view::view;

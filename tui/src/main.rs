@@ -4,6 +4,10 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // This binary is also the child in which the vendor's simulator runs, where its errors end nothing of ours.
+    if let Some(code) = tui::host_if_asked(std::env::args_os()) {
+        return code;
+    }
     // Without it a panic is still reported, only less well.
     let _ = color_eyre::install();
     let run = || tui::run(std::env::args_os());

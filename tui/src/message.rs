@@ -2,7 +2,7 @@
 
 use crate::feed::Sample;
 use crossterm::event::KeyEvent;
-use probe::snapshot::Span;
+use probe::inspect::Interest;
 use std::sync::Arc;
 
 /// Something happened: the only way in which the model changes.
@@ -31,6 +31,6 @@ pub enum Command {
     Quit,
     /// Leave, and say that it was an interruption.
     Interrupt,
-    /// Let each look also read this range; `None` reads no memory beyond what the decoder needs.
-    Watch(Option<Span>),
+    /// Let each look read what is on screen now.
+    Look(Interest),
 }

@@ -4,7 +4,10 @@ use crate::feed::Sample;
 use crate::geometry;
 use crate::glyph::Glyphs;
 use crate::theme::Theme;
+use crate::update;
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
+use probe::inspect::Interest;
+use probe::snapshot::Span;
 use probe::state::{ChipState, CoreState, LinkState, MeshState, TileState};
 use std::sync::Arc;
 use tui_input::Input;
@@ -210,14 +213,26 @@ impl Model {
         words.iter().filter(|w| w.name.to_lowercase().contains(&wanted)).collect()
     }
 
-    /// The range that the memory pane shows, while it is on screen.
-    pub(crate) fn watched(&self) -> Option<probe::snapshot::Span> {
-        (self.screen == Screen::Core && self.core_state().is_some()).then(|| {
-            probe::snapshot::Span {
-                addr: NocAddr { chip: self.chip, tile: self.tile, offset: self.top },
-                len: u32::from(geometry::memory_rows(self.size)) * 16,
+    /// What the screen shows, and therefore what looks should read.
+    pub(crate) fn interest(&self) -> Interest {
+        let mut interest = Interest { links: true, ..Interest::default() };
+        match self.screen {
+            Screen::Mesh | Screen::Gaps => {}
+            Screen::Chip => interest.compute.push(self.chip),
+            Screen::Core => {
+                interest.tile = Some((self.chip, self.tile));
+                interest.spans = self.watched().into_iter().collect();
             }
-        })
+        }
+        interest
+    }
+
+    /// The range that the memory pane shows, within the tile's memory.
+    fn watched(&self) -> Option<Span> {
+        let end = update::memory_end(self.tile_state()?.kind);
+        let len = u64::from(geometry::memory_rows(self.size)) * 16;
+        let len = end.checked_sub(self.top)?.min(len) as u32;
+        Some(Span { addr: NocAddr { chip: self.chip, tile: self.tile, offset: self.top }, len })
     }
 
     /// How old the sample on screen is, in microseconds of host time.

@@ -4,8 +4,9 @@ use crate::args::{Arguments, When};
 use crate::exit::{self, Failure, Outcome};
 use crate::feed::Feed;
 use crate::glyph::Glyphs;
-use crate::machine::{Machine, target_words};
+use crate::machine::Machine;
 use crate::model::Model;
+use crate::opening::target_words;
 use crate::output::{self, say};
 use crate::theme::Theme;
 use crate::{screen, verbs};
@@ -69,9 +70,8 @@ fn show(arguments: &Arguments) -> Result<Outcome, Failure> {
     let size = crossterm::terminal::size().unwrap_or((80, 24));
     let theme = Theme { color: uses_color(arguments.color) };
     let model = Model::new(&target, theme, Glyphs { ascii: arguments.ascii }, size);
-    // A target that cannot be opened is told as any other error, not inside a screen.
-    let machine = Machine::open(&target)?;
-    let feed = Feed::start(move || Ok(machine))
+    // The probe thread opens the target: the terminal answers while that takes its time.
+    let feed = Feed::start(move || Machine::open(&target))
         .map_err(|e| Failure::Internal(format!("probe thread: {e}")))?;
     screen::run(model, feed)
 }

@@ -21,12 +21,14 @@ const TICK: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// `Interrupted` by a signal, `Internal` if the terminal or the probe thread fails.
-pub(crate) fn run(model: Model, feed: Feed) -> Result<Outcome, Failure> {
+pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|e| Failure::Internal(format!("event loop: {e}")))?;
-    runtime.block_on(turn(model, feed))
+    let result = runtime.block_on(turn(model, &mut feed));
+    feed.end();
+    result
 }
 
 fn terminal_failed(error: &std::io::Error) -> Failure {
@@ -52,7 +54,7 @@ impl Signals {
     }
 }
 
-async fn turn(mut model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
+async fn turn(mut model: Model, feed: &mut Feed) -> Result<Outcome, Failure> {
     let mut signals = Signals::new().map_err(|e| Failure::Internal(format!("signals: {e}")))?;
     let mut session = Session::enter().map_err(|e| terminal_failed(&e))?;
     let mut events = EventStream::new();
@@ -78,6 +80,7 @@ async fn turn(mut model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
             }
             published = feed.next(), if model.lost.is_none() => Some(match published {
                 Published::Sample(sample) => Message::Sample(sample),
+                Published::Closed(failure) => return Err(failure),
                 Published::Lost(why) => Message::Lost(why),
                 Published::Panicked => return Err(Failure::Internal("the probe thread panicked".into())),
             }),
@@ -89,7 +92,7 @@ async fn turn(mut model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
                 Command::Draw => fresh = false,
                 Command::Quit => return Ok(Outcome::Healthy),
                 Command::Interrupt => return Err(Failure::Interrupted),
-                Command::Watch(span) => feed.watch(span),
+                Command::Look(interest) => feed.look_at(interest),
             }
         }
     }

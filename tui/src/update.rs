@@ -17,7 +17,7 @@ use tui_input::{Input, InputRequest};
 
 /// Carries out one message.
 pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
-    let watched = model.watched();
+    let interest = model.interest();
     let mut commands = match message {
         Message::Key(event) => key(model, event),
         Message::Paste(text) => paste(model, &text),
@@ -32,8 +32,8 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
         }
         Message::Tick(now) => tick(model, now),
     };
-    if model.watched() != watched {
-        commands.push(Command::Watch(model.watched()));
+    if model.interest() != interest {
+        commands.push(Command::Look(model.interest()));
     }
     commands
 }

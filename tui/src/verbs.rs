@@ -9,13 +9,15 @@ mod symbols;
 
 use crate::args::{Arguments, Question, Verb};
 use crate::exit::{Failure, Outcome};
-use crate::feed::{Look, Sample};
+use crate::feed::Sample;
 use crate::glyph::Glyphs;
-use crate::machine::{Machine, target_words};
+use crate::machine::Machine;
+use crate::opening::target_words;
 use crate::output::say;
 use crate::words;
-use probe::snapshot::Span;
+use probe::inspect::Interest;
 use probe::state::{LinkCondition, MeshState, Reading};
+use probe::target::Mesh;
 
 /// How a verb prints.
 #[derive(Clone, Copy)]
@@ -48,11 +50,15 @@ pub(crate) fn print_mesh(arguments: &Arguments) -> Result<Outcome, Failure> {
     run(&Verb::Mesh, arguments)
 }
 
-/// Opens the target and takes one look; says on standard error at which time of the target.
-fn look(target: &str, watch: Option<Span>) -> Result<Sample, Failure> {
+/// Opens the target and takes one look.
+fn look(target: &str, interest: impl FnOnce(&Mesh) -> Interest) -> Result<Sample, Failure> {
     let mut machine = Machine::open(target)?;
-    let sample = machine.look(watch).map_err(|e| Failure::of_access(target, &e))?;
-    let state = &sample.state;
+    let interest = interest(machine.mesh());
+    Ok(machine.look_deeply(&interest))
+}
+
+/// Says on standard error when and at what cost the look was taken, and what is wrong with it.
+fn tell(target: &str, state: &MeshState) {
     let cost = state.transactions;
     say(&format!(
         "{target} at {} of its own time, {cost} bus transactions",
@@ -68,7 +74,6 @@ fn look(target: &str, watch: Option<Span>) -> Result<Sample, Failure> {
             first_gap(state)
         ));
     }
-    Ok(sample)
 }
 
 fn first_gap(state: &MeshState) -> String {

@@ -63,7 +63,6 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
         None => left.push(Span::raw(model.target.clone())),
         Some(sample) => {
             let state = &sample.state;
-            left.push(Span::raw(sample.target.clone()));
             left.push(Span::raw(format!("  t {}", words::cycles(state.cycles))));
             let age = model.age_micros().map(words::age).unwrap_or_default();
             left.push(Span::raw(format!("  age {age}")));
@@ -76,6 +75,9 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
                     model.theme.bad(),
                 ));
             }
+            let facts: usize = left.iter().map(Span::width).sum();
+            let room = usize::from(width).saturating_sub(right + facts);
+            left.insert(1, Span::raw(shorten(model, &sample.target, room)));
             if model.dropped > 0 {
                 left.push(Span::styled(format!("  {} dropped", model.dropped), model.theme.warn()));
             }
@@ -88,6 +90,20 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
         line.extend([Span::raw(" "), badge]);
     }
     Line::from(line)
+}
+
+/// A long name loses its middle: its kind is at the front, and what tells it from others at the end.
+fn shorten(model: &Model, name: &str, room: usize) -> String {
+    const LEAST: usize = 12;
+    let (room, length) = (room.max(LEAST), name.chars().count());
+    if length <= room {
+        return name.to_owned();
+    }
+    let (head, tail) = (room / 3, room - room / 3 - 2);
+    let mut text: String = name.chars().take(head).collect();
+    text.push_str(if model.glyphs.ascii { ".." } else { "…" });
+    text.extend(name.chars().skip(length - tail));
+    text
 }
 
 fn badges(model: &Model) -> Vec<Span<'static>> {

@@ -234,9 +234,13 @@ fn enter_goes_in_and_esc_comes_back() {
     assert_eq!(model.screen, Screen::Chip);
     let commands = press(&mut model, "<enter>");
     assert_eq!(model.screen, Screen::Core);
-    assert!(commands.iter().any(|c| matches!(c, Command::Watch(Some(_)))), "{commands:?}");
+    let asks =
+        |c: &Command| matches!(c, Command::Look(i) if i.tile.is_some() && i.spans.len() == 1);
+    assert!(commands.iter().any(asks), "{commands:?}");
     let commands = press(&mut model, "<esc>");
-    assert!(commands.contains(&Command::Watch(None)), "{commands:?}");
+    let chip =
+        |c: &Command| matches!(c, Command::Look(i) if i.tile.is_none() && i.compute.len() == 1);
+    assert!(commands.iter().any(chip), "{commands:?}");
     press(&mut model, "<esc><esc><esc>");
     assert_eq!(model.screen, Screen::Mesh, "Esc never leaves the program");
     assert!(press(&mut model, "q").contains(&Command::Quit));

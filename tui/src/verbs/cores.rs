@@ -1,13 +1,15 @@
 //! `cores`: every core with its waypoint, or those of a chip or tile.
 
-use super::{Style, cell, judge, look};
+use super::{Style, cell, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::locate::{self, Place};
 use crate::output::{Columns, json, text};
 use crate::view::source;
 use crate::{shape, words};
-use layouts::EthId;
+use layouts::{EthId, Tile, TileKind, wormhole};
+use probe::inspect::Interest;
 use probe::state::{CoreState, MeshState};
+use probe::target::Mesh;
 
 const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
 
@@ -19,7 +21,8 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     // A place that cannot be meant is told before a target is opened.
     let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
-    let sample = look(target, None)?;
+    let sample = look(target, |mesh| interest(mesh, place))?;
+    tell(target, &sample.state);
     let state = &sample.state;
     check(state, place)?;
     let passes = |core: &CoreState| place.is_none_or(|p| holds(state, p, core));
@@ -41,6 +44,25 @@ pub(super) fn run(
         text(&table.text())?;
     }
     Ok(judge(state))
+}
+
+/// All cores, or only what the place needs.
+fn interest(mesh: &Mesh, place: Option<Place>) -> Interest {
+    let tile = match place {
+        Some(Place::Chip(chip)) => {
+            return Interest { links: true, compute: vec![chip], ..Interest::default() };
+        }
+        Some(Place::Tile(chip, xy, _)) => (chip, xy),
+        Some(Place::Channel(chip, channel)) => {
+            let ours = |t: &&Tile| t.kind == TileKind::Eth && t.channel == Some(channel);
+            let Some(tile) = wormhole().grid().iter().find(ours) else {
+                return Interest::default();
+            };
+            (chip, tile.xy)
+        }
+        Some(Place::Address(_)) | None => return Interest::everything(mesh),
+    };
+    Interest { tile: Some(tile), ..Interest::default() }
 }
 
 fn row(style: Style, core: &CoreState) -> Vec<String> {

@@ -1,18 +1,20 @@
 //! `links`: every link with what each of its ends says.
 
-use super::{Style, cell, judge, look};
+use super::{Style, cell, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::output::{Columns, json, text};
 use crate::{shape, words};
 use layouts::EthId;
+use probe::inspect::Interest;
 use probe::state::{EthState, MeshState, Reading};
 
 const HEAD: [&str; 9] =
     ["", "STATE", "END", "TILE", "WAYPOINT", "UNDER WAY", "SENT", "RETRAINS", "CRC ERRORS"];
 
 pub(super) fn run(target: &str, style: Style) -> Result<Outcome, Failure> {
-    let sample = look(target, None)?;
+    let sample = look(target, |_| Interest { links: true, ..Interest::default() })?;
+    tell(target, &sample.state);
     let state = &sample.state;
     if style.json {
         json(&shape::links(target, state))?;

@@ -1,15 +1,17 @@
 //! `mesh`: chips and links, once.
 
-use super::{Style, judge, look};
+use super::{Style, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::output::{Columns, json, text};
 use crate::{shape, words};
 use layouts::EthId;
+use probe::inspect::Interest;
 use probe::state::{LinkState, MeshState};
 
 pub(super) fn run(target: &str, style: Style) -> Result<Outcome, Failure> {
-    let sample = look(target, None)?;
+    let sample = look(target, |_| Interest { links: true, ..Interest::default() })?;
+    tell(target, &sample.state);
     if style.json {
         json(&shape::mesh(target, &sample.state))?;
     } else {

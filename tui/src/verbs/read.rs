@@ -1,11 +1,13 @@
 //! `read`: bytes of a tile, as a dump or as JSON.
 
-use super::{Style, look};
+use super::{Style, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::output::{json, text};
 use crate::shape::Bytes;
-use layouts::NocAddr;
+use crate::words;
+use layouts::{NocAddr, Space, TileKind, wormhole};
+use probe::inspect::Interest;
 use probe::snapshot::Span;
 use std::fmt::Write;
 
@@ -23,12 +25,14 @@ pub(super) fn run(target: &str, style: Style, place: &str, len: &str) -> Result<
     let addr = NocAddr { chip, tile, offset };
     let len = len as u32;
     inside(addr, len)?;
-    let sample = look(target, Some(Span { addr, len }))?;
+    let sample =
+        look(target, |_| Interest { spans: vec![Span { addr, len }], ..Interest::default() })?;
     if !sample.state.chips.iter().any(|c| c.chip.id == chip) {
         return Err(Failure::Usage(format!("{addr}: there is no chip {chip} in this mesh")));
     }
     let bytes =
         sample.memory.bytes(addr, len).map_err(|e| Failure::of_access(&addr.to_string(), &e))?;
+    tell(target, &sample.state);
     if style.json {
         let hex = bytes.iter().fold(String::new(), |mut hex, b| {
             let _ = write!(hex, "{b:02x}");
@@ -43,12 +47,19 @@ pub(super) fn run(target: &str, style: Style, place: &str, len: &str) -> Result<
 
 /// An address outside the tile is the argument's fault, known without a look at the machine.
 fn inside(addr: NocAddr, len: u32) -> Result<(), Failure> {
-    let end = addr.offset.saturating_add(len.into());
-    if end > 1 << 36 {
+    let kind = wormhole().tile_at(addr.tile).map_or(TileKind::Router, |t| t.kind);
+    let name = words::tile(kind);
+    let Some(range) = wormhole().ranges.at(Space::Tile(kind), addr.offset) else {
         return Err(Failure::Usage(format!(
-            "{addr}: outside the tile, whose addresses end at {:#x}",
-            1_u64 << 36
+            "{addr}: nothing is known to stand there in an {name} tile"
         )));
+    };
+    if addr.offset.saturating_add(len.into()) > range.end() {
+        let (of, end) = (&range.name, range.end());
+        let text = format!(
+            "{addr}: {len} bytes from there leave {of} of the {name} tile, which ends at {end:#x}"
+        );
+        return Err(Failure::Usage(text));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The map of the mesh: a box per chip at its coordinates, and the links in the gutters between boxes.
 
 use super::links::waypoint;
-use crate::glyph::link_letter;
+use crate::glyph::{Missing, link_letter};
 use crate::model::{MeshPane, Model};
 use crate::place::{Place, places};
 use crate::words;
@@ -349,14 +349,6 @@ fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Span<'static>>
         }
         (false, _) => "remote".to_owned(),
     };
-    let running = |kind| {
-        let tiles = chip.tiles.iter().filter(|t| t.kind == kind && !t.harvested);
-        let cores: Vec<_> = tiles.flat_map(|t| &t.cores).collect();
-        let run = cores.iter().filter(|c| c.activity.known() == Some(&Activity::Running)).count();
-        (run, cores.len())
-    };
-    let (eth, tensix) = (running(TileKind::Eth), running(TileKind::Tensix));
-    let board = info.board.clone().unwrap_or_else(|| "board unknown".to_owned());
     let at = info.coord.map_or("no coordinates".to_owned(), |c| {
         if wide {
             format!("x{} y{} rack {} shelf {}", c.x, c.y, c.rack, c.shelf)
@@ -364,20 +356,37 @@ fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Span<'static>>
             format!("{},{}", c.x, c.y)
         }
     });
-    let counts = |name: &str, short: &str, (run, all): (usize, usize)| {
-        if wide { format!("{name} {run} of {all} run") } else { format!("{short} {run}/{all}") }
+    let first = match &info.board {
+        Some(board) if wide => format!("{board}  {way}"),
+        _ => way,
     };
-    let mut lines = vec![Span::raw(way)];
-    if wide {
-        lines[0] = Span::raw(format!("{board}  {}", lines[0].content));
-    }
-    lines.push(Span::styled(at, model.theme.dim()));
-    lines.push(Span::raw(counts("erisc", "E", eth)));
-    lines.push(Span::raw(counts("tensix", "T", tensix)));
+    let mut lines = vec![
+        Span::raw(first),
+        Span::styled(at, model.theme.dim()),
+        Span::raw(running(model, chip, TileKind::Eth, if wide { "erisc" } else { "E" }, wide)),
+        Span::raw(running(model, chip, TileKind::Tensix, if wide { "tensix" } else { "T" }, wide)),
+    ];
     if wide {
         lines.push(Span::styled(last_words(chip), model.theme.dim()));
     }
     lines
+}
+
+/// How many cores of a kind run; what was not read is not counted as standing still.
+fn running(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool) -> String {
+    let tiles = chip.tiles.iter().filter(|t| t.kind == kind && !t.harvested);
+    let known: Vec<_> = tiles.flat_map(|t| &t.cores).filter_map(|c| c.activity.known()).collect();
+    if known.is_empty() {
+        let unread = model.glyphs.missing(Missing::Unread);
+        return if wide {
+            format!("{name} {unread} not looked at")
+        } else {
+            format!("{name} {unread}")
+        };
+    }
+    let run = known.iter().filter(|a| ***a == Activity::Running).count();
+    let all = known.len();
+    if wide { format!("{name} {run} of {all} run") } else { format!("{name} {run}/{all}") }
 }
 
 /// The commonest waypoints of the chip's Tensix cores, so that movement there shows on the map.

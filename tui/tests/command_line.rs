@@ -1,0 +1,165 @@
+//! The binary as scripts meet it: exit codes, one line per fault, promised JSON, closed pipes.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+fn meshscope(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn image(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../firmware/images").join(name);
+    assert!(path.is_file(), "{}", path.display());
+    path.display().to_string()
+}
+
+/// A file with these bytes, gone with the folder that holds it.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, bytes: &[u8]) -> Self {
+        let folder = std::env::temp_dir().join(format!("meshscope-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(name), bytes).unwrap();
+        Self(folder.join(name))
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(self.0.parent().unwrap());
+    }
+}
+
+/// Fails with this code, says one line that holds all of these words, and prints nothing.
+fn refuses(arguments: &[&str], code: i32, words: &[&str]) {
+    let output = meshscope(arguments);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+    assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
+    for word in words {
+        assert!(said.contains(word), "{arguments:?}: {said}");
+    }
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+}
+
+fn answers(arguments: &[&str]) -> Value {
+    let output = meshscope(arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn usage_errors_are_one_line_and_exit_2() {
+    refuses(&["mehs"], 2, &["'mehs'", "'mesh'"]);
+    refuses(&["--colour", "mesh"], 2, &["--colour"]);
+    refuses(&["--color", "pink", "mesh"], 2, &["pink", "auto"]);
+    refuses(&["read"], 2, &["<PLACE>"]);
+    refuses(&["symbols", "type", "mailboxes_t"], 2, &["--elf"]);
+    refuses(&["serve"], 2, &["--socket"]);
+}
+
+#[test]
+fn places_that_cannot_be_are_told_before_a_target_is_opened() {
+    let target = "socket:/nonexistent/meshscope";
+    let read = |place, words: &[&str]| refuses(&["--target", target, "read", place], 2, words);
+    read("0:12-3:0x0", &["12-3", "outside the chip"]);
+    read("0:9-6", &["'0:9-6'", "<chip>:<x>-<y>:<addr>"]);
+    read("0:9-6:zero", &["'zero'", "not a number"]);
+    read("x:9-6:0", &["'x'", "chip"]);
+    read("0:9-6:0x50000", &["0:9-6:0x50000", "eth tile"]);
+    read("0:9-6:0x3fffe", &["0:9-6:0x3fffe", "ends at 0x40000"]);
+    refuses(&["--target", target, "read", "0:9-6:0", "0"], 2, &["length 0"]);
+    refuses(&["--target", target, "cores", "0:77-0"], 2, &["77-0"]);
+}
+
+#[test]
+fn targets_that_are_not_there() {
+    refuses(&["--target", "socket:/nonexistent/meshscope", "mesh"], 3, &["/nonexistent/meshscope"]);
+    refuses(
+        &["--target", "ttsim:/nonexistent/libttsim.so", "mesh"],
+        3,
+        &["/nonexistent/libttsim.so"],
+    );
+    refuses(&["--target", "what", "mesh"], 2, &["what"]);
+    let text = Scratch::new("notes.mcap", b"not a recording");
+    refuses(&["--target", text.path(), "mesh"], 2, &["notes.mcap"]);
+}
+
+#[test]
+fn elf_files_that_are_none() {
+    let whole = std::fs::read(image("erisc_app.elf")).unwrap();
+    let cut = Scratch::new("cut.elf", &whole[..200]);
+    let text = Scratch::new("text.elf", b"#!/bin/sh");
+    let own = env!("CARGO_BIN_EXE_meshscope");
+    for (file, words) in [
+        (cut.path(), "cut.elf"),
+        (text.path(), "not an ELF file"),
+        (own, "64-bit"),
+        ("/nonexistent.elf", "No such file"),
+    ] {
+        refuses(&["symbols", "type", "mailboxes_t", "--elf", file], 2, &[words, file]);
+        refuses(&["symbols", "addr", "0x9040", "--elf", file], 2, &[words, file]);
+    }
+    let app = image("erisc_app.elf");
+    refuses(&["symbols", "type", "nothing_t", "--elf", &app], 2, &["nothing_t", "erisc_app.elf"]);
+    refuses(&["symbols", "addr", "here", "--elf", &app], 2, &["'here'"]);
+}
+
+#[test]
+fn symbols_type_keeps_its_promise() {
+    let app = image("erisc_app.elf");
+    let answer = answers(&["symbols", "type", "eth_channel_sync_t", "--elf", &app, "--json"]);
+    assert_eq!(answer["name"], "eth_channel_sync_t");
+    assert_eq!(answer["size"], 16);
+    let member = &answer["members"][1];
+    assert_eq!(member["name"], "receiver_ack");
+    assert_eq!((&member["offset"], &member["size"]), (&json!(4), &json!(4)));
+    assert!(member["type"].as_str().unwrap().contains("uint32_t"));
+    assert!(member.get("bit_size").is_none(), "only bit-fields carry bits");
+}
+
+#[test]
+fn symbols_addr_keeps_its_promise() {
+    let app = image("erisc_app.elf");
+    let answer = answers(&["symbols", "addr", "0x9040", "--elf", &app, "--json"]);
+    assert_eq!(answer["addr"], 0x9040);
+    let frame = &answer["frames"][0];
+    assert!(frame["function"].is_string() || frame["function"].is_null());
+    assert!(frame["file"].is_string() || frame["file"].is_null());
+    let nowhere = answers(&["symbols", "addr", "0xfffffff0", "--elf", &app, "--json"]);
+    assert_eq!(nowhere, json!({"addr": 0xfffffff0_u32, "frames": []}));
+}
+
+#[test]
+fn help_goes_to_standard_output() {
+    for arguments in
+        [&["--help"][..], &["mesh", "--help"], &["symbols", "type", "--help"], &["--version"]]
+    {
+        let output = meshscope(arguments);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let app = image("erisc_app.elf");
+    for arguments in [&["--help"][..], &["symbols", "type", "mailboxes_t", "--elf", &app]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+        let output =
+            command.args(arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    }
+}
