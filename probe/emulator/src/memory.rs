@@ -16,6 +16,8 @@ pub const ETH_L1_BYTES: u32 = 256 * 1024;
 pub(crate) const LINE_BYTES: u32 = 32;
 /// Flag of a line: instructions were decoded from it. The lower bits say which harts watch the line while they sleep.
 pub(crate) const CODE: u8 = 0x80;
+/// Flag of a line: what was decoded from it is out of date, and dropped at the next boundary.
+const STALE: u8 = 0x40;
 
 /// An access that does not lie inside the memory, or is empty of meaning there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +36,8 @@ pub struct TileMemory {
     pub(crate) code: Vec<Op>,
     /// Watch bits of the harts whose lines have changed since the group last looked.
     pub(crate) touched: u8,
-    /// Lines whose decoded instructions are dropped at the next boundary, because a hart stored into them.
+    /// Lines whose decoded instructions are dropped at the next boundary, because something was stored into them.
     pub(crate) stale: Vec<u32>,
-    /// Harts are executing: decoded instructions wait for the boundary even if a device stores.
-    pub(crate) inside: bool,
     tensix: bool,
 }
 
@@ -60,7 +60,6 @@ impl TileMemory {
             code: vec![0; (len / 4) as usize],
             touched: 0,
             stale: Vec::new(),
-            inside: false,
             tensix,
         }
     }
@@ -103,8 +102,7 @@ impl TileMemory {
     }
 
     /// Stores bytes for a producer outside the harts of this tile (NoC, host, link), which must have brought the tile's harts
-    /// to the present cycle before. Decoded instructions there are dropped at once, or at the next boundary if the store is
-    /// made by a device that a hart is just accessing.
+    /// to the present cycle before. Instructions already decoded there are executed up to the next boundary.
     pub fn write(&mut self, addr: u32, data: &[u8]) -> Result<(), OutOfRange> {
         let range = self.range(addr, data.len())?;
         if data.is_empty() {
@@ -115,8 +113,7 @@ impl TileMemory {
             && self.bytes[range.clone()] != *data
         {
             for line in lines {
-                self.touched |= self.flags[line] & !CODE;
-                self.forget_code(line as u32);
+                self.changed(line as u32);
             }
         }
         self.bytes[range].copy_from_slice(data);
@@ -134,36 +131,32 @@ impl TileMemory {
         if self.bytes[range.clone()] == *data {
             return Ok(false);
         }
-        self.touched |= self.flags[(addr / LINE_BYTES) as usize] & !CODE;
-        self.forget_code(addr / LINE_BYTES);
+        self.changed(addr / LINE_BYTES);
         self.bytes[range].copy_from_slice(data);
         Ok(true)
     }
 
-    /// Drops the decoded instructions of the lines that harts have stored into; called at boundaries only.
+    /// Drops decoded instructions that are out of date; called at boundaries only.
     pub(crate) fn drop_stale(&mut self) {
         while let Some(line) = self.stale.pop() {
             self.drop_code(line);
         }
     }
 
-    fn forget_code(&mut self, line: u32) {
-        if self.flags[line as usize] & CODE == 0 {
-            return;
-        }
-        if !self.inside {
-            self.drop_code(line);
-        } else if self.stale.last() != Some(&line) {
+    /// Takes note of a change to a line before it is made.
+    fn changed(&mut self, line: u32) {
+        let flags = &mut self.flags[line as usize];
+        self.touched |= *flags & !(CODE | STALE);
+        if *flags & (CODE | STALE) == CODE {
+            *flags |= STALE;
             self.stale.push(line);
         }
     }
 
     fn drop_code(&mut self, line: u32) {
-        if self.flags[line as usize] & CODE != 0 {
-            self.flags[line as usize] &= !CODE;
-            let first = (line * LINE_BYTES / 4) as usize;
-            self.code[first..first + (LINE_BYTES / 4) as usize].fill(0);
-        }
+        self.flags[line as usize] &= !(CODE | STALE);
+        let first = (line * LINE_BYTES / 4) as usize;
+        self.code[first..first + (LINE_BYTES / 4) as usize].fill(0);
     }
 
     /// The decoded instruction at a word-aligned L1 address, decoding its line if need be. `None` outside L1.

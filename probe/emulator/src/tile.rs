@@ -121,17 +121,10 @@ impl Tile {
     /// Carries out what a visitor from outside asked to be done to the harts, and wakes those that wait for registers.
     fn settle(&mut self, orders: Vec<Order>) {
         for order in orders {
-            match order {
-                Order::Assert { hart } => {
-                    self.group.assert_reset(hart);
-                    self.forget_stop(hart);
-                }
-                Order::Release { hart } => self.group.release_reset(hart),
-                Order::ResetPc { hart, pc } => self.group.set_reset_pc(hart, pc),
-                Order::LoadIram { hart, offset, bytes } => {
-                    self.group.load_iram(hart, offset, &bytes);
-                }
+            if let Order::Assert { hart } = order {
+                self.forget_stop(hart);
             }
+            self.group.order(order);
         }
         if std::mem::take(&mut self.blocks.changed) {
             self.group.devices_changed();

@@ -77,69 +77,82 @@ impl HartGroup {
         Some(hart)
     }
 
-    /// Holds a hart in reset. Its private RAM keeps its contents.
-    pub fn assert_reset(&mut self, hart: u8) {
-        if let Some(hart) = self.awake(hart) {
-            hart.state = State::Reset;
+    /// Asks for something to be done to a hart: at the next boundary, because harts may have run ahead up to there. What
+    /// concerns a hart that does not run is done at once, unless it would overtake another order.
+    pub fn order(&mut self, order: Order) {
+        let at_once = match order {
+            Order::Assert { .. } | Order::Pause { .. } => false,
+            Order::Release { .. } | Order::ResetPc { .. } | Order::Resume { .. } => true,
+            Order::LoadIram { hart, .. } => {
+                !self.harts.get(hart as usize).is_some_and(Hart::running)
+            }
+        };
+        if at_once && self.orders.is_empty() {
+            self.carry_out(order);
+        } else {
+            self.orders.push(order);
         }
+    }
+
+    pub(crate) fn carry_out(&mut self, order: Order) {
+        let now = self.now;
+        let index = order.hart();
+        let Some(hart) = self.awake(index) else { return };
+        match order {
+            Order::Assert { .. } => hart.state = State::Reset,
+            Order::Release { .. } if hart.state == State::Reset => hart.start(now),
+            Order::ResetPc { pc, .. } => hart.reset_pc = pc,
+            Order::LoadIram { offset, bytes, .. } => hart.load_iram(offset, &bytes),
+            Order::Pause { .. } if hart.running() => hart.state = State::Paused,
+            Order::Resume { .. } if hart.state == State::Paused => {
+                hart.state = State::Running;
+                hart.at = now;
+            }
+            Order::Release { .. } | Order::Pause { .. } | Order::Resume { .. } => {}
+        }
+    }
+
+    /// Holds a hart in reset from the next boundary on. Its private RAM keeps its contents.
+    pub fn assert_reset(&mut self, hart: u8) {
+        self.order(Order::Assert { hart });
     }
 
     /// Lets a hart go from reset, with zero registers, from its reset pc. Nothing if it is not held in reset.
     pub fn release_reset(&mut self, hart: u8) {
-        let now = self.now;
-        if let Some(hart) =
-            self.harts.get_mut(hart as usize).filter(|hart| hart.state == State::Reset)
-        {
-            hart.start(now);
-        }
+        self.order(Order::Release { hart });
     }
 
-    /// Whether a hart is held in reset.
+    /// Whether a hart is held in reset, or will be at the next boundary.
     pub fn in_reset(&self, hart: u8) -> bool {
-        self.harts.get(hart as usize).is_some_and(|hart| hart.state == State::Reset)
+        let ordered = self.orders.iter().rev().find_map(|order| match *order {
+            Order::Assert { hart: other } if other == hart => Some(true),
+            Order::Release { hart: other } if other == hart => Some(false),
+            _ => None,
+        });
+        ordered.unwrap_or_else(|| {
+            self.harts.get(hart as usize).is_some_and(|hart| hart.state == State::Reset)
+        })
     }
 
     /// Where a hart starts when it is next released.
     pub fn set_reset_pc(&mut self, hart: u8, pc: u32) {
-        if let Some(hart) = self.harts.get_mut(hart as usize) {
-            hart.reset_pc = pc;
-        }
+        self.order(Order::ResetPc { hart, pc });
     }
 
     /// Fills instruction RAM from a byte offset in it; harts without one, incomplete words and bytes past its end are ignored.
     pub fn load_iram(&mut self, hart: u8, offset: u32, bytes: &[u8]) {
-        if let Some(hart) = self.awake(hart) {
-            hart.load_iram(offset, bytes);
-        }
+        self.order(Order::LoadIram { hart, offset, bytes: bytes.to_vec() });
     }
 
-    /// Holds a running hart between two instructions.
-    pub fn pause(&mut self, hart: u8) {
-        if let Some(hart) = self.awake(hart).filter(|hart| hart.running()) {
-            hart.state = State::Paused;
-        }
-    }
-
-    /// Lets a paused hart go on.
-    pub fn resume(&mut self, hart: u8) {
-        let now = self.now;
-        if let Some(hart) =
-            self.harts.get_mut(hart as usize).filter(|hart| hart.state == State::Paused)
-        {
-            hart.state = State::Running;
-            hart.at = now;
-        }
-    }
-
-    /// Whether a hart is held by [`HartGroup::pause`].
+    /// Whether a hart is held by [`Order::Pause`].
     pub fn paused(&self, hart: u8) -> bool {
         self.harts.get(hart as usize).is_some_and(|hart| hart.state == State::Paused)
     }
 
-    /// Why a hart stopped, if it did.
+    /// Why a hart stopped, if it did and is not about to be reset.
     pub fn stopped(&self, hart: u8) -> Option<Stop> {
         match self.harts.get(hart as usize)?.state {
-            State::Stopped(stop) => Some(stop),
+            State::Stopped(stop) if !self.in_reset(hart) => Some(stop),
             _ => None,
         }
     }
@@ -152,7 +165,7 @@ impl HartGroup {
         })
     }
 
-    /// Sets the pc of a hart, for the debug interface.
+    /// Sets the pc of a hart that does not run, for the debug interface.
     pub fn set_pc(&mut self, hart: u8, pc: u32) {
         if let Some(hart) = self.awake(hart) {
             hart.pc = pc;
@@ -165,7 +178,7 @@ impl HartGroup {
         let mut value = hart.regs[register as usize];
         if let Mode::Sleep(sleep) = &hart.mode {
             sleep.state(self.now, |slot, at| {
-                if slot == register as usize {
+                if slot == u16::from(register) {
                     value = at;
                 }
             });
@@ -173,7 +186,7 @@ impl HartGroup {
         value
     }
 
-    /// Sets a register, for the debug interface; x0 stays zero.
+    /// Sets a register of a hart that does not run or was just released, for the debug interface; x0 stays zero.
     pub fn set_register(&mut self, hart: u8, register: u8, value: u32) {
         if let Some(hart) = self.awake(hart).filter(|_| (1..32).contains(&register)) {
             hart.regs[register as usize] = value;
@@ -185,7 +198,7 @@ impl HartGroup {
         self.awake(hart).map_or(&[], |hart| &hart.local[..hart.local_bytes as usize])
     }
 
-    /// Stores into the private RAM of a hart; bytes past its end are ignored.
+    /// Stores into the private RAM of a hart that does not run; bytes past its end are ignored.
     pub fn write_local_ram(&mut self, hart: u8, offset: u32, bytes: &[u8]) {
         if let Some(hart) = self.awake(hart) {
             let room = hart.local[..hart.local_bytes as usize].iter_mut().skip(offset as usize);

@@ -3,9 +3,9 @@
 //! **Order.** The result is as if in every cycle the running harts of the tile executed one instruction each, in index order.
 //! How far one call of [`HartGroup::run`] goes never shows.
 //!
-//! **Boundaries.** What one hart does to the execution of harts of its own tile takes effect at the next multiple of
-//! [`BOUNDARY_CYCLES`]: stores into instructions that are already decoded (decoding stands for the instruction cache; lines of
-//! 32 bytes are decoded when first fetched), and every [`Order`]. Stores and resets from outside the tile's harts take effect at once.
+//! **Boundaries.** What changes the execution of a hart from outside takes effect at the next multiple of [`BOUNDARY_CYCLES`]:
+//! stores into instructions that are already decoded, by whomever (decoding stands for the instruction cache; lines of 32
+//! bytes are decoded when first fetched), and each [`Order`]. So harts may run ahead of each other up to there.
 //!
 //! **Sleep.** A hart that repeats a loop without effect is not executed. No byte and no cycle depends on it.
 
@@ -13,7 +13,9 @@ mod burst;
 mod core;
 pub(crate) mod decode;
 mod group;
+mod record;
 mod schedule;
+mod search;
 mod sleep;
 mod step;
 mod stride;
@@ -24,7 +26,7 @@ pub use group::HartGroup;
 
 use crate::memory::TileMemory;
 
-/// Cycles between the moments at which one hart's stores into code and orders reach the harts of its tile.
+/// Cycles between the moments at which stores into code and orders reach the harts of a tile.
 pub const BOUNDARY_CYCLES: u64 = 32;
 /// Where each hart sees its private RAM.
 pub const LOCAL_RAM: u32 = 0xFFB0_0000;
@@ -139,7 +141,8 @@ pub trait Devices {
     }
 }
 
-/// What a store by a hart asks to be done to harts of its own tile, at the next boundary, in the order given.
+/// What is asked to be done to a hart at the next boundary, in the order given: by a store of a hart of its tile, or by
+/// [`HartGroup::order`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
     /// Hold a hart in reset.
@@ -159,6 +162,16 @@ pub enum Order {
         /// The new reset pc.
         pc: u32,
     },
+    /// Hold a running hart between two instructions.
+    Pause {
+        /// Index in the group.
+        hart: u8,
+    },
+    /// Let a paused hart go on.
+    Resume {
+        /// Index in the group.
+        hart: u8,
+    },
     /// Fill instruction RAM.
     LoadIram {
         /// Index in the group.
@@ -168,6 +181,20 @@ pub enum Order {
         /// The bytes.
         bytes: Vec<u8>,
     },
+}
+
+impl Order {
+    /// The hart concerned.
+    pub fn hart(&self) -> u8 {
+        match *self {
+            Self::Assert { hart }
+            | Self::Release { hart }
+            | Self::Pause { hart }
+            | Self::Resume { hart }
+            | Self::ResetPc { hart, .. }
+            | Self::LoadIram { hart, .. } => hart,
+        }
+    }
 }
 
 /// Why a hart stopped. It stays stopped until it is reset.

@@ -8,10 +8,16 @@ use super::burst::{Exit, burst};
 use super::core::{Hart, State};
 use super::decode;
 use super::group::HartGroup;
-use super::sleep::{Before, Mode};
+use super::record::Before;
+use super::sleep::Mode;
 use super::step::{self, Outside, Touched};
-use super::{BOUNDARY_CYCLES, Devices, Nature, Order, Stop, Stored};
+use super::{BOUNDARY_CYCLES, Devices, Nature, Stop, Stored};
 use crate::memory::TileMemory;
+
+/// When each hart is due: cycle and index in one number, so that the smallest one is next. `NOT_DUE` if it is not.
+type Due = [u64; MOST_HARTS];
+const MOST_HARTS: usize = 5;
+const NOT_DUE: u64 = u64::MAX;
 
 /// A stretch of instructions of one hart.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +40,8 @@ impl HartGroup {
             return Some(self.now);
         }
         let first = self.harts.iter().filter_map(Hart::due).min();
-        first.into_iter().chain(self.pending).min()
+        let ordered = (!self.orders.is_empty()).then(|| next_boundary(self.now));
+        first.into_iter().chain(self.pending).chain(ordered).min()
     }
 
     /// Brings all harts to exactly `to_cycle`, or to the devices' deadline if that comes before; [`HartGroup::now`] tells.
@@ -45,75 +52,73 @@ impl HartGroup {
         }
         self.notify(memory, self.now, None);
         self.drop_idle_watches(memory);
-        memory.inside = true;
+        if self.pending.is_none() && (!self.orders.is_empty() || !memory.stale.is_empty()) {
+            self.pending = Some(next_boundary(self.now));
+        }
+        let mut due = self.due();
+        let mut limit = self.limit(devices, to_cycle);
         loop {
-            let to_cycle = to_cycle.min(devices.deadline());
-            let limit = self.pending.map_or(to_cycle, |boundary| boundary.min(to_cycle));
-            if let Some(turn) = self.turn(limit) {
-                self.take(turn, memory, devices);
-            } else if self.pending == Some(limit) {
+            let turn = turn(&due, limit);
+            if turn.at >= limit {
+                if self.pending != Some(limit) {
+                    break;
+                }
                 self.boundary(memory, limit);
-            } else {
-                break;
+            } else if self.take(turn, memory, devices) {
+                due[turn.hart] = due_number(self.harts[turn.hart].at, turn.hart);
+                continue;
             }
+            (due, limit) = (self.due(), self.limit(devices, to_cycle));
         }
-        memory.inside = false;
-        self.now = to_cycle.min(devices.deadline());
+        self.now = limit;
     }
 
-    /// The hart whose instruction is due first, if it is due before `limit`.
-    fn turn(&self, limit: u64) -> Option<Turn> {
-        let mut first: Option<(u64, usize)> = None;
-        let (mut shared, mut others) = (limit, u64::MAX);
-        for (index, hart) in self.harts.iter().enumerate() {
-            let Some(due) = hart.due() else { continue };
-            match first {
-                // In one cycle the lower index goes first, so it may still act in the cycle of a later hart.
-                Some((at, _)) if due >= at => {
-                    shared = shared.min(due + 1);
-                    others = others.min(due);
-                }
-                _ => {
-                    let passed = first.map_or(u64::MAX, |(at, _)| at);
-                    shared = shared.min(passed);
-                    others = others.min(passed);
-                    first = Some((due, index));
-                }
-            }
-        }
-        let (at, hart) = first.filter(|&(at, _)| at < limit)?;
-        let horizon = if others == u64::MAX { limit } else { limit.min(next_boundary(others)) };
-        Some(Turn { hart, at, shared, horizon })
+    fn limit(&self, devices: &impl Devices, to_cycle: u64) -> u64 {
+        to_cycle.min(devices.deadline()).min(self.pending.unwrap_or(u64::MAX))
     }
 
-    fn take(&mut self, turn: Turn, memory: &mut TileMemory, devices: &mut impl Devices) {
+    fn due(&self) -> Due {
+        let mut due = [NOT_DUE; MOST_HARTS];
+        for (index, (number, hart)) in due.iter_mut().zip(&self.harts).enumerate() {
+            *number = hart.due().map_or(NOT_DUE, |cycle| due_number(cycle, index));
+        }
+        due
+    }
+
+    /// Says whether nothing but the hart itself has moved on.
+    fn take(&mut self, turn: Turn, memory: &mut TileMemory, devices: &mut impl Devices) -> bool {
         let hart = &mut self.harts[turn.hart];
         match hart.mode {
             Mode::Plain => {
                 let pause = if self.sleep { hart.pace.next } else { u64::MAX };
                 if turn.at >= pause {
                     hart.observe();
-                    return;
+                    return true;
                 }
                 let exit = burst(hart, memory, turn.horizon.min(pause), turn.shared);
-                if exit == Exit::Slow && hart.at < turn.shared {
-                    self.step(turn.hart, memory, devices);
-                }
+                exit != Exit::Slow
+                    || hart.at >= turn.shared
+                    || !self.step(turn.hart, memory, devices)
             }
             Mode::Sleep(_) => {
                 hart.wake(turn.at);
                 hart.unwatch(memory);
+                true
             }
             Mode::Search(_) | Mode::Record(_) => {
                 let end = turn.shared.min(turn.horizon);
-                while self.harts[turn.hart].observing(end.min(devices.deadline()))
-                    && !self.step(turn.hart, memory, devices)
-                {}
+                while self.harts[turn.hart].observing(end) {
+                    if self.step(turn.hart, memory, devices) {
+                        return false;
+                    }
+                }
+                !matches!(self.harts[turn.hart].mode, Mode::Sleep(_))
             }
         }
     }
 
-    /// Executes one instruction in full. Says whether others may be concerned, so that turns must be taken anew.
+    /// Executes one instruction in full. Says whether others may be concerned, or when they end, so that turns must be taken
+    /// anew.
     fn step(&mut self, index: usize, memory: &mut TileMemory, devices: &mut impl Devices) -> bool {
         let hart = &mut self.harts[index];
         let cycle = hart.at;
@@ -131,7 +136,11 @@ impl HartGroup {
             Ok((before, touched)) => {
                 hart.at += 1;
                 hart.retired += 1;
-                hart.observed(before, touched, memory);
+                match std::mem::replace(&mut hart.mode, Mode::Plain) {
+                    Mode::Search(search) => search.follow(hart, touched, memory),
+                    Mode::Record(record) => record.follow(hart, &before, touched, memory),
+                    other => hart.mode = other,
+                }
                 self.woken |= matches!(
                     touched,
                     Touched::DeviceLoad { nature: Nature::Volatile }
@@ -144,6 +153,8 @@ impl HartGroup {
                     State::Stopped(Stop { cause, hart: hart.index, pc: hart.pc, address, cycle });
             }
         }
+        let device =
+            matches!(done, Ok((_, Touched::DeviceLoad { .. } | Touched::DeviceStore { .. })));
         let (notices, pends) = (
             self.woken || memory.touched != 0,
             !self.orders.is_empty() || !memory.stale.is_empty(),
@@ -154,7 +165,7 @@ impl HartGroup {
         if pends && self.pending.is_none() {
             self.pending = Some(next_boundary(cycle));
         }
-        notices || pends || !self.harts[index].running()
+        device || notices || pends || !self.harts[index].running()
     }
 
     /// Tells the harts that sleep or are observed what has changed: at a cycle, by a hart or from outside before the cycle.
@@ -189,14 +200,16 @@ impl HartGroup {
         devices: &mut impl Devices,
         to_cycle: u64,
     ) {
-        while self.now < to_cycle {
-            memory.inside = true;
+        while self.now < to_cycle.min(devices.deadline()) {
+            if self.pending.is_none() && (!self.orders.is_empty() || !memory.stale.is_empty()) {
+                self.pending = Some(next_boundary(self.now));
+            }
+            self.woken = false;
             for index in 0..self.harts.len() {
                 if self.harts[index].running() {
                     self.step(index, memory, devices);
                 }
             }
-            memory.inside = false;
             self.now += 1;
             if self.pending == Some(self.now) {
                 self.boundary(memory, self.now);
@@ -217,22 +230,34 @@ impl HartGroup {
         self.pending = None;
         memory.drop_stale();
         for order in std::mem::take(&mut self.orders) {
-            match order {
-                Order::Assert { hart } => self.assert_reset(hart),
-                Order::Release { hart } => self.release_reset(hart),
-                Order::ResetPc { hart, pc } => self.set_reset_pc(hart, pc),
-                Order::LoadIram { hart, offset, bytes } => self.load_iram(hart, offset, &bytes),
-            }
+            self.carry_out(order);
         }
-    }
-}
-
-impl Hart {
-    fn observing(&self, end: u64) -> bool {
-        self.at < end && self.running() && matches!(self.mode, Mode::Search(_) | Mode::Record(_))
     }
 }
 
 fn next_boundary(cycle: u64) -> u64 {
     (cycle / BOUNDARY_CYCLES + 1) * BOUNDARY_CYCLES
+}
+
+fn due_number(cycle: u64, hart: usize) -> u64 {
+    cycle << 3 | hart as u64
+}
+
+/// The turn of the hart that is due first; if none is due before `limit`, a turn that begins no earlier.
+#[inline]
+fn turn(due: &Due, limit: u64) -> Turn {
+    let (mut first, mut second) = (NOT_DUE, NOT_DUE);
+    for &number in due {
+        second = second.min(first.max(number));
+        first = first.min(number);
+    }
+    let hart = first & 7;
+    // In one cycle the lower index goes first, so a hart may still act in the cycle in which one of higher index is due.
+    let shared = (second - hart).div_ceil(8).min(limit);
+    Turn {
+        hart: hart as usize,
+        at: first >> 3,
+        shared,
+        horizon: limit.min(next_boundary(second >> 3)),
+    }
 }

@@ -9,12 +9,28 @@ use crate::memory::TileMemory;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Touched {
     Nothing,
-    LocalLoad,
-    LocalStore,
-    L1Load { addr: u32 },
-    L1Store { addr: u32, changed: bool },
-    DeviceLoad { nature: Nature },
-    DeviceStore { stored: Stored },
+    /// Of a word of private RAM, see [`super::sleep`].
+    LocalLoad {
+        slot: u16,
+    },
+    /// With what the word was before.
+    LocalStore {
+        slot: u16,
+        old: u32,
+    },
+    L1Load {
+        addr: u32,
+    },
+    L1Store {
+        addr: u32,
+        changed: bool,
+    },
+    DeviceLoad {
+        nature: Nature,
+    },
+    DeviceStore {
+        stored: Stored,
+    },
     CsrChanged,
 }
 
@@ -175,8 +191,8 @@ fn load<D: Devices>(
     }
     let (value, touched) = if let Ok(slice) = out.memory.slice(addr, bytes as usize) {
         (word(slice), Touched::L1Load { addr })
-    } else if let Some(offset) = hart.local_offset(addr) {
-        (word(&hart.local[offset..offset + bytes as usize]), Touched::LocalLoad)
+    } else if let Some((offset, slot)) = hart.local_offset(addr).zip(hart.local_slot(addr)) {
+        (word(&hart.local[offset..offset + bytes as usize]), Touched::LocalLoad { slot })
     } else {
         let at = Access { hart: hart.index, cycle: hart.at, addr, bytes };
         let load =
@@ -202,9 +218,10 @@ fn store<D: Devices>(
     if let Ok(changed) = out.memory.store_by_hart(addr, data) {
         return Ok(Touched::L1Store { addr, changed });
     }
-    if let Some(offset) = hart.local_offset(addr) {
+    if let Some((offset, slot)) = hart.local_offset(addr).zip(hart.local_slot(addr)) {
+        let old = hart.slot(slot);
         hart.local[offset..offset + bytes as usize].copy_from_slice(data);
-        return Ok(Touched::LocalStore);
+        return Ok(Touched::LocalStore { slot, old });
     }
     let at = Access { hart: hart.index, cycle: hart.at, addr, bytes };
     let stored = out

@@ -2,6 +2,7 @@
 
 use super::rig::asm::{branch, i, jal, jalr, load, lui, r, store};
 use super::rig::{How, Rig};
+use crate::hart::Order;
 use fastrand::Rng;
 
 /// L1 data that harts share, the device page, private RAM and code, in the registers the programs take as bases.
@@ -47,6 +48,28 @@ fn access(random: &mut Rng, storing: bool) -> u32 {
     }
 }
 
+/// A loop that waits: for L1, a device, private RAM or the time, with a rare effect that is mostly jumped over.
+fn waiting(random: &mut Rng) -> Vec<u32> {
+    let mut words = Vec::new();
+    for _ in 0..random.u32(1..4) {
+        words.push(match random.u32(0..6) {
+            0 => load(2, work(random), 20, random.i32(0..8) * 4),
+            1 => load(2, work(random), 21, random.i32(0..4) * 4),
+            2 => load(2, work(random), 22, [4, 16, 20, 24][random.usize(0..4)]),
+            3 => store(2, work(random), 21, random.i32(0..4) * 4),
+            _ => load(2, work(random), 22, 0),
+        });
+        for _ in 0..random.u32(0..4) {
+            words.push(compute(random));
+        }
+        words.push(branch([0, 1, 4, 5, 6, 7][random.usize(0..6)], work(random), work(random), 8));
+        words.push(if random.bool() { access(random, true) } else { compute(random) });
+    }
+    let length = words.len() as i32;
+    words.push(jal(0, -4 * length));
+    words
+}
+
 /// A loop of a few instructions with forward and backward branches; effects are rare in some, so that they may sleep.
 fn program(random: &mut Rng) -> Vec<u32> {
     let length = random.i32(2..30);
@@ -86,7 +109,10 @@ fn image(random: &mut Rng, addr: u32) -> Vec<u32> {
     words.push(i(0x13, 0, 24, 24, (PROGRAM_BYTES - 16) as i32));
     let upper = addr & 0xFFF;
     words.push(i(0x13, 0, 24, 24, upper as i32));
-    words.extend(program(random));
+    for register in 12..15 {
+        words.push(load(2, register, 23, random.i32(0..40) * 4));
+    }
+    words.extend(if random.bool() { program(random) } else { waiting(random) });
     words.resize((PROGRAM_BYTES - 16) as usize / 4, 0x13);
     words.extend([compute(random), compute(random), jalr(0, 1, 0), jalr(0, 1, 0)]);
     words
@@ -126,8 +152,8 @@ fn apply(rig: &mut Rig, event: &Event) {
         }
         Event::Reset(hart) => rig.group.assert_reset(*hart),
         Event::Release(hart) => rig.group.release_reset(*hart),
-        Event::Pause(hart) => rig.group.pause(*hart),
-        Event::Resume(hart) => rig.group.resume(*hart),
+        Event::Pause(hart) => rig.group.order(Order::Pause { hart: *hart }),
+        Event::Resume(hart) => rig.group.order(Order::Resume { hart: *hart }),
     }
 }
 

@@ -16,13 +16,15 @@ pub(super) struct Bench {
     pub(super) registers: [u32; 4],
     pub(super) ticket: u32,
     pub(super) held: u32,
+    /// When something that a store started comes back, and what.
+    pub(super) due: Vec<(u64, u32)>,
     /// Every access with an effect: cycle, hart, address, value.
     pub(super) log: Vec<(u64, u8, u32, u32)>,
 }
 
 impl Bench {
     pub(super) fn new(offset: u64) -> Self {
-        Self { offset, registers: [0; 4], ticket: 0, held: 0, log: Vec::new() }
+        Self { offset, registers: [0; 4], ticket: 0, held: 0, due: Vec::new(), log: Vec::new() }
     }
 
     fn register(addr: u32) -> Option<usize> {
@@ -32,6 +34,10 @@ impl Bench {
 }
 
 impl Devices for Bench {
+    fn deadline(&self) -> u64 {
+        self.due.iter().map(|(cycle, _)| *cycle).min().unwrap_or(u64::MAX)
+    }
+
     fn load(&mut self, at: Access, _: &mut TileMemory) -> Result<Load, Fault> {
         let clock = at.cycle + self.offset;
         match at.addr {
@@ -65,6 +71,9 @@ impl Devices for Bench {
             }
             self.registers[index] = value;
             self.log.push((at.cycle, at.hart, at.addr, value));
+            if index == 2 {
+                self.due.push((at.cycle + 1 + u64::from(value & 0x1F), value));
+            }
             if index == 3 {
                 // A device that answers into L1 at once.
                 memory.write_u32(0x8000 + (value & 0x7C), value).map_err(|_| Fault("outside"))?;
@@ -128,23 +137,50 @@ impl Rig {
     }
 
     pub(super) fn run(&mut self, how: How, to: u64) {
-        match how {
-            How::Whole => self.group.run(&mut self.memory, &mut self.devices, to),
-            How::Reference => self.group.run_plainly(&mut self.memory, &mut self.devices, to),
-            How::SingleCycles => {
-                for cycle in self.group.now() + 1..=to {
-                    self.group.run(&mut self.memory, &mut self.devices, cycle);
-                }
+        let mut random = fastrand::Rng::with_seed(match how {
+            How::Slices(seed) => seed ^ to,
+            _ => 0,
+        });
+        while self.group.now() < to {
+            let next = match how {
+                How::Whole | How::Reference => to,
+                How::SingleCycles => self.group.now() + 1,
+                How::Slices(_) => (self.group.now() + random.u64(1..200)).min(to),
+            };
+            if how == How::Reference {
+                self.group.run_plainly(&mut self.memory, &mut self.devices, next);
+            } else {
+                self.group.run(&mut self.memory, &mut self.devices, next);
             }
-            How::Slices(seed) => {
-                let mut random = fastrand::Rng::with_seed(seed ^ to);
-                while self.group.now() < to {
-                    let next = (self.group.now() + random.u64(1..200)).min(to);
-                    self.group.run(&mut self.memory, &mut self.devices, next);
-                }
-            }
+            self.events();
         }
         assert_eq!(self.group.now(), to);
+    }
+
+    /// What comes back to the tile from outside at the present cycle: bytes into data or code, an order, a register.
+    fn events(&mut self) {
+        let now = self.group.now();
+        let (events, later) = self.devices.due.drain(..).partition(|(cycle, _)| *cycle <= now);
+        self.devices.due = later;
+        let events: Vec<(u64, u32)> = events;
+        for (_, value) in events {
+            let hart = (value >> 5 & 7) as u8;
+            match value >> 8 & 7 {
+                0 => self.group.assert_reset(hart),
+                1 => self.group.release_reset(hart),
+                2 => self.memory.write_u32(0x1000 + (value >> 16 & 0x3FC), 0x13).unwrap(),
+                3 => {
+                    self.devices.registers[0] ^= 1;
+                    self.group.devices_changed();
+                }
+                _ => self.memory.write_u32(0x8000 + (value >> 16 & 0x1C), value >> 11).unwrap(),
+            }
+        }
+    }
+
+    /// Instructions really executed, of all harts.
+    pub(super) fn executed(&self) -> u64 {
+        (0..5).map(|hart| self.group.executed(hart)).sum()
     }
 
     /// All state, as text of which two can be compared and the first difference be read.
@@ -188,6 +224,15 @@ pub(super) mod asm {
     }
     pub(in super::super) fn r(funct7: u32, funct3: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
         funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33
+    }
+    pub(in super::super) fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
+        i(0x13, 0, rd, rs1, imm)
+    }
+    pub(in super::super) fn lw(rd: u32, rs1: u32, imm: i32) -> u32 {
+        load(2, rd, rs1, imm)
+    }
+    pub(in super::super) fn sw(rs2: u32, rs1: u32, imm: i32) -> u32 {
+        store(2, rs2, rs1, imm)
     }
     pub(in super::super) fn lui(rd: u32, value: u32) -> u32 {
         value & 0xFFFF_F000 | rd << 7 | 0x37

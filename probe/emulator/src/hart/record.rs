@@ -1,0 +1,199 @@
+//! The proof of one iteration of a loop.
+
+use super::core::Hart;
+use super::decode::{self as d, Op};
+use super::sleep::{FIRST_LOCAL, Mode, NO_SLOT, Sleep, Step};
+use super::step::Touched;
+use super::stride::{self, NEVER, Strided};
+use super::{IRAM, Nature, Stored};
+use crate::memory::TileMemory;
+
+/// A sleep must be worth its recording.
+const SHORTEST_SLEEP_CYCLES: u64 = 64;
+
+/// A hart executed for the length of one period, with what is known of every slot.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    head: u32,
+    start: u64,
+    period: u64,
+    /// The state at the start: all registers, then the words of private RAM that the loop stores into.
+    initial: Vec<(u16, Strided)>,
+    /// Present strides, in the same order.
+    strides: Vec<u32>,
+    steps: Vec<Step>,
+    /// The first iteration that is not proved.
+    bound: u64,
+    devices: bool,
+}
+
+/// What the proof needs from before an instruction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Before {
+    pub(crate) op: Op,
+    pub(crate) pc: u32,
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+}
+
+impl Record {
+    pub(crate) fn new(head: u32, start: u64, period: u64, initial: Vec<(u16, Strided)>) -> Self {
+        let strides = initial.iter().map(|(_, value)| value.stride).collect();
+        let steps = Vec::with_capacity(period as usize);
+        Self { head, start, period, initial, strides, steps, bound: NEVER, devices: false }
+    }
+
+    /// Follows one more instruction that has been executed.
+    pub(crate) fn follow(
+        mut self: Box<Self>,
+        hart: &mut Hart,
+        before: &Before,
+        touched: Touched,
+        memory: &mut TileMemory,
+    ) {
+        let step = self.step(hart, before, touched).filter(|_| self.bound > 1);
+        let Some(step) = step else {
+            return hart.give_up(memory, 3 * self.steps.len() as u64);
+        };
+        self.steps.push(step);
+        if before.pc < IRAM {
+            hart.watch(memory, before.pc);
+        }
+        if let Touched::L1Load { addr } | Touched::L1Store { addr, .. } = touched {
+            hart.watch(memory, addr);
+        }
+        if hart.at < self.start + self.period {
+            hart.mode = Mode::Record(self);
+            return;
+        }
+        let observed = 3 * self.period;
+        match self.finish(hart) {
+            Some(sleep) => hart.mode = Mode::Sleep(Box::new(sleep)),
+            None => hart.give_up(memory, observed),
+        }
+    }
+
+    fn limit(&mut self, bound: u64) {
+        self.bound = self.bound.min(bound);
+    }
+
+    /// What the instruction leaves; `None` if the loop cannot be proved.
+    fn step(&mut self, hart: &Hart, before: &Before, touched: Touched) -> Option<Step> {
+        let op = before.op;
+        let (kind, rd, imm) = (d::kind(op), d::rd(op), d::imm(op));
+        let a = Strided { value: before.a, stride: self.strides[d::rs1(op) as usize & 31] };
+        let b = Strided { value: before.b, stride: self.strides[d::rs2(op) as usize & 31] };
+        let stride = match kind {
+            d::BEQ..=d::BGEU | d::BRANCH_ODD => {
+                self.limit(stride::branch_bound(
+                    if kind == d::BRANCH_ODD { rd } else { kind },
+                    a,
+                    b,
+                ));
+                return Some(Step::nothing(before.pc));
+            }
+            d::NOP => return Some(Step::nothing(before.pc)),
+            d::SB..=d::SW if a.stride != 0 => return None,
+            d::SB..=d::SW => return self.store(kind, hart, before.pc, b, touched),
+            d::JALR | d::CSR if a.stride != 0 || touched != Touched::Nothing => return None,
+            d::JAL | d::JALR | d::CSR => 0,
+            d::LB..=d::LHU if a.stride != 0 => return None,
+            d::LB..=d::LHU => self.load(kind, touched, hart.at - 1)?,
+            _ => {
+                let (stride, bound) = stride::compute_stride(kind, a, b, imm)?;
+                self.limit(bound);
+                stride
+            }
+        };
+        if rd == d::DISCARD {
+            return Some(Step::nothing(before.pc));
+        }
+        self.strides[rd as usize] = stride;
+        let result = Strided { value: hart.regs[rd as usize], stride };
+        Some(Step { pc: before.pc, slot: u16::from(rd), result })
+    }
+
+    /// Index of a word of private RAM; words that the search did not see stored into have none, and stay as they are.
+    fn word(&self, slot: u16) -> Option<usize> {
+        let words = self.initial.get(FIRST_LOCAL as usize..)?;
+        words.iter().position(|(word, _)| *word == slot).map(|index| index + FIRST_LOCAL as usize)
+    }
+
+    /// The stride of a loaded value.
+    fn load(&mut self, kind: u8, touched: Touched, cycle: u64) -> Option<u32> {
+        match touched {
+            Touched::L1Load { .. } => Some(0),
+            Touched::LocalLoad { slot } => {
+                let stride = self.word(slot).map_or(0, |word| self.strides[word]);
+                (stride == 0 || kind == d::LW).then_some(stride)
+            }
+            Touched::DeviceLoad { nature } => {
+                self.devices = true;
+                match nature {
+                    Nature::Stable => Some(0),
+                    Nature::Until(end) => {
+                        self.limit(end.saturating_sub(cycle).div_ceil(self.period));
+                        Some(0)
+                    }
+                    Nature::Clock => (kind == d::LW).then_some(self.period as u32),
+                    Nature::Volatile => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn store(
+        &mut self,
+        kind: u8,
+        hart: &Hart,
+        pc: u32,
+        b: Strided,
+        touched: Touched,
+    ) -> Option<Step> {
+        match touched {
+            Touched::L1Store { changed: false, .. } if b.stride == 0 => Some(Step::nothing(pc)),
+            Touched::DeviceStore { stored: Stored::Same } if b.stride == 0 => {
+                self.devices = true;
+                Some(Step::nothing(pc))
+            }
+            Touched::LocalStore { slot, .. } => {
+                let word = self.word(slot)?;
+                if kind != d::SW && (b.stride != 0 || self.strides[word] != 0) {
+                    return None;
+                }
+                self.strides[word] = b.stride;
+                let result = Strided { value: hart.slot(slot), stride: b.stride };
+                Some(Step { pc, slot, result })
+            }
+            _ => None,
+        }
+    }
+
+    /// The proved loop, if the iteration ended in the state that it started in, one stride on.
+    fn finish(self, hart: &Hart) -> Option<Sleep> {
+        let mut slots = self.initial.iter().zip(&self.strides);
+        let returned = slots.all(|((slot, initial), &stride)| {
+            initial.stride == stride && hart.slot(*slot) == initial.at(1)
+        });
+        let until =
+            self.bound.checked_mul(self.period).and_then(|cycles| cycles.checked_add(self.start));
+        let until = until.unwrap_or(u64::MAX);
+        let worth = until - self.start >= SHORTEST_SLEEP_CYCLES + self.period;
+        (returned && worth && hart.pc == self.head).then_some(Sleep {
+            start: self.start,
+            period: self.period,
+            initial: self.initial,
+            steps: self.steps,
+            until,
+            since: hart.at,
+            devices: self.devices,
+        })
+    }
+}
+
+impl Step {
+    fn nothing(pc: u32) -> Self {
+        Self { pc, slot: NO_SLOT, result: Strided::fixed(0) }
+    }
+}

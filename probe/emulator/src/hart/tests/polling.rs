@@ -1,0 +1,236 @@
+//! The loops that firmware idles in: each must sleep, and nothing else may show it.
+
+use super::rig::asm::{addi, branch, i, jal, jalr, load, lui, lw, r, store, sw};
+use super::rig::{CLOCK, How, REGISTERS, Rig};
+
+const DATA: u32 = 0x8000;
+
+/// s0 = data, s1 = devices, sp = private RAM.
+fn prologue() -> Vec<u32> {
+    vec![lui(8, DATA), lui(9, CLOCK), lui(2, 0xFFB0_0000), addi(2, 2, 0x700)]
+}
+
+/// What comes from outside, and when.
+type Events<'a> = &'a [(u64, fn(&mut Rig))];
+
+/// Runs a program in all ways to a cycle, with events; at most `awake` instructions may be executed in the sleeping run.
+fn check(name: &str, body: &[u32], events: Events<'_>, to: u64, awake: u64) {
+    let scene = |sleep| {
+        let mut rig = Rig::tensix(sleep);
+        rig.program(0x1000, &[prologue(), body.to_vec()].concat());
+        rig.start(0, 0x1000);
+        rig
+    };
+    let play = |mut rig: Rig, how| {
+        let mut states = Vec::new();
+        for (cycle, event) in events {
+            rig.run(how, *cycle);
+            states.push(rig.state());
+            event(&mut rig);
+        }
+        rig.run(how, to);
+        states.push(rig.state());
+        (states, rig)
+    };
+    let (expected, plain) = play(scene(false), How::Reference);
+    assert_eq!(plain.group.stopped(0), None, "{name}");
+    for how in [How::Whole, How::Slices(1), How::Slices(2), How::SingleCycles] {
+        let (found, rig) = play(scene(true), how);
+        assert_eq!(expected, found, "{name} {how:?}");
+        if how == How::Whole {
+            assert!(rig.executed() <= awake, "{name}: executed {}", rig.executed());
+        }
+    }
+}
+
+/// Stores the count in t3 to the data when the wait is over, and starts again.
+fn then_count(mut wait: Vec<u32>) -> Vec<u32> {
+    wait.extend([addi(28, 28, 1), sw(28, 8, 0x40)]);
+    let back = -4 * wait.len() as i32;
+    wait.push(jal(0, back));
+    wait
+}
+
+#[test]
+fn a_go_word() {
+    let body = then_count(vec![lw(10, 8, 0), branch(0, 10, 0, -4), sw(0, 8, 0)]);
+    let go = |rig: &mut Rig| rig.memory.write_u32(DATA, 1).unwrap();
+    check("go word", &body, &[(5000, go), (5001, go), (9003, go)], 20_000, 800);
+}
+
+#[test]
+fn queue_indices_behind_a_call_with_stack_pushes() {
+    let body = vec![
+        addi(2, 2, -16),
+        jal(1, 24),
+        branch(0, 10, 0, -4),
+        sw(11, 8, 4),
+        addi(28, 28, 1),
+        sw(28, 8, 0x40),
+        jal(0, -20),
+        // The function: saves ra and s2, compares indices.
+        addi(2, 2, -16),
+        sw(1, 2, 12),
+        sw(18, 2, 8),
+        lw(11, 8, 0),
+        lw(18, 8, 4),
+        r(0x20, 0, 10, 11, 18),
+        lw(18, 2, 8),
+        lw(1, 2, 12),
+        addi(2, 2, 16),
+        jalr(0, 1, 0),
+    ];
+    let push = |rig: &mut Rig| {
+        let index = rig.memory.read_u32(DATA).unwrap();
+        rig.memory.write_u32(DATA, index + 1).unwrap();
+    };
+    check("queue", &body, &[(3000, push), (3100, push), (9000, push)], 30_000, 1600);
+}
+
+#[test]
+fn a_heartbeat_by_the_wall_clock() {
+    let wait = vec![lw(10, 9, 0), r(0x20, 0, 11, 10, 12), branch(6, 11, 13, -8), addi(12, 10, 0)];
+    let body = [vec![lui(13, 0x1000)], then_count(wait)].concat();
+    check("heartbeat", &body, &[], 100_000, 6000);
+}
+
+#[test]
+fn a_deadline_compared_with_sign() {
+    let wait =
+        vec![lw(10, 9, 0), r(0x20, 0, 11, 10, 12), branch(4, 11, 0, -8), r(0, 0, 12, 12, 13)];
+    let body = [vec![lui(13, 0x1000), lui(12, 0xFFFF_F000), r(0, 0, 12, 12, 13)], then_count(wait)]
+        .concat();
+    check("deadline", &body, &[], 100_000, 6000);
+}
+
+#[test]
+fn both_halves_of_the_clock() {
+    // Reads high, low, high until the halves fit; the clock wraps at cycle 4096.
+    let wait = vec![
+        lw(10, 9, 4),
+        lw(11, 9, 0),
+        lw(12, 9, 4),
+        branch(1, 10, 12, -12),
+        r(0x20, 0, 14, 11, 15),
+        r(0, 3, 16, 11, 15),
+        r(0x20, 0, 17, 10, 18),
+        r(0x20, 0, 17, 17, 16),
+        branch(1, 17, 0, 12),
+        branch(6, 14, 13, -36),
+        addi(15, 11, 0),
+        addi(15, 11, 0),
+        addi(18, 10, 0),
+    ];
+    check("64-bit clock", &[vec![lui(13, 0x2000)], then_count(wait)].concat(), &[], 60_000, 6000);
+}
+
+#[test]
+fn counters_in_registers_and_private_memory_are_carried_on() {
+    let wait = vec![
+        addi(28, 28, 1),
+        lw(29, 2, 0),
+        addi(29, 29, 3),
+        sw(29, 2, 0),
+        lw(30, 9, 0),
+        sw(30, 2, 4),
+        store(0, 28, 8, 0x20),
+        lw(10, 8, 0),
+        branch(0, 10, 0, -32),
+    ];
+    // The byte store is idempotent only while the low byte of the counter stays: it must keep the loop awake.
+    let mut quiet = wait.clone();
+    quiet.remove(6);
+    let last = quiet.len() - 1;
+    quiet[last] = branch(0, 10, 0, -28);
+    let go = |rig: &mut Rig| rig.memory.write_u32(DATA, 1).unwrap();
+    check("counters", &[quiet, vec![jal(0, 0)]].concat(), &[(7777, go)], 20_000, 600);
+    check("byte counter", &[wait, vec![jal(0, 0)]].concat(), &[(7777, go)], 20_000, 20_000);
+}
+
+#[test]
+fn bytes_of_a_counter_in_private_memory() {
+    // A byte of a counted word decides: it must not be taken for constant.
+    let wait = vec![
+        lw(29, 2, 0),
+        addi(29, 29, 3),
+        sw(29, 2, 0),
+        load(4, 30, 2, 1),
+        branch(0, 30, 31, -16),
+        addi(31, 30, 0),
+    ];
+    check("counted byte", &then_count(wait), &[], 20_000, 20_000);
+}
+
+#[test]
+fn a_walk_over_empty_memory() {
+    let wait = vec![lw(10, 12, 0), addi(12, 12, 4), branch(0, 10, 0, -8), addi(12, 8, 0)];
+    let found = |rig: &mut Rig| rig.memory.write_u32(0xC000, 1).unwrap();
+    check(
+        "walk",
+        &[vec![addi(12, 8, 0)], then_count(wait)].concat(),
+        &[(1, found)],
+        50_000,
+        50_000,
+    );
+}
+
+#[test]
+fn the_same_value_stored_again() {
+    let wait = vec![addi(10, 0, 7), sw(10, 8, 0x20), lw(11, 8, 0), branch(0, 11, 0, -12)];
+    let overwrite = |rig: &mut Rig| rig.memory.write_u32(DATA + 0x20, 9).unwrap();
+    check("same value", &then_count(wait), &[(1234, overwrite), (5678, overwrite)], 10_000, 600);
+}
+
+#[test]
+fn bits_of_the_clock() {
+    let shifted =
+        vec![lw(10, 9, 0), i(0x13, 5, 11, 10, 10), branch(0, 11, 12, -8), addi(12, 11, 0)];
+    check("shift", &then_count(shifted), &[], 50_000, 12_000);
+    let masked =
+        vec![lw(10, 9, 0), i(0x13, 7, 11, 10, 0x400), branch(0, 11, 12, -8), addi(12, 11, 0)];
+    check("mask", &then_count(masked), &[], 50_000, 12_000);
+}
+
+#[test]
+fn a_device_register() {
+    let wait = vec![lw(10, 9, 0x10), branch(0, 10, 11, -4), addi(11, 10, 0), sw(11, 9, 0x14)];
+    let change = |rig: &mut Rig| {
+        rig.devices.registers[0] += 1;
+        rig.group.devices_changed();
+    };
+    check(
+        "device",
+        &then_count(wait),
+        &[(4000, change), (4001, change), (8000, change)],
+        12_000,
+        1200,
+    );
+}
+
+#[test]
+fn a_register_with_an_effect_is_never_slept_over() {
+    let wait = vec![lw(10, 9, 8), jal(0, -4)];
+    check("ticket", &wait, &[], 3000, 3000);
+    let (mut rig, rate) = (Rig::tensix(true), 5000);
+    rig.program(0x1000, &[prologue(), vec![lw(10, 9, 8), jal(0, -4)]].concat());
+    rig.start(0, 0x1000);
+    rig.run(How::Whole, rate);
+    assert_eq!(rig.executed(), rate);
+    assert_eq!(REGISTERS, 0xFFB1_2010);
+}
+
+#[test]
+fn an_endless_loop_needs_no_waking() {
+    let mut rig = Rig::tensix(true);
+    rig.program(0x1000, &[jal(0, 0)]);
+    rig.start(0, 0x1000);
+    rig.run(How::Whole, 1000);
+    assert_eq!(rig.group.next_wake(&rig.memory), None);
+    rig.run(How::Whole, 1_000_000_000);
+    assert_eq!(rig.group.retired(0), 1_000_000_000);
+    // Code under a sleeping hart is replaced.
+    rig.program(0x1000, &[addi(10, 0, 5), jal(0, 0)]);
+    assert_eq!(rig.group.next_wake(&rig.memory), Some(1_000_000_000));
+    rig.run(How::Whole, 1_000_000_034);
+    assert_eq!((rig.group.register(0, 10), rig.group.pc(0)), (5, 0x1004));
+}
