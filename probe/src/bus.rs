@@ -19,6 +19,11 @@ impl Bus {
         Self { bar, windows: BTreeMap::new(), transactions: 0 }
     }
 
+    /// Gives the machine back.
+    pub(crate) fn into_bar(self) -> Box<dyn Bar> {
+        self.bar
+    }
+
     /// Bus transactions since the bus was opened.
     pub(crate) fn transactions(&self) -> u64 {
         self.transactions

@@ -30,6 +30,8 @@ pub struct Image {
     pub core: CoreKind,
     /// Its lowest load address.
     pub load_addr: u32,
+    /// The file.
+    pub elf: &'static [u8],
     /// Its names.
     pub symbols: Symbols,
     /// Its mailbox, if it has one.
@@ -71,6 +73,7 @@ impl Image {
             role,
             core,
             load_addr,
+            elf,
             mailbox: Mailbox::find(&symbols),
             waypoints: waypoints::read(&symbols),
             build_id,

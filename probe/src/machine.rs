@@ -49,6 +49,16 @@ impl BarTarget {
         })
     }
 
+    /// Changes the words by which the target is known.
+    pub fn rename(&mut self, name: impl Into<String>) {
+        self.name = name.into();
+    }
+
+    /// Gives the machine back, as it stands.
+    pub fn into_bar(self) -> Box<dyn Bar> {
+        self.access.bus.into_bar()
+    }
+
     /// Bus transactions since the target was opened, discovery included.
     pub fn transactions(&self) -> u64 {
         self.access.bus.transactions()

@@ -90,6 +90,8 @@ pub(crate) struct Queue {
     /// The response read index is ours already but not yet written.
     pop_owed: bool,
     commands: u64,
+    /// The firmware's error counter when the indices were last read.
+    errors: u32,
 }
 
 impl Queue {
@@ -117,6 +119,7 @@ impl Queue {
             suspect: false,
             pop_owed: false,
             commands: 0,
+            errors: 0,
         })
     }
 
@@ -243,13 +246,20 @@ impl Queue {
         self.flush(bus)
     }
 
-    /// Waits until all writes have arrived: requests taken, and as many answered as asked.
+    /// Waits until all writes have arrived: requests taken, and as many answered as asked. A write
+    /// that could not be carried out shows in the error counter alone.
     pub(crate) fn flush(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
+        let before = self.errors;
         self.poll(bus, |queue, indices| {
             queue.request_read = indices.request_read;
+            queue.errors = indices.errors;
             indices.request_write == indices.request_read
                 && indices.writes_asked == indices.writes_done
-        })
+        })?;
+        if self.errors == before {
+            return Ok(());
+        }
+        Err(AccessError::Unreachable("base firmware counted an error for a write".into()))
     }
 
     /// Makes the indices the machine's and a request slot free.
@@ -279,6 +289,7 @@ impl Queue {
         self.request_write = indices.request_write;
         self.request_read = indices.request_read;
         self.response_read = indices.response_read;
+        self.errors = indices.errors;
         if indices.response_write != indices.response_read {
             self.response_read = indices.response_write;
             self.pop_owed = true;
@@ -308,6 +319,7 @@ impl Queue {
         let mut wait = Wait::start(self.patience);
         loop {
             let indices = self.indices(bus)?;
+            self.drop_write_answers(bus, &indices)?;
             if done(self, &indices) {
                 return Ok(());
             }
@@ -316,6 +328,17 @@ impl Queue {
                 return Err(error);
             }
         }
+    }
+
+    /// Firmware may answer writes too. Nothing else can be in the response queue while no read is
+    /// under way, so whatever is there is dropped before it fills the queue.
+    fn drop_write_answers(&mut self, bus: &mut Bus, indices: &Indices) -> Result<(), AccessError> {
+        if !self.in_step || indices.response_write == self.response_read {
+            return Ok(());
+        }
+        self.response_read = indices.response_write;
+        self.pop_owed = true;
+        self.settle(bus)
     }
 
     /// Puts the entry (and block) into the request slot and rings the doorbell.
@@ -351,9 +374,9 @@ impl Queue {
 
     /// Waits for the response at our read index; gives its data word and the target's time.
     fn await_answer(&mut self, bus: &mut Bus, expected: u32) -> Result<(u32, u64), AccessError> {
-        let entry = self.response(Field::Entry(self.response_read & 3));
         let mut wait = Wait::start(self.patience);
         loop {
+            let entry = self.response(Field::Entry(self.response_read & 3));
             let mut answer = bus
                 .batch()
                 .now()
@@ -363,6 +386,12 @@ impl Queue {
             let cycles = answer.cycles()?;
             let write = answer.word()?;
             let (data, flags) = (answer.word()?, answer.word()?);
+            if write != self.response_read && is_write_answer(flags) {
+                self.response_read = (self.response_read + 1) & 7;
+                self.pop_owed = true;
+                self.settle(bus)?;
+                continue;
+            }
             if write != self.response_read && flags != 0 {
                 // Its entry is read, so the request was taken out of its slot.
                 return self.judge(flags, expected).map(|()| (data, cycles));
@@ -393,6 +422,11 @@ impl Queue {
     }
 }
 
+/// The late answer to an earlier write, not to the read that is waited for.
+fn is_write_answer(flags: u32) -> bool {
+    flags & routing().write_ack != 0 && flags & routing().read_data == 0
+}
+
 /// A place in a queue.
 #[derive(Clone, Copy)]
 enum Field {
@@ -421,6 +455,7 @@ struct Indices {
     writes_done: u32,
     reads_asked: u32,
     reads_done: u32,
+    errors: u32,
     request_write: u32,
     request_read: u32,
     response_write: u32,
@@ -442,6 +477,7 @@ impl Indices {
             writes_done: at(layout.writes_answered.at),
             reads_asked: at(layout.reads_requested.at),
             reads_done: at(layout.reads_answered.at),
+            errors: at(layout.errors.at),
             request_write: at(layout.write_index.at) & 7,
             request_read: at(layout.read_index.at) & 7,
             response_write: answer.word()? & 7,

@@ -1,0 +1,189 @@
+//! A scene: a mesh, what runs on it, and a seed; built here and handed to the emulator.
+//!
+//! What flash and ARC do on silicon happens at power on: base firmware, its boot parameters and its
+//! routing table are in the Ethernet tiles. Everything after that goes through the bus, by the same
+//! control code as on any machine.
+
+mod power_on;
+
+use crate::control::{ControlError, Place, RingPing, RingPingSettings, boot_tensix, launch_worker};
+use crate::emulator_bar::EmulatorBar;
+use crate::images::ImageMap;
+use crate::machine::BarTarget;
+use crate::queue::Patience;
+use crate::snapshot::AccessError;
+use crate::target::{Abilities, Target};
+use layouts::{ClusterDescriptor, DescriptorError, TileKind, wormhole};
+use std::fmt;
+
+/// What runs on the mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// Base firmware and Tensix firmware only.
+    Idle,
+    /// A payload goes round a ring of links for ever, and compute tiles write patterns.
+    RingPing,
+}
+
+/// How fast emulated time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// As fast as the host can.
+    Max,
+    /// So many cycles in each host second.
+    CyclesPerSecond(u64),
+}
+
+/// A person can follow a hop of the default ring ping at this pace: it rests half a second.
+const DEFAULT_PACE: Pace = Pace::CyclesPerSecond(10_000_000);
+/// Rest at each hop, in cycles.
+const DWELL_CYCLES: u32 = 5_000_000;
+/// Rest of the worker between two patterns, in cycles.
+const WORKER_REST_CYCLES: u32 = 2_000_000;
+/// Where the worker's pattern goes and how many words it has.
+const PATTERN: (u32, u32) = (0x2_0000, 16);
+
+/// A scene.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scene {
+    /// Name of a shipped mesh, or the path of a cluster descriptor.
+    pub mesh: String,
+    /// What runs.
+    pub run: Workload,
+    /// Emulated time at which the scene is handed over; as soon as it runs if not told, and not
+    /// before that in any case.
+    pub at_cycles: Option<u64>,
+    /// How fast time passes for those who watch.
+    pub pace: Pace,
+    /// Seed of everything that a real machine does not promise.
+    pub seed: u64,
+}
+
+impl Scene {
+    /// The default scene on a mesh.
+    pub fn new(mesh: impl Into<String>) -> Self {
+        Self {
+            mesh: mesh.into(),
+            run: Workload::RingPing,
+            at_cycles: None,
+            pace: DEFAULT_PACE,
+            seed: 0,
+        }
+    }
+
+    /// Builds the mesh, powers it on, and launches the workload through the bus.
+    ///
+    /// # Errors
+    /// What kept the scene from being built.
+    pub fn build(&self, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
+        let descriptor = self.descriptor()?;
+        let config = power_on::config(&descriptor, images, self.seed)?;
+        let mesh = emulator::Mesh::new(config).map_err(|e| SceneError::Mesh(e.to_string()))?;
+        let bar = Box::new(EmulatorBar::new(mesh));
+        let abilities = Abilities { write: true, stepped_time: true, refusals: Vec::new() };
+        let name = format!("emulator:{}", self.mesh);
+        let mut target = BarTarget::open(name, bar, abilities, Patience::default())?;
+        self.boot(&mut target, images)?;
+        if let Some(at) = self.at_cycles {
+            let now = target.now()?;
+            target.pass(at.saturating_sub(now))?;
+        }
+        Ok(target)
+    }
+
+    fn descriptor(&self) -> Result<ClusterDescriptor, SceneError> {
+        if let Some(shipped) = ClusterDescriptor::shipped(&self.mesh) {
+            return Ok(shipped?);
+        }
+        if !self.mesh.contains(['/', '.']) {
+            let names: Vec<&str> = ClusterDescriptor::shipped_names().collect();
+            return Err(SceneError::NoMesh(self.mesh.clone(), names.join(", ")));
+        }
+        let text = std::fs::read_to_string(&self.mesh);
+        let text = text.map_err(|e| SceneError::File(format!("{}: {e}", self.mesh)))?;
+        Ok(ClusterDescriptor::parse(&self.mesh, &text)?)
+    }
+
+    /// Firmware on every compute tile; for a workload also the kernels.
+    fn boot(&self, target: &mut BarTarget, images: &mut ImageMap) -> Result<(), SceneError> {
+        for place in compute_tiles(target) {
+            boot_tensix(images, place)?.finish(target)?;
+        }
+        if self.run == Workload::Idle {
+            return Ok(());
+        }
+        let (address, words) = PATTERN;
+        for (seed, place) in (1..).zip(compute_tiles(target)) {
+            launch_worker(images, place, address, words, WORKER_REST_CYCLES, seed)?
+                .finish(target)?;
+        }
+        let ring = RingPing::on(target.mesh())?;
+        ring.prepare(images)?.finish(target)?;
+        let settings =
+            RingPingSettings { dwell_cycles: DWELL_CYCLES, ..RingPingSettings::default() };
+        ring.launch(images, &settings)?.finish(target)?;
+        Ok(())
+    }
+}
+
+/// The compute tiles of all chips that are not fused off.
+fn compute_tiles(target: &dyn Target) -> Vec<Place> {
+    let tiles = || wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    let of_chip = |chip: &crate::target::Chip| {
+        let (id, rows) = (chip.id, chip.harvested_rows.clone());
+        let alive = tiles().filter(move |tile| !rows.contains(&tile.xy.y));
+        alive.map(move |tile| Place { chip: id, tile: tile.xy }).collect::<Vec<_>>()
+    };
+    target.mesh().chips.iter().flat_map(of_chip).collect()
+}
+
+/// Why a scene cannot be built.
+#[derive(Debug)]
+pub enum SceneError {
+    /// No shipped mesh has this name; the names that there are.
+    NoMesh(String, String),
+    /// The descriptor's file cannot be read.
+    File(String),
+    /// The descriptor is wrong.
+    Descriptor(DescriptorError),
+    /// The emulator refuses the mesh.
+    Mesh(String),
+    /// The image of base firmware is missing or lacks something.
+    Image(String),
+    /// The workload could not be launched.
+    Control(ControlError),
+    /// The machine did not answer.
+    Access(AccessError),
+}
+
+impl fmt::Display for SceneError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMesh(name, known) => write!(f, "no mesh is called {name}; there is {known}"),
+            Self::File(why) | Self::Mesh(why) | Self::Image(why) => f.write_str(why),
+            Self::Descriptor(error) => write!(f, "{error}"),
+            Self::Control(error) => write!(f, "{error}"),
+            Self::Access(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for SceneError {}
+
+impl From<DescriptorError> for SceneError {
+    fn from(error: DescriptorError) -> Self {
+        Self::Descriptor(error)
+    }
+}
+
+impl From<ControlError> for SceneError {
+    fn from(error: ControlError) -> Self {
+        Self::Control(error)
+    }
+}
+
+impl From<AccessError> for SceneError {
+    fn from(error: AccessError) -> Self {
+        Self::Access(error)
+    }
+}

@@ -1,0 +1,186 @@
+//! What is in an emulated mesh when time begins: the tiles of each chip, and what flash and ARC
+//! would have put into them. Words of base firmware are found by their DWARF names.
+
+use super::SceneError;
+use crate::images::{Image, ImageMap};
+use emulator::{ChipConfig, Image as Load, LinkConfig, MeshConfig, PowerOn, TileConfig, TileKind};
+use layouts::{ChipCoord, ClusterDescriptor, DescribedChip, Tile, short_board_id, wormhole};
+use std::sync::Arc;
+
+const BASE_FIRMWARE: &str = "erisc_base";
+
+/// The emulator's configuration of a mesh.
+pub(super) fn config(
+    descriptor: &ClusterDescriptor,
+    images: &ImageMap,
+    seed: u64,
+) -> Result<MeshConfig, SceneError> {
+    let base = images.named(BASE_FIRMWARE).cloned();
+    let base =
+        base.ok_or_else(|| SceneError::Image(format!("there is no image {BASE_FIRMWARE}")))?;
+    let chips = descriptor.chips.iter().map(|chip| self::chip(descriptor, chip, &base));
+    let link = |(a, b): &(layouts::EthId, layouts::EthId)| {
+        LinkConfig::new((a.chip.0.into(), a.channel), (b.chip.0.into(), b.channel))
+    };
+    Ok(MeshConfig {
+        seed,
+        chips: chips.collect::<Result<_, _>>()?,
+        links: descriptor.links.iter().map(link).collect(),
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        ..MeshConfig::default()
+    })
+}
+
+fn chip(
+    descriptor: &ClusterDescriptor,
+    chip: &DescribedChip,
+    base: &Arc<Image>,
+) -> Result<ChipConfig, SceneError> {
+    let tiles = wormhole().grid().iter();
+    let mut power_on = Vec::new();
+    for tile in tiles.clone().filter(|tile| tile.kind == layouts::TileKind::Eth) {
+        power_on.extend(ethernet(descriptor, chip, *tile, base)?);
+    }
+    Ok(ChipConfig {
+        pcie: chip.pcie.is_some(),
+        tiles: tiles.map(|tile| self::tile(chip, *tile)).collect(),
+        translation: chip.noc_translation,
+        telemetry: telemetry(chip),
+        power_on,
+    })
+}
+
+fn tile(chip: &DescribedChip, tile: Tile) -> TileConfig {
+    let channel = tile.channel.unwrap_or_default();
+    let kind = match tile.kind {
+        layouts::TileKind::Tensix => TileKind::Tensix,
+        layouts::TileKind::Eth => TileKind::Eth { channel },
+        layouts::TileKind::Dram => TileKind::Dram { channel, port: tile.port.unwrap_or_default() },
+        layouts::TileKind::Arc => TileKind::Arc,
+        layouts::TileKind::Pcie => TileKind::Pcie,
+        layouts::TileKind::Router => TileKind::Router,
+    };
+    let harvested = kind == TileKind::Tensix && chip.harvested_rows.contains(&tile.xy.y);
+    TileConfig { x: tile.xy.x, y: tile.xy.y, kind, harvested }
+}
+
+/// Board id, harvesting and what else a look at telemetry expects.
+fn telemetry(chip: &DescribedChip) -> Vec<(u16, u32)> {
+    let board = chip.board.as_ref().and_then(|board| board.id).unwrap_or_default();
+    let rows = &wormhole().tiles.harvesting.arc_rows;
+    let harvesting = rows.iter().zip(0..).filter(|(row, _)| chip.harvested_rows.contains(row));
+    let values = [
+        ("board_id_high", (board >> 32) as u32),
+        ("board_id_low", board as u32),
+        ("harvesting", harvesting.fold(0, |mask, (_, bit)| mask | 1 << bit)),
+        ("aiclk", 1000),
+        ("noc_translation", chip.noc_translation.into()),
+    ];
+    let tagged =
+        values.iter().filter_map(|(name, value)| Some((wormhole().arc.tag(name)?, *value)));
+    tagged.collect()
+}
+
+/// One Ethernet tile: firmware, boot parameters, routing table.
+fn ethernet(
+    descriptor: &ClusterDescriptor,
+    chip: &DescribedChip,
+    tile: Tile,
+    base: &Arc<Image>,
+) -> Result<[PowerOn; 3], SceneError> {
+    let load = |image, start| PowerOn { x: tile.xy.x, y: tile.xy.y, image, start };
+    let boot = boot_parameters(chip, tile, base)?;
+    let routes = routing_table(descriptor, chip, base)?;
+    let firmware = load(Load::Elf(base.elf.to_vec()), true);
+    Ok([load(boot, false), firmware, load(routes, false)])
+}
+
+/// Bytes of a global or constant pointer's target, put together by the members' names.
+struct Words<'a> {
+    image: &'a Image,
+    addr: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Words<'a> {
+    fn new(image: &'a Image, addr: u64, len: u64) -> Self {
+        Self { image, addr, bytes: vec![0; len as usize] }
+    }
+
+    fn put(&mut self, path: &str, value: u64) -> Result<(), SceneError> {
+        let missing = || SceneError::Image(format!("{} does not describe {path}", self.image.name));
+        let place = self.image.symbols.locate(path).map_err(|_| missing())?;
+        let start = place.address().checked_sub(self.addr).ok_or_else(missing)? as usize;
+        let size = (place.field.size as usize).min(8);
+        let target = self.bytes.get_mut(start..start + size).ok_or_else(missing)?;
+        target.copy_from_slice(&value.to_le_bytes()[..size]);
+        Ok(())
+    }
+
+    fn load(self) -> Load {
+        Load::Load { addr: self.addr, bytes: self.bytes }
+    }
+}
+
+fn whole<'a>(image: &'a Image, path: &str, first: &str) -> Result<Words<'a>, SceneError> {
+    let missing = |_| SceneError::Image(format!("{} does not describe {path}", image.name));
+    let ty = image.symbols.type_named(&format!("{path}_t"));
+    let place = image.symbols.locate(first).map_err(missing)?;
+    let len = ty.and_then(|ty| ty.size()).unwrap_or_default();
+    Ok(Words::new(image, place.base, len))
+}
+
+fn boot_parameters(
+    chip: &DescribedChip,
+    tile: Tile,
+    base: &Arc<Image>,
+) -> Result<Load, SceneError> {
+    let mut words = whole(base, "boot_params", "boot_params->board_id")?;
+    let unique = chip.unique_id.unwrap_or_else(|| chip.id.0.into());
+    let board = chip.board.as_ref();
+    let kind = board.and_then(|board| board.kind.as_deref());
+    let known = wormhole().arc.boards.iter().find(|known| Some(known.name.as_str()) == kind);
+    let channels = u64::from(wormhole().eth_channels());
+    words.put("boot_params->board_type", known.map_or(0, |known| known.code.into()))?;
+    words.put("boot_params->board_id", short_id(chip, unique).into())?;
+    words.put("boot_params->board_id_hi", unique >> 32)?;
+    words.put("boot_params->own_coordinate", coordinate(chip.coord))?;
+    words.put("boot_params->own_channel", tile.channel.unwrap_or_default().into())?;
+    words.put("boot_params->present_channels", (1 << channels) - 1)?;
+    Ok(words.load())
+}
+
+/// The low word of the pair that names the chip: the board's, in its short form.
+fn short_id(chip: &DescribedChip, unique: u64) -> u32 {
+    let board = chip.board.as_ref().and_then(|board| board.id);
+    if unique as u32 != 0 { unique as u32 } else { board.map_or(0, short_board_id) }
+}
+
+fn coordinate(coord: Option<ChipCoord>) -> u64 {
+    let coord = coord.unwrap_or(ChipCoord { x: 0, y: 0, rack: 0, shelf: 0 });
+    let [rack, shelf, x, y] = [coord.rack, coord.shelf, coord.x, coord.y].map(u64::from);
+    rack | shelf << 8 | x << 16 | y << 24
+}
+
+fn routing_table(
+    descriptor: &ClusterDescriptor,
+    chip: &DescribedChip,
+    base: &Arc<Image>,
+) -> Result<Load, SceneError> {
+    let mut words = whole(base, "routing_table", "routing_table.count")?;
+    let table = descriptor.routes().table(chip.id);
+    words.put("routing_table.count", table.len() as u64)?;
+    for (index, (to, channels)) in table.iter().enumerate() {
+        let Some(coord) = descriptor.chip(*to).and_then(|chip| chip.coord) else { continue };
+        for (member, value) in [
+            ("rack", coord.rack.into()),
+            ("shelf", coord.shelf.into()),
+            ("x", coord.x.into()),
+            ("y", coord.y.into()),
+            ("channels", u64::from(*channels)),
+        ] {
+            words.put(&format!("routing_table.routes[{index}].{member}"), value)?;
+        }
+    }
+    Ok(words.load())
+}

@@ -1,0 +1,245 @@
+//! An open target with everything needed to look at it again and again.
+
+use crate::emulator_bar;
+use crate::images::ImageMap;
+use crate::inspect::{Interest, inspect, plan};
+use crate::machine::BarTarget;
+use crate::queue::Patience;
+use crate::scene::{Pace, SceneError};
+use crate::snapshot::{AccessError, Snapshot};
+use crate::socket_bar::SocketBar;
+use crate::spec::{SpecError, TargetSpec};
+use crate::state::MeshState;
+use crate::target::{Abilities, Refusal, Target};
+use crate::ttsim::{self, HostCommand};
+use layouts::target_refusals;
+use std::fmt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// So often the build ids are read again, to notice that somebody loaded other images.
+const PROOF_EVERY: u64 = 64;
+
+/// Why a target cannot be opened; each kind has its own exit code.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The words name no target.
+    Spec(SpecError),
+    /// The scene cannot be built.
+    Scene(SceneError),
+    /// The machine cannot be reached.
+    Unreachable {
+        /// The words that named it.
+        target: String,
+        /// Why.
+        reason: AccessError,
+    },
+    /// This kind of target cannot be opened yet.
+    NotYet(String),
+    /// A recording is opened by the room of the recordings.
+    IsRecording(std::path::PathBuf),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spec(error) => write!(f, "{error}"),
+            Self::Scene(error) => write!(f, "{error}"),
+            Self::Unreachable { target, reason } => write!(f, "{target}: {reason}"),
+            Self::NotYet(target) => {
+                write!(
+                    f,
+                    "{target}: silicon cannot be opened yet; there is emulator:n300 or ttsim:<library>"
+                )
+            }
+            Self::IsRecording(path) => write!(f, "{} is a recording", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<SpecError> for OpenError {
+    fn from(error: SpecError) -> Self {
+        Self::Spec(error)
+    }
+}
+
+impl From<SceneError> for OpenError {
+    fn from(error: SceneError) -> Self {
+        Self::Scene(error)
+    }
+}
+
+/// One look: the bytes and what they mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// The bytes.
+    pub snapshot: Snapshot,
+    /// What they mean.
+    pub state: MeshState,
+}
+
+/// An open target.
+pub struct Session {
+    target: Box<dyn Target>,
+    images: ImageMap,
+    problems: Vec<String>,
+    pacer: Option<Pacer>,
+    looks: u64,
+}
+
+impl Session {
+    /// Opens what the words name. A recording is not opened here.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn open(words: &str, host: &HostCommand) -> Result<Self, OpenError> {
+        let (mut images, problems) = ImageMap::firmware();
+        let gone = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
+        let mut pacer = None;
+        let target: BarTarget = match TargetSpec::parse(words)? {
+            TargetSpec::Emulator(scene) => {
+                pacer = Some(Pacer::new(scene.pace));
+                let mut target = scene.build(&mut images)?;
+                target.rename(words);
+                target
+            }
+            TargetSpec::Ttsim(library) => over_ttsim(words, &library, host).map_err(gone)?,
+            TargetSpec::Socket(path) => over_socket(words, &path).map_err(gone)?,
+            TargetSpec::Silicon(name) => return Err(OpenError::NotYet(name)),
+            TargetSpec::Recording(path) => return Err(OpenError::IsRecording(path)),
+        };
+        let mut session = Self::over(Box::new(target), images);
+        session.problems = problems;
+        session.pacer = pacer;
+        Ok(session)
+    }
+
+    /// Looks at a target that somebody else opened.
+    pub fn over(target: Box<dyn Target>, images: ImageMap) -> Self {
+        Self { target, images, problems: Vec::new(), pacer: None, looks: 0 }
+    }
+
+    /// The target.
+    pub fn target(&mut self) -> &mut dyn Target {
+        self.target.as_mut()
+    }
+
+    /// Which images run where, as far as is known now.
+    pub fn images(&mut self) -> &mut ImageMap {
+        &mut self.images
+    }
+
+    /// The target and the images at once, for commands.
+    pub fn parts(&mut self) -> (&mut dyn Target, &mut ImageMap) {
+        (self.target.as_mut(), &mut self.images)
+    }
+
+    /// Takes a look.
+    pub fn look(&mut self, interest: &Interest) -> Look {
+        let prove = self.looks.is_multiple_of(PROOF_EVERY);
+        if prove {
+            self.prove(interest);
+        }
+        self.looks += 1;
+        let wish = plan(self.target.mesh(), &self.images, interest);
+        let snapshot = self.target.read(&wish);
+        self.images.learn(self.target.mesh(), &snapshot);
+        let mut state = inspect(&snapshot, self.target.mesh(), &self.images);
+        state.problems.extend(self.problems.iter().cloned());
+        Look { snapshot, state }
+    }
+
+    /// Reads the build ids first, and at the very first look the tables that say where live words
+    /// stand, so that the look itself knows what to read.
+    fn prove(&mut self, interest: &Interest) {
+        let rounds = if self.looks == 0 { 2 } else { 1 };
+        for round in 0..rounds {
+            let wish = Interest { proofs: round == 0, ..interest.clone() };
+            let snapshot = self.target.read(&plan(self.target.mesh(), &self.images, &wish));
+            self.images.learn(self.target.mesh(), &snapshot);
+        }
+    }
+
+    /// Lets as much time pass as the pace asks for since the last call; nothing on a machine whose
+    /// time passes by itself.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn keep_pace(&mut self) -> Result<(), AccessError> {
+        match &mut self.pacer {
+            Some(pacer) => pacer.keep(self.target.as_mut()),
+            None if self.target.abilities().stepped_time => self.target.pass(UNPACED_CYCLES),
+            None => Ok(()),
+        }
+    }
+
+    /// Time stood still on purpose: it is not caught up.
+    pub fn paused(&mut self) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.since = None;
+        }
+    }
+}
+
+/// A simulator of others is given so many cycles between two looks: it runs at a few MHz at most.
+const UNPACED_CYCLES: u64 = 20_000;
+
+/// Turns host time into emulated time.
+#[derive(Debug)]
+struct Pacer {
+    pace: Pace,
+    since: Option<(Instant, u64)>,
+}
+
+impl Pacer {
+    /// At `max` so many cycles pass between two looks.
+    const MAX_CYCLES: u64 = 10_000_000;
+    /// A host that fell behind does not catch up for longer than this.
+    const MOST_BEHIND: Duration = Duration::from_millis(250);
+
+    fn new(pace: Pace) -> Self {
+        Self { pace, since: None }
+    }
+
+    /// What looking itself cost in cycles counts as time that has passed.
+    fn keep(&mut self, target: &mut dyn Target) -> Result<(), AccessError> {
+        let now = target.now()?;
+        let Pace::CyclesPerSecond(pace) = self.pace else { return target.pass(Self::MAX_CYCLES) };
+        let (then, cycles) = *self.since.get_or_insert((Instant::now(), now));
+        let elapsed = then.elapsed().min(Self::MOST_BEHIND);
+        let due = cycles + (elapsed.as_secs_f64() * pace as f64) as u64;
+        target.pass(due.saturating_sub(now))?;
+        self.since = Some((Instant::now(), due.max(now)));
+        Ok(())
+    }
+}
+
+fn over_ttsim(words: &str, library: &Path, host: &HostCommand) -> Result<BarTarget, AccessError> {
+    let bar = ttsim::open(library, host)?;
+    over_bar(words, bar)
+}
+
+fn over_socket(words: &str, path: &Path) -> Result<BarTarget, AccessError> {
+    over_bar(words, SocketBar::connect(path)?)
+}
+
+fn over_bar(words: &str, bar: SocketBar) -> Result<BarTarget, AccessError> {
+    let abilities = abilities(&bar.welcome().profile)?;
+    BarTarget::open(words, Box::new(bar), abilities, Patience::default())
+}
+
+/// What a machine can be asked, by the name of its list of refusals.
+fn abilities(profile: &str) -> Result<Abilities, AccessError> {
+    let refusals = target_refusals(profile).map_err(AccessError::Refused)?;
+    let refusal = |r: layouts::TargetRefusal| Refusal {
+        kind: r.kind,
+        start: r.start,
+        end: r.end,
+        reason: r.reason,
+    };
+    let stepped_time = matches!(profile, ttsim::PROFILE | emulator_bar::PROFILE);
+    let refusals = refusals.into_iter().map(refusal).collect();
+    Ok(Abilities { write: true, stepped_time, refusals })
+}

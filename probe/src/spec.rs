@@ -1,0 +1,177 @@
+//! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`, a file.
+
+use crate::scene::{Pace, Scene, Workload};
+use std::fmt;
+use std::path::PathBuf;
+
+/// A target, as a person names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetSpec {
+    /// `emulator:<mesh>[,run=..][,at=..][,pace=..][,seed=..]`.
+    Emulator(Scene),
+    /// `ttsim:<library>`.
+    Ttsim(PathBuf),
+    /// `socket:<path>`.
+    Socket(PathBuf),
+    /// `silicon`, or a device file.
+    Silicon(String),
+    /// A recording.
+    Recording(PathBuf),
+}
+
+/// Words that name no target: what is wrong, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecError(String);
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+fn wrong<T>(what: impl Into<String>) -> Result<T, SpecError> {
+    Err(SpecError(what.into()))
+}
+
+impl TargetSpec {
+    /// Understands the words.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn parse(words: &str) -> Result<Self, SpecError> {
+        if words == "silicon" || words.starts_with("/dev/") {
+            return Ok(Self::Silicon(words.to_owned()));
+        }
+        match words.split_once(':') {
+            Some(("emulator", scene)) => Ok(Self::Emulator(parse_scene(scene)?)),
+            Some((kind @ ("ttsim" | "socket"), "")) => wrong(format!("{kind}: names no file")),
+            Some(("ttsim", library)) => Ok(Self::Ttsim(library.into())),
+            Some(("socket", path)) => Ok(Self::Socket(path.into())),
+            _ if words.is_empty() => wrong("the target has no name"),
+            _ if words.contains(['/', '.']) => Ok(Self::Recording(words.into())),
+            _ => wrong(format!(
+                "`{words}` is no target: emulator:<mesh>, ttsim:<library>, socket:<path>, silicon, \
+                 /dev/tenstorrent/<n> or a recording"
+            )),
+        }
+    }
+}
+
+fn parse_scene(words: &str) -> Result<Scene, SpecError> {
+    let mut parts = words.split(',');
+    let mesh = parts.next().unwrap_or_default();
+    if mesh.is_empty() {
+        return wrong("emulator: names no mesh, such as emulator:n300");
+    }
+    let mut scene = Scene::new(mesh);
+    for part in parts {
+        let Some((key, value)) = part.split_once('=') else {
+            return wrong(format!("`{part}` is no setting of the form key=value"));
+        };
+        match key {
+            "run" => scene.run = workload(value)?,
+            "at" => scene.at_cycles = Some(time(value)?),
+            "pace" => scene.pace = pace(value)?,
+            "seed" => scene.seed = number(key, value)?,
+            "fault" => return wrong("faults are not built yet"),
+            _ => return wrong(format!("`{key}` is no setting: run, at, pace or seed")),
+        }
+    }
+    Ok(scene)
+}
+
+fn workload(value: &str) -> Result<Workload, SpecError> {
+    match value {
+        "ring-ping" => Ok(Workload::RingPing),
+        "idle" => Ok(Workload::Idle),
+        _ => wrong(format!("`{value}` is no workload: ring-ping or idle")),
+    }
+}
+
+fn number(key: &str, value: &str) -> Result<u64, SpecError> {
+    value.parse().map_err(|_| SpecError(format!("{key}: `{value}` is no whole number")))
+}
+
+/// A time with its unit, in cycles of 1 ns.
+fn time(value: &str) -> Result<u64, SpecError> {
+    let unit = value.trim_start_matches(|c: char| c.is_ascii_digit());
+    let per_unit = match unit {
+        "ns" => 1,
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        _ => return wrong(format!("at: `{value}` is no time such as 2ms, 500us or 1s")),
+    };
+    let count = number("at", value.strip_suffix(unit).unwrap_or_default())?;
+    let too_long = || SpecError(format!("at: `{value}` is too long"));
+    count.checked_mul(per_unit).ok_or_else(too_long)
+}
+
+/// Cycles per host second, with k, M or G.
+fn pace(value: &str) -> Result<Pace, SpecError> {
+    if value == "max" {
+        return Ok(Pace::Max);
+    }
+    let unit = value.trim_start_matches(|c: char| c.is_ascii_digit());
+    let factor: Option<u64> = match unit {
+        "" => Some(1),
+        "k" => Some(1_000),
+        "M" => Some(1_000_000),
+        "G" => Some(1_000_000_000),
+        _ => None,
+    };
+    let count = value.strip_suffix(unit).and_then(|digits| digits.parse::<u64>().ok());
+    match factor.zip(count).and_then(|(factor, count)| factor.checked_mul(count)) {
+        Some(cycles) => Ok(Pace::CyclesPerSecond(cycles)),
+        None => wrong(format!("pace: `{value}` is no number of cycles per second, or max")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn a_scene_with_every_setting() {
+        let words = "emulator:n300,run=idle,at=2ms,pace=5M,seed=7";
+        let TargetSpec::Emulator(scene) = TargetSpec::parse(words).unwrap() else { panic!() };
+        assert_eq!(scene.mesh, "n300");
+        assert_eq!(scene.run, Workload::Idle);
+        assert_eq!(scene.at_cycles, Some(2_000_000));
+        assert_eq!(scene.pace, Pace::CyclesPerSecond(5_000_000));
+        assert_eq!(scene.seed, 7);
+    }
+
+    #[test]
+    fn the_other_kinds() {
+        let parse = |words| TargetSpec::parse(words).unwrap();
+        assert_eq!(parse("ttsim:/a/b.so"), TargetSpec::Ttsim("/a/b.so".into()));
+        assert_eq!(parse("socket:/tmp/x"), TargetSpec::Socket("/tmp/x".into()));
+        assert_eq!(parse("/dev/tenstorrent/0"), TargetSpec::Silicon("/dev/tenstorrent/0".into()));
+        assert_eq!(parse("silicon"), TargetSpec::Silicon("silicon".into()));
+        assert_eq!(parse("sick.mcap"), TargetSpec::Recording("sick.mcap".into()));
+    }
+
+    #[test]
+    fn each_mistake_has_its_sentence() {
+        for (words, says) in [
+            ("", "no name"),
+            ("n300", "is no target"),
+            ("emulator:", "no mesh"),
+            ("emulator:n300,run=fly", "no workload"),
+            ("emulator:n300,at=2", "no time"),
+            ("emulator:n300,at=99999999999999999s", "too long"),
+            ("emulator:n300,pace=x", "pace"),
+            ("emulator:n300,seed=x", "no whole number"),
+            ("emulator:n300,color=red", "no setting"),
+            ("emulator:n300,idle", "key=value"),
+            ("ttsim:", "no file"),
+        ] {
+            let error = TargetSpec::parse(words).unwrap_err().to_string();
+            assert!(error.contains(says), "{words}: {error}");
+        }
+    }
+}
