@@ -20,8 +20,10 @@ use crate::memory::{LINE_BYTES, TileMemory};
 
 /// Shortest pause between two observations of a hart, in instructions.
 const SHORTEST_PAUSE: u64 = 64;
+/// Longest pause, so that a hart that starts to wait after long work is found within some microseconds of host time.
+const LONGEST_PAUSE: u64 = 16384;
 /// A hart that does not sleep spends at most about this part of its instructions under observation.
-const PAUSE_PER_OBSERVED: u64 = 128;
+const PAUSE_PER_OBSERVED: u64 = 64;
 
 /// A step without result. Slots are 32 registers, then the words of private RAM.
 pub(crate) const NO_SLOT: u16 = u16::MAX;
@@ -53,8 +55,8 @@ impl Pace {
 
     /// After an observation in vain.
     fn later(&mut self, cycle: u64, observed: u64) {
-        self.next = cycle + self.pause;
-        self.pause = (self.pause * 2).min((observed * PAUSE_PER_OBSERVED).max(SHORTEST_PAUSE));
+        self.next = cycle + self.pause.max(observed * PAUSE_PER_OBSERVED);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
     }
 }
 
