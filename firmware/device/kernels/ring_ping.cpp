@@ -1,112 +1,16 @@
 // Ring ping on an ERISC: sender and receiver in one image. Flow control over the link is eth_channel_sync_t with payload and
 // sync word merged into one send; the receiver acknowledges from a 16-byte word of its own, and completes from another.
-#include "ring_ping.hpp"
-
 #include "common/build_id.hpp"
-#include "common/noc.hpp"
-#include "common/txq.hpp"
+#include "ring_ping_moves.hpp"
 
 extern "C" {
 __attribute__((used)) ring_ping_state_t ring_ping_state = {.magic = waypoint_word("PING"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
 __attribute__((used)) eth_channel_places_t eth_channel_places = {};
 }
 
-static ring_ping_words_t* const ring_ping_words = reinterpret_cast<ring_ping_words_t*>(ERISC_UNRESERVED);
+using namespace ring_ping;
 
 namespace {
-
-constexpr uint32_t NOC = 0;
-constexpr uint32_t TRANSACTION = 5;              // an id of our own: base firmware's traffic in a yield does not disturb it
-constexpr uint32_t HANDSHAKE_REPEAT = 50000;     // cycles; the peer's host side may clear the word while it boots
-
-ring_ping_state_t& state = ring_ping_state;
-ring_ping_args_t& args = ring_ping_state.args;
-
-// Base firmware runs every yield_interval passes of a wait, so remote access through this tile stays alive.
-template <typename Condition>
-bool wait_until(Condition condition) {
-    uint32_t passes = 0;
-    while (!condition()) {
-        if (must_stop_now(state.control)) {
-            return false;
-        }
-        if (++passes >= args.yield_interval) {
-            passes = 0;
-            yield_to_base_firmware();
-        }
-    }
-    state.last_progress = wall_clock();
-    return true;
-}
-
-bool dwell() {
-    if (args.dwell_cycles == 0) {
-        return true;
-    }
-    WAYPOINT("DWLW");
-    uint32_t start = wall_clock();
-    bool going_on = wait_until([=] { return wall_clock() - start >= args.dwell_cycles; });
-    WAYPOINT("DWLD");
-    return going_on;
-}
-
-eth_channel_sync_t& channel(uint32_t index) { return erisc_info->channels[index]; }
-eth_channel_sync_t& tail_of(uint32_t buffer) { return *reinterpret_cast<eth_channel_sync_t*>(buffer + args.payload_bytes); }
-volatile uint32_t& lap_of(eth_channel_sync_t& sync) { return *const_cast<volatile uint32_t*>(&sync.reserved_2); }
-
-void fill_sync(eth_channel_sync_t& sync, uint32_t bytes_sent, uint32_t ack, uint32_t source, uint32_t lap) {
-    sync.receiver_ack = ack;
-    sync.src_id = source;
-    lap_of(sync) = lap;
-    sync.bytes_sent = bytes_sent;  // last: whoever looks at it finds the rest in place
-}
-
-bool send(uint32_t source, uint32_t destination, uint32_t bytes) {
-    WAYPOINT("RTXW");
-    if (!wait_until([] { return !txq_busy(); })) {
-        return false;
-    }
-    WAYPOINT("RTXD");
-    txq_write(source, destination, bytes);
-    return true;
-}
-
-bool send_sync(const eth_channel_sync_t& source, uint32_t index) {
-    return send(reinterpret_cast<uint32_t>(&source), reinterpret_cast<uint32_t>(&channel(index)), sizeof(source));
-}
-
-bool noc_barrier() {
-    WAYPOINT("NWBW");
-    bool done = wait_until([] { return noc_outstanding(NOC, TRANSACTION) == 0; });
-    WAYPOINT("NWBD");
-    return done;
-}
-
-bool tell_sibling(volatile uint32_t& word, uint32_t value) {
-    WAYPOINT("NWIW");
-    if (!wait_until([] { return !niu_busy(NOC, NOC_BUFFER_REGISTER); })) {
-        return false;
-    }
-    WAYPOINT("NWID");
-    noc_start_word_write(NOC, TRANSACTION, noc_mid(args.sibling_x, args.sibling_y), reinterpret_cast<uint32_t>(&word), value);
-    return true;
-}
-
-bool write_to_sibling(uint32_t source, uint32_t destination, uint32_t bytes) {
-    while (bytes != 0) {
-        uint32_t part = bytes < NOC_MAX_PACKET_BYTES ? bytes : NOC_MAX_PACKET_BYTES;
-        WAYPOINT("NAWW");
-        if (!wait_until([] { return !niu_busy(NOC, NOC_BUFFER_WRITE); })) {
-            return false;
-        }
-        WAYPOINT("NAWD");
-        noc_start_write(NOC, TRANSACTION, source, noc_mid(args.sibling_x, args.sibling_y), destination, part);
-        source += part;
-        destination += part;
-        bytes -= part;
-    }
-    return noc_barrier();
-}
 
 void make_payload(uint32_t lap) {
     auto* words = reinterpret_cast<volatile uint32_t*>(RING_PING_SEND_BUFFER);
@@ -126,93 +30,6 @@ void check_payload(uint32_t buffer, uint32_t lap) {
         }
     }
 }
-
-// --- setup -------------------------------------------------------------------------------------------------------------
-
-bool read_arguments() {
-    uint32_t address = runtime_args_address(ACTIVE_ETH, 0);
-    if (address == 0) {
-        return false;
-    }
-    args = *reinterpret_cast<const ring_ping_args_t*>(address);
-    if (args.pause_at_stage != 0) {
-        state.control.pause_at_stage = args.pause_at_stage - 1;
-    }
-    if (args.yield_interval == 0) {
-        args.yield_interval = 1;
-    }
-    state.min_lap_cycles = 0xFFFFFFFF;
-    bool size_right = args.payload_bytes >= 16 && args.payload_bytes <= RING_PING_MAX_PAYLOAD && args.payload_bytes % 16 == 0;
-    return size_right && args.run_id != 0 && args.role <= RING_PING_RECEIVER;
-}
-
-void describe_channels() {
-    bool sender = args.role == RING_PING_SENDER;
-    uint32_t buffer = sender ? RING_PING_SEND_BUFFER : RING_PING_RECEIVE_BUFFER;
-    eth_channel_places.channels[RING_PING_HANDSHAKE_CHANNEL].role = ETH_CHANNEL_HANDSHAKE;
-    eth_channel_place_t& place = eth_channel_places.channels[RING_PING_CHANNEL];
-    place.sync = sender ? nullptr : &tail_of(buffer);
-    place.buffer_address = buffer;
-    place.buffer_bytes = args.payload_bytes;
-    place.role = sender ? ETH_CHANNEL_SENDER : ETH_CHANNEL_RECEIVER;
-}
-
-// The sender offers until the receiver's completion comes back. It repeats the offer, because the first one may arrive
-// before the other host side has finished clearing that tile's words.
-bool handshake_as_sender() {
-    eth_channel_sync_t& mine = channel(RING_PING_HANDSHAKE_CHANNEL);
-    fill_sync(ring_ping_words->handshake, 16, 0, args.run_id, args.payload_bytes);
-    fill_sync(mine, 16, 0, args.run_id, args.payload_bytes);
-    while (mine.bytes_sent != 0) {
-        if (!send_sync(ring_ping_words->handshake, RING_PING_HANDSHAKE_CHANNEL)) {
-            return false;
-        }
-        uint32_t start = wall_clock();
-        WAYPOINT("EHSW");
-        if (!wait_until([&] { return mine.bytes_sent == 0 || wall_clock() - start >= HANDSHAKE_REPEAT; })) {
-            return false;
-        }
-    }
-    WAYPOINT("EHSD");
-    return true;
-}
-
-bool handshake_as_receiver() {
-    fill_sync(tail_of(RING_PING_RECEIVE_BUFFER), 0, 0, 0, 0);
-    eth_channel_sync_t& mine = channel(RING_PING_HANDSHAKE_CHANNEL);
-    WAYPOINT("EHSW");
-    if (!wait_until([&] { return mine.bytes_sent != 0 && mine.src_id == args.run_id; })) {
-        return false;
-    }
-    WAYPOINT("EHSD");
-    if (lap_of(mine) != args.payload_bytes) {
-        state.phase = RING_PING_REFUSED;  // the sender would write past our buffer; it stays in EHSW
-        return false;
-    }
-    mine.receiver_ack = 1;
-    fill_sync(ring_ping_words->ack, 16, 1, args.run_id, args.payload_bytes);
-    fill_sync(ring_ping_words->completion, 0, 0, args.run_id, args.payload_bytes);
-    if (!send_sync(ring_ping_words->ack, RING_PING_HANDSHAKE_CHANNEL)) {
-        return false;
-    }
-    fill_sync(mine, 0, 0, 0, 0);
-    return send_sync(ring_ping_words->completion, RING_PING_HANDSHAKE_CHANNEL);
-}
-
-// The two cores of one chip tell each other that their hand-over words are ready.
-bool meet_sibling() {
-    ring_ping_words->filled = 0;
-    ring_ping_words->freed = 0;
-    if (!tell_sibling(ring_ping_words->hello, args.run_id)) {
-        return false;
-    }
-    WAYPOINT("LSYW");
-    bool met = wait_until([] { return ring_ping_words->hello == args.run_id; });
-    WAYPOINT("LSYD");
-    return met;
-}
-
-// --- the ring ----------------------------------------------------------------------------------------------------------
 
 bool send_lap(uint32_t lap, uint32_t last) {
     fill_sync(channel(RING_PING_CHANNEL), args.payload_bytes, 0, args.ring_position, lap | last);
@@ -365,11 +182,7 @@ bool tear_down() {
 
 bool run() {
     state.phase = RING_PING_HANDSHAKE;
-    if (!begin_stage(state.control, yield_to_base_firmware)) {
-        return false;
-    }
-    bool shaken = args.role == RING_PING_SENDER ? handshake_as_sender() : handshake_as_receiver();
-    if (!shaken || !begin_stage(state.control, yield_to_base_firmware) || !meet_sibling()) {
+    if (!set_up()) {
         return false;
     }
     state.phase = RING_PING_RUNNING;
