@@ -46,9 +46,14 @@ impl Access {
         self.queues.values_mut().try_for_each(|queue| queue.out_of_step(&mut self.bus))
     }
 
-    /// Gives back what is owed to the queues and waits until all writes have arrived.
+    /// Gives back what is owed to the queues.
     pub(crate) fn finish(&mut self) -> Result<(), AccessError> {
         self.queues.values_mut().try_for_each(|queue| queue.settle(&mut self.bus))
+    }
+
+    /// Waits until all far writes have arrived.
+    pub(crate) fn flush(&mut self) -> Result<(), AccessError> {
+        self.queues.values_mut().try_for_each(|queue| queue.flush(&mut self.bus))
     }
 
     /// Reads a range: memory in bulk, anything else word by word.
@@ -92,7 +97,7 @@ impl Access {
     }
 
     /// Writes a range. Parts of words in memory are merged with what is there; registers take
-    /// whole words only. When it returns, the bytes are there.
+    /// whole words only. Writes to one chip arrive in order; [`Access::flush`] waits for the far ones.
     pub(crate) fn write(
         &mut self,
         route: &Route,
@@ -116,10 +121,7 @@ impl Access {
             Route::Pcie(device) => self.write_near(*device, tile, offset, bytes, memory),
             Route::Queue { device, tiles, coord } => {
                 let far = Far { coord: *coord, tile, offset };
-                self.through(*device, tiles, |queue, bus| {
-                    write_far(queue, bus, far, bytes, memory)?;
-                    queue.flush(bus)
-                })
+                self.through(*device, tiles, |queue, bus| write_far(queue, bus, far, bytes, memory))
             }
         }
     }

@@ -164,6 +164,12 @@ impl Answer {
         self.bytes.get(range).ok_or_else(|| self.error.clone().unwrap_or_else(short))
     }
 
+    /// Leaves some bytes out.
+    pub(crate) fn skip(&mut self, len: usize) -> &mut Self {
+        self.at += len;
+        self
+    }
+
     /// The next word.
     pub(crate) fn word(&mut self) -> Result<u32, AccessError> {
         let mut word = [0; 4];

@@ -24,6 +24,8 @@ pub struct BarTarget {
     routes: BTreeMap<ChipId, Route>,
     access: Access,
     gone: BTreeMap<ChipId, AccessError>,
+    /// Why a far write did not arrive, until somebody can be told.
+    late: Option<AccessError>,
 }
 
 impl BarTarget {
@@ -46,6 +48,7 @@ impl BarTarget {
             routes: found.routes,
             access,
             gone: BTreeMap::new(),
+            late: None,
         })
     }
 
@@ -67,6 +70,14 @@ impl BarTarget {
     /// Commands posted to routing queues since the target was opened.
     pub fn queue_commands(&self) -> u64 {
         self.access.queue_commands()
+    }
+
+    /// Waits for far writes; what did not arrive is told once.
+    fn settle(&mut self) -> Result<(), AccessError> {
+        match self.late.take() {
+            Some(late) => Err(late),
+            None => self.access.flush().and_then(|()| self.access.finish()),
+        }
     }
 
     /// Why this range must not be touched on this target, if it must not.
@@ -226,7 +237,9 @@ impl Target for BarTarget {
                 None => wanted.entry(chip).or_default().push(*span),
             }
         }
-        // A queue that cannot be looked at fails again, with its reason, where it is used.
+        // A queue that cannot be looked at fails again, with its reason, where it is used; a write
+        // that did not arrive is told by the next call that can say so.
+        self.late = self.late.take().or(self.access.flush().err());
         let _ = self.access.begin();
         for (chip, spans) in wanted {
             let Some(route) = self.routes.get(&chip).cloned() else { continue };
@@ -253,16 +266,16 @@ impl Target for BarTarget {
         }
         let no_route = || AccessError::Unreachable(format!("there is no chip {}", addr.chip));
         let route = self.routes.get(&addr.chip).cloned().ok_or_else(no_route)?;
-        self.access.begin()?;
-        self.access.write(&route, addr.tile, addr.offset, bytes)?;
-        self.access.finish()
+        self.access.write(&route, addr.tile, addr.offset, bytes)
     }
 
     fn now(&mut self) -> Result<u64, AccessError> {
+        self.settle()?;
         self.access.bus.now()
     }
 
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
+        self.settle()?;
         self.access.bus.pass(cycles)
     }
 

@@ -19,6 +19,9 @@ pub(crate) const BLOCK_BYTES: usize = 1024;
 /// Alignment of a block's address (wormhole.md 6.6).
 pub(crate) const BLOCK_ALIGN: u64 = 32;
 
+/// A slow answer makes the next wait no longer than this before the first look.
+const LONGEST_SLEEP_CYCLES: u64 = 4_000;
+
 fn routing() -> &'static Routing {
     &wormhole().eth.routing
 }
@@ -73,6 +76,16 @@ pub(crate) struct Stamped {
     pub(crate) cycles: u64,
 }
 
+/// Writes on their way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Outgoing {
+    #[default]
+    None,
+    Words,
+    /// Out of the slots' buffers, which answers to reads share.
+    Blocks,
+}
+
 /// The queue of one Ethernet tile of a PCIe device.
 #[derive(Debug)]
 pub(crate) struct Queue {
@@ -92,6 +105,10 @@ pub(crate) struct Queue {
     commands: u64,
     /// The firmware's error counter when the indices were last read.
     errors: u32,
+    /// Writes that were posted and not yet waited for.
+    outgoing: Outgoing,
+    /// How long words and blocks took at best of late, in cycles: no use to look earlier.
+    typical: [u64; 2],
 }
 
 impl Queue {
@@ -120,6 +137,8 @@ impl Queue {
             pop_owed: false,
             commands: 0,
             errors: 0,
+            outgoing: Outgoing::None,
+            typical: [0; 2],
         })
     }
 
@@ -197,6 +216,10 @@ impl Queue {
         far: Far,
         len: u32,
     ) -> Result<Stamped, AccessError> {
+        if self.outgoing == Outgoing::Blocks {
+            // The answer comes in a buffer that a request may still be using.
+            self.flush(bus)?;
+        }
         self.ready(bus)?;
         self.post(bus, &far.entry(len, routing().read_request | routing().block), &[])?;
         let (_, cycles) = self.await_answer(bus, routing().read_data | routing().block)?;
@@ -226,7 +249,9 @@ impl Queue {
         value: u32,
     ) -> Result<(), AccessError> {
         self.ready(bus)?;
-        self.post(bus, &far.entry(value, routing().write_request), &[])
+        self.post(bus, &far.entry(value, routing().write_request), &[])?;
+        self.outgoing = self.outgoing.max(Outgoing::Words);
+        Ok(())
     }
 
     /// Writes up to 1 KiB at a 32-byte aligned offset, a multiple of 4 bytes.
@@ -242,13 +267,16 @@ impl Queue {
             &far.entry(bytes.len() as u32, routing().write_request | routing().block),
             bytes,
         )?;
-        // The buffer is shared with the response of the same slot: nothing else until it is taken.
-        self.flush(bus)
+        self.outgoing = Outgoing::Blocks;
+        Ok(())
     }
 
     /// Waits until all writes have arrived: requests taken, and as many answered as asked. A write
     /// that could not be carried out shows in the error counter alone.
     pub(crate) fn flush(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
+        if std::mem::take(&mut self.outgoing) == Outgoing::None {
+            return Ok(());
+        }
         let before = self.errors;
         self.poll(bus, |queue, indices| {
             queue.request_read = indices.request_read;
@@ -270,10 +298,26 @@ impl Queue {
         if self.request_write.wrapping_sub(self.request_read) & 7 < 4 {
             return Ok(());
         }
-        self.poll(bus, |queue, indices| {
-            queue.request_read = indices.request_read;
-            queue.request_write.wrapping_sub(queue.request_read) & 7 < 4
-        })
+        self.await_room(bus)
+    }
+
+    /// A full queue: looks at its read index alone until a request has been taken.
+    fn await_room(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
+        let at = self.request(Field::ReadIndex);
+        let mut wait = Wait::start(self.patience);
+        loop {
+            let batch = bus.batch().now();
+            let mut answer = batch.read_as(self.device, self.tile, at, 4, Order::Strict).run();
+            let cycles = answer.cycles()?;
+            self.request_read = answer.word()? & 7;
+            if self.request_write.wrapping_sub(self.request_read) & 7 < 4 {
+                return Ok(());
+            }
+            if let Err(error) = wait.go_on(bus, cycles) {
+                self.lost();
+                return Err(error);
+            }
+        }
     }
 
     fn step(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
@@ -301,12 +345,13 @@ impl Queue {
 
     fn indices(&self, bus: &mut Bus) -> Result<Indices, AccessError> {
         let len = 4 * INDICES_WORDS as u32;
+        let queue = &wormhole().eth.queue;
+        let both = (queue.read_index.end() - queue.write_index.at) as u32;
         let mut answer = bus
             .batch()
             .now()
             .read_as(self.device, self.tile, self.request(Field::Counters), len, Order::Strict)
-            .read_as(self.device, self.tile, self.response(Field::WriteIndex), 4, Order::Strict)
-            .read_as(self.device, self.tile, self.response(Field::ReadIndex), 4, Order::Strict)
+            .read_as(self.device, self.tile, self.response(Field::WriteIndex), both, Order::Strict)
             .run();
         Indices::take(&mut answer)
     }
@@ -374,26 +419,35 @@ impl Queue {
 
     /// Waits for the response at our read index; gives its data word and the target's time.
     fn await_answer(&mut self, bus: &mut Bus, expected: u32) -> Result<(u32, u64), AccessError> {
+        let index = self.response(Field::WriteIndex);
+        let kind = usize::from(expected & routing().block != 0);
+        let posted = bus.now()?;
+        bus.pass(self.typical[kind])?;
         let mut wait = Wait::start(self.patience);
+        let mut moved = false;
         loop {
             let entry = self.response(Field::Entry(self.response_read & 3));
-            let mut answer = bus
-                .batch()
-                .now()
-                .read_as(self.device, self.tile, self.response(Field::WriteIndex), 4, Order::Strict)
-                .read_as(self.device, self.tile, entry + 8, 8, Order::Strict)
-                .run();
+            let mut batch = bus.batch().now();
+            if !moved {
+                batch = batch.read_as(self.device, self.tile, index, 4, Order::Strict);
+            }
+            let data_and_flags = entry + wormhole().eth.entry.data.at;
+            let mut answer =
+                batch.read_as(self.device, self.tile, data_and_flags, 8, Order::Strict).run();
             let cycles = answer.cycles()?;
-            let write = answer.word()?;
+            moved = moved || answer.word()? != self.response_read;
             let (data, flags) = (answer.word()?, answer.word()?);
-            if write != self.response_read && is_write_answer(flags) {
+            if moved && is_write_answer(flags) {
                 self.response_read = (self.response_read + 1) & 7;
                 self.pop_owed = true;
                 self.settle(bus)?;
+                moved = false;
                 continue;
             }
-            if write != self.response_read && flags != 0 {
-                // Its entry is read, so the request was taken out of its slot.
+            if moved && flags != 0 {
+                let took = cycles.saturating_sub(posted);
+                // A little sooner next time, so that a faster way is noticed.
+                self.typical[kind] = (took - took / 8).min(LONGEST_SLEEP_CYCLES);
                 return self.judge(flags, expected).map(|()| (data, cycles));
             }
             if let Err(error) = wait.go_on(bus, cycles) {
@@ -481,7 +535,10 @@ impl Indices {
             request_write: at(layout.write_index.at) & 7,
             request_read: at(layout.read_index.at) & 7,
             response_write: answer.word()? & 7,
-            response_read: answer.word()? & 7,
+            response_read: answer
+                .skip((layout.read_index.at - layout.write_index.end()) as usize)
+                .word()?
+                & 7,
         })
     }
 }

@@ -83,7 +83,8 @@ pub trait Target: Send {
     fn mesh(&self) -> &Mesh;
     /// Reads as much of the plan as can be read; the rest are gaps.
     fn read(&mut self, plan: &Plan) -> Snapshot;
-    /// Writes memory or registers: a command that a person gave.
+    /// Writes memory or registers: a command that a person gave. Writes to one chip arrive in
+    /// order, and before anything that is read or any time that passes later.
     ///
     /// # Errors
     /// What kept the bytes from being written.

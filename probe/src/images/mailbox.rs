@@ -35,7 +35,7 @@ pub struct Mailbox {
     pub channels: Option<u64>,
     /// The first byte of the mailbox.
     pub base: u64,
-    /// Its size.
+    /// Its size, without the profiler's records at its end, which nobody clears or reads.
     pub bytes: u64,
 }
 
@@ -49,7 +49,8 @@ impl Mailbox {
         let inside = |member: &str| {
             at(&format!("mailboxes->launch[0].kernel_config.{member}"))?.checked_sub(entry)
         };
-        let whole = symbols.type_named("mailboxes_t").and_then(|ty| ty.size());
+        let profiler = at("mailboxes->profiler").and_then(|at| at.checked_sub(launch.base));
+        let whole = || symbols.type_named("mailboxes_t").and_then(|ty| ty.size());
         Some(Self {
             rd_ptr: at("mailboxes->launch_msg_rd_ptr")?,
             launch: entry,
@@ -65,7 +66,7 @@ impl Mailbox {
             pause_flags: at("mailboxes->watcher.pause_status.flags"),
             channels: at("erisc_info->channels"),
             base: launch.base,
-            bytes: whole?,
+            bytes: profiler.or_else(whole)?,
         })
     }
 

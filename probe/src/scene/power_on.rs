@@ -26,7 +26,7 @@ pub(super) fn config(
         seed,
         chips: chips.collect::<Result<_, _>>()?,
         links: descriptor.links.iter().map(link).collect(),
-        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        threads: 1,
         ..MeshConfig::default()
     })
 }
