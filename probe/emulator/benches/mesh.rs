@@ -71,7 +71,7 @@ fn main() {
         for (tiles, chips, threads) in [(1, 1, 1), (16, 1, 1), (16, 2, 1), (16, 2, 2)] {
             let mut mesh = mesh(tiles, chips, threads, &program);
             let harts = u64::from(tiles) * chips as u64;
-            let cycles = 100_000_000 / harts;
+            let cycles = 50_000_000 / harts;
             let started = Instant::now();
             mesh.clock(cycles);
             let name = format!("{harts} {name} ERISCs, {threads} host threads");

@@ -33,6 +33,9 @@ impl Chip {
         let mut chip = Self {
             units: Vec::new(),
             next: Vec::new(),
+            live: Vec::new(),
+            is_live: Vec::new(),
+            senders: Vec::new(),
             grid: [[0; GRID_WIDTH as usize]; GRID_HEIGHT as usize],
             channels: [None; 16],
             timing: Arc::clone(timing),
@@ -49,6 +52,7 @@ impl Chip {
         }
         chip.power_on(index, config, now)?;
         chip.next = vec![Next::never(); chip.units.len()];
+        chip.is_live = vec![false; chip.units.len()];
         for unit in 0..chip.units.len() {
             chip.refresh(unit);
         }

@@ -23,18 +23,12 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    fn next_activity(&self) -> u64 {
-        match self {
-            Self::Core(tile) => tile.next_activity(),
-            Self::Passive(unit) => unit.events.next_at(),
-        }
-    }
-
-    fn next_emission(&self) -> u64 {
-        match self {
-            Self::Core(tile) => tile.next_emission(),
-            Self::Passive(unit) => unit.events.next_at(),
-        }
+    fn next(&self) -> Next {
+        let (activity, emission) = match self {
+            Self::Core(tile) => tile.next(),
+            Self::Passive(unit) => (unit.events.next_at(), unit.events.next_at()),
+        };
+        Next { activity, emission }
     }
 
     pub(crate) fn run(&mut self, until: u64, horizon: u64) {
@@ -79,6 +73,11 @@ impl Next {
 pub(crate) struct Chip {
     pub(crate) units: Vec<Unit>,
     pub(crate) next: Vec<Next>,
+    /// Units that have something to do, in no particular order.
+    pub(crate) live: Vec<usize>,
+    pub(crate) is_live: Vec<bool>,
+    /// Units with packets to be handed over.
+    pub(crate) senders: Vec<usize>,
     pub(crate) grid: [[u16; GRID_WIDTH as usize]; GRID_HEIGHT as usize],
     /// Unit of each Ethernet channel.
     pub(crate) channels: [Option<u16>; 16],
@@ -145,13 +144,16 @@ impl Chip {
 
     /// Looks again at what a unit will do next, after it was visited.
     pub(crate) fn refresh(&mut self, unit: usize) {
-        let next = &self.units[unit];
-        self.next[unit] = Next { activity: next.next_activity(), emission: next.next_emission() };
+        self.next[unit] = self.units[unit].next();
+        if self.next[unit].activity != u64::MAX && !self.is_live[unit] {
+            self.is_live[unit] = true;
+            self.live.push(unit);
+        }
     }
 
     /// The first cycle at which anything on the chip happens.
     pub(crate) fn next_activity(&self) -> u64 {
-        self.next.iter().map(|next| next.activity).min().unwrap_or(u64::MAX)
+        self.live.iter().map(|unit| self.next[*unit].activity).min().unwrap_or(u64::MAX)
     }
 
     /// Gives a unit an event from outside the chip.
@@ -163,63 +165,63 @@ impl Chip {
     /// Brings every unit that does something before `until` to it; the others stay behind, which nobody can tell.
     pub(crate) fn run(&mut self, until: u64) {
         let lookahead = self.timing.noc_lookahead();
-        loop {
-            let start = self.next_activity();
-            if start >= until {
-                return;
-            }
-            let (first, second, earliest) = self.emissions();
-            for unit in 0..self.units.len() {
+        while let Some((first, second, earliest)) = self.window(until) {
+            for at in 0..self.live.len() {
+                let unit = self.live[at];
                 // What the others may send it at the earliest; its own packets limit it as it sends them.
                 let others = if unit == earliest { second } else { first };
                 let limit = until.min(others.saturating_add(lookahead));
                 if self.next[unit].activity < limit {
                     self.units[unit].run(limit, lookahead);
                     self.collect(unit);
-                    self.refresh(unit);
+                    self.next[unit] = self.units[unit].next();
                 }
             }
             self.deliver();
         }
     }
 
-    /// The two earliest emissions, and the unit of the first.
-    fn emissions(&self) -> (u64, u64, usize) {
-        let (mut first, mut second, mut earliest) = (u64::MAX, u64::MAX, 0);
-        for (unit, next) in self.next.iter().enumerate() {
+    /// The two earliest emissions of live units, and the unit of the first; `None` if nothing happens before `until`.
+    /// Units that have nothing to do at all are forgotten until they are visited again.
+    fn window(&mut self, until: u64) -> Option<(u64, u64, usize)> {
+        let (mut start, mut first, mut second, mut earliest) = (u64::MAX, u64::MAX, u64::MAX, 0);
+        let (next, is_live) = (&self.next, &mut self.is_live);
+        self.live.retain(|&unit| {
+            let next = next[unit];
+            start = start.min(next.activity);
             if next.emission < first {
                 (second, first, earliest) = (first, next.emission, unit);
             } else if next.emission < second {
                 second = next.emission;
             }
-        }
-        (first, second, earliest)
+            is_live[unit] = next.activity != u64::MAX;
+            is_live[unit]
+        });
+        (start < until).then_some((first, second, earliest))
     }
 
-    /// Takes a unit's conditions and frames.
+    /// Takes a unit's conditions and frames, and remembers it if it sent packets.
     pub(crate) fn collect(&mut self, unit: usize) {
         let out = self.units[unit].out();
-        let (mut conditions, mut frames) =
-            (std::mem::take(&mut out.conditions), std::mem::take(&mut out.frames));
-        self.conditions.append(&mut conditions);
-        self.frames.append(&mut frames);
+        self.conditions.append(&mut out.conditions);
+        self.frames.append(&mut out.frames);
+        if !out.packets.is_empty() {
+            self.senders.push(unit);
+        }
     }
 
     /// Hands packets to the units they go to.
     fn deliver(&mut self) {
-        for unit in 0..self.units.len() {
-            let out = self.units[unit].out();
+        while let Some(sender) = self.senders.pop() {
+            let out = self.units[sender].out();
             out.first_arrival = None;
-            if out.packets.is_empty() {
-                continue;
-            }
             let mut packets = std::mem::take(&mut out.packets);
             for (to, event) in packets.drain(..) {
                 let (target, _) = self.place(to);
                 self.post(target, event);
             }
             // Give the buffer back so that it is not allocated again each time.
-            self.units[unit].out().packets = packets;
+            self.units[sender].out().packets = packets;
         }
     }
 }

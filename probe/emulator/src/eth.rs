@@ -200,9 +200,13 @@ impl Eth {
         }
     }
 
-    /// The instruction RAM load is over: the L1 address it came from.
-    pub(crate) fn finish_iram(&mut self) -> u32 {
-        self.iram_busy = false;
+    /// The L1 address that instruction RAM is loaded from.
+    pub(crate) fn iram_source(&self) -> u32 {
         self.iram_load << 4
+    }
+
+    /// The instruction RAM load is over.
+    pub(crate) fn finish_iram(&mut self) {
+        self.iram_busy = false;
     }
 }

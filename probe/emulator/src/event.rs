@@ -39,18 +39,6 @@ pub(crate) enum Body {
     AtomicResult { addr: u64, value: u32, id: u8 },
 }
 
-impl Body {
-    /// Could it reach the reset register of a tile?
-    pub(crate) fn may_reset(&self) -> bool {
-        match self {
-            Self::Write { addr, .. } | Self::Inline { addr, .. } | Self::ReadData { addr, .. } => {
-                *addr as u32 & 0xFFFF_F000 == 0xFFB1_2000
-            }
-            _ => false,
-        }
-    }
-}
-
 /// A packet on an Ethernet link.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
@@ -85,9 +73,13 @@ pub(crate) enum What {
     TxqFetch { queue: usize },
     /// A packet from the Ethernet peer arrives.
     Frame(Box<Frame>),
-    /// The mover finished a copy.
+    /// The mover's copy is carried out.
+    MoverCopy,
+    /// The mover shows that it is done; what it did to instruction RAM has taken effect.
     MoverDone,
     /// The instruction RAM of an ERISC is loaded.
+    IramCopy,
+    /// Its register shows that; the load has taken effect.
     IramDone,
     /// ARC firmware answers a message.
     ArcMessage,

@@ -144,14 +144,21 @@ impl Blocks {
 
     /// Firmware asked for its instruction RAM to be loaded from L1: 16 bytes a cycle.
     pub(crate) fn start_iram(&mut self, now: u64) {
-        self.post(now + u64::from(IRAM_BYTES / 16), What::IramDone);
+        self.post(now + u64::from(IRAM_BYTES / 16), What::IramCopy);
     }
 
     /// The instruction RAM's new contents, if L1 has them.
-    pub(crate) fn finish_iram(&mut self, memory: &TileMemory) -> Option<Vec<u8>> {
-        self.changed = true;
-        let from = self.eth()?.finish_iram();
+    pub(crate) fn iram_bytes(&mut self, memory: &TileMemory) -> Option<Vec<u8>> {
+        let from = self.eth()?.iram_source();
         memory.slice(from, IRAM_BYTES as usize).ok().map(<[u8]>::to_vec)
+    }
+
+    /// The load is over and has taken effect.
+    pub(crate) fn finish_iram(&mut self) {
+        self.changed = true;
+        if let Some(eth) = self.eth() {
+            eth.finish_iram();
+        }
     }
 }
 

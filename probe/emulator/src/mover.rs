@@ -3,12 +3,14 @@
 use crate::blocks::{Blocks, Special};
 use crate::condition::{Actor, Refusal, UNMAPPED};
 use crate::event::What;
-use crate::hart::{BOUNDARY_CYCLES, HartGroup, IRAM_BYTES};
+use crate::hart::{BOUNDARY_CYCLES, HartGroup, IRAM_BYTES, NCRISC};
 use crate::memory::TileMemory;
 use crate::tensix::{Move, MoveTo, Tensix};
 
-/// Index of NCRISC in its group.
-const NCRISC: u8 = 1;
+/// The first cycle after `now` at which orders to harts have taken effect.
+pub(crate) fn next_boundary(now: u64) -> u64 {
+    (now / BOUNDARY_CYCLES + 1) * BOUNDARY_CYCLES
+}
 
 impl Blocks {
     fn tensix(&mut self) -> Option<&mut Tensix> {
@@ -24,20 +26,28 @@ impl Blocks {
         let first = self.tensix().and_then(|tensix| tensix.moves.front().copied());
         if let Some(first) = first {
             let cycles = (u64::from(first.len.div_ceil(16)) * eighths).div_ceil(8).max(1);
-            // Harts may be ahead of each other up to a boundary, and this may fill NCRISC's instruction RAM.
-            self.post((now + cycles).next_multiple_of(BOUNDARY_CYCLES), What::MoverDone);
+            self.post(now + cycles, What::MoverCopy);
         }
     }
 
-    /// The mover is done with its first command; the next one starts.
-    pub(crate) fn finish_move(&mut self, now: u64, memory: &mut TileMemory, group: &mut HartGroup) {
-        self.changed = true;
-        let done = self.tensix().and_then(|tensix| tensix.moves.pop_front());
-        if let Some(done) = done
-            && let Err(refusal) = self.carry_out(&done, memory, group)
+    /// The bytes of the first command are copied. Instruction RAM changes at the next boundary only, so the mover is busy up
+    /// to there.
+    pub(crate) fn copy(&mut self, now: u64, memory: &mut TileMemory, group: &mut HartGroup) {
+        let first = self.tensix().and_then(|tensix| tensix.moves.front().copied());
+        if let Some(first) = first
+            && let Err(refusal) = self.carry_out(&first, memory, group)
         {
-            let addr = u64::from(done.source.unwrap_or(0));
+            let addr = u64::from(first.source.unwrap_or(0));
             self.report(now, Actor::Block("mover"), refusal.name, addr);
+        }
+        self.post(next_boundary(now), What::MoverDone);
+    }
+
+    /// The mover is done with its first command; the next one starts.
+    pub(crate) fn finish_move(&mut self, now: u64) {
+        self.changed = true;
+        if let Some(tensix) = self.tensix() {
+            tensix.moves.pop_front();
         }
         self.start_move(now);
     }

@@ -7,8 +7,9 @@ use crate::blocks::{Blocks, Special};
 use crate::condition::{Actor, Condition, HARVESTED, Refusal};
 use crate::config::TileKind;
 use crate::event::{Event, What};
-use crate::hart::{Cause, HartGroup, Order};
+use crate::hart::{Cause, ERISC, HartGroup, Order};
 use crate::memory::TileMemory;
+use crate::mover::next_boundary;
 
 /// Names of the harts in the order of their group.
 const TENSIX_HARTS: [&str; 5] = ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"];
@@ -48,17 +49,13 @@ impl Tile {
         }
     }
 
-    /// The first cycle at which the tile may do something: execute, or handle an event.
-    pub(crate) fn next_activity(&self) -> u64 {
+    /// The first cycle at which the tile may do something, and the first at which something may leave it: a hart's store takes
+    /// some cycles to get out.
+    pub(crate) fn next(&self) -> (u64, u64) {
         let harts = self.group.next_wake(&self.memory).unwrap_or(u64::MAX);
-        harts.min(self.blocks.events.next_at())
-    }
-
-    /// The first cycle at which something may leave the tile. A hart's store takes some cycles to get out.
-    pub(crate) fn next_emission(&self) -> u64 {
-        let harts = self.group.next_wake(&self.memory).unwrap_or(u64::MAX);
+        let events = self.blocks.events.next_at();
         let from_harts = harts.saturating_add(self.blocks.timing.niu_issue);
-        from_harts.min(self.blocks.events.next_at())
+        (harts.min(events), from_harts.min(events))
     }
 
     /// Brings the tile to `until`: everything before that cycle has happened. Stops earlier, at `horizon` cycles after the
@@ -107,12 +104,15 @@ impl Tile {
                     self.refuse(now, Actor::Link, refusal, addr);
                 }
             }
-            What::MoverDone => blocks.finish_move(now, memory, group),
-            What::IramDone => {
-                if let Some(bytes) = blocks.finish_iram(memory) {
-                    group.load_iram(0, 0, &bytes);
+            What::MoverCopy => blocks.copy(now, memory, group),
+            What::MoverDone => blocks.finish_move(now),
+            What::IramCopy => {
+                if let Some(bytes) = blocks.iram_bytes(memory) {
+                    group.load_iram(ERISC, 0, &bytes);
                 }
+                blocks.post(next_boundary(now), What::IramDone);
             }
+            What::IramDone => blocks.finish_iram(),
             What::ArcMessage => {}
         }
         self.settle(orders);
@@ -121,19 +121,10 @@ impl Tile {
     /// Carries out what a visitor from outside asked to be done to the harts, and wakes those that wait for registers.
     fn settle(&mut self, orders: Vec<Order>) {
         for order in orders {
-            if let Order::Assert { hart } = order {
-                self.forget_stop(hart);
-            }
             self.group.order(order);
         }
         if std::mem::take(&mut self.blocks.changed) {
             self.group.devices_changed();
-        }
-    }
-
-    fn forget_stop(&mut self, hart: u8) {
-        if let Some(stopped) = self.stopped.get_mut(usize::from(hart)) {
-            *stopped = false;
         }
     }
 

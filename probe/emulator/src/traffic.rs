@@ -5,7 +5,7 @@ use crate::condition::{Actor, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
 use crate::event::{Body, Event, Packet, What};
 use crate::grid::{self, Xy};
-use crate::hart::{BOUNDARY_CYCLES, Order};
+use crate::hart::Order;
 use crate::memory::TileMemory;
 use crate::niu::counter as c;
 use crate::request::{Action, Request, Target, data_flits};
@@ -39,7 +39,7 @@ impl Blocks {
         if let Action::Write { .. } = request.action {
             self.post(leaves, What::Leave { noc, request: Box::new(request) });
         } else {
-            self.emit(noc, leaves, &request, &Arc::from([]));
+            self.emit(noc, leaves, &request, None);
         }
         if more {
             self.post(now + flits, What::Begin { noc, buf });
@@ -58,13 +58,13 @@ impl Blocks {
         niu.count(c::WRITE_WORDS_SENT + posted, data_flits(len) as u32);
         niu.count(c::OUTGOING + usize::from(request.id), u32::MAX);
         match self.read_local(from, &mut data, now, memory) {
-            Ok(()) => self.emit(noc, now, request, &Arc::from(data)),
+            Ok(()) => self.emit(noc, now, request, Some(&Arc::from(data))),
             Err(refusal) => self.report(now, Actor::Block("niu"), refusal.name, from),
         }
     }
 
     /// Puts a request on the NoC, to one tile or to each of a rectangle.
-    fn emit(&mut self, noc: usize, leaves: u64, request: &Request, data: &Arc<[u8]>) {
+    fn emit(&mut self, noc: usize, leaves: u64, request: &Request, data: Option<&Arc<[u8]>>) {
         match request.target {
             Target::One(to) if grid::on_grid(to) => {
                 let body = Self::body(request, data);
@@ -87,12 +87,16 @@ impl Blocks {
         }
     }
 
-    fn body(request: &Request, data: &Arc<[u8]>) -> Body {
+    fn body(request: &Request, data: Option<&Arc<[u8]>>) -> Body {
         let &Request { addr, id, ack, .. } = request;
         match request.action {
-            Action::Write { mask, .. } => {
-                Body::Write { addr, data: Arc::clone(data), mask, ack, id }
-            }
+            Action::Write { mask, .. } => Body::Write {
+                addr,
+                data: data.map_or_else(|| Arc::from([]), Arc::clone),
+                mask,
+                ack,
+                id,
+            },
             Action::Inline { value, mask } => Body::Inline { addr, value, mask, ack, id },
             Action::Read { len, to, to_addr } => Body::Read { addr, len, to, to_addr, id },
             Action::Atomic { opcode, operand, to, to_addr } => {
@@ -105,11 +109,7 @@ impl Blocks {
     /// Sends a packet that leaves the NIU at `leaves`.
     fn send(&mut self, noc: usize, leaves: u64, to: Xy, multicast: bool, body: Body) {
         let way = 2 * self.timing.niu_router + self.timing.noc_hop * grid::hops(noc, self.at, to);
-        let mut at = leaves + way;
-        if to == self.at && body.may_reset() {
-            // Harts of the tile may be ahead of each other up to a boundary.
-            at = at.next_multiple_of(BOUNDARY_CYCLES);
-        }
+        let at = leaves + way;
         let packet = Box::new(Packet { noc, from: self.at, to, multicast, body });
         self.seq += 1;
         let event = Event { at, source: self.unit, seq: self.seq, what: What::Packet(packet) };
