@@ -1,5 +1,7 @@
 //! How the program ends: every error and every finding becomes an exit code here and nowhere else.
 
+use probe::scene::SceneError;
+use probe::session::OpenError;
 use probe::snapshot::AccessError;
 use std::fmt;
 use std::io;
@@ -53,6 +55,26 @@ impl Failure {
         match error {
             AccessError::Refused(_) => Self::Refused(text),
             _ => Self::Unreachable(text),
+        }
+    }
+
+    /// What it means that a target cannot be opened.
+    pub(crate) fn of_open(words: &str, error: &OpenError) -> Self {
+        let text = error.to_string();
+        let text = if text.contains(words) { text } else { format!("{words}: {text}") };
+        match error {
+            OpenError::Spec(_) | OpenError::IsRecording(_) => Self::Usage(text),
+            OpenError::Scene(error) => match error {
+                SceneError::NoMesh(..) | SceneError::File(_) | SceneError::Descriptor(_) => {
+                    Self::Usage(text)
+                }
+                SceneError::Access(error) => Self::of_access(words, error),
+                SceneError::Control(_) | SceneError::Mesh(_) | SceneError::Image(_) => {
+                    Self::Internal(text)
+                }
+            },
+            OpenError::Unreachable { reason: AccessError::Refused(_), .. } => Self::Refused(text),
+            OpenError::Unreachable { .. } | OpenError::NotYet(_) => Self::Unreachable(text),
         }
     }
 

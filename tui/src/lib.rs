@@ -11,7 +11,6 @@ mod locate;
 mod machine;
 pub mod message;
 pub mod model;
-mod opening;
 mod output;
 mod place;
 mod program;

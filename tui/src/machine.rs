@@ -1,28 +1,32 @@
-//! An open target with its decoder: looks at what somebody is interested in, and says what it means.
+//! Opens what `--target` names and looks at it: the one place where screens and verbs meet a machine.
 
+use crate::args::{DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
 use crate::feed::{Look, Sample};
-use crate::opening;
 use crate::screen::now_micros;
 use probe::images::ImageMap;
-use probe::inspect::{Interest, inspect, plan};
+use probe::inspect::Interest;
+use probe::session::{OpenError, Session};
 use probe::snapshot::AccessError;
-use probe::target::{Mesh, Target};
-
-/// Every so many looks the images are proved again: a core may have been given another kernel.
-const PROVE_EVERY: u64 = 16;
-/// A first look finds images, a second their mailboxes and tables, a third what the tables name.
-const DEEPEST: usize = 3;
+use probe::target::Mesh;
+use probe::ttsim::HostCommand;
+use recordings::Replay;
+use std::path::Path;
 
 /// An open target with its decoder.
 pub(crate) struct Machine {
-    target: Box<dyn Target>,
-    images: ImageMap,
+    session: Session,
     problems: Vec<String>,
-    /// Cycles that pass between two looks, where time passes only when it is made to.
-    pub(crate) pace_cycles: u64,
-    last: Interest,
     number: u64,
+}
+
+/// The target that was asked for, or the default: silicon where device files exist, else the emulated mesh.
+pub(crate) fn target_words(asked: Option<&str>) -> String {
+    let or_default = || {
+        let devices = std::fs::read_dir("/dev/tenstorrent").is_ok_and(|d| d.count() > 0);
+        if devices { DEVICE_TARGET } else { DEFAULT_TARGET }.to_owned()
+    };
+    asked.map_or_else(or_default, str::to_owned)
 }
 
 impl Machine {
@@ -31,48 +35,40 @@ impl Machine {
     /// # Errors
     /// `Usage` for words that name nothing, `Unreachable` for a machine that does not answer.
     pub(crate) fn open(words: &str) -> Result<Self, Failure> {
-        let opening::Opened { target, images, problems, pace_cycles } = opening::open(words)?;
-        Ok(Self { target, images, problems, pace_cycles, last: Interest::default(), number: 0 })
+        match Session::open(words, &HostCommand::default()) {
+            Ok(session) => Ok(Self { session, problems: Vec::new(), number: 0 }),
+            Err(OpenError::IsRecording(path)) => Self::replay(words, &path),
+            Err(error) => Err(Failure::of_open(words, &error)),
+        }
+    }
+
+    fn replay(words: &str, path: &Path) -> Result<Self, Failure> {
+        let replay = Replay::open(path).map_err(|e| {
+            let text = e.to_string();
+            Failure::Usage(if text.contains(words) { text } else { format!("{words}: {text}") })
+        })?;
+        let (images, mut problems) = ImageMap::firmware();
+        problems.extend(replay.problems().iter().cloned());
+        Ok(Self { session: Session::over(Box::new(replay), images), problems, number: 0 })
     }
 
     /// The mesh as discovery found it.
-    pub(crate) fn mesh(&self) -> &Mesh {
-        self.target.mesh()
+    pub(crate) fn mesh(&mut self) -> Mesh {
+        self.session.target().mesh().clone()
     }
 
-    /// One look that follows what it finds: the images first, then what they say is worth reading.
-    pub(crate) fn look_deeply(&mut self, interest: &Interest) -> Sample {
-        let interest = Interest { proofs: true, ..interest.clone() };
-        let mut transactions = 0;
-        let mut known = plan(self.target.mesh(), &self.images, &interest);
-        let mut depth = 1;
-        loop {
-            let mut sample = self.take(&interest);
-            transactions += sample.state.transactions;
-            let now = plan(self.target.mesh(), &self.images, &interest);
-            if now == known || depth == DEEPEST {
-                sample.state.transactions = transactions;
-                return sample;
-            }
-            (known, depth) = (now, depth + 1);
-        }
-    }
-
-    fn take(&mut self, interest: &Interest) -> Sample {
-        let plan = plan(self.target.mesh(), &self.images, interest);
-        let memory = self.target.read(&plan);
-        let mesh = self.target.mesh();
-        if interest.proofs {
-            self.images.learn(mesh, &memory);
-        }
-        let mut state = inspect(&memory, mesh, &self.images);
+    /// Looks at what somebody is interested in.
+    pub(crate) fn take(&mut self, interest: &Interest) -> Sample {
+        let look = self.session.look(interest);
+        let mut state = look.state;
         state.problems.extend(self.problems.iter().cloned());
         self.number += 1;
+        let target = self.session.target();
         Sample {
-            target: self.target.name().to_owned(),
-            read_only: !self.target.abilities().write,
+            target: target.name().to_owned(),
+            read_only: !target.abilities().write,
             state,
-            memory,
+            memory: look.snapshot,
             taken_micros: now_micros(),
             number: self.number,
         }
@@ -81,15 +77,9 @@ impl Machine {
 
 impl Look for Machine {
     fn look(&mut self, interest: &Interest) -> Result<Sample, AccessError> {
-        if self.number > 0 && self.target.abilities().stepped_time {
-            self.target.pass(self.pace_cycles)?;
+        if self.number > 0 {
+            self.session.keep_pace()?;
         }
-        let fresh = *interest != self.last;
-        self.last = interest.clone();
-        if fresh {
-            return Ok(self.look_deeply(interest));
-        }
-        let proofs = self.number.is_multiple_of(PROVE_EVERY);
-        Ok(self.take(&Interest { proofs, ..interest.clone() }))
+        Ok(self.take(interest))
     }
 }

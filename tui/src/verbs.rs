@@ -11,8 +11,7 @@ use crate::args::{Arguments, Question, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::feed::Sample;
 use crate::glyph::Glyphs;
-use crate::machine::Machine;
-use crate::opening::target_words;
+use crate::machine::{Machine, target_words};
 use crate::output::say;
 use crate::words;
 use probe::inspect::Interest;
@@ -53,8 +52,8 @@ pub(crate) fn print_mesh(arguments: &Arguments) -> Result<Outcome, Failure> {
 /// Opens the target and takes one look.
 fn look(target: &str, interest: impl FnOnce(&Mesh) -> Interest) -> Result<Sample, Failure> {
     let mut machine = Machine::open(target)?;
-    let interest = interest(machine.mesh());
-    Ok(machine.look_deeply(&interest))
+    let interest = interest(&machine.mesh());
+    Ok(machine.take(&interest))
 }
 
 /// Says on standard error when and at what cost the look was taken, and what is wrong with it.
