@@ -3,3 +3,4 @@
 
 mod arrows;
 mod habits;
+mod relay;
