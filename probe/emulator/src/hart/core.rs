@@ -1,7 +1,7 @@
 //! One hart: its registers, its private memories, and why it is not running.
 
 use super::decode::{self, Op};
-use super::sleep::{Mode, Pace};
+use super::sleep::{Mode, Pace, Sleep};
 use super::{IRAM, IRAM_BYTES, LOCAL_RAM, Stop};
 
 /// Largest private RAM; TRISCs see the lower half only.
@@ -40,6 +40,8 @@ pub(crate) struct Hart {
     pub(crate) slept: u64,
     pub(crate) mode: Mode,
     pub(crate) pace: Pace,
+    /// The loop it slept in last, which it will likely come back to.
+    pub(crate) last: Option<Box<Sleep>>,
     /// L1 lines that carry its watch bit.
     pub(crate) watched: Vec<u32>,
 }
@@ -71,6 +73,7 @@ impl Hart {
             slept: 0,
             mode: Mode::Plain,
             pace: Pace::from(0),
+            last: None,
             watched: Vec::new(),
         }
     }

@@ -43,6 +43,16 @@ impl Record {
         Self { head, start, period, initial, strides, steps, bound: NEVER, devices: false }
     }
 
+    /// Assumes that a loop that was left is entered again, with other values.
+    pub(crate) fn again(last: Sleep, hart: &Hart) -> Self {
+        let head = last.head().unwrap_or(hart.pc);
+        let mut initial = last.initial;
+        for (slot, value) in &mut initial {
+            value.value = hart.slot(*slot);
+        }
+        Self::new(head, hart.at, last.period, initial)
+    }
+
     /// Follows one more instruction that has been executed.
     pub(crate) fn follow(
         mut self: Box<Self>,

@@ -1,4 +1,7 @@
 //! The search for the period of a loop.
+//!
+//! The head of the loop is guessed: it is the pc at which the search begins. If that leads nowhere, because the search began
+//! on the way into the loop or in a smaller loop inside, the present pc is the next guess, and is given twice the time.
 
 use super::core::Hart;
 use super::record::Record;
@@ -8,7 +11,9 @@ use super::stride::Strided;
 use crate::memory::TileMemory;
 
 /// Longest stretch observed, in instructions.
-const LONGEST: u64 = 4096;
+const LONGEST: u64 = 2048;
+/// Time of the first guess of a head, in instructions.
+const FIRST_SPAN: u64 = 64;
 /// Most returns to one pc.
 const MOST_VISITS: usize = 24;
 /// Most words of private RAM that a loop may store into.
@@ -21,6 +26,8 @@ pub(crate) struct Search {
     visits: Vec<Visit>,
     words: Vec<Word>,
     observed: u64,
+    /// The count of observed instructions at which this head is given up.
+    end: u64,
 }
 
 /// Cycle and registers at one visit of the head of the loop.
@@ -39,7 +46,13 @@ struct Word {
 
 impl Search {
     pub(crate) fn new(hart: &Hart) -> Self {
-        Self { head: hart.pc, visits: vec![Visit::of(hart)], words: Vec::new(), observed: 0 }
+        Self {
+            head: hart.pc,
+            visits: vec![Visit::of(hart)],
+            words: Vec::new(),
+            observed: 0,
+            end: FIRST_SPAN,
+        }
     }
 
     /// Looks at one more instruction that has been executed.
@@ -56,13 +69,26 @@ impl Search {
             self.words.push(Word { slot, values: vec![old; self.visits.len()] });
         }
         let lost = has_effect(touched) || self.observed > LONGEST || self.words.len() > MOST_WORDS;
-        if lost || (hart.pc == self.head && self.visits.len() > MOST_VISITS) {
+        if lost {
             hart.give_up(memory, self.observed);
+        } else if hart.record_again() {
+            // The search is over before it has found anything.
         } else if let Some(record) = (hart.pc == self.head).then(|| self.visit(hart)).flatten() {
             hart.mode = Mode::Record(Box::new(record));
         } else {
+            if self.observed >= self.end || self.visits.len() > MOST_VISITS {
+                self.guess_again(hart);
+            }
             hart.mode = Mode::Search(self);
         }
+    }
+
+    fn guess_again(&mut self, hart: &Hart) {
+        self.head = hart.pc;
+        self.visits.clear();
+        self.visits.push(Visit::of(hart));
+        self.words.clear();
+        self.end = 2 * self.observed;
     }
 
     fn visit(&mut self, hart: &Hart) -> Option<Record> {

@@ -86,6 +86,11 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
+    /// Where the loop begins.
+    pub(crate) fn head(&self) -> Option<u32> {
+        self.steps.first().map(|step| step.pc)
+    }
+
     /// Iteration and step that are due at a cycle.
     fn position(&self, cycle: u64) -> (u64, usize) {
         let passed = cycle - self.start;
@@ -118,6 +123,18 @@ impl Hart {
     /// Starts an observation.
     pub(crate) fn observe(&mut self) {
         self.mode = Mode::Search(Box::new(Search::new(self)));
+        self.record_again();
+    }
+
+    /// Back at the head of the loop that it slept in last, the hart is taken to repeat it, which is then to be proved.
+    /// Says whether that is so.
+    pub(crate) fn record_again(&mut self) -> bool {
+        if self.last.as_ref().and_then(|last| last.head()) != Some(self.pc) {
+            return false;
+        }
+        let record = self.last.take().map(|last| Record::again(*last, self));
+        self.mode = record.map_or(Mode::Plain, |record| Mode::Record(Box::new(record)));
+        true
     }
 
     /// Whether the hart is observed and may go on before `end`.
@@ -144,6 +161,7 @@ impl Hart {
             self.retired += sleep.slept(cycle);
             self.slept += sleep.slept(cycle);
             self.pace = Pace::from(cycle);
+            self.last = Some(sleep);
         }
     }
 
