@@ -97,6 +97,17 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         question: Question,
     },
+    /// Keep moments of the target in a file, which is a target itself afterwards (--target FILE).
+    Record {
+        /// The file; one that exists is not overwritten.
+        file: PathBuf,
+        /// How many moments.
+        #[arg(long, default_value = "10", value_name = "N")]
+        moments: String,
+        /// Time of the target between two moments, in cycles of a nanosecond.
+        #[arg(long, default_value = "1_000_000", value_name = "CYCLES")]
+        every: String,
+    },
     /// Hold an emulated mesh on a Unix socket, so that it outlives its clients (--target socket:PATH).
     Serve {
         /// The mesh, such as emulator:n300.

@@ -8,7 +8,7 @@ use probe::images::ImageMap;
 use probe::inspect::Interest;
 use probe::session::{OpenError, Session};
 use probe::snapshot::AccessError;
-use probe::target::Mesh;
+use probe::target::{Mesh, Target};
 use probe::ttsim::HostCommand;
 use recordings::Replay;
 use std::path::Path;
@@ -55,6 +55,11 @@ impl Machine {
     /// The mesh as discovery found it.
     pub(crate) fn mesh(&mut self) -> Mesh {
         self.session.target().mesh().clone()
+    }
+
+    /// The target itself, for commands.
+    pub(crate) fn target(&mut self) -> &mut dyn Target {
+        self.session.target()
     }
 
     /// Looks at what somebody is interested in.

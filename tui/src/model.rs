@@ -74,6 +74,8 @@ pub struct Model {
     pub glyphs: Glyphs,
     /// Host time, in microseconds since the Unix epoch.
     pub now_micros: u64,
+    /// Host time of the first tick.
+    pub started_micros: Option<u64>,
     /// The words that open the target, shown until the first sample comes.
     pub target: String,
     /// The sample on screen.
@@ -136,6 +138,7 @@ impl Model {
             theme,
             glyphs,
             now_micros: 0,
+            started_micros: None,
             target: target.to_owned(),
             shown: None,
             before: None,

@@ -42,7 +42,10 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
 fn tick(model: &mut Model, now: u64) -> Vec<Command> {
     let before = model.age_micros().map(words::age);
     model.now_micros = now;
-    if model.age_micros().map(words::age) == before { Vec::new() } else { vec![Command::Draw] }
+    model.started_micros.get_or_insert(now);
+    let after = model.age_micros().map(words::age);
+    // Until the first look comes, what moves is how long it is awaited.
+    if after.is_some() && after == before { Vec::new() } else { vec![Command::Draw] }
 }
 
 fn take_sample(model: &mut Model, sample: Arc<Sample>) -> Vec<Command> {

@@ -4,6 +4,7 @@ mod cores;
 mod links;
 mod mesh;
 mod read;
+mod record;
 mod serve;
 mod symbols;
 
@@ -40,6 +41,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Symbols { question: Question::Addr { addr, elf } } => {
             symbols::frames(style, addr, elf)
         }
+        Verb::Record { file, moments, every } => record::run(&target, file, moments, every),
         Verb::Serve { mesh, socket } => serve::run(mesh.as_deref().unwrap_or(&target), socket),
     }
 }

@@ -41,7 +41,12 @@ pub fn view(model: &Model, frame: &mut Frame) {
     if let Some(first) = model.help {
         help::draw(model, frame, body, first);
     } else if model.shown.is_none() {
-        let text = format!("waiting for the first look at {}", model.target);
+        let waited = model.started_micros.map_or(0, |start| model.now_micros.saturating_sub(start));
+        let text = format!(
+            "opening {}: {}\n\nwaiting for the first look; an emulated mesh is built and booted first",
+            model.target,
+            words::age(waited)
+        );
         frame.render_widget(Paragraph::new(text), body);
     } else {
         match model.screen {

@@ -1,6 +1,10 @@
 //! The binary as scripts meet it: exit codes, one line per fault, promised JSON, closed pipes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod common;
+#[path = "common/recording.rs"]
+mod recording;
+
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -137,6 +141,88 @@ fn symbols_addr_keeps_its_promise() {
     assert!(frame["file"].is_string() || frame["file"].is_null());
     let nowhere = answers(&["symbols", "addr", "0xfffffff0", "--elf", &app, "--json"]);
     assert_eq!(nowhere, json!({"addr": 0xfffffff0_u32, "frames": []}));
+}
+
+/// A recording, kept as long as the folder.
+fn recorded(name: &str) -> Scratch {
+    let scratch = Scratch::new(name, b"");
+    recording::write(&scratch.0);
+    scratch
+}
+
+#[test]
+fn the_verbs_keep_their_promises_on_a_recording() {
+    let file = recorded("promises.mcap");
+    let verb = |arguments: &[&str]| {
+        let output = meshscope(&[&["--json", "--target", file.path()], arguments].concat());
+        // Nearly nothing was recorded: partial.
+        assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let mesh = verb(&["mesh"]);
+    assert_eq!(mesh["chips"][1]["id"], 1);
+    assert_eq!(mesh["chips"][1]["coord"], json!([1, 0, 0, 0]));
+    assert_eq!(
+        (&mesh["chips"][0]["pcie"], &mesh["chips"][1]["pcie"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(mesh["links"][1]["a"], json!({"chip": 0, "channel": 9}));
+    assert_eq!(mesh["links"][1]["b"], json!({"chip": 1, "channel": 1}));
+    assert_eq!(mesh["links"][1]["state"], "unread");
+    assert_eq!(mesh["gaps"][0]["reason"], "not_recorded");
+    assert!(mesh["gaps"][0]["tile"].is_array() && mesh["problems"].is_array());
+
+    let links = verb(&["links"]);
+    assert_eq!(links["links"][0]["ends"][0]["tile"], json!([9, 6]));
+    assert_eq!(links["links"][0]["ends"][1]["train_status"], Value::Null, "unread is never 0");
+    assert_eq!(links["links"][0]["ends"][1]["missing"]["train_status"]["reason"], "not_recorded");
+
+    let cores = verb(&["cores", "0:e8"]);
+    assert_eq!(cores["cores"].as_array().unwrap().len(), 1);
+    let core = &cores["cores"][0];
+    assert_eq!((&core["chip"], &core["tile"]), (&json!(0), &json!([9, 6])));
+    assert_eq!(core["core"], "erisc");
+    assert_eq!(core["heartbeat"], recording::BEAT);
+    assert_eq!(core["waypoint"], Value::Null);
+    assert!(core["missing"]["waypoint"]["reason"].is_string());
+}
+
+#[test]
+fn read_gives_bytes_or_says_why_not() {
+    let file = recorded("read.mcap");
+    let target = ["--target", file.path()];
+    let read = |arguments: &[&str]| meshscope(&[&target, arguments].concat());
+    let output = read(&["read", "0:9-6:0x1c", "--json"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer, json!({"chip": 0, "tile": [9, 6], "addr": 0x1c, "bytes": "3412cdab"}));
+    let text = String::from_utf8(read(&["read", "0:9-6:28"]).stdout).unwrap();
+    assert!(text.starts_with("0000001c  34 12 cd ab"), "{text}");
+    refuses(&[&target[..], &["read", "1:9-6:0x1c"]].concat(), 3, &["1:9-6:0x1c", "not recorded"]);
+    refuses(&[&target[..], &["read", "5:9-6:0x1c"]].concat(), 2, &["there is no chip 5"]);
+    refuses(&[&target[..], &["cores", "7"]].concat(), 2, &["there is no chip 7"]);
+}
+
+#[test]
+fn without_a_terminal_the_mesh_is_printed_once() {
+    let file = recorded("once.mcap");
+    let output = meshscope(&["--target", file.path()]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("CHIP  X,Y") && text.contains("?  unread  0:e8  1:e0"), "{text}");
+    assert_eq!(output.status.code(), Some(4));
+}
+
+#[test]
+fn a_recording_of_a_recording_shows_the_same() {
+    let (file, copy) = (recorded("from.mcap"), Scratch::new("to.mcap", b""));
+    refuses(&["--target", file.path(), "record", copy.path()], 2, &["to.mcap", "exists already"]);
+    std::fs::remove_file(&copy.0).unwrap();
+    let output = meshscope(&["--target", file.path(), "record", copy.path(), "--moments", "2"]);
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+    let mesh = |target: &str| {
+        let output = meshscope(&["--target", target, "links"]);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(mesh(file.path()), mesh(copy.path()));
 }
 
 #[test]

@@ -196,7 +196,7 @@ fn no_size_and_no_screen_panics() {
 fn before_the_first_look_it_says_what_it_waits_for() {
     let mut model = model((80, 24));
     press(&mut model, "<enter>jk234?<esc><esc>1");
-    assert!(picture(&model).contains("waiting for the first look at emulator:n300"));
+    assert!(picture(&model).contains("opening emulator:n300: 0.0s"));
 }
 
 #[test]

@@ -22,9 +22,9 @@ pub(super) fn run(
     // A place that cannot be meant is told before a target is opened.
     let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
     let sample = look(target, |mesh| interest(mesh, place))?;
-    tell(target, &sample.state);
     let state = &sample.state;
     check(state, place)?;
+    tell(target, state);
     let passes = |core: &CoreState| place.is_none_or(|p| holds(state, p, core));
     if style.json {
         json(&shape::cores(target, state, words, passes))?;
