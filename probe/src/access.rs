@@ -248,7 +248,7 @@ fn word_part(queue: &mut Queue, bus: &mut Bus, far: Far, len: u32) -> Result<Sta
     Ok(read)
 }
 
-/// Words up to the first 32-byte boundary, then blocks; registers by words alone.
+/// Words up to the first 32-byte boundary, then blocks of whole words; registers by words alone.
 fn write_far(
     queue: &mut Queue,
     bus: &mut Bus,
@@ -260,8 +260,8 @@ fn write_far(
     let mut rest = bytes;
     while !rest.is_empty() {
         let here = Far { offset: at, ..far };
-        let blocks = memory && at.is_multiple_of(BLOCK_ALIGN) && rest.len() >= BLOCK_ALIGN as usize;
-        let now = if blocks { rest.len().min(BLOCK_BYTES) & !31 } else { 4.min(rest.len()) };
+        let blocks = memory && at.is_multiple_of(BLOCK_ALIGN) && rest.len() > 4;
+        let now = rest.len().min(if blocks { BLOCK_BYTES } else { 4 });
         let (part, later) = rest.split_at(now);
         if blocks {
             queue.write_block(bus, here, part)?;

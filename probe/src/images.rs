@@ -4,7 +4,7 @@ mod mailbox;
 mod spots;
 mod waypoints;
 
-pub(crate) use mailbox::channel_table;
+pub(crate) use mailbox::ChannelTable;
 pub use mailbox::{Mailbox, processor};
 pub use spots::{Spot, spots};
 pub use waypoints::WaypointPlace;
@@ -36,6 +36,8 @@ pub struct Image {
     pub symbols: Symbols,
     /// Its mailbox, if it has one.
     pub mailbox: Option<Mailbox>,
+    /// The table of its channels, if it has one.
+    pub(crate) channel_table: Option<ChannelTable>,
     /// Where its code sets waypoints.
     pub waypoints: Vec<WaypointPlace>,
     /// Where its build id stands in L1, and what stands there while the image is loaded.
@@ -75,6 +77,7 @@ impl Image {
             load_addr,
             elf,
             mailbox: Mailbox::find(&symbols),
+            channel_table: mailbox::channel_table(&symbols),
             waypoints: waypoints::read(&symbols),
             build_id,
             state: spots(&symbols, &state),
@@ -218,10 +221,8 @@ impl ImageMap {
             return;
         }
         let kernel = self.on(core).into_iter().find(|(image, _)| image.role == ImageRole::Kernel);
-        let Some(table) = kernel.and_then(|(image, _)| mailbox::channel_table(&image.symbols))
-        else {
-            return;
-        };
+        let table = kernel.and_then(|(image, _)| image.channel_table.as_ref());
+        let Some(table) = table else { return };
         let addr = NocAddr { chip: core.chip, tile: core.tile, offset: table.address };
         if let Ok(bytes) = shot.bytes(addr, table.len()) {
             let places = table.read(bytes);

@@ -6,7 +6,7 @@ mod eth;
 mod links;
 mod plan;
 
-pub use plan::{Interest, plan};
+pub use plan::{Interest, plan, plan_proofs, plan_tables};
 
 use crate::images::ImageMap;
 use crate::snapshot::Snapshot;

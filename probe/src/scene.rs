@@ -6,7 +6,9 @@
 
 mod power_on;
 
-use crate::control::{ControlError, Place, RingPing, RingPingSettings, boot_tensix, launch_worker};
+use crate::control::{
+    ControlError, Operation, Place, RingPing, RingPingSettings, boot_tensix, launch_worker,
+};
 use crate::emulator_bar::EmulatorBar;
 use crate::images::ImageMap;
 use crate::machine::BarTarget;
@@ -106,17 +108,17 @@ impl Scene {
 
     /// Firmware on every compute tile; for a workload also the kernels.
     fn boot(&self, target: &mut BarTarget, images: &mut ImageMap) -> Result<(), SceneError> {
-        for place in compute_tiles(target) {
-            boot_tensix(images, place)?.finish(target)?;
-        }
+        let tiles = compute_tiles(target);
+        let boots = tiles.iter().map(|&place| boot_tensix(images, place));
+        Operation::finish_all(boots.collect::<Result<_, _>>()?, target)?;
         if self.run == Workload::Idle {
             return Ok(());
         }
         let (address, words) = PATTERN;
-        for (seed, place) in (1..).zip(compute_tiles(target)) {
-            launch_worker(images, place, address, words, WORKER_REST_CYCLES, seed)?
-                .finish(target)?;
-        }
+        let workers = (1..).zip(&tiles).map(|(seed, &place)| {
+            launch_worker(images, place, address, words, WORKER_REST_CYCLES, seed)
+        });
+        Operation::finish_all(workers.collect::<Result<_, _>>()?, target)?;
         let ring = RingPing::on(target.mesh())?;
         ring.prepare(images)?.finish(target)?;
         let settings =

@@ -2,7 +2,7 @@
 
 use crate::emulator_bar;
 use crate::images::ImageMap;
-use crate::inspect::{Interest, inspect, plan};
+use crate::inspect::{Interest, inspect, plan, plan_proofs, plan_tables};
 use crate::machine::BarTarget;
 use crate::queue::Patience;
 use crate::scene::{Pace, SceneError};
@@ -87,6 +87,7 @@ pub struct Session {
     problems: Vec<String>,
     pacer: Option<Pacer>,
     looks: u64,
+    last: Interest,
 }
 
 impl Session {
@@ -118,7 +119,14 @@ impl Session {
 
     /// Looks at a target that somebody else opened.
     pub fn over(target: Box<dyn Target>, images: ImageMap) -> Self {
-        Self { target, images, problems: Vec::new(), pacer: None, looks: 0 }
+        Self {
+            target,
+            images,
+            problems: Vec::new(),
+            pacer: None,
+            looks: 0,
+            last: Interest::default(),
+        }
     }
 
     /// The target.
@@ -138,9 +146,9 @@ impl Session {
 
     /// Takes a look.
     pub fn look(&mut self, interest: &Interest) -> Look {
-        let prove = self.looks.is_multiple_of(PROOF_EVERY);
-        if prove {
+        if self.looks.is_multiple_of(PROOF_EVERY) || *interest != self.last {
             self.prove(interest);
+            self.last.clone_from(interest);
         }
         self.looks += 1;
         let wish = plan(self.target.mesh(), &self.images, interest);
@@ -151,13 +159,12 @@ impl Session {
         Look { snapshot, state }
     }
 
-    /// Reads the build ids first, and at the very first look the tables that say where live words
-    /// stand, so that the look itself knows what to read.
+    /// Reads the build ids, and the tables that say where live words stand, so that the look itself
+    /// knows what to read.
     fn prove(&mut self, interest: &Interest) {
-        let rounds = if self.looks == 0 { 2 } else { 1 };
-        for round in 0..rounds {
-            let wish = Interest { proofs: round == 0, ..interest.clone() };
-            let snapshot = self.target.read(&plan(self.target.mesh(), &self.images, &wish));
+        for of in [plan_proofs, plan_tables] {
+            let wish = of(self.target.mesh(), &self.images, interest);
+            let snapshot = self.target.read(&wish);
             self.images.learn(self.target.mesh(), &snapshot);
         }
     }

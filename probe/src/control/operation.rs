@@ -17,6 +17,8 @@ pub enum ControlError {
     NoRing,
     /// The settings make no sense, in one sentence.
     Settings(String),
+    /// The target went away while time was to pass.
+    Gone(AccessError),
     /// An access failed.
     Access {
         /// Where.
@@ -43,6 +45,7 @@ impl fmt::Display for ControlError {
             Self::NoImage(name) => write!(f, "there is no image {name}"),
             Self::NoMember(image, member) => write!(f, "{image} does not describe {member}"),
             Self::NoRing => write!(f, "the mesh has no ring of links"),
+            Self::Gone(reason) => write!(f, "{reason}"),
             Self::Settings(why) => write!(f, "{why}"),
             Self::Access { addr, reason } => write!(f, "{addr}: {reason}"),
             Self::TookTooLong { what, addr, value, waited_cycles } => {
@@ -119,6 +122,9 @@ pub struct Operation {
     steps: VecDeque<Step>,
     waiting_since: Option<u64>,
 }
+
+/// A wait looks again after so many cycles.
+const STEP_CYCLES: u64 = 2_000;
 
 /// How long a step may wait by default, in cycles: 20 ms of the target's own time.
 const PATIENCE_CYCLES: u64 = 20_000_000;
@@ -197,23 +203,32 @@ impl Operation {
     /// # Errors
     /// As [`Operation::poll`], and when time cannot pass.
     pub fn finish(mut self, target: &mut dyn Target) -> Result<(), ControlError> {
-        /// A wait looks again after so many cycles.
-        const STEP_CYCLES: u64 = 2_000;
         while let Progress::Going { .. } = self.poll(target)? {
-            let addr = self.steps.front().map(Step::addr);
-            target.pass(STEP_CYCLES).map_err(|reason| match addr {
-                Some(addr) => ControlError::Access { addr, reason },
-                None => ControlError::Settings(reason.to_string()),
-            })?;
+            target.pass(STEP_CYCLES).map_err(ControlError::Gone)?;
         }
         Ok(())
     }
-}
 
-impl Step {
-    fn addr(&self) -> NocAddr {
-        match self {
-            Self::Write { addr, .. } | Self::Await { addr, .. } => *addr,
+    /// Polls many commands side by side to their ends: while one waits, the others go on.
+    ///
+    /// # Errors
+    /// As [`Operation::finish`], at the first command that fails.
+    pub fn finish_all(
+        mut operations: Vec<Self>,
+        target: &mut dyn Target,
+    ) -> Result<(), ControlError> {
+        loop {
+            let mut going = Vec::with_capacity(operations.len());
+            for mut operation in operations {
+                if operation.poll(target)? != Progress::Done {
+                    going.push(operation);
+                }
+            }
+            if going.is_empty() {
+                return Ok(());
+            }
+            operations = going;
+            target.pass(STEP_CYCLES).map_err(ControlError::Gone)?;
         }
     }
 }

@@ -88,6 +88,7 @@ pub fn processor(core: CoreKind) -> u64 {
 }
 
 /// The global `eth_channel_places` of a kernel.
+#[derive(Debug)]
 pub(crate) struct ChannelTable {
     pub(crate) address: u64,
     channels: Located,
@@ -96,7 +97,7 @@ pub(crate) struct ChannelTable {
 }
 
 /// Finds the table; none for a kernel without one.
-pub(crate) fn channel_table(symbols: &Symbols) -> Option<ChannelTable> {
+pub(super) fn channel_table(symbols: &Symbols) -> Option<ChannelTable> {
     let channels = symbols.locate("eth_channel_places.channels").ok()?;
     let address = channels.address();
     let inside = |member: &str| {

@@ -33,11 +33,32 @@ impl Interest {
 /// The ranges to read.
 pub fn plan(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
     let mut wish = Wish { images, interest, spans: interest.spans.clone() };
-    for chip in &mesh.chips {
-        for tile in wormhole().grid() {
-            wish.tile(chip, tile.xy, tile.kind);
+    wish.each_tile(mesh, |wish, chip, xy, kind| {
+        let detail = interest.tile == Some((chip.id, xy));
+        wish.tile(chip.id, xy, kind, detail);
+    });
+    Plan { spans: wish.spans }
+}
+
+/// Only what tells which images run on the tiles of interest.
+pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
+    let mut wish = Wish { images, interest, spans: Vec::new() };
+    wish.each_tile(mesh, |wish, chip, xy, kind| {
+        for &core in kind.cores() {
+            wish.proofs(CoreId { chip: chip.id, tile: xy, core });
         }
-    }
+    });
+    Plan { spans: wish.spans }
+}
+
+/// Only the tables of running kernels, which say what else there is to read.
+pub fn plan_tables(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
+    let mut wish = Wish { images, interest, spans: Vec::new() };
+    wish.each_tile(mesh, |wish, chip, xy, kind| {
+        for &core in kind.cores() {
+            wish.tables(CoreId { chip: chip.id, tile: xy, core });
+        }
+    });
     Plan { spans: wish.spans }
 }
 
@@ -48,25 +69,50 @@ struct Wish<'a> {
 }
 
 impl Wish<'_> {
-    fn tile(&mut self, chip: &Chip, xy: NocXy, kind: TileKind) {
-        let detail = self.interest.tile == Some((chip.id, xy));
-        let harvested = kind == TileKind::Tensix && chip.harvested_rows.contains(&xy.y);
-        let wanted = match kind {
-            TileKind::Eth => self.interest.links || detail,
-            TileKind::Tensix => self.interest.compute.contains(&chip.id) || detail,
-            _ => false,
-        };
-        if !wanted || harvested {
-            return;
+    /// The tiles that matter and can be read.
+    fn each_tile(&mut self, mesh: &Mesh, mut act: impl FnMut(&mut Self, &Chip, NocXy, TileKind)) {
+        for chip in &mesh.chips {
+            for tile in wormhole().grid() {
+                let detail = self.interest.tile == Some((chip.id, tile.xy));
+                let harvested =
+                    tile.kind == TileKind::Tensix && chip.harvested_rows.contains(&tile.xy.y);
+                let wanted = match tile.kind {
+                    TileKind::Eth => self.interest.links || detail,
+                    TileKind::Tensix => self.interest.compute.contains(&chip.id) || detail,
+                    _ => false,
+                };
+                if wanted && !harvested {
+                    act(self, chip, tile.xy, tile.kind);
+                }
+            }
         }
+    }
+
+    fn tile(&mut self, chip: ChipId, xy: NocXy, kind: TileKind, detail: bool) {
         if kind == TileKind::Eth {
-            self.link_words(chip.id, xy);
+            self.link_words(chip, xy);
         }
         if let Some(reset) = soft_reset(kind) {
-            self.add(chip.id, xy, reset, 4);
+            self.add(chip, xy, reset, 4);
         }
         for &core in kind.cores() {
-            self.core(CoreId { chip: chip.id, tile: xy, core }, detail);
+            self.core(CoreId { chip, tile: xy, core }, detail);
+        }
+    }
+
+    fn proofs(&mut self, core: CoreId) {
+        for image in self.images.candidates(core.core) {
+            if let Some((at, id)) = &image.build_id {
+                self.add(core.chip, core.tile, *at, id.len() as u64);
+            }
+        }
+    }
+
+    fn tables(&mut self, core: CoreId) {
+        for (image, _) in self.images.on(core) {
+            if let Some(table) = &image.channel_table {
+                self.add(core.chip, core.tile, table.address, table.len().into());
+            }
         }
     }
 
@@ -87,20 +133,13 @@ impl Wish<'_> {
 
     fn core(&mut self, core: CoreId, detail: bool) {
         if self.interest.proofs {
-            for image in self.images.candidates(core.core) {
-                if let Some((at, id)) = &image.build_id {
-                    self.add(core.chip, core.tile, *at, id.len() as u64);
-                }
-            }
+            self.proofs(core);
         }
-        let images = self.images.on(core);
-        for (image, _) in &images {
+        self.tables(core);
+        for (image, _) in self.images.on(core) {
             let whole = detail || image.role == ImageRole::Kernel;
             for spot in image.state.iter().filter(|_| whole) {
                 self.add(core.chip, core.tile, spot.addr, spot.size.into());
-            }
-            if let Some(table) = crate::images::channel_table(&image.symbols) {
-                self.add(core.chip, core.tile, table.address, table.len().into());
             }
         }
         for sync in self.images.channel_places(core).iter().filter_map(|(_, sync)| *sync) {
