@@ -39,10 +39,9 @@ void announce(connection_t connection) {
 void publish_statistics() {
     for (uint32_t queue = 0; queue < 2; ++queue) {
         uint32_t txq = TXQ0_BASE + queue * QUEUE_STRIDE, rxq = RXQ0_BASE + queue * QUEUE_STRIDE;
-        store_if_new(boot_results->packet_send[2 * queue], word_at(txq + TXQ_PACKETS));
-        store_if_new(boot_results->packet_send[2 * queue + 1], word_at(txq + TXQ_WORDS));
-        store_if_new(boot_results->packet_recv[2 * queue], word_at(rxq + RXQ_PACKETS));
-        store_if_new(boot_results->packet_recv[2 * queue + 1], word_at(rxq + RXQ_WORDS));
+        // The high word comes first and stays zero: the hardware counts in 32 bits.
+        store_if_new(boot_results->packet_send[2 * queue + 1], word_at(txq + TXQ_PACKETS));
+        store_if_new(boot_results->packet_recv[2 * queue + 1], word_at(rxq + RXQ_PACKETS));
     }
 }
 

@@ -53,7 +53,7 @@ struct boot_results_t {
     uint32_t reserved_6;
     volatile uint32_t retrain_cnt;
     uint32_t reserved_8_15[8];
-    volatile uint32_t packet_send[4];      // queue 0 packets, 16-byte words; queue 1 the same (meaning of the four: ours)
+    volatile uint32_t packet_send[4];      // packets of queue 0, then of queue 1, each with the high word first
     volatile uint32_t packet_recv[4];
     uint32_t reserved_24_44[21];
     volatile uint32_t rx_link_up_time;     // low half of the wall clock
