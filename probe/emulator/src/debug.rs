@@ -33,8 +33,9 @@ pub(crate) struct Debug {
     plain: [u32; PLAIN.len()],
 }
 
-/// Registers that firmware writes at start and that change nothing here: clock gating, performance counters, ECC and PCBuf override.
-const PLAIN: [u32; 7] = [0x010, 0x090, 0x094, 0x0F0, 0x240, 0x244, 0x254];
+/// Registers that firmware writes at start and that change nothing here, by their names in tt-metal's tensix.h:
+/// DBG_FEATURE_DISABLE and CG_CTRL_HYST0-2.
+const PLAIN: [u32; 4] = [0x068, 0x070, 0x074, 0x07C];
 
 impl Debug {
     /// Registers of a tile whose harts are all held in reset.

@@ -62,7 +62,7 @@ impl Blocks {
         }
         let Some(packet) = eth.txq[queue].next_packet() else { return };
         let wire = u64::from(packet.len) + overhead;
-        eth.line_free = now + (wire * link.rate.1).div_ceil(link.rate.0.max(1));
+        eth.line_free = now + wire.saturating_mul(link.rate.1).div_ceil(link.rate.0.max(1));
         let (line_free, channel) = (eth.line_free, eth.channel);
         let wants_latch = eth.txq[queue].wants_latch();
         self.changed = true;
@@ -70,7 +70,7 @@ impl Blocks {
             Ok(Some(body)) => {
                 self.seq += 1;
                 let what = What::Frame(Box::new(Frame { queue, body }));
-                let at = line_free + link.latency;
+                let at = line_free.saturating_add(link.latency);
                 let event = Event { at, source: PEER, seq: self.seq, what };
                 self.out.frames.push((channel, event));
             }

@@ -10,6 +10,9 @@ use crate::timing::Timing;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Conditions that are kept: a guest must not fill the host's memory with them.
+const MOST_CONDITIONS: usize = 10_000;
+
 /// Link ends (chip and Ethernet channel), each with the other one.
 type Peers = HashMap<(usize, u8), (usize, u8)>;
 
@@ -42,7 +45,7 @@ impl Mesh {
     /// # Errors
     /// A configuration that contradicts itself or that Wormhole cannot have.
     pub fn new(config: MeshConfig) -> Result<Self, ConfigError> {
-        let timing = Arc::new(config.timing.clone());
+        let timing = Arc::new(config.timing.clone().causal());
         let devices = (0..config.chips.len()).filter(|chip| config.chips[*chip].pcie).collect();
         let peers = check_links(&config)?;
         let latencies = config.links.iter().map(|link| link.latency_cycles);
@@ -90,7 +93,7 @@ impl Mesh {
         &self.config
     }
 
-    /// What the machine refused or could not do, in the order of cycles.
+    /// What the machine refused or could not do, in the order of cycles; the first 10,000 of it.
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
@@ -151,6 +154,7 @@ impl Mesh {
         if !new.is_empty() {
             self.conditions.append(&mut new);
             self.conditions.sort_by_key(|c| (c.cycle, c.chip, c.tile, c.actor, c.addr));
+            self.conditions.truncate(MOST_CONDITIONS);
         }
     }
 

@@ -78,6 +78,14 @@ impl Default for Timing {
 }
 
 impl Timing {
+    /// The same with the least times that keep events behind what caused them.
+    pub(crate) fn causal(mut self) -> Self {
+        for time in [&mut self.niu_issue, &mut self.txq_latch, &mut self.txq_fetch] {
+            *time = (*time).max(1);
+        }
+        self
+    }
+
     /// The least time from anything a tile does until another tile can notice: its NIU, one hop, the other NIU.
     pub(crate) fn noc_lookahead(&self) -> u64 {
         (2 * self.niu_router + self.noc_hop).max(1)
