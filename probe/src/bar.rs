@@ -52,6 +52,12 @@ pub trait Bar: Send {
     /// # Errors
     /// The first operation that fails ends the batch; what was read before it stays in `answer`.
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError>;
+
+    /// What the machine itself found wrong since it was opened, one sentence each: accesses that it
+    /// refused, cores that it stopped. Silicon says nothing.
+    fn remarks(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl BarOp {

@@ -19,6 +19,11 @@ impl Bus {
         Self { bar, windows: BTreeMap::new(), transactions: 0 }
     }
 
+    /// What the machine itself found wrong.
+    pub(crate) fn remarks(&mut self) -> Vec<String> {
+        self.bar.remarks()
+    }
+
     /// Gives the machine back.
     pub(crate) fn into_bar(self) -> Box<dyn Bar> {
         self.bar

@@ -6,8 +6,9 @@
 use crate::access::{Access, Route};
 use crate::snapshot::AccessError;
 use crate::target::{Chip, Link, Mesh};
+use crate::telemetry::board_id;
 use crate::wormhole::{config_id, eth_register, eth_tile};
-use layouts::{ChipCoord, ChipId, EthId, NocXy, wormhole};
+use layouts::{Board, ChipCoord, ChipId, EthId, NocXy, wormhole};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Devices 0 to 31 exist at most; the simulator ends its process when asked for more.
@@ -70,6 +71,7 @@ struct Candidate {
     ports: Vec<Option<Port>>,
     harvested_rows: Vec<u8>,
     gateway: Option<(usize, Vec<u8>)>,
+    board: Option<&'static Board>,
 }
 
 /// Walks the machine.
@@ -133,7 +135,8 @@ impl Walk<'_> {
         let id = own.map_or(0, |port| port.own_id);
         let coord = own.map(|port| port.coord).unwrap_or_default().into();
         let harvested_rows = self.harvested_rows(&route, name);
-        Ok(Candidate { route, id, coord, ports, harvested_rows, gateway: None })
+        let board = self.board(&route, name);
+        Ok(Candidate { route, id, coord, ports, harvested_rows, gateway: None, board })
     }
 
     fn ports(&mut self, route: &Route, name: &str) -> Result<Vec<Option<Port>>, AccessError> {
@@ -166,6 +169,19 @@ impl Walk<'_> {
             words.add(first.at, self.access.read(route, tile, first.at, len)?.bytes);
         }
         Ok(Port::decode(&words))
+    }
+
+    /// What telemetry says of the board. A far chip is on the board whose id it publishes, so that
+    /// its own telemetry need not be read through a queue.
+    fn board(&mut self, route: &Route, name: &str) -> Option<&'static Board> {
+        let Route::Pcie(_) = route else { return None };
+        match board_id(self.access, route) {
+            Ok(id) => id.and_then(|id| wormhole().arc.board(id)),
+            Err(error) => {
+                self.problems.push(format!("{name}: board id unread: {error}"));
+                None
+            }
+        }
     }
 
     /// Rows of compute tiles that are fused off.
@@ -312,6 +328,14 @@ impl Walk<'_> {
         links
     }
 
+    /// The chips of a board with two publish one low id word; the left one has PCIe.
+    fn board_name(&self, chip: &Candidate) -> Option<String> {
+        let same = |other: &&Candidate| other.board.is_some() && other.id as u32 == chip.id as u32;
+        let board = chip.board.or_else(|| self.chips.iter().find(same)?.board)?;
+        let side = if matches!(chip.route, Route::Pcie(_)) { " L" } else { " R" };
+        Some(format!("{}{}", board.name, if board.chips == 2 { side } else { "" }))
+    }
+
     fn chip(&self, index: usize, ids: &[ChipId]) -> Chip {
         let chip = &self.chips[index];
         let pcie = matches!(chip.route, Route::Pcie(_));
@@ -323,7 +347,7 @@ impl Walk<'_> {
             coord: chip.ports.iter().flatten().any(Port::is_alive).then_some(chip.coord),
             pcie,
             unique_id: (chip.id != 0).then_some(chip.id),
-            board: None,
+            board: self.board_name(chip),
             gateway,
             harvested_rows: chip.harvested_rows.clone(),
         }

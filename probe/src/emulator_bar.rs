@@ -12,6 +12,9 @@ pub struct EmulatorBar {
 /// Name of the list of refusals that goes with the emulator: none, it answers whatever silicon does.
 pub const PROFILE: &str = "emulator";
 
+/// A machine that goes wrong goes wrong often; the first conditions tell why.
+const MOST_REMARKS: usize = 16;
+
 impl EmulatorBar {
     /// Takes the mesh.
     pub fn new(mesh: Mesh) -> Self {
@@ -46,5 +49,9 @@ impl Bar for EmulatorBar {
             }
         }
         Ok(())
+    }
+
+    fn remarks(&mut self) -> Vec<String> {
+        self.mesh.conditions().iter().take(MOST_REMARKS).map(ToString::to_string).collect()
     }
 }

@@ -22,6 +22,7 @@ pub mod socket_bar;
 pub mod spec;
 pub mod state;
 pub mod target;
+mod telemetry;
 pub mod ttsim;
 mod windows;
 pub mod wire;

@@ -279,6 +279,10 @@ impl Target for BarTarget {
         self.access.bus.pass(cycles)
     }
 
+    fn remarks(&mut self) -> Vec<String> {
+        self.access.bus.remarks()
+    }
+
     fn is_remote(&self, chip: ChipId, _tile: NocXy) -> bool {
         matches!(self.routes.get(&chip), Some(Route::Queue { .. }))
     }

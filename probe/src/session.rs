@@ -156,6 +156,7 @@ impl Session {
         self.images.learn(self.target.mesh(), &snapshot);
         let mut state = inspect(&snapshot, self.target.mesh(), &self.images);
         state.problems.extend(self.problems.iter().cloned());
+        state.problems.extend(self.target.remarks());
         Look { snapshot, state }
     }
 
@@ -248,5 +249,6 @@ fn abilities(profile: &str) -> Result<Abilities, AccessError> {
     };
     let stepped_time = matches!(profile, ttsim::PROFILE | emulator_bar::PROFILE);
     let refusals = refusals.into_iter().map(refusal).collect();
-    Ok(Abilities { write: true, stepped_time, refusals })
+    // A machine of others is only looked at, until a person allows more.
+    Ok(Abilities { write: false, stepped_time, refusals })
 }

@@ -99,6 +99,10 @@ pub trait Target: Send {
     /// # Errors
     /// When the device is gone.
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError>;
+    /// What the machine itself found wrong since it was opened, one sentence each.
+    fn remarks(&mut self) -> Vec<String> {
+        Vec::new()
+    }
     /// Is this tile behind a link?
     fn is_remote(&self, chip: ChipId, _tile: NocXy) -> bool {
         self.mesh().chip(chip).is_some_and(|c| !c.pcie)

@@ -32,8 +32,8 @@ impl Interest {
 
 /// The ranges to read.
 pub fn plan(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
-    let mut wish = Wish { images, interest, spans: interest.spans.clone() };
-    wish.each_tile(mesh, |wish, chip, xy, kind| {
+    let mut wish = Wish { mesh, images, interest, spans: interest.spans.clone() };
+    wish.each_tile(|wish, chip, xy, kind| {
         let detail = interest.tile == Some((chip.id, xy));
         wish.tile(chip.id, xy, kind, detail);
     });
@@ -42,8 +42,8 @@ pub fn plan(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
 
 /// Only what tells which images run on the tiles of interest.
 pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
-    let mut wish = Wish { images, interest, spans: Vec::new() };
-    wish.each_tile(mesh, |wish, chip, xy, kind| {
+    let mut wish = Wish { mesh, images, interest, spans: Vec::new() };
+    wish.each_tile(|wish, chip, xy, kind| {
         for &core in kind.cores() {
             wish.proofs(CoreId { chip: chip.id, tile: xy, core });
         }
@@ -53,8 +53,8 @@ pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan 
 
 /// Only the tables of running kernels, which say what else there is to read.
 pub fn plan_tables(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
-    let mut wish = Wish { images, interest, spans: Vec::new() };
-    wish.each_tile(mesh, |wish, chip, xy, kind| {
+    let mut wish = Wish { mesh, images, interest, spans: Vec::new() };
+    wish.each_tile(|wish, chip, xy, kind| {
         for &core in kind.cores() {
             wish.tables(CoreId { chip: chip.id, tile: xy, core });
         }
@@ -63,6 +63,7 @@ pub fn plan_tables(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan 
 }
 
 struct Wish<'a> {
+    mesh: &'a Mesh,
     images: &'a ImageMap,
     interest: &'a Interest,
     spans: Vec<Span>,
@@ -70,8 +71,8 @@ struct Wish<'a> {
 
 impl Wish<'_> {
     /// The tiles that matter and can be read.
-    fn each_tile(&mut self, mesh: &Mesh, mut act: impl FnMut(&mut Self, &Chip, NocXy, TileKind)) {
-        for chip in &mesh.chips {
+    fn each_tile(&mut self, mut act: impl FnMut(&mut Self, &Chip, NocXy, TileKind)) {
+        for chip in &self.mesh.chips {
             for tile in wormhole().grid() {
                 let detail = self.interest.tile == Some((chip.id, tile.xy));
                 let harvested =
@@ -90,7 +91,7 @@ impl Wish<'_> {
 
     fn tile(&mut self, chip: ChipId, xy: NocXy, kind: TileKind, detail: bool) {
         if kind == TileKind::Eth {
-            self.link_words(chip, xy);
+            self.link_words(chip, xy, detail || self.is_linked(chip, xy));
         }
         if let Some(reset) = soft_reset(kind) {
             self.add(chip, xy, reset, 4);
@@ -121,14 +122,24 @@ impl Wish<'_> {
         self.spans.push(Span { addr, len: len as u32 });
     }
 
+    /// Does a link end here? Of the other Ethernet tiles only the life signs matter.
+    fn is_linked(&self, chip: ChipId, xy: NocXy) -> bool {
+        let ends = self.mesh.links.iter().flat_map(|link| [link.a, link.b]);
+        let mut here = ends.filter(|end| end.chip == chip);
+        here.any(|end| wormhole().eth_channel(end.channel) == Some(xy))
+    }
+
     /// What base firmware publishes of itself and its link.
-    fn link_words(&mut self, chip: ChipId, xy: NocXy) {
+    fn link_words(&mut self, chip: ChipId, xy: NocXy, linked: bool) {
         let l1 = &wormhole().eth.l1;
-        for word in [&l1.heartbeat, &l1.firmware_version, &l1.train_status, &l1.launch_flag] {
+        for word in [&l1.heartbeat, &l1.train_status, &l1.launch_flag] {
             self.add(chip, xy, word.at, 4);
         }
-        let counters = l1.uncorrected_codewords.end() - l1.link_status.at;
-        self.add(chip, xy, l1.link_status.at, counters);
+        if linked {
+            self.add(chip, xy, l1.firmware_version.at, 4);
+            let counters = l1.uncorrected_codewords.end() - l1.link_status.at;
+            self.add(chip, xy, l1.link_status.at, counters);
+        }
     }
 
     fn core(&mut self, core: CoreId, detail: bool) {

@@ -1,0 +1,86 @@
+//! A mesh on a socket: one client at a time, and it outlives them all.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use layouts::{ChipId, NocAddr, NocXy};
+use probe::Patience;
+use probe::emulator_bar::EmulatorBar;
+use probe::machine::BarTarget;
+use probe::serve;
+use probe::snapshot::{AccessError, Plan, Span};
+use probe::socket_bar::SocketBar;
+use probe::target::{Abilities, Target};
+use probe::wire::Welcome;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Serves bare chips without firmware on a socket of its own.
+fn start(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("meshscope-{name}-{}", std::process::id()));
+    let listener = serve::bind(&path).unwrap();
+    std::thread::spawn(move || {
+        let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
+        let machine = "emulator:bare".to_owned();
+        let welcome = Welcome { machine, profile: "emulator".into(), ..Welcome::default() };
+        serve::serve(&mut EmulatorBar::new(mesh), listener, &welcome)
+    });
+    path
+}
+
+/// The server notices that a client has left a moment after it has.
+fn connect(path: &Path) -> SocketBar {
+    for _ in 0..200 {
+        match SocketBar::connect(path) {
+            Ok(bar) => return bar,
+            Err(AccessError::Refused(_)) => std::thread::sleep(Duration::from_millis(5)),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    panic!("the machine never came free")
+}
+
+fn open(path: &Path) -> BarTarget {
+    let abilities = Abilities { write: true, stepped_time: true, refusals: Vec::new() };
+    BarTarget::open("socket", Box::new(connect(path)), abilities, Patience::default()).unwrap()
+}
+
+#[test]
+fn a_mesh_outlives_its_client() {
+    let path = start("outlives");
+    let here = NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset: 0x100 };
+    let mut first = open(&path);
+    first.write(here, b"left by the first client").unwrap();
+    first.pass(1_000_000).unwrap();
+    let then = first.now().unwrap();
+    drop(first);
+    let mut second = open(&path);
+    assert!(second.now().unwrap() > then);
+    let shot = second.read(&Plan { spans: vec![Span { addr: here, len: 24 }] });
+    assert_eq!(shot.bytes(here, 24).unwrap(), b"left by the first client");
+    drop(second);
+    let last = connect(&path).welcome().last_client.clone().unwrap();
+    assert_eq!(last, format!("process {}", std::process::id()));
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_second_client_hears_who_holds_the_mesh() {
+    let path = start("second");
+    let holder = connect(&path);
+    let Err(AccessError::Refused(why)) = SocketBar::connect(&path) else { panic!("let in") };
+    assert_eq!(why, format!("process {} holds this machine", std::process::id()));
+    drop(holder);
+    connect(&path);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_socket_that_nobody_serves() {
+    let path = std::env::temp_dir().join(format!("meshscope-stale-{}", std::process::id()));
+    assert!(matches!(SocketBar::connect(&path), Err(AccessError::DeviceGone(_))));
+    // A file left by a server that died is replaced; one that is served is not.
+    drop(serve::bind(&path).unwrap());
+    let served = serve::bind(&path).unwrap();
+    assert!(serve::bind(&path).is_err());
+    drop(served);
+    std::fs::remove_file(path).unwrap();
+}
