@@ -25,6 +25,11 @@ impl EmulatorBar {
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
     }
+
+    /// The mesh, for what no bus does: links that fail, resets.
+    pub fn mesh_mut(&mut self) -> &mut Mesh {
+        &mut self.mesh
+    }
 }
 
 impl Bar for EmulatorBar {

@@ -186,7 +186,8 @@ impl BarTarget {
         (probe.ok()? == u32::MAX).then(gone)
     }
 
-    /// A far chip's ranges, one by one; after a time-out the rest is not tried in this look.
+    /// A far chip's ranges, one by one; once the chip itself does not answer, the rest is not tried
+    /// in this look.
     fn read_far(&mut self, chip: ChipId, route: &Route, runs: &[Run], shot: &mut Snapshot) {
         let mut silent = None;
         for run in runs {
@@ -202,7 +203,7 @@ impl BarTarget {
                     bytes: read.bytes,
                 }),
                 Err(reason) => {
-                    if matches!(reason, AccessError::TimedOut { .. } | AccessError::DeviceGone(_)) {
+                    if concerns_chip(&reason) {
                         silent = Some(reason.clone());
                     }
                     shot.gaps.push(Gap { span: run.span(chip), reason });
@@ -285,6 +286,15 @@ impl Target for BarTarget {
 
     fn is_remote(&self, chip: ChipId, _tile: NocXy) -> bool {
         matches!(self.routes.get(&chip), Some(Route::Queue { .. }))
+    }
+}
+
+/// Would every other access to the far chip fail as well?
+fn concerns_chip(reason: &AccessError) -> bool {
+    match reason {
+        AccessError::TimedOut { .. } | AccessError::DeviceGone(_) => true,
+        AccessError::QueueError { flags } => flags & wormhole().eth.routing.unreachable != 0,
+        _ => false,
     }
 }
 

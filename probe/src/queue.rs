@@ -573,25 +573,4 @@ impl Wait {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_sizes_of_arrays_here_are_the_layouts() {
-        let eth = &wormhole().eth;
-        assert_eq!(eth.routing.block_bytes as usize, BLOCK_BYTES);
-        assert_eq!(u64::from(eth.routing.block_align), BLOCK_ALIGN);
-        assert_eq!(eth.queue.entry.bytes as usize, ENTRY_BYTES);
-        assert_eq!(eth.queue.read_index.end() as usize, 4 * INDICES_WORDS);
-        assert_eq!((eth.routing.slots, eth.routing.index_modulus), (4, 8));
-    }
-
-    #[test]
-    fn the_verified_command_of_the_reference() {
-        let coord = ChipCoord { x: 1, y: 0, rack: 0, shelf: 0 };
-        let far = Far { coord, tile: NocXy { x: 9, y: 0 }, offset: 0x210 };
-        let entry = far.entry(4, routing().read_request);
-        assert_eq!(entry[..8], 0x0001_0090_0000_0210_u64.to_le_bytes());
-        assert_eq!(entry[8..16], [4, 0, 0, 0, 4, 0, 0, 0]);
-    }
-}
+mod tests;

@@ -78,10 +78,7 @@ impl Scene {
     /// # Errors
     /// What kept the scene from being built.
     pub fn build(&self, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
-        let descriptor = self.descriptor()?;
-        let config = power_on::config(&descriptor, images, self.seed)?;
-        let mesh = emulator::Mesh::new(config).map_err(|e| SceneError::Mesh(e.to_string()))?;
-        let bar = Box::new(EmulatorBar::new(mesh));
+        let bar = Box::new(EmulatorBar::new(self.power_on(images)?));
         let abilities = Abilities { write: true, stepped_time: true, refusals: Vec::new() };
         let name = format!("emulator:{}", self.mesh);
         let mut target = BarTarget::open(name, bar, abilities, Patience::default())?;
@@ -91,6 +88,12 @@ impl Scene {
             target.pass(at.saturating_sub(now))?;
         }
         Ok(target)
+    }
+
+    /// The mesh at the moment of power on.
+    pub(crate) fn power_on(&self, images: &ImageMap) -> Result<emulator::Mesh, SceneError> {
+        let config = power_on::config(&self.descriptor()?, images, self.seed)?;
+        emulator::Mesh::new(config).map_err(|e| SceneError::Mesh(e.to_string()))
     }
 
     fn descriptor(&self) -> Result<ClusterDescriptor, SceneError> {
