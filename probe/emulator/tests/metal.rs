@@ -45,11 +45,8 @@ fn chip() -> Host {
     Host::new(MeshConfig { chips: vec![chip], ..MeshConfig::default() })
 }
 
-#[test]
-fn tensix() {
-    let Some(folder) = folder() else { return };
-    let mut host = chip();
-    let tile = (1, 1);
+/// Loads the five images and lets BRISC start; it starts the others.
+fn start_tensix(host: &mut Host, folder: &std::path::Path, tile: (u8, u8)) {
     host.set_register(tile, 0xFFB1_21B0, 0x47800);
     for (name, private) in [
         ("brisc", 0x8960),
@@ -58,11 +55,55 @@ fn tensix() {
         ("trisc1", 0xB160),
         ("trisc2", 0xB960),
     ] {
-        load(&mut host, tile, &folder.join(name).join(format!("{name}.elf")), private);
+        load(host, tile, &folder.join(name).join(format!("{name}.elf")), private);
     }
     host.write_tile(tile, 0x4A0, &0x4000_0000u32.to_le_bytes());
     host.write_tile(tile, 0, &jal(0, 0x3A20).to_le_bytes());
     host.set_register(tile, 0xFFB1_21B0, 0x47000);
+}
+
+/// Everything that shows of two booting tiles after so many cycles, passed in pieces.
+fn booting(folder: &std::path::Path, sleep: bool, total: u64, piece: u64) -> Vec<u8> {
+    let mut chip = ChipConfig::wormhole(true);
+    chip.translation = true;
+    let mut host = Host::new(MeshConfig { chips: vec![chip], sleep, ..MeshConfig::default() });
+    for tile in [(1, 1), (2, 1)] {
+        start_tensix(&mut host, folder, tile);
+    }
+    let mut done = 0;
+    while done < total {
+        let n = (done * 13 % piece + 1).min(total - done);
+        host.mesh.clock(n);
+        done += n;
+    }
+    let mut seen = Vec::new();
+    for tile in [(1, 1), (2, 1)] {
+        seen.extend(host.read_tile(tile, 0, 0x1_0000));
+        for signal in [10, 24, 12, 14, 16] {
+            host.set_register(tile, 0xFFB1_2054, 0x2007_0000 | signal);
+            seen.extend(host.register(tile, 0xFFB1_205C).to_le_bytes());
+        }
+    }
+    seen
+}
+
+#[test]
+fn booting_is_the_same_however_time_is_cut() {
+    let Some(folder) = folder() else { return };
+    for total in [500, 1500, 2345, 4000, 6001] {
+        let expected = booting(&folder, false, total, total);
+        for (sleep, piece) in [(true, total), (true, 40), (false, 7)] {
+            assert!(booting(&folder, sleep, total, piece) == expected, "{total} {sleep} {piece}");
+        }
+    }
+}
+
+#[test]
+fn tensix() {
+    let Some(folder) = folder() else { return };
+    let mut host = chip();
+    let tile = (1, 1);
+    start_tensix(&mut host, &folder, tile);
     host.mesh.clock(20_000);
     assert_eq!(words(&mut host, tile, 0x4A0), 0);
     assert_eq!(host.register(tile, 0xFFB1_21B0), 0);
