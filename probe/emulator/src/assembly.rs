@@ -1,8 +1,9 @@
 //! Building a chip: units for all places of the grid, and what is in them at power on.
 
+use crate::agenda::Agenda;
 use crate::arc::Arc as ArcTile;
 use crate::blocks::{Blocks, Special};
-use crate::chip::{Chip, Next, Unit};
+use crate::chip::{Chip, Unit};
 use crate::config::{
     ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, Image, TileConfig, TileKind,
 };
@@ -32,9 +33,7 @@ impl Chip {
     ) -> Result<Self, ConfigError> {
         let mut chip = Self {
             units: Vec::new(),
-            next: Vec::new(),
-            live: Vec::new(),
-            is_live: Vec::new(),
+            agenda: Agenda::default(),
             senders: Vec::new(),
             grid: [[0; GRID_WIDTH as usize]; GRID_HEIGHT as usize],
             channels: [None; 16],
@@ -51,8 +50,7 @@ impl Chip {
             unit.run(now, u64::MAX / 2);
         }
         chip.power_on(index, config, now)?;
-        chip.next = vec![Next::never(); chip.units.len()];
-        chip.is_live = vec![false; chip.units.len()];
+        chip.agenda = Agenda::new(chip.units.len());
         for unit in 0..chip.units.len() {
             chip.refresh(unit);
         }

@@ -3,6 +3,7 @@
 //! Units meet only through packets, which need some cycles at least. So each may run alone up to what the others could send
 //! it at the earliest, and no order in which they are taken shows.
 
+use crate::agenda::{Agenda, Next};
 use crate::blocks::Special;
 use crate::condition::Condition;
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
@@ -55,27 +56,11 @@ impl Unit {
     }
 }
 
-/// When a unit may next do something, and when something may next leave it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Next {
-    activity: u64,
-    emission: u64,
-}
-
-impl Next {
-    pub(crate) fn never() -> Self {
-        Self { activity: u64::MAX, emission: u64::MAX }
-    }
-}
-
 /// One chip.
 #[derive(Clone, Debug)]
 pub(crate) struct Chip {
     pub(crate) units: Vec<Unit>,
-    pub(crate) next: Vec<Next>,
-    /// Units that have something to do, in no particular order.
-    pub(crate) live: Vec<usize>,
-    pub(crate) is_live: Vec<bool>,
+    pub(crate) agenda: Agenda,
     /// Units with packets to be handed over.
     pub(crate) senders: Vec<usize>,
     pub(crate) grid: [[u16; GRID_WIDTH as usize]; GRID_HEIGHT as usize],
@@ -144,16 +129,12 @@ impl Chip {
 
     /// Looks again at what a unit will do next, after it was visited.
     pub(crate) fn refresh(&mut self, unit: usize) {
-        self.next[unit] = self.units[unit].next();
-        if self.next[unit].activity != u64::MAX && !self.is_live[unit] {
-            self.is_live[unit] = true;
-            self.live.push(unit);
-        }
+        self.agenda.set(unit, self.units[unit].next());
     }
 
     /// The first cycle at which anything on the chip happens.
     pub(crate) fn next_activity(&self) -> u64 {
-        self.live.iter().map(|unit| self.next[*unit].activity).min().unwrap_or(u64::MAX)
+        self.agenda.next_activity()
     }
 
     /// Gives a unit an event from outside the chip.
@@ -165,39 +146,20 @@ impl Chip {
     /// Brings every unit that does something before `until` to it; the others stay behind, which nobody can tell.
     pub(crate) fn run(&mut self, until: u64) {
         let lookahead = self.timing.noc_lookahead();
-        while let Some((first, second, earliest)) = self.window(until) {
-            for at in 0..self.live.len() {
-                let unit = self.live[at];
+        while let Some(window) = self.agenda.window(until) {
+            let mut at = 0;
+            while let Some(unit) = self.agenda.soon(at) {
                 // What the others may send it at the earliest; its own packets limit it as it sends them.
-                let others = if unit == earliest { second } else { first };
-                let limit = until.min(others.saturating_add(lookahead));
-                if self.next[unit].activity < limit {
+                let limit = until.min(window.others(unit).saturating_add(lookahead));
+                if self.agenda.activity(unit) < limit {
                     self.units[unit].run(limit, lookahead);
                     self.collect(unit);
-                    self.next[unit] = self.units[unit].next();
+                    self.refresh(unit);
                 }
+                at += 1;
             }
             self.deliver();
         }
-    }
-
-    /// The two earliest emissions of live units, and the unit of the first; `None` if nothing happens before `until`.
-    /// Units that have nothing to do at all are forgotten until they are visited again.
-    fn window(&mut self, until: u64) -> Option<(u64, u64, usize)> {
-        let (mut start, mut first, mut second, mut earliest) = (u64::MAX, u64::MAX, u64::MAX, 0);
-        let (next, is_live) = (&self.next, &mut self.is_live);
-        self.live.retain(|&unit| {
-            let next = next[unit];
-            start = start.min(next.activity);
-            if next.emission < first {
-                (second, first, earliest) = (first, next.emission, unit);
-            } else if next.emission < second {
-                second = next.emission;
-            }
-            is_live[unit] = next.activity != u64::MAX;
-            is_live[unit]
-        });
-        (start < until).then_some((first, second, earliest))
     }
 
     /// Takes a unit's conditions and frames, and remembers it if it sent packets.

@@ -35,6 +35,7 @@
 //! links. NoC routers have no contention of their own: packets queue at the NIUs only. Host accesses do not count in NIU counters.
 #![forbid(unsafe_code)]
 
+mod agenda;
 mod arc;
 mod assembly;
 mod atomic;

@@ -1,0 +1,139 @@
+//! Which units of a chip have something to do soon, so that the many others are not looked at.
+
+/// How far "soon" reaches, in cycles: long against the time between two windows, short against the sleep of idle firmware.
+const SPAN: u64 = 1024;
+
+/// When a unit may next do something, and when something may next leave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Next {
+    pub(crate) activity: u64,
+    pub(crate) emission: u64,
+}
+
+/// Until when units may run alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// The earliest emission of all units.
+    first: u64,
+    /// The earliest emission of all but that unit.
+    second: u64,
+    earliest: usize,
+}
+
+impl Window {
+    /// The earliest cycle at which something may leave any unit but this one.
+    pub(crate) fn others(&self, unit: usize) -> u64 {
+        if unit == self.earliest { self.second } else { self.first }
+    }
+}
+
+/// The agenda of a chip.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agenda {
+    next: Vec<Next>,
+    /// Units that do something before the horizon, in no particular order.
+    soon: Vec<usize>,
+    is_soon: Vec<bool>,
+    horizon: u64,
+}
+
+impl Agenda {
+    /// An agenda of so many units with nothing to do.
+    pub(crate) fn new(units: usize) -> Self {
+        let never = Next { activity: u64::MAX, emission: u64::MAX };
+        Self { next: vec![never; units], soon: Vec::new(), is_soon: vec![false; units], horizon: 0 }
+    }
+
+    /// Notes what a unit will do next.
+    pub(crate) fn set(&mut self, unit: usize, next: Next) {
+        self.next[unit] = next;
+        if next.activity < self.horizon && !self.is_soon[unit] {
+            self.is_soon[unit] = true;
+            self.soon.push(unit);
+        }
+    }
+
+    /// What a unit will do next.
+    pub(crate) fn activity(&self, unit: usize) -> u64 {
+        self.next[unit].activity
+    }
+
+    /// The first cycle at which any unit does something.
+    pub(crate) fn next_activity(&self) -> u64 {
+        self.next.iter().map(|next| next.activity).min().unwrap_or(u64::MAX)
+    }
+
+    /// The `at`th of the units that have something to do soon.
+    pub(crate) fn soon(&self, at: usize) -> Option<usize> {
+        self.soon.get(at).copied()
+    }
+
+    /// How far the units may run alone; `None` if nothing happens before `until`.
+    pub(crate) fn window(&mut self, until: u64) -> Option<Window> {
+        let (start, window) = self.look();
+        if start < self.horizon {
+            return (start < until).then_some(window);
+        }
+        // Nobody is left before the horizon: it moves on.
+        let start = self.next_activity();
+        if start >= until {
+            return None;
+        }
+        self.horizon = start.saturating_add(SPAN);
+        for unit in 0..self.next.len() {
+            let next = self.next[unit];
+            self.set(unit, next);
+        }
+        Some(self.look().1)
+    }
+
+    /// The first activity of the soon units, and the window that follows from their emissions and the horizon. Units that have
+    /// nothing to do before the horizon any more are dropped.
+    fn look(&mut self) -> (u64, Window) {
+        let (mut start, mut first, mut second, mut earliest) = (u64::MAX, u64::MAX, u64::MAX, 0);
+        let mut at = 0;
+        while let Some(&unit) = self.soon.get(at) {
+            let next = self.next[unit];
+            if next.activity >= self.horizon {
+                self.is_soon[unit] = false;
+                self.soon.swap_remove(at);
+                continue;
+            }
+            start = start.min(next.activity);
+            if next.emission < first {
+                (second, first, earliest) = (first, next.emission, unit);
+            } else if next.emission < second {
+                second = next.emission;
+            }
+            at += 1;
+        }
+        // The units that are not soon emit nothing before the horizon.
+        let (first, second) = (first.min(self.horizon), second.min(self.horizon));
+        (start, Window { first, second, earliest })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Agenda, Next, SPAN};
+
+    #[test]
+    fn the_earliest_may_go_further_than_the_others() {
+        let mut agenda = Agenda::new(4);
+        let next = |at| Next { activity: at, emission: at + 5 };
+        agenda.set(0, next(100));
+        agenda.set(1, next(130));
+        agenda.set(2, next(100 + SPAN));
+        assert_eq!(agenda.next_activity(), 100);
+        assert!(agenda.window(100).is_none());
+        let window = agenda.window(1000).map(|w| (w.others(0), w.others(1)));
+        assert_eq!(window, Some((135, 105)));
+        agenda.set(0, next(u64::MAX - 5));
+        agenda.set(1, next(5000));
+        // Only the unit beyond the horizon is left, and it may run up to what the other one sends.
+        let window = agenda.window(u64::MAX).map(|w| (w.others(2), agenda.soon(0)));
+        assert_eq!(window, Some((100 + 2 * SPAN, Some(2))));
+        agenda.set(2, next(u64::MAX - 5));
+        assert_eq!(agenda.next_activity(), 5000);
+    }
+}
