@@ -22,7 +22,7 @@ use crate::memory::{LINE_BYTES, TileMemory};
 const SHORTEST_PAUSE: u64 = 64;
 /// Longest pause, so that a hart that starts to wait after long work is found within some microseconds of host time.
 const LONGEST_PAUSE: u64 = 16384;
-/// A hart that does not sleep spends at most about this part of its instructions under observation.
+/// A hart that fails to sleep again and again spends at most this part of its instructions under observation.
 const PAUSE_PER_OBSERVED: u64 = 64;
 
 /// A step without result. Slots are 32 registers, then the words of private RAM.
@@ -55,7 +55,9 @@ impl Pace {
 
     /// After an observation in vain.
     fn later(&mut self, cycle: u64, observed: u64) {
-        self.next = cycle + self.pause.max(observed * PAUSE_PER_OBSERVED);
+        // Patient with the first failures: the hart may still be on its way into the loop.
+        let per_observed = (self.pause / 16).min(PAUSE_PER_OBSERVED);
+        self.next = cycle + self.pause.max(observed * per_observed);
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
     }
 }
