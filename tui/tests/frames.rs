@@ -113,6 +113,21 @@ fn what_is_missing_has_glyphs_of_its_own() {
 }
 
 #[test]
+fn larger_meshes_shrink_and_then_scroll() {
+    for (name, columns, rows, size) in
+        [("t3000", 4, 2, (80, 24)), ("galaxy", 8, 4, (80, 24)), ("galaxy", 8, 4, (160, 48))]
+    {
+        let mut model = model(size);
+        update(&mut model, Message::Sample(common::torus(columns, rows)));
+        golden(&format!("{name}_{}x{}", size.0, size.1), &model);
+        press(&mut model, "G");
+        let picture = picture(&model);
+        let last = format!(" {} ", u16::from(columns) * u16::from(rows) - 1);
+        assert!(picture.contains(&last), "the selected chip is in sight:\n{picture}");
+    }
+}
+
+#[test]
 fn help_is_the_table_of_keys() {
     let mut model = running((80, 24));
     press(&mut model, "?");

@@ -14,9 +14,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 pub(super) fn run(mesh: &str, socket: &Path) -> Result<Outcome, Failure> {
     let opening = |error: OpenError| Failure::of_open(mesh, &error);
-    let scene = match TargetSpec::parse(mesh).map_err(|e| opening(e.into()))? {
-        TargetSpec::Emulator(scene) => scene,
-        _ => return Err(Failure::Usage(format!("{mesh}: only emulated meshes are served"))),
+    let spec = TargetSpec::parse(mesh).map_err(|e| opening(e.into()))?;
+    let TargetSpec::Emulator(scene) = spec else {
+        return Err(Failure::Usage(format!("{mesh}: only emulated meshes are served")));
     };
     // Bound first: whoever connects while the mesh is built waits for it, and a taken path is told at once.
     let place = socket.display();

@@ -14,7 +14,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 /// Columns that a box and the gutter right of it may take, the best first.
-const WIDTHS: [(u16, u16); 5] = [(26, 28), (24, 16), (15, 10), (11, 8), (7, 4)];
+const WIDTHS: [(u16, u16); 5] = [(26, 28), (24, 16), (15, 10), (11, 8), (6, 4)];
 /// Rows of a box, its border included, the best first.
 const HEIGHTS: [u16; 3] = [7, 5, 3];
 
@@ -67,7 +67,7 @@ impl<'a> Map<'a> {
         let columns = places.iter().map(|p| p.column as u16 + 1).max().unwrap_or(1);
         let rows = places.iter().map(|p| p.row as u16 + 1).max().unwrap_or(1);
         let fits = |(w, g): &(u16, u16)| columns * w + (columns - 1) * g <= area.width;
-        let (wide, gap) = WIDTHS.into_iter().find(fits).unwrap_or((7, 4));
+        let (wide, gap) = WIDTHS.into_iter().find(fits).unwrap_or((6, 4));
         let room = area.height.saturating_sub(5);
         let high = HEIGHTS.into_iter().find(|h| rows * h + (rows - 1) <= room).unwrap_or(3);
         Self { model, mesh, places, box_size: (wide, high), gutter: (gap, u16::from(rows > 1)) }
@@ -174,9 +174,11 @@ impl<'a> Map<'a> {
         let title_style = if focused { self.model.theme.selected() } else { style };
         canvas.text(x + 1, y, &title, title_style);
         let lines = chip_lines(self.model, chip, w >= 20);
-        for (row, text) in lines.iter().take(h as usize - 2).enumerate() {
-            let text: String = text.content.chars().take(w - 3).collect::<String>();
-            canvas.text(x + 2, y + 1 + row as i32, &text, lines[row].style);
+        // A tight box has no room to spare beside its text.
+        let pad = usize::from(w >= 10);
+        for (row, line) in (1..).zip(lines.iter().take(h as usize - 2)) {
+            let text: String = line.content.chars().take(w - 2 - pad).collect();
+            canvas.text(x + 1 + pad as i32, y + row, &text, line.style);
         }
     }
 

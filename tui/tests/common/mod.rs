@@ -293,3 +293,27 @@ pub(crate) fn sample(n: u64) -> Arc<Sample> {
         number: n + 1,
     })
 }
+
+/// A torus of columns and rows of chips without tiles: one link to the right and one down from each.
+pub(crate) fn torus(columns: u8, rows: u8) -> Arc<Sample> {
+    let id = |x: u8, y: u8| u16::from(y % rows) * u16::from(columns) + u16::from(x % columns);
+    let (mut chips, mut links) = (Vec::new(), Vec::new());
+    for (y, x) in (0..rows).flat_map(|y| (0..columns).map(move |x| (y, x))) {
+        let mut chip = chip(id(x, y), true, 0);
+        chip.chip.coord = Some(ChipCoord { x, y, rack: 0, shelf: 0 });
+        chip.tiles.clear();
+        chips.push(chip);
+        for (to, a, b) in [(id(x + 1, y), 0, 1), (id(x, y + 1), 2, 3)] {
+            let bytes = u64::from(x == y) * 4096;
+            let down = x == 1 && y == 1;
+            links.push(LinkState {
+                link: Link { a: end(id(x, y), a), b: end(to, b) },
+                condition: if down { LinkCondition::Down } else { LinkCondition::Up },
+                a_to_b: Some(if down { 0 } else { bytes }),
+                b_to_a: Some(0),
+            });
+        }
+    }
+    let state = MeshState { chips, links, gaps: vec![], ..mesh(0) };
+    Arc::new(Sample { state, ..(*sample(0)).clone() })
+}

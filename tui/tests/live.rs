@@ -1,0 +1,110 @@
+//! The binary on the emulated n300 with its ring ping: what screens and verbs show was read over the bus.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+#[path = "common/terminal.rs"]
+mod pseudo;
+
+use portable_pty::CommandBuilder;
+use pseudo::Terminal;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Not the default target: a test names its mesh.
+const MESH: &str = "emulator:n300";
+
+fn answer(target: &str, arguments: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    let output = command.args(["--json", "--target", target]).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    assert!(said.contains("of its own time"), "one-shot verbs say when they looked: {said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn the_mesh_is_found_and_its_picture_is_reproducible() {
+    let mesh = answer(MESH, &["mesh"]);
+    assert_eq!(mesh, answer(MESH, &["mesh"]), "the same mesh at the same time");
+    let chips = mesh["chips"].as_array().unwrap();
+    assert_eq!(chips.len(), 2);
+    assert_eq!((&chips[0]["pcie"], &chips[1]["pcie"]), (&json!(true), &json!(false)));
+    assert_eq!(chips[1]["coord"], json!([1, 0, 0, 0]));
+    let ends =
+        |l: &Value| (l["a"]["channel"].clone(), l["b"]["channel"].clone(), l["state"].clone());
+    let links: Vec<_> = mesh["links"].as_array().unwrap().iter().map(ends).collect();
+    let up = json!("up");
+    assert_eq!(links, [(json!(8), json!(0), up.clone()), (json!(9), json!(1), up)]);
+    assert_eq!(mesh["gaps"], json!([]));
+}
+
+#[test]
+fn the_cores_of_the_ring_name_their_waypoints_and_sources() {
+    for place in ["0:e8", "0:e9", "1:e0", "1:e1"] {
+        let cores = answer(MESH, &["cores", place]);
+        let core = &cores["cores"][0];
+        assert_eq!(core["activity"], "running", "{core}");
+        assert_eq!(core["waypoint"].as_str().unwrap().len(), 4, "{core}");
+        let file = core["location"][0]["file"].as_str().unwrap();
+        assert!(file.contains("firmware/device/"), "{core}");
+        assert!(core["location"][0]["line"].is_u64(), "{core}");
+        assert_eq!(core["channels"].as_array().unwrap().len(), 8, "{core}");
+        let images = core["images"].as_array().unwrap();
+        assert!(images.len() == 3 && images.iter().all(|i| i["evidence"] == "proved"), "{core}");
+    }
+}
+
+#[test]
+fn far_memory_is_read_through_the_queues() {
+    // What the worker of that tile wrote into its own L1 is not all zeros.
+    let read = answer(MESH, &["read", "1:1-1:0x20000", "64"]);
+    let bytes = read["bytes"].as_str().unwrap();
+    assert_eq!(bytes.len(), 128);
+    assert!(bytes.bytes().any(|b| b != b'0'), "{bytes}");
+}
+
+#[test]
+fn the_ring_ping_moves_on_the_screen() {
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
+    // A pace at which a hop takes a moment also where tests run slowly.
+    command.args(["--target", "emulator:n300,pace=20M"]);
+    let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 80, 24);
+    terminal.shows("links: 2");
+    // The payload is under way on one link and then on the other.
+    for link in ["0:e8", "0:e9", "0:e8"] {
+        let start = Instant::now();
+        let row = format!("U up     {link}");
+        let carries = |text: &str| text.lines().any(|l| l.contains(&row) && l.contains(" 1K "));
+        while !carries(&terminal.text()) {
+            assert!(start.elapsed() < Duration::from_mins(1), "{link}:\n{}", terminal.text());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    terminal.press("\r");
+    terminal.shows("chip 0 tile");
+    terminal.press("\r");
+    terminal.shows("ring_ping");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+    terminal.is_given_back();
+}
+
+#[test]
+fn a_served_mesh_outlives_its_clients() {
+    let socket = std::env::temp_dir().join(format!("meshscope-live-{}.sock", std::process::id()));
+    let target = format!("socket:{}", socket.display());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(["serve", MESH, "--socket", socket.to_str().unwrap()]).stderr(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
+    assert!(said.next().unwrap().unwrap().contains(&target));
+    let times: Vec<u64> =
+        (0..2).map(|_| answer(&target, &["mesh"])["cycles"].as_u64().unwrap()).collect();
+    assert!(times[0] < times[1], "the mesh went on: {times:?}");
+    let id = server.id().to_string();
+    assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+    assert_eq!(server.wait().unwrap().code(), Some(130));
+    assert!(!socket.exists(), "it leaves nothing behind");
+}
