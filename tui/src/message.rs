@@ -18,6 +18,8 @@ pub enum Message {
     Sample(Arc<Sample>),
     /// The probe thread ended, and why.
     Lost(String),
+    /// A source file was looked for; its text, if it could be read.
+    Source(String, Option<Arc<str>>),
     /// Host time passed: microseconds since the Unix epoch. Ages on screen follow it.
     Tick(u64),
 }
@@ -31,6 +33,8 @@ pub enum Command {
     Quit,
     /// Leave, and say that it was an interruption.
     Interrupt,
+    /// Look for a source file, so that the line of a waypoint can be shown.
+    ReadSource(String),
     /// Let each look read what is on screen now.
     Look(Interest),
 }

@@ -8,7 +8,8 @@ use crate::update;
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use probe::inspect::Interest;
 use probe::snapshot::Span;
-use probe::state::{ChipState, CoreState, LinkState, MeshState, TileState};
+use probe::state::{ChipState, CoreState, LinkState, MeshState, SourceLine, TileState};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tui_input::Input;
 
@@ -88,6 +89,8 @@ pub struct Model {
     pub dropped: u64,
     /// The display stands still; looks go on.
     pub frozen: bool,
+    /// Source files by the path that the debug information names; `None` until (or unless) one is found.
+    pub sources: BTreeMap<String, Option<Arc<str>>>,
     /// Why the probe thread ended, if it did.
     pub lost: Option<String>,
     /// The screen that is shown.
@@ -145,6 +148,7 @@ impl Model {
             newest: None,
             dropped: 0,
             frozen: false,
+            sources: BTreeMap::new(),
             lost: None,
             screen: Screen::Mesh,
             trail: Vec::new(),
@@ -207,6 +211,20 @@ impl Model {
             format!("{} {} {}", l.link.a, l.link.b, state)
         };
         mesh.links.iter().filter(|l| text(l).contains(&wanted)).collect()
+    }
+
+    /// The file in which the selected core's waypoint stands, if its text was never looked for.
+    pub(crate) fn source_wanted(&self) -> Option<&str> {
+        let on_screen = self.screen == Screen::Core;
+        let place = self.core_state().filter(|_| on_screen)?.location.first()?;
+        place.file.as_deref().filter(|file| !self.sources.contains_key(*file))
+    }
+
+    /// The text of this source line, if its file was found.
+    pub(crate) fn source_text(&self, place: &SourceLine) -> Option<&str> {
+        let text = self.sources.get(place.file.as_deref()?)?.as_deref()?;
+        let line = usize::try_from(place.line?).ok()?.checked_sub(1)?;
+        text.lines().nth(line).map(str::trim).filter(|l| !l.is_empty())
     }
 
     /// The words of the selected core that pass the filter.

@@ -7,6 +7,8 @@ use crate::model::Model;
 use crate::terminal::Session;
 use crate::{update, view};
 use crossterm::event::{Event, EventStream};
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
@@ -14,6 +16,8 @@ use tokio_stream::StreamExt;
 
 /// The shortest time between two drawings.
 const DRAW_PAUSE: Duration = Duration::from_millis(33);
+/// A larger file than this is no source text.
+const MOST_SOURCE: u64 = 1 << 20;
 /// How often ages on screen may change.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -86,16 +90,29 @@ async fn turn(mut model: Model, feed: &mut Feed) -> Result<Outcome, Failure> {
             }),
             _ = ticks.tick() => Some(Message::Tick(now_micros())),
         };
-        let Some(message) = message else { continue };
-        for command in update(&mut model, message) {
-            match command {
-                Command::Draw => fresh = false,
-                Command::Quit => return Ok(Outcome::Healthy),
-                Command::Interrupt => return Err(Failure::Interrupted),
-                Command::Look(interest) => feed.look_at(interest),
+        let mut messages: VecDeque<Message> = message.into_iter().collect();
+        while let Some(message) = messages.pop_front() {
+            for command in update(&mut model, message) {
+                match command {
+                    Command::Draw => fresh = false,
+                    Command::Quit => return Ok(Outcome::Healthy),
+                    Command::Interrupt => return Err(Failure::Interrupted),
+                    Command::ReadSource(file) => {
+                        let text = source(&file);
+                        messages.push_back(Message::Source(file, text));
+                    }
+                    Command::Look(interest) => feed.look_at(interest),
+                }
             }
         }
     }
+}
+
+/// The text of a source file, where the path that the debug information names leads to one from here.
+fn source(file: &str) -> Option<Arc<str>> {
+    let about = std::fs::metadata(file).ok()?;
+    let text = about.is_file() && about.len() <= MOST_SOURCE;
+    text.then(|| std::fs::read_to_string(file).ok().map(Arc::from))?
 }
 
 fn translate(event: Event) -> Option<Message> {

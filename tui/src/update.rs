@@ -30,8 +30,16 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
             model.lost = Some(why);
             vec![Command::Draw]
         }
+        Message::Source(file, text) => {
+            model.sources.insert(file, text);
+            vec![Command::Draw]
+        }
         Message::Tick(now) => tick(model, now),
     };
+    if let Some(file) = model.source_wanted().map(str::to_owned) {
+        model.sources.insert(file.clone(), None);
+        commands.push(Command::ReadSource(file));
+    }
     if model.interest() != interest {
         commands.push(Command::Look(model.interest()));
     }

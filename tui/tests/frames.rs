@@ -334,6 +334,24 @@ fn bytes_that_were_not_read_are_not_zeros() {
 }
 
 #[test]
+fn the_line_of_the_waypoint_is_shown_where_its_file_is_found() {
+    let mut model = running((80, 24));
+    let commands = press(&mut model, ":0:e8<enter>");
+    let file = "firmware/src/erisc/flow.h";
+    assert!(commands.contains(&Command::ReadSource(file.into())), "{commands:?}");
+    assert!(picture(&model).contains("firmware/src/erisc/flow.h:58 in eth_wait"));
+    let text = "\n".repeat(57) + "    WAYPOINT(\"SACK\");\n";
+    update(&mut model, Message::Source(file.into(), Some(text.into())));
+    let shown = picture(&model);
+    assert!(
+        shown.contains("flow.h:58 in eth_wait_receiver_acknowledge   WAYPOINT(\"SACK\");"),
+        "{shown}"
+    );
+    let again = press(&mut model, "j");
+    assert!(!again.iter().any(|c| matches!(c, Command::ReadSource(_))), "asked for once");
+}
+
+#[test]
 fn gg_and_shift_g_reach_the_ends() {
     let mut model = running((80, 24));
     press(&mut model, ":0:e8<enter>G");

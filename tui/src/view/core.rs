@@ -5,10 +5,11 @@ use super::mesh::{titled, window};
 use super::reading::long;
 use super::{hex, tiles};
 use crate::geometry;
+use crate::glyph::Missing;
 use crate::model::{CorePane, Model};
 use crate::words;
 use layouts::EthId;
-use probe::state::{CoreState, ImageUse, LaunchState, NamedWord, Reading};
+use probe::state::{CoreState, ImageUse, LaunchState, NamedWord, Reading, SourceLine};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
@@ -62,14 +63,14 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
     first.extend([Span::styled("   heartbeat ", model.theme.dim()), Span::raw(beat)]);
     let go = long(g, &core.go, |s| words::go(*s).to_owned());
     first.extend([Span::styled("   go ", model.theme.dim()), Span::raw(go)]);
-    let at = core
-        .location
-        .first()
-        .map_or_else(|| g.missing(crate::glyph::Missing::Unknown).to_owned(), full_source);
+    let at = core.location.first().map_or_else(
+        || vec![Span::raw(g.missing(Missing::Unknown))],
+        |place| place_and_text(model, place),
+    );
     let callers: Vec<_> = core.location.iter().skip(1).map(source).collect();
     vec![
         Line::from(first),
-        Line::from(vec![label(model, "source"), Span::raw(at)]),
+        Line::from([vec![label(model, "source")], at].concat()),
         Line::from(vec![label(model, "inlined in"), Span::raw(callers.join(" < "))]),
         link_line(model).unwrap_or_default(),
         Line::from(vec![label(model, "launch"), Span::raw(long(g, &core.launch, launch))]),
@@ -89,8 +90,19 @@ fn launch(launch: &LaunchState) -> String {
     )
 }
 
+/// A place with the text that stands there; without the text, its whole path.
+fn place_and_text(model: &Model, place: &SourceLine) -> Vec<Span<'static>> {
+    match model.source_text(place) {
+        None => vec![Span::raw(full_source(place))],
+        Some(text) => {
+            let text = Span::styled(format!("   {text}"), model.theme.title());
+            vec![Span::raw(source(place)), text]
+        }
+    }
+}
+
 /// The whole path, as far as it is known.
-fn full_source(line: &probe::state::SourceLine) -> String {
+fn full_source(line: &SourceLine) -> String {
     let at = match (&line.file, line.line) {
         (Some(file), Some(n)) => format!("{file}:{n}"),
         (Some(file), None) => file.clone(),
