@@ -50,6 +50,32 @@ fn every_tile_reaches_every_chip() {
     }
 }
 
+/// What the host sees, and when, of firmware that beats, waits, relays and answers.
+fn diary(sleep: bool) -> Vec<(u64, Vec<u8>)> {
+    let mut line = Line::sleeping(sleep);
+    let mut diary = Vec::new();
+    for round in 0..6 {
+        line.mesh.clock(1_000 + 7_777 * round);
+        for (at, chip) in [(6, 3), (9, 1), (15, 2)] {
+            let (value, flags) = line.read(at, address(COORDS[chip], TILE, 0x1C));
+            diary.push((line.mesh.now(), vec![value as u8, flags as u8]));
+        }
+    }
+    for channel in [0, 6, 9, 15] {
+        let bytes = line.bytes(channel, 0, 0x2000);
+        diary.push((line.mesh.now(), bytes));
+    }
+    diary
+}
+
+#[test]
+fn no_byte_and_no_cycle_shows_that_harts_sleep() {
+    let (asleep, awake) = (diary(true), diary(false));
+    for (entry, (asleep, awake)) in asleep.iter().zip(&awake).enumerate() {
+        assert!(asleep == awake, "entry {entry} at {} and {}", asleep.0, awake.0);
+    }
+}
+
 #[test]
 fn a_chip_that_is_not_there_and_a_wrong_address_are_errors() {
     let mut line = Line::new();

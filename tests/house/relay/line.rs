@@ -80,9 +80,14 @@ pub(super) fn address(chip: [u8; 4], tile: (u8, u8), offset: u32) -> (u64, [u8; 
 impl Line {
     /// The mesh some time after power on.
     pub(super) fn new() -> Self {
+        Self::sleeping(true)
+    }
+
+    /// The same, where harts may sleep or not.
+    pub(super) fn sleeping(sleep: bool) -> Self {
         let links = LINKS.map(|(a, b)| LinkConfig::new(a, b)).to_vec();
         let chips = (0..COORDS.len()).map(chip).collect();
-        let config = MeshConfig { chips, links, ..MeshConfig::default() };
+        let config = MeshConfig { chips, links, sleep, ..MeshConfig::default() };
         let mut line = Self { mesh: Mesh::new(config).unwrap() };
         line.mesh.clock(60_000);
         line
