@@ -39,6 +39,18 @@ pub(crate) enum Body {
     AtomicResult { addr: u64, value: u32, id: u8 },
 }
 
+impl Body {
+    /// Does it ask for a register of a Tensix or Ethernet tile's NIU?
+    pub(crate) fn is_for_niu(&self) -> bool {
+        match self {
+            Self::Write { addr, .. } | Self::Inline { addr, .. } | Self::Read { addr, .. } => {
+                matches!(*addr as u32, 0xFFB2_0000..0xFFB4_0000)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A packet on an Ethernet link.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {

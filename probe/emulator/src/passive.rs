@@ -94,6 +94,10 @@ impl Passive {
                 niu.count(c::READS_RECEIVED, 1);
                 niu.count(c::READ_RESPONSES_SENT, 1);
                 niu.count(c::READ_WORDS_SENT, data_flits(*len) as u32);
+                let dram = matches!(self.backend, Backend::Dram(_)) && *addr < CHANNEL_BYTES;
+                if dram && (addr ^ to_addr) & 31 != 0 {
+                    return Err((Refusal::refused("dram-read-alignment"), *addr));
+                }
                 let mut data = vec![0; *len as usize];
                 self.read(port, noc, *addr, &mut data, now).map_err(|r| (r, *addr))?;
                 let body = Body::ReadData { addr: *to_addr, data, id: *id };

@@ -1,5 +1,6 @@
 //! What a command buffer asks for: its fields decoded into a request, split into packets of at most 8192 bytes.
 
+use crate::blocks::REGISTERS;
 use crate::condition::Refusal;
 use crate::grid::{self, Xy};
 use crate::niu::{Niu, counter, field};
@@ -79,6 +80,12 @@ pub(crate) fn data_flits(len: u32) -> u64 {
     u64::from(len).div_ceil(FLIT).max(1)
 }
 
+/// Between memories both addresses must agree modulo 16, otherwise modulo 4 (wormhole.md 3.3); silicon delivers something else.
+fn aligned(targ: u64, ret: u64) -> bool {
+    let memories = targ < u64::from(REGISTERS) && ret < u64::from(REGISTERS);
+    (targ ^ ret) & if memories { 15 } else { 3 } == 0
+}
+
 /// A 36-bit address and the two corner pairs of a LO/MID pair.
 fn address(lo: u32, mid: u32) -> (u64, Xy, Xy) {
     let coordinate = |at: u32| (mid >> at & 63) as u8;
@@ -120,6 +127,8 @@ impl Niu {
             (action, targ, targ_end, targ_start, None)
         } else if inline {
             (Action::Inline { value, mask: len }, targ, targ_end, targ_start, Some(self.at))
+        } else if !masked && !aligned(targ, ret) {
+            return Err(Refusal::refused("noc-alignment"));
         } else if write {
             let (len, mask) = if masked { (32, Some(len)) } else { (len.min(MAX_PACKET), None) };
             (Action::Write { len, from: targ, mask }, ret, ret_end, ret_start, Some(targ_tile))

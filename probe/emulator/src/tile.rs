@@ -88,8 +88,10 @@ impl Tile {
             What::Leave { noc, request } => blocks.leave(noc, &request, now, memory),
             What::Packet(packet) => {
                 let (x, y) = packet.from;
-                if self.harvested || self.hung {
-                    let name = if self.harvested { HARVESTED.name } else { "tile-hung" };
+                // Of a harvested tile only the NIUs answer.
+                let lost = self.harvested && !packet.body.is_for_niu();
+                if lost || self.hung {
+                    let name = if lost { HARVESTED.name } else { "tile-hung" };
                     blocks.report(now, Actor::Noc { x, y }, name, 0);
                 } else if let Err((refusal, addr)) =
                     blocks.receive(*packet, now, memory, &mut orders)

@@ -142,6 +142,30 @@ fn noc_1_and_translation() {
     assert_eq!(host.register((1, 1), niu1 + 0x204), 2);
 }
 
+/// Memories must agree modulo 16: silicon would deliver other bytes, so the core that asks stops.
+#[test]
+fn misaligned_requests_are_refused() {
+    let mut host = Host::n150();
+    let own = mid((1, 1));
+    let start = |host: &mut Host, words: [u32; 8]| {
+        for (offset, word) in
+            [0x00, 0x04, 0x0C, 0x10, 0x18, 0x1C, 0x20, 0x24].into_iter().zip(words)
+        {
+            host.set_register((1, 1), NIU + offset, word);
+        }
+        host.set_register((1, 1), NIU + 0x28, 1);
+        host.mesh.clock(1000);
+        host.mesh.conditions().last().map(|condition| condition.name)
+    };
+    let bad = start(&mut host, [0x1000, own, 0x2004, mid((2, 2)), 0, 0x12, 16, 0]);
+    assert_eq!(bad, Some("noc-alignment"));
+    let bad = start(&mut host, [0x1010, mid((0, 0)), 0x2000, own, 0, 0x2090, 16, 0]);
+    assert_eq!(bad, Some("dram-read-alignment"));
+    let good = start(&mut host, [0xFFB2_002C, mid((2, 2)), 0x2000, own, 0, 0x2090, 4, 0]);
+    assert_eq!(good, bad);
+    assert_eq!(word(&mut host, (1, 1), 0x2000), 0x1060_A082);
+}
+
 /// DRAM answers over either port; what does not exist is never answered and leaves its mark in the counters.
 #[test]
 fn dram_and_nowhere() {
