@@ -70,6 +70,11 @@ fn one_chip() -> Host {
 }
 
 #[test]
+fn windows() {
+    play(one_chip(), include_str!("vendor/windows.txt"));
+}
+
+#[test]
 fn niu() {
     play(one_chip(), include_str!("vendor/niu.txt"));
 }
