@@ -239,7 +239,10 @@ impl Model {
         let mut interest = Interest { links: true, ..Interest::default() };
         match self.screen {
             Screen::Mesh | Screen::Gaps => {}
-            Screen::Chip => interest.compute.push(self.chip),
+            Screen::Chip => {
+                interest.compute.push(self.chip);
+                interest.tile = Some((self.chip, self.tile));
+            }
             Screen::Core => {
                 interest.tile = Some((self.chip, self.tile));
                 interest.spans = self.watched().into_iter().collect();

@@ -254,7 +254,7 @@ fn enter_goes_in_and_esc_comes_back() {
     assert!(commands.iter().any(asks), "{commands:?}");
     let commands = press(&mut model, "<esc>");
     let chip =
-        |c: &Command| matches!(c, Command::Look(i) if i.tile.is_none() && i.compute.len() == 1);
+        |c: &Command| matches!(c, Command::Look(i) if i.spans.is_empty() && i.compute.len() == 1);
     assert!(commands.iter().any(chip), "{commands:?}");
     press(&mut model, "<esc><esc><esc>");
     assert_eq!(model.screen, Screen::Mesh, "Esc never leaves the program");

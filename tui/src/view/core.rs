@@ -67,11 +67,13 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
         || vec![Span::raw(g.missing(Missing::Unknown))],
         |place| place_and_text(model, place),
     );
-    let callers: Vec<_> = core.location.iter().skip(1).map(source).collect();
+    let frames = core.location.iter().filter_map(|l| l.function.as_deref());
+    // Template arguments tell nothing here and take the room of the callers.
+    let frames: Vec<_> = frames.map(|f| f.split('<').next().unwrap_or(f)).collect();
     vec![
         Line::from(first),
         Line::from([vec![label(model, "source")], at].concat()),
-        Line::from(vec![label(model, "inlined in"), Span::raw(callers.join(" < "))]),
+        Line::from(vec![label(model, "within"), Span::raw(frames.join(" < "))]),
         link_line(model).unwrap_or_default(),
         Line::from(vec![label(model, "launch"), Span::raw(long(g, &core.launch, launch))]),
         Line::from(images(model, core)),
