@@ -35,21 +35,34 @@ pub(crate) struct Agenda {
     soon: Vec<usize>,
     is_soon: Vec<bool>,
     horizon: u64,
+    /// No other unit does anything before this cycle; it may be too low, which the next look at all of them mends.
+    others_from: u64,
 }
 
 impl Agenda {
     /// An agenda of so many units with nothing to do.
     pub(crate) fn new(units: usize) -> Self {
         let never = Next { activity: u64::MAX, emission: u64::MAX };
-        Self { next: vec![never; units], soon: Vec::new(), is_soon: vec![false; units], horizon: 0 }
+        Self {
+            next: vec![never; units],
+            soon: Vec::new(),
+            is_soon: vec![false; units],
+            horizon: 0,
+            others_from: u64::MAX,
+        }
     }
 
     /// Notes what a unit will do next.
     pub(crate) fn set(&mut self, unit: usize, next: Next) {
         self.next[unit] = next;
-        if next.activity < self.horizon && !self.is_soon[unit] {
+        if self.is_soon[unit] {
+            return;
+        }
+        if next.activity < self.horizon {
             self.is_soon[unit] = true;
             self.soon.push(unit);
+        } else {
+            self.others_from = self.others_from.min(next.activity);
         }
     }
 
@@ -58,9 +71,10 @@ impl Agenda {
         self.next[unit].activity
     }
 
-    /// The first cycle at which any unit does something.
+    /// No unit does anything before this cycle.
     pub(crate) fn next_activity(&self) -> u64 {
-        self.next.iter().map(|next| next.activity).min().unwrap_or(u64::MAX)
+        let soon = self.soon.iter().map(|unit| self.next[*unit].activity).min();
+        soon.unwrap_or(u64::MAX).min(self.others_from)
     }
 
     /// The `at`th of the units that have something to do soon.
@@ -74,12 +88,17 @@ impl Agenda {
         if start < self.horizon {
             return (start < until).then_some(window);
         }
+        if self.others_from >= until {
+            return None;
+        }
         // Nobody is left before the horizon: it moves on.
-        let start = self.next_activity();
+        let start = self.next.iter().map(|next| next.activity).min().unwrap_or(u64::MAX);
+        self.others_from = start;
         if start >= until {
             return None;
         }
         self.horizon = start.saturating_add(SPAN);
+        self.others_from = u64::MAX;
         for unit in 0..self.next.len() {
             let next = self.next[unit];
             self.set(unit, next);
@@ -96,6 +115,7 @@ impl Agenda {
             let next = self.next[unit];
             if next.activity >= self.horizon {
                 self.is_soon[unit] = false;
+                self.others_from = self.others_from.min(next.activity);
                 self.soon.swap_remove(at);
                 continue;
             }
@@ -134,6 +154,7 @@ mod tests {
         let window = agenda.window(u64::MAX).map(|w| (w.others(2), agenda.soon(0)));
         assert_eq!(window, Some((100 + 2 * SPAN, Some(2))));
         agenda.set(2, next(u64::MAX - 5));
+        assert!(agenda.window(5000).is_none());
         assert_eq!(agenda.next_activity(), 5000);
     }
 }

@@ -122,9 +122,15 @@ impl Mesh {
     fn run_chips(&mut self, end: u64) {
         let busy = self.chips.iter().filter(|chip| chip.next_activity() < end).count();
         match &self.pool {
-            Some(pool) if busy > 1 => pool.scope(|scope| {
-                for chip in self.chips.iter_mut().filter(|chip| chip.next_activity() < end) {
+            // The caller's thread takes the first chip itself: handing over costs more than a short window.
+            Some(pool) if busy > 1 => pool.in_place_scope(|scope| {
+                let mut due = self.chips.iter_mut().filter(|chip| chip.next_activity() < end);
+                let own = due.next();
+                for chip in due {
                     scope.spawn(move |_| chip.run(end));
+                }
+                if let Some(chip) = own {
+                    chip.run(end);
                 }
             }),
             _ => self.chips.iter_mut().for_each(|chip| chip.run(end)),
@@ -366,7 +372,8 @@ fn check_links(config: &MeshConfig) -> Result<Peers, ConfigError> {
 /// Threads for chips, if more than one is wanted and can be had; no byte depends on it.
 fn thread_pool(config: &MeshConfig) -> Option<rayon::ThreadPool> {
     let threads = config.threads.min(config.chips.len());
-    (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok())?
+    let helpers = threads.saturating_sub(1);
+    (helpers > 0).then(|| rayon::ThreadPoolBuilder::new().num_threads(helpers).build().ok())?
 }
 
 /// What is added to the cycle count to give a chip's wall clock: below 2^40 cycles (18 minutes), from the seed by splitmix64.

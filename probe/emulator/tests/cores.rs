@@ -124,6 +124,46 @@ fn packets_cross_the_link_in_order() {
     assert_eq!((host.register((9, 6), txq + 0x34), host.register((9, 6), txq + 0x40)), (1, 4));
 }
 
+/// The published 530-620 ns one way for a small packet (wormhole.md 5.2), to the cycle: latch 8, fetch 20, 66 bytes on the
+/// wire 6, way 500. And two kilobytes in two packets, at 12.5 bytes a cycle.
+#[test]
+fn links_take_their_time() {
+    let arrives = |len: u32, after: u64| {
+        let mut config = MeshConfig::n300();
+        config.links.push(emulator::LinkConfig::new((0, 0), (0, 1)));
+        let mut host = Host::new(config);
+        host.write_tile((9, 0), 0x5000, &vec![7; len as usize]);
+        for (offset, value) in [(0x14, 0x5000), (0x18, len), (0x1C, 0x6000), (0x04, 2)] {
+            host.set_register((9, 0), 0xFFB9_0000 + offset, value);
+        }
+        // The command was stored 10 cycles ago, and pointing the window takes 10 more.
+        host.mesh.clock(after - 20);
+        host.read_tile((1, 0), 0x6000 + u64::from(len) - 1, 1) == [7]
+    };
+    assert!(!arrives(16, 534) && arrives(16, 535));
+    let wire = (1488u64 + 50) * 2;
+    let both = wire.div_ceil(25) + ((2000 - 1488 + 50) * 2u64).div_ceil(25);
+    assert!(!arrives(2000, 528 + both) && arrives(2000, 529 + both));
+}
+
+/// A NoC write of 64 bytes to the next column: issue 5, three flits, 5 + 9 + 5 on the way.
+#[test]
+fn the_noc_takes_its_time() {
+    let arrives = |after: u64| {
+        let mut host = Host::n150();
+        host.write_tile((1, 1), 0x5000, &[7; 64]);
+        let (own, next) = (1 << 4 | 1 << 10, 2 << 4 | 1 << 10);
+        for (offset, value) in
+            [(0, 0x5000), (4, own), (0xC, 0x6000), (0x10, next), (0x1C, 2), (0x20, 64), (0x28, 1)]
+        {
+            host.set_register((1, 1), 0xFFB2_0000 + offset, value);
+        }
+        host.mesh.clock(after - 20);
+        host.read_tile((2, 1), 0x6000, 64) == [7; 64]
+    };
+    assert!(!arrives(27) && arrives(28));
+}
+
 /// A source that is reused before its packet was fetched sends the new bytes: the bug shows.
 #[test]
 fn the_source_must_stay_intact() {
