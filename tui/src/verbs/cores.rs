@@ -8,7 +8,7 @@ use crate::view::source;
 use crate::{shape, words};
 use layouts::{EthId, Tile, TileKind, wormhole};
 use probe::inspect::Interest;
-use probe::state::{CoreState, MeshState};
+use probe::state::{CoreState, MeshState, NamedWord};
 use probe::target::Mesh;
 
 const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
@@ -29,19 +29,22 @@ pub(super) fn run(
     if style.json {
         json(&shape::cores(target, state, words, passes))?;
     } else {
-        let mut table = Columns::new(&HEAD);
         let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
-        for core in all.filter(|c| passes(c)) {
+        let all: Vec<_> = all.filter(|c| passes(c)).collect();
+        let mut table = Columns::new(&HEAD);
+        for core in &all {
             table.row(row(style, core));
-            if words {
-                for word in &core.words {
-                    let value = cell(style, &word.value, |v| format!("{v:#x}"));
-                    let at = format!("{:#x}", word.addr);
-                    table.row(vec![String::new(), at, value, word.name.clone()]);
-                }
-            }
         }
-        text(&table.text())?;
+        let lines = table.text();
+        if words {
+            let (head, rows) = lines.split_once('\n').unwrap_or_default();
+            let with_words =
+                |(line, core): (&str, &&CoreState)| format!("{line}\n{}", word_lines(style, core));
+            let body: Vec<_> = rows.lines().zip(&all).map(with_words).collect();
+            text(&format!("{head}\n{}", body.concat()))?;
+        } else {
+            text(&lines)?;
+        }
     }
     Ok(judge(state))
 }
@@ -63,6 +66,15 @@ fn interest(mesh: &Mesh, place: Option<Place>) -> Interest {
         Some(Place::Address(_)) | None => return Interest::everything(mesh),
     };
     Interest { tile: Some(tile), ..Interest::default() }
+}
+
+/// The decoded words of a core, below its own line.
+fn word_lines(style: Style, core: &CoreState) -> String {
+    let line = |word: &NamedWord| {
+        let value = cell(style, &word.value, |v| format!("{v:#x}"));
+        format!("      {:<9} {value:<12} {}\n", format!("{:#x}", word.addr), word.name)
+    };
+    core.words.iter().map(line).collect::<Vec<_>>().concat()
 }
 
 fn row(style: Style, core: &CoreState) -> Vec<String> {

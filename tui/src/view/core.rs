@@ -185,7 +185,7 @@ fn word_row(model: &Model, word: &NamedWord, chosen: bool) -> Row<'static> {
 
 /// Hexadecimal in the width of the member, and beside it the letters of a waypoint or the decimal value.
 pub(super) fn value(value: u64, size: u32) -> String {
-    let hex = format!("{value:#0w$x}", w = 2 + 2 * size as usize);
+    let hex = format!("{value:#0w$x}", w = 2 + 2 * size.min(8) as usize);
     let bytes = value.to_le_bytes();
     let letters = bytes.get(..size as usize).unwrap_or_default();
     let text = letters.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
@@ -236,6 +236,11 @@ fn draw_channels(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect,
     frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), lower);
 }
 
+/// The first byte after a word.
+pub(super) fn end_of(word: &NamedWord) -> u64 {
+    word.addr.saturating_add(word.size.into())
+}
+
 /// The words that overlap these bytes of the tile, by address.
 pub(super) fn overlapping(
     core: &CoreState,
@@ -243,7 +248,7 @@ pub(super) fn overlapping(
     to: u64,
 ) -> impl Iterator<Item = (usize, &NamedWord)> {
     let words = core.words.iter().enumerate();
-    words.filter(move |(_, w)| w.addr < to && w.addr + u64::from(w.size) > from)
+    words.filter(move |(_, w)| w.addr < to && end_of(w) > from)
 }
 
 /// A value in few letters, for the overlay.

@@ -1,6 +1,6 @@
 //! The memory pane: bytes of the tile, with the names of the members that lie over them.
 
-use super::core::{brief, overlapping, value};
+use super::core::{brief, end_of, overlapping, value};
 use super::mesh::titled;
 use super::reading::{access, long};
 use crate::glyph::Missing;
@@ -51,8 +51,7 @@ fn row_line(
     let mut reason = None;
     for i in 0..16 {
         let at = addr + i;
-        let member =
-            members.iter().find(|(_, w)| (w.addr..w.addr + u64::from(w.size)).contains(&at));
+        let member = members.iter().find(|(_, w)| (w.addr..end_of(w)).contains(&at));
         let style = member.map_or(Style::new(), |(n, _)| model.theme.member(n % 2 == 1));
         let gap = if i % 4 == 0 { " " } else { "" };
         let (cell, style) = match byte(model, at) {

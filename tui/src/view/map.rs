@@ -64,19 +64,24 @@ impl<'a> Map<'a> {
     /// Chooses the largest scale at which the whole map fits, or the smallest, which scrolls.
     pub(super) fn new(model: &'a Model, mesh: &'a MeshState, area: Rect) -> Self {
         let places = places(mesh);
-        let columns = places.iter().map(|p| p.column as u16 + 1).max().unwrap_or(1);
-        let rows = places.iter().map(|p| p.row as u16 + 1).max().unwrap_or(1);
-        let fits = |(w, g): &(u16, u16)| columns * w + (columns - 1) * g <= area.width;
+        let columns = places.iter().map(|p| p.column + 1).max().unwrap_or(1);
+        let rows = places.iter().map(|p| p.row + 1).max().unwrap_or(1);
+        let fits = |(w, g): &(u16, u16)| {
+            columns * usize::from(*w) + (columns - 1) * usize::from(*g) <= usize::from(area.width)
+        };
         let (wide, gap) = WIDTHS.into_iter().find(fits).unwrap_or((6, 4));
-        let room = area.height.saturating_sub(5);
-        let high = HEIGHTS.into_iter().find(|h| rows * h + (rows - 1) <= room).unwrap_or(3);
+        let room = usize::from(area.height.saturating_sub(5));
+        let high =
+            HEIGHTS.into_iter().find(|h| rows * usize::from(*h) + (rows - 1) <= room).unwrap_or(3);
         Self { model, mesh, places, box_size: (wide, high), gutter: (gap, u16::from(rows > 1)) }
     }
 
     /// Rows that the whole map wants: the boxes and a line about links that are not drawn.
     pub(super) fn height(&self) -> u16 {
-        let rows = self.places.iter().map(|p| p.row as u16 + 1).max().unwrap_or(1);
-        rows * self.box_size.1 + (rows - 1) * self.gutter.1 + u16::from(self.hidden() > 0)
+        let rows = self.places.iter().map(|p| p.row + 1).max().unwrap_or(1);
+        let (high, gap) = (usize::from(self.box_size.1), usize::from(self.gutter.1));
+        let all = rows * high + (rows - 1) * gap + usize::from(self.hidden() > 0);
+        u16::try_from(all).unwrap_or(u16::MAX)
     }
 
     fn corner(&self, place: Place) -> (i32, i32) {

@@ -15,7 +15,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     // The list keeps its head and at least three links in sight; the map takes what it can use of the rest.
     let least = 5.min(area.height / 2);
     let tall = map.height().min(area.height.saturating_sub(least));
-    let listed = 2 + model.links().len() as u16;
+    let listed = u16::try_from(2 + model.links().len()).unwrap_or(u16::MAX);
     // Where there is room below the list, both ends of the selected link are told side by side.
     let room = area.height - tall;
     let told = if room >= listed.min(room / 2) + links::DETAIL { links::DETAIL } else { 0 };
