@@ -37,7 +37,7 @@ pub enum Pace {
 }
 
 /// A person can follow a hop of the default ring ping at this pace: it rests half a second.
-const DEFAULT_PACE: Pace = Pace::CyclesPerSecond(10_000_000);
+pub const DEFAULT_PACE: Pace = Pace::CyclesPerSecond(10_000_000);
 /// Rest at each hop, in cycles.
 const DWELL_CYCLES: u32 = 5_000_000;
 /// Rest of the worker between two patterns, in cycles.

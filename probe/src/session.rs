@@ -5,7 +5,7 @@ use crate::images::ImageMap;
 use crate::inspect::{Interest, inspect, plan, plan_proofs, plan_tables};
 use crate::machine::BarTarget;
 use crate::queue::Patience;
-use crate::scene::{Pace, SceneError};
+use crate::scene::{DEFAULT_PACE, Pace, SceneError};
 use crate::snapshot::{AccessError, Snapshot};
 use crate::socket_bar::SocketBar;
 use crate::spec::{SpecError, TargetSpec};
@@ -107,7 +107,13 @@ impl Session {
                 target
             }
             TargetSpec::Ttsim(library) => over_ttsim(words, &library, host).map_err(gone)?,
-            TargetSpec::Socket(path) => over_socket(words, &path).map_err(gone)?,
+            TargetSpec::Socket(path) => {
+                let bar = SocketBar::connect(&path).map_err(gone)?;
+                if bar.welcome().profile == emulator_bar::PROFILE {
+                    pacer = Some(Pacer::new(DEFAULT_PACE));
+                }
+                over_bar(words, bar).map_err(gone)?
+            }
             TargetSpec::Silicon(name) => return Err(OpenError::NotYet(name)),
             TargetSpec::Recording(path) => return Err(OpenError::IsRecording(path)),
         };
@@ -227,10 +233,6 @@ impl Pacer {
 fn over_ttsim(words: &str, library: &Path, host: &HostCommand) -> Result<BarTarget, AccessError> {
     let bar = ttsim::open(library, host)?;
     over_bar(words, bar)
-}
-
-fn over_socket(words: &str, path: &Path) -> Result<BarTarget, AccessError> {
-    over_bar(words, SocketBar::connect(path)?)
 }
 
 fn over_bar(words: &str, bar: SocketBar) -> Result<BarTarget, AccessError> {

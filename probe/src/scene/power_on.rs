@@ -26,6 +26,7 @@ pub(super) fn config(
         seed,
         chips: chips.collect::<Result<_, _>>()?,
         links: descriptor.links.iter().map(link).collect(),
+        // The chips of a small mesh meet every few hundred cycles: a second thread would mostly wait.
         threads: 1,
         ..MeshConfig::default()
     })

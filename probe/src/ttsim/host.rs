@@ -34,11 +34,18 @@ pub fn host_if_asked(mut arguments: impl Iterator<Item = OsString>) -> Option<Ex
 
 fn host(path: &Path) -> Result<(), String> {
     let mut stream = stdin_socket().map_err(|error| format!("stdin is no socket: {error}"))?;
-    let mut library =
-        Library::load(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut library = Library::load(path).map_err(|error| reason(path, &error))?;
     let machine = format!("ttsim:{}", path.display());
     let welcome = Welcome { machine, profile: PROFILE.to_owned(), ..Welcome::default() };
     serve_one(&mut library, &mut stream, &welcome).map_err(|error| error.to_string())
+}
+
+/// The loader's own words stand in the source of the error.
+fn reason(path: &Path, error: &libloading::Error) -> String {
+    let source = std::error::Error::source(error).map(ToString::to_string);
+    let words = source.unwrap_or_else(|| error.to_string());
+    let path = path.display().to_string();
+    if words.contains(&path) { words } else { format!("{path}: {words}") }
 }
 
 fn stdin_socket() -> io::Result<UnixStream> {
