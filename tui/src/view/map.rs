@@ -1,12 +1,15 @@
 //! The map of the mesh: a box per chip at its coordinates, and the links in the gutters between boxes.
 
+mod chip;
+
+use self::chip::chip_lines;
 use super::links::waypoint;
-use crate::glyph::{Missing, link_letter};
+use crate::glyph::link_letter;
 use crate::model::{MeshPane, Model};
 use crate::place::{Place, places};
 use crate::words;
-use layouts::{ChipId, EthId, TileKind};
-use probe::state::{Activity, ChipState, LinkCondition, LinkState, MeshState};
+use layouts::{ChipId, EthId};
+use probe::state::{ChipState, LinkCondition, LinkState, MeshState};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -343,68 +346,4 @@ fn wire(
         Span::styled(letter, style),
         side(right, rest, model.glyphs.to_right(), false),
     ]
-}
-
-/// What a box says of its chip, the most telling line first.
-fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Span<'static>> {
-    let info = &chip.chip;
-    let way = match (info.pcie, &info.gateway) {
-        (true, _) => "PCIe".to_owned(),
-        (false, Some(gates)) if wide => {
-            let first = gates.first().map(EthId::to_string).unwrap_or_default();
-            format!("remote by {first}")
-        }
-        (false, _) => "remote".to_owned(),
-    };
-    let at = info.coord.map_or("no coordinates".to_owned(), |c| {
-        if wide {
-            format!("x{} y{} rack {} shelf {}", c.x, c.y, c.rack, c.shelf)
-        } else {
-            format!("{},{}", c.x, c.y)
-        }
-    });
-    let first = match &info.board {
-        Some(board) if wide => format!("{board}  {way}"),
-        _ => way,
-    };
-    let mut lines = vec![
-        Span::raw(first),
-        Span::styled(at, model.theme.dim()),
-        Span::raw(running(model, chip, TileKind::Eth, if wide { "erisc" } else { "E" }, wide)),
-        Span::raw(running(model, chip, TileKind::Tensix, if wide { "tensix" } else { "T" }, wide)),
-    ];
-    if wide {
-        lines.push(Span::styled(last_words(chip), model.theme.dim()));
-    }
-    lines
-}
-
-/// How many cores of a kind run; what was not read is not counted as standing still.
-fn running(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool) -> String {
-    let tiles = chip.tiles.iter().filter(|t| t.kind == kind && !t.harvested);
-    let known: Vec<_> = tiles.flat_map(|t| &t.cores).filter_map(|c| c.activity.known()).collect();
-    if known.is_empty() {
-        let unread = model.glyphs.missing(Missing::Unread);
-        return if wide {
-            format!("{name} {unread} not looked at")
-        } else {
-            format!("{name} {unread}")
-        };
-    }
-    let run = known.iter().filter(|a| ***a == Activity::Running).count();
-    let all = known.len();
-    if wide { format!("{name} {run} of {all} run") } else { format!("{name} {run}/{all}") }
-}
-
-/// The commonest waypoints of the chip's Tensix cores, so that movement there shows on the map.
-fn last_words(chip: &ChipState) -> String {
-    let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
-    for core in chip.tiles.iter().filter(|t| t.kind == TileKind::Tensix).flat_map(|t| &t.cores) {
-        if let Some(waypoint) = core.waypoint.known() {
-            *counts.entry(waypoint).or_default() += 1;
-        }
-    }
-    let mut all: Vec<_> = counts.into_iter().collect();
-    all.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
-    all.iter().take(3).map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join("  ")
 }
