@@ -3,64 +3,29 @@
 //! Chips are never told. What cannot be learned becomes a sentence in `Mesh::problems`, and the rest
 //! of the mesh stays usable (words and rules: wormhole.md 5.3 and 6.8).
 
+mod port;
+
 use crate::access::{Access, Route};
 use crate::snapshot::AccessError;
 use crate::target::{Chip, Link, Mesh};
 use crate::telemetry::board_id;
 use crate::wormhole::{config_id, eth_register, eth_tile};
 use layouts::{Board, ChipCoord, ChipId, EthId, NocXy, wormhole};
+use port::{CHANNELS, Peer, Port, Words};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Devices 0 to 31 exist at most; the simulator ends its process when asked for more.
 const DEVICES: u8 = 32;
-const CHANNELS: u8 = 16;
 /// ttsim's firmware beats within so many cycles of its start, silicon's has long since.
 const FIRST_BEAT_CYCLES: u64 = 2_000;
 /// How often a machine whose links are still training is looked at again, and the time between.
 const TRAINING_LOOKS: u32 = 50;
 const TRAINING_CYCLES: u64 = 200_000;
 
-/// Train status while it goes on (wormhole.md 5.3).
-const TRAINING: u32 = 0;
-
 /// The mesh and the way to each of its chips.
 pub(crate) struct Found {
     pub(crate) mesh: Mesh,
     pub(crate) routes: BTreeMap<ChipId, Route>,
-}
-
-/// What an Ethernet tile's firmware says of itself and its peer.
-#[derive(Clone, Debug, Default)]
-struct Port {
-    heartbeat: u32,
-    version: u32,
-    routing_off: bool,
-    train: u32,
-    link_error: u32,
-    coord: Place,
-    own_id: u64,
-    peer: Peer,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Place {
-    x: u8,
-    y: u8,
-    rack: u8,
-    shelf: u8,
-}
-
-impl From<Place> for ChipCoord {
-    fn from(c: Place) -> Self {
-        Self { x: c.x, y: c.y, rack: c.rack, shelf: c.shelf }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Peer {
-    id: u64,
-    channel: u8,
-    coord: Place,
 }
 
 /// A chip on the way to getting its number.
@@ -351,75 +316,5 @@ impl Walk<'_> {
             gateway,
             harvested_rows: chip.harvested_rows.clone(),
         }
-    }
-}
-
-impl Port {
-    fn decode(words: &Words) -> Self {
-        let l1 = &wormhole().eth.l1;
-        let pair = |low: u64, high: u64| u64::from(words.at(high)) << 32 | u64::from(words.at(low));
-        let (local, place, rack) = (
-            words.at(l1.local_coord.at),
-            words.at(l1.remote_coord.at),
-            words.at(l1.remote_rack.at),
-        );
-        Self {
-            heartbeat: words.at(l1.heartbeat.at),
-            version: words.at(l1.firmware_version.at) & 0xFF_FFFF,
-            routing_off: words.at(l1.routing_disabled.at) != 0,
-            train: words.at(l1.train_status.at),
-            link_error: words.at(l1.link_error.at),
-            coord: Place {
-                rack: local as u8,
-                shelf: (local >> 8) as u8,
-                x: (local >> 16) as u8,
-                y: (local >> 24) as u8,
-            },
-            own_id: pair(l1.local_board_id_low.at, l1.local_board_id_high.at),
-            peer: Peer {
-                id: pair(l1.remote_board_id_low.at, l1.remote_board_id_high.at),
-                channel: words.at(l1.remote_channel.at) as u8,
-                coord: Place {
-                    x: (place >> 16 & 0x3F) as u8,
-                    y: (place >> 22 & 0x3F) as u8,
-                    rack: rack as u8,
-                    shelf: (rack >> 8) as u8,
-                },
-            },
-        }
-    }
-
-    /// Firmware has run here: it published a version and has beaten once (wormhole.md 5.3).
-    fn is_alive(&self) -> bool {
-        self.heartbeat != 0 && self.heartbeat != u32::MAX && self.version != 0
-    }
-
-    fn is_up(&self) -> bool {
-        self.is_alive()
-            && self.train == wormhole().eth.values.train_up
-            && self.peer.channel < CHANNELS
-    }
-
-    fn is_training(&self) -> bool {
-        self.is_alive()
-            && self.train == TRAINING
-            && self.link_error < wormhole().eth.values.first_unused_port_error
-    }
-}
-
-/// What was read of a tile, by address.
-#[derive(Default)]
-struct Words(BTreeMap<u64, Vec<u8>>);
-
-impl Words {
-    fn add(&mut self, at: u64, bytes: Vec<u8>) {
-        self.0.insert(at, bytes);
-    }
-
-    /// The word at this address; all of them have been read by the time anybody asks.
-    fn at(&self, address: u64) -> u32 {
-        let piece = self.0.range(..=address).next_back();
-        let rest = piece.and_then(|(start, bytes)| bytes.get((address - start) as usize..));
-        u32::from_le_bytes(rest.and_then(|rest| rest.first_chunk()).copied().unwrap_or_default())
     }
 }

@@ -5,15 +5,20 @@
 //! when the index has moved *and* the flags are nonzero; a write is answered never or always, so it
 //! is waited for by counters; one operation is under way at a time; what a time-out left is drained.
 
-use crate::bus::{Answer, Bus};
+mod sync;
+mod wait;
+mod words;
+
+pub use wait::Patience;
+pub(crate) use words::Far;
+
+use crate::bus::Bus;
 use crate::snapshot::AccessError;
 use crate::windows::Order;
-use layouts::{ChipCoord, NocXy, Routing, wormhole};
-use std::time::{Duration, Instant};
+use layouts::{NocXy, wormhole};
+use wait::Wait;
+use words::{ENTRY_BYTES, Field, routing};
 
-const ENTRY_BYTES: usize = 32;
-/// Words of a queue from its counters to its read index.
-const INDICES_WORDS: usize = 13;
 /// Most bytes of one block (wormhole.md 6.6); a test compares with the layouts.
 pub(crate) const BLOCK_BYTES: usize = 1024;
 /// Alignment of a block's address (wormhole.md 6.6).
@@ -22,53 +27,8 @@ pub(crate) const BLOCK_ALIGN: u64 = 32;
 /// A slow answer makes the next wait no longer than this before the first look.
 const LONGEST_SLEEP_CYCLES: u64 = 4_000;
 
-fn routing() -> &'static Routing {
-    &wormhole().eth.routing
-}
-
 /// A block that found no buffer on its route is asked for again so often (flag 30).
 const RETRIES: u32 = 8;
-
-/// How long to wait for the far side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
-    /// In the target's own time, per command.
-    pub deadline_cycles: u64,
-    /// In host time: only to catch a dead driver or child.
-    pub watchdog: Duration,
-}
-
-impl Default for Patience {
-    /// A yielding application answers within its yield period; 4 ms are ten times the slowest seen.
-    fn default() -> Self {
-        Self { deadline_cycles: 4_000_000, watchdog: Duration::from_mins(1) }
-    }
-}
-
-/// A place on a far chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Far {
-    pub(crate) coord: ChipCoord,
-    pub(crate) tile: NocXy,
-    pub(crate) offset: u64,
-}
-
-impl Far {
-    fn entry(self, data: u32, flags: u32) -> [u8; ENTRY_BYTES] {
-        let address = self.offset & 0xF_FFFF_FFFF
-            | u64::from(self.tile.x) << 36
-            | u64::from(self.tile.y) << 42
-            | u64::from(self.coord.x) << 48
-            | u64::from(self.coord.y) << 54;
-        let mut entry = [0; ENTRY_BYTES];
-        entry[..8].copy_from_slice(&address.to_le_bytes());
-        entry[8..12].copy_from_slice(&data.to_le_bytes());
-        entry[12..16].copy_from_slice(&flags.to_le_bytes());
-        entry[16] = self.coord.rack;
-        entry[17] = self.coord.shelf;
-        entry
-    }
-}
 
 /// Bytes from afar and the target's time when they had come.
 pub(crate) struct Stamped {
@@ -290,102 +250,6 @@ impl Queue {
         Err(AccessError::Unreachable("base firmware counted an error for a write".into()))
     }
 
-    /// Makes the indices the machine's and a request slot free.
-    fn ready(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
-        if !self.in_step {
-            self.step(bus)?;
-        }
-        if self.request_write.wrapping_sub(self.request_read) & 7 < 4 {
-            return Ok(());
-        }
-        self.await_room(bus)
-    }
-
-    /// A full queue: looks at its read index alone until a request has been taken.
-    fn await_room(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
-        let at = self.request(Field::ReadIndex);
-        let mut wait = Wait::start(self.patience);
-        loop {
-            let batch = bus.batch().now();
-            let mut answer = batch.read_as(self.device, self.tile, at, 4, Order::Strict).run();
-            let cycles = answer.cycles()?;
-            self.request_read = answer.word()? & 7;
-            if self.request_write.wrapping_sub(self.request_read) & 7 < 4 {
-                return Ok(());
-            }
-            if let Err(error) = wait.go_on(bus, cycles) {
-                self.lost();
-                return Err(error);
-            }
-        }
-    }
-
-    fn step(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
-        if self.suspect {
-            // A late answer would shift all following ones: wait for it first.
-            self.poll(bus, |_, indices| {
-                indices.request_write == indices.request_read
-                    && indices.reads_asked == indices.reads_done
-            })?;
-            self.suspect = false;
-        }
-        let indices = self.indices(bus)?;
-        self.request_write = indices.request_write;
-        self.request_read = indices.request_read;
-        self.response_read = indices.response_read;
-        self.errors = indices.errors;
-        if indices.response_write != indices.response_read {
-            self.response_read = indices.response_write;
-            self.pop_owed = true;
-            self.settle(bus)?;
-        }
-        self.in_step = true;
-        Ok(())
-    }
-
-    fn indices(&self, bus: &mut Bus) -> Result<Indices, AccessError> {
-        let len = 4 * INDICES_WORDS as u32;
-        let queue = &wormhole().eth.queue;
-        let both = (queue.read_index.end() - queue.write_index.at) as u32;
-        let mut answer = bus
-            .batch()
-            .now()
-            .read_as(self.device, self.tile, self.request(Field::Counters), len, Order::Strict)
-            .read_as(self.device, self.tile, self.response(Field::WriteIndex), both, Order::Strict)
-            .run();
-        Indices::take(&mut answer)
-    }
-
-    fn poll(
-        &mut self,
-        bus: &mut Bus,
-        mut done: impl FnMut(&mut Self, &Indices) -> bool,
-    ) -> Result<(), AccessError> {
-        let mut wait = Wait::start(self.patience);
-        loop {
-            let indices = self.indices(bus)?;
-            self.drop_write_answers(bus, &indices)?;
-            if done(self, &indices) {
-                return Ok(());
-            }
-            if let Err(error) = wait.go_on(bus, indices.cycles) {
-                self.lost();
-                return Err(error);
-            }
-        }
-    }
-
-    /// Firmware may answer writes too. Nothing else can be in the response queue while no read is
-    /// under way, so whatever is there is dropped before it fills the queue.
-    fn drop_write_answers(&mut self, bus: &mut Bus, indices: &Indices) -> Result<(), AccessError> {
-        if !self.in_step || indices.response_write == self.response_read {
-            return Ok(());
-        }
-        self.response_read = indices.response_write;
-        self.pop_owed = true;
-        self.settle(bus)
-    }
-
     /// Puts the entry (and block) into the request slot and rings the doorbell.
     fn post(
         &mut self,
@@ -479,97 +343,6 @@ impl Queue {
 /// The late answer to an earlier write, not to the read that is waited for.
 fn is_write_answer(flags: u32) -> bool {
     flags & routing().write_ack != 0 && flags & routing().read_data == 0
-}
-
-/// A place in a queue.
-#[derive(Clone, Copy)]
-enum Field {
-    Counters,
-    WriteIndex,
-    ReadIndex,
-    Entry(u32),
-}
-
-impl Field {
-    fn offset(self) -> u64 {
-        let queue = &wormhole().eth.queue;
-        match self {
-            Self::Counters => 0,
-            Self::WriteIndex => queue.write_index.at,
-            Self::ReadIndex => queue.read_index.at,
-            Self::Entry(slot) => queue.entry.nth(slot.into()),
-        }
-    }
-}
-
-/// The four indices and the counters, as one look shows them.
-struct Indices {
-    cycles: u64,
-    writes_asked: u32,
-    writes_done: u32,
-    reads_asked: u32,
-    reads_done: u32,
-    errors: u32,
-    request_write: u32,
-    request_read: u32,
-    response_write: u32,
-    response_read: u32,
-}
-
-impl Indices {
-    fn take(answer: &mut Answer) -> Result<Self, AccessError> {
-        let cycles = answer.cycles()?;
-        let mut request = [0; INDICES_WORDS];
-        for word in &mut request {
-            *word = answer.word()?;
-        }
-        let layout = &wormhole().eth.queue;
-        let at = |offset: u64| request.get((offset / 4) as usize).copied().unwrap_or_default();
-        Ok(Self {
-            cycles,
-            writes_asked: at(layout.writes_requested.at),
-            writes_done: at(layout.writes_answered.at),
-            reads_asked: at(layout.reads_requested.at),
-            reads_done: at(layout.reads_answered.at),
-            errors: at(layout.errors.at),
-            request_write: at(layout.write_index.at) & 7,
-            request_read: at(layout.read_index.at) & 7,
-            response_write: answer.word()? & 7,
-            response_read: answer
-                .skip((layout.read_index.at - layout.write_index.end()) as usize)
-                .word()?
-                & 7,
-        })
-    }
-}
-
-/// Waiting with two clocks: the target's own for the deadline, ours for the watchdog.
-struct Wait {
-    patience: Patience,
-    first_cycles: Option<u64>,
-    started: Instant,
-    step: u64,
-}
-
-impl Wait {
-    /// Shortest and longest time between two looks, in cycles.
-    const STEPS: (u64, u64) = (50, 2000);
-
-    fn start(patience: Patience) -> Self {
-        Self { patience, first_cycles: None, started: Instant::now(), step: Self::STEPS.0 }
-    }
-
-    /// Lets time pass, or says that there is none left.
-    fn go_on(&mut self, bus: &mut Bus, cycles: u64) -> Result<(), AccessError> {
-        let waited = cycles - *self.first_cycles.get_or_insert(cycles);
-        let Patience { deadline_cycles, watchdog } = self.patience;
-        if waited > deadline_cycles || self.started.elapsed() > watchdog {
-            return Err(AccessError::TimedOut { deadline_cycles });
-        }
-        bus.pass(self.step)?;
-        self.step = (waited / 4).clamp(Self::STEPS.0, Self::STEPS.1);
-        Ok(())
-    }
 }
 
 #[cfg(test)]

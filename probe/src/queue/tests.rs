@@ -1,12 +1,15 @@
 //! The queue against base firmware on the emulator, and against what users and links do to it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use super::words::INDICES_WORDS;
 use super::*;
 use crate::bar::{Bar, BarOp};
 use crate::emulator_bar::EmulatorBar;
 use crate::images::ImageMap;
 use crate::scene::Scene;
+use layouts::ChipCoord;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[test]
 fn the_sizes_of_arrays_here_are_the_layouts() {

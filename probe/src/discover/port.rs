@@ -1,0 +1,113 @@
+//! What an Ethernet tile's firmware says of itself, its link and its peer (wormhole.md 5.3).
+
+use layouts::{ChipCoord, wormhole};
+use std::collections::BTreeMap;
+
+/// Channels of a chip.
+pub(super) const CHANNELS: u8 = 16;
+/// Train status while it goes on.
+const TRAINING: u32 = 0;
+
+/// What an Ethernet tile's firmware says of itself and its peer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Port {
+    pub(super) heartbeat: u32,
+    pub(super) version: u32,
+    pub(super) routing_off: bool,
+    pub(super) train: u32,
+    pub(super) link_error: u32,
+    pub(super) coord: Place,
+    pub(super) own_id: u64,
+    pub(super) peer: Peer,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) x: u8,
+    pub(super) y: u8,
+    pub(super) rack: u8,
+    pub(super) shelf: u8,
+}
+
+impl From<Place> for ChipCoord {
+    fn from(c: Place) -> Self {
+        Self { x: c.x, y: c.y, rack: c.rack, shelf: c.shelf }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Peer {
+    pub(super) id: u64,
+    pub(super) channel: u8,
+    pub(super) coord: Place,
+}
+
+impl Port {
+    pub(super) fn decode(words: &Words) -> Self {
+        let l1 = &wormhole().eth.l1;
+        let pair = |low: u64, high: u64| u64::from(words.at(high)) << 32 | u64::from(words.at(low));
+        let (local, place, rack) = (
+            words.at(l1.local_coord.at),
+            words.at(l1.remote_coord.at),
+            words.at(l1.remote_rack.at),
+        );
+        Self {
+            heartbeat: words.at(l1.heartbeat.at),
+            version: words.at(l1.firmware_version.at) & 0xFF_FFFF,
+            routing_off: words.at(l1.routing_disabled.at) != 0,
+            train: words.at(l1.train_status.at),
+            link_error: words.at(l1.link_error.at),
+            coord: Place {
+                rack: local as u8,
+                shelf: (local >> 8) as u8,
+                x: (local >> 16) as u8,
+                y: (local >> 24) as u8,
+            },
+            own_id: pair(l1.local_board_id_low.at, l1.local_board_id_high.at),
+            peer: Peer {
+                id: pair(l1.remote_board_id_low.at, l1.remote_board_id_high.at),
+                channel: words.at(l1.remote_channel.at) as u8,
+                coord: Place {
+                    x: (place >> 16 & 0x3F) as u8,
+                    y: (place >> 22 & 0x3F) as u8,
+                    rack: rack as u8,
+                    shelf: (rack >> 8) as u8,
+                },
+            },
+        }
+    }
+
+    /// Firmware has run here: it published a version and has beaten once (wormhole.md 5.3).
+    pub(super) fn is_alive(&self) -> bool {
+        self.heartbeat != 0 && self.heartbeat != u32::MAX && self.version != 0
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        self.is_alive()
+            && self.train == wormhole().eth.values.train_up
+            && self.peer.channel < CHANNELS
+    }
+
+    pub(super) fn is_training(&self) -> bool {
+        self.is_alive()
+            && self.train == TRAINING
+            && self.link_error < wormhole().eth.values.first_unused_port_error
+    }
+}
+
+/// What was read of a tile, by address.
+#[derive(Default)]
+pub(super) struct Words(BTreeMap<u64, Vec<u8>>);
+
+impl Words {
+    pub(super) fn add(&mut self, at: u64, bytes: Vec<u8>) {
+        self.0.insert(at, bytes);
+    }
+
+    /// The word at this address; all of them have been read by the time anybody asks.
+    pub(super) fn at(&self, address: u64) -> u32 {
+        let piece = self.0.range(..=address).next_back();
+        let rest = piece.and_then(|(start, bytes)| bytes.get((address - start) as usize..));
+        u32::from_le_bytes(rest.and_then(|rest| rest.first_chunk()).copied().unwrap_or_default())
+    }
+}

@@ -1,0 +1,50 @@
+//! Waiting for the far side, by the target's clock and by ours.
+
+use crate::bus::Bus;
+use crate::snapshot::AccessError;
+use std::time::{Duration, Instant};
+
+/// How long to wait for the far side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// In the target's own time, per command.
+    pub deadline_cycles: u64,
+    /// In host time: only to catch a dead driver or child.
+    pub watchdog: Duration,
+}
+
+impl Default for Patience {
+    /// A yielding application answers within its yield period; 4 ms are ten times the slowest seen.
+    fn default() -> Self {
+        Self { deadline_cycles: 4_000_000, watchdog: Duration::from_mins(1) }
+    }
+}
+
+/// Waiting with two clocks: the target's own for the deadline, ours for the watchdog.
+pub(super) struct Wait {
+    patience: Patience,
+    first_cycles: Option<u64>,
+    started: Instant,
+    step: u64,
+}
+
+impl Wait {
+    /// Shortest and longest time between two looks, in cycles.
+    const STEPS: (u64, u64) = (50, 2000);
+
+    pub(super) fn start(patience: Patience) -> Self {
+        Self { patience, first_cycles: None, started: Instant::now(), step: Self::STEPS.0 }
+    }
+
+    /// Lets time pass, or says that there is none left.
+    pub(super) fn go_on(&mut self, bus: &mut Bus, cycles: u64) -> Result<(), AccessError> {
+        let waited = cycles - *self.first_cycles.get_or_insert(cycles);
+        let Patience { deadline_cycles, watchdog } = self.patience;
+        if waited > deadline_cycles || self.started.elapsed() > watchdog {
+            return Err(AccessError::TimedOut { deadline_cycles });
+        }
+        bus.pass(self.step)?;
+        self.step = (waited / 4).clamp(Self::STEPS.0, Self::STEPS.1);
+        Ok(())
+    }
+}
