@@ -8,7 +8,7 @@ use probe::inspect::{Interest, inspect, plan};
 use probe::machine::BarTarget;
 use probe::scene::{Scene, Workload};
 use probe::snapshot::{AccessError, Plan, Span};
-use probe::state::{Activity, ImageEvidence, LinkCondition, Reading};
+use probe::state::{Activity, ChannelMeaning, ImageEvidence, LinkCondition, Reading};
 use probe::target::{Link, Target};
 
 fn scene(run: Workload) -> (BarTarget, ImageMap) {
@@ -73,19 +73,65 @@ fn a_running_n300_is_found_read_and_understood() {
 }
 
 #[test]
-fn a_ring_ping_checks_every_payload_and_returns_every_credit() {
+fn a_thousand_laps_are_intact_and_every_credit_comes_back() {
     let (mut target, mut images) = scene(Workload::Idle);
     let ring = RingPing::on(target.mesh()).unwrap();
     ring.prepare(&mut images).unwrap().finish(&mut target).unwrap();
-    let settings = RingPingSettings { laps: 50, payload_bytes: 512, ..RingPingSettings::default() };
+    let settings = RingPingSettings { payload_bytes: 512, ..RingPingSettings::default() };
     ring.launch(&mut images, &settings).unwrap().finish(&mut target).unwrap();
-    ring.await_finish(&images).unwrap().finish(&mut target).unwrap();
     let laps = ring.state(&images, "laps").unwrap();
-    let bad = ring.state(&images, "mismatched_words").unwrap();
-    for place in ring.places() {
-        assert_eq!(word(&mut target, place.at(laps)), 50);
-        assert_eq!(word(&mut target, place.at(bad)), 0);
+    let master = ring.stops[0].place;
+    for _ in 0..1000 {
+        target.pass(100_000).unwrap();
+        if word(&mut target, master.at(laps)) >= 1000 {
+            break;
+        }
     }
+    ring.tear_down(&images).unwrap().finish(&mut target).unwrap();
+    let state = |member| ring.state(&images, member).unwrap();
+    let (bad, sent, received) = (state("mismatched_words"), state("sent"), state("received"));
+    let done = word(&mut target, master.at(laps));
+    assert!(done >= 1000, "{done}");
+    for stop in &ring.stops {
+        let place = stop.place;
+        assert_eq!(word(&mut target, place.at(laps)), done);
+        assert_eq!(word(&mut target, place.at(bad)), 0);
+        let passed = if stop.sends { sent } else { received };
+        assert_eq!(word(&mut target, place.at(passed)), done);
+    }
+    // After the teardown no channel of either link holds anything.
+    let mesh = target.mesh().clone();
+    let interest = Interest { links: true, proofs: true, ..Interest::default() };
+    let shot = target.read(&plan(&mesh, &images, &interest));
+    images.learn(&mesh, &shot);
+    let state = inspect(&shot, &mesh, &images);
+    for link in &state.links {
+        assert_eq!((link.a_to_b, link.b_to_a), (Some(0), Some(0)));
+        for end in [link.link.a, link.link.b] {
+            let core = &state.eth(end).unwrap().cores[0];
+            assert_eq!(core.activity, Reading::Known(Activity::Done));
+            assert!(core.channels.iter().all(|channel| channel.meaning == ChannelMeaning::Idle));
+        }
+    }
+}
+
+#[test]
+fn a_paused_ring_stands_still_and_runs_on() {
+    let (mut target, mut images) = scene(Workload::Idle);
+    let ring = RingPing::on(target.mesh()).unwrap();
+    ring.prepare(&mut images).unwrap().finish(&mut target).unwrap();
+    ring.launch(&mut images, &RingPingSettings::default()).unwrap().finish(&mut target).unwrap();
+    target.pass(200_000).unwrap();
+    ring.pause(&images).unwrap().finish(&mut target).unwrap();
+    target.pass(200_000).unwrap();
+    let laps = ring.stops[0].place.at(ring.state(&images, "laps").unwrap());
+    let parked = word(&mut target, laps);
+    target.pass(500_000).unwrap();
+    assert_eq!(word(&mut target, laps), parked);
+    ring.resume(&images).unwrap().finish(&mut target).unwrap();
+    target.pass(200_000).unwrap();
+    assert!(word(&mut target, laps) > parked);
+    ring.tear_down(&images).unwrap().finish(&mut target).unwrap();
 }
 
 #[test]
@@ -106,4 +152,17 @@ fn far_writes_leave_their_neighbours_and_errors_are_told() {
         assert!(matches!(shot.word(refused), Err(AccessError::Refused(_))));
     }
     assert_eq!(target.transactions(), before);
+}
+
+#[test]
+fn the_same_scene_and_the_same_accesses_give_the_same_bytes_at_the_same_cycles() {
+    let look = || {
+        let (mut target, images) = scene(Workload::RingPing);
+        let mesh = target.mesh().clone();
+        let shot = target.read(&plan(&mesh, &images, &Interest::everything(&mesh)));
+        let pieces =
+            shot.pieces.into_iter().map(|piece| (piece.addr, piece.target_cycles, piece.bytes));
+        (mesh, target.now().unwrap(), pieces.collect::<Vec<_>>())
+    };
+    assert!(look() == look());
 }
