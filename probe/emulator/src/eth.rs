@@ -45,7 +45,7 @@ pub(crate) struct Eth {
     /// First cycle at which the line is free.
     pub(crate) line_free: u64,
     /// Packets that arrived while the MAC was stopped: the peer would send them again.
-    pub(crate) held: Vec<crate::event::Frame>,
+    pub(crate) held: Vec<crate::event::LinkPacket>,
 }
 
 /// What a store asks for.

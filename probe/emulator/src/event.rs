@@ -53,15 +53,15 @@ impl Body {
 
 /// A packet on an Ethernet link.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct LinkPacket {
     /// Queue it was sent from, 0 or 1.
     pub(crate) queue: usize,
-    pub(crate) body: FrameBody,
+    pub(crate) body: LinkPayload,
 }
 
 /// What an Ethernet packet carries.
 #[derive(Clone, Debug)]
-pub(crate) enum FrameBody {
+pub(crate) enum LinkPayload {
     /// Bytes for an L1 address of the peer.
     Write { addr: u32, data: Vec<u8> },
     /// A word for a register of the peer.
@@ -84,7 +84,7 @@ pub(crate) enum What {
     /// A transmit queue fetches the payload of its next packet.
     TxqFetch { queue: usize },
     /// A packet from the Ethernet peer arrives.
-    Frame(Box<Frame>),
+    LinkPacket(Box<LinkPacket>),
     /// The mover's copy is carried out.
     MoverCopy,
     /// The mover shows that it is done; what it did to instruction RAM has taken effect.

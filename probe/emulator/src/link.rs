@@ -6,7 +6,7 @@
 use crate::blocks::{Blocks, Special, Visitor};
 use crate::condition::{Actor, Refusal, UNMAPPED};
 use crate::eth::Eth;
-use crate::event::{Event, Frame, FrameBody, What};
+use crate::event::{Event, LinkPacket, LinkPayload, What};
 use crate::hart::{IRAM_BYTES, Order};
 use crate::memory::TileMemory;
 use crate::txq::{Command, Transfer};
@@ -69,7 +69,7 @@ impl Blocks {
         match frame_body(&packet, memory) {
             Ok(Some(body)) => {
                 self.seq += 1;
-                let what = What::Frame(Box::new(Frame { queue, body }));
+                let what = What::LinkPacket(Box::new(LinkPacket { queue, body }));
                 let at = line_free.saturating_add(link.latency);
                 let event = Event { at, source: PEER, seq: self.seq, what };
                 self.out.frames.push((channel, event));
@@ -94,7 +94,7 @@ impl Blocks {
             return;
         }
         for frame in std::mem::take(&mut eth.held) {
-            self.post(now + 1, What::Frame(Box::new(frame)));
+            self.post(now + 1, What::LinkPacket(Box::new(frame)));
         }
         for queue in 0..2 {
             self.schedule_fetch(queue, now + 1);
@@ -104,7 +104,7 @@ impl Blocks {
     /// A packet from the peer arrives.
     pub(crate) fn frame(
         &mut self,
-        frame: Frame,
+        frame: LinkPacket,
         now: u64,
         memory: &mut TileMemory,
         orders: &mut Vec<Order>,
@@ -116,23 +116,23 @@ impl Blocks {
             return Ok(());
         }
         let rxq = &mut eth.rxq[frame.queue];
-        let raw = matches!(frame.body, FrameBody::Raw { .. });
+        let raw = matches!(frame.body, LinkPayload::Raw { .. });
         if rxq.tt_link() == raw {
             rxq.drop_packet();
             return Ok(());
         }
         match frame.body {
-            FrameBody::Write { addr, data } => {
+            LinkPayload::Write { addr, data } => {
                 rxq.received(data.len());
                 memory.write(addr, &data).map_err(|_| (UNMAPPED, u64::from(addr)))
             }
-            FrameBody::Register { addr, value } => {
+            LinkPayload::Register { addr, value } => {
                 rxq.received(4);
                 self.write_register(Visitor::Outside, addr, value, now, orders)
                     .map(|_| ())
                     .map_err(|refusal| (refusal, u64::from(addr)))
             }
-            FrameBody::Raw { data } => {
+            LinkPayload::Raw { data } => {
                 rxq.received(data.len());
                 let [pointer, start, size] = rxq.buffer;
                 let addr = start.wrapping_add(pointer % size.max(1)).wrapping_mul(16);
@@ -163,14 +163,14 @@ impl Blocks {
 }
 
 /// What a transfer puts on the wire; nothing for a flush.
-fn frame_body(packet: &Transfer, memory: &TileMemory) -> Result<Option<FrameBody>, Refusal> {
+fn frame_body(packet: &Transfer, memory: &TileMemory) -> Result<Option<LinkPayload>, Refusal> {
     let payload = || {
         memory.slice(packet.source, packet.len as usize).map(<[u8]>::to_vec).map_err(|_| UNMAPPED)
     };
     Ok(match packet.command {
-        Command::Write => Some(FrameBody::Write { addr: packet.dest, data: payload()? }),
-        Command::Raw => Some(FrameBody::Raw { data: payload()? }),
-        Command::Register => Some(FrameBody::Register { addr: packet.dest, value: packet.value }),
+        Command::Write => Some(LinkPayload::Write { addr: packet.dest, data: payload()? }),
+        Command::Raw => Some(LinkPayload::Raw { data: payload()? }),
+        Command::Register => Some(LinkPayload::Register { addr: packet.dest, value: packet.value }),
         Command::Flush => None,
     })
 }

@@ -101,7 +101,7 @@ impl Tile {
             }
             What::TxqLatch { queue } => blocks.txq_latch(queue, now),
             What::TxqFetch { queue } => blocks.txq_fetch(queue, now, memory),
-            What::Frame(frame) => {
+            What::LinkPacket(frame) => {
                 if let Err((refusal, addr)) = blocks.frame(*frame, now, memory, &mut orders) {
                     self.refuse(now, Actor::Link, refusal, addr);
                 }
