@@ -181,8 +181,9 @@ impl Wish<'_> {
 
 /// The mailbox members that a detailed view shows.
 pub(super) fn details(symbols: &symbols::Symbols) -> Vec<Spot> {
-    const SHOWN: [&str; 9] = [
+    const SHOWN: [&str; 10] = [
         "mailboxes->subordinate_sync",
+        "erisc_info->channels",
         "mailboxes->launch_msg_rd_ptr",
         "mailboxes->launch[0].kernel_config",
         "mailboxes->go_messages[0]",
