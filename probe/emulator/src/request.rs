@@ -3,6 +3,7 @@
 use crate::blocks::REGISTERS;
 use crate::condition::Refusal;
 use crate::grid::{self, Xy};
+use crate::memory::TENSIX_L1_BYTES;
 use crate::niu::{Niu, counter, field};
 
 /// Most payload bytes of one packet (wormhole.md 3.3).
@@ -127,6 +128,9 @@ impl Niu {
             (action, targ, targ_end, targ_start, None)
         } else if inline {
             (Action::Inline { value, mask: len }, targ, targ_end, targ_start, Some(self.at))
+        } else if !masked && len > TENSIX_L1_BYTES {
+            // One end is the own L1: nothing longer can be meant, and it would keep the NIU busy for ages.
+            return Err(Refusal::refused("noc-length"));
         } else if !masked && !aligned(targ, ret) {
             return Err(Refusal::refused("noc-alignment"));
         } else if write {
