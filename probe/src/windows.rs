@@ -70,10 +70,15 @@ impl Windows {
         let bar = &wormhole().bar;
         let last = offset + len.max(1) - 1;
         let holds_whole = |class: &WindowClass| offset / class.bytes == last / class.bytes;
-        let class = bar.windows.iter().position(holds_whole).unwrap_or(bar.windows.len() - 1);
+        let view =
+            |class: usize| View { class, tile, page: offset / bar.windows[class].bytes, order };
+        let mut fitting: Vec<View> =
+            (0..bar.windows.len()).filter(|&c| holds_whole(&bar.windows[c])).map(view).collect();
+        if fitting.is_empty() {
+            fitting.push(view(bar.windows.len() - 1));
+        }
+        let (class, slot, fresh) = self.show(&fitting);
         let facts = &bar.windows[class];
-        let view = View { class, tile, page: offset / facts.bytes, order };
-        let (slot, fresh) = self.show(view);
         let spec = WindowSpec {
             index: facts.first + slot as u16,
             base: facts.bar_offset + slot as u64 * facts.bytes,
@@ -96,21 +101,31 @@ impl Windows {
         *self = Self::default();
     }
 
-    fn show(&mut self, view: View) -> (usize, bool) {
+    /// A window with one of these views: one that has it, else the one that was used the longest
+    /// ago, smaller classes first among those never used.
+    fn show(&mut self, views: &[View]) -> (usize, usize, bool) {
         self.uses += 1;
-        if let Some(&slot) = self.shown.get(&view) {
-            self.slots[view.class][slot].last_used = self.uses;
-            return (slot, false);
+        let shown = views.iter().find_map(|view| Some((view.class, *self.shown.get(view)?)));
+        if let Some((class, slot)) = shown {
+            self.slots[class][slot].last_used = self.uses;
+            return (class, slot, false);
         }
-        let class = &mut self.slots[view.class];
-        let oldest = class.iter().enumerate().min_by_key(|(_, slot)| slot.last_used);
-        let slot = oldest.map_or(0, |(index, _)| index);
-        if let Some(old) = class[slot].view.replace(view) {
+        let slots = views.iter().flat_map(|view| {
+            self.slots[view.class]
+                .iter()
+                .zip(0..)
+                .map(move |(slot, at)| (slot.last_used, *view, at))
+        });
+        let Some((_, view, at)) = slots.min_by_key(|(last_used, ..)| *last_used) else {
+            return (0, 0, true);
+        };
+        let slot = &mut self.slots[view.class][at];
+        slot.last_used = self.uses;
+        if let Some(old) = slot.view.replace(view) {
             self.shown.remove(&old);
         }
-        class[slot].last_used = self.uses;
-        self.shown.insert(view, slot);
-        (slot, true)
+        self.shown.insert(view, at);
+        (view.class, at, true)
     }
 }
 
@@ -144,18 +159,19 @@ mod tests {
     #[test]
     fn windows_are_reused_and_the_oldest_goes_first() {
         let mut windows = Windows::default();
-        let page = |i: u64| (i % 150) << 20;
-        for i in 0..150 {
+        let page = |i: u64| i << 24;
+        let count = 156 + 10 + 19;
+        for i in 0..count {
             assert!(windows.place(E8, page(i), 4, Order::Memory).entry.is_some());
         }
-        for i in 0..150 {
+        for i in 0..count {
             assert!(windows.place(E8, page(i), 4, Order::Memory).entry.is_none());
         }
         for i in 0..7 {
             windows.place(NocXy { x: 1, y: i }, 0, 4, Order::Memory);
         }
         assert!(windows.place(E8, page(0), 4, Order::Memory).entry.is_some());
-        assert!(windows.place(E8, page(2), 4, Order::Memory).entry.is_none());
+        assert!(windows.place(E8, page(8), 4, Order::Memory).entry.is_none());
     }
 
     #[test]
