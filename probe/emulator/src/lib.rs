@@ -51,6 +51,7 @@ mod eth;
 mod event;
 mod grid;
 pub mod hart;
+mod host;
 mod journal;
 mod link;
 pub mod memory;

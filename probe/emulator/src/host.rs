@@ -1,0 +1,135 @@
+//! The host's way in: config space, BARs, and the journal of what was done.
+
+use crate::bar;
+use crate::condition::{Actor, Condition};
+use crate::journal::{Deed, Entry, Journal};
+use crate::mesh::Mesh;
+
+impl Mesh {
+    /// Reads 4 bytes of PCI config space; all ones where there is no device.
+    pub fn config_read(&mut self, device: usize, offset: u32) -> u32 {
+        self.note(|| Deed::ConfigRead { device, offset });
+        let known = device < self.devices.len() && offset.is_multiple_of(4);
+        let value = if known { bar::config_word(device, offset) } else { u32::MAX };
+        self.clock(self.timing.host_config_read);
+        value
+    }
+
+    /// Reads bytes of a BAR. What is refused reads as all ones after a long time, and is noted as a condition.
+    pub fn bar_read(&mut self, device: usize, bar: u8, offset: u64, out: &mut [u8]) {
+        let len = out.len();
+        self.note(|| Deed::Read { device, bar, offset, len });
+        let mut cost = self.timing.host_read.saturating_mul(len.div_ceil(64) as u64);
+        let mut done = 0;
+        if let Some((chip, mut at)) = self.locate(device, bar, offset, len) {
+            while done < len {
+                let (part, _) = bar::split(at, len - done);
+                let slot = &mut out[done..done + part];
+                let now = self.now;
+                let dead = self.chips[chip].dead;
+                let read = if dead {
+                    Err(None)
+                } else {
+                    self.chips[chip].host_read(at, slot, now).map_err(Some)
+                };
+                if let Err(refused) = read {
+                    slot.fill(0xFF);
+                    if refused.is_some() || bar::in_window(at) {
+                        cost = cost.max(self.timing.host_dead_read);
+                    }
+                    if let Some(refused) = refused {
+                        self.chips[chip].host_refused(chip, device, refused, now);
+                    }
+                }
+                (done, at) = (done + part, at + part as u64);
+            }
+        } else {
+            out.fill(0xFF);
+            cost = cost.max(self.timing.host_dead_read);
+        }
+        self.clock(cost);
+    }
+
+    /// Writes bytes of a BAR. What is refused has no effect, and is noted as a condition.
+    pub fn bar_write(&mut self, device: usize, bar: u8, offset: u64, data: &[u8]) {
+        self.note(|| Deed::Write { device, bar, offset, bytes: data.to_vec() });
+        let mut done = 0;
+        if let Some((chip, mut at)) = self.locate(device, bar, offset, data.len()) {
+            while done < data.len() && !self.chips[chip].dead {
+                let (part, _) = bar::split(at, data.len() - done);
+                let now = self.now;
+                let written = self.chips[chip].host_write(at, &data[done..done + part], now);
+                if let Err(refused) = written {
+                    self.chips[chip].host_refused(chip, device, refused, now);
+                }
+                (done, at) = (done + part, at + part as u64);
+            }
+        }
+        self.reset_asked();
+        let cost = self.timing.host_write.saturating_mul(data.len().div_ceil(64) as u64);
+        self.clock(cost);
+    }
+
+    /// Chip and BAR0 offset of a range of a BAR, or a condition.
+    fn locate(&mut self, device: usize, bar: u8, offset: u64, len: usize) -> Option<(usize, u64)> {
+        let chip = self.devices.get(device).copied();
+        let at = bar::bar0_offset(bar, offset, len);
+        let name = match (chip, at) {
+            (Some(chip), Some(at)) => return Some((chip, at)),
+            (None, _) => "no-such-device",
+            (_, None) if bar == 2 => "bar2-not-modelled",
+            _ => "outside-the-bar",
+        };
+        self.conditions.push(Condition {
+            cycle: self.now,
+            chip: chip.unwrap_or(0),
+            tile: None,
+            actor: Actor::Host { device },
+            name,
+            addr: offset,
+            detail: String::new(),
+        });
+        None
+    }
+
+    /// Starts or ends the recording of what is done from outside. Starting empties the journal.
+    pub fn record(&mut self, on: bool) {
+        self.journal = on.then(Journal::default);
+    }
+
+    /// What was recorded since [`Mesh::record`]; `None` if nothing is.
+    pub fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
+    }
+
+    pub(crate) fn note(&mut self, deed: impl FnOnce() -> Deed) {
+        if let Some(journal) = &mut self.journal {
+            journal.entries.push(Entry { cycle: self.now, deed: deed() });
+        }
+    }
+
+    /// Does again what a journal tells, each at its cycle, and returns what the reads gave, one after the other. Deeds of
+    /// cycles that are over are done at once.
+    pub fn replay(&mut self, journal: &Journal) -> Vec<u8> {
+        let mut answers = Vec::new();
+        for entry in &journal.entries {
+            self.clock(entry.cycle.saturating_sub(self.now));
+            match &entry.deed {
+                Deed::ConfigRead { device, offset } => {
+                    answers.extend(self.config_read(*device, *offset).to_le_bytes());
+                }
+                Deed::Read { device, bar, offset, len } => {
+                    let start = answers.len();
+                    answers.resize(start + len, 0);
+                    self.bar_read(*device, *bar, *offset, &mut answers[start..]);
+                }
+                Deed::Write { device, bar, offset, bytes } => {
+                    self.bar_write(*device, *bar, *offset, bytes);
+                }
+                Deed::Link { link, up } => self.set_link(*link, *up),
+                Deed::Reset { chip } => self.reset_chip(*chip),
+            }
+        }
+        answers
+    }
+}
