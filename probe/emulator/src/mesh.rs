@@ -1,4 +1,4 @@
-//! The mesh: chips, the links between them, one cycle count, and the host's way in.
+//! The mesh: chips, the links between them, and one cycle count.
 
 use crate::chip::Chip;
 use crate::condition::Condition;

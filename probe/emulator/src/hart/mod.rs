@@ -239,12 +239,12 @@ impl Cause {
     /// The citable name.
     pub fn name(self) -> &'static str {
         match self {
-            Self::IllegalInstruction => "illegal instruction",
-            Self::TensixInstruction => "tensix instruction not modelled",
-            Self::UnknownCsr => "csr not modelled",
-            Self::UnmappedFetch => "fetch from unmapped address",
-            Self::MisalignedFetch => "misaligned fetch",
-            Self::MisalignedAccess => "misaligned access",
+            Self::IllegalInstruction => "illegal-instruction",
+            Self::TensixInstruction => "tensix-instruction-not-modelled",
+            Self::UnknownCsr => "csr-not-modelled",
+            Self::UnmappedFetch => "fetch-from-unmapped-address",
+            Self::MisalignedFetch => "misaligned-fetch",
+            Self::MisalignedAccess => "misaligned-access",
             Self::Ecall => "ecall",
             Self::Ebreak => "ebreak",
             Self::Device(Fault(name)) => name,
