@@ -229,20 +229,25 @@ impl Target for BarTarget {
     fn read(&mut self, plan: &Plan) -> Snapshot {
         let before = self.transactions();
         let mut shot = Snapshot::default();
-        let mut wanted: BTreeMap<ChipId, Vec<Span>> = BTreeMap::new();
+        // The Ethernet tiles of all chips come first: both ends of a link are compared, so their reads
+        // belong close together.
+        let mut wanted: BTreeMap<(bool, ChipId), Vec<Span>> = BTreeMap::new();
         for span in plan.spans.iter().filter(|span| span.len > 0) {
             let chip = span.addr.chip;
             let known = self.refusal(span).or_else(|| self.not_readable(span));
             match known.or_else(|| self.gone.get(&chip).cloned()) {
                 Some(reason) => shot.gaps.push(Gap { span: *span, reason }),
-                None => wanted.entry(chip).or_default().push(*span),
+                None => {
+                    let elsewhere = tile_kind(span.addr.tile) != TileKind::Eth;
+                    wanted.entry((elsewhere, chip)).or_default().push(*span);
+                }
             }
         }
         // A queue that cannot be looked at fails again, with its reason, where it is used; a write
         // that did not arrive is told by the next call that can say so.
         self.late = self.late.take().or(self.access.flush().err());
         let _ = self.access.begin();
-        for (chip, spans) in wanted {
+        for ((_, chip), spans) in wanted {
             let Some(route) = self.routes.get(&chip).cloned() else { continue };
             let remote = matches!(route, Route::Queue { .. });
             let runs = merge(&spans, remote);

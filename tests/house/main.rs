@@ -3,4 +3,5 @@
 
 mod arrows;
 mod habits;
+mod pictures;
 mod relay;

@@ -235,7 +235,7 @@ impl Model {
     }
 
     /// What the screen shows, and therefore what looks should read.
-    pub(crate) fn interest(&self) -> Interest {
+    pub fn interest(&self) -> Interest {
         let mut interest = Interest { links: true, ..Interest::default() };
         match self.screen {
             Screen::Mesh | Screen::Gaps => {}

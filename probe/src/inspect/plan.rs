@@ -16,6 +16,8 @@ pub struct Interest {
     pub compute: Vec<ChipId>,
     /// A tile to be read in every detail.
     pub tile: Option<(ChipId, NocXy)>,
+    /// Every tile that is read at all is read in every detail.
+    pub details: bool,
     /// Ranges that are shown as bytes.
     pub spans: Vec<Span>,
     /// Read the build ids, to prove which images run.
@@ -34,7 +36,7 @@ impl Interest {
 pub fn plan(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
     let mut wish = Wish { mesh, images, interest, spans: interest.spans.clone() };
     wish.each_tile(|wish, chip, xy, kind| {
-        let detail = interest.tile == Some((chip.id, xy));
+        let detail = interest.details || interest.tile == Some((chip.id, xy));
         wish.tile(chip.id, xy, kind, detail);
     });
     Plan { spans: wish.spans }

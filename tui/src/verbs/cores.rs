@@ -21,7 +21,7 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     // A place that cannot be meant is told before a target is opened.
     let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
-    let sample = look(target, |mesh| interest(mesh, place))?;
+    let sample = look(target, |mesh| Interest { details: words, ..interest(mesh, place) })?;
     let state = &sample.state;
     check(state, place)?;
     tell(target, state);

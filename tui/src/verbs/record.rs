@@ -30,7 +30,8 @@ pub(super) fn run(
         return Err(Failure::Usage(format!("{name}: exists already, and is not overwritten")));
     }
     let mut machine = Machine::open(target)?;
-    let interest = Interest::everything(&machine.mesh());
+    // Whoever looks at the recording later may open any core.
+    let interest = Interest { details: true, ..Interest::everything(&machine.mesh()) };
     let failed = |e: RecordingError| Failure::Usage(e.to_string());
     let mut writer = Writer::create(file, machine.target()).map_err(failed)?;
     let mut gaps = 0;
@@ -46,6 +47,7 @@ pub(super) fn run(
         writer.append(&sample.memory).map_err(failed)?;
     }
     writer.finish().map_err(failed)?;
-    say(&format!("{}: {count} moments, look at it with --target {0}", file.display()));
+    let moments = if count == 1 { "1 moment".to_owned() } else { format!("{count} moments") };
+    say(&format!("{}: {moments}, look at it with --target {0}", file.display()));
     Ok(if gaps == 0 { Outcome::Healthy } else { Outcome::Partial })
 }

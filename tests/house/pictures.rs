@@ -1,0 +1,110 @@
+//! Golden frames: every screen on every recording of the library at two sizes, from keys to picture.
+//!
+//! The recordings hold raw bytes that were read over the bus, so these frames go the whole way of the data: replay,
+//! inspection by DWARF name, model, view. `BLESS=1 cargo test -p tests` writes the golden files anew.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use probe::images::ImageMap;
+use probe::session::Session;
+use probe::target::Target;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Cell;
+use recordings::Replay;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tui::feed::Sample;
+use tui::message::Message;
+use tui::model::Model;
+use tui::theme::Theme;
+use tui::{Glyphs, update, view};
+
+/// The screens by the keys that lead to them; `\r` is Enter, and `\u{1b}` Esc.
+const SCREENS: &[(&str, &str)] = &[
+    ("mesh", ""),
+    ("chip", "\r"),
+    ("remote_chip", "l2"),
+    ("core", "\r\r"),
+    ("worker", ":1:1-2\r\r"),
+    ("memory", "\r\r:0x3dc30\r"),
+];
+
+const SIZES: [(u16, u16); 2] = [(80, 24), (160, 48)];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+fn library() -> Vec<PathBuf> {
+    let folder = std::fs::read_dir(root().join("recordings/library")).unwrap();
+    let mut files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn open(file: &Path) -> Session {
+    let (images, problems) = ImageMap::firmware();
+    assert_eq!(problems, Vec::<String>::new());
+    Session::over(Box::new(Replay::open(file).unwrap()), images)
+}
+
+/// What the probe thread does for the screens.
+fn look(session: &mut Session, model: &mut Model, number: u64) {
+    let look = session.look(&model.interest());
+    let target: &dyn Target = session.target();
+    let sample = Sample {
+        target: "recording".to_owned(),
+        read_only: !target.abilities().write,
+        state: look.state,
+        memory: look.snapshot,
+        taken_micros: number,
+        number,
+    };
+    update(model, Message::Sample(Arc::new(sample)));
+    update(model, Message::Tick(number));
+}
+
+fn picture(file: &Path, keys: &str, size: (u16, u16)) -> String {
+    let mut session = open(file);
+    let mut model = Model::new("recording", Theme { color: false }, Glyphs { ascii: false }, size);
+    look(&mut session, &mut model, 1);
+    for (number, key) in (2..).zip(keys.chars()) {
+        let code = match key {
+            '\r' => KeyCode::Enter,
+            other => KeyCode::Char(other),
+        };
+        update(&mut model, Message::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+        look(&mut session, &mut model, number);
+    }
+    let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
+    terminal.draw(|frame| view(&model, frame)).unwrap();
+    let cells = terminal.backend().buffer().content.clone();
+    let rows = cells.chunks(usize::from(size.0));
+    rows.map(|row| row.iter().map(Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
+        .collect()
+}
+
+#[test]
+fn every_screen_shows_every_recording_as_before() {
+    let files = library();
+    assert!(!files.is_empty());
+    let mut differing = Vec::new();
+    for file in files {
+        let recording = file.file_stem().unwrap().to_str().unwrap();
+        for (screen, keys) in SCREENS {
+            for size in SIZES {
+                let picture = picture(&file, keys, size);
+                let name = format!("{recording}_{screen}_{}x{}.txt", size.0, size.1);
+                let golden = root().join("tests/golden").join(&name);
+                if std::env::var_os("BLESS").is_some() {
+                    std::fs::write(&golden, &picture).unwrap();
+                }
+                if std::fs::read_to_string(&golden).unwrap_or_default() != picture {
+                    println!("{name} is now:\n{picture}");
+                    differing.push(name);
+                }
+            }
+        }
+    }
+    assert_eq!(differing, Vec::<String>::new(), "BLESS=1 keeps what is printed above");
+}
