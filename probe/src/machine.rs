@@ -235,12 +235,11 @@ impl Target for BarTarget {
         for span in plan.spans.iter().filter(|span| span.len > 0) {
             let chip = span.addr.chip;
             let known = self.refusal(span).or_else(|| self.not_readable(span));
-            match known.or_else(|| self.gone.get(&chip).cloned()) {
-                Some(reason) => shot.gaps.push(Gap { span: *span, reason }),
-                None => {
-                    let elsewhere = tile_kind(span.addr.tile) != TileKind::Eth;
-                    wanted.entry((elsewhere, chip)).or_default().push(*span);
-                }
+            if let Some(reason) = known.or_else(|| self.gone.get(&chip).cloned()) {
+                shot.gaps.push(Gap { span: *span, reason });
+            } else {
+                let elsewhere = tile_kind(span.addr.tile) != TileKind::Eth;
+                wanted.entry((elsewhere, chip)).or_default().push(*span);
             }
         }
         // A queue that cannot be looked at fails again, with its reason, where it is used; a write
