@@ -31,11 +31,11 @@ fn report(name: &str, amount: f64, unit: &str, started: Instant) {
 
 /// Two L1 accesses in six instructions.
 fn mixed() -> Vec<u32> {
-    vec![addi(5, 5, 1), addi(6, 6, 3), sw(5, 0, 0x100), lw(7, 0, 0x104), addi(7, 7, 1), jal(0, -20)]
+    vec![addi(5, 5, 1), addi(6, 6, 3), sw(5, 0, 0x700), lw(7, 0, 0x704), addi(7, 7, 1), jal(0, -20)]
 }
 
-/// An inline write to a neighbour about every 40 instructions, otherwise the same.
-fn talking() -> Vec<u32> {
+/// An inline write to a neighbour once in `rounds` times five instructions, otherwise the same.
+fn talking(rounds: usize) -> Vec<u32> {
     let mut program = Vec::new();
     let niu = 0xFFB2_0800;
     for (offset, value) in [(0, 0x3000), (4, 8 << 4), (0x1C, 0x0A), (0x20, 0xF), (0x24, 7)] {
@@ -45,7 +45,7 @@ fn talking() -> Vec<u32> {
     program.extend(li(11, 1));
     let start = program.len();
     program.push(sw(11, 10, 0x28));
-    for _ in 0..6 {
+    for _ in 0..rounds {
         program.extend(&mixed()[..5]);
     }
     program.push(jal(0, -4 * (program.len() - start) as i32));
@@ -67,14 +67,19 @@ fn main() {
         idle.bar_read(0, 0, 0x1000, &mut word);
     }
     report("word reads of an idle n300", 1e6, "reads", started);
-    for (name, program) in [("busy", mixed()), ("talking", talking())] {
+    let programs = [
+        ("busy", mixed()),
+        ("a NoC write every 202,", talking(40)),
+        ("a NoC write every 32,", talking(6)),
+    ];
+    for (name, program) in programs {
         for (tiles, chips, threads) in [(1, 1, 1), (16, 1, 1), (16, 2, 1), (16, 2, 2)] {
             let mut mesh = mesh(tiles, chips, threads, &program);
             let harts = u64::from(tiles) * chips as u64;
             let cycles = 50_000_000 / harts;
             let started = Instant::now();
             mesh.clock(cycles);
-            let name = format!("{harts} {name} ERISCs, {threads} host threads");
+            let name = format!("{harts} ERISCs, {name} {threads} host threads");
             report(&name, (cycles * harts) as f64, "instructions", started);
             assert!(mesh.conditions().is_empty());
         }
