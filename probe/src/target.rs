@@ -3,7 +3,7 @@
 use crate::snapshot::{AccessError, Plan, Snapshot};
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, NocXy};
 
-/// What a target can do, and what must not be touched on it. Data, never `is_simulator()`.
+/// What a target can do, and what must not be touched on it. Data, never a question for its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
     /// Memory and registers can be written.

@@ -47,8 +47,22 @@ fn dependencies(room: &str) -> BTreeSet<String> {
     let path = root().join(room).join("Cargo.toml");
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let manifest: toml::Table = text.parse().unwrap();
-    let names = |key| manifest.get(key).and_then(toml::Value::as_table).into_iter().flatten();
-    names("dependencies").map(|(name, _)| name.clone()).collect()
+    let mut names = BTreeSet::new();
+    collect(&manifest, &mut names);
+    names
+}
+
+/// Names of build dependencies and of those for some targets only count as well; tests may use more.
+fn collect(table: &toml::Table, names: &mut BTreeSet<String>) {
+    for (key, value) in table {
+        match (key.as_str(), value.as_table()) {
+            ("dependencies" | "build-dependencies", Some(listed)) => {
+                names.extend(listed.keys().cloned())
+            }
+            (_, Some(inner)) => collect(inner, names),
+            _ => {}
+        }
+    }
 }
 
 #[test]
