@@ -4,7 +4,7 @@ use crate::feed::Sample;
 use crate::geometry;
 use crate::glyph::Glyphs;
 use crate::theme::Theme;
-use crate::update;
+use crate::{update, view};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use probe::inspect::Interest;
 use probe::snapshot::Span;
@@ -206,11 +206,9 @@ impl Model {
     pub(crate) fn links(&self) -> Vec<&LinkState> {
         let Some(mesh) = self.mesh() else { return Vec::new() };
         let wanted = self.link_filter.to_lowercase();
-        let text = |l: &LinkState| {
-            let state = crate::words::link(l.condition);
-            format!("{} {} {}", l.link.a, l.link.b, state)
-        };
-        mesh.links.iter().filter(|l| text(l).contains(&wanted)).collect()
+        let holds =
+            |l: &&LinkState| view::link_text(self, mesh, l).to_lowercase().contains(&wanted);
+        mesh.links.iter().filter(holds).collect()
     }
 
     /// The file in which the selected core's waypoint stands, if its text was never looked for.

@@ -18,10 +18,11 @@ use crate::words;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use ratatui::widgets::{Paragraph, Wrap};
 
 pub(crate) use chip::source;
 pub(crate) use help::line_count as help_lines;
+pub(crate) use links::row_text as link_text;
 pub(crate) use reading::short;
 
 /// A look is stale when nothing newer came for this long; the emulated mesh is sampled many times a second.
@@ -32,7 +33,7 @@ pub fn view(model: &Model, frame: &mut Frame) {
     let area = frame.area();
     if geometry::too_small((area.width, area.height)) {
         let text = format!("too small: {}x{}, need 40x10", area.width, area.height);
-        frame.render_widget(Paragraph::new(text), area);
+        frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
         return;
     }
     let [status, tabs, body, foot] = geometry::chrome(area);

@@ -87,6 +87,12 @@ pub(crate) fn tile(kind: TileKind) -> &'static str {
     }
 }
 
+/// A name with its article.
+pub(crate) fn a(name: &str) -> String {
+    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {name}")
+}
+
 /// Device time at 1 GHz (a cycle is a nanosecond), in the largest unit that keeps it readable.
 pub(crate) fn cycles(cycles: u64) -> String {
     match cycles {

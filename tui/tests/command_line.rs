@@ -116,6 +116,7 @@ fn elf_files_that_are_none() {
     let app = image("erisc_app.elf");
     refuses(&["symbols", "type", "nothing_t", "--elf", &app], 2, &["nothing_t", "erisc_app.elf"]);
     refuses(&["symbols", "addr", "here", "--elf", &app], 2, &["'here'"]);
+    refuses(&["symbols", "addr", "0x100009100", "--elf", &app], 2, &["0x100009100", "32 bits"]);
 }
 
 #[test]

@@ -178,7 +178,9 @@ fn a_small_terminal_says_so_and_recovers() {
     let mut model = running((80, 24));
     let large = picture(&model);
     update(&mut model, Message::Resize(20, 5));
-    assert!(picture(&model).starts_with("too small: 20x5"));
+    let said = picture(&model);
+    assert!(said.starts_with("too small: 20x5"), "{said}");
+    assert!(said.contains("40x10"), "nothing is cut off: {said}");
     update(&mut model, Message::Resize(80, 24));
     assert_eq!(picture(&model), large);
 }
@@ -286,6 +288,18 @@ fn the_filter_of_links_counts_and_clears() {
     assert!(filtered.contains("links: 1 of 2 match 'e9'"), "{filtered}");
     press(&mut model, "<esc>");
     assert!(picture(&model).contains("links: 2"));
+}
+
+#[test]
+fn the_filter_of_links_looks_through_all_that_a_row_shows() {
+    let mut model = running((160, 48));
+    for (typed, count) in [("sidl", 2), ("1K", 1), ("121/", 2), ("up", 2), ("nothing", 0)] {
+        press(&mut model, &format!("/{typed}<enter>"));
+        let filtered = picture(&model);
+        let wanted = format!("links: {count} of 2 match '{typed}'");
+        assert!(filtered.contains(&wanted), "{filtered}");
+        press(&mut model, "<esc>");
+    }
 }
 
 #[test]

@@ -31,13 +31,13 @@ fn place(symbols: &Symbols, record: &[u8], files: &[u8]) -> WaypointPlace {
     };
     let (line, file, address) = (word(4), word(8) as usize, word(12));
     let path = files.get(file..).and_then(|rest| rest.split(|&byte| byte == 0).next());
-    let path = path.map(|path| String::from_utf8_lossy(path).into_owned());
+    let path = path.map(|path| plain(&String::from_utf8_lossy(path)));
     let frames = symbols.frames_at(address.into());
     let mut lines: Vec<SourceLine> = frames
         .iter()
         .map(|frame| SourceLine {
             function: frame.function.as_deref().map(str::to_owned),
-            file: frame.file.as_deref().map(str::to_owned),
+            file: frame.file.as_deref().map(plain),
             line: frame.line,
         })
         .collect();
@@ -48,6 +48,11 @@ fn place(symbols: &Symbols, record: &[u8], files: &[u8]) -> WaypointPlace {
         None => lines.insert(0, SourceLine { function: None, file: path, line: Some(line) }),
     }
     WaypointPlace { code: code(record), address, lines }
+}
+
+/// A path without the `./` that debug information may begin with and the macro's own record does not.
+fn plain(path: &str) -> String {
+    path.trim_start_matches("./").to_owned()
 }
 
 /// Letters of a waypoint word, up to the first zero byte; bytes that are no letters become `?`.

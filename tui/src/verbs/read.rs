@@ -6,7 +6,7 @@ use crate::locate;
 use crate::output::{json, text};
 use crate::shape::Bytes;
 use crate::words;
-use layouts::{NocAddr, Space, TileKind, wormhole};
+use layouts::{NocAddr, Reason, Space, TileKind, wormhole};
 use probe::inspect::Interest;
 use probe::snapshot::Span;
 use std::fmt::Write;
@@ -24,11 +24,15 @@ pub(super) fn run(target: &str, style: Style, place: &str, len: &str) -> Result<
     }
     let addr = NocAddr { chip, tile, offset };
     let len = len as u32;
-    inside(addr, len)?;
+    let kind = wormhole().tile_at(tile).map_or(TileKind::Router, |t| t.kind);
+    inside(Space::Tile(kind), addr, len)?;
     let sample =
         look(target, |_| Interest { spans: vec![Span { addr, len }], ..Interest::default() })?;
-    if !sample.state.chips.iter().any(|c| c.chip.id == chip) {
+    let Some(on) = sample.state.chips.iter().find(|c| c.chip.id == chip) else {
         return Err(Failure::Usage(format!("{addr}: there is no chip {chip} in this mesh")));
+    };
+    if kind == TileKind::Tensix && on.chip.harvested_rows.contains(&tile.y) {
+        inside(Space::Harvested, addr, len)?;
     }
     let bytes =
         sample.memory.bytes(addr, len).map_err(|e| Failure::of_access(&addr.to_string(), &e))?;
@@ -45,23 +49,29 @@ pub(super) fn run(target: &str, style: Style, place: &str, len: &str) -> Result<
     Ok(Outcome::Healthy)
 }
 
-/// An address outside the tile is the argument's fault, known without a look at the machine.
-fn inside(addr: NocAddr, len: u32) -> Result<(), Failure> {
-    let kind = wormhole().tile_at(addr.tile).map_or(TileKind::Router, |t| t.kind);
-    let name = words::tile(kind);
-    let Some(range) = wormhole().ranges.at(Space::Tile(kind), addr.offset) else {
-        return Err(Failure::Usage(format!(
-            "{addr}: nothing is known to stand there in an {name} tile"
-        )));
+/// An address at which nothing stands is the argument's fault; what is known to be unsafe there is the target's
+/// to refuse.
+fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
+    let name = match space {
+        Space::Tile(kind) => words::tile(kind),
+        Space::Harvested => "harvested tensix",
+        Space::Bar0 => "BAR0",
     };
-    if addr.offset.saturating_add(len.into()) > range.end() {
-        let (of, end) = (&range.name, range.end());
-        let text = format!(
-            "{addr}: {len} bytes from there leave {of} of the {name} tile, which ends at {end:#x}"
-        );
-        return Err(Failure::Usage(text));
-    }
-    Ok(())
+    let text = match wormhole().readable(space, addr.offset, len.into()) {
+        Err(Reason::Unmapped { offset }) => {
+            let a_tile = words::a(name);
+            format!("{addr}: nothing is known to stand at {offset:#x} in {a_tile} tile")
+        }
+        Err(Reason::PastEnd { range, end }) => format!(
+            "{addr}: {len} bytes from there leave {range} of the {name} tile, which ends at {end:#x}"
+        ),
+        Err(reason @ Reason::Unaligned { .. }) => format!("{addr}: {reason}"),
+        Ok(())
+        | Err(Reason::Private { .. } | Reason::Forbidden { .. } | Reason::SideEffect { .. }) => {
+            return Ok(());
+        }
+    };
+    Err(Failure::Usage(text))
 }
 
 /// Sixteen bytes a line, as words of memory order, with their letters.

@@ -60,6 +60,9 @@ fn members(of: &Type) -> Vec<Member<'_>> {
 /// `symbols addr`.
 pub(super) fn frames(style: Style, addr: &str, elf: &Path) -> Result<Outcome, Failure> {
     let at = locate::number(addr).map_err(Failure::Usage)?;
+    if at > u32::MAX.into() {
+        return Err(Failure::Usage(format!("{at:#x}: a core's addresses have 32 bits")));
+    }
     let symbols = load(elf)?;
     let found = symbols.frames_at(at);
     if found.is_empty() {

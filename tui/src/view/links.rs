@@ -38,7 +38,19 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) 
     frame.render_widget(table, area);
 }
 
+/// What a row shows, which is what `/` looks through.
+pub(crate) fn row_text(model: &Model, mesh: &MeshState, link: &LinkState) -> String {
+    let cells = cells(model, mesh, link).map(|cell| cell.content.into_owned());
+    cells.join(" ")
+}
+
 fn row(model: &Model, mesh: &MeshState, link: &LinkState, chosen: bool) -> Row<'static> {
+    let cursor = Cell::from(if chosen { model.glyphs.cursor() } else { " " });
+    let cells = cells(model, mesh, link).map(Cell::from);
+    Row::new(std::iter::once(cursor).chain(cells))
+}
+
+fn cells(model: &Model, mesh: &MeshState, link: &LinkState) -> [Span<'static>; 10] {
     let (a, b) = (link.link.a, link.link.b);
     let state = format!("{} {}", link_letter(link.condition), words::link(link.condition));
     let under_way = |bytes: Option<u64>| match bytes {
@@ -46,19 +58,18 @@ fn row(model: &Model, mesh: &MeshState, link: &LinkState, chosen: bool) -> Row<'
         Some(0) => Span::styled("0B", model.theme.dim()),
         Some(bytes) => Span::styled(words::bytes(bytes), model.theme.traffic()),
     };
-    Row::new(vec![
-        Cell::from(if chosen { model.glyphs.cursor() } else { " " }),
-        Cell::from(Span::styled(state, model.theme.link(link.condition))),
-        Cell::from(a.to_string()),
-        Cell::from(waypoint(model, mesh, a)),
-        Cell::from(under_way(link.a_to_b)),
-        Cell::from(under_way(link.b_to_a)),
-        Cell::from(waypoint(model, mesh, b)),
-        Cell::from(b.to_string()),
-        Cell::from(pair(model, mesh, link, |e| map_count(&e.packets_sent))),
-        Cell::from(pair(model, mesh, link, |e| map_count(&e.retrain_count))),
-        Cell::from(pair(model, mesh, link, |e| map_count(&e.crc_errors))),
-    ])
+    [
+        Span::styled(state, model.theme.link(link.condition)),
+        Span::raw(a.to_string()),
+        waypoint(model, mesh, a),
+        under_way(link.a_to_b),
+        under_way(link.b_to_a),
+        waypoint(model, mesh, b),
+        Span::raw(b.to_string()),
+        Span::raw(pair(model, mesh, link, |e| map_count(&e.packets_sent))),
+        Span::raw(pair(model, mesh, link, |e| map_count(&e.retrain_count))),
+        Span::raw(pair(model, mesh, link, |e| map_count(&e.crc_errors))),
+    ]
 }
 
 /// Both ends of the selected link: what each core does and where in its source it waits.
