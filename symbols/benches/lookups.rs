@@ -164,7 +164,7 @@ fn warm(file: &Path, member: &str) {
 fn memory(file: &Path, member: &str, size: u64) {
     let before = LIVE.load(Ordering::Relaxed);
     let (symbols, _) = Symbols::open(file).unwrap();
-    let bytes = |before: usize| (LIVE.load(Ordering::Relaxed) - before) as f64 - size as f64;
+    let bytes = |before: usize| (LIVE.load(Ordering::Relaxed) - before) as f64;
     println!("heap, loaded          {:.2} times the file", bytes(before) / size as f64);
     symbols.field(member).unwrap();
     println!("heap, one member      {:.2} times the file", bytes(before) / size as f64);

@@ -21,7 +21,7 @@
 //!
 //! Bytes from outside never panic and never loop: reading is checked, and every walk has a bound.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod abbreviations;
 mod builder;
@@ -39,6 +39,7 @@ mod inner;
 mod layout;
 mod lines;
 mod listing;
+mod mapping;
 mod names;
 mod path;
 mod problem;

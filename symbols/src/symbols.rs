@@ -1,6 +1,8 @@
 //! `Symbols`: one loaded ELF, and the questions it answers.
 
 use std::fmt;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
@@ -9,6 +11,7 @@ use crate::field::{Field, Place};
 use crate::frames::{self, Location};
 use crate::index::Class;
 use crate::inner::Inner;
+use crate::mapping;
 use crate::names::Name;
 use crate::path::{Steps, split_root};
 use crate::problem::Problem;
@@ -35,14 +38,20 @@ impl Symbols {
         Ok((Symbols { inner: Arc::new(inner) }, problems))
     }
 
-    /// Reads an ELF from a file. It is copied, not mapped: a build that rewrites the file while it
-    /// is being looked at must not take the process down.
+    /// Reads an ELF from a file, which is mapped where it can be and read where not (a pipe). While
+    /// a mapped file is looked at it may be replaced or deleted, as linkers do, but not shortened in
+    /// place: reading what was cut off ends the process with SIGBUS. Where that can happen, read the
+    /// file and give its bytes to `load`.
     pub fn open(path: impl AsRef<Path>) -> Result<(Symbols, Vec<Problem>), Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let bytes = std::fs::read(path)
-            .map_err(|error| Error::Unreadable { path: name.clone(), reason: error.to_string() })?;
-        Symbols::load(bytes, &name)
+        let unreadable =
+            |error: io::Error| Error::Unreadable { path: name.clone(), reason: error.to_string() };
+        let file = File::open(path).map_err(unreadable)?;
+        match mapping::map(&file) {
+            Some(mapping) => Symbols::load(mapping, &name),
+            None => Symbols::load(mapping::read(file).map_err(unreadable)?, &name),
+        }
     }
 
     /// The name given when the file was loaded.

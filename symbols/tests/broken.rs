@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use symbols::{Kind, Symbols, Type};
@@ -62,6 +64,32 @@ fn what_is_missing_is_a_problem_and_the_rest_works() {
     let (_, problems) = Symbols::open(data().join("types-split.elf")).unwrap();
     let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(text, ["unit at 0x0: its debug information is in other.dwo"]);
+}
+
+#[test]
+fn what_cannot_be_mapped_is_read() {
+    let error = Symbols::open("/dev/null").map(|_| ()).unwrap_err().to_string();
+    assert_eq!(error, "not an ELF file: empty");
+    let error = Symbols::open(data()).map(|_| ()).unwrap_err().to_string();
+    assert!(error.starts_with("cannot read "), "{error}");
+
+    let bytes = std::fs::read(data().join("types.elf")).unwrap();
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
+    let writing = std::thread::spawn(move || writer.write_all(&bytes));
+    let (symbols, problems) = Symbols::open(path).unwrap();
+    writing.join().unwrap().unwrap();
+    assert_eq!(problems, []);
+    assert!(symbols.type_named("big_t").is_some());
+}
+
+#[test]
+fn a_file_may_be_replaced_while_it_is_open() {
+    let path = std::env::temp_dir().join(format!("meshscope-replaced-{}.elf", std::process::id()));
+    std::fs::copy(data().join("types.elf"), &path).unwrap();
+    let (symbols, _) = Symbols::open(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(symbols.type_named("big_t").is_some());
 }
 
 /// Asks everything there is to ask, so that every reader meets the broken bytes.
