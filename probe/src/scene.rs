@@ -38,6 +38,9 @@ pub enum Pace {
 
 /// A person can follow a hop of the default ring ping at this pace: it rests half a second.
 pub const DEFAULT_PACE: Pace = Pace::CyclesPerSecond(10_000_000);
+/// A scene that is not told when to start starts at 10 ms, which leaves room for the boot of a small
+/// mesh, so that what one-shot verbs print does not hang on how long booting takes.
+pub const HANDOVER_CYCLES: u64 = 10_000_000;
 /// Rest at each hop, in cycles.
 const DWELL_CYCLES: u32 = 5_000_000;
 /// Rest of the worker between two patterns, in cycles.
@@ -52,8 +55,8 @@ pub struct Scene {
     pub mesh: String,
     /// What runs.
     pub run: Workload,
-    /// Emulated time at which the scene is handed over; as soon as it runs if not told, and not
-    /// before that in any case.
+    /// Emulated time at which the scene is handed over; the first whole multiple of
+    /// [`HANDOVER_CYCLES`] at which it runs if not told.
     pub at_cycles: Option<u64>,
     /// How fast time passes for those who watch.
     pub pace: Pace,
@@ -83,11 +86,17 @@ impl Scene {
         let name = format!("emulator:{}", self.mesh);
         let mut target = BarTarget::open(name, bar, abilities, Patience::default())?;
         self.boot(&mut target, images)?;
-        if let Some(at) = self.at_cycles {
-            let now = target.now()?;
-            target.pass(at.saturating_sub(now))?;
-        }
+        self.hand_over(&mut target)?;
         Ok(target)
+    }
+
+    /// Lets time pass up to the moment that was asked for.
+    fn hand_over(&self, target: &mut BarTarget) -> Result<(), SceneError> {
+        let now = target.now()?;
+        let at_cycles = self.at_cycles.unwrap_or_else(|| now.next_multiple_of(HANDOVER_CYCLES));
+        let too_early = SceneError::TooEarly { at_cycles, earliest_cycles: now };
+        let left = at_cycles.checked_sub(now).ok_or(too_early)?;
+        Ok(target.pass(left)?)
     }
 
     /// The mesh at the moment of power on.
@@ -122,7 +131,10 @@ impl Scene {
             launch_worker(images, place, address, words, WORKER_REST_CYCLES, seed)
         });
         Operation::finish_all(workers.collect::<Result<_, _>>()?, target)?;
-        let ring = RingPing::on(target.mesh())?;
+        let ring = RingPing::on(target.mesh()).map_err(|error| match error {
+            ControlError::NoRing => SceneError::NoRing(self.mesh.clone()),
+            other => other.into(),
+        })?;
         ring.prepare(images)?.finish(target)?;
         let settings =
             RingPingSettings { dwell_cycles: DWELL_CYCLES, ..RingPingSettings::default() };
@@ -157,6 +169,15 @@ pub enum SceneError {
     Image(String),
     /// The workload could not be launched.
     Control(ControlError),
+    /// The mesh, by its name, has no ring of links for the workload.
+    NoRing(String),
+    /// The scene was asked for at a moment at which it is not ready yet.
+    TooEarly {
+        /// The moment that was asked for, in cycles.
+        at_cycles: u64,
+        /// The first moment that can be had, in cycles.
+        earliest_cycles: u64,
+    },
     /// The machine did not answer.
     Access(AccessError),
 }
@@ -168,6 +189,14 @@ impl fmt::Display for SceneError {
             Self::File(why) | Self::Mesh(why) | Self::Image(why) => f.write_str(why),
             Self::Descriptor(error) => write!(f, "{error}"),
             Self::Control(error) => write!(f, "{error}"),
+            Self::NoRing(mesh) => {
+                write!(f, "{mesh} has no ring of links for ring-ping; run=idle shows it without")
+            }
+            Self::TooEarly { at_cycles, earliest_cycles } => {
+                // Rounded up, so that the answer can be given back as it stands.
+                let (at, first) = (at_cycles / 1_000, earliest_cycles.div_ceil(1_000));
+                write!(f, "at: {at}us is too early: the scene is ready at {first}us")
+            }
             Self::Access(error) => write!(f, "{error}"),
         }
     }

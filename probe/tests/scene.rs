@@ -6,7 +6,7 @@ use probe::control::{RingPing, RingPingSettings};
 use probe::images::ImageMap;
 use probe::inspect::{Interest, inspect, plan};
 use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
+use probe::scene::{HANDOVER_CYCLES, Scene, SceneError, Workload};
 use probe::snapshot::{AccessError, Plan, Span};
 use probe::state::{Activity, ChannelMeaning, ImageEvidence, LinkCondition, Reading};
 use probe::target::{Link, Target};
@@ -152,6 +152,36 @@ fn far_writes_leave_their_neighbours_and_errors_are_told() {
         assert!(matches!(shot.word(refused), Err(AccessError::Refused(_))));
     }
     assert_eq!(target.transactions(), before);
+}
+
+#[test]
+fn a_scene_starts_at_a_stated_time_and_says_when_that_is_too_early() {
+    let (mut target, mut images) = scene(Workload::RingPing);
+    assert_eq!(target.now().unwrap(), HANDOVER_CYCLES);
+    let at = |at| Scene { at_cycles: Some(at), ..Scene::new("n300") };
+    let Err(SceneError::TooEarly { at_cycles: 1_000, earliest_cycles }) =
+        at(1_000).build(&mut images)
+    else {
+        panic!("1 us is time enough");
+    };
+    let said = SceneError::TooEarly { at_cycles: 1_000, earliest_cycles }.to_string();
+    assert!(said.starts_with("at: 1us is too early"), "{said}");
+    let first = earliest_cycles.next_multiple_of(1_000);
+    assert!(first < HANDOVER_CYCLES, "{first}");
+    assert_eq!(at(first).build(&mut images).unwrap().now().unwrap(), first);
+}
+
+#[test]
+fn a_mesh_without_links_has_no_ring_and_can_still_be_idle() {
+    let path = std::env::temp_dir().join(format!("meshscope-one-{}.yaml", std::process::id()));
+    std::fs::write(&path, "arch: {0: wormhole_b0}\nchips_with_mmio: [0: 0]\n").unwrap();
+    let (mut images, _) = ImageMap::firmware();
+    let mut one = Scene::new(path.to_str().unwrap());
+    let Err(error) = one.build(&mut images) else { panic!("a ring of one chip") };
+    assert!(matches!(error, SceneError::NoRing(_)) && error.to_string().contains("run=idle"));
+    one.run = Workload::Idle;
+    assert_eq!(one.build(&mut images).unwrap().mesh().chips.len(), 1);
+    std::fs::remove_file(path).unwrap();
 }
 
 #[test]

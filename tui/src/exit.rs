@@ -65,9 +65,11 @@ impl Failure {
         match error {
             OpenError::Spec(_) | OpenError::IsRecording(_) => Self::Usage(text),
             OpenError::Scene(error) => match error {
-                SceneError::NoMesh(..) | SceneError::File(_) | SceneError::Descriptor(_) => {
-                    Self::Usage(text)
-                }
+                SceneError::NoMesh(..)
+                | SceneError::File(_)
+                | SceneError::Descriptor(_)
+                | SceneError::NoRing(_)
+                | SceneError::TooEarly { .. } => Self::Usage(text),
                 SceneError::Access(error) => Self::of_access(words, error),
                 SceneError::Control(_) | SceneError::Mesh(_) | SceneError::Image(_) => {
                     Self::Internal(text)
