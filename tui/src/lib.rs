@@ -6,6 +6,7 @@ mod exit;
 pub mod feed;
 mod geometry;
 mod glyph;
+mod interrupt;
 mod keys;
 mod locate;
 mod machine;

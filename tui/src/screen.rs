@@ -2,6 +2,7 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, Published};
+use crate::interrupt::Signals;
 use crate::message::{Command, Message};
 use crate::model::Model;
 use crate::terminal::Session;
@@ -10,7 +11,6 @@ use crossterm::event::{Event, EventStream};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_stream::StreamExt;
 
@@ -37,25 +37,6 @@ pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
 
 fn terminal_failed(error: &std::io::Error) -> Failure {
     Failure::Internal(format!("terminal: {error}"))
-}
-
-struct Signals([Signal; 3]);
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        let kinds = [SignalKind::terminate(), SignalKind::hangup(), SignalKind::interrupt()];
-        let [a, b, c] = kinds.map(signal);
-        Ok(Self([a?, b?, c?]))
-    }
-
-    async fn any(&mut self) {
-        let [a, b, c] = &mut self.0;
-        tokio::select! {
-            _ = a.recv() => {}
-            _ = b.recv() => {}
-            _ = c.recv() => {}
-        }
-    }
 }
 
 async fn turn(mut model: Model, feed: &mut Feed) -> Result<Outcome, Failure> {

@@ -14,10 +14,18 @@ use crate::feed::Sample;
 use crate::glyph::Glyphs;
 use crate::machine::{Machine, target_words};
 use crate::output::say;
-use crate::words;
+use crate::{interrupt, words};
 use probe::inspect::Interest;
 use probe::state::{LinkCondition, MeshState, Reading};
 use probe::target::Mesh;
+use std::io::IsTerminal;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// After this long a person wonders whether anything happens.
+const FIRST_WORD: Duration = Duration::from_secs(1);
+/// And after this long again.
+const NEXT_WORD: Duration = Duration::from_secs(5);
 
 /// How a verb prints.
 #[derive(Clone, Copy)]
@@ -30,6 +38,10 @@ pub(crate) struct Style {
 pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure> {
     let style = Style { json: arguments.json, glyphs: Glyphs { ascii: arguments.ascii } };
     let target = target_words(arguments.target.as_deref());
+    // These two have something to tidy up, and listen to signals themselves.
+    if !matches!(verb, Verb::Record { .. } | Verb::Serve { .. }) {
+        interrupt::watch(|| None)?;
+    }
     match verb {
         Verb::Mesh => mesh::run(&target, style),
         Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
@@ -51,9 +63,29 @@ pub(crate) fn print_mesh(arguments: &Arguments) -> Result<Outcome, Failure> {
     run(&Verb::Mesh, arguments)
 }
 
+/// Opens the target. A person who waits longer than a moment is told for what.
+fn open(target: &str) -> Result<Machine, Failure> {
+    if !std::io::stderr().is_terminal() {
+        return Machine::open(target);
+    }
+    let (opened, wait) = mpsc::channel::<()>();
+    let words = target.to_owned();
+    std::thread::spawn(move || {
+        let mut pause = FIRST_WORD;
+        // The channel closes when the target is open, or when opening failed.
+        while wait.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            say(&format!("{words}: bringing the target up ..."));
+            pause = NEXT_WORD;
+        }
+    });
+    let machine = Machine::open(target);
+    drop(opened);
+    machine
+}
+
 /// Opens the target and takes one look.
 fn look(target: &str, interest: impl FnOnce(&Mesh) -> Interest) -> Result<Sample, Failure> {
-    let mut machine = Machine::open(target)?;
+    let mut machine = open(target)?;
     let interest = interest(&machine.mesh());
     Ok(machine.take(&interest))
 }

@@ -7,9 +7,9 @@ mod pseudo;
 use portable_pty::CommandBuilder;
 use pseudo::Terminal;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Not the default target: a test names its mesh.
@@ -113,6 +113,88 @@ fn the_ring_ping_moves_on_the_screen() {
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
     terminal.is_given_back();
+}
+
+/// A mesh that takes far longer to open than anybody waits.
+const SLOW: &str = "emulator:n300,at=100s";
+
+/// Starts the binary and waits until it listens to signals.
+fn started(arguments: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let path = format!("/proc/{}/status", child.id());
+    let start = Instant::now();
+    // SIGINT and SIGTERM, the last, in the mask of caught signals.
+    let listens = || {
+        let status = std::fs::read_to_string(&path).unwrap();
+        let mask = status.lines().find_map(|l| l.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(mask.trim(), 16).unwrap() & 0x4002 == 0x4002
+    };
+    while !listens() {
+        assert!(start.elapsed() < Duration::from_mins(1), "{arguments:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+/// Signals the process and gives what it said from then on.
+fn interrupt(mut child: Child, signal: &str) -> String {
+    let start = Instant::now();
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    let output = child.wait().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(20), "{signal}: {:?}", start.elapsed());
+    assert_eq!(output.code(), Some(130), "{signal}");
+    std::io::read_to_string(child.stderr.take().unwrap()).unwrap()
+}
+
+#[test]
+fn a_signal_ends_a_verb_at_once_with_one_line() {
+    // Started under `nohup`, the test hands on that SIGHUP is ignored.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|l| l.strip_prefix("SigIgn:")).unwrap();
+    let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap() & 1 != 0;
+    let hangup = if ignored { "TERM" } else { "HUP" };
+    for (verb, signal) in [("mesh", "INT"), ("cores", "TERM"), ("links", hangup)] {
+        let child = started(&["--target", SLOW, verb]);
+        assert_eq!(interrupt(child, signal), "meshscope: interrupted\n", "{verb}");
+    }
+    let child = started(&["--target", SLOW, "read", "0:9-6:0"]);
+    assert_eq!(interrupt(child, "INT"), "meshscope: interrupted\n");
+}
+
+#[test]
+fn an_interrupted_recording_can_be_opened_or_is_gone() {
+    let folder = std::env::temp_dir().join(format!("meshscope-cut-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("cut.mcap");
+    let name = file.to_str().unwrap();
+    let child = started(&["--target", SLOW, "record", name]);
+    assert_eq!(interrupt(child, "TERM"), "meshscope: interrupted\n");
+    assert!(!file.exists(), "a file without a moment is in the way of the next");
+
+    let mut child = started(&["--target", MESH, "record", name, "--every", "10_000_000_000"]);
+    // The first line is said when the first moment is in the file.
+    let mut said = [0; 1];
+    child.stderr.as_mut().unwrap().read_exact(&mut said).unwrap();
+    let rest = interrupt(child, "INT");
+    assert!(rest.ends_with(&format!("meshscope: interrupted: {name}: 1 moment kept\n")), "{rest}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    let output = command.args(["--target", name, "links"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_person_who_waits_is_told_for_what() {
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(["--target", SLOW, "mesh"]);
+    let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 80, 24);
+    terminal.shows("meshscope: emulator:n300,at=100s: bringing the target up ...");
+    terminal.press("\x03");
+    assert_eq!(terminal.ends().exit_code(), 130);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `serve`: holds an emulated mesh on a socket, so that it outlives its clients.
 
 use crate::exit::{Failure, Outcome};
+use crate::interrupt::Signals;
 use crate::output::say;
 use probe::emulator_bar::PROFILE;
 use probe::images::ImageMap;
@@ -10,7 +11,6 @@ use probe::spec::TargetSpec;
 use probe::wire::Welcome;
 use std::io;
 use std::path::Path;
-use tokio::signal::unix::{SignalKind, signal};
 
 pub(super) fn run(mesh: &str, socket: &Path) -> Result<Outcome, Failure> {
     let opening = |error: OpenError| Failure::of_open(mesh, &error);
@@ -45,13 +45,9 @@ fn wait(end: tokio::sync::oneshot::Receiver<io::Result<()>>) -> Result<Outcome, 
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(internal)?;
     runtime.block_on(async {
-        let mut terminate = signal(SignalKind::terminate()).map_err(internal)?;
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(internal)?;
-        let mut hangup = signal(SignalKind::hangup()).map_err(internal)?;
+        let mut signals = Signals::new().map_err(internal)?;
         tokio::select! {
-            _ = terminate.recv() => Err(Failure::Interrupted),
-            _ = interrupt.recv() => Err(Failure::Interrupted),
-            _ = hangup.recv() => Err(Failure::Interrupted),
+            () = signals.any() => Err(Failure::Interrupted),
             served = end => match served {
                 Ok(Err(error)) => Err(internal(error)),
                 Ok(Ok(())) | Err(_) => Err(Failure::Internal("the server ended".into())),

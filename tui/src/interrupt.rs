@@ -1,0 +1,58 @@
+//! Signals that end the program: where they are awaited, and the watcher that ends a one-shot verb at once.
+
+use crate::exit::{self, Failure};
+use crate::output::say;
+use std::io;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// The bit of SIGHUP in the masks of `/proc/self/status` (signal(7), proc(5)).
+const HANGUP_BIT: u64 = 1;
+
+/// The signals by which a person or the system ends the program.
+pub(crate) struct Signals(Vec<Signal>);
+
+impl Signals {
+    /// Listens to them from now on; needs a runtime around it.
+    pub(crate) fn new() -> io::Result<Self> {
+        // Whoever starts a program with `nohup` wants it to outlive the terminal.
+        let hangup = (!hangup_is_ignored()).then(SignalKind::hangup);
+        let kinds = hangup.into_iter().chain([SignalKind::interrupt(), SignalKind::terminate()]);
+        kinds.map(signal).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// Waits for any of them.
+    pub(crate) async fn any(&mut self) {
+        std::future::poll_fn(|context| {
+            let came = self.0.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
+            if came { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
+    }
+}
+
+/// Was this process started with SIGHUP ignored? Where nobody tells, it was not.
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & HANGUP_BIT != 0)
+}
+
+/// From now on a signal ends the process at once, also inside a long computation: `last` tidies up and may have
+/// something to add to the one line that is said. Only for verbs that have not borrowed the terminal.
+///
+/// # Errors
+/// When signals cannot be listened to.
+pub(crate) fn watch(last: impl FnOnce() -> Option<String> + Send + 'static) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::Internal(format!("signals: {error}"));
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let mut signals = runtime.block_on(async { Signals::new() }).map_err(failed)?;
+    let wait = move || {
+        runtime.block_on(signals.any());
+        let words = Failure::Interrupted.to_string();
+        say(&last().map_or_else(|| words.clone(), |more| format!("{words}: {more}")));
+        std::process::exit(exit::code(&Err(Failure::Interrupted)).into());
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop).map_err(failed)
+}
