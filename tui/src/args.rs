@@ -10,9 +10,9 @@ pub const DEFAULT_TARGET: &str = "emulator:n300";
 pub(crate) const DEVICE_TARGET: &str = "silicon";
 
 const TARGETS: &str = "\
-Targets: emulator:<mesh>[,run=<workload>][,at=<time>][,seed=<n>], ttsim:<library>, silicon,
-/dev/tenstorrent/N, socket:<path>, or a recording. Without --target: silicon where device files exist,
-else emulator:n300 with ring ping running on it.
+Targets: emulator:<mesh>[,run=<workload>][,at=<time>][,pace=<cycles per second>|max][,seed=<n>],
+ttsim:<library>, silicon, /dev/tenstorrent/N, socket:<path>, or a recording.
+Without --target: silicon where device files exist, else emulator:n300 with ring ping running on it.
 
 Exit codes: 0 healthy, 1 findings, 2 usage or unusable input, 3 target unreachable, 4 partial,
 5 refused by safety, 70 internal, 130 interrupted. A closed pipe ends quietly with 0.";
@@ -79,7 +79,7 @@ pub(crate) enum Verb {
     ///
     /// JSON: {"target","cycles","links":[{"a","b","state","a_to_b","b_to_a","ends":[{"chip","channel","tile",
     /// "waypoint","train_status","link_status","retrain_count","crc_errors","packets_sent",
-    /// "packets_received"},...]}],"gaps":[...]}.
+    /// "packets_received","missing":{...}},...]}],"gaps":[...]}; what is null is named in "missing" with its reason.
     Links,
     /// Read memory of a tile.
     ///
@@ -104,7 +104,7 @@ pub(crate) enum Verb {
         /// How many moments.
         #[arg(long, default_value = "10", value_name = "N")]
         moments: String,
-        /// Time of the target between two moments, in cycles of a nanosecond.
+        /// Time of the target between two moments, in cycles of a nanosecond; ten seconds at most.
         #[arg(long, default_value = "1_000_000", value_name = "CYCLES")]
         every: String,
     },
@@ -123,8 +123,9 @@ pub(crate) enum Verb {
 pub(crate) enum Question {
     /// Print a type's members with offsets, sizes and holes.
     ///
-    /// JSON: {"name","size","members":[{"name","offset","size","type"}]}; offsets and sizes are bytes; bit-fields
-    /// also carry "bit_size" and "bit_offset", counted in bits from the start of the type; null where unknown.
+    /// JSON: {"name","size","members":[{"name","offset","size","type"}]}; offsets and sizes are bytes. Bit-fields
+    /// also carry "bit_size" and "bit_offset", counted in bits from the start of the outer type; their "offset" is
+    /// the byte that holds the first bit, and their "size" that of the declared type. Null where unknown.
     Type {
         /// The type, or a path into one: mailboxes_t, mailboxes_t.launch[0].
         name: String,

@@ -17,4 +17,8 @@ fn bit_fields_carry_their_size_and_offset_in_bits() {
     let expected =
         [("low", 0, 5), ("middle", 5, 7), ("straddles", 12, 13), ("last", 32, 3), ("set", 35, 1)];
     assert_eq!(found, expected.map(|(name, at, size)| (json!(name), json!(at), json!(size))));
+    for member in answer["members"].as_array().unwrap() {
+        let first_bit = member["bit_offset"].as_u64().unwrap();
+        assert_eq!(member["offset"], first_bit / 8, "the byte that holds the first bit: {member}");
+    }
 }

@@ -241,6 +241,35 @@ fn help_goes_to_standard_output() {
 }
 
 #[test]
+fn the_readme_names_every_key_that_is_promised() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md"));
+    let readme = readme.unwrap();
+    let promises = |verb: &str| {
+        let start = format!("| `{verb}` |");
+        readme.lines().find(|line| line.starts_with(&start)).unwrap().to_owned()
+    };
+    let file = recorded("readme.mcap");
+    for (verb, arguments) in [
+        ("mesh", &["mesh"][..]),
+        ("cores", &["cores", "0:e8"]),
+        ("links", &["links"]),
+        ("read", &["read", "0:9-6:0x1c"]),
+    ] {
+        let output = meshscope(&[&["--json", "--target", file.path()], arguments].concat());
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let promised = promises(verb);
+        let firsts = answer.as_object().unwrap().iter().flat_map(|(key, value)| {
+            let first = value.get(0).and_then(Value::as_object);
+            let inner = first.into_iter().flat_map(|o| o.keys().cloned());
+            std::iter::once(key.clone()).chain(inner).filter(move |_| key != "gaps")
+        });
+        for key in firsts {
+            assert!(promised.contains(&format!("\"{key}\"")), "{verb}: README lacks {key}");
+        }
+    }
+}
+
+#[test]
 fn a_closed_pipe_ends_quietly() {
     let app = image("erisc_app.elf");
     for arguments in [&["--help"][..], &["symbols", "type", "mailboxes_t", "--elf", &app]] {
