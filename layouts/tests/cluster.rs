@@ -132,6 +132,27 @@ fn each_mistake_names_its_line() {
         "my.yaml:7: chip 1 needs 4 coordinates (x, y, rack, shelf), not 3"
     );
     assert_eq!(
+        swap("1: [1,0,0,0]", "1: [1,0,0,256]"),
+        "my.yaml:7: a coordinate of chip 1 is out of range: 0 to 255"
+    );
+    assert_eq!(
+        swap("1: [1,0,0,0]", "1: [-1,0,0,0]"),
+        "my.yaml:7: a coordinate of chip 1 is out of range: 0 to 255"
+    );
+    assert_eq!(swap("   1: [1,0,0,0],\n", ""), "my.yaml:3: chip 1 has no coordinates in `chips`");
+    assert_eq!(
+        swap("harvest_mask: 5}", "harvest_mask: 1025}"),
+        "my.yaml:19: `harvest_mask` 0x401 has bits beyond the 10 compute rows"
+    );
+    assert_eq!(
+        swap("harvest_mask: 5}", "eth_harvesting_mask: 65536}"),
+        "my.yaml:19: `eth_harvesting_mask` 0x10000 has bits beyond the 16 Ethernet channels"
+    );
+    assert_eq!(
+        swap("harvest_mask: 5}", "eth_harvesting_mask: 6}"),
+        "my.yaml:11: `eth_harvesting_mask` turns channel 1 of chip 1 off"
+    );
+    assert_eq!(
         swap("1: Wormhole", "1: blackhole"),
         "my.yaml:3: chip 1 is a blackhole, and only Wormhole is supported"
     );
@@ -162,6 +183,12 @@ fn what_is_no_descriptor_is_said_in_one_line() {
             "{text:?} gives {line:?}"
         );
     }
+    for text in ["- 1\n- 2", "hello"] {
+        let said = "my.yaml:1: this is no cluster descriptor: it is no mapping of keys";
+        assert_eq!(complaint(text), said);
+    }
+    let inside = complaint("arch: {0: wormhole_b0}\nharvesting: [1]");
+    assert!(!inside.contains("no cluster descriptor"), "{inside}");
     let negative = complaint(
         "arch: {0: wormhole_b0}\nchips_with_mmio: [0: 0]\nethernet_connections:\n- [{chip: -1}]",
     );

@@ -113,9 +113,11 @@ impl Scene {
             let names: Vec<&str> = ClusterDescriptor::shipped_names().collect();
             return Err(SceneError::NoMesh(self.mesh.clone(), names.join(", ")));
         }
+        // As the person named it, so that nobody has to say both the target and the file.
+        let name = format!("emulator:{}", self.mesh);
         let text = std::fs::read_to_string(&self.mesh);
-        let text = text.map_err(|e| SceneError::File(format!("{}: {e}", self.mesh)))?;
-        Ok(ClusterDescriptor::parse(&self.mesh, &text)?)
+        let text = text.map_err(|e| SceneError::File(format!("{name}: {e}")))?;
+        Ok(ClusterDescriptor::parse(&name, &text)?)
     }
 
     /// Firmware on every compute tile; for a workload also the kernels.

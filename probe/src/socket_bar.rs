@@ -29,10 +29,10 @@ impl SocketBar {
     /// Connects to a served machine.
     ///
     /// # Errors
-    /// `DeviceGone` when nobody answers there, `Refused` with the server's reason.
+    /// `Unreachable` when nobody answers there, `Refused` with the server's reason.
     pub fn connect(path: &Path) -> Result<Self, AccessError> {
         let stream = UnixStream::connect(path)
-            .map_err(|error| AccessError::DeviceGone(format!("{}: {error}", path.display())))?;
+            .map_err(|error| AccessError::Unreachable(format!("nobody serves there: {error}")))?;
         Self::over(stream, None)
     }
 

@@ -2,7 +2,14 @@
 
 use crate::scene::{Pace, Scene, Workload};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The latest start of a scene that can be asked for: 100 s of emulated time. A mesh takes hours of
+/// host time to get there, and a person should hear of it instead of waiting.
+const LATEST_START_CYCLES: u64 = 100_000_000_000;
+
+/// Where the driver's device files stand.
+const DEVICES: &str = "/dev/tenstorrent/";
 
 /// A target, as a person names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +48,11 @@ impl TargetSpec {
     /// # Errors
     /// What is wrong with them.
     pub fn parse(words: &str) -> Result<Self, SpecError> {
-        if words == "silicon" || words.starts_with("/dev/") {
+        if words == "silicon" || is_device(words) {
             return Ok(Self::Silicon(words.to_owned()));
+        }
+        if words.starts_with("/dev/") {
+            return wrong(format!("`{words}` is no Tenstorrent device: those are {DEVICES}<n>"));
         }
         match words.split_once(':') {
             Some(("emulator", scene)) => Ok(Self::Emulator(parse_scene(scene)?)),
@@ -50,13 +60,20 @@ impl TargetSpec {
             Some(("ttsim", library)) => Ok(Self::Ttsim(library.into())),
             Some(("socket", path)) => Ok(Self::Socket(path.into())),
             _ if words.is_empty() => wrong("the target has no name"),
-            _ if words.contains(['/', '.']) => Ok(Self::Recording(words.into())),
+            _ if words.contains(['/', '.']) || Path::new(words).is_file() => {
+                Ok(Self::Recording(words.into()))
+            }
             _ => wrong(format!(
                 "`{words}` is no target: emulator:<mesh>, ttsim:<library>, socket:<path>, silicon, \
                  /dev/tenstorrent/<n> or a recording"
             )),
         }
     }
+}
+
+fn is_device(words: &str) -> bool {
+    let number = words.strip_prefix(DEVICES);
+    number.is_some_and(|number| number.parse::<u16>().is_ok())
 }
 
 fn parse_scene(words: &str) -> Result<Scene, SpecError> {
@@ -105,8 +122,10 @@ fn time(value: &str) -> Result<u64, SpecError> {
         _ => return wrong(format!("at: `{value}` is no time such as 2ms, 500us or 1s")),
     };
     let count = number("at", value.strip_suffix(unit).unwrap_or_default())?;
-    let too_long = || SpecError(format!("at: `{value}` is too long"));
-    count.checked_mul(per_unit).ok_or_else(too_long)
+    match count.checked_mul(per_unit) {
+        Some(cycles) if cycles <= LATEST_START_CYCLES => Ok(cycles),
+        _ => wrong(format!("at: {value} is longer than 100s, which would take hours")),
+    }
 }
 
 /// Cycles per host second, with k, M or G.
@@ -156,6 +175,18 @@ mod tests {
     }
 
     #[test]
+    fn a_file_without_a_dot_is_a_recording_once_it_is_there() {
+        // Tests run in the folder of their crate: a folder is no recording.
+        assert!(TargetSpec::parse("src").is_err());
+        let name = format!("sick-{}", std::process::id());
+        assert!(TargetSpec::parse(&name).is_err());
+        std::fs::write(&name, "").unwrap();
+        let parsed = TargetSpec::parse(&name);
+        std::fs::remove_file(&name).unwrap();
+        assert_eq!(parsed.unwrap(), TargetSpec::Recording(name.into()));
+    }
+
+    #[test]
     fn each_mistake_has_its_sentence() {
         for (words, says) in [
             ("", "no name"),
@@ -163,7 +194,12 @@ mod tests {
             ("emulator:", "no mesh"),
             ("emulator:n300,run=fly", "no workload"),
             ("emulator:n300,at=2", "no time"),
-            ("emulator:n300,at=99999999999999999s", "too long"),
+            ("emulator:n300,at=99999999999999999s", "longer than 100s"),
+            ("emulator:n300,at=99999999s", "longer than 100s, which would take hours"),
+            ("emulator:n300,at=100001ms", "longer than 100s"),
+            ("/dev/null", "`/dev/null` is no Tenstorrent device: those are /dev/tenstorrent/<n>"),
+            ("/dev/tenstorrent", "no Tenstorrent device"),
+            ("/dev/tenstorrent/x", "no Tenstorrent device"),
             ("emulator:n300,pace=x", "pace"),
             ("emulator:n300,seed=x", "no whole number"),
             ("emulator:n300,color=red", "no setting"),

@@ -128,5 +128,5 @@ fn what_is_no_library_is_said_in_one_line() {
     };
     assert!(words.contains("hostname"), "{words}");
     let missing = ttsim::open("/nonexistent.so".as_ref(), &host());
-    assert!(matches!(missing, Err(AccessError::DeviceGone(_))));
+    assert!(matches!(missing, Err(AccessError::Unreachable(_))));
 }

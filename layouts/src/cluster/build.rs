@@ -1,7 +1,7 @@
 //! From raw YAML to a checked descriptor.
 
 use super::error::Problems;
-use super::raw::{RawConnection, RawDescriptor, RawEnd, RawMmio};
+use super::raw::{AnyMapping, RawConnection, RawDescriptor, RawEnd, RawMmio};
 use super::{ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, OutwardLink};
 use crate::address::{ChipCoord, ChipId, EthId};
 use crate::wormhole::wormhole;
@@ -17,10 +17,20 @@ pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, Descrip
         }
         Err(error) => {
             let line = error.location().map_or(0, |location| location.line());
-            problems.add(line, one_line(error.without_snippet()));
+            if is_no_mapping(text) {
+                problems.add(line, "this is no cluster descriptor: it is no mapping of keys");
+            } else {
+                problems.add(line, one_line(error.without_snippet()));
+            }
             problems.finish(name, ClusterDescriptor::default())
         }
     }
+}
+
+/// YAML, but a list or a scalar; broken YAML keeps the parser's own complaint.
+fn is_no_mapping(text: &str) -> bool {
+    let parsed = serde_saphyr::from_str::<AnyMapping>(text);
+    parsed.is_err_and(|error| one_line(error.without_snippet()).starts_with("expected mapping"))
 }
 
 /// The first line of a parser's message, without the place that our own begins with and without advice to programmers.
@@ -36,16 +46,25 @@ struct Builder<'a> {
     problems: &'a mut Problems,
     chips: BTreeMap<u32, DescribedChip>,
     used: BTreeMap<(u32, u8), u64>,
+    /// Ethernet channels that are fused off, a bit each.
+    eth_off: BTreeMap<u32, u32>,
 }
 
 impl<'a> Builder<'a> {
     fn new(raw: &'a RawDescriptor, problems: &'a mut Problems) -> Self {
-        Self { raw, problems, chips: BTreeMap::new(), used: BTreeMap::new() }
+        Self {
+            raw,
+            problems,
+            chips: BTreeMap::new(),
+            used: BTreeMap::new(),
+            eth_off: BTreeMap::new(),
+        }
     }
 
     fn build(mut self, name: &str) -> ClusterDescriptor {
         self.add_chips();
         self.place_chips();
+        self.miss_places();
         self.mark_pcie();
         self.harvest();
         self.describe();
@@ -105,6 +124,11 @@ impl<'a> Builder<'a> {
                 self.problems.add(line(place), what);
                 continue;
             };
+            let [Ok(x), Ok(y), Ok(rack), Ok(shelf)] = [x, y, rack, shelf].map(u8::try_from) else {
+                let what = format!("a coordinate of chip {id} is out of range: 0 to 255");
+                self.problems.add(line(place), what);
+                continue;
+            };
             let coord = ChipCoord { x, y, rack, shelf };
             if let Some(other) = taken.insert(coord, *id) {
                 let what =
@@ -113,6 +137,17 @@ impl<'a> Builder<'a> {
             }
             if let Some(chip) = self.chip(*id, line(place)) {
                 chip.coord = Some(coord);
+            }
+        }
+    }
+
+    /// Base firmware routes by coordinates: without them two chips would answer for each other.
+    fn miss_places(&mut self) {
+        let placed = |id| self.raw.chips.as_ref().is_some_and(|chips| chips.contains_key(id));
+        for (id, arch) in self.raw.arch.iter().flatten() {
+            if self.chips.len() > 1 && !placed(id) {
+                let what = format!("chip {id} has no coordinates in `chips`");
+                self.problems.add(line(arch), what);
             }
         }
     }
@@ -136,13 +171,31 @@ impl<'a> Builder<'a> {
     }
 
     fn harvest(&mut self) {
+        let tiles = &wormhole().tiles;
         for (id, harvesting) in self.raw.harvesting.iter().flatten() {
-            let mask = harvesting.value.harvest_mask.unwrap_or(0);
+            let raw = &harvesting.value;
+            let rows = tiles.tensix.rows.len();
+            let mask = self.mask("harvest_mask", raw.harvest_mask.as_ref(), rows, "compute rows");
+            let channels = wormhole().eth_channels().into();
+            let off = raw.eth_harvesting_mask.as_ref();
+            let off = self.mask("eth_harvesting_mask", off, channels, "Ethernet channels");
+            self.eth_off.insert(*id, off);
             if let Some(chip) = self.chip(*id, line(harvesting)) {
-                chip.harvested_rows = wormhole().tiles.rows_from_descriptor_mask(mask);
-                chip.noc_translation = harvesting.value.noc_translation.unwrap_or(true);
+                chip.harvested_rows = tiles.rows_from_descriptor_mask(mask);
+                chip.noc_translation = raw.noc_translation.unwrap_or(true);
             }
         }
+    }
+
+    /// A mask with a bit for each of `count` things; 0 if it is missing.
+    fn mask(&mut self, key: &str, mask: Option<&Spanned<u32>>, count: usize, of: &str) -> u32 {
+        let Some(mask) = mask else { return 0 };
+        let unknown = u64::from(mask.value) >> count;
+        if unknown != 0 {
+            let what = format!("`{key}` {:#x} has bits beyond the {count} {of}", mask.value);
+            self.problems.add(line(mask), what);
+        }
+        mask.value
     }
 
     fn describe(&mut self) {
@@ -249,6 +302,11 @@ impl<'a> Builder<'a> {
     }
 
     fn take(&mut self, end: (u32, u8), at: u64) {
+        if self.eth_off.get(&end.0).is_some_and(|off| off >> end.1 & 1 == 1) {
+            let what =
+                format!("`eth_harvesting_mask` turns channel {} of chip {} off", end.1, end.0);
+            self.problems.add(at, what);
+        }
         if let Some(before) = self.used.insert(end, at) {
             let what =
                 format!("channel {} of chip {} is already linked in line {before}", end.1, end.0);

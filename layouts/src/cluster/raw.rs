@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[serde(default)]
 pub(super) struct RawDescriptor {
     pub(super) arch: Option<BTreeMap<u32, Spanned<String>>>,
-    pub(super) chips: Option<BTreeMap<u32, Spanned<Vec<u8>>>>,
+    pub(super) chips: Option<BTreeMap<u32, Spanned<Vec<i64>>>>,
     pub(super) chip_unique_ids: Option<BTreeMap<u32, Spanned<u64>>>,
     pub(super) ethernet_connections: Option<Vec<RawConnection>>,
     pub(super) ethernet_connections_to_remote_devices: Option<Vec<RawConnection>>,
@@ -46,7 +46,8 @@ pub(super) enum RawMmio {
 #[derive(Debug, Deserialize)]
 pub(super) struct RawHarvesting {
     pub(super) noc_translation: Option<bool>,
-    pub(super) harvest_mask: Option<u32>,
+    pub(super) harvest_mask: Option<Spanned<u32>>,
+    pub(super) eth_harvesting_mask: Option<Spanned<u32>>,
 }
 
 /// A board is a list of one-key maps.
@@ -57,3 +58,7 @@ pub(super) struct RawBoardItem {
     pub(super) board_type: Option<String>,
     pub(super) chips: Option<Vec<Spanned<u32>>>,
 }
+
+/// Any mapping at all: what a file must be to be asked about its keys.
+#[derive(Debug, Deserialize)]
+pub(super) struct AnyMapping {}

@@ -8,6 +8,7 @@ use layouts::{ChipCoord, ClusterDescriptor, DescribedChip, Tile, short_board_id,
 use std::sync::Arc;
 
 const BASE_FIRMWARE: &str = "erisc_base";
+const ORIGIN: ChipCoord = ChipCoord { x: 0, y: 0, rack: 0, shelf: 0 };
 
 /// The emulator's configuration of a mesh.
 pub(super) fn config(
@@ -90,7 +91,11 @@ fn ethernet(
     base: &Arc<Image>,
 ) -> Result<[PowerOn; 3], SceneError> {
     let load = |image, start| PowerOn { x: tile.xy.x, y: tile.xy.y, image, start };
-    let boot = boot_parameters(chip, tile, base)?;
+    // A chip alone routes to nobody, and may stand anywhere.
+    let alone = (descriptor.chips.len() == 1).then_some(ORIGIN);
+    let unplaced = || SceneError::Mesh(format!("chip {} has no coordinates", chip.id));
+    let coord = chip.coord.or(alone).ok_or_else(unplaced)?;
+    let boot = boot_parameters(chip, coord, tile, base)?;
     let routes = routing_table(descriptor, chip, base)?;
     let firmware = load(Load::Elf(base.elf.to_vec()), true);
     Ok([load(boot, false), firmware, load(routes, false)])
@@ -133,6 +138,7 @@ fn whole<'a>(image: &'a Image, path: &str, first: &str) -> Result<Words<'a>, Sce
 
 fn boot_parameters(
     chip: &DescribedChip,
+    coord: ChipCoord,
     tile: Tile,
     base: &Arc<Image>,
 ) -> Result<Load, SceneError> {
@@ -145,7 +151,7 @@ fn boot_parameters(
     words.put("boot_params->board_type", known.map_or(0, |known| known.code.into()))?;
     words.put("boot_params->board_id", short_id(chip, unique).into())?;
     words.put("boot_params->board_id_hi", unique >> 32)?;
-    words.put("boot_params->own_coordinate", coordinate(chip.coord))?;
+    words.put("boot_params->own_coordinate", coordinate(coord))?;
     words.put("boot_params->own_channel", tile.channel.unwrap_or_default().into())?;
     words.put("boot_params->present_channels", (1 << channels) - 1)?;
     Ok(words.load())
@@ -157,8 +163,7 @@ fn short_id(chip: &DescribedChip, unique: u64) -> u32 {
     if unique as u32 != 0 { unique as u32 } else { board.map_or(0, short_board_id) }
 }
 
-fn coordinate(coord: Option<ChipCoord>) -> u64 {
-    let coord = coord.unwrap_or(ChipCoord { x: 0, y: 0, rack: 0, shelf: 0 });
+fn coordinate(coord: ChipCoord) -> u64 {
     let [rack, shelf, x, y] = [coord.rack, coord.shelf, coord.x, coord.y].map(u64::from);
     rack | shelf << 8 | x << 16 | y << 24
 }
