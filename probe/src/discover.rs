@@ -44,7 +44,7 @@ struct Candidate {
 /// # Errors
 /// Only when the machine itself is gone or shows no Wormhole at all.
 pub(crate) fn discover(access: &mut Access) -> Result<Found, AccessError> {
-    let mut walk = Walk { access, chips: Vec::new(), problems: Vec::new() };
+    let mut walk = Walk { access, chips: Vec::new(), problems: Vec::new(), given_up: Vec::new() };
     // Firmware that was started this very moment has not beaten yet.
     walk.access.bus.pass(FIRST_BEAT_CYCLES)?;
     walk.pcie_chips()?;
@@ -57,10 +57,22 @@ pub(crate) fn discover(access: &mut Access) -> Result<Found, AccessError> {
     Ok(found)
 }
 
+/// The chip, if it is the one that the link's near end calls its peer.
+fn expected(chip: Candidate, peer: &Peer) -> Result<Candidate, AccessError> {
+    if chip.id == 0 || peer.id == 0 || chip.id == peer.id {
+        return Ok(chip);
+    }
+    let (there, wanted) = (chip.id, peer.id);
+    Err(AccessError::Unreachable(format!("chip {there:#x} answers there instead of {wanted:#x}")))
+}
+
 struct Walk<'a> {
     access: &'a mut Access,
     chips: Vec<Candidate>,
     problems: Vec<String>,
+    /// Far chips, by device and place, that are not asked again over another link: the first try has
+    /// gone through every gateway already, and each costs a deadline.
+    given_up: Vec<(u8, ChipCoord)>,
 }
 
 impl Walk<'_> {
@@ -215,9 +227,14 @@ impl Walk<'_> {
             None => (from, self.gateways(from, &port.peer, channel)),
         };
         let Route::Pcie(device) = self.chips[base].route else { return None };
-        let tiles = gateway.iter().map(|&ch| eth_tile(ch)).collect();
+        if self.given_up.contains(&(device, coord)) {
+            return None;
+        }
         let name = format!("chip at x {} y {} behind device {device} e{channel}", coord.x, coord.y);
-        match self.look(Route::Queue { device, tiles, coord }, &name) {
+        let tiles = gateway.iter().map(|&ch| eth_tile(ch)).collect();
+        let route = Route::Queue { device, tiles, coord };
+        let looked = self.taken(base, device, coord).and_then(|()| self.look(route, &name));
+        match looked.and_then(|chip| expected(chip, &port.peer)) {
             Ok(mut chip) => {
                 chip.gateway = Some((base, gateway));
                 chip.coord = coord;
@@ -228,10 +245,26 @@ impl Walk<'_> {
                 Some(self.chips.len() - 1)
             }
             Err(error) => {
+                self.given_up.push((device, coord));
                 self.problems.push(format!("{name}: {error}"));
                 None
             }
         }
+    }
+
+    /// Queues route by place: a request for a place where another chip stands would be answered by
+    /// that one, and the walk would find it again and again.
+    fn taken(&self, base: usize, device: u8, coord: ChipCoord) -> Result<(), AccessError> {
+        let same_way = |chip: &Candidate| match chip.route {
+            Route::Queue { device: other, .. } => other == device,
+            Route::Pcie(_) => false,
+        };
+        let behind = self.chips.iter().any(|chip| same_way(chip) && chip.coord == coord);
+        let own = &self.chips[base];
+        if behind || own.id != 0 && own.coord == coord {
+            return Err(AccessError::Unreachable("another chip has the same coordinates".into()));
+        }
+        Ok(())
     }
 
     /// Ethernet tiles of `base` that serve the queue: those linked to the far chip first, then those

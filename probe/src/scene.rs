@@ -223,3 +223,6 @@ impl From<AccessError> for SceneError {
         Self::Access(error)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! Meshes that no descriptor may describe, found as far as they can be.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+
+/// Opens an n300 after a change to what its chips are told at power on.
+fn open(change: impl FnOnce(&mut ClusterDescriptor), patience: Patience) -> BarTarget {
+    let (images, _) = ImageMap::firmware();
+    let mut n300 = ClusterDescriptor::shipped("n300").unwrap().unwrap();
+    change(&mut n300);
+    let config = power_on::config(&n300, &images, 0).unwrap();
+    let bar = Box::new(EmulatorBar::new(emulator::Mesh::new(config).unwrap()));
+    let abilities = Abilities { write: false, stepped_time: true, refusals: Vec::new() };
+    BarTarget::open("sick", bar, abilities, patience).unwrap()
+}
+
+#[test]
+fn two_chips_at_one_place_do_not_hold_discovery_up() {
+    let target = open(|n300| n300.chips[1].coord = n300.chips[0].coord, Patience::default());
+    assert_eq!(target.mesh().chips.len(), 1);
+    let said = &target.mesh().problems;
+    assert!(said[0].contains("another chip has the same coordinates"), "{said:?}");
+}
+
+#[test]
+fn a_chip_that_does_not_answer_in_time_is_asked_once_by_each_way() {
+    // No answer comes within so few cycles, over either link.
+    let patience = Patience { deadline_cycles: 10, ..Patience::default() };
+    let target = open(|_| (), patience);
+    assert_eq!(target.mesh().chips.len(), 1);
+    let problems = &target.mesh().problems;
+    let silent = problems.iter().filter(|problem| problem.contains("timed out"));
+    assert_eq!(silent.count(), 1, "{problems:?}");
+    // The two links to it and two spare Ethernet tiles.
+    assert_eq!(target.queue_commands(), 4);
+}
+
+#[test]
+fn a_chip_without_a_place_is_refused() {
+    let (images, _) = ImageMap::firmware();
+    let mut n300 = ClusterDescriptor::shipped("n300").unwrap().unwrap();
+    n300.chips[1].coord = None;
+    let error = power_on::config(&n300, &images, 0).unwrap_err().to_string();
+    assert_eq!(error, "chip 1 has no coordinates");
+}
