@@ -206,6 +206,9 @@ impl Model {
     pub(crate) fn links(&self) -> Vec<&LinkState> {
         let Some(mesh) = self.mesh() else { return Vec::new() };
         let wanted = self.link_filter.to_lowercase();
+        if wanted.is_empty() {
+            return mesh.links.iter().collect();
+        }
         let holds =
             |l: &&LinkState| view::link_text(self, mesh, l).to_lowercase().contains(&wanted);
         mesh.links.iter().filter(holds).collect()
