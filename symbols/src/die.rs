@@ -36,10 +36,6 @@ impl<'a> Die<'a> {
         self.entry.attr_value(name)
     }
 
-    pub(crate) fn attrs(&self) -> impl Iterator<Item = (DwAt, AttributeValue<Slice<'a>>)> {
-        self.entry.attrs().iter().map(|attribute| (attribute.name(), attribute.value()))
-    }
-
     pub(crate) fn udata(&self, name: DwAt) -> Option<u64> {
         self.entry.attr(name)?.udata_value()
     }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::index::FunctionRange;
-use crate::inlines::Inline;
 use crate::inner::Inner;
+use crate::symtab::Symbol;
 use crate::units::DieId;
 
 /// One frame at an address: a function and the place in it. What is not known is none.
@@ -31,31 +30,28 @@ pub(crate) struct Names {
 
 /// The frames at an address; empty if nothing at all is known of it.
 pub(crate) fn at(inner: &Inner, address: u32) -> Vec<Location> {
-    let index = inner.index();
-    let function = index.function_at(address);
-    let Some(function) = function else { return without_function(inner, address) };
-    let chain = inner.inlines(function.die).chain(address);
-    let unit = inner.unit_of(function.die);
-    let (mut file, mut line) = inner.line_at(unit, address).unwrap_or((None, 0));
-    let mut frames = Vec::with_capacity(chain.len() + 1);
-    for call in chain.iter().rev() {
-        let names = inner.function_names(call.die, |die| dwarf_names(inner, die));
-        frames.push(frame(names, file, line, true));
-        (file, line) = called_from(inner, unit, call);
+    let code = inner.image.is_code(address);
+    let calls = if code { inner.calls().at(address) } else { Vec::new() };
+    let outermost = calls.len().saturating_sub(1);
+    if calls.is_empty() {
+        let symbol = inner.symbol_at(address);
+        return symbol.map(|symbol| frame(named(&symbol), None, 0, false)).into_iter().collect();
     }
-    let names = inner.function_names(function.die, |die| outermost_names(inner, function, die));
-    frames.push(frame(names, file, line, false));
-    frames
+    let frames = calls.into_iter().enumerate().map(|(level, call)| {
+        let inlined = level < outermost;
+        let names = match call.die {
+            Some(die) if inlined => inner.function_names(die, |die| dwarf_names(inner, die)),
+            Some(die) => inner.function_names(die, |die| outermost_names(inner, address, die)),
+            None => inner.symbol_at(address).as_ref().map_or_else(Names::default, named),
+        };
+        frame(names, call.file, call.line.unwrap_or(0), inlined)
+    });
+    frames.collect()
 }
 
 fn frame(names: Names, file: Option<Arc<str>>, line: u32, inlined: bool) -> Location {
     let line = (line > 0).then_some(line);
     Location { function: names.plain, linkage_name: names.linkage, file, line, inlined }
-}
-
-fn called_from(inner: &Inner, unit: Option<usize>, call: &Inline) -> (Option<Arc<str>>, u32) {
-    let file = unit.and_then(|unit| inner.lines(unit)?.file(call.call_file.into()));
-    (file, call.call_line)
 }
 
 fn dwarf_names(inner: &Inner, die: DieId) -> Names {
@@ -65,30 +61,22 @@ fn dwarf_names(inner: &Inner, die: DieId) -> Names {
 }
 
 /// A function that was really called has a symbol, even if its debug entry has no name.
-fn outermost_names(inner: &Inner, function: FunctionRange, die: DieId) -> Names {
+fn outermost_names(inner: &Inner, address: u32, die: DieId) -> Names {
     let mut names = dwarf_names(inner, die);
-    if names.plain.is_none() || names.linkage.is_none() {
-        let symbol = inner.symbol_at(function.begin);
-        if let Some(symbol) = symbol {
-            let plain = || symbol.demangled().unwrap_or_else(|| symbol.name.clone()).into();
-            names.plain.get_or_insert_with(plain);
-            names.linkage = names.linkage.or_else(|| Some(symbol.name.into()));
-        }
+    if (names.plain.is_none() || names.linkage.is_none())
+        && let Some(symbol) = inner.symbol_at(address)
+    {
+        let symbol = named(&symbol);
+        names.plain = names.plain.or(symbol.plain);
+        names.linkage = names.linkage.or(symbol.linkage);
     }
     names
 }
 
-/// Code without a debug entry: assembly may still have lines, and nearly everything has a symbol.
-fn without_function(inner: &Inner, address: u32) -> Vec<Location> {
-    let place = inner.unit_at(address).and_then(|unit| inner.line_at(Some(unit), address));
-    let symbol = inner.symbol_at(address);
-    if place.is_none() && symbol.is_none() {
-        return Vec::new();
-    }
-    let (file, line) = place.unwrap_or((None, 0));
-    let names = symbol.map_or_else(Names::default, |symbol| Names {
+/// Code without a debug entry: nearly everything has a symbol.
+fn named(symbol: &Symbol) -> Names {
+    Names {
         plain: Some(symbol.demangled().unwrap_or_else(|| symbol.name.clone()).into()),
-        linkage: Some(symbol.name.into()),
-    });
-    vec![frame(names, file, line, false)]
+        linkage: Some(symbol.name.as_str().into()),
+    }
 }

@@ -1,4 +1,4 @@
-//! The index: one pass over the debug information, then names and addresses are found by bisection.
+//! The index: one pass over the debug information, then names are found by bisection.
 
 use crate::die::View;
 use crate::names::{Keyword, Name, hash};
@@ -42,14 +42,6 @@ pub(crate) struct Scope {
     pub(crate) function: bool,
 }
 
-/// One contiguous range of a function's code.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) struct FunctionRange {
-    pub(crate) begin: u32,
-    pub(crate) end: u32,
-    pub(crate) die: DieId,
-}
-
 /// Everything the pass found.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
@@ -58,10 +50,6 @@ pub(crate) struct Index {
     /// Indexes into `named`, sorted by hash.
     pub(crate) by_hash: Vec<u32>,
     pub(crate) scopes: Vec<Scope>,
-    /// Sorted by begin.
-    pub(crate) functions: Vec<FunctionRange>,
-    /// For each function range, the furthest end so far: ranges may overlap.
-    pub(crate) furthest: Vec<u32>,
 }
 
 impl Index {
@@ -112,18 +100,6 @@ impl Index {
             }
         }
         wanted.next().is_none().then_some(left_out)
-    }
-
-    /// The function whose code holds the address; of several the narrowest range.
-    pub(crate) fn function_at(&self, address: u32) -> Option<FunctionRange> {
-        let end = self.functions.partition_point(|range| range.begin <= address);
-        let ranges = self.functions.get(..end)?.iter().zip(self.furthest.get(..end)?);
-        ranges
-            .rev()
-            .take_while(|&(_, &furthest)| furthest > address)
-            .map(|(range, _)| *range)
-            .filter(|range| range.end > address)
-            .min_by_key(|range| range.end - range.begin)
     }
 }
 

@@ -1,18 +1,17 @@
 //! What one loaded file shares among all its handles: the bytes, and everything derived so far.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
 use crate::builder::{Builder, TypeCache};
+use crate::calls::Calls;
 use crate::die::View;
 use crate::error::Error;
 use crate::frames::Names;
 use crate::image::Image;
 use crate::index::Index;
-use crate::inlines::{self, Inlines};
 use crate::lines::{self, Lines};
 use crate::problem::Problem;
-use crate::ranges::{BUDGET, Code};
 use crate::scan::scan;
 use crate::sections::DebugSections;
 use crate::symtab::{Symbol, SymbolTable};
@@ -21,9 +20,6 @@ use crate::units::{self, DieId, UnitInfo};
 
 /// The file's bytes, whoever keeps them: a vector, a mapping, a static array.
 pub(crate) type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;
-
-/// The range of a unit's code.
-type UnitRange = (u32, u32, usize);
 
 pub(crate) struct Inner {
     pub(crate) name: String,
@@ -34,9 +30,8 @@ pub(crate) struct Inner {
     signatures: Vec<(u64, DieId)>,
     symbols: OnceLock<SymbolTable>,
     index: OnceLock<Index>,
-    unit_ranges: OnceLock<Vec<UnitRange>>,
+    calls: OnceLock<Calls>,
     lines: Vec<OnceLock<Lines>>,
-    inlines: RwLock<HashMap<DieId, Arc<Inlines>>>,
     names: RwLock<HashMap<DieId, Names>>,
     pub(crate) types: TypeCache,
     pub(crate) named_types: RwLock<HashMap<Box<str>, Type>>,
@@ -66,9 +61,8 @@ impl Inner {
             signatures,
             symbols: OnceLock::new(),
             index: OnceLock::new(),
-            unit_ranges: OnceLock::new(),
+            calls: OnceLock::new(),
             lines,
-            inlines: RwLock::default(),
             names: RwLock::default(),
             types: RwLock::default(),
             named_types: RwLock::default(),
@@ -104,9 +98,19 @@ impl Inner {
     pub(crate) fn index(&self) -> &Index {
         self.index.get_or_init(|| {
             let mut problems = Vec::new();
-            let index = scan(&self.view(), &self.image, &mut problems);
+            let index = scan(&self.view(), &mut problems);
             self.report(problems);
             index
+        })
+    }
+
+    pub(crate) fn calls(&self) -> &Calls {
+        self.calls.get_or_init(|| {
+            let mut problems = Vec::new();
+            let section = |id| self.sections.bytes(self.data(), id);
+            let calls = Calls::new(&self.view(), section, &mut problems);
+            self.report(problems);
+            calls
         })
     }
 
@@ -133,37 +137,7 @@ impl Inner {
         built
     }
 
-    pub(crate) fn unit_of(&self, die: DieId) -> Option<usize> {
-        self.view().unit_of(die)
-    }
-
-    /// The unit whose code holds the address.
-    pub(crate) fn unit_at(&self, address: u32) -> Option<usize> {
-        let ranges = self.unit_ranges.get_or_init(|| self.read_unit_ranges());
-        let holding = ranges.iter().filter(|(begin, end, _)| (*begin..*end).contains(&address));
-        holding.min_by_key(|(begin, end, _)| end - begin).map(|&(_, _, unit)| unit)
-    }
-
-    fn read_unit_ranges(&self) -> Vec<UnitRange> {
-        let view = self.view();
-        let mut found = Vec::new();
-        let mut budget = BUDGET;
-        for (number, info) in self.units.iter().enumerate() {
-            let Some(unit) = view.unit(number) else { continue };
-            let root = info.start.saturating_add(unit.header.root_offset().0 as u32);
-            let Some(root) = view.die(DieId(root)) else { continue };
-            let mut code = Code::default();
-            root.attrs().for_each(|(name, value)| code.note(name, value));
-            code.each(&view, &unit, &mut budget, |begin, end| {
-                if self.image.is_code(begin) {
-                    found.push((begin, end, number));
-                }
-            });
-        }
-        found
-    }
-
-    pub(crate) fn lines(&self, unit: usize) -> Option<&Lines> {
+    fn lines(&self, unit: usize) -> Option<&Lines> {
         let lines = self.lines.get(unit)?.get_or_init(|| {
             let mut problems = Vec::new();
             let lines = lines::read(&self.view(), &self.image, unit, &mut problems);
@@ -173,21 +147,9 @@ impl Inner {
         Some(lines)
     }
 
-    pub(crate) fn line_at(
-        &self,
-        unit: Option<usize>,
-        address: u32,
-    ) -> Option<(Option<Arc<str>>, u32)> {
-        self.lines(unit?)?.at(address)
-    }
-
     /// All line tables; units may share one, which then is read for each.
     pub(crate) fn all_lines(&self) -> impl Iterator<Item = &Lines> {
         (0..self.units.len()).filter_map(|unit| self.lines(unit))
-    }
-
-    pub(crate) fn inlines(&self, function: DieId) -> Arc<Inlines> {
-        kept(&self.inlines, function, || Arc::new(inlines::read(&self.view(), function)))
     }
 
     pub(crate) fn function_names(&self, die: DieId, make: impl FnOnce(DieId) -> Names) -> Names {

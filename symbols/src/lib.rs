@@ -24,7 +24,9 @@
 #![deny(unsafe_code)]
 
 mod abbreviations;
+mod bounds;
 mod builder;
+mod calls;
 mod decode;
 mod demangle;
 mod die;
@@ -34,7 +36,6 @@ mod frames;
 mod globals;
 mod image;
 mod index;
-mod inlines;
 mod inner;
 mod layout;
 mod lines;

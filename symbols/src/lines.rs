@@ -1,4 +1,5 @@
-//! Line tables: one per unit, turned into sorted rows when the first address is asked for.
+//! Line tables the other way round: one per unit, turned into sorted rows when a line is asked for.
+//! addr2line keeps one row per address, and so does not know all lines that code was made from.
 
 use std::sync::Arc;
 
@@ -34,20 +35,6 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// The file and line of an address; none where the table has nothing, line 0 where it says so.
-    /// Of several rows at one address the last one counts.
-    pub(crate) fn at(&self, address: u32) -> Option<(Option<Arc<str>>, u32)> {
-        let after = self.rows.partition_point(|row| row.address <= address);
-        let row = self.rows.get(after.checked_sub(1)?)?;
-        (!row.end).then(|| (self.file(row.file.into()), row.line))
-    }
-
-    /// A file's full path by its number.
-    pub(crate) fn file(&self, number: u64) -> Option<Arc<str>> {
-        let index = number.checked_sub(self.first_file)?;
-        self.files.get(usize::try_from(index).ok()?)?.clone()
-    }
-
     /// The first addresses of each run of rows for a line of a file whose path ends as given.
     pub(crate) fn addresses(&self, file: &str, line: u32, found: &mut Vec<u64>) {
         let wanted: Vec<u64> = (self.first_file..)

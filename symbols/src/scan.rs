@@ -5,17 +5,15 @@ use gimli::{
 };
 
 use crate::die::View;
-use crate::image::Image;
-use crate::index::{Class, FunctionRange, Index, NO_SCOPE, Named, Scope};
+use crate::index::{Class, Index, NO_SCOPE, Named, Scope};
 use crate::names::hash;
 use crate::problem::Problem;
-use crate::ranges::{BUDGET, Code};
 use crate::sections::Slice;
 use crate::units::DieId;
 
 /// Reads all units into an index.
-pub(crate) fn scan(view: &View<'_>, image: &Image, problems: &mut Vec<Problem>) -> Index {
-    let mut scan = Scan { view, image, index: Index::default(), open: Vec::new(), budget: BUDGET };
+pub(crate) fn scan(view: &View<'_>, problems: &mut Vec<Problem>) -> Index {
+    let mut scan = Scan { view, index: Index::default(), open: Vec::new() };
     let mut completions = Vec::new();
     for (number, info) in view.units.iter().enumerate() {
         let Some(unit) = view.unit(number) else { continue };
@@ -24,30 +22,24 @@ pub(crate) fn scan(view: &View<'_>, image: &Image, problems: &mut Vec<Problem>) 
             problems.push(Problem::Unit { offset: info.start.into(), reason: error.to_string() });
         }
     }
-    if scan.budget == 0 {
-        problems.push(Problem::Limit { what: "address ranges" });
-    }
     finish(scan.index, &completions)
 }
 
 struct Scan<'v, 'a> {
     view: &'v View<'a>,
-    image: &'v Image,
     index: Index,
     /// The open scopes with their depth, outermost first.
     open: Vec<(isize, u32)>,
-    budget: usize,
 }
 
 /// The attributes of one entry that the index is made from.
 #[derive(Default)]
-struct Found<'a> {
+struct Found {
     name: Option<u32>,
     completes: Option<DieId>,
     declaration: bool,
     constant: bool,
     fixed: bool,
-    code: Code<'a>,
 }
 
 impl<'a> Scan<'_, 'a> {
@@ -72,7 +64,7 @@ impl<'a> Scan<'_, 'a> {
             }
             let die = DieId(start.saturating_add(offset as u32));
             let found = self.attributes(number, unit, abbreviation, &mut raw)?;
-            self.note(die, tag, unit, &found, completions);
+            self.note(die, tag, &found, completions);
             if abbreviation.has_children() && is_scope(tag) {
                 self.enter(die, tag, depth);
             }
@@ -86,7 +78,7 @@ impl<'a> Scan<'_, 'a> {
         unit: &Unit<Slice<'a>>,
         abbreviation: &Abbreviation,
         raw: &mut EntriesRaw<'_, Slice<'a>>,
-    ) -> gimli::Result<Found<'a>> {
+    ) -> gimli::Result<Found> {
         let mut found = Found::default();
         for &spec in abbreviation.attributes() {
             let attribute = raw.read_attribute(spec)?;
@@ -101,27 +93,13 @@ impl<'a> Scan<'_, 'a> {
                 dw::DW_AT_declaration => found.declaration = true,
                 dw::DW_AT_const_value => found.constant = true,
                 dw::DW_AT_location => found.fixed = is_fixed(unit, &attribute.value()),
-                name @ (dw::DW_AT_low_pc | dw::DW_AT_high_pc | dw::DW_AT_ranges) => {
-                    found.code.note(name, attribute.value());
-                }
                 _ => {}
             }
         }
         Ok(found)
     }
 
-    fn note(
-        &mut self,
-        die: DieId,
-        tag: DwTag,
-        unit: &Unit<Slice<'a>>,
-        found: &Found<'a>,
-        completions: &mut Vec<(u32, DieId)>,
-    ) {
-        if tag == dw::DW_TAG_subprogram {
-            self.function(die, unit, found);
-            return;
-        }
+    fn note(&mut self, die: DieId, tag: DwTag, found: &Found, completions: &mut Vec<(u32, DieId)>) {
         let Some(class) = class(tag, found) else { return };
         let scope = self.open.last().map_or(NO_SCOPE, |&(_, scope)| scope);
         let local = self.in_function(scope);
@@ -146,15 +124,6 @@ impl<'a> Scan<'_, 'a> {
             _ => !known && class == Class::Variable,
         };
         self.index.named.push(Named { die, hash, scope, class, declaration, local });
-    }
-
-    fn function(&mut self, die: DieId, unit: &Unit<Slice<'a>>, found: &Found<'a>) {
-        let (image, functions) = (self.image, &mut self.index.functions);
-        found.code.each(self.view, unit, &mut self.budget, |begin, end| {
-            if image.is_code(begin) {
-                functions.push(FunctionRange { begin, end, die });
-            }
-        });
     }
 
     fn in_function(&self, scope: u32) -> bool {
@@ -195,7 +164,7 @@ fn is_wanted(tag: DwTag) -> bool {
         )
 }
 
-fn class(tag: DwTag, found: &Found<'_>) -> Option<Class> {
+fn class(tag: DwTag, found: &Found) -> Option<Class> {
     match tag {
         dw::DW_TAG_structure_type
         | dw::DW_TAG_class_type
@@ -232,16 +201,6 @@ fn finish(mut index: Index, completions: &[(u32, DieId)]) -> Index {
     let mut by_hash: Vec<u32> = (0..index.named.len() as u32).collect();
     by_hash.sort_by_key(|&at| index.named.get(at as usize).map_or(0, |named| named.hash));
     index.by_hash = by_hash;
-    index.functions.sort_unstable();
-    let mut furthest = 0;
-    index.furthest = index
-        .functions
-        .iter()
-        .map(|range| {
-            furthest = furthest.max(range.end);
-            furthest
-        })
-        .collect();
     index.named.shrink_to_fit();
     index
 }

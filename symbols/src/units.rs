@@ -35,6 +35,7 @@ pub(crate) struct UnitInfo {
     offset: usize,
     header_size: usize,
     abbreviations: Arc<Abbreviations>,
+    abbreviations_at: usize,
     str_offsets_base: DebugStrOffsetsBase<usize>,
     addr_base: DebugAddrBase<usize>,
     loclists_base: DebugLocListsBase<usize>,
@@ -76,6 +77,11 @@ impl UnitInfo {
             line_program: None,
             dwo_id: None,
         }
+    }
+
+    /// The unit's abbreviation table and its offset.
+    pub(crate) fn abbreviations(&self) -> (usize, Arc<Abbreviations>) {
+        (self.abbreviations_at, Arc::clone(&self.abbreviations))
     }
 
     /// The signature of a type unit and where its type is.
@@ -179,6 +185,7 @@ fn unit<'a>(
         offset: header.offset().0,
         header_size: header.size_of_header(),
         abbreviations,
+        abbreviations_at: header.debug_abbrev_offset().0,
         str_offsets_base: DebugStrOffsetsBase::default_for_encoding_and_file(
             encoding,
             DwarfFileType::Main,

@@ -1,0 +1,79 @@
+//! What a unit must keep to before addr2line, which sets itself no bounds, may read it.
+
+use gimli::{LineProgramHeader, constants as dw};
+
+use crate::die::View;
+use crate::ranges::{BUDGET, Code};
+use crate::sections::Slice;
+
+/// Inlining deeper than this is no compiler's work; real routers nest 15.
+const MAX_DEPTH: usize = 200;
+
+/// Bytes of line tables all units together may have: units can share a table, and each reads it.
+const MAX_LINES: usize = 64 << 20;
+
+/// What all units together have used up.
+#[derive(Debug, Default)]
+pub(crate) struct Bounds {
+    ranges: usize,
+    lines: usize,
+}
+
+impl Bounds {
+    /// Reads all a lookup can read of one unit; the error is a reason for a `Problem`.
+    pub(crate) fn check(&mut self, view: &View<'_>, number: usize) -> Result<(), String> {
+        self.entries(view, number).map_err(|error| error.to_string())??;
+        self.lines(view, number)
+    }
+
+    fn entries(&mut self, view: &View<'_>, number: usize) -> gimli::Result<Result<(), String>> {
+        let Some(unit) = view.unit(number) else { return Ok(Err("no such unit".into())) };
+        let mut left = BUDGET.saturating_sub(self.ranges);
+        let mut raw = unit.entries_raw(None)?;
+        let mut open: Vec<isize> = Vec::new();
+        while !raw.is_empty() {
+            let level = raw.next_depth();
+            let Some(abbreviation) = raw.read_abbreviation()? else { continue };
+            while open.last().is_some_and(|&inside| inside >= level) {
+                open.pop();
+            }
+            let tag = abbreviation.tag();
+            let inlined = tag == dw::DW_TAG_inlined_subroutine;
+            if !inlined && tag != dw::DW_TAG_subprogram && tag != dw::DW_TAG_compile_unit {
+                raw.skip_attributes(abbreviation.attributes())?;
+                continue;
+            }
+            let mut code = Code::default();
+            for &spec in abbreviation.attributes() {
+                let attribute = raw.read_attribute(spec)?;
+                code.note(attribute.name(), attribute.value());
+            }
+            if !code.each(view, &unit, &mut left, |_, _| {}) {
+                return Ok(Err("too many address ranges".into()));
+            }
+            if inlined && abbreviation.has_children() {
+                open.push(level);
+            }
+            if open.len() > MAX_DEPTH {
+                return Ok(Err(format!("inlined more than {MAX_DEPTH} deep")));
+            }
+        }
+        self.ranges = BUDGET - left;
+        Ok(Ok(()))
+    }
+
+    fn lines(&mut self, view: &View<'_>, number: usize) -> Result<(), String> {
+        let Some(offset) = view.units.get(number).and_then(|unit| unit.lines) else {
+            return Ok(());
+        };
+        let Ok(program) = view.dwarf.debug_line.program(offset, 4, None, None) else {
+            return Ok(());
+        };
+        let header: &LineProgramHeader<Slice<'_>> = program.header();
+        self.lines = self.lines.saturating_add(header.unit_length());
+        if self.lines > MAX_LINES {
+            return Err("its line table is shared too often".into());
+        }
+        Ok(())
+    }
+}
