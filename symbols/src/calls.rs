@@ -80,7 +80,12 @@ fn context<'a>(
     section: impl Fn(SectionId) -> &'a [u8],
 ) -> gimli::Result<addr2line::Context<Shared>> {
     let mut dwarf: Dwarf<Shared> = Dwarf::load(|id| {
-        let bytes = if id == SectionId::DebugInfo { info } else { section(id) };
+        let bytes = match id {
+            SectionId::DebugInfo => info,
+            // Where variables are, and what types are, is not asked here.
+            SectionId::DebugLoc | SectionId::DebugLocLists | SectionId::DebugTypes => &[],
+            id => section(id),
+        };
         Ok::<_, gimli::Error>(EndianReader::new(Arc::from(bytes), LittleEndian))
     })?;
     // The tables that `abbreviations` has read, each once and no further than the next one.
