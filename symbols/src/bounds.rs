@@ -12,11 +12,17 @@ const MAX_DEPTH: usize = 200;
 /// Bytes of line tables all units together may have: units can share a table, and each reads it.
 const MAX_LINES: usize = 64 << 20;
 
-/// What all units together have used up.
-#[derive(Debug, Default)]
+/// What is left for all units together; refused ones count, for reading them took time too.
+#[derive(Debug)]
 pub(crate) struct Bounds {
     ranges: usize,
     lines: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { ranges: BUDGET, lines: MAX_LINES }
+    }
 }
 
 impl Bounds {
@@ -28,7 +34,6 @@ impl Bounds {
 
     fn entries(&mut self, view: &View<'_>, number: usize) -> gimli::Result<Result<(), String>> {
         let Some(unit) = view.unit(number) else { return Ok(Err("no such unit".into())) };
-        let mut left = BUDGET.saturating_sub(self.ranges);
         let mut raw = unit.entries_raw(None)?;
         let mut open: Vec<isize> = Vec::new();
         while !raw.is_empty() {
@@ -48,7 +53,7 @@ impl Bounds {
                 let attribute = raw.read_attribute(spec)?;
                 code.note(attribute.name(), attribute.value());
             }
-            if !code.each(view, &unit, &mut left, |_, _| {}) {
+            if !code.each(view, &unit, &mut self.ranges, |_, _| {}) {
                 return Ok(Err("too many address ranges".into()));
             }
             if inlined && abbreviation.has_children() {
@@ -58,7 +63,6 @@ impl Bounds {
                 return Ok(Err(format!("inlined more than {MAX_DEPTH} deep")));
             }
         }
-        self.ranges = BUDGET - left;
         Ok(Ok(()))
     }
 
@@ -70,9 +74,9 @@ impl Bounds {
             return Ok(());
         };
         let header: &LineProgramHeader<Slice<'_>> = program.header();
-        self.lines = self.lines.saturating_add(header.unit_length());
-        if self.lines > MAX_LINES {
-            return Err("its line table is shared too often".into());
+        match self.lines.checked_sub(header.unit_length()) {
+            Some(left) => self.lines = left,
+            None => return Err("too many line tables, or one shared too often".into()),
         }
         Ok(())
     }
