@@ -221,3 +221,11 @@ fn routes_of_a_ring_go_both_ways_round() {
     assert_eq!(ring.hops(ChipId(0), ChipId(2)), Some(2));
     assert_eq!(ring.hops(ChipId(0), ChipId(4)), None);
 }
+
+#[test]
+fn boards_without_coordinates_leave_the_list_empty() {
+    // UMD writes 6U Galaxies like this (tt-metal.md 8.4).
+    let text = "arch:\n  0: wormhole_b0\n  1: wormhole_b0\nchips:\n  {}\nethernet_connections:\n  - [{chip: 0, chan: 8}, {chip: 1, chan: 0}]\nchips_with_mmio:\n  - 0\n  - 1\n";
+    let descriptor = ClusterDescriptor::parse("galaxy.yaml", text).unwrap();
+    assert_eq!(descriptor.chips.iter().map(|chip| chip.coord).collect::<Vec<_>>(), [None, None]);
+}

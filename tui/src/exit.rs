@@ -61,19 +61,21 @@ impl Failure {
     /// What it means that a target cannot be opened.
     pub(crate) fn of_open(words: &str, error: &OpenError) -> Self {
         let text = error.to_string();
-        let text = if text.contains(words) { text } else { format!("{words}: {text}") };
+        // What is wrong with a file already names it.
+        let named =
+            matches!(error, OpenError::Scene(SceneError::Descriptor(_) | SceneError::File(_)));
+        let text = if named || text.contains(words) { text } else { format!("{words}: {text}") };
         match error {
             OpenError::Spec(_) | OpenError::IsRecording(_) => Self::Usage(text),
             OpenError::Scene(error) => match error {
                 SceneError::NoMesh(..)
                 | SceneError::File(_)
                 | SceneError::Descriptor(_)
+                | SceneError::Mesh(_)
                 | SceneError::NoRing(_)
                 | SceneError::TooEarly { .. } => Self::Usage(text),
                 SceneError::Access(error) => Self::of_access(words, error),
-                SceneError::Control(_) | SceneError::Mesh(_) | SceneError::Image(_) => {
-                    Self::Internal(text)
-                }
+                SceneError::Control(_) | SceneError::Image(_) => Self::Internal(text),
             },
             OpenError::Unreachable { reason: AccessError::Refused(_), .. } => Self::Refused(text),
             OpenError::Unreachable { .. } | OpenError::NotYet(_) => Self::Unreachable(text),

@@ -141,11 +141,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Base firmware routes by coordinates: without them two chips would answer for each other.
+    /// Base firmware routes by coordinates: without them two chips would answer for each other. Boards
+    /// that have none at all leave the whole list empty (tt-metal.md 8.4).
     fn miss_places(&mut self) {
-        let placed = |id| self.raw.chips.as_ref().is_some_and(|chips| chips.contains_key(id));
+        let Some(placed) = self.raw.chips.as_ref().filter(|chips| !chips.is_empty()) else {
+            return;
+        };
         for (id, arch) in self.raw.arch.iter().flatten() {
-            if self.chips.len() > 1 && !placed(id) {
+            if self.chips.len() > 1 && !placed.contains_key(id) {
                 let what = format!("chip {id} has no coordinates in `chips`");
                 self.problems.add(line(arch), what);
             }
