@@ -57,7 +57,7 @@ fn collect(table: &toml::Table, names: &mut BTreeSet<String>) {
     for (key, value) in table {
         match (key.as_str(), value.as_table()) {
             ("dependencies" | "build-dependencies", Some(listed)) => {
-                names.extend(listed.keys().cloned())
+                names.extend(listed.keys().cloned());
             }
             (_, Some(inner)) => collect(inner, names),
             _ => {}
