@@ -14,11 +14,16 @@ use crate::state::{ChipState, MeshState, TileState};
 use crate::target::{Chip, Mesh};
 use layouts::{ChipId, NocAddr, NocXy, Space, TileKind, wormhole};
 
-/// What a look at the mesh means.
+/// What a look at the mesh means, with what the look itself tells of the images.
 pub fn inspect(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
     let mut images = images.clone();
     images.learn(mesh, shot);
-    let view = View { shot, mesh, images: &images };
+    decode(shot, mesh, &images)
+}
+
+/// What a look means to images that have already learned from it.
+pub(crate) fn decode(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
+    let view = View { shot, mesh, images };
     let mut chips: Vec<ChipState> = mesh.chips.iter().map(|chip| view.chip(chip)).collect();
     let links = links::join(&view, &mut chips);
     MeshState {

@@ -287,10 +287,6 @@ impl Target for BarTarget {
     fn remarks(&mut self) -> Vec<String> {
         self.access.bus.remarks()
     }
-
-    fn is_remote(&self, chip: ChipId, _tile: NocXy) -> bool {
-        matches!(self.routes.get(&chip), Some(Route::Queue { .. }))
-    }
 }
 
 /// Would every other access to the far chip fail as well?

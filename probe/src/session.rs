@@ -2,7 +2,7 @@
 
 use crate::emulator_bar;
 use crate::images::ImageMap;
-use crate::inspect::{Interest, inspect, plan, plan_proofs, plan_tables};
+use crate::inspect::{Interest, decode, plan, plan_proofs, plan_tables};
 use crate::machine::BarTarget;
 use crate::queue::Patience;
 use crate::scene::{DEFAULT_PACE, Pace, SceneError};
@@ -160,7 +160,7 @@ impl Session {
         let wish = plan(self.target.mesh(), &self.images, interest);
         let snapshot = self.target.read(&wish);
         self.images.learn(self.target.mesh(), &snapshot);
-        let mut state = inspect(&snapshot, self.target.mesh(), &self.images);
+        let mut state = decode(&snapshot, self.target.mesh(), &self.images);
         state.problems.extend(self.problems.iter().cloned());
         state.problems.extend(self.target.remarks());
         Look { snapshot, state }

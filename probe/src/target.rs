@@ -1,7 +1,7 @@
 //! A machine is a machine: what silicon, simulators, the emulator and recordings have in common.
 
 use crate::snapshot::{AccessError, Plan, Snapshot};
-use layouts::{ChipCoord, ChipId, EthId, NocAddr, NocXy};
+use layouts::{ChipCoord, ChipId, EthId, NocAddr};
 
 /// What a target can do, and what must not be touched on it. Data, never a question for its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,9 +102,5 @@ pub trait Target: Send {
     /// What the machine itself found wrong since it was opened, one sentence each.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()
-    }
-    /// Is this tile behind a link?
-    fn is_remote(&self, chip: ChipId, _tile: NocXy) -> bool {
-        self.mesh().chip(chip).is_some_and(|c| !c.pcie)
     }
 }
