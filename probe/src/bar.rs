@@ -1,6 +1,8 @@
 //! The one way to a live machine: PCI config space, BARs and time, in batches.
 
 use crate::snapshot::AccessError;
+use crate::windows;
+pub use crate::windows::Order;
 use serde::{Deserialize, Serialize};
 
 /// One operation on the bus. Reads append their bytes to the batch's answer, in order.
@@ -36,6 +38,21 @@ pub enum BarOp {
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
     },
+    /// Points a TLB window at a page of a tile; later accesses in its range of BAR0 go there.
+    Point {
+        /// PCIe device in enumeration order.
+        device: u8,
+        /// Index of the window in hardware.
+        window: u16,
+        /// NOC 0 column of the tile.
+        x: u8,
+        /// NOC 0 row of the tile.
+        y: u8,
+        /// First byte to show: a multiple of the window's size, in the tile's address space.
+        page: u64,
+        /// How the window orders its traffic.
+        order: Order,
+    },
     /// Lets at least this many device cycles pass (silicon waits, simulators clock).
     Pass {
         /// Device cycles (1 GHz: nanoseconds).
@@ -45,6 +62,15 @@ pub enum BarOp {
     Now,
 }
 
+/// Whether others use the routing queues of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nobody else does.
+    Alone,
+    /// Others may have used them since we last held the lock.
+    Shared,
+}
+
 /// A machine as its bus shows it. Silicon, the vendor's simulator and the emulator meet here.
 pub trait Bar: Send {
     /// Carries out the operations in order and appends what the reads gave to `answer`.
@@ -52,6 +78,31 @@ pub trait Bar: Send {
     /// # Errors
     /// The first operation that fails ends the batch; what was read before it stays in `answer`.
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError>;
+
+    /// The TLB windows of a device that may be used, by their indices in hardware.
+    ///
+    /// # Errors
+    /// When the machine has none to give.
+    fn windows(&mut self, _device: u8) -> Result<Vec<u16>, AccessError> {
+        Ok(windows::all_but_the_drivers())
+    }
+
+    /// Takes the lock that the clients of a device agreed on for requests through its routing
+    /// queues (wormhole.md 2.3). A machine that has one client only needs none.
+    ///
+    /// # Errors
+    /// When another client does not give it back in time, or the device is gone.
+    fn lock_queues(&mut self, _device: u8) -> Result<Sharing, AccessError> {
+        Ok(Sharing::Alone)
+    }
+
+    /// Gives the lock back.
+    ///
+    /// # Errors
+    /// When the device is gone.
+    fn unlock_queues(&mut self, _device: u8) -> Result<(), AccessError> {
+        Ok(())
+    }
 
     /// What the machine itself found wrong since it was opened, one sentence each: accesses that it
     /// refused, cores that it stopped. Silicon says nothing.
@@ -67,12 +118,12 @@ impl BarOp {
             Self::ConfigRead { .. } => 4,
             Self::Read { len, .. } => *len as usize,
             Self::Now => 8,
-            Self::Write { .. } | Self::Pass { .. } => 0,
+            Self::Write { .. } | Self::Point { .. } | Self::Pass { .. } => 0,
         }
     }
 
     /// Does it cross the bus? Time and the clock do not.
     pub fn is_transaction(&self) -> bool {
-        matches!(self, Self::ConfigRead { .. } | Self::Read { .. } | Self::Write { .. })
+        !matches!(self, Self::Pass { .. } | Self::Now)
     }
 }

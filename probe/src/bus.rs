@@ -5,6 +5,7 @@ use crate::snapshot::AccessError;
 use crate::windows::{Order, Windows};
 use layouts::NocXy;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// A machine's bus with the windows of its devices.
 pub(crate) struct Bus {
@@ -36,7 +37,7 @@ impl Bus {
 
     /// Starts a batch.
     pub(crate) fn batch(&mut self) -> Batch<'_> {
-        Batch { bus: self, ops: Vec::new() }
+        Batch { bus: self, ops: Vec::new(), error: None }
     }
 
     /// The target's own time, in cycles.
@@ -54,6 +55,8 @@ impl Bus {
 pub(crate) struct Batch<'b> {
     bus: &'b mut Bus,
     ops: Vec<BarOp>,
+    /// Why the batch cannot be sent.
+    error: Option<AccessError>,
 }
 
 impl Batch<'_> {
@@ -74,7 +77,9 @@ impl Batch<'_> {
         let end = offset + u64::from(len);
         let mut at = offset;
         while at < end {
-            let (bar_offset, room) = self.window(device, tile, at, end - at, order);
+            let Some((bar_offset, room)) = self.window(device, tile, at, end - at, order) else {
+                break;
+            };
             let now = room.min(end - at);
             self.ops.push(BarOp::Read { device, bar: 0, offset: bar_offset, len: now as u32 });
             at += now;
@@ -99,7 +104,8 @@ impl Batch<'_> {
         let mut at = offset;
         let mut rest = bytes;
         while !rest.is_empty() {
-            let (bar_offset, room) = self.window(device, tile, at, rest.len() as u64, order);
+            let len = rest.len() as u64;
+            let Some((bar_offset, room)) = self.window(device, tile, at, len, order) else { break };
             let (now, later) = rest.split_at(rest.len().min(room as usize));
             self.ops.push(BarOp::Write { device, bar: 0, offset: bar_offset, bytes: now.to_vec() });
             at += now.len() as u64;
@@ -134,6 +140,9 @@ impl Batch<'_> {
 
     /// Carries the batch out. The answer holds what came, and the error that ended it, if any.
     pub(crate) fn run(self) -> Answer {
+        if let Some(error) = self.error {
+            return Answer { bytes: Vec::new(), at: 0, error: Some(error) };
+        }
         let mut bytes = Vec::with_capacity(self.ops.iter().map(BarOp::answer_len).sum());
         let result = self.bus.bar.submit(&self.ops, &mut bytes);
         self.bus.transactions += self.ops.iter().filter(|op| op.is_transaction()).count() as u64;
@@ -143,13 +152,32 @@ impl Batch<'_> {
         Answer { bytes, at: 0, error: result.err() }
     }
 
-    fn window(&mut self, device: u8, tile: NocXy, at: u64, len: u64, order: Order) -> (u64, u64) {
-        let place = self.bus.windows.entry(device).or_default().place(tile, at, len, order);
-        if let Some((offset, entry)) = place.entry {
-            let bytes = entry.to_le_bytes().to_vec();
-            self.ops.push(BarOp::Write { device, bar: 0, offset, bytes });
-        }
-        (place.bar_offset, place.room)
+    /// BAR0 offset of the byte, and how many bytes can be had from there.
+    fn window(
+        &mut self,
+        device: u8,
+        tile: NocXy,
+        at: u64,
+        len: u64,
+        order: Order,
+    ) -> Option<(u64, u64)> {
+        let windows = match self.bus.windows.entry(device) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => match self.bus.bar.windows(device) {
+                Ok(usable) => free.insert(Windows::new(&usable)),
+                Err(error) => {
+                    self.error.get_or_insert(error);
+                    return None;
+                }
+            },
+        };
+        let Some(place) = windows.place(tile, at, len, order) else {
+            let none = || AccessError::Unreachable(format!("device {device} has no window for us"));
+            self.error.get_or_insert_with(none);
+            return None;
+        };
+        self.ops.extend(place.point.map(|point| point.on(device)));
+        Some((place.bar_offset, place.room))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::bar::{Bar, BarOp};
 use crate::snapshot::AccessError;
+use crate::windows;
 use emulator::Mesh;
+use layouts::NocXy;
 
 /// A [`Bar`] over an emulated mesh.
 pub struct EmulatorBar {
@@ -48,6 +50,13 @@ impl Bar for EmulatorBar {
                 }
                 BarOp::Write { device, bar, offset, bytes } => {
                     self.mesh.bar_write(usize::from(*device), *bar, *offset, bytes);
+                }
+                BarOp::Point { device, window, x, y, page, order } => {
+                    let tile = NocXy { x: *x, y: *y };
+                    if let Some((offset, entry)) = windows::entry(*window, tile, *page, *order) {
+                        let bytes = entry.to_le_bytes();
+                        self.mesh.bar_write(usize::from(*device), 0, offset, &bytes);
+                    }
                 }
                 BarOp::Pass { cycles } => self.mesh.clock(*cycles),
                 BarOp::Now => answer.extend(self.mesh.now().to_le_bytes()),

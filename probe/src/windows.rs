@@ -1,12 +1,14 @@
 //! TLB windows of one device: which tile each shows, reused by need, the least recently used first.
 
-use layouts::{Bar, NocXy, Ordering, WindowClass, WindowSpec, wormhole};
+use crate::bar::BarOp;
+use layouts::{NocXy, Ordering, WindowClass, wormhole};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// How a window orders its traffic (wormhole.md 1.4). All windows use one static virtual channel,
 /// so that writes through one window never overtake each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Order {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Order {
     /// Default ordering: bulk memory.
     Memory,
     /// Strict ordering: registers, queue pointers, doorbells.
@@ -31,21 +33,40 @@ struct View {
     order: Order,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Slot {
+    /// Index of the window in hardware.
+    window: u16,
     view: Option<View>,
     last_used: u64,
 }
 
-/// Where an access goes in BAR0, and the window entry to write before it.
+/// Where an access goes in BAR0, and how the window is pointed there before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// BAR0 offset of the first byte.
     pub(crate) bar_offset: u64,
     /// Bytes from there to the window's end.
     pub(crate) room: u64,
-    /// BAR0 offset and value of the window's entry, if it shows something else now.
-    pub(crate) entry: Option<(u64, u64)>,
+    /// The window to point there first, if it shows something else now.
+    pub(crate) point: Option<Point>,
+}
+
+/// What to show in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Point {
+    window: u16,
+    tile: NocXy,
+    page: u64,
+    order: Order,
+}
+
+impl Point {
+    /// The operation that does it on `device`.
+    pub(crate) fn on(self, device: u8) -> BarOp {
+        let Self { window, tile: NocXy { x, y }, page, order } = self;
+        BarOp::Point { device, window, x, y, page, order }
+    }
 }
 
 /// The windows of one device.
@@ -56,49 +77,56 @@ pub(crate) struct Windows {
     uses: u64,
 }
 
-impl Default for Windows {
-    fn default() -> Self {
-        let slots = |class: &WindowClass| vec![Slot::default(); usable(&wormhole().bar, class)];
-        let slots = wormhole().bar.windows.iter().map(slots).collect();
+impl Windows {
+    /// The windows that may be used, by their indices in hardware; none shows anything known.
+    pub(crate) fn new(usable: &[u16]) -> Self {
+        let slot = |window| Slot { window, view: None, last_used: 0 };
+        let of_class = |class: &WindowClass| {
+            let ours =
+                usable.iter().filter(|w| (class.first..class.first + class.count).contains(w));
+            ours.map(|&window| slot(window)).collect()
+        };
+        let slots = wormhole().bar.windows.iter().map(of_class).collect();
         Self { slots, shown: HashMap::new(), uses: 0 }
     }
-}
 
-impl Windows {
     /// A window onto `len` bytes at `offset` of `tile`; the smallest class that holds them whole.
-    pub(crate) fn place(&mut self, tile: NocXy, offset: u64, len: u64, order: Order) -> Place {
-        let bar = &wormhole().bar;
+    /// None if there is no window at all.
+    pub(crate) fn place(
+        &mut self,
+        tile: NocXy,
+        offset: u64,
+        len: u64,
+        order: Order,
+    ) -> Option<Place> {
+        let classes = &wormhole().bar.windows;
         let last = offset + len.max(1) - 1;
-        let holds_whole = |class: &WindowClass| offset / class.bytes == last / class.bytes;
-        let view =
-            |class: usize| View { class, tile, page: offset / bar.windows[class].bytes, order };
-        let mut fitting: Vec<View> =
-            (0..bar.windows.len()).filter(|&c| holds_whole(&bar.windows[c])).map(view).collect();
+        let there = |class: &usize| !self.slots[*class].is_empty();
+        let holds_whole = |class: &usize| {
+            let bytes = classes[*class].bytes;
+            offset / bytes == last / bytes
+        };
+        let view = |class: usize| View { class, tile, page: offset / classes[class].bytes, order };
+        let ours = || (0..classes.len()).filter(there);
+        let mut fitting: Vec<View> = ours().filter(holds_whole).map(view).collect();
         if fitting.is_empty() {
-            fitting.push(view(bar.windows.len() - 1));
+            fitting.push(view(ours().next_back()?));
         }
         let (class, slot, fresh) = self.show(&fitting);
-        let facts = &bar.windows[class];
-        let spec = WindowSpec {
-            index: facts.first + slot as u16,
-            base: facts.bar_offset + slot as u64 * facts.bytes,
-            bytes: facts.bytes,
-            entry: bar.config.bar_offset
-                + (u64::from(facts.first) + slot as u64) * bar.config.entry_bytes,
-            local_offset_bits: facts.local_offset_bits,
-        };
+        let (facts, window) = (&classes[class], self.slots[class][slot].window);
         let within = offset % facts.bytes;
-        Place {
-            bar_offset: spec.base + within,
+        let point = Point { window, tile, page: offset - within, order };
+        Some(Place {
+            bar_offset: facts.bar_offset + u64::from(window - facts.first) * facts.bytes + within,
             room: facts.bytes - within,
-            entry: fresh
-                .then(|| (spec.entry, bar.unicast_entry(&spec, tile, offset, order.into()))),
-        }
+            point: fresh.then_some(point),
+        })
     }
 
     /// After an error nobody knows which entries arrived: all are written again when next needed.
     pub(crate) fn forget(&mut self) {
-        *self = Self::default();
+        self.shown.clear();
+        self.slots.iter_mut().flatten().for_each(|slot| slot.view = None);
     }
 
     /// A window with one of these views: one that has it, else the one that was used the longest
@@ -129,65 +157,83 @@ impl Windows {
     }
 }
 
-/// Windows of a class that are ours: tt-kmd's is the last of its class.
-fn usable(bar: &Bar, class: &WindowClass) -> usize {
-    let kernels = class.first + class.count - 1 == bar.config.kernel_window;
-    usize::from(class.count) - usize::from(kernels)
+/// BAR0 offset and value of the entry that points `window` at a page of a tile, on a machine whose
+/// entries are written by its clients; None past the last window.
+pub(crate) fn entry(window: u16, tile: NocXy, page: u64, order: Order) -> Option<(u64, u64)> {
+    let bar = &wormhole().bar;
+    let spec = bar.window(window)?;
+    Some((spec.entry, bar.unicast_entry(&spec, tile, page, order.into())))
+}
+
+/// All windows of a device but the driver's own.
+pub(crate) fn all_but_the_drivers() -> Vec<u16> {
+    let bar = &wormhole().bar;
+    (0..bar.window_count()).filter(|&window| window != bar.config.kernel_window).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
+
+    fn windows() -> Windows {
+        Windows::new(&all_but_the_drivers())
+    }
+
+    fn entry_of(place: &Place) -> Option<(u64, u64)> {
+        place.point.and_then(|point| entry(point.window, point.tile, point.page, point.order))
+    }
 
     const E8: NocXy = NocXy { x: 9, y: 6 };
 
     #[test]
     fn the_worked_entry_of_the_reference() {
-        let place = Windows::default().place(E8, 0x210, 4, Order::Strict);
-        assert_eq!(place.entry, Some((0x1FC0_0000, 0x0000_2400_0189_0000)));
+        let place = windows().place(E8, 0x210, 4, Order::Strict).unwrap();
+        assert_eq!(entry_of(&place), Some((0x1FC0_0000, 0x0000_2400_0189_0000)));
         assert_eq!(place.bar_offset, 0x210);
         assert_eq!(place.room, 0x10_0000 - 0x210);
     }
 
     #[test]
     fn a_register_window_of_the_reference() {
-        let place = Windows::default().place(E8, 0xFFB2_002C, 4, Order::Strict);
-        assert_eq!(place.entry, Some((0x1FC0_0000, 0x0000_2400_0189_0FFB)));
+        let place = windows().place(E8, 0xFFB2_002C, 4, Order::Strict).unwrap();
+        assert_eq!(entry_of(&place), Some((0x1FC0_0000, 0x0000_2400_0189_0FFB)));
         assert_eq!(place.bar_offset, 0x2_002C);
     }
 
     #[test]
     fn windows_are_reused_and_the_oldest_goes_first() {
-        let mut windows = Windows::default();
+        let mut windows = windows();
         let page = |i: u64| i << 24;
         let count = 156 + 10 + 19;
         for i in 0..count {
-            assert!(windows.place(E8, page(i), 4, Order::Memory).entry.is_some());
+            assert!(windows.place(E8, page(i), 4, Order::Memory).unwrap().point.is_some());
         }
         for i in 0..count {
-            assert!(windows.place(E8, page(i), 4, Order::Memory).entry.is_none());
+            assert!(windows.place(E8, page(i), 4, Order::Memory).unwrap().point.is_none());
         }
         for i in 0..7 {
-            windows.place(NocXy { x: 1, y: i }, 0, 4, Order::Memory);
+            windows.place(NocXy { x: 1, y: i }, 0, 4, Order::Memory).unwrap();
         }
-        assert!(windows.place(E8, page(0), 4, Order::Memory).entry.is_some());
-        assert!(windows.place(E8, page(8), 4, Order::Memory).entry.is_none());
+        assert!(windows.place(E8, page(0), 4, Order::Memory).unwrap().point.is_some());
+        assert!(windows.place(E8, page(8), 4, Order::Memory).unwrap().point.is_none());
     }
 
     #[test]
     fn no_access_ever_uses_the_kernels_window() {
-        let mut windows = Windows::default();
+        let mut windows = windows();
         for i in 0..64 {
-            let place = windows.place(NocXy { x: 0, y: 0 }, i << 24, 1 << 23, Order::Memory);
+            let place =
+                windows.place(NocXy { x: 0, y: 0 }, i << 24, 1 << 23, Order::Memory).unwrap();
             assert!(place.bar_offset + place.room <= 0x1E00_0000);
-            let big = windows.place(NocXy { x: 0, y: 0 }, i << 24, 1 << 30, Order::Memory);
+            let big = windows.place(NocXy { x: 0, y: 0 }, i << 24, 1 << 30, Order::Memory).unwrap();
             assert_eq!(big.room, 1 << 24);
         }
     }
 
     #[test]
     fn a_range_across_one_megabyte_gets_a_larger_window() {
-        let place = Windows::default().place(E8, 0xF_FFF0, 0x20, Order::Memory);
+        let place = windows().place(E8, 0xF_FFF0, 0x20, Order::Memory).unwrap();
         assert!(place.bar_offset >= 0x09C0_0000);
         assert!(place.room >= 0x20);
     }

@@ -2,6 +2,8 @@
 
 use crate::bar::{Bar, BarOp};
 use crate::snapshot::AccessError;
+use crate::windows;
+use layouts::NocXy;
 use libloading::Library as Shared;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -66,6 +68,11 @@ impl Library {
         base
     }
 
+    fn write(&self, address: u64, bytes: &[u8]) {
+        // SAFETY: the buffer behind the pointer holds that many bytes.
+        unsafe { (self.write)(address, bytes.as_ptr().cast(), bytes.len() as u32) };
+    }
+
     fn pass(&mut self, cycles: u64) {
         let mut left = cycles;
         while left > 0 {
@@ -94,8 +101,14 @@ impl Bar for Library {
                 }
                 BarOp::Write { device, bar, offset, bytes } => {
                     let address = self.bar(*device, *bar) + offset;
-                    // SAFETY: the buffer behind the pointer holds that many bytes.
-                    unsafe { (self.write)(address, bytes.as_ptr().cast(), bytes.len() as u32) };
+                    self.write(address, bytes);
+                }
+                BarOp::Point { device, window, x, y, page, order } => {
+                    let tile = NocXy { x: *x, y: *y };
+                    if let Some((offset, entry)) = windows::entry(*window, tile, *page, *order) {
+                        let address = self.bar(*device, 0) + offset;
+                        self.write(address, &entry.to_le_bytes());
+                    }
                 }
                 BarOp::Pass { cycles } => self.pass(*cycles),
                 BarOp::Now => answer.extend(self.clocks.to_le_bytes()),
