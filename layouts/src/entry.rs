@@ -16,6 +16,36 @@ pub enum Access {
     Never,
 }
 
+/// What a person must have allowed before this may be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Writing {
+    /// Plain memory, and registers that neither stop nor start anything.
+    #[default]
+    Write,
+    /// Registers that stop a core or look into it.
+    Halt,
+    /// Words that start firmware or a kernel.
+    Launch,
+    /// Registers and words that reset or retrain something, or switch its clock off.
+    Reset,
+    /// Nobody may.
+    Never,
+}
+
+impl Writing {
+    /// The word by which a person allows it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Halt => "halt",
+            Self::Launch => "launch",
+            Self::Reset => "reset",
+            Self::Never => "never",
+        }
+    }
+}
+
 /// A register or word: where it stands in its block, how big it is, what it is, and whether it may be read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,6 +64,9 @@ pub struct Entry {
     /// May it be read.
     #[serde(default)]
     pub access: Access,
+    /// What must be allowed before it may be written.
+    #[serde(default)]
+    pub write: Writing,
     /// Why it may not simply be read.
     #[serde(default)]
     pub why: Option<String>,

@@ -22,7 +22,7 @@ pub use cluster::{
     OutwardLink, Routes,
 };
 pub use coordinates::TranslatedXy;
-pub use entry::{Access, AnyGroup, Entry, Group, Named};
+pub use entry::{Access, AnyGroup, Entry, Group, Named, Writing};
 pub use ranges::{Range, Ranges, Reason, Space};
 pub use registers::{
     ArcReset, Debug, EthCtrl, EthL1, Niu, NiuCommand, NiuCounters, Queue, QueueEntry, Queues,

@@ -1,6 +1,6 @@
 //! Questions to the allow-list: may this be read, what is its name, where is the register of that name.
 
-use crate::entry::{AnyGroup, Entry};
+use crate::entry::{Access, AnyGroup, Entry, Writing};
 use crate::ranges::{Range, Ranges, Reason, Space};
 use crate::wormhole::{Located, Wormhole, private, refusal};
 
@@ -42,6 +42,54 @@ impl Wormhole {
             }
         }
         Ok(())
+    }
+
+    /// What must be allowed before `len` bytes at `offset` of this space may be written, each once.
+    ///
+    /// # Errors
+    /// The first reason why nobody may write there.
+    pub fn writing(&self, space: Space, offset: u64, len: u64) -> Result<Vec<Writing>, Reason> {
+        let range = self.ranges.at(space, offset).ok_or(Reason::Unmapped { offset })?;
+        if range.private || range.access == Access::Never || range.write == Writing::Never {
+            return Err(Reason::NotWritable { name: range.name.clone() });
+        }
+        let end = offset.checked_add(len).filter(|end| *end <= range.end());
+        let past = || Reason::PastEnd { range: range.name.clone(), end: range.end() };
+        let end = end.ok_or_else(past)?;
+        let mut needs = if range.memory {
+            self.writing_memory(range, offset..end)
+        } else {
+            let words = (offset..end).step_by(WORD as usize);
+            words.map(|word| self.writing_register(range, word)).collect::<Result<_, _>>()?
+        };
+        needs.sort_unstable();
+        needs.dedup();
+        Ok(needs)
+    }
+
+    /// What the words of the memory need, and the memory itself if there is more than one of them.
+    fn writing_memory(&self, range: &Range, span: std::ops::Range<u64>) -> Vec<Writing> {
+        let words = self.entries_of(range).into_iter().map(|(_, entry)| entry);
+        let place = |entry: &Entry| range.start + entry.at..range.start + entry.end();
+        let hit =
+            words.filter(|entry| place(entry).start < span.end && span.start < place(entry).end);
+        let hit: Vec<&Entry> = hit.collect();
+        let inside =
+            |entry: &Entry| place(entry).start <= span.start && span.end <= place(entry).end;
+        let whole = hit.first().is_some_and(|entry| inside(entry));
+        let own = (!whole).then_some(range.write);
+        own.into_iter().chain(hit.into_iter().map(|entry| entry.write)).collect()
+    }
+
+    fn writing_register(&self, range: &Range, offset: u64) -> Result<Writing, Reason> {
+        let (_, inside) = split(range, offset);
+        let entries = self.entries_of(range);
+        let found = entries.iter().find(|(_, entry)| entry.locate(inside).is_some());
+        let (name, entry) = found.ok_or(Reason::Unmapped { offset })?;
+        if entry.write == Writing::Never {
+            return Err(Reason::NotWritable { name: format!("{}.{name}", range.name) });
+        }
+        Ok(entry.write)
     }
 
     /// The name of what holds this byte: `l1`, `niu0.node_id`, `stream[3].space_available`, `eth_l1` words included.

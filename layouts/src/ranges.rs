@@ -1,7 +1,7 @@
 //! The allow-list: what stands where in each kind of tile, and whether somebody who only looks may read it.
 
 use crate::address::TileKind;
-use crate::entry::Access;
+use crate::entry::{Access, Writing};
 use serde::Deserialize;
 use std::fmt;
 
@@ -55,6 +55,9 @@ pub struct Range {
     /// May it be read.
     #[serde(default)]
     pub access: Access,
+    /// What must be allowed before what no entry of the group holds may be written.
+    #[serde(default)]
+    pub write: Writing,
     /// Why not.
     #[serde(default)]
     pub why: Option<String>,
@@ -98,6 +101,11 @@ pub enum Reason {
         /// Why.
         why: String,
     },
+    /// Writing there is never safe.
+    NotWritable {
+        /// Name of the range or register.
+        name: String,
+    },
     /// Reading would change something.
     SideEffect {
         /// Name of the register.
@@ -117,6 +125,7 @@ impl fmt::Display for Reason {
             }
             Self::Private { range, why } => write!(f, "{range} is private to the core: {why}"),
             Self::Forbidden { name, why } => write!(f, "{name}: {why}"),
+            Self::NotWritable { name } => write!(f, "{name} must not be written"),
             Self::SideEffect { name, why } => write!(f, "reading {name} has a side effect: {why}"),
         }
     }

@@ -3,7 +3,7 @@
 
 use layouts::{
     ChipId, CoreAddr, CoreId, CoreKind, NocXy, Ordering, Ranges, Reason, Space, TileKind,
-    TranslatedXy, Wormhole, wormhole,
+    TranslatedXy, Wormhole, Writing, wormhole,
 };
 
 const ETH: Space = Space::Tile(TileKind::Eth);
@@ -164,4 +164,33 @@ fn queue_words_stand_where_every_client_expects_them() {
     assert_eq!(response + eth.queue.read_index.at, 0x11230);
     assert_eq!(response + eth.queue.entry.at + eth.entry.flags.at, 0x1124C);
     assert_eq!(base + eth.queues.buffer.nth(2), 0x12800);
+}
+
+#[test]
+fn each_place_says_what_writing_it_needs() {
+    use Writing::{Halt, Launch, Reset, Write};
+    let needs = |space, offset, len| wormhole().writing(space, offset, len);
+    assert_eq!(needs(TENSIX, 0x2_0000, 64), Ok(vec![Write]));
+    assert_eq!(needs(TENSIX, 0xFFB1_21B0, 4), Ok(vec![Reset]));
+    assert_eq!(needs(TENSIX, 0xFFB1_2080, 8), Ok(vec![Halt]));
+    assert_eq!(needs(TENSIX, 0x10, 4), Ok(vec![Launch]));
+    assert_eq!(needs(TENSIX, 0, 0x20), Ok(vec![Write, Launch]));
+    assert_eq!(needs(ETH, 0x9004, 4), Ok(vec![Launch]));
+    assert_eq!(needs(ETH, 0x9000, 4), Ok(vec![Write]));
+    assert_eq!(needs(ETH, 0x1EF0, 32), Ok(vec![Write, Reset]));
+    assert_eq!(needs(ETH, 0xFFB4_0088, 4), Ok(vec![Write]), "write-only registers are for writing");
+}
+
+#[test]
+fn some_places_are_for_nobody_to_write() {
+    let arc = Space::Tile(TileKind::Arc);
+    let never = |space, offset| wormhole().writing(space, offset, 4).unwrap_err().to_string();
+    assert_eq!(never(arc, 0x8_8003_0328), "reset_unit.forbidden must not be written");
+    assert_eq!(never(arc, 0x8_1000_0000), "csm must not be written");
+    assert_eq!(never(ETH, 0xFFBA_0000), "mac must not be written");
+    assert_eq!(never(ETH, 0xFFB0_0000), "local_ram must not be written");
+    assert_eq!(never(ETH, 0x4_0000), "nothing is known to stand at 0x40000");
+    assert_eq!(never(ETH, 0xFFB1_2000), "nothing is known to stand at 0xffb12000");
+    let past = wormhole().writing(TENSIX, 0x16_DFFC, 8).unwrap_err();
+    assert_eq!(past.to_string(), "runs past the end of l1 at 0x16e000");
 }

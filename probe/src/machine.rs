@@ -9,7 +9,7 @@ use crate::queue::Patience;
 use crate::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use crate::target::{Abilities, Mesh, Target};
 use crate::wormhole::{node_id_probe, tile_kind};
-use layouts::{Access as Allowed, ChipId, NocAddr, NocXy, Space, TileKind, wormhole};
+use layouts::{ChipId, NocAddr, NocXy, Space, TileKind, wormhole};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -111,17 +111,18 @@ impl BarTarget {
         judged.err().map(|reason| AccessError::Refused(reason.to_string()))
     }
 
-    /// Writing needs a known place that is not listed as dangerous.
+    /// Writing needs a known place that is not listed as dangerous, and a person's leave.
     fn not_writable(&self, span: &Span) -> Option<AccessError> {
         let NocAddr { chip, tile, offset } = span.addr;
-        let end = offset.saturating_add(u64::from(span.len));
-        match wormhole().ranges.at(self.space(chip, tile), offset) {
-            Some(range) if range.private || range.access == Allowed::Never || end > range.end() => {
-                Some(AccessError::Refused(format!("{} must not be written there", range.name)))
-            }
-            Some(_) => None,
-            None => Some(AccessError::Refused(format!("nothing is known to stand at {offset:#x}"))),
-        }
+        let needs = wormhole().writing(self.space(chip, tile), offset, span.len.into());
+        let needs = match needs {
+            Ok(needs) => needs,
+            Err(reason) => return Some(AccessError::Refused(reason.to_string())),
+        };
+        let missing = needs.into_iter().find(|need| !self.abilities.allow.covers(*need))?;
+        let (word, name) = (missing.word(), wormhole().name_of(self.space(chip, tile), offset));
+        let name = name.unwrap_or_default();
+        Some(AccessError::Refused(format!("writing {name} there needs --allow {word}")))
     }
 
     fn read_near(&mut self, chip: ChipId, device: u8, runs: &[Run], shot: &mut Snapshot) {
@@ -265,9 +266,6 @@ impl Target for BarTarget {
         let span = Span { addr, len: bytes.len() as u32 };
         if let Some(reason) = self.refusal(&span).or_else(|| self.not_writable(&span)) {
             return Err(reason);
-        }
-        if !self.abilities.write {
-            return Err(AccessError::Refused("this target was opened for looking only".into()));
         }
         let no_route = || AccessError::Unreachable(format!("there is no chip {}", addr.chip));
         let route = self.routes.get(&addr.chip).cloned().ok_or_else(no_route)?;

@@ -14,7 +14,7 @@ use crate::images::ImageMap;
 use crate::machine::BarTarget;
 use crate::queue::Patience;
 use crate::snapshot::AccessError;
-use crate::target::{Abilities, Target};
+use crate::target::{Abilities, Allow, Target};
 use layouts::{ClusterDescriptor, DescriptorError, TileKind, wormhole};
 use std::fmt;
 
@@ -82,7 +82,7 @@ impl Scene {
     /// What kept the scene from being built.
     pub fn build(&self, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
         let bar = Box::new(EmulatorBar::new(self.power_on(images)?));
-        let abilities = Abilities { write: true, stepped_time: true, refusals: Vec::new() };
+        let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
         let name = format!("emulator:{}", self.mesh);
         let mut target = BarTarget::open(name, bar, abilities, Patience::default())?;
         self.boot(&mut target, images)?;

@@ -10,7 +10,7 @@ use crate::snapshot::{AccessError, Snapshot};
 use crate::socket_bar::SocketBar;
 use crate::spec::{SpecError, TargetSpec};
 use crate::state::MeshState;
-use crate::target::{Abilities, Refusal, Target};
+use crate::target::{Abilities, Allow, Refusal, Target};
 use crate::ttsim::{self, HostCommand};
 use layouts::target_refusals;
 use std::fmt;
@@ -91,11 +91,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens what the words name. A recording is not opened here.
+    /// Opens what the words name, and allows that much to be done to it. A mesh that this very
+    /// process emulates is its own: everything is allowed there. A recording is not opened here.
     ///
     /// # Errors
     /// Why not.
-    pub fn open(words: &str, host: &HostCommand) -> Result<Self, OpenError> {
+    pub fn open(words: &str, host: &HostCommand, allow: Allow) -> Result<Self, OpenError> {
         let (mut images, problems) = ImageMap::firmware();
         let gone = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
         let mut pacer = None;
@@ -106,13 +107,13 @@ impl Session {
                 target.rename(words);
                 target
             }
-            TargetSpec::Ttsim(library) => over_ttsim(words, &library, host).map_err(gone)?,
+            TargetSpec::Ttsim(library) => over_ttsim(words, &library, host, allow).map_err(gone)?,
             TargetSpec::Socket(path) => {
                 let bar = SocketBar::connect(&path).map_err(gone)?;
                 if bar.welcome().profile == emulator_bar::PROFILE {
                     pacer = Some(Pacer::new(DEFAULT_PACE));
                 }
-                over_bar(words, bar).map_err(gone)?
+                over_bar(words, bar, allow).map_err(gone)?
             }
             TargetSpec::Silicon(name) => return Err(OpenError::NotYet(name)),
             TargetSpec::Recording(path) => return Err(OpenError::IsRecording(path)),
@@ -230,18 +231,24 @@ impl Pacer {
     }
 }
 
-fn over_ttsim(words: &str, library: &Path, host: &HostCommand) -> Result<BarTarget, AccessError> {
+fn over_ttsim(
+    words: &str,
+    library: &Path,
+    host: &HostCommand,
+    allow: Allow,
+) -> Result<BarTarget, AccessError> {
     let bar = ttsim::open(library, host)?;
-    over_bar(words, bar)
+    over_bar(words, bar, allow)
 }
 
-fn over_bar(words: &str, bar: SocketBar) -> Result<BarTarget, AccessError> {
-    let abilities = abilities(&bar.welcome().profile)?;
+fn over_bar(words: &str, bar: SocketBar, allow: Allow) -> Result<BarTarget, AccessError> {
+    let abilities = abilities(&bar.welcome().profile, allow)?;
     BarTarget::open(words, Box::new(bar), abilities, Patience::default())
 }
 
-/// What a machine can be asked, by the name of its list of refusals.
-fn abilities(profile: &str) -> Result<Abilities, AccessError> {
+/// What a machine of others can be asked, by the name of its list of refusals; only what a person
+/// allowed may be changed there.
+fn abilities(profile: &str, allow: Allow) -> Result<Abilities, AccessError> {
     let refusals = target_refusals(profile).map_err(AccessError::Refused)?;
     let refusal = |r: layouts::TargetRefusal| Refusal {
         kind: r.kind,
@@ -251,6 +258,5 @@ fn abilities(profile: &str) -> Result<Abilities, AccessError> {
     };
     let stepped_time = matches!(profile, ttsim::PROFILE | emulator_bar::PROFILE);
     let refusals = refusals.into_iter().map(refusal).collect();
-    // A machine of others is only looked at, until a person allows more.
-    Ok(Abilities { write: false, stepped_time, refusals })
+    Ok(Abilities { allow, stepped_time, refusals })
 }

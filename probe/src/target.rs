@@ -1,17 +1,85 @@
 //! A machine is a machine: what silicon, simulators, the emulator and recordings have in common.
 
 use crate::snapshot::{AccessError, Plan, Snapshot};
-use layouts::{ChipCoord, ChipId, EthId, NocAddr};
+use layouts::{ChipCoord, ChipId, EthId, NocAddr, Writing};
+use std::fmt;
 
 /// What a target can do, and what must not be touched on it. Data, never a question for its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// Memory and registers can be written.
-    pub write: bool,
+    /// What may be changed on it.
+    pub allow: Allow,
     /// Time passes by [`Target::pass`] only, and can be made to pass.
     pub stepped_time: bool,
     /// Ranges that this target must not be asked for, with the reason.
     pub refusals: Vec<Refusal>,
+}
+
+/// What a person allowed to be done to a machine; nothing unless told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four things that a person allows one by one")]
+pub struct Allow {
+    /// Memory and plain registers may be written.
+    pub write: bool,
+    /// Cores may be stopped, stepped and looked into by the debug registers.
+    pub halt: bool,
+    /// Firmware and kernels may be started.
+    pub launch: bool,
+    /// Cores, tiles and chips may be reset, and links retrained.
+    pub reset: bool,
+}
+
+impl Allow {
+    /// Everything: for a mesh that is one's own.
+    pub const ALL: Self = Self { write: true, halt: true, launch: true, reset: true };
+
+    /// Understands words such as `write,halt,launch,reset`.
+    ///
+    /// # Errors
+    /// The first word that allows nothing, in one sentence.
+    pub fn parse(words: &str) -> Result<Self, String> {
+        let mut allow = Self::default();
+        for word in words.split(',').map(str::trim) {
+            match word {
+                "write" => allow.write = true,
+                "halt" => allow.halt = true,
+                "launch" => allow.launch = true,
+                "reset" => allow.reset = true,
+                _ => {
+                    return Err(format!(
+                        "`{word}` is nothing to allow: write, halt, launch, reset"
+                    ));
+                }
+            }
+        }
+        Ok(allow)
+    }
+
+    /// Nothing may be changed.
+    pub fn is_nothing(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Does it cover what must be allowed for a write?
+    pub fn covers(self, writing: Writing) -> bool {
+        match writing {
+            Writing::Write => self.write,
+            Writing::Halt => self.halt,
+            Writing::Launch => self.launch,
+            Writing::Reset => self.reset,
+            Writing::Never => false,
+        }
+    }
+}
+
+impl fmt::Display for Allow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use Writing::{Halt, Launch, Reset, Write};
+        let words = [Write, Halt, Launch, Reset].into_iter().filter(|w| self.covers(*w));
+        let words: Vec<_> = words.map(Writing::word).collect();
+        f.write_str(if words.is_empty() { "nothing" } else { "" })?;
+        f.write_str(&words.join(","))
+    }
 }
 
 /// An address range of a tile kind that a target must not be asked for.
@@ -102,5 +170,23 @@ pub trait Target: Send {
     /// What the machine itself found wrong since it was opened, one sentence each.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn what_may_be_done_is_told_in_words() {
+        let allow = Allow::parse("write, reset").unwrap();
+        assert_eq!(allow, Allow { write: true, reset: true, ..Allow::default() });
+        assert_eq!(allow.to_string(), "write,reset");
+        assert_eq!(Allow::parse("write,halt,launch,reset"), Ok(Allow::ALL));
+        assert_eq!(Allow::default().to_string(), "nothing");
+        let error = Allow::parse("write,fly").unwrap_err();
+        assert_eq!(error, "`fly` is nothing to allow: write, halt, launch, reset");
+        assert!(!Allow::ALL.covers(Writing::Never));
     }
 }

@@ -8,7 +8,7 @@ use probe::machine::BarTarget;
 use probe::serve;
 use probe::snapshot::{AccessError, Plan, Span};
 use probe::socket_bar::SocketBar;
-use probe::target::{Abilities, Target};
+use probe::target::{Abilities, Allow, Target};
 use probe::wire::Welcome;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -39,7 +39,11 @@ fn connect(path: &Path) -> SocketBar {
 }
 
 fn open(path: &Path) -> BarTarget {
-    let abilities = Abilities { write: true, stepped_time: true, refusals: Vec::new() };
+    open_for(path, Allow::ALL)
+}
+
+fn open_for(path: &Path, allow: Allow) -> BarTarget {
+    let abilities = Abilities { allow, stepped_time: true, ..Abilities::default() };
     BarTarget::open("socket", Box::new(connect(path)), abilities, Patience::default()).unwrap()
 }
 
@@ -82,5 +86,30 @@ fn a_socket_that_nobody_serves() {
     let served = serve::bind(&path).unwrap();
     assert!(serve::bind(&path).is_err());
     drop(served);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_machine_of_others_is_changed_only_as_far_as_a_person_allowed() {
+    let path = start("allow");
+    let at = |offset| NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset };
+    let refused =
+        |target: &mut BarTarget, offset| target.write(at(offset), &[0; 4]).unwrap_err().to_string();
+    let mut looking = open_for(&path, Allow::default());
+    let says = "refused: writing l1 there needs --allow write";
+    assert_eq!(refused(&mut looking, 0x2_0000), says);
+    drop(looking);
+    let mut writing = open_for(&path, Allow::parse("write").unwrap());
+    writing.write(at(0x2_0000), &[1; 4]).unwrap();
+    let says = "refused: writing debug.soft_reset_0 there needs --allow reset";
+    assert_eq!(refused(&mut writing, 0xFFB1_21B0), says);
+    let says = "refused: writing debug.risc_control_0 there needs --allow halt";
+    assert_eq!(refused(&mut writing, 0xFFB1_2080), says);
+    let says = "refused: writing l1.mailbox there needs --allow launch";
+    assert_eq!(refused(&mut writing, 0x10), says);
+    drop(writing);
+    let mut resetting = open_for(&path, Allow::parse("reset").unwrap());
+    resetting.write(at(0xFFB1_21B0), &0x4_7800_u32.to_le_bytes()).unwrap();
+    drop(resetting);
     std::fs::remove_file(path).unwrap();
 }

@@ -37,8 +37,8 @@ impl Replay {
             name: path.display().to_string(),
             recorded_target: session.target,
             made_by: session.made_by,
-            // Nothing can be written to the past, and it passes when asked to.
-            abilities: Abilities { write: false, stepped_time: true, ..session.abilities },
+            // The past passes when asked to.
+            abilities: Abilities { stepped_time: true, ..session.abilities },
             mesh: session.mesh,
             attachments: contents.attachments,
             problems: contents.problems,

@@ -3,7 +3,7 @@
 
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, NocXy, TileKind};
 use probe::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
-use probe::target::{Abilities, Chip, Link, Mesh, Refusal, Target};
+use probe::target::{Abilities, Allow, Chip, Link, Mesh, Refusal, Target};
 use recordings::{RecordingError, Replay, Writer};
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ fn target() -> Described {
             links: vec![Link { a: end(0, 8), b: end(1, 0) }],
             problems: vec!["one link was down".into()],
         },
-        abilities: Abilities { write: true, stepped_time: true, refusals: vec![refusal] },
+        abilities: Abilities { allow: Allow::ALL, stepped_time: true, refusals: vec![refusal] },
     }
 }
 
@@ -134,7 +134,7 @@ fn what_goes_in_comes_out() {
     let path = record("round_trip");
     let mut replay = Replay::open(&path).unwrap();
     assert_eq!(replay.mesh(), &target().mesh);
-    assert_eq!(replay.abilities(), &Abilities { write: false, ..target().abilities });
+    assert_eq!(replay.abilities(), &Abilities { allow: Allow::default(), ..target().abilities });
     assert_eq!(replay.name(), path.display().to_string());
     assert_eq!(
         (replay.recorded_target(), replay.made_by()),

@@ -54,7 +54,7 @@ fn look(session: &mut Session, model: &mut Model, number: u64) {
     let target: &dyn Target = session.target();
     let sample = Sample {
         target: "recording".to_owned(),
-        read_only: !target.abilities().write,
+        read_only: target.abilities().allow.is_nothing(),
         state: look.state,
         memory: look.snapshot,
         taken_micros: number,

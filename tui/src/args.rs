@@ -1,6 +1,7 @@
 //! The command line: verbs, global options, and what `--help` promises about JSON.
 
 use clap::{Parser, Subcommand, ValueEnum};
+use probe::target::Allow;
 use std::path::PathBuf;
 
 /// Where `--target` leads if it is not given and no device file exists; tests name their mesh instead.
@@ -36,6 +37,9 @@ pub(crate) struct Arguments {
     /// Draw with ASCII only.
     #[arg(long, global = true)]
     pub(crate) ascii: bool,
+    /// What may be changed on a machine that is not this program's own: write, halt, launch, reset.
+    #[arg(long, global = true, value_name = "WHAT,...", value_parser = Allow::parse)]
+    pub(crate) allow: Option<Allow>,
     /// What to do.
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,

@@ -1,6 +1,6 @@
 //! Opens what `--target` names and looks at it: the one place where screens and verbs meet a machine.
 
-use crate::args::{DEFAULT_TARGET, DEVICE_TARGET};
+use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
 use crate::feed::{Look, Sample};
 use crate::screen::now_micros;
@@ -8,7 +8,7 @@ use probe::images::ImageMap;
 use probe::inspect::Interest;
 use probe::session::{OpenError, Session};
 use probe::snapshot::AccessError;
-use probe::target::{Mesh, Target};
+use probe::target::{Allow, Mesh, Target};
 use probe::ttsim::HostCommand;
 use recordings::Replay;
 use std::path::Path;
@@ -20,8 +20,27 @@ pub(crate) struct Machine {
     number: u64,
 }
 
+/// What is to be opened, and how far it may be touched.
+#[derive(Clone, Debug)]
+pub(crate) struct Opening {
+    /// The words that name the target.
+    pub(crate) words: String,
+    /// What may be changed on it.
+    pub(crate) allow: Allow,
+}
+
+impl Opening {
+    /// What the command line asks for.
+    pub(crate) fn of(arguments: &Arguments) -> Self {
+        Self {
+            words: target_words(arguments.target.as_deref()),
+            allow: arguments.allow.unwrap_or_default(),
+        }
+    }
+}
+
 /// The target that was asked for, or the default: silicon where device files exist, else the emulated mesh.
-pub(crate) fn target_words(asked: Option<&str>) -> String {
+fn target_words(asked: Option<&str>) -> String {
     let or_default = || {
         let devices = std::fs::read_dir("/dev/tenstorrent").is_ok_and(|d| d.count() > 0);
         if devices { DEVICE_TARGET } else { DEFAULT_TARGET }.to_owned()
@@ -30,12 +49,13 @@ pub(crate) fn target_words(asked: Option<&str>) -> String {
 }
 
 impl Machine {
-    /// Opens what the words name.
+    /// Opens the target.
     ///
     /// # Errors
     /// `Usage` for words that name nothing, `Unreachable` for a machine that does not answer.
-    pub(crate) fn open(words: &str) -> Result<Self, Failure> {
-        match Session::open(words, &HostCommand::default()) {
+    pub(crate) fn open(opening: &Opening) -> Result<Self, Failure> {
+        let Opening { words, allow } = opening;
+        match Session::open(words, &HostCommand::default(), *allow) {
             Ok(session) => Ok(Self { session, problems: Vec::new(), number: 0 }),
             Err(OpenError::IsRecording(path)) => Self::replay(words, &path),
             Err(error) => Err(Failure::of_open(words, &error)),
@@ -71,7 +91,7 @@ impl Machine {
         let target = self.session.target();
         Sample {
             target: target.name().to_owned(),
-            read_only: !target.abilities().write,
+            read_only: target.abilities().allow.is_nothing(),
             state,
             memory: look.snapshot,
             taken_micros: now_micros(),

@@ -4,7 +4,7 @@ use crate::args::{Arguments, When};
 use crate::exit::{self, Failure, Outcome};
 use crate::feed::Feed;
 use crate::glyph::Glyphs;
-use crate::machine::{Machine, target_words};
+use crate::machine::{Machine, Opening};
 use crate::model::Model;
 use crate::output::{self, say};
 use crate::theme::Theme;
@@ -65,12 +65,12 @@ fn shows_screens(arguments: &Arguments) -> bool {
 }
 
 fn show(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let target = target_words(arguments.target.as_deref());
+    let opening = Opening::of(arguments);
     let size = crossterm::terminal::size().unwrap_or((80, 24));
     let theme = Theme { color: uses_color(arguments.color) };
-    let model = Model::new(&target, theme, Glyphs { ascii: arguments.ascii }, size);
+    let model = Model::new(&opening.words, theme, Glyphs { ascii: arguments.ascii }, size);
     // The probe thread opens the target: the terminal answers while that takes its time.
-    let feed = Feed::start(move || Machine::open(&target))
+    let feed = Feed::start(move || Machine::open(&opening))
         .map_err(|e| Failure::Internal(format!("probe thread: {e}")))?;
     screen::run(model, feed)
 }

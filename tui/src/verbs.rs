@@ -12,7 +12,7 @@ use crate::args::{Arguments, Question, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::feed::Sample;
 use crate::glyph::Glyphs;
-use crate::machine::{Machine, target_words};
+use crate::machine::{Machine, Opening};
 use crate::output::say;
 use crate::{interrupt, words};
 use probe::inspect::Interest;
@@ -37,7 +37,7 @@ pub(crate) struct Style {
 /// Carries out a verb.
 pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure> {
     let style = Style { json: arguments.json, glyphs: Glyphs { ascii: arguments.ascii } };
-    let target = target_words(arguments.target.as_deref());
+    let target = Opening::of(arguments);
     // These two have something to tidy up, and listen to signals themselves.
     if !matches!(verb, Verb::Record { .. } | Verb::Serve { .. }) {
         interrupt::watch(|| None)?;
@@ -54,7 +54,9 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             symbols::frames(style, addr, elf)
         }
         Verb::Record { file, moments, every } => record::run(&target, file, moments, every),
-        Verb::Serve { mesh, socket } => serve::run(mesh.as_deref().unwrap_or(&target), socket),
+        Verb::Serve { mesh, socket } => {
+            serve::run(mesh.as_deref().unwrap_or(&target.words), socket)
+        }
     }
 }
 
@@ -64,12 +66,12 @@ pub(crate) fn print_mesh(arguments: &Arguments) -> Result<Outcome, Failure> {
 }
 
 /// Opens the target. A person who waits longer than a moment is told for what.
-fn open(target: &str) -> Result<Machine, Failure> {
+fn open(target: &Opening) -> Result<Machine, Failure> {
     if !std::io::stderr().is_terminal() {
         return Machine::open(target);
     }
     let (opened, wait) = mpsc::channel::<()>();
-    let words = target.to_owned();
+    let words = target.words.clone();
     std::thread::spawn(move || {
         let mut pause = FIRST_WORD;
         // The channel closes when the target is open, or when opening failed.
@@ -84,17 +86,18 @@ fn open(target: &str) -> Result<Machine, Failure> {
 }
 
 /// Opens the target and takes one look.
-fn look(target: &str, interest: impl FnOnce(&Mesh) -> Interest) -> Result<Sample, Failure> {
+fn look(target: &Opening, interest: impl FnOnce(&Mesh) -> Interest) -> Result<Sample, Failure> {
     let mut machine = open(target)?;
     let interest = interest(&machine.mesh());
     Ok(machine.take(&interest))
 }
 
 /// Says on standard error when and at what cost the look was taken, and what is wrong with it.
-fn tell(target: &str, state: &MeshState) {
+fn tell(target: &Opening, state: &MeshState) {
     let cost = state.transactions;
     say(&format!(
-        "{target} at {} of its own time, {cost} bus transactions",
+        "{} at {} of its own time, {cost} bus transactions",
+        target.words,
         words::cycles(state.cycles)
     ));
     for problem in &state.problems {

@@ -10,7 +10,7 @@ fn open(change: impl FnOnce(&mut ClusterDescriptor), patience: Patience) -> BarT
     change(&mut n300);
     let config = power_on::config(&n300, &images, 0).unwrap();
     let bar = Box::new(EmulatorBar::new(emulator::Mesh::new(config).unwrap()));
-    let abilities = Abilities { write: false, stepped_time: true, refusals: Vec::new() };
+    let abilities = Abilities { stepped_time: true, ..Abilities::default() };
     BarTarget::open("sick", bar, abilities, patience).unwrap()
 }
 

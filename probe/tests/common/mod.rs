@@ -5,7 +5,7 @@ use layouts::{ChipId, NocAddr, NocXy};
 use probe::Patience;
 use probe::machine::BarTarget;
 use probe::snapshot::{Plan, Span};
-use probe::target::{Abilities, Target};
+use probe::target::{Abilities, Allow, Target};
 use probe::ttsim::{self, HOST_ARGUMENT, HostCommand};
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ pub fn library(build: &str) -> Option<PathBuf> {
 
 pub fn open(build: &str) -> Option<BarTarget> {
     let bar = ttsim::open(&library(build)?, &host()).unwrap();
-    let abilities = Abilities { write: true, stepped_time: true, refusals: Vec::new() };
+    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     Some(BarTarget::open("ttsim", Box::new(bar), abilities, Patience::default()).unwrap())
 }
 

@@ -141,7 +141,7 @@ fn store_abilities(abilities: &Abilities) -> StoredAbilities {
         reason: refusal.reason.clone(),
     };
     StoredAbilities {
-        write: abilities.write,
+        write: !abilities.allow.is_nothing(),
         stepped_time: abilities.stepped_time,
         refusals: abilities.refusals.iter().map(refusal).collect(),
     }
@@ -153,10 +153,11 @@ fn load_abilities(stored: StoredAbilities) -> Abilities {
         let StoredRefusal { start, end, reason, .. } = refusal;
         Some(Refusal { kind: *kind, start, end, reason })
     });
+    // Nothing can be written to the past, whatever was allowed then.
     Abilities {
-        write: stored.write,
         stepped_time: stored.stepped_time,
         refusals: refusals.collect(),
+        ..Abilities::default()
     }
 }
 

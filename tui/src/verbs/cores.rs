@@ -3,6 +3,7 @@
 use super::{Style, cell, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::locate::{self, Place};
+use crate::machine::Opening;
 use crate::output::{Columns, json, text};
 use crate::view::source;
 use crate::{shape, words};
@@ -14,7 +15,7 @@ use probe::target::Mesh;
 const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
 
 pub(super) fn run(
-    target: &str,
+    target: &Opening,
     style: Style,
     place: Option<&str>,
     words: bool,
@@ -27,7 +28,7 @@ pub(super) fn run(
     tell(target, state);
     let passes = |core: &CoreState| place.is_none_or(|p| holds(state, p, core));
     if style.json {
-        json(&shape::cores(target, state, words, passes))?;
+        json(&shape::cores(&target.words, state, words, passes))?;
     } else {
         let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
         let all: Vec<_> = all.filter(|c| passes(c)).collect();

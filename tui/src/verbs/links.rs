@@ -3,6 +3,7 @@
 use super::{Style, cell, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
+use crate::machine::Opening;
 use crate::output::{Columns, json, text};
 use crate::{shape, words};
 use layouts::EthId;
@@ -12,12 +13,12 @@ use probe::state::{EthState, MeshState, Reading};
 const HEAD: [&str; 9] =
     ["", "STATE", "END", "TILE", "WAYPOINT", "UNDER WAY", "SENT", "RETRAINS", "CRC ERRORS"];
 
-pub(super) fn run(target: &str, style: Style) -> Result<Outcome, Failure> {
+pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     let sample = look(target, |_| Interest { links: true, ..Interest::default() })?;
     tell(target, &sample.state);
     let state = &sample.state;
     if style.json {
-        json(&shape::links(target, state))?;
+        json(&shape::links(&target.words, state))?;
     } else {
         let mut table = Columns::new(&HEAD);
         for link in &state.links {

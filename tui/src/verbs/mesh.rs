@@ -3,17 +3,18 @@
 use super::{Style, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
+use crate::machine::Opening;
 use crate::output::{Columns, json, text};
 use crate::{shape, words};
 use layouts::EthId;
 use probe::inspect::Interest;
 use probe::state::{LinkState, MeshState};
 
-pub(super) fn run(target: &str, style: Style) -> Result<Outcome, Failure> {
+pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     let sample = look(target, |_| Interest { links: true, ..Interest::default() })?;
     tell(target, &sample.state);
     if style.json {
-        json(&shape::mesh(target, &sample.state))?;
+        json(&shape::mesh(&target.words, &sample.state))?;
     } else {
         text(&(chips(&sample.state) + "\n" + &links(&sample.state)))?;
     }

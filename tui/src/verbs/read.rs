@@ -3,6 +3,7 @@
 use super::{Style, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
+use crate::machine::Opening;
 use crate::output::{json, text};
 use crate::shape::Bytes;
 use crate::words;
@@ -14,7 +15,12 @@ use std::fmt::Write;
 /// More than this in one go is more than a tile's L1.
 const MOST: u64 = 2 << 20;
 
-pub(super) fn run(target: &str, style: Style, place: &str, len: &str) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    target: &Opening,
+    style: Style,
+    place: &str,
+    len: &str,
+) -> Result<Outcome, Failure> {
     let (chip, tile, offset) = locate::address(place).map_err(Failure::Usage)?;
     let len = locate::number(len).map_err(|why| Failure::Usage(format!("length: {why}")))?;
     if len == 0 || len > MOST {
@@ -67,6 +73,7 @@ fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
         ),
         Err(reason @ Reason::Unaligned { .. }) => format!("{addr}: {reason}"),
         Ok(())
+        | Err(Reason::NotWritable { .. })
         | Err(Reason::Private { .. } | Reason::Forbidden { .. } | Reason::SideEffect { .. }) => {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use super::{open, tell};
 use crate::exit::{Failure, Outcome};
-use crate::machine::Machine;
+use crate::machine::{Machine, Opening};
 use crate::output::say;
 use crate::{interrupt, locate};
 use probe::inspect::Interest;
@@ -17,7 +17,7 @@ const MOST: u64 = 100_000;
 const MOST_CYCLES: u64 = 10_000_000_000;
 
 pub(super) fn run(
-    target: &str,
+    target: &Opening,
     file: &Path,
     moments: &str,
     every: &str,
@@ -54,7 +54,7 @@ fn number(what: &str, text: &str, range: RangeInclusive<u64>) -> Result<u64, Fai
 /// Keeps so many moments and counts what could not be read.
 fn keep(
     machine: &mut Machine,
-    target: &str,
+    target: &Opening,
     kept: &Kept,
     count: u64,
     cycles: u64,
@@ -68,7 +68,7 @@ fn keep(
     let mut gaps = 0;
     for moment in 0..count {
         if moment > 0 {
-            machine.target().pass(cycles).map_err(|e| Failure::of_access(target, &e))?;
+            machine.target().pass(cycles).map_err(|e| Failure::of_access(&target.words, &e))?;
         }
         let sample = machine.take(&interest);
         gaps += sample.memory.gaps.len();
