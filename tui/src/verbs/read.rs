@@ -73,8 +73,12 @@ fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
         ),
         Err(reason @ Reason::Unaligned { .. }) => format!("{addr}: {reason}"),
         Ok(())
-        | Err(Reason::NotWritable { .. })
-        | Err(Reason::Private { .. } | Reason::Forbidden { .. } | Reason::SideEffect { .. }) => {
+        | Err(
+            Reason::NotWritable { .. }
+            | Reason::Private { .. }
+            | Reason::Forbidden { .. }
+            | Reason::SideEffect { .. },
+        ) => {
             return Ok(());
         }
     };
