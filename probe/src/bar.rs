@@ -58,6 +58,13 @@ pub enum BarOp {
         /// Device cycles (1 GHz: nanoseconds).
         cycles: u64,
     },
+    /// Ends the batch here, without an error, if the last `len` bytes of the answer are nothing but
+    /// ones: a dead tile answers so too, and what comes after might repeat the harm. The answer is
+    /// short then. No access to the machine by itself.
+    EndIfOnes {
+        /// How many bytes.
+        len: u32,
+    },
     /// Reads the target's own time: 8 bytes, little-endian, in device cycles.
     Now,
 }
@@ -118,12 +125,21 @@ impl BarOp {
             Self::ConfigRead { .. } => 4,
             Self::Read { len, .. } => *len as usize,
             Self::Now => 8,
-            Self::Write { .. } | Self::Point { .. } | Self::Pass { .. } => 0,
+            Self::Write { .. }
+            | Self::Point { .. }
+            | Self::Pass { .. }
+            | Self::EndIfOnes { .. } => 0,
         }
     }
 
     /// Does it cross the bus? Time and the clock do not.
     pub fn is_transaction(&self) -> bool {
-        !matches!(self, Self::Pass { .. } | Self::Now)
+        !matches!(self, Self::Pass { .. } | Self::Now | Self::EndIfOnes { .. })
     }
+}
+
+/// What [`BarOp::EndIfOnes`] asks of the answer so far.
+pub fn ends_in_ones(answer: &[u8], len: u32) -> bool {
+    let last = answer.len().checked_sub(len as usize).and_then(|start| answer.get(start..));
+    last.is_some_and(|last| last.iter().all(|&byte| byte == 0xFF))
 }

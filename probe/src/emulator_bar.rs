@@ -1,6 +1,6 @@
 //! The emulated mesh in this very process, behind the same trait as every other machine.
 
-use crate::bar::{Bar, BarOp};
+use crate::bar::{Bar, BarOp, ends_in_ones};
 use crate::snapshot::AccessError;
 use crate::windows;
 use emulator::Mesh;
@@ -58,6 +58,8 @@ impl Bar for EmulatorBar {
                         self.mesh.bar_write(usize::from(*device), 0, offset, &bytes);
                     }
                 }
+                BarOp::EndIfOnes { len } if ends_in_ones(answer, *len) => break,
+                BarOp::EndIfOnes { .. } => {}
                 BarOp::Pass { cycles } => self.mesh.clock(*cycles),
                 BarOp::Now => answer.extend(self.mesh.now().to_le_bytes()),
             }

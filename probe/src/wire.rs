@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A longer frame than this is not ours.
 const MAX_FRAME_BYTES: u32 = 256 << 20;
@@ -103,6 +103,7 @@ mod tests {
             BarOp::ConfigRead { device: 3, offset: 0x10 },
             BarOp::Write { device: 0, bar: 0, offset: 1 << 28, bytes: vec![1, 2, 3] },
             BarOp::Pass { cycles: u64::MAX },
+            BarOp::EndIfOnes { len: 4 },
             BarOp::Now,
         ]);
         let mut stream = Vec::new();
