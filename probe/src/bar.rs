@@ -4,6 +4,7 @@ use crate::snapshot::AccessError;
 use crate::windows;
 pub use crate::windows::Order;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// One operation on the bus. Reads append their bytes to the batch's answer, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +79,21 @@ pub enum Sharing {
     Shared,
 }
 
+/// A process that has a device of the machine open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its id; 0 if it cannot be seen from here.
+    pub pid: u32,
+    /// The name of its command.
+    pub name: String,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.pid, self.name)
+    }
+}
+
 /// A machine as its bus shows it. Silicon, the vendor's simulator and the emulator meet here.
 pub trait Bar: Send {
     /// Carries out the operations in order and appends what the reads gave to `answer`.
@@ -111,8 +127,13 @@ pub trait Bar: Send {
         Ok(())
     }
 
+    /// Who else has a device open. Nobody has, on a machine that exists for us alone.
+    fn holders(&mut self, _device: u8) -> Vec<Holder> {
+        Vec::new()
+    }
+
     /// What the machine itself found wrong since it was opened, one sentence each: accesses that it
-    /// refused, cores that it stopped. Silicon says nothing.
+    /// refused, cores that it stopped, devices that could not be opened.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()
     }

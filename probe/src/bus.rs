@@ -1,6 +1,6 @@
 //! Accesses to tiles over PCIe: windows set by need, many accesses in one batch, each counted.
 
-use crate::bar::{Bar, BarOp};
+use crate::bar::{Bar, BarOp, Holder};
 use crate::snapshot::AccessError;
 use crate::windows::{Order, Windows};
 use layouts::NocXy;
@@ -23,6 +23,11 @@ impl Bus {
     /// What the machine itself found wrong.
     pub(crate) fn remarks(&mut self) -> Vec<String> {
         self.bar.remarks()
+    }
+
+    /// Who else has a device open.
+    pub(crate) fn holders(&mut self, device: u8) -> Vec<Holder> {
+        self.bar.holders(device)
     }
 
     /// Gives the machine back.

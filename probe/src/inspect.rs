@@ -50,6 +50,7 @@ impl View<'_> {
         ChipState {
             chip: chip.clone(),
             cycles: self.shot.newest_cycles(chip.id),
+            holders: Vec::new(),
             tiles: tiles.collect(),
         }
     }

@@ -17,6 +17,7 @@ pub use queue::Patience;
 pub mod scene;
 pub mod serve;
 pub mod session;
+pub mod silicon;
 pub mod snapshot;
 pub mod socket_bar;
 pub mod spec;

@@ -1,7 +1,7 @@
 //! The live target: any machine with a BAR, near chips through windows and far ones through queues.
 
 use crate::access::{Access, Route};
-use crate::bar::Bar;
+use crate::bar::{Bar, Holder};
 use crate::bus::Bus;
 use crate::discover::discover;
 use crate::planner::{Run, merge};
@@ -280,6 +280,17 @@ impl Target for BarTarget {
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
         self.settle()?;
         self.access.bus.pass(cycles)
+    }
+
+    fn holders(&mut self) -> Vec<(ChipId, Holder)> {
+        let mut found = Vec::new();
+        for (chip, route) in &self.routes {
+            if let Route::Pcie(device) = route {
+                let holders = self.access.bus.holders(*device).into_iter();
+                found.extend(holders.map(|holder| (*chip, holder)));
+            }
+        }
+        found
     }
 
     fn remarks(&mut self) -> Vec<String> {

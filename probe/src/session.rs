@@ -6,6 +6,7 @@ use crate::inspect::{Interest, decode, plan, plan_proofs, plan_tables};
 use crate::machine::BarTarget;
 use crate::queue::Patience;
 use crate::scene::{DEFAULT_PACE, Pace, SceneError};
+use crate::silicon::{self, DeviceError, SiliconBar};
 use crate::snapshot::{AccessError, Snapshot};
 use crate::socket_bar::SocketBar;
 use crate::spec::{SpecError, TargetSpec};
@@ -34,8 +35,8 @@ pub enum OpenError {
         /// Why.
         reason: AccessError,
     },
-    /// This kind of target cannot be opened yet.
-    NotYet(String),
+    /// The driver's device cannot be opened.
+    Device(DeviceError),
     /// A recording is opened by the room of the recordings.
     IsRecording(std::path::PathBuf),
 }
@@ -46,12 +47,7 @@ impl fmt::Display for OpenError {
             Self::Spec(error) => write!(f, "{error}"),
             Self::Scene(error) => write!(f, "{error}"),
             Self::Unreachable { target, reason } => write!(f, "{target}: {reason}"),
-            Self::NotYet(target) => {
-                write!(
-                    f,
-                    "{target}: silicon cannot be opened yet; there is emulator:n300 or ttsim:<library>"
-                )
-            }
+            Self::Device(error) => write!(f, "{error}"),
             Self::IsRecording(path) => write!(f, "{} is a recording", path.display()),
         }
     }
@@ -115,7 +111,11 @@ impl Session {
                 }
                 over_bar(words, bar, allow).map_err(gone)?
             }
-            TargetSpec::Silicon(name) => return Err(OpenError::NotYet(name)),
+            TargetSpec::Silicon(which) => {
+                let bar = SiliconBar::open(&which).map_err(OpenError::Device)?;
+                let abilities = abilities(silicon::PROFILE).map_err(gone)?;
+                BarTarget::open(words, Box::new(bar), abilities, silicon::PATIENCE).map_err(gone)?
+            }
             TargetSpec::Recording(path) => return Err(OpenError::IsRecording(path)),
         };
         let mut session = Self::over(Box::new(target), images);
@@ -164,6 +164,11 @@ impl Session {
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
         state.problems.extend(self.problems.iter().cloned());
         state.problems.extend(self.target.remarks());
+        for (chip, holder) in self.target.holders() {
+            if let Some(state) = state.chips.iter_mut().find(|state| state.chip.id == chip) {
+                state.holders.push(holder);
+            }
+        }
         Look { snapshot, state }
     }
 
@@ -186,7 +191,8 @@ impl Session {
         match &mut self.pacer {
             Some(pacer) => pacer.keep(self.target.as_mut()),
             None if self.target.abilities().stepped_time => self.target.pass(UNPACED_CYCLES),
-            None => Ok(()),
+            // Only asks whether anything is left to be looked at.
+            None => self.target.now().map(drop),
         }
     }
 

@@ -71,9 +71,11 @@ impl TargetSpec {
     }
 }
 
+/// A device file by its number, or by the id of its chip as udev names it.
 fn is_device(words: &str) -> bool {
-    let number = words.strip_prefix(DEVICES);
-    number.is_some_and(|number| number.parse::<u16>().is_ok())
+    let by_id = |name: &str| name.strip_prefix("by-id/").is_some_and(|id| !id.is_empty());
+    let name = words.strip_prefix(DEVICES);
+    name.is_some_and(|name| name.parse::<u16>().is_ok() || by_id(name))
 }
 
 fn parse_scene(words: &str) -> Result<Scene, SpecError> {
@@ -170,6 +172,8 @@ mod tests {
         assert_eq!(parse("ttsim:/a/b.so"), TargetSpec::Ttsim("/a/b.so".into()));
         assert_eq!(parse("socket:/tmp/x"), TargetSpec::Socket("/tmp/x".into()));
         assert_eq!(parse("/dev/tenstorrent/0"), TargetSpec::Silicon("/dev/tenstorrent/0".into()));
+        let by_id = "/dev/tenstorrent/by-id/wormhole-0100014611703014";
+        assert_eq!(parse(by_id), TargetSpec::Silicon(by_id.into()));
         assert_eq!(parse("silicon"), TargetSpec::Silicon("silicon".into()));
         assert_eq!(parse("sick.mcap"), TargetSpec::Recording("sick.mcap".into()));
     }
@@ -200,6 +204,7 @@ mod tests {
             ("/dev/null", "`/dev/null` is no Tenstorrent device: those are /dev/tenstorrent/<n>"),
             ("/dev/tenstorrent", "no Tenstorrent device"),
             ("/dev/tenstorrent/x", "no Tenstorrent device"),
+            ("/dev/tenstorrent/by-id/", "no Tenstorrent device"),
             ("emulator:n300,pace=x", "pace"),
             ("emulator:n300,seed=x", "no whole number"),
             ("emulator:n300,color=red", "no setting"),

@@ -1,5 +1,6 @@
 //! What the bytes mean: the mesh state that screens and verbs show. Plain data, no addresses to follow.
 
+use crate::bar::Holder;
 use crate::snapshot::{AccessError, Gap};
 use crate::target::{Chip, Link};
 use layouts::{ChipId, CoreId, EthId, NocXy, TileKind};
@@ -51,6 +52,8 @@ pub struct ChipState {
     pub chip: Chip,
     /// Newest target time of its ranges, in device cycles, if any was read.
     pub cycles: Option<u64>,
+    /// Who else had its device open then.
+    pub holders: Vec<Holder>,
     /// All tiles, by coordinate, harvested ones included.
     pub tiles: Vec<TileState>,
 }

@@ -1,5 +1,6 @@
 //! A machine is a machine: what silicon, simulators, the emulator and recordings have in common.
 
+use crate::bar::Holder;
 use crate::snapshot::{AccessError, Plan, Snapshot};
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, Writing};
 use std::fmt;
@@ -167,6 +168,10 @@ pub trait Target: Send {
     /// # Errors
     /// When the device is gone.
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError>;
+    /// Who else has a chip's device open, by chip.
+    fn holders(&mut self) -> Vec<(ChipId, Holder)> {
+        Vec::new()
+    }
     /// What the machine itself found wrong since it was opened, one sentence each.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()

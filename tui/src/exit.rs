@@ -78,7 +78,8 @@ impl Failure {
                 SceneError::Control(_) | SceneError::Image(_) => Self::Internal(text),
             },
             OpenError::Unreachable { reason: AccessError::Refused(_), .. } => Self::Refused(text),
-            OpenError::Unreachable { .. } | OpenError::NotYet(_) => Self::Unreachable(text),
+            OpenError::Device(error) if error.is_unusable_input() => Self::Usage(text),
+            OpenError::Unreachable { .. } | OpenError::Device(_) => Self::Unreachable(text),
         }
     }
 

@@ -68,6 +68,7 @@ fn chip(id: u16, pcie: bool, n: u64) -> ChipState {
             harvested_rows: vec![11],
         },
         cycles: Some(2_000_000 + n * 50_000),
+        holders: Vec::new(),
         tiles,
     }
 }
