@@ -113,7 +113,7 @@ impl Session {
             }
             TargetSpec::Silicon(which) => {
                 let bar = SiliconBar::open(&which).map_err(OpenError::Device)?;
-                let abilities = abilities(silicon::PROFILE).map_err(gone)?;
+                let abilities = abilities(silicon::PROFILE, allow).map_err(gone)?;
                 BarTarget::open(words, Box::new(bar), abilities, silicon::PATIENCE).map_err(gone)?
             }
             TargetSpec::Recording(path) => return Err(OpenError::IsRecording(path)),

@@ -14,7 +14,7 @@ use super::error::{DeviceError, named};
 use super::holders::Processes;
 use super::kmd::{Driver, LockAction};
 use super::os::KernelDriver;
-use crate::bar::{Bar, BarOp, Holder, Sharing};
+use crate::bar::{Bar, BarOp, Holder, Sharing, ends_in_ones};
 use crate::snapshot::AccessError;
 use crate::wormhole::config_id;
 use std::collections::BTreeMap;
@@ -103,6 +103,7 @@ impl SiliconBar {
             BarOp::Point { device, window, x, y, page, order } => {
                 self.device(*device)?.point(*window, (*x, *y), *page, *order)?;
             }
+            BarOp::EndIfOnes { .. } => {}
             BarOp::Pass { cycles } => pass(Duration::from_nanos(*cycles)),
             BarOp::Now => answer.extend(self.now()?.to_le_bytes()),
         }
@@ -154,7 +155,13 @@ fn pass(time: Duration) {
 
 impl Bar for SiliconBar {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
-        batch.iter().try_for_each(|op| self.carry_out(op, answer))
+        for op in batch {
+            match op {
+                BarOp::EndIfOnes { len } if ends_in_ones(answer, *len) => break,
+                _ => self.carry_out(op, answer)?,
+            }
+        }
+        Ok(())
     }
 
     fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
