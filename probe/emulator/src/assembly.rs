@@ -10,6 +10,7 @@ use crate::config::{
 use crate::debug::Debug;
 use crate::dram::Dram;
 use crate::elf;
+use crate::endpoint::Endpoint;
 use crate::eth::Eth;
 use crate::event::{Outbox, Queue};
 use crate::grid;
@@ -151,7 +152,7 @@ impl Builder<'_> {
                 let rows = harvesting(&self.config.tiles);
                 Backend::Arc(Box::new(ArcTile::new(&self.config.telemetry, rows)))
             }
-            TileKind::Pcie => Backend::Pcie,
+            TileKind::Pcie => Backend::Pcie(Box::new(Endpoint::new())),
             TileKind::Router => Backend::Router,
         };
         Unit::Passive(Box::new(Passive {

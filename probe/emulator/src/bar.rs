@@ -1,11 +1,12 @@
-//! The PCIe side of a chip: config space, and what lies behind the offsets of BAR0 and BAR4 (wormhole.md 1.1, 1.2, 10.2).
+//! The PCIe side of a chip: what lies behind the offsets of BAR0 and BAR4 (wormhole.md 1.1, 1.2).
 
 use crate::arc::{APB, CSM, NIUS};
 use crate::chip::{Chip, Unit};
 use crate::condition::{Actor, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
+use crate::endpoint::Endpoint;
 use crate::grid::{self, Xy};
-use crate::passive::Passive;
+use crate::passive::{Backend, Passive};
 use crate::tlb::{Entry, WINDOWS, WINDOWS_END, Window};
 
 /// The window configuration array.
@@ -76,21 +77,6 @@ pub(crate) fn in_window(offset: u64) -> bool {
     offset < WINDOWS_END
 }
 
-/// PCI config space of device `device` (wormhole.md 10.2): identity and 64-bit BARs where the vendor's simulator puts them.
-pub(crate) fn config_word(device: usize, offset: u32) -> u32 {
-    let high = (device as u32).wrapping_mul(0x10);
-    match offset {
-        0x00 => 0x401E_1E52,
-        0x08 => 0x1200_0001,
-        0x10 | 0x20 => 0x0000_0004,
-        0x14 | 0x1C => 0x1 + high,
-        0x18 => 0x2000_0004,
-        0x24 => 0x8 + high,
-        0x3C => 0xFF,
-        _ => 0,
-    }
-}
-
 impl Chip {
     /// Reads bytes that lie in one place of BAR0.
     pub(crate) fn host_read(
@@ -110,7 +96,7 @@ impl Chip {
                 Ok(())
             }
             Place::PcieNiu(noc, register) => {
-                let read = self.endpoint(|b| matches!(b, crate::passive::Backend::Pcie));
+                let read = self.endpoint(|b| matches!(b, Backend::Pcie(_)));
                 let unit = read.ok_or(at_bar(NOT_MODELLED))?;
                 word(offset, out.len()).map_err(at_bar)?;
                 let value = unit.ports[0][noc].read(register).map_err(at_bar)?;
@@ -118,7 +104,7 @@ impl Chip {
                 Ok(())
             }
             Place::Arc(addr) => {
-                let arc = self.endpoint(|b| matches!(b, crate::passive::Backend::Arc(_)));
+                let arc = self.endpoint(|b| matches!(b, Backend::Arc(_)));
                 let unit = arc.ok_or(at_bar(NOT_MODELLED))?;
                 unit.run(now);
                 for (noc, base) in NIUS.into_iter().enumerate() {
@@ -151,7 +137,7 @@ impl Chip {
                 Ok(())
             }
             Place::Arc(addr) => {
-                let arc = self.endpoint(|b| matches!(b, crate::passive::Backend::Arc(_)));
+                let arc = self.endpoint(|b| matches!(b, Backend::Arc(_)));
                 let unit = arc.ok_or(at_bar(NOT_MODELLED))?;
                 unit.run(now);
                 unit.write_arc(addr, data, now).map_err(at_bar)?;
@@ -164,14 +150,20 @@ impl Chip {
     }
 
     /// The first unit of a kind that there is one of in a chip.
-    fn endpoint(
-        &mut self,
-        kind: impl Fn(&crate::passive::Backend) -> bool,
-    ) -> Option<&mut Passive> {
+    fn endpoint(&mut self, kind: impl Fn(&Backend) -> bool) -> Option<&mut Passive> {
         self.units.iter_mut().find_map(|unit| match unit {
             Unit::Passive(passive) if kind(&passive.backend) => Some(passive.as_mut()),
             _ => None,
         })
+    }
+
+    /// The endpoint between the chip and its host.
+    pub(crate) fn host_endpoint(&mut self) -> Option<&mut Endpoint> {
+        let pcie = self.endpoint(|b| matches!(b, Backend::Pcie(_)))?;
+        match &mut pcie.backend {
+            Backend::Pcie(endpoint) => Some(endpoint),
+            _ => None,
+        }
     }
 
     /// The entry of a window, if it can be used, and the tile-local address of a BAR0 offset.
@@ -189,7 +181,7 @@ impl Chip {
 
     /// A coordinate pair of a window entry, translated as the PCIe tile's NIU does, as the NoC counts.
     fn translated(&mut self, noc: usize, at: Xy) -> Xy {
-        let pcie = self.endpoint(|b| matches!(b, crate::passive::Backend::Pcie));
+        let pcie = self.endpoint(|b| matches!(b, Backend::Pcie(_)));
         pcie.map_or(at, |unit| unit.ports[0][noc].translate(at))
     }
 

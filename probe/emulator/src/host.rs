@@ -4,21 +4,59 @@ use crate::bar;
 use crate::condition::{Actor, Condition};
 use crate::journal::{Deed, Entry, Journal};
 use crate::mesh::Mesh;
+use crate::pci;
 
 impl Mesh {
     /// Reads 4 bytes of PCI config space; all ones where there is no device.
     pub fn config_read(&mut self, device: usize, offset: u32) -> u32 {
         self.note(|| Deed::ConfigRead { device, offset });
-        let known = device < self.devices.len() && offset.is_multiple_of(4);
-        let value = if known { bar::config_word(device, offset) } else { u32::MAX };
+        let space = self.spaces.get(device).filter(|_| offset.is_multiple_of(4));
+        let value = space.map_or(u32::MAX, |space| space.read(offset));
         self.clock(self.timing.host_config_read);
         value
+    }
+
+    /// Writes 4 bytes of PCI config space, of which few bits take: a host may ask how large a BAR is,
+    /// and none moves. Nothing happens where there is no device.
+    pub fn config_write(&mut self, device: usize, offset: u32, value: u32) {
+        self.note(|| Deed::ConfigWrite { device, offset, value });
+        if let Some(space) = self.spaces.get_mut(device).filter(|_| offset.is_multiple_of(4)) {
+            space.write(offset, value);
+        }
+        self.clock(self.timing.host_write);
+    }
+
+    /// Reads bytes at a bus address, as [`Mesh::bar_read`] does by device and BAR. An address that is
+    /// in no BAR reads as all ones and is noted as a condition.
+    pub fn bus_read(&mut self, address: u64, out: &mut [u8]) {
+        if let Some((device, bar, offset)) = pci::place(address) {
+            return self.bar_read(device, bar, offset, out);
+        }
+        out.fill(0xFF);
+        self.nowhere(address);
+    }
+
+    /// Writes bytes at a bus address; see [`Mesh::bus_read`].
+    pub fn bus_write(&mut self, address: u64, data: &[u8]) {
+        match pci::place(address) {
+            Some((device, bar, offset)) => self.bar_write(device, bar, offset, data),
+            None => self.nowhere(address),
+        }
+    }
+
+    fn nowhere(&mut self, address: u64) {
+        let device = pci::device_at(address);
+        let chip = self.devices.get(device).copied().unwrap_or(0);
+        self.host_condition(chip, device, "no-such-bus-address", address);
     }
 
     /// Reads bytes of a BAR. What is refused reads as all ones after a long time, and is noted as a condition.
     pub fn bar_read(&mut self, device: usize, bar: u8, offset: u64, out: &mut [u8]) {
         let len = out.len();
         self.note(|| Deed::Read { device, bar, offset, len });
+        if let (2, Some(&chip)) = (bar, self.devices.get(device)) {
+            return self.bar2_read(device, chip, offset, out);
+        }
         let mut cost = self.timing.host_read.saturating_mul(len.div_ceil(64) as u64);
         let mut done = 0;
         if let Some((chip, mut at)) = self.locate(device, bar, offset, len) {
@@ -53,6 +91,9 @@ impl Mesh {
     /// Writes bytes of a BAR. What is refused has no effect, and is noted as a condition.
     pub fn bar_write(&mut self, device: usize, bar: u8, offset: u64, data: &[u8]) {
         self.note(|| Deed::Write { device, bar, offset, bytes: data.to_vec() });
+        if let (2, Some(&chip)) = (bar, self.devices.get(device)) {
+            return self.bar2_write(device, chip, offset, data);
+        }
         let mut done = 0;
         if let Some((chip, mut at)) = self.locate(device, bar, offset, data.len()) {
             while done < data.len() && !self.chips[chip].dead {
@@ -77,19 +118,22 @@ impl Mesh {
         let name = match (chip, at) {
             (Some(chip), Some(at)) => return Some((chip, at)),
             (None, _) => "no-such-device",
-            (_, None) if bar == 2 => "bar2-not-modelled",
             _ => "outside-the-bar",
         };
+        self.host_condition(chip.unwrap_or(0), device, name, offset);
+        None
+    }
+
+    fn host_condition(&mut self, chip: usize, device: usize, name: &'static str, addr: u64) {
         self.conditions.push(Condition {
             cycle: self.now,
-            chip: chip.unwrap_or(0),
+            chip,
             tile: None,
             actor: Actor::Host { device },
             name,
-            addr: offset,
+            addr,
             detail: String::new(),
         });
-        None
     }
 
     /// Starts or ends the recording of what is done from outside. Starting empties the journal.
@@ -117,6 +161,9 @@ impl Mesh {
             match &entry.deed {
                 Deed::ConfigRead { device, offset } => {
                     answers.extend(self.config_read(*device, *offset).to_le_bytes());
+                }
+                Deed::ConfigWrite { device, offset, value } => {
+                    self.config_write(*device, *offset, *value);
                 }
                 Deed::Read { device, bar, offset, len } => {
                     let start = answers.len();

@@ -10,6 +10,15 @@ pub enum Deed {
         /// Byte offset.
         offset: u32,
     },
+    /// A write of PCI config space.
+    ConfigWrite {
+        /// PCIe device.
+        device: usize,
+        /// Byte offset.
+        offset: u32,
+        /// The word.
+        value: u32,
+    },
     /// A read of a BAR.
     Read {
         /// PCIe device.

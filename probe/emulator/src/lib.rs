@@ -17,7 +17,8 @@
 //!
 //! | where | registers |
 //! |---|---|
-//! | PCI | config 0x00-0x3C; BAR0: 186 windows (NoC 0 and 1, multicast, read-back of entries; ordering 3 and linked are refused), PCIe NIU counters, ARC; BAR4 as its alias |
+//! | PCI | config 0x00-0x3C; BAR0: 186 windows (NoC 0 and 1, multicast, read-back of entries; ordering 3 and linked are refused), PCIe NIU counters, ARC; BAR4 as its alias; BAR2: 16 outbound regions, DMA channel 0 both ways |
+//! | host | memory behind the PCIe tile, as far as a [`HostMemory`] is given |
 //! | NIU, both NoCs | command buffers (read, write, byte-enable write, inline write, atomics 1/3/4/6/7, multicast with wrap and path reserve, split above 8192 B), NODE_ID, ENDPOINT_ID, busy word, outstanding clear, CFG and translation tables, NOC_ID_LOGICAL, all counters |
 //! | streams | 0, 3, 4, 5, 12, 34, 64-95, 248-253 of 64 (Tensix) or 32 (Ethernet) streams |
 //! | 0xFFB12000 | wall clock F0/F4/F8, SOFT_RESET_0 with all five cores, debug bus (pcs, groups A and B; self-test), clock gating words as plain storage |
@@ -30,7 +31,7 @@
 //!
 //! An access to anything else is a [`Condition`] with a citable name. A hart that makes it stops; a host read gives all ones after
 //! a long time; what silicon would never answer (wormhole.md 1.7) costs the tile, and the PCIe side of the chip if the host asked,
-//! until [`Mesh::reset_chip`]. Named and not modelled: the RISC debug interface, host memory behind the PCIe tile, BAR2, the
+//! until [`Mesh::reset_chip`]. Named and not modelled: the RISC debug interface, inbound translation and the DBI of the PCIe tile, the
 //! coprocessor, mailboxes and PC buffers, the L1 capture of the debug bus, the PIC, watchdogs, streams as streams, bit errors on
 //! links. NoC routers have no contention of their own: packets queue at the NIUs only. Host accesses do not count in NIU counters.
 #![forbid(unsafe_code)]
@@ -45,8 +46,10 @@ mod chip;
 mod condition;
 mod config;
 mod debug;
+mod dma;
 mod dram;
 mod elf;
+mod endpoint;
 mod eth;
 mod event;
 mod grid;
@@ -59,6 +62,7 @@ mod mesh;
 mod mover;
 mod niu;
 mod passive;
+mod pci;
 mod preset;
 mod request;
 mod stream;
@@ -74,6 +78,7 @@ pub use config::{
     ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, Image, LinkConfig, MeshConfig, PowerOn,
     TileConfig, TileKind,
 };
+pub use endpoint::HostMemory;
 pub use journal::{Deed, Entry, Journal};
 pub use mesh::Mesh;
 pub use timing::Timing;

@@ -3,8 +3,10 @@
 use crate::chip::Chip;
 use crate::condition::Condition;
 use crate::config::{ConfigError, MeshConfig};
+use crate::endpoint::HostMemory;
 use crate::eth::LinkEnd;
 use crate::journal::{Deed, Journal};
+use crate::pci::ConfigSpace;
 use crate::timing::Timing;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,6 +30,10 @@ pub struct Mesh {
     pub(crate) chips: Vec<Chip>,
     /// Chip of each PCIe device.
     pub(crate) devices: Vec<usize>,
+    /// Memory of the host, for every device.
+    host: Option<Arc<dyn HostMemory>>,
+    /// Config space of each PCIe device.
+    pub(crate) spaces: Vec<ConfigSpace>,
     /// The other end of each link end.
     peers: Peers,
     links_up: Vec<bool>,
@@ -45,13 +51,16 @@ impl Mesh {
     /// A configuration that contradicts itself or that Wormhole cannot have.
     pub fn new(config: MeshConfig) -> Result<Self, ConfigError> {
         let timing = Arc::new(config.timing.clone().causal());
-        let devices = (0..config.chips.len()).filter(|chip| config.chips[*chip].pcie).collect();
+        let devices: Vec<usize> =
+            (0..config.chips.len()).filter(|chip| config.chips[*chip].pcie).collect();
         let peers = check_links(&config)?;
         let latencies = config.links.iter().map(|link| link.latency_cycles);
         let mut mesh = Self {
             timing,
             now: 0,
             chips: Vec::new(),
+            host: None,
+            spaces: (0..devices.len()).map(ConfigSpace::new).collect(),
             devices,
             peers,
             links_up: config.links.iter().map(|link| link.up).collect(),
@@ -74,7 +83,28 @@ impl Mesh {
     fn build_chip(&self, chip: usize) -> Result<Chip, ConfigError> {
         let offset = clock_offset(self.config.seed, chip);
         let config = &self.config.chips[chip];
-        Chip::new(chip, config, self.config.sleep, &self.timing, offset, self.now)
+        let mut built = Chip::new(chip, config, self.config.sleep, &self.timing, offset, self.now)?;
+        self.connect_host(chip, &mut built);
+        Ok(built)
+    }
+
+    /// A chip without PCIe has no host.
+    fn connect_host(&self, index: usize, chip: &mut Chip) {
+        let connected = self.devices.contains(&index);
+        if let Some(endpoint) = chip.host_endpoint().filter(|_| connected) {
+            endpoint.host.clone_from(&self.host);
+        }
+    }
+
+    /// Gives the devices a host's memory, behind their PCIe tiles and for their DMA engines. Without it
+    /// such accesses are refused.
+    pub fn set_host_memory(&mut self, memory: Arc<dyn HostMemory>) {
+        self.host = Some(memory);
+        let mut chips = std::mem::take(&mut self.chips);
+        for (index, chip) in chips.iter_mut().enumerate() {
+            self.connect_host(index, chip);
+        }
+        self.chips = chips;
     }
 
     /// The present cycle.

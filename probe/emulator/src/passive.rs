@@ -5,6 +5,7 @@
 use crate::arc::Arc as ArcTile;
 use crate::condition::{Actor, Condition, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::dram::{CHANNEL_BYTES, Dram};
+use crate::endpoint::Endpoint;
 use crate::event::{Body, Event, Outbox, Packet, Queue, What};
 use crate::grid::{self, Xy};
 use crate::niu::{Niu, counter as c};
@@ -20,13 +21,16 @@ const DRAM_NIU_COPIES_END: u64 = 0x1_000B_0000;
 /// The ARC tile's view of its own 32-bit space.
 const ARC_XBAR: u64 = 0x8_0000_0000;
 const ARC_XBAR_END: u64 = 0x9_0000_0000;
+/// The PCIe tile's window to the host.
+const HOST: u64 = 0x8_0000_0000;
+const HOST_END: u64 = 0x9_0000_0000;
 
 /// What is behind the NIUs.
 #[derive(Clone, Debug)]
 pub(crate) enum Backend {
     Dram(Dram),
     Arc(Box<ArcTile>),
-    Pcie,
+    Pcie(Box<Endpoint>),
     Router,
 }
 
@@ -230,8 +234,8 @@ impl Passive {
             Backend::Arc(arc) if (ARC_XBAR..ARC_XBAR_END).contains(&addr) => {
                 arc.read(addr as u32, out, now)
             }
-            Backend::Pcie if (ARC_XBAR..ARC_XBAR_END).contains(&addr) => {
-                Err(Refusal::refused("host-memory-not-modelled"))
+            Backend::Pcie(endpoint) if (HOST..HOST_END).contains(&addr) => {
+                endpoint.read_host(addr - HOST, out)
             }
             _ => Err(UNMAPPED),
         }
@@ -259,8 +263,8 @@ impl Passive {
             Backend::Arc(_) if (ARC_XBAR..ARC_XBAR_END).contains(&addr) => {
                 self.write_arc(addr as u32, data, now)
             }
-            Backend::Pcie if (ARC_XBAR..ARC_XBAR_END).contains(&addr) => {
-                Err(Refusal::refused("host-memory-not-modelled"))
+            Backend::Pcie(endpoint) if (HOST..HOST_END).contains(&addr) => {
+                endpoint.write_host(addr - HOST, data)
             }
             _ => Err(UNMAPPED),
         }

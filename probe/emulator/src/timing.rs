@@ -21,6 +21,8 @@ pub struct Timing {
     pub host_write: u64,
     /// Read of PCI config space.
     pub host_config_read: u64,
+    /// Bytes that the DMA engine moves in a cycle, set-up included. An estimate: PCIe 4.0 x16 has 32 GB/s.
+    pub dma_bytes_per_cycle: u64,
     /// A read that is never answered: the PCIe controller gives up after about 700 ms on silicon (wormhole.md 1.6);
     /// scaled down to 0.7 ms so that a test does not wait for it.
     pub host_dead_read: u64,
@@ -59,6 +61,7 @@ impl Default for Timing {
             host_read: 700,
             host_write: 10,
             host_config_read: 700,
+            dma_bytes_per_cycle: 20,
             host_dead_read: 700_000,
             niu_issue: 5,
             niu_router: 5,

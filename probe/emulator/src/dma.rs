@@ -1,0 +1,90 @@
+//! BAR2 of a device: the host sets up translation and DMA there, and a doorbell carries a transfer out.
+
+use crate::bar::{self, Refused};
+use crate::chip::Chip;
+use crate::condition::Refusal;
+use crate::endpoint::Transfer;
+use crate::mesh::Mesh;
+
+/// Bytes that move at once between two looks at the window.
+const CHUNK_BYTES: usize = 4096;
+
+impl Mesh {
+    /// Reads BAR2; what is refused reads as all ones.
+    pub(crate) fn bar2_read(&mut self, device: usize, chip: usize, offset: u64, out: &mut [u8]) {
+        let now = self.now;
+        let value = match self.chips[chip].host_endpoint() {
+            Some(endpoint) => endpoint.read(offset, out.len()),
+            None => Err(Refusal::refused("no-pcie-endpoint")),
+        };
+        match value {
+            Ok(value) => out.copy_from_slice(&value.to_le_bytes()),
+            Err(refusal) => {
+                out.fill(0xFF);
+                self.chips[chip].host_refused(chip, device, (refusal, None, offset), now);
+            }
+        }
+        self.clock(self.timing.host_read);
+    }
+
+    /// Writes BAR2; the time of a transfer passes before this returns.
+    pub(crate) fn bar2_write(&mut self, device: usize, chip: usize, offset: u64, data: &[u8]) {
+        let now = self.now;
+        let transfer = match self.chips[chip].host_endpoint() {
+            Some(endpoint) => endpoint.write(offset, data),
+            None => Err(Refusal::refused("no-pcie-endpoint")),
+        };
+        let mut cost = self.timing.host_write;
+        let done = match transfer {
+            Ok(None) => Ok(()),
+            Ok(Some(transfer)) => {
+                cost += u64::from(transfer.bytes) / self.timing.dma_bytes_per_cycle.max(1);
+                self.chips[chip].transfer(&transfer, now)
+            }
+            Err(refusal) => Err((refusal, None, offset)),
+        };
+        if let Err(refused) = done {
+            self.chips[chip].host_refused(chip, device, refused, now);
+        }
+        self.reset_asked();
+        self.clock(cost);
+    }
+}
+
+impl Chip {
+    /// Moves the bytes, then tells the host. A transfer that is refused half-way is never told done.
+    fn transfer(&mut self, transfer: &Transfer, now: u64) -> Result<(), Refused> {
+        let mut chunk = [0; CHUNK_BYTES];
+        let mut moved = 0;
+        while moved < transfer.bytes {
+            let (device, host) =
+                (transfer.device + u64::from(moved), transfer.host + u64::from(moved));
+            if !bar::in_window(device) {
+                return Err((Refusal::refused("dma-outside-the-windows"), None, device));
+            }
+            let left = CHUNK_BYTES.min((transfer.bytes - moved) as usize);
+            let (len, _) = bar::split(device, left);
+            let bytes = &mut chunk[..len];
+            if transfer.to_host {
+                self.host_read(device, bytes, now)?;
+                self.on_host(host, |endpoint| endpoint.write_bus(host, bytes))?;
+            } else {
+                self.on_host(host, |endpoint| endpoint.read_bus(host, bytes))?;
+                self.host_write(device, bytes, now)?;
+            }
+            moved += len as u32;
+        }
+        let (address, word) = transfer.done;
+        self.on_host(address, |endpoint| endpoint.write_bus(address, &word.to_le_bytes()))
+    }
+
+    fn on_host(
+        &mut self,
+        address: u64,
+        access: impl FnOnce(&crate::endpoint::Endpoint) -> Result<(), Refusal>,
+    ) -> Result<(), Refused> {
+        let endpoint = self.host_endpoint();
+        let endpoint = endpoint.ok_or((Refusal::refused("no-pcie-endpoint"), None, address))?;
+        access(endpoint).map_err(|refusal| (refusal, None, address))
+    }
+}
