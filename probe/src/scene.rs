@@ -6,6 +6,7 @@
 
 mod power_on;
 
+use crate::bar::Bar;
 use crate::control::{
     ControlError, Operation, Place, RingPing, RingPingSettings, boot_tensix, launch_worker,
 };
@@ -82,6 +83,14 @@ impl Scene {
     /// What kept the scene from being built.
     pub fn build(&self, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
         let bar = Box::new(EmulatorBar::new(self.power_on(images)?));
+        self.start(bar, images)
+    }
+
+    /// Boots the firmware and launches the workload over the bus of a mesh at power on.
+    ///
+    /// # Errors
+    /// What kept the scene from starting.
+    pub fn start(&self, bar: Box<dyn Bar>, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
         let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
         let name = format!("emulator:{}", self.mesh);
         let mut target = BarTarget::open(name, bar, abilities, Patience::default())?;
@@ -100,7 +109,10 @@ impl Scene {
     }
 
     /// The mesh at the moment of power on.
-    pub(crate) fn power_on(&self, images: &ImageMap) -> Result<emulator::Mesh, SceneError> {
+    ///
+    /// # Errors
+    /// What is wrong with the mesh or its description.
+    pub fn power_on(&self, images: &ImageMap) -> Result<emulator::Mesh, SceneError> {
         let config = power_on::config(&self.descriptor()?, images, self.seed)?;
         emulator::Mesh::new(config).map_err(|e| SceneError::Mesh(e.to_string()))
     }

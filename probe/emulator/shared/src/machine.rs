@@ -1,0 +1,94 @@
+//! The one machine of the process: a scene's mesh, and what was already said of its conditions.
+
+use crate::host_memory::Callbacks;
+use emulator::Mesh;
+use probe::bar::{Bar, BarOp};
+use probe::emulator_bar::EmulatorBar;
+use probe::images::ImageMap;
+use probe::scene::Scene;
+use probe::snapshot::AccessError;
+use probe::spec::TargetSpec;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The environment variable that names the mesh.
+pub const MESH: &str = "MESHSCOPE_MESH";
+
+/// The mesh if the variable is not set.
+const DEFAULT_MESH: &str = "n300";
+
+/// A machine that goes wrong goes wrong often; the first conditions tell why.
+const MOST_REMARKS: usize = 16;
+
+/// Settings that ask for more than a mesh at power on.
+const STARTED_BY: [&str; 2] = ["run=", "at="];
+
+/// The machine that the entry points drive.
+pub(crate) struct Machine {
+    bar: EmulatorBar,
+    said: usize,
+}
+
+impl Machine {
+    /// The machine that the environment names.
+    pub(crate) fn from_environment() -> Result<Self, String> {
+        let words = match std::env::var_os(MESH) {
+            Some(words) => words.into_string().map_err(|_| format!("{MESH} is no text"))?,
+            None => DEFAULT_MESH.to_owned(),
+        };
+        Self::new(&words).map_err(|why| format!("{MESH}={words}: {why}"))
+    }
+
+    /// The machine that these words name, as they stand after `emulator:`.
+    pub(crate) fn new(words: &str) -> Result<Self, String> {
+        let spec = TargetSpec::parse(&format!("emulator:{words}"));
+        let TargetSpec::Emulator(scene) = spec.map_err(|error| error.to_string())? else {
+            return Err("that is no emulated mesh".to_owned());
+        };
+        let starts = |setting: &str| STARTED_BY.iter().any(|key| setting.starts_with(key));
+        let started = words.split(',').any(starts);
+        let (mut images, _) = ImageMap::firmware();
+        let mut mesh = scene.power_on(&images).map_err(|error| error.to_string())?;
+        mesh.set_host_memory(Arc::new(Callbacks));
+        let bar = EmulatorBar::new(mesh);
+        let bar = if started { start(&scene, bar, &mut images)? } else { bar };
+        Ok(Self { bar, said: 0 })
+    }
+
+    /// Does something with the mesh, and says what new conditions came of it.
+    pub(crate) fn on_mesh<T>(&mut self, deed: impl FnOnce(&mut Mesh) -> T) -> T {
+        let done = deed(self.bar.mesh_mut());
+        let conditions = self.bar.mesh().conditions();
+        if conditions.len() > self.said {
+            let last = conditions.len().min(MOST_REMARKS);
+            for condition in conditions.get(self.said..last).unwrap_or_default() {
+                say(&condition.to_string());
+            }
+            self.said = conditions.len();
+        }
+        done
+    }
+}
+
+/// One line to whoever runs the client; its standard output belongs to itself.
+pub(crate) fn say(what: &str) {
+    eprintln!("meshscope: {what}");
+}
+
+/// Boots the scene over the bus, as on any machine, and takes the mesh back.
+fn start(scene: &Scene, bar: EmulatorBar, images: &mut ImageMap) -> Result<EmulatorBar, String> {
+    let shared = Arc::new(Mutex::new(bar));
+    let started = scene.start(Box::new(Lent(Arc::clone(&shared))), images);
+    drop(started.map_err(|error| error.to_string())?);
+    let alone = Arc::into_inner(shared).ok_or("the scene did not give its mesh back")?;
+    Ok(alone.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// A bar that its owner gets back when the scene has started.
+struct Lent(Arc<Mutex<EmulatorBar>>);
+
+impl Bar for Lent {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        let mut bar = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.submit(batch, answer)
+    }
+}

@@ -1,0 +1,103 @@
+//! meshscope's own `ttsim:` target opens the library, and finds what it finds in the emulator of its own process.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(unsafe_code, reason = "the common part calls C functions")]
+
+mod common;
+
+use common::{library, whole_n300};
+use layouts::{NocAddr, NocXy};
+use probe::Patience;
+use probe::bar::Bar;
+use probe::emulator_bar::EmulatorBar;
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::Scene;
+use probe::snapshot::{Plan, Span};
+use probe::target::{Abilities, Allow, Target};
+use probe::ttsim::{self, HOST_ARGUMENT, HostCommand};
+
+/// Not a test of its own: the other tests start this binary again as the library's host, with its path after
+/// `--skip`, which libtest lets stand.
+#[test]
+fn host_helper() {
+    let Some(library) = std::env::args_os().skip_while(|a| a != "--skip").nth(1) else { return };
+    let arguments = ["".into(), HOST_ARGUMENT.into(), library];
+    assert!(ttsim::host_if_asked(arguments.into_iter()).is_some());
+}
+
+/// The host, started with a mesh named in its environment.
+fn host(mesh: &str) -> HostCommand {
+    let this = std::env::current_exe().unwrap().into_os_string();
+    let variable = format!("MESHSCOPE_MESH={mesh}").into();
+    let rest = ["--exact", "host_helper", "--nocapture", "--skip"].map(Into::into);
+    let arguments = [variable, this].into_iter().chain(rest).collect();
+    HostCommand { program: Some("/usr/bin/env".into()), arguments }
+}
+
+fn over(bar: impl Bar + 'static) -> BarTarget {
+    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+    BarTarget::open("same", Box::new(bar), abilities, Patience::default()).unwrap()
+}
+
+fn in_the_library(mesh: &str) -> BarTarget {
+    over(ttsim::open(&library(), &host(mesh)).unwrap())
+}
+
+fn in_this_process(mesh: &str) -> BarTarget {
+    let (images, problems) = ImageMap::firmware();
+    assert_eq!(problems, Vec::<String>::new());
+    over(EmulatorBar::new(Scene::new(mesh).power_on(&images).unwrap()))
+}
+
+/// Words that change with time, blocks, registers, near and far.
+fn looks(target: &BarTarget) -> Plan {
+    let mut spans = Vec::new();
+    for chip in target.mesh().chips.iter().map(|chip| chip.id) {
+        for (x, y, offset, len) in [
+            (9, 0, 0, 0x2000),
+            (9, 6, 0x1_1000, 0x400),
+            (4, 6, 0x1C, 4),
+            (2, 2, 0x2_0000, 5000),
+            (2, 2, 0xFFB1_21B0, 4),
+            (0, 11, 0x100, 64),
+            (0, 10, 0x8_8003_0060, 4),
+        ] {
+            let addr = NocAddr { chip, tile: NocXy { x, y }, offset };
+            spans.push(Span { addr, len });
+        }
+    }
+    Plan { spans }
+}
+
+#[test]
+fn the_same_mesh_and_the_same_bytes() {
+    for mesh in ["n300", &whole_n300()] {
+        let mut targets = [in_the_library(mesh), in_this_process(mesh)];
+        let [theirs, ours] = targets.each_mut().map(|target| {
+            for chip in [0, 1] {
+                let tile = NocXy { x: 2, y: 2 };
+                let addr = NocAddr { chip: layouts::ChipId(chip), tile, offset: 0x2_0001 };
+                let bytes: Vec<u8> = (0..=250).cycle().take(4999).collect();
+                target.write(addr, &bytes).unwrap();
+            }
+            let plan = looks(target);
+            let shot = target.read(&plan);
+            assert_eq!(shot.gaps, []);
+            let bytes = |span: &Span| shot.bytes(span.addr, span.len).unwrap().to_vec();
+            plan.spans.iter().map(bytes).collect::<Vec<_>>()
+        });
+        assert_eq!(targets[0].mesh(), targets[1].mesh(), "{mesh}");
+        assert_eq!(targets[0].mesh().chips.len(), 2);
+        for (span, (theirs, ours)) in looks(&targets[0]).spans.iter().zip(theirs.iter().zip(&ours))
+        {
+            assert_eq!(beatless(theirs), beatless(ours), "{mesh}: {span:?}");
+        }
+    }
+}
+
+/// The words without the counts of heartbeats: the library's host asks where the BARs are, which takes its time.
+fn beatless(bytes: &[u8]) -> Vec<u32> {
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
+    let words = bytes.chunks(4).map(word);
+    words.map(|word| if word >> 16 == 0xABCD { 0xABCD_0000 } else { word }).collect()
+}
