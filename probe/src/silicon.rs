@@ -37,3 +37,6 @@ pub const PROFILE: &str = "silicon";
 /// the cycles are nanoseconds of host time here. The vendor's library waits for 5 s.
 pub(crate) const PATIENCE: Patience =
     Patience { deadline_cycles: 250_000_000, watchdog: Duration::from_mins(1) };
+
+#[cfg(test)]
+mod tests;
