@@ -239,6 +239,9 @@ pub struct Board {
     pub code: u16,
     /// Its name as UMD writes it.
     pub name: String,
+    /// Other names that descriptors give it.
+    #[serde(default)]
+    pub spellings: Vec<String>,
     /// Wormhole chips on it.
     pub chips: u8,
 }
@@ -264,6 +267,15 @@ impl Arc {
     pub fn board(&self, board_id: u64) -> Option<&Board> {
         let code = (board_id >> 36) as u16;
         self.boards.iter().find(|board| board.code == code)
+    }
+
+    /// The card type that a cluster descriptor calls by this name, in whatever case.
+    pub fn board_called(&self, kind: &str) -> Option<&Board> {
+        let called = |board: &&Board| {
+            let mut names = std::iter::once(&board.name).chain(&board.spellings);
+            names.any(|name| name.eq_ignore_ascii_case(kind))
+        };
+        self.boards.iter().find(called)
     }
 
     /// The number of a telemetry tag.

@@ -46,6 +46,40 @@ fn every_shipped_descriptor_loads() {
 }
 
 #[test]
+fn shipped_meshes_have_their_chips_and_every_chip_can_reach_every_other() {
+    for (name, chips, pcie, links, farthest) in [
+        ("n150", 1, 1, 0, 0),
+        ("n300", 2, 1, 2, 1),
+        ("t3000", 8, 4, 20, 4),
+        ("galaxy", 32, 32, 256, 6),
+        ("tg", 36, 4, 210, 10),
+    ] {
+        let mesh = ClusterDescriptor::shipped(name).unwrap().unwrap();
+        assert_eq!(mesh.chips.len(), chips, "{name}");
+        assert_eq!(mesh.chips.iter().filter(|chip| chip.pcie.is_some()).count(), pcie, "{name}");
+        assert_eq!(mesh.links.len(), links, "{name}");
+        let routes = mesh.routes();
+        let ids = || mesh.chips.iter().map(|chip| chip.id);
+        let hops = ids().flat_map(|from| ids().map(move |to| (from, to)));
+        let most = hops.map(|(from, to)| routes.hops(from, to).unwrap()).max();
+        assert_eq!(most, Some(farthest), "{name}");
+    }
+}
+
+#[test]
+fn remote_chips_are_as_far_from_their_gateways_as_the_machine_has_it() {
+    for (name, farthest) in [("n300", 1), ("t3000", 1), ("tg", 4)] {
+        let mesh = ClusterDescriptor::shipped(name).unwrap().unwrap();
+        let routes = mesh.routes();
+        let nearest = |to: ChipId| {
+            let gateways = mesh.chips.iter().filter(|chip| chip.pcie.is_some());
+            gateways.filter_map(|from| routes.hops(from.id, to)).min()
+        };
+        assert_eq!(mesh.chips.iter().filter_map(|chip| nearest(chip.id)).max(), Some(farthest));
+    }
+}
+
+#[test]
 fn the_n300_has_what_an_n300_has() {
     let n300 = ClusterDescriptor::shipped("n300").unwrap().unwrap();
     assert_eq!(n300.chips.len(), 2);

@@ -42,6 +42,11 @@ pub const DEFAULT_PACE: Pace = Pace::CyclesPerSecond(10_000_000);
 /// A scene that is not told when to start starts at 10 ms, which leaves room for the boot of a small
 /// mesh, so that what one-shot verbs print does not hang on how long booting takes.
 pub const HANDOVER_CYCLES: u64 = 10_000_000;
+/// Firmware for 2,560 compute tiles, most of it through queues several hops long, would keep a person
+/// waiting for minutes: a mesh of more chips than this starts a few tiles of each, the others stay in reset.
+const FULLY_BOOTED_CHIPS: usize = 8;
+/// Compute tiles of each chip that run on a larger mesh: two.
+const LARGE_MESH_TILES: usize = 2;
 /// Rest at each hop, in cycles.
 const DWELL_CYCLES: u32 = 5_000_000;
 /// Rest of the worker between two patterns, in cycles.
@@ -157,12 +162,14 @@ impl Scene {
     }
 }
 
-/// The compute tiles of all chips that are not fused off.
+/// The compute tiles that run: those that are not fused off, and on a large mesh only some of each chip.
 fn compute_tiles(target: &dyn Target) -> Vec<Place> {
+    let large = target.mesh().chips.len() > FULLY_BOOTED_CHIPS;
+    let most = if large { LARGE_MESH_TILES } else { usize::MAX };
     let tiles = || wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     let of_chip = |chip: &crate::target::Chip| {
         let (id, rows) = (chip.id, chip.harvested_rows.clone());
-        let alive = tiles().filter(move |tile| !rows.contains(&tile.xy.y));
+        let alive = tiles().filter(move |tile| !rows.contains(&tile.xy.y)).take(most);
         alive.map(move |tile| Place { chip: id, tile: tile.xy }).collect::<Vec<_>>()
     };
     target.mesh().chips.iter().flat_map(of_chip).collect()

@@ -72,7 +72,13 @@ pub struct OutwardLink {
 }
 
 /// Shipped descriptors by mesh name.
-const SHIPPED: [(&str, &str); 1] = [("n300", include_str!("../../data/meshes/n300.yaml"))];
+const SHIPPED: [(&str, &str); 5] = [
+    ("n150", include_str!("../../data/meshes/n150.yaml")),
+    ("n300", include_str!("../../data/meshes/n300.yaml")),
+    ("t3000", include_str!("../../data/meshes/t3000.yaml")),
+    ("galaxy", include_str!("../../data/meshes/galaxy.yaml")),
+    ("tg", include_str!("../../data/meshes/tg.yaml")),
+];
 
 impl ClusterDescriptor {
     /// Reads a descriptor. `name` is what messages call it: the path, for a file.

@@ -3,9 +3,10 @@
 use super::Place;
 use crate::target::{Link, Mesh};
 use layouts::{ChipId, EthId, wormhole};
+use std::collections::BTreeSet;
 
 /// Paths that the search gives up after; a ring through most chips is found long before.
-const SEARCH_BUDGET: u32 = 200_000;
+const SEARCH_BUDGET: u32 = 20_000;
 
 /// The links of a ring in order, each from its sending to its receiving end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,15 +31,19 @@ pub struct RingStop {
 }
 
 impl Ring {
-    /// The longest ring from the lowest chip that has one: all chips if the mesh allows it.
+    /// A ring through all chips if the mesh has one, else the longest found from the lowest chip
+    /// that has any.
     pub fn find(mesh: &Mesh) -> Option<Self> {
         let mut chips: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
         chips.sort();
-        chips.iter().find_map(|&start| {
-            let mut search = Search { mesh, start, best: Vec::new(), budget: SEARCH_BUDGET };
+        let from = |start, least| {
+            let best = Vec::new();
+            let mut search = Search { mesh, start, least, best, budget: SEARCH_BUDGET };
             search.extend(start, &mut Vec::new());
             (search.best.len() >= 2).then_some(Self { hops: search.best })
-        })
+        };
+        let first = *chips.first()?;
+        from(first, chips.len()).or_else(|| chips.iter().find_map(|&start| from(start, 0)))
     }
 
     /// The cores in ring order: sender, receiver, sender, ...
@@ -68,6 +73,8 @@ fn place(eth: EthId) -> Option<Place> {
 struct Search<'a> {
     mesh: &'a Mesh,
     start: ChipId,
+    /// Chips that the ring must have.
+    least: usize,
     best: Vec<(EthId, EthId)>,
     budget: u32,
 }
@@ -75,27 +82,72 @@ struct Search<'a> {
 impl Search<'_> {
     /// Depth first; a ring through every chip ends the search.
     fn extend(&mut self, at: ChipId, path: &mut Vec<(EthId, EthId)>) {
-        if self.budget == 0 || self.best.len() == self.mesh.chips.len() {
+        let done = self.budget == 0 || self.best.len() == self.mesh.chips.len();
+        if done || path.len() + 1 + self.within_reach(at, path) < self.least {
             return;
         }
         self.budget -= 1;
-        for link in &self.mesh.links {
-            for (from, to) in [(link.a, link.b), (link.b, link.a)] {
-                if from.chip != at || used(path, *link) {
-                    continue;
+        for (from, to) in self.ways(at, path) {
+            path.push((from, to));
+            if to.chip == self.start {
+                if path.len() > self.best.len() {
+                    self.best.clone_from(path);
                 }
-                let seen = path.iter().any(|(near, _)| near.chip == to.chip);
-                path.push((from, to));
-                if to.chip == self.start {
-                    if path.len() > self.best.len() {
-                        self.best.clone_from(path);
-                    }
-                } else if !seen {
-                    self.extend(to.chip, path);
-                }
-                path.pop();
+            } else {
+                self.extend(to.chip, path);
+            }
+            path.pop();
+        }
+    }
+
+    /// One free link to each chip that may come next, those with the fewest ways onward first: what
+    /// is entered late could not be left any more.
+    fn ways(&self, at: ChipId, path: &[(EthId, EthId)]) -> Vec<(EthId, EthId)> {
+        let seen = |chip| path.iter().any(|(near, _)| near.chip == chip);
+        let mut ways: Vec<(EthId, EthId)> = Vec::new();
+        for (from, to) in self.leaving(at) {
+            let next = to.chip == self.start || !seen(to.chip);
+            let known = ways.iter().any(|(_, other)| other.chip == to.chip);
+            if next && !known && !used(path, Link { a: from.min(to), b: from.max(to) }) {
+                ways.push((from, to));
             }
         }
+        let onward = |chip| {
+            let far = self.leaving(chip).map(|(_, far)| far.chip);
+            far.filter(|&far| far != at && !seen(far)).collect::<BTreeSet<_>>().len()
+        };
+        ways.sort_by_cached_key(|(_, to)| onward(to.chip));
+        ways
+    }
+
+    /// How many chips that are not on the path could still be: each needs a way in and a way out.
+    fn within_reach(&self, at: ChipId, path: &[(EthId, EthId)]) -> usize {
+        if self.least == 0 {
+            return 0;
+        }
+        let seen = |chip| path.iter().any(|(near, _)| near.chip == chip);
+        let chips = self.mesh.chips.iter().map(|chip| chip.id);
+        let mut open: BTreeSet<ChipId> =
+            chips.filter(|&chip| chip != at && chip != self.start && !seen(chip)).collect();
+        loop {
+            let before = open.len();
+            let ends = [at, self.start];
+            let stays = |chip: &ChipId| {
+                let far = self.leaving(*chip).map(|(_, far)| far);
+                let ways = far.filter(|far| open.contains(&far.chip) || ends.contains(&far.chip));
+                ways.map(|far| far.chip).collect::<BTreeSet<_>>().len() >= 2 || open.len() == 1
+            };
+            let left: BTreeSet<ChipId> = open.iter().copied().filter(stays).collect();
+            open = left;
+            if open.len() == before {
+                return open.len();
+            }
+        }
+    }
+
+    fn leaving(&self, at: ChipId) -> impl Iterator<Item = (EthId, EthId)> {
+        let both = self.mesh.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
+        both.filter(move |(from, _)| from.chip == at)
     }
 }
 
@@ -138,6 +190,18 @@ mod tests {
     fn a_square_is_a_ring_of_four() {
         let square = [(0, 8, 1, 0), (1, 8, 2, 0), (2, 8, 3, 0), (0, 0, 3, 8)];
         assert_eq!(Ring::find(&mesh(4, &square)).unwrap().hops.len(), 4);
+    }
+
+    #[test]
+    fn shipped_meshes_have_a_ring_through_every_chip() {
+        for name in ["n300", "t3000", "galaxy", "tg"] {
+            let descriptor = layouts::ClusterDescriptor::shipped(name).unwrap().unwrap();
+            let links = descriptor.links.iter();
+            let links: Vec<_> =
+                links.map(|(a, b)| (a.chip.0, a.channel, b.chip.0, b.channel)).collect();
+            let ring = Ring::find(&mesh(descriptor.chips.len() as u16, &links)).unwrap();
+            assert_eq!(ring.hops.len(), descriptor.chips.len(), "{name}");
+        }
     }
 
     #[test]

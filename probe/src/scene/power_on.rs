@@ -4,10 +4,13 @@
 use super::SceneError;
 use crate::images::{Image, ImageMap};
 use emulator::{ChipConfig, Image as Load, LinkConfig, MeshConfig, PowerOn, TileConfig, TileKind};
-use layouts::{ChipCoord, ClusterDescriptor, DescribedChip, Tile, short_board_id, wormhole};
+use layouts::{
+    ChipCoord, ClusterDescriptor, DescribedChip, Routes, Tile, short_board_id, wormhole,
+};
 use std::sync::Arc;
 
 const BASE_FIRMWARE: &str = "erisc_base";
+const GALAXY: &str = "galaxy";
 const ORIGIN: ChipCoord = ChipCoord { x: 0, y: 0, rack: 0, shelf: 0 };
 
 /// The emulator's configuration of a mesh.
@@ -19,7 +22,8 @@ pub(super) fn config(
     let base = images.named(BASE_FIRMWARE).cloned();
     let base =
         base.ok_or_else(|| SceneError::Image(format!("there is no image {BASE_FIRMWARE}")))?;
-    let chips = descriptor.chips.iter().map(|chip| self::chip(descriptor, chip, &base));
+    let routes = descriptor.routes();
+    let chips = descriptor.chips.iter().map(|chip| self::chip(descriptor, &routes, chip, &base));
     let link = |(a, b): &(layouts::EthId, layouts::EthId)| {
         LinkConfig::new((a.chip.0.into(), a.channel), (b.chip.0.into(), b.channel))
     };
@@ -35,13 +39,20 @@ pub(super) fn config(
 
 fn chip(
     descriptor: &ClusterDescriptor,
+    routes: &Routes,
     chip: &DescribedChip,
     base: &Arc<Image>,
 ) -> Result<ChipConfig, SceneError> {
     let tiles = wormhole().grid().iter();
+    let coord = coord(descriptor, chip)?;
+    // The same for all tiles of a chip.
+    let routes = routing_table(descriptor, routes, chip, base)?;
     let mut power_on = Vec::new();
     for tile in tiles.clone().filter(|tile| tile.kind == layouts::TileKind::Eth) {
-        power_on.extend(ethernet(descriptor, chip, *tile, base)?);
+        let load = |image, start| PowerOn { x: tile.xy.x, y: tile.xy.y, image, start };
+        power_on.push(load(boot_parameters(chip, coord, *tile, base)?, false));
+        power_on.push(load(Load::Elf(base.elf.to_vec()), true));
+        power_on.push(load(routes.clone(), false));
     }
     Ok(ChipConfig {
         pcie: chip.pcie.is_some(),
@@ -83,22 +94,19 @@ fn telemetry(chip: &DescribedChip) -> Vec<(u16, u32)> {
     tagged.collect()
 }
 
-/// One Ethernet tile: firmware, boot parameters, routing table.
-fn ethernet(
-    descriptor: &ClusterDescriptor,
-    chip: &DescribedChip,
-    tile: Tile,
-    base: &Arc<Image>,
-) -> Result<[PowerOn; 3], SceneError> {
-    let load = |image, start| PowerOn { x: tile.xy.x, y: tile.xy.y, image, start };
-    // A chip alone routes to nobody, and may stand anywhere.
-    let alone = (descriptor.chips.len() == 1).then_some(ORIGIN);
+/// Where the chip's firmware is told that it stands.
+fn coord(descriptor: &ClusterDescriptor, chip: &DescribedChip) -> Result<ChipCoord, SceneError> {
+    // A chip alone routes to nobody, and may stand anywhere; so may chips that do not route.
+    let anywhere = descriptor.chips.len() == 1 || routing_off(chip);
     let unplaced = || SceneError::Mesh(format!("chip {} has no coordinates", chip.id));
-    let coord = chip.coord.or(alone).ok_or_else(unplaced)?;
-    let boot = boot_parameters(chip, coord, tile, base)?;
-    let routes = routing_table(descriptor, chip, base)?;
-    let firmware = load(Load::Elf(base.elf.to_vec()), true);
-    Ok([load(boot, false), firmware, load(routes, false)])
+    chip.coord.or(anywhere.then_some(ORIGIN)).ok_or_else(unplaced)
+}
+
+/// Base firmware does not route on a Galaxy whose chips all have PCIe (wormhole.md 6.8).
+fn routing_off(chip: &DescribedChip) -> bool {
+    let kind = chip.board.as_ref().and_then(|board| board.kind.as_deref());
+    let board = kind.and_then(|kind| wormhole().arc.board_called(kind));
+    chip.pcie.is_some() && board.is_some_and(|board| board.name == GALAXY)
 }
 
 /// Bytes of a global or constant pointer's target, put together by the members' names.
@@ -146,8 +154,9 @@ fn boot_parameters(
     let unique = chip.unique_id.unwrap_or_else(|| chip.id.0.into());
     let board = chip.board.as_ref();
     let kind = board.and_then(|board| board.kind.as_deref());
-    let known = wormhole().arc.boards.iter().find(|known| Some(known.name.as_str()) == kind);
+    let known = kind.and_then(|kind| wormhole().arc.board_called(kind));
     let channels = u64::from(wormhole().eth_channels());
+    words.put("boot_params->routing_disabled", routing_off(chip).into())?;
     words.put("boot_params->board_type", known.map_or(0, |known| known.code.into()))?;
     words.put("boot_params->board_id", short_id(chip, unique).into())?;
     words.put("boot_params->board_id_hi", unique >> 32)?;
@@ -170,11 +179,12 @@ fn coordinate(coord: ChipCoord) -> u64 {
 
 fn routing_table(
     descriptor: &ClusterDescriptor,
+    routes: &Routes,
     chip: &DescribedChip,
     base: &Arc<Image>,
 ) -> Result<Load, SceneError> {
     let mut words = whole(base, "routing_table", "routing_table.count")?;
-    let table = descriptor.routes().table(chip.id);
+    let table = routes.table(chip.id);
     words.put("routing_table.count", table.len() as u64)?;
     for (index, (to, channels)) in table.iter().enumerate() {
         let Some(coord) = descriptor.chip(*to).and_then(|chip| chip.coord) else { continue };
