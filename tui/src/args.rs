@@ -62,9 +62,9 @@ pub(crate) enum Verb {
     /// Print chips and links, once.
     ///
     /// JSON: {"target","cycles","transactions","chips":[{"id","coord":[x,y,rack,shelf],"pcie","board",
-    /// "unique_id","gateway":[{"chip","channel"}],"harvested_rows"}],"links":[{"a":{"chip","channel"},
-    /// "b":{"chip","channel"},"state","a_to_b","b_to_a"}],"gaps":[{"chip","tile":[x,y],"addr","len","reason",
-    /// "detail"}],"problems":[...]}; null where unknown.
+    /// "unique_id","gateway":[{"chip","channel"}],"harvested_rows","holders":[{"pid","name"}]}],
+    /// "links":[{"a":{"chip","channel"},"b":{"chip","channel"},"state","a_to_b","b_to_a"}],
+    /// "gaps":[{"chip","tile":[x,y],"addr","len","reason","detail"}],"problems":[...]}; null where unknown.
     Mesh,
     /// Print every core with its waypoint, once.
     ///

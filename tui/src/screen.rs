@@ -76,7 +76,7 @@ async fn turn(mut model: Model, feed: &mut Feed) -> Result<Outcome, Failure> {
             for command in update(&mut model, message) {
                 match command {
                     Command::Draw => fresh = false,
-                    Command::Quit => return Ok(Outcome::Healthy),
+                    Command::Quit => return leave(&model),
                     Command::Interrupt => return Err(Failure::Interrupted),
                     Command::ReadSource(file) => {
                         let text = source(&file);
@@ -86,6 +86,14 @@ async fn turn(mut model: Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                 }
             }
         }
+    }
+}
+
+/// What it means that a person leaves: a target that went away meanwhile could not be reached to the end.
+fn leave(model: &Model) -> Result<Outcome, Failure> {
+    match &model.lost {
+        Some(why) => Err(Failure::Unreachable(format!("{}: {why}", model.target))),
+        None => Ok(Outcome::Healthy),
     }
 }
 

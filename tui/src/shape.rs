@@ -37,6 +37,14 @@ struct Chip<'a> {
     unique_id: Option<u64>,
     gateway: Option<Vec<End>>,
     harvested_rows: &'a [u8],
+    holders: Vec<Holder<'a>>,
+}
+
+/// A process other than this one that has the chip's device open.
+#[derive(Serialize)]
+struct Holder<'a> {
+    pid: u32,
+    name: &'a str,
 }
 
 #[derive(Serialize)]

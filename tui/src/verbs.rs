@@ -16,6 +16,7 @@ use crate::machine::{Machine, Opening};
 use crate::output::say;
 use crate::{interrupt, words};
 use probe::inspect::Interest;
+use probe::snapshot::{AccessError, Snapshot};
 use probe::state::{LinkCondition, MeshState, Reading};
 use probe::target::Mesh;
 use std::io::IsTerminal;
@@ -89,7 +90,18 @@ fn open(target: &Opening) -> Result<Machine, Failure> {
 fn look(target: &Opening, interest: impl FnOnce(&Mesh) -> Interest) -> Result<Sample, Failure> {
     let mut machine = open(target)?;
     let interest = interest(&machine.mesh());
-    Ok(machine.take(&interest))
+    let sample = machine.take(&interest);
+    match end_of_all(&sample.memory) {
+        Some(gone) => Err(Failure::of_access(&target.words, gone)),
+        None => Ok(sample),
+    }
+}
+
+/// Why the machine is gone, if it went before anything could be read.
+fn end_of_all(memory: &Snapshot) -> Option<&AccessError> {
+    let mut reasons = memory.gaps.iter().map(|gap| &gap.reason);
+    let gone = reasons.find(|reason| matches!(reason, AccessError::DeviceGone(_)));
+    gone.filter(|_| memory.pieces.is_empty())
 }
 
 /// Says on standard error when and at what cost the look was taken, and what is wrong with it.

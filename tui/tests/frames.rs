@@ -245,6 +245,17 @@ fn an_old_sample_is_stale_and_a_lost_target_is_lost() {
 }
 
 #[test]
+fn a_chip_that_others_hold_says_who() {
+    let mut held = (*sample(1)).clone();
+    let holder = |pid, name: &str| probe::bar::Holder { pid, name: name.into() };
+    held.state.chips[0].holders = vec![holder(4711, "python3"), holder(4712, "tt-smi")];
+    let mut model = running((80, 24));
+    update(&mut model, Message::Sample(std::sync::Arc::new(held)));
+    let picture = picture(&model);
+    assert!(picture.contains("│ open in 4711 python3 +1"), "{picture}");
+}
+
+#[test]
 fn enter_goes_in_and_esc_comes_back() {
     let mut model = running((80, 24));
     press(&mut model, "<enter>");

@@ -214,3 +214,25 @@ fn a_served_mesh_outlives_its_clients() {
     assert_eq!(server.wait().unwrap().code(), Some(130));
     assert!(!socket.exists(), "it leaves nothing behind");
 }
+
+#[test]
+fn the_view_outlives_its_target_and_says_so() {
+    let socket = std::env::temp_dir().join(format!("meshscope-gone-{}.sock", std::process::id()));
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    serve.args(["serve", MESH, "--socket", socket.to_str().unwrap()]).stderr(Stdio::piped());
+    let mut server = serve.spawn().unwrap();
+    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
+    said.next().unwrap().unwrap();
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(["--target", &format!("socket:{}", socket.display())]);
+    let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 80, 24);
+    terminal.shows("links: 2");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    terminal.shows("the target is gone: device gone");
+    terminal.shows("LOST");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 3);
+    terminal.is_given_back();
+    let _ = std::fs::remove_file(socket);
+}

@@ -1,8 +1,8 @@
 //! From mesh state to the promised shapes.
 
 use super::{
-    Channel, Chip, Core, Cores, End, Image, Launch, Link, LinkEnd, Links, Mesh, Missed, Missing,
-    Source, Why, Word,
+    Channel, Chip, Core, Cores, End, Holder, Image, Launch, Link, LinkEnd, Links, Mesh, Missed,
+    Missing, Source, Why, Word,
 };
 use crate::words;
 use layouts::EthId;
@@ -66,6 +66,7 @@ fn chip(state: &ChipState) -> Chip<'_> {
         unique_id: chip.unique_id,
         gateway: chip.gateway.as_ref().map(|ends| ends.iter().map(|e| end(*e)).collect()),
         harvested_rows: &chip.harvested_rows,
+        holders: state.holders.iter().map(|h| Holder { pid: h.pid, name: &h.name }).collect(),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Style, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;
-use crate::output::{Columns, json, text};
+use crate::output::{Columns, json, say, text};
 use crate::{shape, words};
 use layouts::EthId;
 use probe::inspect::Interest;
@@ -13,6 +13,10 @@ use probe::state::{LinkState, MeshState};
 pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     let sample = look(target, |_| Interest { links: true, ..Interest::default() })?;
     tell(target, &sample.state);
+    for chip in sample.state.chips.iter().filter(|chip| !chip.holders.is_empty()) {
+        let holders: Vec<_> = chip.holders.iter().map(ToString::to_string).collect();
+        say(&format!("chip {} is also open in {}", chip.chip.id, holders.join(", ")));
+    }
     if style.json {
         json(&shape::mesh(&target.words, &sample.state))?;
     } else {

@@ -37,6 +37,15 @@ pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Spa
     if wide {
         lines.push(Span::styled(last_words(chip), model.theme.dim()));
     }
+    if let Some(holder) = chip.holders.first() {
+        let others = match chip.holders.len() - 1 {
+            0 => String::new(),
+            more => format!(" +{more}"),
+        };
+        let text = if wide { format!("open in {holder}") } else { format!("pid {}", holder.pid) };
+        // Second, because a low box has no room for the last lines.
+        lines.insert(1, Span::styled(text + &others, model.theme.warn()));
+    }
     lines
 }
 
