@@ -5,6 +5,7 @@
 //! control code as on any machine.
 
 mod power_on;
+mod telemetry;
 
 use crate::bar::Bar;
 use crate::control::{

@@ -4,6 +4,8 @@ use crate::condition::{NOT_MODELLED, READ_ONLY, REGISTER_WIDTH, Refusal};
 
 /// ARC address of its shared memory, and its size.
 pub(crate) const CSM: u32 = 0x1000_0000;
+/// Where it shows once more: UMD reads the old telemetry table of every card there, over the NoC.
+const CSM_AGAIN: u32 = 0x2000_0000;
 const CSM_BYTES: usize = 512 << 10;
 /// ARC address of its peripherals.
 pub(crate) const APB: u32 = 0x8000_0000;
@@ -14,6 +16,13 @@ pub(crate) const NIUS: [u32; 2] = [0x5_0000, 0x5_8000];
 /// Where the emulator puts the telemetry table and its values in shared memory.
 const TABLE: u32 = 0x7_9000;
 const VALUES: u32 = 0x7_9800;
+/// Where firmware has the old telemetry table of 50 words (same source), and which of its words have a tag: tag, then
+/// index (wormhole.md 8).
+const OLD_TABLE: u32 = 0x7_8D60;
+const OLD_WORDS: [(u16, u32); 6] = [(1, 4), (2, 5), (24, 11), (HEARTBEAT, 19), (14, 24), (28, 49)];
+/// Tag of the count that shows that the firmware lives. That it goes on every 100 ms is an estimate.
+const HEARTBEAT: u16 = 32;
+const HEARTBEAT_CYCLES: u64 = 100_000_000;
 /// Post code of firmware that is ready for messages.
 const POSTCODE_IDLE: u32 = 0xC0DE_003F;
 /// ARC_MISC_CNTL bit that raises the message interrupt.
@@ -25,6 +34,8 @@ const REFCLK: (u128, u128) = (27, 1000);
 #[derive(Clone, Debug)]
 pub(crate) struct Arc {
     csm: Vec<u8>,
+    /// Offsets in shared memory of the words that count heartbeats.
+    heartbeats: Vec<u32>,
     scratch: [u32; 8],
     misc: u32,
     /// Rows that are fused off, in the encoding of message 0x57.
@@ -37,29 +48,37 @@ pub(crate) struct Arc {
 impl Arc {
     /// ARC with its firmware idle.
     pub(crate) fn new(telemetry: &[(u16, u32)], harvesting: u32) -> Self {
-        let mut csm = vec![0; CSM_BYTES];
-        let mut put = |at: u32, value: u32| {
-            if let Some(word) = csm.get_mut(at as usize..at as usize + 4) {
-                word.copy_from_slice(&value.to_le_bytes());
-            }
-        };
+        let (mut csm, mut heartbeats) = (vec![0; CSM_BYTES], Vec::new());
+        let mut put = |at, value| put_word(&mut csm, at, value);
         // Table: version, count, then tag and word offset of each value.
         put(TABLE, 1);
         put(TABLE + 4, telemetry.len() as u32);
         for (i, (tag, value)) in (0u32..0x100).zip(telemetry) {
             put(TABLE + 8 + 4 * i, u32::from(*tag) | i << 16);
             put(VALUES + 4 * i, *value);
+            let old = OLD_WORDS.iter().find(|(known, _)| known == tag);
+            let old = old.map(|(_, index)| OLD_TABLE + 4 * index);
+            if let Some(at) = old {
+                put(at, *value);
+            }
+            if *tag == HEARTBEAT {
+                heartbeats.extend([VALUES + 4 * i].into_iter().chain(old));
+            }
         }
         let mut scratch = [0; 8];
         scratch[0] = POSTCODE_IDLE;
         let aiclk = telemetry.iter().find(|(tag, _)| *tag == 14);
         let aiclk_mhz = aiclk.map_or(1000, |(_, value)| value & 0xFFFF);
-        Self { csm, scratch, misc: 0, harvesting, aiclk_mhz, reset_asked: false }
+        Self { csm, heartbeats, scratch, misc: 0, harvesting, aiclk_mhz, reset_asked: false }
     }
 
     /// Reads the ARC's own space: any bytes of shared memory, words of the reset unit.
-    pub(crate) fn read(&self, addr: u32, out: &mut [u8], now: u64) -> Result<(), Refusal> {
+    pub(crate) fn read(&mut self, addr: u32, out: &mut [u8], now: u64) -> Result<(), Refusal> {
         if let Some(start) = csm_offset(addr, out.len()) {
+            let beats = 1 + now / HEARTBEAT_CYCLES;
+            for at in &self.heartbeats {
+                put_word(&mut self.csm, *at, beats as u32);
+            }
             out.copy_from_slice(&self.csm[start..start + out.len()]);
             return Ok(());
         }
@@ -121,8 +140,7 @@ impl Arc {
             0x34 => self.scratch[3] = self.aiclk_mhz,
             0x57 => self.scratch[3] = self.harvesting,
             0x58 => self.scratch[3] = 1,
-            // Address of the telemetry of older firmware, which is not here.
-            0x2C => self.scratch[3] = 0,
+            0x2C => self.scratch[3] = CSM + OLD_TABLE,
             0x11 | 0x21 | 0x51..=0x56 | 0x90 | 0xA0 | 0xA3 | 0xB6 | 0xB7 | 0xBA | 0xBC | 0xC1 => {}
             _ => {
                 self.scratch[5] = u32::MAX;
@@ -133,8 +151,14 @@ impl Arc {
     }
 }
 
+fn put_word(csm: &mut [u8], at: u32, value: u32) {
+    if let Some(word) = csm.get_mut(at as usize..at as usize + 4) {
+        word.copy_from_slice(&value.to_le_bytes());
+    }
+}
+
 fn csm_offset(addr: u32, len: usize) -> Option<usize> {
-    let start = addr.checked_sub(CSM)? as usize;
+    let start = addr.checked_sub(if addr < CSM_AGAIN { CSM } else { CSM_AGAIN })? as usize;
     (start.checked_add(len)? <= CSM_BYTES).then_some(start)
 }
 

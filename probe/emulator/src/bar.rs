@@ -1,12 +1,12 @@
 //! The PCIe side of a chip: what lies behind the offsets of BAR0 and BAR4 (wormhole.md 1.1, 1.2).
 
-use crate::arc::{APB, CSM, NIUS};
+use crate::arc::{APB, CSM};
 use crate::chip::{Chip, Unit};
 use crate::condition::{Actor, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
 use crate::endpoint::Endpoint;
 use crate::grid::{self, Xy};
-use crate::passive::{Backend, Passive};
+use crate::passive::{ARC_XBAR, Backend, Passive};
 use crate::tlb::{Entry, WINDOWS, WINDOWS_END, Window};
 
 /// The window configuration array.
@@ -107,16 +107,7 @@ impl Chip {
                 let arc = self.endpoint(|b| matches!(b, Backend::Arc(_)));
                 let unit = arc.ok_or(at_bar(NOT_MODELLED))?;
                 unit.run(now);
-                for (noc, base) in NIUS.into_iter().enumerate() {
-                    let register = addr.wrapping_sub(APB + base);
-                    if register < 0x1000 {
-                        word(offset, out.len()).map_err(at_bar)?;
-                        let value = unit.ports[0][noc].read(register).map_err(at_bar)?;
-                        out.copy_from_slice(&value.to_le_bytes());
-                        return Ok(());
-                    }
-                }
-                unit.read_arc(addr, out, now).map_err(at_bar)
+                unit.read(0, 0, ARC_XBAR + u64::from(addr), out, now).map_err(at_bar)
             }
             Place::Nothing => Err(at_bar(Refusal::refused("bar-hole"))),
         }

@@ -2,7 +2,7 @@
 //!
 //! They answer requests and never send any of their own.
 
-use crate::arc::Arc as ArcTile;
+use crate::arc::{APB, Arc as ArcTile, NIUS};
 use crate::condition::{Actor, Condition, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::dram::{CHANNEL_BYTES, Dram};
 use crate::endpoint::Endpoint;
@@ -19,8 +19,10 @@ const NIU_SPACE: u64 = 0xF_0000_0000;
 const DRAM_NIU_COPIES: u64 = 0x1_0008_0000;
 const DRAM_NIU_COPIES_END: u64 = 0x1_000B_0000;
 /// The ARC tile's view of its own 32-bit space.
-const ARC_XBAR: u64 = 0x8_0000_0000;
+pub(crate) const ARC_XBAR: u64 = 0x8_0000_0000;
 const ARC_XBAR_END: u64 = 0x9_0000_0000;
+/// Registers of one NIU.
+const NIU_BYTES: u32 = 0x1000;
 /// The PCIe tile's window to the host.
 const HOST: u64 = 0x8_0000_0000;
 const HOST_END: u64 = 0x9_0000_0000;
@@ -205,6 +207,12 @@ impl Passive {
                 let dram = matches!(self.backend, Backend::Dram(_));
                 dram.then_some((port, noc, copy as u32 & 0x7FFF))
             }
+            // The ARC has its NIUs among its peripherals as well.
+            ARC_XBAR..ARC_XBAR_END if matches!(self.backend, Backend::Arc(_)) => {
+                let offset = |base: u32| (addr as u32).wrapping_sub(APB + base);
+                let noc = NIUS.iter().position(|base| offset(*base) < NIU_BYTES)?;
+                Some((port, noc, offset(NIUS[noc])))
+            }
             _ => None,
         }
     }
@@ -280,13 +288,5 @@ impl Passive {
             self.events.post(Event { at, source: self.unit, seq: self.seq, what });
         }
         Ok(())
-    }
-
-    /// Reads the ARC's own space.
-    pub(crate) fn read_arc(&mut self, addr: u32, out: &mut [u8], now: u64) -> Result<(), Refusal> {
-        match &mut self.backend {
-            Backend::Arc(arc) => arc.read(addr, out, now),
-            _ => Err(NOT_MODELLED),
-        }
     }
 }

@@ -108,6 +108,35 @@ fn arc_answers() {
     assert_eq!(host.read_bar(4, 0x01F3_0060), 0xC0DE_003F);
 }
 
+/// What tt-umd and luwen ask of a card's ARC before anything else: the old table, whose words 4 and 49 are the board and
+/// the bundle, a count that goes on, and the ARC's NIU among its peripherals, over the NoC as well.
+#[test]
+fn arc_has_the_old_table_as_well() {
+    let mut chip = ChipConfig::wormhole(true);
+    chip.telemetry = vec![(1, 0x0100_0146), (28, 0x1204_0000), (32, 1), (11, 40 << 16)];
+    let mut host = Host::new(MeshConfig { chips: vec![chip], ..MeshConfig::default() });
+    let (status, table) = host.arc_message(0x2C, 0);
+    assert_eq!((status, table >> 28), (0x2C, 1));
+    let table = table - 0x1000_0000;
+    let mut word = |base: u64, index: u64| {
+        host.point(0, (0, 10), base);
+        host.read32(u64::from(table) + 4 * index)
+    };
+    for base in [0x8_1000_0000, 0x8_2000_0000] {
+        assert_eq!((word(base, 4), word(base, 49), word(base, 19)), (0x0100_0146, 0x1204_0000, 1));
+        // It has no word for a temperature in these units.
+        assert_eq!(word(base, 29), 0);
+    }
+    host.mesh.clock(250_000_000);
+    let values = host.read32(0x1FF3_01D4) - 0x1000_0000;
+    assert_eq!(host.read32(0x1FE8_0000 + u64::from(table) + 4 * 19), 3);
+    assert_eq!(host.read32(0x1FE8_0000 + u64::from(values) + 4 * 2), 3);
+    host.point(0, (0, 10), 0x8_8000_0000);
+    assert_eq!(host.read32(0x5_002C), 0x1060_A280);
+    assert_eq!(host.read32(0x5_802C), host.read32(0x1FF5_802C));
+    assert_eq!(host.mesh.conditions(), []);
+}
+
 /// Multicast from a window reaches live Tensix tiles of the rectangle only.
 #[test]
 fn multicast_windows() {

@@ -2,6 +2,7 @@
 //! would have put into them. Words of base firmware are found by their DWARF names.
 
 use super::SceneError;
+use super::telemetry::telemetry;
 use crate::images::{Image, ImageMap};
 use emulator::{ChipConfig, Image as Load, LinkConfig, MeshConfig, PowerOn, TileConfig, TileKind};
 use layouts::{
@@ -75,23 +76,6 @@ fn tile(chip: &DescribedChip, tile: Tile) -> TileConfig {
     };
     let harvested = kind == TileKind::Tensix && chip.harvested_rows.contains(&tile.xy.y);
     TileConfig { x: tile.xy.x, y: tile.xy.y, kind, harvested }
-}
-
-/// Board id, harvesting and what else a look at telemetry expects.
-fn telemetry(chip: &DescribedChip) -> Vec<(u16, u32)> {
-    let board = chip.board.as_ref().and_then(|board| board.id).unwrap_or_default();
-    let rows = &wormhole().tiles.harvesting.arc_rows;
-    let harvesting = rows.iter().zip(0..).filter(|(row, _)| chip.harvested_rows.contains(row));
-    let values = [
-        ("board_id_high", (board >> 32) as u32),
-        ("board_id_low", board as u32),
-        ("harvesting", harvesting.fold(0, |mask, (_, bit)| mask | 1 << bit)),
-        ("aiclk", 1000),
-        ("noc_translation", chip.noc_translation.into()),
-    ];
-    let tagged =
-        values.iter().filter_map(|(name, value)| Some((wormhole().arc.tag(name)?, *value)));
-    tagged.collect()
 }
 
 /// Where the chip's firmware is told that it stands.
