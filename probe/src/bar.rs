@@ -132,6 +132,10 @@ pub trait Bar: Send {
         Vec::new()
     }
 
+    /// Tells in words what the next batch is about to change because a person asked for it: a
+    /// machine that outlives its clients keeps who changed it last.
+    fn announce(&mut self, _change: &str) {}
+
     /// What the machine itself found wrong since it was opened, one sentence each: accesses that it
     /// refused, cores that it stopped, devices that could not be opened.
     fn remarks(&mut self) -> Vec<String> {

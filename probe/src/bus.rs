@@ -30,6 +30,11 @@ impl Bus {
         self.bar.holders(device)
     }
 
+    /// Tells in words what the next batches are about to change.
+    pub(crate) fn announce(&mut self, change: &str) {
+        self.bar.announce(change);
+    }
+
     /// Gives the machine back.
     pub(crate) fn into_bar(self) -> Box<dyn Bar> {
         self.bar

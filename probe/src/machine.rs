@@ -269,6 +269,7 @@ impl Target for BarTarget {
         }
         let no_route = || AccessError::Unreachable(format!("there is no chip {}", addr.chip));
         let route = self.routes.get(&addr.chip).cloned().ok_or_else(no_route)?;
+        self.access.bus.announce(&format!("{} bytes at {addr}", bytes.len()));
         self.access.write(&route, addr.tile, addr.offset, bytes)
     }
 
@@ -307,6 +308,7 @@ fn concerns_chip(reason: &AccessError) -> bool {
     }
 }
 
-fn host_micros() -> u64 {
+/// Host time in microseconds since the Unix epoch.
+pub(crate) fn host_micros() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }

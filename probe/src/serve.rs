@@ -3,9 +3,12 @@
 //! One client at a time holds the machine, because windows and queues have no owner on the bus;
 //! the others are told who holds it. Between clients the machine stands as the last one left it.
 
-use crate::bar::Bar;
-use crate::wire::{self, Reply, Request, VERSION, Welcome};
-use std::io;
+use crate::bar::{Bar, BarOp};
+use crate::machine::host_micros;
+use crate::wire::{
+    self, Change, Client, Outbox, Received, Reply, Request, VERSION, Visit, Welcome,
+};
+use std::io::{self, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -49,61 +52,76 @@ pub fn serve(bar: &mut dyn Bar, listener: UnixListener, welcome: &Welcome) -> io
     doorman.join().unwrap_or_else(|_| Err(io::Error::other("the doorman died")))
 }
 
-type Holder = Mutex<Option<String>>;
+type Holder = Mutex<Option<Client>>;
+
+/// A client that has said its first words.
+struct Guest {
+    client: Client,
+    stream: BufReader<UnixStream>,
+}
 
 /// Accepts connections; one goes on to the machine, the others hear who holds it.
-fn admit(
-    listener: &UnixListener,
-    holder: &Holder,
-    clients: &Sender<(String, UnixStream)>,
-) -> io::Result<()> {
+fn admit(listener: &UnixListener, holder: &Holder, clients: &Sender<Guest>) -> io::Result<()> {
     for stream in listener.incoming() {
-        let mut stream = stream?;
-        let Ok(client) = greet(&mut stream) else { continue };
+        let Ok(mut guest) = greet(stream?) else { continue };
         let mut held = holder.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = held.as_ref() {
             let refusal = Reply::Refused(format!("{other} holds this machine"));
             // A client that is gone already needs no refusal.
-            let _ = wire::send(&mut stream, &refusal);
+            let _ = Outbox::default().send(guest.stream.get_mut(), &refusal);
             continue;
         }
-        *held = Some(client.clone());
+        *held = Some(guest.client.clone());
         drop(held);
-        if clients.send((client, stream)).is_err() {
+        if clients.send(guest).is_err() {
             break;
         }
     }
     Ok(())
 }
 
-/// Takes the hello and returns the client's name.
-fn greet(stream: &mut UnixStream) -> io::Result<String> {
-    stream.set_read_timeout(Some(HELLO_PATIENCE))?;
-    let hello = wire::receive(stream)?;
-    stream.set_read_timeout(None)?;
+/// Takes the hello.
+fn greet(stream: UnixStream) -> io::Result<Guest> {
+    let mut stream = BufReader::new(stream);
+    stream.get_ref().set_read_timeout(Some(HELLO_PATIENCE))?;
+    let hello = wire::receive(&mut stream, &mut Vec::new())?;
+    stream.get_ref().set_read_timeout(None)?;
     let refusal = match hello {
-        Some(Request::Hello { version: VERSION, client }) => return Ok(client),
-        Some(Request::Hello { version, .. }) => {
+        Received::Message(Request::Hello { version: VERSION, client }) => {
+            return Ok(Guest { client, stream });
+        }
+        Received::Message(Request::Hello { version, .. }) => {
             format!("this server speaks protocol version {VERSION}, the client version {version}")
         }
         _ => "the first message must be a hello".to_owned(),
     };
-    wire::send(stream, &Reply::Refused(refusal.clone()))?;
+    Outbox::default().send(stream.get_mut(), &Reply::Refused(refusal.clone()))?;
     Err(io::Error::other(refusal))
 }
 
-fn attend(
-    bar: &mut dyn Bar,
-    clients: &Receiver<(String, UnixStream)>,
-    holder: &Holder,
-    welcome: &Welcome,
-) {
+fn attend(bar: &mut dyn Bar, clients: &Receiver<Guest>, holder: &Holder, welcome: &Welcome) {
     let mut welcome = Welcome { version: VERSION, ..welcome.clone() };
-    while let Ok((client, mut stream)) = clients.recv() {
-        let greeted = wire::send(&mut stream, &Reply::Welcome(welcome.clone()));
+    while let Ok(mut guest) = clients.recv() {
+        let greeted =
+            Outbox::default().send(guest.stream.get_mut(), &Reply::Welcome(welcome.clone()));
+        let mut visit = Attendance { bar, change: None };
         // A client that breaks off or talks nonsense has left; the machine stays.
-        let _ = greeted.and_then(|()| serve_batches(bar, &mut stream));
-        welcome.last_client = Some(client);
+        let left = greeted.and_then(|()| visit.serve(&mut guest.stream));
+        let change = visit.change.map(|(what, at_micros, at_cycles)| Change {
+            client: guest.client.clone(),
+            at_micros,
+            at_cycles,
+            what,
+        });
+        let before = &mut welcome.before;
+        before.change = change.or(before.change.take());
+        before.client = Some(Visit {
+            client: guest.client,
+            until_micros: host_micros(),
+            broke_off: !matches!(left, Ok(Leave::Bye)),
+        });
+        // The socket closes before the next client is let in.
+        drop(guest.stream);
         *holder.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
@@ -112,20 +130,54 @@ fn attend(
 ///
 /// # Errors
 /// What the stream says.
-pub fn serve_one(bar: &mut dyn Bar, stream: &mut UnixStream, welcome: &Welcome) -> io::Result<()> {
-    greet(stream)?;
-    wire::send(stream, &Reply::Welcome(Welcome { version: VERSION, ..welcome.clone() }))?;
-    serve_batches(bar, stream)
+pub fn serve_one(bar: &mut dyn Bar, stream: UnixStream, welcome: &Welcome) -> io::Result<()> {
+    let mut guest = greet(stream)?;
+    let welcome = Reply::Welcome(Welcome { version: VERSION, ..welcome.clone() });
+    Outbox::default().send(guest.stream.get_mut(), &welcome)?;
+    Attendance { bar, change: None }.serve(&mut guest.stream).map(drop)
 }
 
-fn serve_batches(bar: &mut dyn Bar, stream: &mut UnixStream) -> io::Result<()> {
-    while let Some(request) = wire::receive(stream)? {
-        let Request::Batch(ops) = request else {
-            return Err(io::Error::other("a second hello"));
-        };
-        let mut answer = Vec::new();
-        let error = bar.submit(&ops, &mut answer).err();
-        wire::send(stream, &Reply::Done { error, answer })?;
+/// How a client left.
+enum Leave {
+    Bye,
+    BrokeOff,
+}
+
+/// One client's time with the machine.
+struct Attendance<'b> {
+    bar: &'b mut dyn Bar,
+    /// The last change: what, host time in microseconds, and the machine's time in cycles.
+    change: Option<(String, u64, u64)>,
+}
+
+impl Attendance<'_> {
+    fn serve(&mut self, stream: &mut BufReader<UnixStream>) -> io::Result<Leave> {
+        let mut outbox = Outbox::default();
+        loop {
+            match wire::receive(stream, &mut Vec::new())? {
+                Received::Message(Request::Batch { ops, change }) => {
+                    outbox.answer(stream.get_mut(), |answer| {
+                        let error = self.bar.submit(&ops, answer).err();
+                        if let Some(what) = change {
+                            self.change = Some((what.into_owned(), host_micros(), self.cycles()));
+                        }
+                        error.map(Reply::Failed)
+                    })?;
+                }
+                Received::Message(Request::Bye) => return Ok(Leave::Bye),
+                Received::End => return Ok(Leave::BrokeOff),
+                Received::Message(Request::Hello { .. }) | Received::Plain => {
+                    return Err(io::Error::other("a second hello"));
+                }
+            }
+        }
     }
-    Ok(())
+
+    /// The machine's own time; 0 if it does not tell any more.
+    fn cycles(&mut self) -> u64 {
+        let mut answer = Vec::new();
+        let told = self.bar.submit(&[BarOp::Now], &mut answer);
+        let cycles = told.ok().and_then(|()| answer.first_chunk().copied());
+        u64::from_le_bytes(cycles.unwrap_or_default())
+    }
 }

@@ -2,14 +2,23 @@
 
 use crate::bar::{Bar, BarOp};
 use crate::snapshot::AccessError;
-use crate::wire::{self, Reply, Request, VERSION, Welcome};
-use std::io;
+use crate::wire::{self, Client, Outbox, Received, Reply, Request, VERSION, Welcome};
+use std::borrow::Cow;
+use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// Only there to catch a server that died without closing its end: no batch of ours takes so long.
-const WATCHDOG: Duration = Duration::from_mins(2);
+/// Only there to catch a server that is stuck: no batch of ours takes so long.
+pub const WATCHDOG: Duration = Duration::from_mins(2);
+
+/// Time that passes in one batch, in cycles; more is cut, so that the slowest machine (a simulated
+/// Galaxy, some 50,000 cycles a second) answers long before the watchdog looks.
+const LONGEST_PASS_CYCLES: u64 = 1_000_000;
+
+/// Room for what one read of the socket brings: a small answer comes whole, and a large one goes
+/// past it straight to its place.
+const BUFFER_BYTES: usize = 32 << 10;
 
 /// What the machine said last, for the error that reports its end.
 pub trait LastWords: Send {
@@ -19,8 +28,11 @@ pub trait LastWords: Send {
 
 /// A [`Bar`] that sends its batches to a server.
 pub struct SocketBar {
-    stream: UnixStream,
+    stream: BufReader<UnixStream>,
+    outbox: Outbox,
+    watchdog: Duration,
     welcome: Welcome,
+    change: Option<String>,
     end: Option<AccessError>,
     last_words: Option<Box<dyn LastWords>>,
 }
@@ -33,23 +45,36 @@ impl SocketBar {
     pub fn connect(path: &Path) -> Result<Self, AccessError> {
         let stream = UnixStream::connect(path)
             .map_err(|error| AccessError::Unreachable(format!("nobody serves there: {error}")))?;
-        Self::over(stream, None)
+        Self::over(stream, None, WATCHDOG)
     }
 
-    /// Greets the server at the other end of `stream`.
+    /// Greets the server at the other end of `stream`; who does not answer for as long as
+    /// `watchdog` is taken for dead.
     ///
     /// # Errors
     /// As [`SocketBar::connect`].
     pub fn over(
         stream: UnixStream,
         last_words: Option<Box<dyn LastWords>>,
+        watchdog: Duration,
     ) -> Result<Self, AccessError> {
-        let mut bar = Self { stream, welcome: Welcome::default(), end: None, last_words };
-        let client = format!("process {}", std::process::id());
-        match bar.call(&Request::Hello { version: VERSION, client })? {
-            Reply::Welcome(welcome) => bar.welcome = welcome,
-            Reply::Refused(reason) => return Err(AccessError::Refused(reason)),
-            Reply::Done { .. } => return Err(bar.broken("it answered a question not asked")),
+        let timeout = stream.set_read_timeout(Some(watchdog));
+        let timeout = timeout.and_then(|()| stream.set_write_timeout(Some(watchdog)));
+        timeout.map_err(|error| AccessError::DeviceGone(error.to_string()))?;
+        let mut bar = Self {
+            stream: BufReader::with_capacity(BUFFER_BYTES, stream),
+            outbox: Outbox::default(),
+            watchdog,
+            welcome: Welcome::default(),
+            change: None,
+            end: None,
+            last_words,
+        };
+        let hello = Request::Hello { version: VERSION, client: Client::this() };
+        match bar.call(&hello, &mut Vec::new())? {
+            Some(Reply::Welcome(welcome)) => bar.welcome = welcome,
+            Some(Reply::Refused(reason)) => return Err(AccessError::Refused(reason)),
+            _ => return Err(bar.broken("it answered a question not asked")),
         }
         Ok(bar)
     }
@@ -59,21 +84,27 @@ impl SocketBar {
         &self.welcome
     }
 
-    fn call(&mut self, request: &Request) -> Result<Reply, AccessError> {
+    fn call(
+        &mut self,
+        request: &Request,
+        answer: &mut Vec<u8>,
+    ) -> Result<Option<Reply>, AccessError> {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
-        match self.exchange(request) {
-            Ok(Some(reply)) => Ok(reply),
-            Ok(None) => Err(self.broken("it closed the connection")),
+        let sent = self.outbox.send(self.stream.get_mut(), request);
+        match sent.and_then(|()| wire::receive(&mut self.stream, answer)) {
+            Ok(Received::Message(reply)) => Ok(Some(reply)),
+            Ok(Received::Plain) => Ok(None),
+            Ok(Received::End) => Err(self.broken("it closed the connection")),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock) => {
+                // What a stuck child said some time ago is not why; but it is ended by this.
+                drop(self.last_words.take().and_then(|mut child| child.last_words()));
+                let silent = format!("it did not answer within {:?}", self.watchdog);
+                Err(self.broken(&silent))
+            }
             Err(error) => Err(self.broken(&error.to_string())),
         }
-    }
-
-    fn exchange(&mut self, request: &Request) -> io::Result<Option<Reply>> {
-        self.stream.set_read_timeout(Some(WATCHDOG))?;
-        wire::send(&mut self.stream, request)?;
-        wire::receive(&mut self.stream)
     }
 
     /// After the first break nothing more is sent; every later call gives the same end.
@@ -83,16 +114,39 @@ impl SocketBar {
         self.end = Some(end.clone());
         end
     }
+
+    fn exchange(&mut self, ops: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        let change = self.change.take();
+        let request = Request::Batch { ops: Cow::Borrowed(ops), change: change.map(Cow::Owned) };
+        match self.call(&request, answer)? {
+            None => Ok(()),
+            Some(Reply::Failed(error)) => Err(error),
+            Some(Reply::Welcome(_) | Reply::Refused(_)) => Err(self.broken("it greeted twice")),
+        }
+    }
 }
 
 impl Bar for SocketBar {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
-        match self.call(&Request::Batch(batch.to_vec()))? {
-            Reply::Done { error, answer: bytes } => {
-                answer.extend_from_slice(&bytes);
-                error.map_or(Ok(()), Err)
-            }
-            Reply::Welcome(_) | Reply::Refused(_) => Err(self.broken("it greeted twice")),
+        let [BarOp::Pass { cycles }] = batch else { return self.exchange(batch, answer) };
+        let mut left = *cycles;
+        while left > LONGEST_PASS_CYCLES {
+            self.exchange(&[BarOp::Pass { cycles: LONGEST_PASS_CYCLES }], answer)?;
+            left -= LONGEST_PASS_CYCLES;
+        }
+        self.exchange(&[BarOp::Pass { cycles: left }], answer)
+    }
+
+    fn announce(&mut self, change: &str) {
+        self.change = Some(change.to_owned());
+    }
+}
+
+impl Drop for SocketBar {
+    /// A client that leaves by itself says so; nobody is left to hear that it cannot.
+    fn drop(&mut self) {
+        if self.end.is_none() {
+            let _ = self.outbox.send(self.stream.get_mut(), &Request::Bye);
         }
     }
 }

@@ -1,32 +1,71 @@
 //! The one BAR protocol: length-prefixed messages over a Unix socket, a batch of operations in each.
 //!
-//! A frame is a little-endian `u32` length and that many bytes of postcard. The client says `Hello`
-//! first; every later request gets exactly one reply.
+//! A frame is two little-endian `u32`, the lengths of what follows: a message in postcard, and plain
+//! bytes. The client says `Hello` first and `Bye` last; every request between gets exactly one
+//! reply. What reads gave travels as plain bytes, so that nobody copies it more often than the
+//! socket does; a reply without a message is a batch that went well.
 
 use crate::bar::BarOp;
 use crate::snapshot::AccessError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read, Write};
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
-/// A longer frame than this is not ours.
-const MAX_FRAME_BYTES: u32 = 256 << 20;
+/// More in one part of a frame than this is not ours.
+const MAX_BYTES: u32 = 256 << 20;
+
+/// Bytes of the two lengths.
+const PREFIX_BYTES: usize = 8;
 
 /// What a client says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Request {
+pub enum Request<'a> {
     /// The first words.
     Hello {
         /// [`VERSION`] of the client.
         version: u32,
-        /// Who asks, for the sentence that a refused client sees.
-        client: String,
+        /// Who asks.
+        client: Client,
     },
     /// Operations to carry out in order.
-    Batch(Vec<BarOp>),
+    Batch {
+        /// The operations.
+        ops: Cow<'a, [BarOp]>,
+        /// What they are about to change, if a person asked for a change.
+        change: Option<Cow<'a, str>>,
+    },
+    /// The last word of a client that leaves by itself; it has no reply.
+    Bye,
+}
+
+/// A program that speaks to a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    /// Its name, such as `meshscope`.
+    pub name: String,
+    /// Its process.
+    pub pid: u32,
+}
+
+impl Client {
+    /// This very program.
+    pub fn this() -> Self {
+        let program = std::env::current_exe().ok();
+        let name = program.as_ref().and_then(|path| path.file_name());
+        let name = name.map(|name| name.to_string_lossy().into_owned());
+        Self { name: name.unwrap_or_else(|| "somebody".into()), pid: std::process::id() }
+    }
+}
+
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (process {})", self.name, self.pid)
+    }
 }
 
 /// What the server answers.
@@ -36,14 +75,8 @@ pub enum Reply {
     Welcome(Welcome),
     /// The client cannot have the machine, and why.
     Refused(String),
-    /// A batch was carried out, or broken off at its first error.
-    Done {
-        /// What ended the batch early.
-        error: Option<AccessError>,
-        /// What the reads before that gave.
-        #[serde(with = "serde_bytes")]
-        answer: Vec<u8>,
-    },
+    /// A batch was broken off at its first error; what the reads before that gave comes with it.
+    Failed(AccessError),
 }
 
 /// What a new client learns of the machine.
@@ -55,41 +88,149 @@ pub struct Welcome {
     pub machine: String,
     /// Name of the list of refusals that goes with the machine, such as `ttsim`.
     pub profile: String,
-    /// Who held the machine before.
-    pub last_client: Option<String>,
+    /// Who had the machine before.
+    pub before: Before,
 }
 
-/// Sends one message.
-///
-/// # Errors
-/// What the stream says; `InvalidData` for a message that is too long.
-pub fn send(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
-    let mut frame = postcard::to_extend(message, vec![0; 4]).map_err(io::Error::other)?;
-    let len = u32::try_from(frame.len() - 4).ok().filter(|&len| len <= MAX_FRAME_BYTES);
-    let len = len.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "message too long"))?;
-    frame[..4].copy_from_slice(&len.to_le_bytes());
-    stream.write_all(&frame)
+/// Who had a machine before its present client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Before {
+    /// The last client.
+    pub client: Option<Visit>,
+    /// The last change that a client made.
+    pub change: Option<Change>,
 }
 
-/// Receives one message; `None` when the other side has closed the stream between messages.
-///
-/// # Errors
-/// What the stream says; `InvalidData` for bytes that are no message.
-pub fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<T>> {
-    let mut prefix = [0; 4];
-    match stream.read_exact(&mut prefix) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        other => other?,
+/// A client that has gone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Visit {
+    /// Who it was.
+    pub client: Client,
+    /// Host time of its end, in microseconds since the Unix epoch.
+    pub until_micros: u64,
+    /// It ended without a last word: killed, or a fault of its own.
+    pub broke_off: bool,
+}
+
+/// A change that somebody made to a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Who made it.
+    pub client: Client,
+    /// Host time, in microseconds since the Unix epoch.
+    pub at_micros: u64,
+    /// The machine's own time after it, in cycles.
+    pub at_cycles: u64,
+    /// What was written, in words.
+    pub what: String,
+}
+
+/// Frames on their way out, in a buffer that is used again.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    frame: Vec<u8>,
+}
+
+impl Outbox {
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// What the stream says; `InvalidData` for a message that is too long.
+    pub fn send(&mut self, stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+        self.begin(message)?;
+        self.finish(stream, self.frame.len())
     }
-    let len = u32::from_le_bytes(prefix);
-    if len > MAX_FRAME_BYTES {
+
+    /// Sends the plain bytes that `fill` appends, with the message that it gives for them, if any.
+    ///
+    /// # Errors
+    /// As [`Outbox::send`].
+    pub fn answer(
+        &mut self,
+        stream: &mut impl Write,
+        fill: impl FnOnce(&mut Vec<u8>) -> Option<Reply>,
+    ) -> io::Result<()> {
+        self.frame.clear();
+        self.frame.resize(PREFIX_BYTES, 0);
+        let Some(message) = fill(&mut self.frame) else {
+            return self.finish(stream, PREFIX_BYTES);
+        };
+        let plain = self.frame.split_off(PREFIX_BYTES);
+        self.begin(&message)?;
+        let message_end = self.frame.len();
+        self.frame.extend(plain);
+        self.finish(stream, message_end)
+    }
+
+    fn begin(&mut self, message: &impl Serialize) -> io::Result<()> {
+        let mut frame = std::mem::take(&mut self.frame);
+        frame.clear();
+        frame.resize(PREFIX_BYTES, 0);
+        self.frame = postcard::to_extend(message, frame).map_err(io::Error::other)?;
+        Ok(())
+    }
+
+    fn finish(&mut self, stream: &mut impl Write, message_end: usize) -> io::Result<()> {
+        let message = len_of(message_end - PREFIX_BYTES)?;
+        let plain = len_of(self.frame.len() - message_end)?;
+        self.frame[..4].copy_from_slice(&message.to_le_bytes());
+        self.frame[4..PREFIX_BYTES].copy_from_slice(&plain.to_le_bytes());
+        stream.write_all(&self.frame)
+    }
+}
+
+fn len_of(len: usize) -> io::Result<u32> {
+    let fits = u32::try_from(len).ok().filter(|&len| len <= MAX_BYTES);
+    fits.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "message too long"))
+}
+
+/// What came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Received<T> {
+    /// A message, maybe with plain bytes.
+    Message(T),
+    /// Plain bytes alone.
+    Plain,
+    /// The other side has closed the stream between frames.
+    End,
+}
+
+/// Receives one frame; its plain bytes are appended to `plain`.
+///
+/// # Errors
+/// What the stream says; `InvalidData` for bytes that are no frame.
+pub fn receive<T: DeserializeOwned>(
+    stream: &mut impl BufRead,
+    plain: &mut Vec<u8>,
+) -> io::Result<Received<T>> {
+    if stream.fill_buf()?.is_empty() {
+        return Ok(Received::End);
+    }
+    let (mut message, mut bytes) = ([0; 4], [0; 4]);
+    stream.read_exact(&mut message)?;
+    stream.read_exact(&mut bytes)?;
+    let (message, bytes) = (u32::from_le_bytes(message), u32::from_le_bytes(bytes));
+    if message > MAX_BYTES || bytes > MAX_BYTES {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "frame too long"));
     }
-    let mut frame = vec![0; len as usize];
-    stream.read_exact(&mut frame)?;
-    let message = postcard::from_bytes(&frame)
+    let mut encoded = Vec::new();
+    read_whole(stream, message, &mut encoded)?;
+    read_whole(stream, bytes, plain)?;
+    if message == 0 {
+        return Ok(Received::Plain);
+    }
+    let message = postcard::from_bytes(&encoded)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-    Ok(Some(message))
+    Ok(Received::Message(message))
+}
+
+/// Appends exactly `len` bytes of the stream to `out`.
+fn read_whole(stream: &mut impl BufRead, len: u32, out: &mut Vec<u8>) -> io::Result<()> {
+    let len = u64::from(len);
+    if stream.take(len).read_to_end(out)? as u64 == len {
+        return Ok(());
+    }
+    Err(io::ErrorKind::UnexpectedEof.into())
 }
 
 #[cfg(test)]
@@ -99,27 +240,50 @@ mod tests {
 
     #[test]
     fn a_batch_survives_the_way() {
-        let batch = Request::Batch(vec![
+        let ops = vec![
             BarOp::ConfigRead { device: 3, offset: 0x10 },
             BarOp::Write { device: 0, bar: 0, offset: 1 << 28, bytes: vec![1, 2, 3] },
             BarOp::Pass { cycles: u64::MAX },
             BarOp::EndIfOnes { len: 4 },
             BarOp::Now,
-        ]);
+        ];
+        let batch = Request::Batch { ops: ops.into(), change: Some("a word".into()) };
         let mut stream = Vec::new();
-        send(&mut stream, &batch).unwrap();
-        let mut reader = stream.as_slice();
-        assert_eq!(receive::<Request>(&mut reader).unwrap(), Some(batch));
-        assert_eq!(receive::<Request>(&mut reader).unwrap(), None);
+        Outbox::default().send(&mut stream, &batch).unwrap();
+        let (mut reader, mut plain) = (stream.as_slice(), Vec::new());
+        assert_eq!(receive(&mut reader, &mut plain).unwrap(), Received::Message(batch));
+        assert_eq!(receive::<Request>(&mut reader, &mut plain).unwrap(), Received::End);
+        assert_eq!(plain, []);
+    }
+
+    #[test]
+    fn answers_come_whole_with_their_error_or_without() {
+        let mut outbox = Outbox::default();
+        let mut stream = Vec::new();
+        let long = vec![7; 100_000];
+        let fill = |frame: &mut Vec<u8>| frame.extend(&long);
+        outbox.answer(&mut stream, |frame| (fill(frame), None).1).unwrap();
+        let failed = Reply::Failed(AccessError::InReset);
+        outbox.answer(&mut stream, |frame| (fill(frame), Some(failed.clone())).1).unwrap();
+        outbox.answer(&mut stream, |_| None).unwrap();
+        let (mut reader, mut plain) = (stream.as_slice(), vec![1]);
+        assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::Plain);
+        assert_eq!(plain, [vec![1], long.clone()].concat());
+        plain.clear();
+        let got = receive(&mut reader, &mut plain).unwrap();
+        assert_eq!((got, &plain), (Received::Message(failed), &long));
+        assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::Plain);
+        assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::End);
     }
 
     #[test]
     fn foreign_bytes_are_an_error_not_a_panic() {
-        let noise = [5, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF];
-        assert!(receive::<Request>(&mut noise.as_slice()).is_err());
-        let huge = [0xFF; 8];
-        assert!(receive::<Request>(&mut huge.as_slice()).is_err());
-        let short = [9, 0, 0, 0, 1];
-        assert!(receive::<Request>(&mut short.as_slice()).is_err());
+        let mut noise = vec![5, 0, 0, 0, 0, 0, 0, 0];
+        noise.extend([0xFF; 5]);
+        let short = [9, 0, 0, 0, 0, 0, 0, 0, 1];
+        for bytes in [noise.as_slice(), &[0xFF; 8], &short, &short[..5]] {
+            let mut stream = bytes;
+            assert!(receive::<Request>(&mut stream, &mut Vec::new()).is_err(), "{bytes:?}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use probe::serve;
 use probe::snapshot::{AccessError, Plan, Span};
 use probe::socket_bar::SocketBar;
 use probe::target::{Abilities, Allow, Target};
-use probe::wire::Welcome;
+use probe::wire::{Client, Welcome};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -61,8 +61,12 @@ fn a_mesh_outlives_its_client() {
     let shot = second.read(&Plan { spans: vec![Span { addr: here, len: 24 }] });
     assert_eq!(shot.bytes(here, 24).unwrap(), b"left by the first client");
     drop(second);
-    let last = connect(&path).welcome().last_client.clone().unwrap();
-    assert_eq!(last, format!("process {}", std::process::id()));
+    let before = connect(&path).welcome().before.clone();
+    let last = before.client.unwrap();
+    assert_eq!((last.client, last.broke_off), (Client::this(), false));
+    let change = before.change.unwrap();
+    assert_eq!(change.client, Client::this());
+    assert_eq!(change.what, "24 bytes at 0:3-3:0x100");
     std::fs::remove_file(path).unwrap();
 }
 
@@ -71,7 +75,7 @@ fn a_second_client_hears_who_holds_the_mesh() {
     let path = start("second");
     let holder = connect(&path);
     let Err(AccessError::Refused(why)) = SocketBar::connect(&path) else { panic!("let in") };
-    assert_eq!(why, format!("process {} holds this machine", std::process::id()));
+    assert_eq!(why, format!("{} holds this machine", Client::this()));
     drop(holder);
     connect(&path);
     std::fs::remove_file(path).unwrap();

@@ -2,12 +2,13 @@
 
 use super::host::HOST_ARGUMENT;
 use crate::snapshot::AccessError;
-use crate::socket_bar::{LastWords, SocketBar};
+use crate::socket_bar::{LastWords, SocketBar, WATCHDOG};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
@@ -20,12 +21,20 @@ const KEPT_LINES: usize = 8;
 const END_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How to start a program that calls [`super::host_if_asked`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostCommand {
     /// The program; this very binary if it is not given.
     pub program: Option<PathBuf>,
     /// Arguments before the library's path; the hidden argument if there are none.
     pub arguments: Vec<OsString>,
+    /// A child that does not answer for so long is ended.
+    pub watchdog: Duration,
+}
+
+impl Default for HostCommand {
+    fn default() -> Self {
+        Self { program: None, arguments: Vec::new(), watchdog: WATCHDOG }
+    }
 }
 
 impl HostCommand {
@@ -51,7 +60,7 @@ pub fn open(library: &Path, host: &HostCommand) -> Result<SocketBar, AccessError
         .map_err(|error| AccessError::Unreachable(error.to_string()))?;
     let started = start(&library, host);
     let (stream, child) = started.map_err(|error| AccessError::DeviceGone(error.to_string()))?;
-    SocketBar::over(stream, Some(Box::new(child)))
+    SocketBar::over(stream, Some(Box::new(child)), host.watchdog)
 }
 
 fn start(library: &Path, host: &HostCommand) -> std::io::Result<(UnixStream, HostChild)> {
@@ -61,6 +70,8 @@ fn start(library: &Path, host: &HostCommand) -> std::io::Result<(UnixStream, Hos
         .stdin(OwnedFd::from(theirs))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
+        // A terminal's Ctrl-C is for the parent, which may have something to finish with the child.
+        .process_group(0)
         .spawn()?;
     let listener = process.stdout.take().map(|out| std::thread::spawn(move || keep_last(out)));
     Ok((ours, HostChild { process, listener }))

@@ -4,6 +4,7 @@ use super::PROFILE;
 use super::library::Library;
 use crate::serve::serve_one;
 use crate::wire::Welcome;
+use rustix::event::{PollFd, PollFlags, poll};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
@@ -33,11 +34,12 @@ pub fn host_if_asked(mut arguments: impl Iterator<Item = OsString>) -> Option<Ex
 }
 
 fn host(path: &Path) -> Result<(), String> {
-    let mut stream = stdin_socket().map_err(|error| format!("stdin is no socket: {error}"))?;
+    let stream = stdin_socket().map_err(|error| format!("stdin is no socket: {error}"))?;
+    end_with_parent(&stream).map_err(|error| format!("no watch over the parent: {error}"))?;
     let mut library = Library::load(path).map_err(|error| reason(path, &error))?;
     let machine = format!("ttsim:{}", path.display());
     let welcome = Welcome { machine, profile: PROFILE.to_owned(), ..Welcome::default() };
-    serve_one(&mut library, &mut stream, &welcome).map_err(|error| error.to_string())
+    serve_one(&mut library, stream, &welcome).map_err(|error| error.to_string())
 }
 
 /// The loader's own words stand in the source of the error.
@@ -46,6 +48,19 @@ fn reason(path: &Path, error: &libloading::Error) -> String {
     let words = source.unwrap_or_else(|| error.to_string());
     let path = path.display().to_string();
     if words.contains(&path) { words } else { format!("{path}: {words}") }
+}
+
+/// A parent that is killed closes its end of the socket. The library, which may be busy for long,
+/// would notice at its next answer; this thread notices at once.
+fn end_with_parent(stream: &UnixStream) -> io::Result<()> {
+    let stream = stream.try_clone()?;
+    let watch = move || {
+        let mut closed = [PollFd::new(&stream, PollFlags::RDHUP)];
+        // An interrupted wait is begun again; any other error cannot come with one open socket.
+        while poll(&mut closed, None).is_err() {}
+        std::process::exit(0);
+    };
+    std::thread::Builder::new().name("parent-watch".into()).spawn(watch).map(drop)
 }
 
 fn stdin_socket() -> io::Result<UnixStream> {

@@ -22,7 +22,7 @@ pub fn help_host() {
 /// libtest takes any text after `--skip`, which carries the library's path to the helper.
 pub fn host() -> HostCommand {
     let arguments = ["--exact", "host_helper", "--nocapture", "--skip"];
-    HostCommand { program: None, arguments: arguments.map(Into::into).to_vec() }
+    HostCommand { arguments: arguments.map(Into::into).to_vec(), ..HostCommand::default() }
 }
 
 pub fn library(build: &str) -> Option<PathBuf> {

@@ -1,0 +1,106 @@
+//! The child process of the vendor's simulator: it ends with its parent, and one that is stuck is given up.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod common;
+
+use probe::bar::{Bar, BarOp};
+use probe::snapshot::AccessError;
+use probe::target::Target;
+use probe::ttsim::{self, HostCommand};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// More than any process here takes to end, on any machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Not a test of its own: the other tests start this binary again as the library's host.
+#[test]
+fn host_helper() {
+    common::help_host();
+}
+
+/// Not a test of its own: started again with a library's path, it opens it and clocks for ever.
+#[test]
+fn parent_helper() {
+    let Some(library) = std::env::var_os("MESHSCOPE_TEST_PARENT_OF") else { return };
+    let mut bar = ttsim::open(Path::new(&library), &common::host()).unwrap();
+    println!("opened");
+    while bar.submit(&[BarOp::Pass { cycles: 1_000_000 }], &mut Vec::new()).is_ok() {}
+}
+
+/// Processes whose parent is `pid`.
+fn children(pid: u32) -> Vec<u32> {
+    let parent_of = |entry: &std::fs::DirEntry| {
+        let child: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let status = std::fs::read_to_string(entry.path().join("status")).ok()?;
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+        Some((child, parent.trim().parse::<u32>().ok()?))
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let pairs = processes.filter_map(|entry| parent_of(&entry));
+    pairs.filter(|&(_, parent)| parent == pid).map(|(child, _)| child).collect()
+}
+
+/// Does it still run? One that nobody reaps yet does not.
+fn runs(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
+}
+
+#[test]
+fn a_killed_parent_leaves_no_child_behind() {
+    let Some(library) = common::library("wh_x8") else { return };
+    let mut parent = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "parent_helper", "--nocapture"])
+        .env("MESHSCOPE_TEST_PARENT_OF", library)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(parent.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("opened")));
+    let left = children(parent.id());
+    assert_eq!(left.len(), 1);
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let start = Instant::now();
+    while runs(left[0]) {
+        assert!(start.elapsed() < PATIENCE, "process {} runs on", left[0]);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_child_that_is_stuck_is_given_up_and_ended() {
+    let Some(library) = common::library("wh") else { return };
+    let host = HostCommand { watchdog: Duration::from_millis(200), ..common::host() };
+    let mut bar = ttsim::open(&library, &host).unwrap();
+    let ours = children(std::process::id());
+    let hosts_wh = |pid: &&u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("libttsim_wh.so")
+    };
+    let child = *ours.iter().find(hosts_wh).expect("the child");
+    let stopped = Command::new("kill").args(["-STOP", &child.to_string()]).status().unwrap();
+    assert!(stopped.success());
+    let gone = bar.submit(&[BarOp::Now], &mut Vec::new());
+    let silent = AccessError::DeviceGone("it did not answer within 200ms".into());
+    assert_eq!(gone, Err(silent.clone()));
+    assert!(!runs(child));
+    assert_eq!(bar.submit(&[BarOp::Now], &mut Vec::new()), Err(silent));
+}
+
+#[test]
+fn a_child_that_is_killed_is_a_device_that_is_gone() {
+    let Some(mut target) = common::open("wh_x2") else { return };
+    let ours = children(std::process::id());
+    let hosts_x2 = |pid: &&u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("libttsim_wh_x2.so")
+    };
+    let child = *ours.iter().find(hosts_x2).expect("the child");
+    assert!(Command::new("kill").args(["-KILL", &child.to_string()]).status().unwrap().success());
+    assert!(matches!(target.now(), Err(AccessError::DeviceGone(_))));
+    assert!(matches!(target.pass(10_000_000), Err(AccessError::DeviceGone(_))));
+}
