@@ -31,7 +31,7 @@ fn host(mesh: &str) -> HostCommand {
     let variable = format!("MESHSCOPE_MESH={mesh}").into();
     let rest = ["--exact", "host_helper", "--nocapture", "--skip"].map(Into::into);
     let arguments = [variable, this].into_iter().chain(rest).collect();
-    HostCommand { program: Some("/usr/bin/env".into()), arguments }
+    HostCommand { program: Some("/usr/bin/env".into()), arguments, ..HostCommand::default() }
 }
 
 fn over(bar: impl Bar + 'static) -> BarTarget {
