@@ -131,16 +131,15 @@ impl SiliconBar {
 
 /// The number of a device file, which may be a link to one.
 fn number(path: &Path) -> Result<u16, DeviceError> {
-    let named = |path: &Path| path.file_name()?.to_str()?.parse().ok();
-    if let Some(number) = named(path) {
+    let plain = |path: &Path| path.strip_prefix(FOLDER).ok()?.to_str()?.parse().ok();
+    if let Some(number) = plain(path) {
         return Ok(number);
     }
     let text = || path.display().to_string();
     let real = std::fs::canonicalize(path).map_err(|_| DeviceError::NoDevice { path: text() })?;
-    let there = real.parent() == Some(Path::new(FOLDER));
     let stranger =
         || DeviceError::NotADevice { path: text(), what: format!("a link to {}", real.display()) };
-    named(&real).filter(|_| there).ok_or_else(stranger)
+    plain(&real).ok_or_else(stranger)
 }
 
 fn pass(time: Duration) {

@@ -1,0 +1,163 @@
+//! The binary on silicon's path without a card: `MESHSCOPE_FAKEKMD` names the program that stands in for the kernel
+//! driver, `MESHSCOPE_TTSIM_DIR` the folder with the vendor's libraries that stand in for the chips.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+#[path = "common/terminal.rs"]
+mod pseudo;
+
+use portable_pty::CommandBuilder;
+use pseudo::Terminal;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_meshscope");
+
+/// The driver's double and a library of the vendor.
+fn machine(build: &str) -> Option<(OsString, PathBuf)> {
+    let named = |variable| std::env::var_os(variable);
+    let Some((double, folder)) = named("MESHSCOPE_FAKEKMD").zip(named("MESHSCOPE_TTSIM_DIR"))
+    else {
+        eprintln!("skipped: MESHSCOPE_FAKEKMD and MESHSCOPE_TTSIM_DIR are not set");
+        return None;
+    };
+    Some((double, Path::new(&folder).join(format!("libttsim_{build}.so"))))
+}
+
+struct Run {
+    code: i32,
+    out: String,
+    said: String,
+    /// What the double counted, and wrote down.
+    summary: String,
+    trace: String,
+}
+
+impl Run {
+    /// The number behind this name in the summary.
+    fn count(&self, name: &str) -> u64 {
+        let line = self.summary.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_default().split_whitespace().next().map_or(0, |word| word.parse().unwrap())
+    }
+}
+
+/// Runs a program on this machine.
+fn run_program(build: &str, options: &[&str], program: &[&str]) -> Option<Run> {
+    let (double, library) = machine(build)?;
+    let name = std::thread::current().name().unwrap_or_default().to_owned();
+    let folder = std::env::temp_dir().join(format!("silicon-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (summary, trace) = (folder.join("summary"), folder.join("trace"));
+    let mut command = Command::new(double);
+    command.env("TTSIM_SO", library).arg("--one-cpu");
+    command.arg(format!("--summary={}", summary.display())).arg("--trace").arg(&trace);
+    let output = command.args(options).args(program).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let run = Run {
+        code: output.status.code().unwrap(),
+        out: text(&output.stdout),
+        said: text(&output.stderr),
+        summary: std::fs::read_to_string(summary).unwrap(),
+        trace: std::fs::read_to_string(trace).unwrap(),
+    };
+    std::fs::remove_dir_all(folder).unwrap();
+    Some(run)
+}
+
+fn run(build: &str, options: &[&str], verb: &[&str]) -> Option<Run> {
+    run_program(build, options, &[&[BINARY, "--target", "silicon"], verb].concat())
+}
+
+fn json(run: &Run) -> Value {
+    serde_json::from_str(&run.out).unwrap_or_else(|e| panic!("{e}: {} {}", run.out, run.said))
+}
+
+#[test]
+fn looking_changes_nothing_on_one_chip_or_eight() {
+    for (build, chips, links) in [("wh", 1, 0), ("wh_x2", 2, 2), ("wh_x8", 8, 20)] {
+        let Some(run) = run(build, &["--expect-read-only"], &["--json", "mesh"]) else { return };
+        assert_eq!(run.code, 0, "{build}: {}", run.said);
+        assert!(run.summary.contains("read-only yes"), "{build}: {}", run.summary);
+        let mesh = json(&run);
+        assert_eq!(mesh["chips"].as_array().unwrap().len(), chips, "{build}");
+        assert_eq!(mesh["links"].as_array().unwrap().len(), links, "{build}");
+        assert!(run.trace.contains("power-aware"), "no vote on power");
+    }
+    for verb in [&["cores", "0:e8"][..], &["links"], &["read", "1:9-0:0x210"]] {
+        let Some(run) = run("wh_x2", &["--expect-read-only"], verb) else { return };
+        assert_eq!(run.code, 0, "{verb:?}: {}", run.said);
+        assert!(run.summary.contains("read-only yes"), "{verb:?}: {}", run.summary);
+    }
+}
+
+#[test]
+fn bytes_are_those_that_the_library_gives_itself() {
+    let Some((_, library)) = machine("wh_x2") else { return };
+    let target = format!("ttsim:{}", library.display());
+    for place in ["0:9-6:0x210", "0:1-1:0xffb2002c", "1:9-0:0x210", "1:1-1:0x100"] {
+        let own = Command::new(BINARY).args(["--target", &target, "read", place]).output().unwrap();
+        let Some(run) = run("wh_x2", &[], &["read", place]) else { return };
+        assert_eq!(run.code, 0, "{place}: {}", run.said);
+        assert_eq!(run.out, String::from_utf8_lossy(&own.stdout), "{place}");
+    }
+}
+
+#[test]
+fn what_keeps_a_device_from_opening_has_its_sentence() {
+    for (option, says) in [
+        ("--old-driver", "tenstorrent driver 1.26.0 with interface 1 is too old"),
+        ("--no-perm", "no permission to open it for reading and writing"),
+    ] {
+        let Some(run) = run("wh", &[option], &["mesh"]) else { return };
+        assert_eq!(run.code, 3, "{option}: {}", run.said);
+        assert!(run.said.contains(says) && run.said.lines().count() == 1, "{option}: {}", run.said);
+    }
+}
+
+#[test]
+fn a_device_that_goes_leaves_what_was_read_before() {
+    let Some(whole) = run("wh", &["--idle-clocks", "0"], &["cores"]) else { return };
+    assert_eq!(whole.code, 0, "{}", whole.said);
+    // Near the end, when most has been read; and early, when nothing has.
+    let late = (whole.count("accesses") - 500).to_string();
+    for (fault, says) in [
+        (&["--vanish-after"][..], "was reset or removed while we held it"),
+        (&["--hang-after"], "answers all ones: it is off the bus"),
+        (&["--hang-ms", "150", "--hang-after"], "answers nothing any more: it hangs"),
+    ] {
+        for (after, code) in [(late.as_str(), 4), ("50", 3)] {
+            let options = [&["--idle-clocks", "0"], fault, &[after]].concat();
+            let Some(run) = run("wh", &options, &["cores"]) else { return };
+            assert_eq!(run.code, code, "{options:?}: {}", run.said);
+            assert!(run.said.contains(says), "{options:?}: {}", run.said);
+        }
+    }
+}
+
+#[test]
+fn the_view_stays_when_the_device_goes_and_the_terminal_is_given_back() {
+    let Some((double, library)) = machine("wh") else { return };
+    for fault in ["--vanish-after", "--hang-after"] {
+        let mut command = CommandBuilder::new(&double);
+        command.env("TTSIM_SO", &library);
+        command.args(["--one-cpu", fault, "5000", BINARY, "--target", "silicon"]);
+        let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 80, 24);
+        terminal.shows("the target is gone: device gone: /dev/tenstorrent/0");
+        terminal.shows("LOST");
+        terminal.press("q");
+        assert_eq!(terminal.ends().exit_code(), 3, "{fault}");
+        terminal.is_given_back();
+    }
+}
+
+#[test]
+fn who_else_holds_the_device_is_named() {
+    let script = "exec 3<>/dev/tenstorrent/0; \"$0\" --target /dev/tenstorrent/0 --json mesh";
+    let Some(run) = run_program("wh", &[], &["sh", "-c", script, BINARY]) else { return };
+    assert_eq!(run.code, 0, "{}", run.said);
+    let holders = &json(&run)["chips"][0]["holders"];
+    assert_eq!(holders.as_array().map(Vec::len), Some(1), "not ourselves: {holders}");
+    assert_eq!(holders[0]["name"], "sh");
+    assert!(run.said.contains("chip 0 is also open in"), "{}", run.said);
+}
