@@ -9,6 +9,7 @@ mod cluster;
 mod coordinates;
 mod entry;
 mod lookup;
+mod map;
 mod ranges;
 mod registers;
 mod targets;
@@ -23,6 +24,7 @@ pub use cluster::{
 };
 pub use coordinates::TranslatedXy;
 pub use entry::{Access, AnyGroup, Entry, Group, Named, Writing};
+pub use map::Stand;
 pub use ranges::{Range, Ranges, Reason, Space};
 pub use registers::{
     ArcReset, Debug, EthCtrl, EthL1, Niu, NiuCommand, NiuCounters, Queue, QueueEntry, Queues,

@@ -1,6 +1,7 @@
 //! Questions to the allow-list: may this be read, what is its name, where is the register of that name.
 
 use crate::entry::{Access, AnyGroup, Entry, Writing};
+use crate::map::Stand;
 use crate::ranges::{Range, Ranges, Reason, Space};
 use crate::wormhole::{Located, Wormhole, private, refusal};
 
@@ -8,12 +9,30 @@ use crate::wormhole::{Located, Wormhole, private, refusal};
 const WORD: u64 = 4;
 
 impl Wormhole {
+    /// What stands in the `len` bytes at `offset` of this space, if somebody who only looks may read
+    /// all of them. One binary search; [`Wormhole::readable`] says why not.
+    pub fn stand(&self, space: Space, offset: u64, len: u64) -> Option<Stand> {
+        self.maps.of(space).stand(offset, len)
+    }
+
     /// May somebody who only looks read `len` bytes at `offset` of this space?
     ///
     /// # Errors
     /// The first reason against it.
-    pub fn readable(&self, space: Space, offset: u64, len: u64) -> Result<(), Reason> {
-        let range = self.ranges.at(space, offset).ok_or(Reason::Unmapped { offset })?;
+    pub fn readable(&self, space: Space, offset: u64, len: u64) -> Result<Stand, Reason> {
+        match self.stand(space, offset, len) {
+            Some(stand) => Ok(stand),
+            None => Err(self.against(space, offset, len)),
+        }
+    }
+
+    /// The first reason against reading there.
+    fn against(&self, space: Space, offset: u64, len: u64) -> Reason {
+        self.judge(space, offset, len).err().unwrap_or(Reason::Unmapped { offset })
+    }
+
+    fn judge(&self, space: Space, offset: u64, len: u64) -> Result<(), Reason> {
+        let range = self.ranges.at(space, offset).ok_or_else(|| self.nothing(space, offset))?;
         if range.private {
             return Err(private(range));
         }
@@ -24,6 +43,17 @@ impl Wormhole {
             return Err(Reason::PastEnd { range: range.name.clone(), end: range.end() });
         }
         if range.memory { Ok(()) } else { self.readable_registers(range, offset, len) }
+    }
+
+    /// That nothing stands at this byte.
+    fn nothing(&self, space: Space, offset: u64) -> Reason {
+        match self.ranges.below(space, offset) {
+            _ if space == Space::Harvested => Reason::FusedOff,
+            Some(range) if range.memory => {
+                Reason::Beyond { offset, range: range.name.clone(), end: range.end() }
+            }
+            _ => Reason::Unmapped { offset },
+        }
     }
 
     fn readable_registers(&self, range: &Range, offset: u64, len: u64) -> Result<(), Reason> {
@@ -49,7 +79,7 @@ impl Wormhole {
     /// # Errors
     /// The first reason why nobody may write there.
     pub fn writing(&self, space: Space, offset: u64, len: u64) -> Result<Vec<Writing>, Reason> {
-        let range = self.ranges.at(space, offset).ok_or(Reason::Unmapped { offset })?;
+        let range = self.ranges.at(space, offset).ok_or_else(|| self.nothing(space, offset))?;
         if range.private || range.access == Access::Never || range.write == Writing::Never {
             return Err(Reason::NotWritable { name: range.name.clone() });
         }
@@ -208,4 +238,28 @@ fn group_problems(name: &str, group: &dyn AnyGroup) -> Vec<String> {
         }
     }
     problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wormhole;
+
+    /// The quick answer and the one with a reason are made from the same data in two ways.
+    #[test]
+    fn both_ways_of_asking_agree_at_every_register() {
+        for space in Ranges::spaces() {
+            for range in wormhole().ranges.of(space) {
+                let words = range.start.saturating_sub(8)..range.end().min(range.start + 0x2_0000);
+                let ends = [range.end() - 4, range.end(), range.end() - 2];
+                for at in words.step_by(4).chain(ends) {
+                    for len in [2, 4, 8, 0x40] {
+                        let quick = wormhole().stand(space, at, len).is_some();
+                        let slow = wormhole().judge(space, at, len);
+                        assert_eq!(quick, slow.is_ok(), "{space:?} {at:#x} {len}: {slow:?}");
+                    }
+                }
+            }
+        }
+    }
 }

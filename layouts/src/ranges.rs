@@ -75,6 +75,17 @@ pub enum Reason {
         /// The first byte that belongs to nothing.
         offset: u64,
     },
+    /// It lies past the end of the memory below it, where nothing is known to stand.
+    Beyond {
+        /// The first byte that belongs to nothing.
+        offset: u64,
+        /// Name of the memory.
+        range: String,
+        /// First byte after it.
+        end: u64,
+    },
+    /// The compute tile is fused off.
+    FusedOff,
     /// It runs past the end of the range that it starts in.
     PastEnd {
         /// Name of the range.
@@ -119,6 +130,12 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unmapped { offset } => write!(f, "nothing is known to stand at {offset:#x}"),
+            Self::Beyond { offset, range, end } => {
+                write!(f, "nothing is known to stand at {offset:#x}: {range} ends at {end:#x}")
+            }
+            Self::FusedOff => {
+                f.write_str("the tile is fused off: only the registers of its NIUs answer")
+            }
             Self::PastEnd { range, end } => write!(f, "runs past the end of {range} at {end:#x}"),
             Self::Unaligned { range } => {
                 write!(f, "{range} holds registers, which are read as aligned 4-byte words")
@@ -150,6 +167,22 @@ impl Range {
     }
 }
 
+impl Space {
+    /// Its place in [`Ranges::spaces`].
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Self::Tile(TileKind::Tensix) => 0,
+            Self::Harvested => 1,
+            Self::Tile(TileKind::Eth) => 2,
+            Self::Tile(TileKind::Dram) => 3,
+            Self::Tile(TileKind::Arc) => 4,
+            Self::Tile(TileKind::Pcie) => 5,
+            Self::Tile(TileKind::Router) => 6,
+            Self::Bar0 => 7,
+        }
+    }
+}
+
 impl Ranges {
     /// The ranges of a space, sorted by address.
     pub fn of(&self, space: Space) -> &[Range] {
@@ -167,7 +200,14 @@ impl Ranges {
 
     /// The range that holds a byte.
     pub fn at(&self, space: Space, offset: u64) -> Option<&Range> {
-        self.of(space).iter().find(|range| range.contains(offset))
+        self.below(space, offset).filter(|range| range.contains(offset))
+    }
+
+    /// The last range that starts at or below a byte.
+    pub(crate) fn below(&self, space: Space, offset: u64) -> Option<&Range> {
+        let ranges = self.of(space);
+        let after = ranges.partition_point(|range| range.start <= offset);
+        ranges.get(after.checked_sub(1)?)
     }
 
     /// All spaces, for those who check or list them.

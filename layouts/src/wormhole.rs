@@ -3,6 +3,7 @@
 use crate::address::{CoreAddr, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use crate::bar::{Arc, Bar, WindowSpec};
 use crate::entry::{Access, AnyGroup, Entry, Group};
+use crate::map::Maps;
 use crate::ranges::{Range, Ranges, Reason, Space};
 use crate::registers::{EthL1, Queue, QueueEntry, Queues, Registers, TensixL1};
 use crate::tiles::{Tile, Tiles};
@@ -30,6 +31,8 @@ pub struct Wormhole {
     /// What may be read.
     pub ranges: Ranges,
     grid: Vec<Tile>,
+    /// What may be read, as it is asked.
+    pub(crate) maps: Maps,
 }
 
 /// `ethernet.toml`.
@@ -256,7 +259,7 @@ impl Wormhole {
     pub fn load() -> Result<Self, LayoutError> {
         let tiles: Tiles = parse!("tiles.toml")?;
         let grid = tiles.all();
-        let wormhole = Self {
+        let mut wormhole = Self {
             tiles,
             bar: parse!("bar.toml")?,
             registers: parse!("registers.toml")?,
@@ -265,7 +268,9 @@ impl Wormhole {
             arc: parse!("arc.toml")?,
             ranges: parse!("ranges.toml")?,
             grid,
+            maps: Maps::default(),
         };
+        wormhole.maps = Maps::new(&wormhole.ranges, |name| wormhole.group(name));
         let problems = wormhole.problems();
         if problems.is_empty() { Ok(wormhole) } else { Err(LayoutError::Inconsistent(problems)) }
     }
@@ -277,7 +282,10 @@ impl Wormhole {
 
     /// The tile at a NOC 0 coordinate.
     pub fn tile_at(&self, xy: NocXy) -> Option<&Tile> {
-        self.grid.iter().find(|tile| tile.xy == xy)
+        // Every place of the grid is taken once, by rows: `Tiles::problems` makes sure.
+        let row = usize::from(xy.y) * usize::from(self.tiles.columns);
+        let within = xy.x < self.tiles.columns;
+        within.then(|| self.grid.get(row + usize::from(xy.x)))?
     }
 
     /// The tile of an Ethernet channel.

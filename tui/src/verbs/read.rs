@@ -64,7 +64,7 @@ fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
         Space::Bar0 => "BAR0",
     };
     let text = match wormhole().readable(space, addr.offset, len.into()) {
-        Err(Reason::Unmapped { offset }) => {
+        Err(Reason::Unmapped { offset } | Reason::Beyond { offset, .. }) => {
             let a_tile = words::a(name);
             format!("{addr}: nothing is known to stand at {offset:#x} in {a_tile} tile")
         }
@@ -72,9 +72,10 @@ fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
             "{addr}: {len} bytes from there leave {range} of the {name} tile, which ends at {end:#x}"
         ),
         Err(reason @ Reason::Unaligned { .. }) => format!("{addr}: {reason}"),
-        Ok(())
+        Ok(_)
         | Err(
-            Reason::NotWritable { .. }
+            Reason::FusedOff
+            | Reason::NotWritable { .. }
             | Reason::Private { .. }
             | Reason::Forbidden { .. }
             | Reason::SideEffect { .. },
