@@ -1,6 +1,8 @@
 //! Reading and writing a tile, near or far: the one place that knows which way leads there.
 
 use crate::bus::Bus;
+use crate::guard::{Latch, read_near, seen};
+use crate::planner::Run;
 use crate::queue::{BLOCK_ALIGN, BLOCK_BYTES, Far, Patience, Queue, Stamped};
 use crate::snapshot::AccessError;
 use crate::windows::Order;
@@ -28,12 +30,21 @@ pub(crate) enum Route {
 pub(crate) struct Access {
     pub(crate) bus: Bus,
     queues: BTreeMap<(u8, NocXy), Queue>,
-    patience: Patience,
+    pub(crate) patience: Patience,
+    /// What hung, and is not touched again.
+    pub(crate) latch: Latch,
 }
 
 impl Access {
     pub(crate) fn new(bus: Bus, patience: Patience) -> Self {
-        Self { bus, queues: BTreeMap::new(), patience }
+        Self { bus, queues: BTreeMap::new(), patience, latch: Latch::default() }
+    }
+
+    /// Lets everything that hung be tried again. Whoever brought it back may have reset it, so no
+    /// window is believed to show what it did.
+    pub(crate) fn clear_latch(&mut self) {
+        self.latch.clear();
+        self.bus.forget_windows();
     }
 
     /// Queue commands posted so far, over all gateways.
@@ -70,7 +81,7 @@ impl Access {
             return Err(AccessError::Refused("registers are read as whole words".into()));
         }
         match route {
-            Route::Pcie(device) => self.read_near(*device, tile, offset, len, memory),
+            Route::Pcie(device) => self.read_near(*device, Run { tile, offset, len, memory }),
             Route::Queue { device, tiles, coord } => {
                 let far = Far { coord: *coord, tile, offset };
                 self.through(*device, tiles, |queue, bus| {
@@ -126,25 +137,11 @@ impl Access {
         }
     }
 
-    fn read_near(
-        &mut self,
-        device: u8,
-        tile: NocXy,
-        offset: u64,
-        len: u32,
-        memory: bool,
-    ) -> Result<Stamped, AccessError> {
-        let mut batch = self.bus.batch();
-        if memory {
-            batch = batch.read(device, tile, offset, len);
-        } else {
-            for at in (offset..offset + u64::from(len)).step_by(4) {
-                batch = batch.register(device, tile, at);
-            }
-        }
-        let mut answer = batch.now().run();
-        let bytes = answer.take(len as usize)?.to_vec();
-        Ok(Stamped { bytes, cycles: answer.cycles()? })
+    fn read_near(&mut self, device: u8, run: Run) -> Result<Stamped, AccessError> {
+        let mut result = Err(AccessError::NotAsked);
+        let Self { bus, latch, patience, .. } = self;
+        read_near(bus, latch, *patience, device, &[run], &mut |_, read| result = read);
+        result.map(|(bytes, cycles)| Stamped { bytes, cycles })
     }
 
     fn write_near(
@@ -155,6 +152,8 @@ impl Access {
         bytes: &[u8],
         memory: bool,
     ) -> Result<(), AccessError> {
+        let len = bytes.len() as u32;
+        seen(&mut self.bus, &mut self.latch, device, Run { tile, offset, len, memory })?;
         let mut batch = self.bus.batch();
         if memory {
             // Posted writes are there once a read through the same window has come back.
@@ -195,6 +194,10 @@ impl Access {
     ) -> Result<T, AccessError> {
         let mut last = AccessError::Unreachable("no Ethernet tile leads there".into());
         for &tile in tiles {
+            if let Some(reason) = self.latch.tile(device, tile) {
+                last = reason.clone();
+                continue;
+            }
             let queue = match self.queues.entry((device, tile)) {
                 std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
                 std::collections::btree_map::Entry::Vacant(free) => {

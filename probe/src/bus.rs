@@ -45,6 +45,11 @@ impl Bus {
         self.transactions
     }
 
+    /// Windows are pointed anew before they are used again.
+    pub(crate) fn forget_windows(&mut self) {
+        self.windows.values_mut().for_each(Windows::forget);
+    }
+
     /// Starts a batch.
     pub(crate) fn batch(&mut self) -> Batch<'_> {
         Batch { bus: self, ops: Vec::new(), error: None }
@@ -148,18 +153,36 @@ impl Batch<'_> {
         self
     }
 
+    /// Ends the batch here if the `len` bytes read last are nothing but ones.
+    pub(crate) fn end_if_ones(mut self, len: u32) -> Self {
+        self.ops.push(BarOp::EndIfOnes { len });
+        self
+    }
+
     /// Carries the batch out. The answer holds what came, and the error that ended it, if any.
     pub(crate) fn run(self) -> Answer {
-        if let Some(error) = self.error {
-            return Answer { bytes: Vec::new(), at: 0, error: Some(error) };
+        let Self { bus, ops, error } = self;
+        if let Some(error) = error {
+            return Answer { bytes: Vec::new(), at: 0, whole: false, error: Some(error) };
         }
-        let mut bytes = Vec::with_capacity(self.ops.iter().map(BarOp::answer_len).sum());
-        let result = self.bus.bar.submit(&self.ops, &mut bytes);
-        self.bus.transactions += self.ops.iter().filter(|op| op.is_transaction()).count() as u64;
+        let expected = ops.iter().map(BarOp::answer_len).sum();
+        let mut bytes = Vec::with_capacity(expected);
+        let result = bus.bar.submit(&ops, &mut bytes);
+        let whole = bytes.len() == expected;
+        let done = if whole { ops.len() } else { reached(&ops, bytes.len()) };
+        bus.transactions += ops[..done].iter().filter(|op| op.is_transaction()).count() as u64;
         if result.is_err() {
-            self.bus.windows.values_mut().for_each(Windows::forget);
+            bus.forget_windows();
         }
-        Answer { bytes, at: 0, error: result.err() }
+        for op in &ops[done..] {
+            // What was not carried out pointed no window.
+            if let BarOp::Point { device, window, .. } = op
+                && let Some(windows) = bus.windows.get_mut(device)
+            {
+                windows.forget_one(*window);
+            }
+        }
+        Answer { bytes, at: 0, whole, error: result.err() }
     }
 
     /// BAR0 offset of the byte, and how many bytes can be had from there.
@@ -191,14 +214,48 @@ impl Batch<'_> {
     }
 }
 
+/// How many operations were carried out before the answer ended at this length.
+fn reached(ops: &[BarOp], answered: usize) -> usize {
+    let mut bytes = 0;
+    let end = ops.iter().position(|op| {
+        bytes += op.answer_len();
+        bytes > answered || bytes == answered && matches!(op, BarOp::EndIfOnes { .. })
+    });
+    end.unwrap_or(ops.len())
+}
+
 /// What a batch read, taken in the order in which it was asked.
 pub(crate) struct Answer {
     bytes: Vec<u8>,
     at: usize,
+    /// Nothing ended the batch early.
+    whole: bool,
     error: Option<AccessError>,
 }
 
 impl Answer {
+    /// The answer, which may have ended at ones.
+    ///
+    /// # Errors
+    /// What kept the batch from being carried out.
+    pub(crate) fn arrived(self) -> Result<Self, AccessError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self),
+        }
+    }
+
+    /// The clock reading at the end of a batch that nothing ended early.
+    pub(crate) fn last_cycles(&self) -> Option<u64> {
+        let last = self.bytes.last_chunk().filter(|_| self.whole);
+        last.map(|cycles| u64::from_le_bytes(*cycles))
+    }
+
+    /// Has all that came been taken?
+    pub(crate) fn is_spent(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
     /// The next `len` bytes, or the error that kept them from coming.
     pub(crate) fn take(&mut self, len: usize) -> Result<&[u8], AccessError> {
         let range = self.at..self.at + len;

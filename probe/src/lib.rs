@@ -8,6 +8,8 @@ mod bus;
 pub mod control;
 mod discover;
 pub mod emulator_bar;
+mod guard;
+pub use guard::Latched;
 pub mod images;
 pub mod inspect;
 pub mod machine;

@@ -4,17 +4,15 @@ use crate::access::{Access, Route};
 use crate::bar::{Bar, Holder};
 use crate::bus::Bus;
 use crate::discover::discover;
+use crate::guard::{FarPlace, Guard, Latched, read_near};
 use crate::planner::{Run, merge};
-use crate::queue::Patience;
+use crate::queue::{Patience, Stamped};
 use crate::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use crate::target::{Abilities, Mesh, Target};
-use crate::wormhole::{node_id_probe, tile_kind};
-use layouts::{ChipId, NocAddr, NocXy, Space, TileKind, wormhole};
+use crate::wormhole::tile_kind;
+use layouts::{ChipId, NocAddr, Stand, TileKind, wormhole};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// So many bytes are asked for in one batch; more would make the answer wait in memory.
-const BATCH_BYTES: usize = 1 << 20;
 
 /// A [`Target`] over a [`Bar`].
 pub struct BarTarget {
@@ -23,7 +21,7 @@ pub struct BarTarget {
     mesh: Mesh,
     routes: BTreeMap<ChipId, Route>,
     access: Access,
-    gone: BTreeMap<ChipId, AccessError>,
+    guard: Guard,
     /// Why a far write did not arrive, until somebody can be told.
     late: Option<AccessError>,
 }
@@ -43,11 +41,11 @@ impl BarTarget {
         let found = discover(&mut access)?;
         Ok(Self {
             name: name.into(),
+            guard: Guard::new(&abilities, &found.mesh),
             abilities,
             mesh: found.mesh,
             routes: found.routes,
             access,
-            gone: BTreeMap::new(),
             late: None,
         })
     }
@@ -60,11 +58,6 @@ impl BarTarget {
     /// Gives the machine back, as it stands.
     pub fn into_bar(self) -> Box<dyn Bar> {
         self.access.bus.into_bar()
-    }
-
-    /// Bus transactions since the target was opened, discovery included.
-    pub fn transactions(&self) -> u64 {
-        self.access.bus.transactions()
     }
 
     /// Commands posted to routing queues since the target was opened.
@@ -80,137 +73,84 @@ impl BarTarget {
         }
     }
 
-    /// Why this range must not be touched on this target, if it must not.
-    fn refusal(&self, span: &Span) -> Option<AccessError> {
-        let NocAddr { chip, tile, offset } = span.addr;
-        let end = offset.saturating_add(u64::from(span.len));
-        if self.mesh.chip(chip).is_none() {
-            return Some(AccessError::Unreachable(format!("there is no chip {chip}")));
-        }
-        if wormhole().tile_at(tile).is_none() {
-            return Some(AccessError::Refused(format!("{tile} is outside the grid")));
-        }
-        let kind = tile_kind(tile);
-        let hit = |r: &&crate::target::Refusal| r.kind == kind && offset < r.end && r.start < end;
-        let refused = self.abilities.refusals.iter().find(hit);
-        refused.map(|refusal| AccessError::Refused(refusal.reason.clone()))
-    }
-
-    /// The allow-list of what stands in a tile of this kind.
-    fn space(&self, chip: ChipId, tile: NocXy) -> Space {
-        let rows = self.mesh.chip(chip).map(|chip| chip.harvested_rows.as_slice());
-        match tile_kind(tile) {
-            TileKind::Tensix if rows.is_some_and(|rows| rows.contains(&tile.y)) => Space::Harvested,
-            kind => Space::Tile(kind),
+    /// Reads the ranges of one chip.
+    fn read_chip(&mut self, chip: ChipId, runs: impl Iterator<Item = Run>, shot: &mut Snapshot) {
+        match self.routes.get(&chip).cloned() {
+            Some(Route::Pcie(device)) => self.read_near(chip, device, &merge(runs, false), shot),
+            Some(Route::Queue { device, tiles, coord }) => {
+                let runs = merge(runs, true);
+                self.read_far(
+                    chip,
+                    &Route::Queue { device, tiles, coord },
+                    (device, coord),
+                    &runs,
+                    shot,
+                );
+            }
+            None => {
+                let reason = no_route(chip);
+                let gap = |run: Run| Gap { span: run.span(chip), reason: reason.clone() };
+                shot.gaps.extend(runs.map(gap));
+            }
         }
     }
 
-    fn not_readable(&self, span: &Span) -> Option<AccessError> {
-        let NocAddr { chip, tile, offset } = span.addr;
-        let judged = wormhole().readable(self.space(chip, tile), offset, span.len.into());
-        judged.err().map(|reason| AccessError::Refused(reason.to_string()))
-    }
-
-    /// Writing needs a known place that is not listed as dangerous, and a person's leave.
-    fn not_writable(&self, span: &Span) -> Option<AccessError> {
-        let NocAddr { chip, tile, offset } = span.addr;
-        let needs = wormhole().writing(self.space(chip, tile), offset, span.len.into());
-        let needs = match needs {
-            Ok(needs) => needs,
-            Err(reason) => return Some(AccessError::Refused(reason.to_string())),
-        };
-        let missing = needs.into_iter().find(|need| !self.abilities.allow.covers(*need))?;
-        let (word, name) = (missing.word(), wormhole().name_of(self.space(chip, tile), offset));
-        let name = name.unwrap_or_default();
-        Some(AccessError::Refused(format!("writing {name} there needs --allow {word}")))
-    }
-
+    /// All pieces of a batch carry the time at which the batch had come.
     fn read_near(&mut self, chip: ChipId, device: u8, runs: &[Run], shot: &mut Snapshot) {
-        let mut rest = runs;
-        while !rest.is_empty() {
-            let mut bytes = 0;
-            let fits = |run: &&Run| {
-                bytes += run.len as usize;
-                bytes <= BATCH_BYTES
-            };
-            let count = rest.iter().take_while(fits).count().max(1);
-            let (now, later) = rest.split_at(count);
-            self.read_batch(chip, device, now, shot);
-            rest = later;
-        }
-    }
-
-    fn read_batch(&mut self, chip: ChipId, device: u8, runs: &[Run], shot: &mut Snapshot) {
-        let mut batch = self.access.bus.batch();
-        for run in runs {
-            if run.memory {
-                batch = batch.read(device, run.tile, run.offset, run.len);
-            } else {
-                for at in (run.offset..run.offset + u64::from(run.len)).step_by(4) {
-                    batch = batch.register(device, run.tile, at);
+        let (mut stamp, mut host) = (0, 0);
+        let Access { bus, latch, patience, .. } = &mut self.access;
+        read_near(bus, latch, *patience, device, runs, &mut |index, read| match read {
+            Ok((bytes, target_cycles)) => {
+                if stamp != target_cycles || host == 0 {
+                    (stamp, host) = (target_cycles, host_micros());
                 }
+                let addr = runs[index].span(chip).addr;
+                shot.pieces.push(Piece { addr, target_cycles, host_micros: host, bytes });
             }
-            batch = batch.now();
-        }
-        let mut answer = batch.run();
-        let host_micros = host_micros();
-        for run in runs {
-            let bytes = answer.take(run.len as usize).map(<[u8]>::to_vec);
-            match bytes.and_then(|bytes| Ok((bytes, answer.cycles()?))) {
-                Ok((bytes, target_cycles)) => {
-                    let Span { addr, .. } = run.span(chip);
-                    shot.pieces.push(Piece { addr, target_cycles, host_micros, bytes });
-                }
-                Err(reason) => shot.gaps.push(Gap { span: run.span(chip), reason }),
-            }
-        }
-        if let Some(reason) = self.off_the_bus(device, &shot.pieces) {
-            self.gone.insert(chip, reason.clone());
-            let lost = shot.pieces.extract_if(.., |piece| {
-                piece.addr.chip == chip && piece.bytes.iter().all(|&byte| byte == 0xFF)
-            });
-            shot.gaps.extend(lost.map(|piece| Gap {
-                span: Span { addr: piece.addr, len: piece.bytes.len() as u32 },
-                reason: reason.clone(),
-            }));
-        }
+            Err(reason) => shot.gaps.push(Gap { span: runs[index].span(chip), reason }),
+        });
     }
 
-    /// All ones may be a value or a dead bus; the node id of the ARC's NIU tells (wormhole.md 1.6).
-    fn off_the_bus(&mut self, device: u8, pieces: &[Piece]) -> Option<AccessError> {
-        let ones = |piece: &Piece| piece.bytes.iter().all(|&byte| byte == 0xFF);
-        if !pieces.iter().any(ones) {
-            return None;
-        }
-        let probe = self.access.bus.batch().bar_word(device, node_id_probe()?).run().word();
-        let gone = || AccessError::DeviceGone(format!("device {device} answers all ones"));
-        (probe.ok()? == u32::MAX).then(gone)
-    }
-
-    /// A far chip's ranges, one by one; once the chip itself does not answer, the rest is not tried
-    /// in this look.
-    fn read_far(&mut self, chip: ChipId, route: &Route, runs: &[Run], shot: &mut Snapshot) {
-        let mut silent = None;
+    /// A far chip's ranges, one by one. Once the chip itself does not answer it is latched, and the
+    /// rest is not tried.
+    fn read_far(
+        &mut self,
+        chip: ChipId,
+        route: &Route,
+        place: FarPlace,
+        runs: &[Run],
+        shot: &mut Snapshot,
+    ) {
+        let deadline_cycles = self.access.patience.chip_cycles;
+        let (mut began, mut late) = (None, None);
         for run in runs {
-            let read = match &silent {
-                Some(reason) => Err(AccessError::clone(reason)),
+            let silent = self.access.latch.far(place).or(late.as_ref()).cloned();
+            let read = match silent {
+                Some(reason) => Err(reason),
                 None => self.access.read(route, run.tile, run.offset, run.len),
             };
             match read {
-                Ok(read) => shot.pieces.push(Piece {
-                    addr: run.span(chip).addr,
-                    target_cycles: read.cycles,
-                    host_micros: host_micros(),
-                    bytes: read.bytes,
-                }),
+                Ok(Stamped { bytes, cycles }) => {
+                    let Span { addr, .. } = run.span(chip);
+                    let host_micros = host_micros();
+                    shot.pieces.push(Piece { addr, target_cycles: cycles, host_micros, bytes });
+                    let spent = cycles.saturating_sub(*began.get_or_insert(cycles));
+                    late = (spent > deadline_cycles)
+                        .then_some(AccessError::TimedOut { deadline_cycles });
+                }
                 Err(reason) => {
-                    if concerns_chip(&reason) {
-                        silent = Some(reason.clone());
+                    if concerns_chip(&reason) && late.is_none() {
+                        self.access.latch.lose_far(place, reason.clone());
                     }
                     shot.gaps.push(Gap { span: run.span(chip), reason });
                 }
             }
         }
+    }
+
+    /// The chip at this place.
+    fn chip_at(&self, is: impl Fn(&Route) -> bool) -> Option<ChipId> {
+        self.routes.iter().find(|(_, route)| is(route)).map(|(chip, _)| *chip)
     }
 }
 
@@ -230,33 +170,31 @@ impl Target for BarTarget {
     fn read(&mut self, plan: &Plan) -> Snapshot {
         let before = self.transactions();
         let mut shot = Snapshot::default();
-        // The Ethernet tiles of all chips come first: both ends of a link are compared, so their reads
-        // belong close together.
-        let mut wanted: BTreeMap<(bool, ChipId), Vec<Span>> = BTreeMap::new();
+        let mut wanted = Vec::with_capacity(plan.spans.len());
         for span in plan.spans.iter().filter(|span| span.len > 0) {
-            let chip = span.addr.chip;
-            let known = self.refusal(span).or_else(|| self.not_readable(span));
-            if let Some(reason) = known.or_else(|| self.gone.get(&chip).cloned()) {
-                shot.gaps.push(Gap { span: *span, reason });
-            } else {
-                let elsewhere = tile_kind(span.addr.tile) != TileKind::Eth;
-                wanted.entry((elsewhere, chip)).or_default().push(*span);
+            match self.guard.reading(span) {
+                Ok(stand) => wanted.push(Wanted::new(span, stand)),
+                Err(reason) => shot.gaps.push(Gap { span: *span, reason }),
             }
         }
+        wanted.sort_unstable_by_key(|wanted| (wanted.group, wanted.run.place()));
         // A queue that cannot be looked at fails again, with its reason, where it is used; a write
         // that did not arrive is told by the next call that can say so.
         self.late = self.late.take().or(self.access.flush().err());
-        let _ = self.access.begin();
-        for ((_, chip), spans) in wanted {
-            let Some(route) = self.routes.get(&chip).cloned() else { continue };
-            let remote = matches!(route, Route::Queue { .. });
-            let runs = merge(&spans, remote);
-            match &route {
-                Route::Pcie(device) => self.read_near(chip, *device, &runs, &mut shot),
-                Route::Queue { .. } => self.read_far(chip, &route, &runs, &mut shot),
+        let far =
+            |wanted: &Wanted| matches!(self.routes.get(&wanted.group.1), Some(Route::Queue { .. }));
+        let queues = wanted.iter().any(far);
+        if queues {
+            let _ = self.access.begin();
+        }
+        for chip in wanted.chunk_by(|a, b| a.group == b.group) {
+            if let Some(Wanted { group: (_, id), .. }) = chip.first() {
+                self.read_chip(*id, chip.iter().map(|wanted| wanted.run), &mut shot);
             }
         }
-        let _ = self.access.finish();
+        if queues {
+            let _ = self.access.finish();
+        }
         shot.pieces.sort_by_key(|piece| piece.addr);
         shot.transactions = self.transactions() - before;
         shot
@@ -264,11 +202,14 @@ impl Target for BarTarget {
 
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
         let span = Span { addr, len: bytes.len() as u32 };
-        if let Some(reason) = self.refusal(&span).or_else(|| self.not_writable(&span)) {
-            return Err(reason);
+        self.guard.writing(&span)?;
+        let route = self.routes.get(&addr.chip).cloned();
+        let route = route.ok_or_else(|| no_route(addr.chip))?;
+        if let Route::Queue { device, coord, .. } = route
+            && let Some(reason) = self.access.latch.far((device, coord))
+        {
+            return Err(reason.clone());
         }
-        let no_route = || AccessError::Unreachable(format!("there is no chip {}", addr.chip));
-        let route = self.routes.get(&addr.chip).cloned().ok_or_else(no_route)?;
         self.access.bus.announce(&format!("{} bytes at {addr}", bytes.len()));
         self.access.write(&route, addr.tile, addr.offset, bytes)
     }
@@ -294,9 +235,54 @@ impl Target for BarTarget {
         found
     }
 
+    fn transactions(&self) -> u64 {
+        self.access.bus.transactions()
+    }
+
+    fn latched(&self) -> Vec<Latched> {
+        let latch = &self.access.latch;
+        let near =
+            |device| self.chip_at(|route| *route == Route::Pcie(device)).unwrap_or(ChipId(0));
+        let far = |(at_device, at)| {
+            let is = |route: &Route| {
+                matches!(route, Route::Queue { device, coord, .. }
+                if (*device, *coord) == (at_device, at))
+            };
+            self.chip_at(is).unwrap_or(ChipId(0))
+        };
+        let one = |chip, tile, reason: &AccessError| Latched { chip, tile, reason: reason.clone() };
+        let devices = latch.devices().map(|(device, why)| one(near(device), None, why));
+        let tiles = latch.tiles().map(|(device, tile, why)| one(near(device), Some(tile), why));
+        let chips = latch.far_chips().map(|(place, why)| one(far(place), None, why));
+        devices.chain(tiles).chain(chips).collect()
+    }
+
+    fn clear_latch(&mut self) {
+        self.access.clear_latch();
+    }
+
     fn remarks(&mut self) -> Vec<String> {
         self.access.bus.remarks()
     }
+}
+
+/// A range that is to be read.
+struct Wanted {
+    /// The Ethernet tiles of all chips come first: both ends of a link are compared, so their reads
+    /// belong close together.
+    group: (bool, ChipId),
+    run: Run,
+}
+
+impl Wanted {
+    fn new(span: &Span, stand: Stand) -> Self {
+        let elsewhere = tile_kind(span.addr.tile) != TileKind::Eth;
+        Self { group: (elsewhere, span.addr.chip), run: Run::of(span, stand) }
+    }
+}
+
+fn no_route(chip: ChipId) -> AccessError {
+    AccessError::Unreachable(format!("there is no chip {chip}"))
 }
 
 /// Would every other access to the far chip fail as well?

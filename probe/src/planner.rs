@@ -1,8 +1,8 @@
 //! From what somebody wants to read to as few bus transactions as possible.
 
+use crate::bus::Batch;
 use crate::snapshot::Span;
-use crate::wormhole::is_memory;
-use layouts::{ChipId, NocAddr, NocXy};
+use layouts::{ChipId, NocAddr, NocXy, Stand};
 
 /// Memory between two wanted ranges is read along when it is shorter than another transaction is
 /// worth: on PCIe one read brings 64 bytes for the price of four (wormhole.md 1.4).
@@ -22,6 +22,11 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// What runs of one chip are sorted by.
+    pub(crate) fn place(&self) -> (NocXy, u64) {
+        (self.tile, self.offset)
+    }
+
     fn end(&self) -> u64 {
         self.offset + u64::from(self.len)
     }
@@ -30,15 +35,34 @@ impl Run {
         let addr = NocAddr { chip, tile: self.tile, offset: self.offset };
         Span { addr, len: self.len }
     }
+
+    /// What is read for a wanted range of at least one byte.
+    pub(crate) fn of(span: &Span, stand: Stand) -> Self {
+        let NocAddr { tile, offset, .. } = span.addr;
+        if stand == Stand::Registers {
+            return Self { tile, offset, len: span.len, memory: false };
+        }
+        // Memory is read as whole words, because PCIe windows want them.
+        let (start, end) = (offset & !3, (offset + u64::from(span.len)).next_multiple_of(4));
+        Self { tile, offset: start, len: (end - start) as u32, memory: true }
+    }
+
+    /// Adds the accesses of its first `len` bytes: memory in bulk, registers word by word.
+    pub(crate) fn read<'b>(&self, batch: Batch<'b>, device: u8, len: u32) -> Batch<'b> {
+        if self.memory {
+            return batch.read(device, self.tile, self.offset, len);
+        }
+        let words = (self.offset..self.offset + u64::from(len)).step_by(4);
+        words.fold(batch, |batch, at| batch.register(device, self.tile, at))
+    }
 }
 
-/// Merges the wanted ranges of one chip, sorted by address. Each wanted range lies in one run.
-pub(crate) fn merge(wanted: &[Span], remote: bool) -> Vec<Run> {
+/// Merges the wanted ranges of one chip, sorted by tile and address. Each wanted range lies in one
+/// run.
+pub(crate) fn merge(wanted: impl Iterator<Item = Run>, remote: bool) -> Vec<Run> {
     let bridge = if remote { FAR_BRIDGE_BYTES } else { NEAR_BRIDGE_BYTES };
-    let mut single: Vec<Run> = wanted.iter().map(run_of).collect();
-    single.sort_by_key(|run| (run.tile, run.offset));
-    let mut runs: Vec<Run> = Vec::with_capacity(single.len());
-    for next in single {
+    let mut runs: Vec<Run> = Vec::new();
+    for next in wanted {
         match runs.last_mut() {
             Some(run) if joins(run, &next, bridge) => {
                 run.len = (run.end().max(next.end()) - run.offset) as u32;
@@ -47,18 +71,6 @@ pub(crate) fn merge(wanted: &[Span], remote: bool) -> Vec<Run> {
         }
     }
     runs
-}
-
-fn run_of(span: &Span) -> Run {
-    let NocAddr { tile, offset, .. } = span.addr;
-    let memory = is_memory(tile, offset, span.len.into());
-    // Memory is read as whole words, because PCIe windows want them.
-    let (start, end) = (offset & !3, (offset + u64::from(span.len)).next_multiple_of(4));
-    if memory {
-        Run { tile, offset: start, len: (end - start) as u32, memory }
-    } else {
-        Run { tile, offset, len: span.len, memory }
-    }
 }
 
 fn joins(run: &Run, next: &Run, bridge: u64) -> bool {
@@ -78,7 +90,14 @@ mod tests {
     }
 
     fn ranges(wanted: &[Span], remote: bool) -> Vec<(u8, u64, u32)> {
-        merge(wanted, remote).iter().map(|r| (r.tile.x, r.offset, r.len)).collect()
+        let stand = |span: &Span| match span.addr.offset {
+            0xFFB0_0000.. => Stand::Registers,
+            _ => Stand::Memory,
+        };
+        let mut runs: Vec<Run> = wanted.iter().map(|span| Run::of(span, stand(span))).collect();
+        runs.sort_unstable_by_key(Run::place);
+        let merged = merge(runs.into_iter(), remote);
+        merged.iter().map(|r| (r.tile.x, r.offset, r.len)).collect()
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A machine is a machine: what silicon, simulators, the emulator and recordings have in common.
 
 use crate::bar::Holder;
+use crate::guard::Latched;
 use crate::snapshot::{AccessError, Plan, Snapshot};
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, Writing};
 use std::fmt;
@@ -172,6 +173,16 @@ pub trait Target: Send {
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {
         Vec::new()
     }
+    /// Bus transactions since it was opened; none where there is no bus.
+    fn transactions(&self) -> u64 {
+        0
+    }
+    /// What hung, and is not touched until [`Target::clear_latch`].
+    fn latched(&self) -> Vec<Latched> {
+        Vec::new()
+    }
+    /// Lets everything that is latched be tried again: a command that a person gave.
+    fn clear_latch(&mut self) {}
     /// What the machine itself found wrong since it was opened, one sentence each.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()

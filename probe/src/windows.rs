@@ -123,6 +123,14 @@ impl Windows {
         })
     }
 
+    /// The window does not show what it was to be pointed at.
+    pub(crate) fn forget_one(&mut self, window: u16) {
+        let slot = self.slots.iter_mut().flatten().find(|slot| slot.window == window);
+        if let Some(view) = slot.and_then(|slot| slot.view.take()) {
+            self.shown.remove(&view);
+        }
+    }
+
     /// After an error nobody knows which entries arrived: all are written again when next needed.
     pub(crate) fn forget(&mut self) {
         self.shown.clear();

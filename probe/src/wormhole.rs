@@ -1,6 +1,6 @@
 //! Short questions to the layouts that the access layer asks all the time.
 
-use layouts::{NocXy, Space, TileKind, wormhole};
+use layouts::{NocXy, Space, Stand, TileKind, wormhole};
 
 /// What stands at a place of the grid, harvesting aside; a router where nothing else does.
 pub(crate) fn tile_kind(tile: NocXy) -> TileKind {
@@ -14,9 +14,7 @@ pub(crate) fn eth_tile(channel: u8) -> NocXy {
 
 /// Is this range plain memory, where alignment and neighbours do not matter?
 pub(crate) fn is_memory(tile: NocXy, offset: u64, len: u64) -> bool {
-    let range = wormhole().ranges.at(Space::Tile(tile_kind(tile)), offset);
-    let within = |end| range.is_some_and(|range| range.memory && end <= range.end());
-    offset.checked_add(len).is_some_and(within)
+    wormhole().stand(Space::Tile(tile_kind(tile)), offset, len) == Some(Stand::Memory)
 }
 
 /// PCI config word 0 of a Wormhole: device and vendor.

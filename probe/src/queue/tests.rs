@@ -30,7 +30,11 @@ fn the_verified_command_of_the_reference() {
 }
 
 const E8: NocXy = NocXy { x: 9, y: 6 };
-const PATIENCE: Patience = Patience { deadline_cycles: 300_000, watchdog: Duration::from_mins(1) };
+const PATIENCE: Patience = Patience {
+    deadline_cycles: 300_000,
+    chip_cycles: 300_000_000,
+    watchdog: Duration::from_mins(1),
+};
 
 fn coord(x: u8) -> ChipCoord {
     ChipCoord { x, y: 0, rack: 0, shelf: 0 }

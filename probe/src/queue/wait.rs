@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 pub struct Patience {
     /// In the target's own time, per command.
     pub deadline_cycles: u64,
+    /// In the target's own time, for all of one chip in one look.
+    pub chip_cycles: u64,
     /// In host time: only to catch a dead driver or child.
     pub watchdog: Duration,
 }
@@ -16,7 +18,12 @@ pub struct Patience {
 impl Default for Patience {
     /// A yielding application answers within its yield period; 4 ms are ten times the slowest seen.
     fn default() -> Self {
-        Self { deadline_cycles: 4_000_000, watchdog: Duration::from_mins(1) }
+        // All of a chip's L1 in words through a queue takes less than a second.
+        Self {
+            deadline_cycles: 4_000_000,
+            chip_cycles: 1_000_000_000,
+            watchdog: Duration::from_mins(1),
+        }
     }
 }
 
@@ -39,7 +46,7 @@ impl Wait {
     /// Lets time pass, or says that there is none left.
     pub(super) fn go_on(&mut self, bus: &mut Bus, cycles: u64) -> Result<(), AccessError> {
         let waited = cycles - *self.first_cycles.get_or_insert(cycles);
-        let Patience { deadline_cycles, watchdog } = self.patience;
+        let Patience { deadline_cycles, watchdog, .. } = self.patience;
         if waited > deadline_cycles || self.started.elapsed() > watchdog {
             return Err(AccessError::TimedOut { deadline_cycles });
         }

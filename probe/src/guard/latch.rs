@@ -1,0 +1,124 @@
+//! What hung, and is not touched again until a person clears it.
+
+use crate::snapshot::AccessError;
+use layouts::{ChipCoord, NocXy};
+
+/// The grid's places; rows of ten.
+const PLACES: usize = 120;
+const COLUMNS: usize = 10;
+
+/// A far chip: the PCIe device that leads to it, and its place.
+pub(crate) type FarPlace = (u8, ChipCoord);
+
+/// What is known of one tile of a PCIe device.
+#[derive(Clone, Debug, Default)]
+struct Tile {
+    /// It has answered since the target was opened.
+    seen: bool,
+    hung: Option<AccessError>,
+}
+
+/// What is known of one PCIe device.
+#[derive(Clone, Debug)]
+struct Device {
+    /// The chip left the bus, or its NoC hangs.
+    lost: Option<AccessError>,
+    tiles: Vec<Tile>,
+}
+
+impl Default for Device {
+    fn default() -> Self {
+        Self { lost: None, tiles: vec![Tile::default(); PLACES] }
+    }
+}
+
+/// Everything that is latched on one target.
+#[derive(Debug, Default)]
+pub(crate) struct Latch {
+    /// By number.
+    devices: Vec<Device>,
+    far: Vec<(FarPlace, AccessError)>,
+}
+
+fn place(tile: NocXy) -> usize {
+    (usize::from(tile.y) * COLUMNS + usize::from(tile.x)).min(PLACES - 1)
+}
+
+impl Latch {
+    /// Why nothing of this device is touched, if so.
+    pub(crate) fn device(&self, device: u8) -> Option<&AccessError> {
+        self.devices.get(usize::from(device))?.lost.as_ref()
+    }
+
+    /// Why this tile is not touched, if so.
+    pub(crate) fn tile(&self, device: u8, tile: NocXy) -> Option<&AccessError> {
+        let known = self.devices.get(usize::from(device))?;
+        known.lost.as_ref().or_else(|| known.tiles[place(tile)].hung.as_ref())
+    }
+
+    /// Why a far chip is not asked, if so.
+    pub(crate) fn far(&self, chip: FarPlace) -> Option<&AccessError> {
+        let own = self.far.iter().find(|(at, _)| *at == chip).map(|(_, why)| why);
+        self.device(chip.0).or(own)
+    }
+
+    /// Has this tile answered since the target was opened?
+    pub(crate) fn seen(&self, device: u8, tile: NocXy) -> bool {
+        self.devices.get(usize::from(device)).is_some_and(|known| known.tiles[place(tile)].seen)
+    }
+
+    fn known(&mut self, device: u8) -> &mut Device {
+        let at = usize::from(device);
+        if self.devices.len() <= at {
+            self.devices.resize_with(at + 1, Device::default);
+        }
+        &mut self.devices[at]
+    }
+
+    /// The tile has answered.
+    pub(crate) fn answered(&mut self, device: u8, tile: NocXy) {
+        self.known(device).tiles[place(tile)].seen = true;
+    }
+
+    /// Nothing of this device is touched any more.
+    pub(crate) fn lose_device(&mut self, device: u8, reason: AccessError) {
+        self.known(device).lost.get_or_insert(reason);
+    }
+
+    /// This tile is not touched any more.
+    pub(crate) fn lose_tile(&mut self, device: u8, tile: NocXy, reason: AccessError) {
+        self.known(device).tiles[place(tile)].hung.get_or_insert(reason);
+    }
+
+    /// This far chip is not asked any more.
+    pub(crate) fn lose_far(&mut self, chip: FarPlace, reason: AccessError) {
+        if self.far(chip).is_none() {
+            self.far.push((chip, reason));
+        }
+    }
+
+    /// Devices that are not touched, and why.
+    pub(crate) fn devices(&self) -> impl Iterator<Item = (u8, &AccessError)> {
+        let lost = (0..).zip(&self.devices);
+        lost.filter_map(|(device, known)| Some((device, known.lost.as_ref()?)))
+    }
+
+    /// Tiles that are not touched, and why.
+    pub(crate) fn tiles(&self) -> impl Iterator<Item = (u8, NocXy, &AccessError)> {
+        let xy = |at| NocXy { x: (at % COLUMNS) as u8, y: (at / COLUMNS) as u8 };
+        (0..).zip(&self.devices).flat_map(move |(device, known)| {
+            let hung = known.tiles.iter().enumerate();
+            hung.filter_map(move |(at, tile)| Some((device, xy(at), tile.hung.as_ref()?)))
+        })
+    }
+
+    /// Far chips that are not asked, and why.
+    pub(crate) fn far_chips(&self) -> impl Iterator<Item = (FarPlace, &AccessError)> {
+        self.far.iter().map(|(chip, reason)| (*chip, reason))
+    }
+
+    /// A person wants all of it tried again; every tile is probed again before a block.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
