@@ -1,0 +1,117 @@
+//! A machine that can be made sick: it answers as silicon does when tiles, a NoC or the bus are dead.
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test uses its part")]
+
+use layouts::{NocXy, wormhole};
+use probe::bar::{Bar, BarOp, Order, ends_in_ones};
+use probe::snapshot::AccessError;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// What is wrong, and what was done all the same.
+#[derive(Default)]
+pub struct State {
+    /// Tiles of device 0 that answer all ones.
+    pub dead: BTreeSet<NocXy>,
+    /// Tiles of device 0 to which nothing that is written arrives.
+    pub deaf: BTreeSet<NocXy>,
+    /// No tile answers.
+    pub noc: bool,
+    /// Nothing answers.
+    pub bus: bool,
+    /// A word that somebody else reads before our next batch, through a window of his own.
+    pub foreign: Option<(NocXy, u64)>,
+    /// Reads of each tile, in operations.
+    pub reads: BTreeMap<NocXy, usize>,
+    /// All operations that cross the bus.
+    pub transactions: u64,
+    windows: BTreeMap<u16, NocXy>,
+}
+
+/// A machine with a handle on what is wrong with it.
+pub struct Sick {
+    inner: Box<dyn Bar>,
+    state: Arc<Mutex<State>>,
+}
+
+/// The handle.
+#[derive(Clone)]
+pub struct Handle(Arc<Mutex<State>>);
+
+impl Handle {
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap()
+    }
+}
+
+impl Sick {
+    pub fn new(inner: Box<dyn Bar>) -> (Self, Handle) {
+        let state = Arc::new(Mutex::new(State::default()));
+        (Self { inner, state: Arc::clone(&state) }, Handle(state))
+    }
+}
+
+impl Sick {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+}
+
+impl State {
+    /// The tile that BAR0 shows at an offset.
+    fn shown(&self, offset: u64) -> Option<NocXy> {
+        let bar = &wormhole().bar;
+        let holds = |index: &u16| {
+            let window = bar.window(*index).unwrap();
+            (window.base..window.base + window.bytes).contains(&offset)
+        };
+        self.windows.get(&(0..bar.window_count()).find(holds)?).copied()
+    }
+
+    /// Does an access to BAR0 bring nothing?
+    fn is_lost(&self, tile: Option<NocXy>) -> bool {
+        self.bus || tile.is_some_and(|tile| self.noc || self.dead.contains(&tile))
+    }
+}
+
+impl Bar for Sick {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        let foreign = self.state().foreign.take();
+        if let Some((NocXy { x, y }, offset)) = foreign {
+            let page = offset & !0xF_FFFF;
+            let point = BarOp::Point { device: 0, window: 155, x, y, page, order: Order::Strict };
+            let at = wormhole().bar.window(155).unwrap().base + (offset - page);
+            let load = BarOp::Read { device: 0, bar: 0, offset: at, len: 4 };
+            self.inner.submit(&[point, load], &mut Vec::new())?;
+        }
+        for op in batch {
+            let mut state = self.state();
+            state.transactions += u64::from(op.is_transaction());
+            match op {
+                BarOp::EndIfOnes { len } if ends_in_ones(answer, *len) => return Ok(()),
+                BarOp::Read { device: 0, offset, len, .. } => {
+                    let tile = state.shown(*offset);
+                    if let Some(tile) = tile {
+                        *state.reads.entry(tile).or_default() += 1;
+                    }
+                    if state.is_lost(tile) {
+                        answer.extend(std::iter::repeat_n(0xFF, *len as usize));
+                        continue;
+                    }
+                }
+                BarOp::Write { device: 0, offset, .. } => {
+                    let tile = state.shown(*offset);
+                    if state.is_lost(tile) || tile.is_some_and(|tile| state.deaf.contains(&tile)) {
+                        continue;
+                    }
+                }
+                BarOp::Point { device: 0, window, x, y, .. } => {
+                    state.windows.insert(*window, NocXy { x: *x, y: *y });
+                }
+                _ => {}
+            }
+            drop(state);
+            self.inner.submit(std::slice::from_ref(op), answer)?;
+        }
+        Ok(())
+    }
+}

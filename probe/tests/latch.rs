@@ -1,0 +1,183 @@
+//! What hangs is noticed at its first answer, and left alone until a person wants it tried again.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+#[path = "common/sick.rs"]
+mod sick;
+
+use layouts::{ChipId, NocAddr, NocXy};
+use probe::Patience;
+use probe::emulator_bar::EmulatorBar;
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::{Scene, Workload};
+use probe::snapshot::{Plan, Snapshot, Span};
+use probe::target::{Abilities, Allow, Target};
+use sick::{Handle, Sick};
+
+const TILE: NocXy = NocXy { x: 1, y: 2 };
+const OTHER: NocXy = NocXy { x: 3, y: 3 };
+
+fn span(chip: u16, tile: NocXy, offset: u64, len: u32) -> Span {
+    Span { addr: NocAddr { chip: ChipId(chip), tile, offset }, len }
+}
+
+fn read(target: &mut BarTarget, spans: &[Span]) -> Snapshot {
+    target.read(&Plan { spans: spans.to_vec() })
+}
+
+fn abilities() -> Abilities {
+    Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() }
+}
+
+/// Bare chips, and a handle on what is wrong with them.
+fn open(patience: Patience) -> (BarTarget, Handle) {
+    let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
+    let (bar, handle) = Sick::new(Box::new(EmulatorBar::new(mesh)));
+    (BarTarget::open("sick", Box::new(bar), abilities(), patience).unwrap(), handle)
+}
+
+/// The gap of a range, in words.
+fn gap(shot: &Snapshot, of: Span) -> String {
+    let gap = shot.gaps.iter().find(|gap| gap.span == of);
+    gap.unwrap_or_else(|| panic!("{:?}", shot.gaps)).reason.to_string()
+}
+
+#[test]
+fn a_hung_tile_is_left_alone_until_it_is_cleared() {
+    let (mut target, handle) = open(Patience::default());
+    handle.state().dead.insert(TILE);
+    let words: Vec<Span> = (0..16).map(|i| span(0, TILE, i * 0x1000, 4)).collect();
+    let fine = span(0, OTHER, 0x100, 4);
+    let shot = read(&mut target, &[&words[..], &[fine]].concat());
+    let says = "unreachable: tile 1-2 hangs: it answers all ones, its node id too";
+    assert_eq!(words.iter().map(|word| gap(&shot, *word)).collect::<Vec<_>>(), vec![says; 16]);
+    assert!(shot.bytes(fine.addr, 4).is_ok());
+    assert_eq!(handle.state().reads[&TILE], 2, "one word, and one question for its node id");
+
+    let before = handle.state().transactions;
+    let shot = read(&mut target, &words);
+    assert_eq!((shot.transactions, shot.gaps.len()), (0, 16));
+    let refused = target.write(words[0].addr, &[1; 4]).unwrap_err().to_string();
+    assert_eq!(refused, says);
+    assert_eq!(handle.state().transactions, before);
+    let latched = target.latched();
+    assert_eq!((latched[0].chip, latched[0].tile, latched.len()), (ChipId(0), Some(TILE), 1));
+
+    handle.state().dead.clear();
+    assert_eq!(read(&mut target, &words).gaps.len(), 16, "nobody cleared it");
+    target.clear_latch();
+    assert_eq!(target.latched(), []);
+    assert_eq!(read(&mut target, &words).gaps, []);
+}
+
+#[test]
+fn all_ones_may_be_a_value() {
+    let (mut target, handle) = open(Patience::default());
+    let ones = span(0, TILE, 0x8000, 0x1000);
+    target.write(ones.addr, &[0xFF; 0x1000]).unwrap();
+    target.write(span(0, TILE, 0, 4).addr, &[7; 4]).unwrap();
+    let words = [span(0, TILE, 0, 4), span(0, TILE, 0x8100, 4), span(0, TILE, 0x8F00, 4)];
+    for wanted in [&words[..], &[ones, span(0, OTHER, 0, 8)]] {
+        let shot = read(&mut target, wanted);
+        assert_eq!(shot.gaps, []);
+        assert_eq!(target.latched(), []);
+        let last = wanted[wanted.len() - 1];
+        assert_eq!(shot.bytes(last.addr, last.len).unwrap().len(), last.len as usize);
+    }
+    let shot = read(&mut target, &[ones]);
+    assert_eq!(shot.bytes(ones.addr, 0x1000).unwrap(), [0xFF; 0x1000]);
+    // The tile is asked for its node id once in a look, however many values of ones it holds.
+    let before = handle.state().reads[&TILE];
+    assert_eq!(read(&mut target, &words).gaps, []);
+    assert_eq!(handle.state().reads[&TILE] - before, 3 + 2, "node id and clock gate");
+}
+
+#[test]
+fn a_tile_is_probed_before_its_first_block_only() {
+    let (mut target, handle) = open(Patience::default());
+    let block = span(0, TILE, 0x1000, 0x400);
+    assert_eq!(read(&mut target, &[block]).gaps, []);
+    assert_eq!(handle.state().reads[&TILE], 2);
+    assert_eq!(read(&mut target, &[block]).gaps, []);
+    assert_eq!(handle.state().reads[&TILE], 3);
+    handle.state().dead.insert(OTHER);
+    assert_eq!(read(&mut target, &[span(0, OTHER, 0, 0x400)]).gaps.len(), 1);
+    assert_eq!(handle.state().reads[&OTHER], 2, "no block of a tile that never answered");
+}
+
+#[test]
+fn a_dead_tile_is_not_written_to() {
+    let (mut target, handle) = open(Patience::default());
+    handle.state().dead.insert(TILE);
+    let error = target.write(span(0, TILE, 0x100, 4).addr, &[1; 4]).unwrap_err().to_string();
+    assert!(error.contains("tile 1-2 hangs"), "{error}");
+    assert_eq!(handle.state().reads[&TILE], 2);
+}
+
+#[test]
+fn a_hung_noc_and_a_chip_off_the_bus_are_told_apart() {
+    type Fault = fn(&Handle);
+    let noc: Fault = |handle| handle.state().noc = true;
+    let bus: Fault = |handle| handle.state().bus = true;
+    for (break_it, says) in [
+        (noc, "unreachable: the NoC of device 0 hangs: its ARC tile answers all ones over it"),
+        (bus, "device gone: device 0 answers all ones, its ARC's node id too"),
+    ] {
+        let (mut target, handle) = open(Patience::default());
+        let wanted = [span(0, TILE, 0x100, 4), span(0, OTHER, 0x100, 64)];
+        assert_eq!(read(&mut target, &wanted).gaps, []);
+        break_it(&handle);
+        let shot = read(&mut target, &wanted);
+        assert_eq!([gap(&shot, wanted[0]), gap(&shot, wanted[1])], [says; 2]);
+        assert_eq!(handle.state().reads.get(&OTHER), Some(&2), "read before it broke only");
+        assert_eq!(read(&mut target, &wanted).transactions, 0);
+        assert_eq!(target.latched()[0].tile, None);
+    }
+}
+
+#[test]
+fn the_emulators_own_hang_is_latched() {
+    let (mut target, handle) = open(Patience::default());
+    let wanted = [span(0, TILE, 0x100, 4), span(0, OTHER, 0x100, 64)];
+    assert_eq!(read(&mut target, &wanted).gaps, []);
+    // Somebody else reads what is never answered (wormhole.md 1.7), which takes the chip's bus along.
+    handle.state().foreign = Some((NocXy { x: 2, y: 2 }, 0xFFB1_1030));
+    let shot = read(&mut target, &wanted);
+    let says = "device gone: device 0 answers all ones, its ARC's node id too";
+    assert_eq!([gap(&shot, wanted[0]), gap(&shot, wanted[1])], [says; 2]);
+    assert_eq!(read(&mut target, &wanted).transactions, 0);
+}
+
+#[test]
+fn a_far_chip_behind_a_dead_queue_is_asked_once() {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Workload::Idle, ..Scene::new("n300") };
+    let (bar, handle) = Sick::new(scene.build(&mut images).unwrap().into_bar());
+    let mut target =
+        BarTarget::open("far", Box::new(bar), abilities(), Patience::default()).unwrap();
+    let far = [span(1, TILE, 0x2_0000, 64), span(1, OTHER, 0x2_0000, 4)];
+    assert_eq!(read(&mut target, &far).gaps, []);
+    for channel in 0..16 {
+        handle.state().deaf.insert(layouts::wormhole().eth_channel(channel).unwrap());
+    }
+    let shot = read(&mut target, &far);
+    let says = "timed out after 4000000 cycles";
+    assert_eq!([gap(&shot, far[0]), gap(&shot, far[1])], [says; 2]);
+    let again = read(&mut target, &far);
+    assert_eq!((again.transactions, gap(&again, far[0]).as_str()), (0, says));
+    assert_eq!((target.latched()[0].chip, target.latched()[0].tile), (ChipId(1), None));
+    handle.state().deaf.clear();
+    target.clear_latch();
+    assert_eq!(read(&mut target, &far).gaps, []);
+}
+
+#[test]
+fn a_chip_has_its_time_and_no_more() {
+    let patience = Patience { chip_cycles: 1, ..Patience::default() };
+    let (mut target, _) = open(patience);
+    let large = [span(0, TILE, 0, 0x10_0000), span(0, OTHER, 0, 0x10_0000)];
+    let shot = read(&mut target, &large);
+    assert!(shot.bytes(large[0].addr, large[0].len).is_ok());
+    assert_eq!(gap(&shot, large[1]), "timed out after 1 cycles");
+    assert_eq!(target.latched(), [], "slow is not hung");
+}
