@@ -35,8 +35,11 @@ pub const PROFILE: &str = "silicon";
 
 /// A far chip may have to wait for an application that seldom yields, and this host for its scheduler:
 /// the cycles are nanoseconds of host time here. The vendor's library waits for 5 s.
-pub(crate) const PATIENCE: Patience =
-    Patience { deadline_cycles: 250_000_000, watchdog: Duration::from_mins(1) };
+pub(crate) const PATIENCE: Patience = Patience {
+    deadline_cycles: 250_000_000,
+    chip_cycles: 2_000_000_000,
+    watchdog: Duration::from_mins(1),
+};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! All ones may be a value or a dead bus: who still answers tells (wormhole.md 1.6).
 
 use crate::bus::Bus;
+use crate::planner::Run;
 use crate::snapshot::AccessError;
 use crate::wormhole::{node_id_probe, tile_kind};
 use layouts::{NocXy, Space, TileKind, wormhole};
@@ -21,17 +22,18 @@ pub(super) enum Verdict {
 }
 
 /// Asks, from the host outwards and no further than the first that does not answer: the ARC's NIU
-/// in BAR0, the same register over the NoC, the tile's own NIU. Gives the time as well; `since` is
-/// when the accesses in doubt began.
+/// in BAR0, the same register over the NoC, the tile's own NIU. Gives the time as well. `run` is
+/// what was answered in ones, in a batch that began at `since`.
 ///
 /// # Errors
 /// When the machine itself is gone.
 pub(super) fn confirm(
     bus: &mut Bus,
     device: u8,
-    tile: NocXy,
+    run: &Run,
     since: u64,
 ) -> Result<(Verdict, u64), AccessError> {
+    let tile = run.tile;
     let arc = wormhole().arc_tile();
     let mut batch = bus.batch().now();
     if let Some(probe) = node_id_probe() {
@@ -48,7 +50,6 @@ pub(super) fn confirm(
     let noc = on_the_bus && answer.word()? != u32::MAX;
     let endpoint = noc && answer.word()? != u32::MAX;
     let clocked = endpoint && (!has_clock_gate(tile) || answer.word()? & CLOCK_OFF == 0);
-    let late = now.saturating_sub(since) > UNANSWERED_CYCLES;
     let verdict = match (on_the_bus, noc, endpoint, clocked) {
         (false, ..) => Verdict::Device(AccessError::DeviceGone(format!(
             "device {device} answers all ones, its ARC's node id too"
@@ -62,13 +63,23 @@ pub(super) fn confirm(
         (_, _, _, false) => Verdict::Tile(AccessError::Unreachable(format!(
             "the clock of tile {tile} is switched off"
         ))),
-        _ if late => Verdict::Tile(AccessError::Unreachable(format!(
-            "tile {tile} hangs: it answers all ones, and only after {} ms",
-            now.saturating_sub(since) / 1_000_000
-        ))),
+        _ if now.saturating_sub(since) > UNANSWERED_CYCLES => alone(bus, device, run)?,
         _ => Verdict::Value,
     };
     Ok((verdict, now))
+}
+
+/// The batch took very long: did this word take so long by itself?
+fn alone(bus: &mut Bus, device: u8, run: &Run) -> Result<Verdict, AccessError> {
+    let mut answer = run.read(bus.batch().now(), device, 4).now().run();
+    let (began, word, ended) = (answer.cycles()?, answer.word()?, answer.cycles()?);
+    let took = ended.saturating_sub(began);
+    if word != u32::MAX || took <= UNANSWERED_CYCLES {
+        return Ok(Verdict::Value);
+    }
+    let (tile, took) = (run.tile, took / 1_000_000);
+    let why = format!("tile {tile} hangs: it answers all ones, and only after {took} ms");
+    Ok(Verdict::Tile(AccessError::Unreachable(why)))
 }
 
 /// Bit of NIU_CFG_0 that switches the tile's clock off (wormhole.md 3.3).

@@ -194,8 +194,9 @@ impl Near<'_> {
         held: Vec<(usize, Vec<u8>)>,
         last: Option<Vec<u8>>,
     ) -> Result<usize, AccessError> {
-        let tile = self.runs[index].tile;
-        let confirmed = confirm(self.bus, self.device, tile, began);
+        let run = &self.runs[index];
+        let tile = run.tile;
+        let confirmed = confirm(self.bus, self.device, run, began);
         let now = confirmed.as_ref().map_or(began, |(_, now)| *now);
         for (index, bytes) in held {
             (self.take)(index, Ok((bytes, now)));
