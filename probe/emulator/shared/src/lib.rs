@@ -29,6 +29,8 @@ pub mod entry;
 #[allow(unsafe_code, reason = "functions of the client are called")]
 mod host_memory;
 mod machine;
+mod soc_descriptor;
 
 pub use host_memory::{DmaRead, DmaWrite};
-pub use machine::MESH;
+pub use machine::{DEFAULT_MESH, MESH};
+pub use soc_descriptor::soc_descriptor;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub const MESH: &str = "MESHSCOPE_MESH";
 
 /// The mesh if the variable is not set.
-const DEFAULT_MESH: &str = "n300";
+pub const DEFAULT_MESH: &str = "n300";
 
 /// A machine that goes wrong goes wrong often; the first conditions tell why.
 const MOST_REMARKS: usize = 16;
@@ -40,14 +40,9 @@ impl Machine {
 
     /// The machine that these words name, as they stand after `emulator:`.
     pub(crate) fn new(words: &str) -> Result<Self, String> {
-        let spec = TargetSpec::parse(&format!("emulator:{words}"));
-        let TargetSpec::Emulator(scene) = spec.map_err(|error| error.to_string())? else {
-            return Err("that is no emulated mesh".to_owned());
-        };
         let starts = |setting: &str| STARTED_BY.iter().any(|key| setting.starts_with(key));
         let started = words.split(',').any(starts);
-        let (mut images, _) = ImageMap::firmware();
-        let mut mesh = scene.power_on(&images).map_err(|error| error.to_string())?;
+        let PoweredOn { scene, mut images, mut mesh } = power_on(words)?;
         mesh.set_host_memory(Arc::new(Callbacks));
         let bar = EmulatorBar::new(mesh);
         let bar = if started { start(&scene, bar, &mut images)? } else { bar };
@@ -67,6 +62,24 @@ impl Machine {
         }
         done
     }
+}
+
+/// A scene, and its mesh before anything ran on it.
+pub(crate) struct PoweredOn {
+    scene: Scene,
+    images: ImageMap,
+    pub(crate) mesh: Mesh,
+}
+
+/// Understands the words and powers the mesh on.
+pub(crate) fn power_on(words: &str) -> Result<PoweredOn, String> {
+    let spec = TargetSpec::parse(&format!("emulator:{words}"));
+    let TargetSpec::Emulator(scene) = spec.map_err(|error| error.to_string())? else {
+        return Err("that is no emulated mesh".to_owned());
+    };
+    let (images, _) = ImageMap::firmware();
+    let mesh = scene.power_on(&images).map_err(|error| error.to_string())?;
+    Ok(PoweredOn { scene, images, mesh })
 }
 
 /// One line to whoever runs the client; its standard output belongs to itself.

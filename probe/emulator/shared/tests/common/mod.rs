@@ -41,6 +41,14 @@ impl Client {
         // SAFETY: all tests of this process wait for their turn before they touch the environment, and the
         // library reads it only when it is told to begin.
         unsafe { std::env::set_var("MESHSCOPE_MESH", mesh) };
+        Self::begin(turn)
+    }
+
+    pub fn on_environment() -> Self {
+        Self::begin(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn begin(turn: MutexGuard<'static, ()>) -> Self {
         // SAFETY: the library is ours and does nothing when it is loaded.
         let library = unsafe { Library::new(library()).unwrap() };
         let client = Self { library, _turn: turn };
@@ -57,6 +65,11 @@ impl Client {
         let name = "libttsim_pci_config_rd32";
         // SAFETY: the documented signature.
         unsafe { self.library.get::<extern "C" fn(u32, u32) -> u32>(name).unwrap()(bdf, offset) }
+    }
+
+    pub fn config_function(&self) -> extern "C" fn(u32, u32) -> u32 {
+        // SAFETY: the documented signature; the library stays loaded for as long as the client uses it.
+        unsafe { *self.library.get("libttsim_pci_config_rd32").unwrap() }
     }
 
     pub fn set_config(&self, bdf: u32, offset: u32, value: u32) {

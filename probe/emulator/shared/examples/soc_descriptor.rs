@@ -1,0 +1,18 @@
+//! Prints the `soc_descriptor.yaml` that UMD wants beside the library, for the mesh that `MESHSCOPE_MESH` names.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words = std::env::var(meshscope_ttsim::MESH);
+    let words = words.as_deref().unwrap_or(meshscope_ttsim::DEFAULT_MESH);
+    match meshscope_ttsim::soc_descriptor(words) {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("{words}: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
