@@ -234,15 +234,9 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The answer, which may have ended at ones.
-    ///
-    /// # Errors
-    /// What kept the batch from being carried out.
-    pub(crate) fn arrived(self) -> Result<Self, AccessError> {
-        match self.error {
-            Some(error) => Err(error),
-            None => Ok(self),
-        }
+    /// What kept the batch from being carried out to its end; not ones, at which it was told to end.
+    pub(crate) fn error(&self) -> Option<&AccessError> {
+        self.error.as_ref()
     }
 
     /// The clock reading at the end of a batch that nothing ended early.

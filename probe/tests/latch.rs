@@ -181,3 +181,18 @@ fn a_chip_has_its_time_and_no_more() {
     assert_eq!(gap(&shot, large[1]), "timed out after 1 cycles");
     assert_eq!(target.latched(), [], "slow is not hung");
 }
+
+#[test]
+fn a_machine_that_times_out_by_itself_is_believed_and_the_rest_is_read() {
+    let (mut target, handle) = open(Patience::default());
+    handle.state().slow.insert(TILE);
+    let (before, after) = (NocXy { x: 1, y: 1 }, OTHER);
+    let spans = [before, TILE, after].map(|tile| span(0, tile, 0x100, 64));
+    let shot = read(&mut target, &spans);
+    assert!(shot.bytes(spans[0].addr, 64).is_ok() && shot.bytes(spans[2].addr, 64).is_ok());
+    let says = "unreachable: tile 1-2 hangs: timed out after 100000000 cycles";
+    assert_eq!(gap(&shot, spans[1]), says);
+    let reads = handle.state().reads[&TILE];
+    assert_eq!(gap(&read(&mut target, &spans), spans[1]), says);
+    assert_eq!(handle.state().reads[&TILE], reads, "it is left alone");
+}

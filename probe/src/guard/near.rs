@@ -106,7 +106,11 @@ impl Near<'_> {
             return self.refuse(at, &reason);
         }
         let (end, parts, answer) = self.ask(at);
-        match answer.and_then(|answer| self.hand_out(end, &parts, answer)) {
+        let handed = match answer.error().cloned() {
+            Some(reason) => self.break_off(&parts, answer, reason),
+            None => self.hand_out(end, &parts, answer),
+        };
+        match handed {
             Ok(next) => next,
             Err((from, reason)) => {
                 if matches!(reason, AccessError::DeviceGone(_)) {
@@ -121,7 +125,7 @@ impl Near<'_> {
     }
 
     /// Sends the batch. What is latched gets its reason, and is not in it.
-    fn ask(&mut self, at: usize) -> (usize, Vec<Part>, Result<Answer, Broken>) {
+    fn ask(&mut self, at: usize) -> (usize, Vec<Part>, Answer) {
         let device = self.device;
         let mut batch = self.bus.batch().now();
         let mut parts = Vec::with_capacity(self.runs.len() - at);
@@ -150,7 +154,51 @@ impl Near<'_> {
             }
             parts.push(Part { index, probe });
         }
-        (end, parts, batch.now().run().arrived().map_err(|reason| (at, reason)))
+        (end, parts, batch.now().run())
+    }
+
+    /// The machine itself gave up at some range: what came before it counts, from when the batch began.
+    fn break_off(
+        &mut self,
+        parts: &[Part],
+        mut answer: Answer,
+        reason: AccessError,
+    ) -> Result<usize, Broken> {
+        let began = answer.cycles().unwrap_or_default();
+        for part in parts {
+            let run = &self.runs[part.index];
+            if part.probe {
+                answer.skip(PROBE_BYTES as usize);
+            }
+            let Ok(bytes) = answer.take(run.len as usize) else {
+                return self.unanswered(part.index, reason);
+            };
+            (self.take)(part.index, Ok((bytes.to_vec(), began)));
+            self.latch.answered(self.device, run.tile);
+        }
+        Err((self.runs.len(), reason))
+    }
+
+    /// A tile that the machine timed out at hangs, if no more than the tile does; it is not asked again.
+    fn unanswered(&mut self, index: usize, reason: AccessError) -> Result<usize, Broken> {
+        if !matches!(reason, AccessError::TimedOut { .. }) {
+            return Err((index, reason));
+        }
+        let run = &self.runs[index];
+        // The machine has timed the access alone, so that nothing is left to be timed.
+        let confirmed = confirm(self.bus, self.device, run, u64::MAX);
+        match confirmed.map_err(|error| (index, error))?.0 {
+            Verdict::Device(worse) => {
+                self.latch.lose_device(self.device, worse.clone());
+                Err((index, worse))
+            }
+            Verdict::Tile(_) | Verdict::Value => {
+                let why = AccessError::Unreachable(format!("tile {} hangs: {reason}", run.tile));
+                self.latch.lose_tile(self.device, run.tile, why.clone());
+                (self.take)(index, Err(why));
+                Ok(index + 1)
+            }
+        }
     }
 
     /// Takes the answer apart; where it ends in ones, finds out why.

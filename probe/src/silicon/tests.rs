@@ -109,6 +109,24 @@ fn a_mesh_is_found_and_read_through_the_driver() {
 }
 
 #[test]
+fn what_was_read_before_the_end_is_kept() {
+    let card = card(0x1234_5678);
+    let bar = Box::new(one(&card));
+    let mut target =
+        BarTarget::open("silicon", bar, Abilities::default(), super::PATIENCE).unwrap();
+    let span = |x| {
+        let addr = NocAddr { chip: ChipId(0), tile: NocXy { x, y: 1 }, offset: L1 };
+        Span { addr, len: 4 }
+    };
+    // The window onto the second tile is pointed when the card is reset already.
+    card.state.lock().unwrap().points_left = 1;
+    let shot = target.read(&Plan { spans: vec![span(1), span(2)] });
+    assert_eq!(shot.word(span(1).addr), Ok(0x1234_5678));
+    assert!(matches!(shot.word(span(2).addr), Err(AccessError::DeviceGone(_))));
+    assert_eq!((shot.pieces.len(), shot.gaps.len()), (1, 1));
+}
+
+#[test]
 fn fewer_windows_do_and_none_is_an_error() {
     let card = card(7);
     card.state.lock().unwrap().taken.extend((0..166).chain(167..186));
@@ -235,7 +253,10 @@ fn files_that_are_no_devices_are_not_opened() {
     std::fs::create_dir_all(folder.join("1")).unwrap();
     std::fs::create_dir_all(folder.join("by-id")).unwrap();
     std::fs::write(folder.join("0"), "plain").unwrap();
-    assert_eq!(driver.devices().unwrap(), [0, 1]);
+    std::os::unix::fs::symlink("/dev/null", folder.join("3")).unwrap();
+    assert_eq!(driver.devices().unwrap(), [0, 1, 3]);
+    let other = SiliconBar::over(&driver, &[3]).err().unwrap();
+    assert!(other.to_string().contains("is a device of another driver"), "{other}");
     let error = |number| driver.open(number).err().unwrap();
     assert!(
         error(0).to_string().ends_with("0 is a plain file, not a device of the tenstorrent driver")

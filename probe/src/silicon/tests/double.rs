@@ -37,6 +37,8 @@ pub(super) struct State {
     pub(super) calls: Vec<(u32, Vec<u8>)>,
     /// From now on the driver knows the device no more.
     pub(super) gone: bool,
+    /// So many windows are still pointed; then the card is reset.
+    pub(super) points_left: usize,
     /// Words of all tiles, by x, y and address.
     pub(super) words: BTreeMap<(u16, u16, u64), u32>,
 }
@@ -69,6 +71,7 @@ impl Card {
             ours_locked: Vec::new(),
             calls: Vec::new(),
             gone: false,
+            points_left: usize::MAX,
             words,
         };
         let card = Arc::new(Self { memory, state: Mutex::new(state) });
@@ -219,7 +222,11 @@ impl Node for Open {
                 put(argument, 24, &(WINDOWS + window(index).0).to_le_bytes());
                 put(argument, 32, &((7 << 36) + window(index).0).to_le_bytes());
             }
-            (0xFA0D, 48) => self.0.point(&state, argument),
+            (0xFA0D, 48) if state.points_left == 0 => self.0.memory.set_len(0)?,
+            (0xFA0D, 48) => {
+                state.points_left -= 1;
+                self.0.point(&state, argument);
+            }
             (number, len) => panic!("request {number:#x} with {len} bytes"),
         }
         Ok(())
