@@ -86,6 +86,9 @@ impl Wormhole {
         let end = offset.checked_add(len).filter(|end| *end <= range.end());
         let past = || Reason::PastEnd { range: range.name.clone(), end: range.end() };
         let end = end.ok_or_else(past)?;
+        if !(range.memory || offset.is_multiple_of(WORD) && len.is_multiple_of(WORD)) {
+            return Err(Reason::Unaligned { range: range.name.clone() });
+        }
         let mut needs = if range.memory {
             self.writing_memory(range, offset..end)
         } else {

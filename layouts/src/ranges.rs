@@ -138,7 +138,7 @@ impl fmt::Display for Reason {
             }
             Self::PastEnd { range, end } => write!(f, "runs past the end of {range} at {end:#x}"),
             Self::Unaligned { range } => {
-                write!(f, "{range} holds registers, which are read as aligned 4-byte words")
+                write!(f, "{range} holds registers, which are aligned 4-byte words")
             }
             Self::Private { range, why } => write!(f, "{range} is private to the core: {why}"),
             Self::Forbidden { name, why } => write!(f, "{name}: {why}"),

@@ -110,10 +110,7 @@ fn the_allow_list_gives_reasons() {
         "tdma: a TDMA read can block on a FIFO, hang the NoC and then the host (tt-umd #1673)"
     );
     assert_eq!(ask(ETH, 0xFFB2_0050, 4), "niu0.clear_outstanding: it is not for reading");
-    assert_eq!(
-        ask(ETH, 0xFFB2_002E, 2),
-        "niu0 holds registers, which are read as aligned 4-byte words"
-    );
+    assert_eq!(ask(ETH, 0xFFB2_002E, 2), "niu0 holds registers, which are aligned 4-byte words");
     assert_eq!(ask(ETH, 0xFFB2_0034, 4), "nothing is known to stand at 0xffb20034");
     assert_eq!(ask(ETH, u64::MAX, 4), "nothing is known to stand at 0xffffffffffffffff");
     assert_eq!(ask(ETH, 0, u64::MAX), "runs past the end of l1 at 0x40000");

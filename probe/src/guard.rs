@@ -1,10 +1,13 @@
 //! The safe access layer: what may be touched on a target, and what must not be touched any more.
 
+mod audit;
 mod hang;
 mod latch;
 mod near;
 mod refusals;
 
+pub use audit::AuditLog;
+pub(crate) use audit::Deed;
 pub(crate) use latch::{FarPlace, Latch};
 pub(crate) use near::{read_near, seen};
 

@@ -9,7 +9,7 @@ pub mod control;
 mod discover;
 pub mod emulator_bar;
 mod guard;
-pub use guard::Latched;
+pub use guard::{AuditLog, Latched};
 pub mod images;
 pub mod inspect;
 pub mod machine;

@@ -4,7 +4,7 @@ use crate::access::{Access, Route};
 use crate::bar::{Bar, Holder};
 use crate::bus::Bus;
 use crate::discover::discover;
-use crate::guard::{FarPlace, Guard, Latched, read_near};
+use crate::guard::{AuditLog, Deed, FarPlace, Guard, Latched, read_near};
 use crate::planner::{Run, merge};
 use crate::queue::{Patience, Stamped};
 use crate::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
@@ -22,6 +22,8 @@ pub struct BarTarget {
     routes: BTreeMap<ChipId, Route>,
     access: Access,
     guard: Guard,
+    /// Where writes are told before they are made.
+    audit: Option<AuditLog>,
     /// Why a far write did not arrive, until somebody can be told.
     late: Option<AccessError>,
 }
@@ -46,6 +48,7 @@ impl BarTarget {
             mesh: found.mesh,
             routes: found.routes,
             access,
+            audit: None,
             late: None,
         })
     }
@@ -71,6 +74,36 @@ impl BarTarget {
             Some(late) => Err(late),
             None => self.access.flush().and_then(|()| self.access.finish()),
         }
+    }
+
+    /// From now on every write is appended to a log before it is made.
+    pub fn keep_audit(&mut self, audit: AuditLog) {
+        self.audit = Some(audit);
+    }
+
+    fn write_to(&mut self, route: &Route, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
+        self.access.bus.announce(&format!("{} bytes at {addr}", bytes.len()));
+        self.access.write(route, addr.tile, addr.offset, bytes)
+    }
+
+    /// What stands where somebody wants to write, or why it must not be read.
+    ///
+    /// # Errors
+    /// When it may be read and cannot be: then it is not written to either.
+    fn old(
+        &mut self,
+        route: &Route,
+        span: &Span,
+    ) -> Result<Result<Vec<u8>, AccessError>, AccessError> {
+        let stand = match self.guard.reading(span) {
+            Ok(stand) => stand,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let run = Run::of(span, stand);
+        let mut read = self.access.read(route, run.tile, run.offset, run.len)?.bytes;
+        read.drain(..(span.addr.offset - run.offset) as usize);
+        read.truncate(span.len as usize);
+        Ok(Ok(read))
     }
 
     /// Reads the ranges of one chip.
@@ -210,8 +243,19 @@ impl Target for BarTarget {
         {
             return Err(reason.clone());
         }
-        self.access.bus.announce(&format!("{} bytes at {addr}", bytes.len()));
-        self.access.write(&route, addr.tile, addr.offset, bytes)
+        let Some(audit) = self.audit.clone() else {
+            return self.write_to(&route, addr, bytes);
+        };
+        let deed = Deed { addr, old: self.old(&route, &span)?, new: bytes };
+        audit.append(&deed, host_micros())?;
+        let written = self.write_to(&route, addr, bytes);
+        written.inspect_err(|reason| audit.failed(&deed, host_micros(), reason))
+    }
+
+    fn commanded_by(&mut self, command: &str) {
+        if let Some(audit) = &mut self.audit {
+            audit.command(command);
+        }
     }
 
     fn now(&mut self) -> Result<u64, AccessError> {

@@ -1,6 +1,7 @@
 //! An open target with everything needed to look at it again and again.
 
 use crate::emulator_bar;
+use crate::guard::AuditLog;
 use crate::images::ImageMap;
 use crate::inspect::{Interest, decode, plan, plan_proofs, plan_tables};
 use crate::machine::BarTarget;
@@ -96,7 +97,7 @@ impl Session {
         let (mut images, problems) = ImageMap::firmware();
         let gone = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
         let mut pacer = None;
-        let target: BarTarget = match TargetSpec::parse(words)? {
+        let mut target: BarTarget = match TargetSpec::parse(words)? {
             TargetSpec::Emulator(scene) => {
                 pacer = Some(Pacer::new(scene.pace));
                 let mut target = scene.build(&mut images)?;
@@ -118,6 +119,8 @@ impl Session {
             }
             TargetSpec::Recording(path) => return Err(OpenError::IsRecording(path)),
         };
+        // What brought a mesh of our own up is no command of a person; everything from here on is.
+        target.keep_audit(AuditLog::of_environment(words));
         let mut session = Self::over(Box::new(target), images);
         session.problems = problems;
         session.pacer = pacer;

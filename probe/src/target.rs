@@ -159,6 +159,8 @@ pub trait Target: Send {
     /// # Errors
     /// What kept the bytes from being written.
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError>;
+    /// Names the command that the writes to come belong to, for the audit log.
+    fn commanded_by(&mut self, _command: &str) {}
     /// The target's own time, in device cycles.
     ///
     /// # Errors

@@ -95,6 +95,24 @@ pub(crate) enum Verb {
         #[arg(default_value = "4", value_name = "LEN")]
         len: String,
     },
+    /// Write memory or a register of a tile, once, and say what stood there before.
+    ///
+    /// On a machine that is not this program's own it needs --allow write, and where cores are started, stopped
+    /// or reset --allow launch, halt or reset. Each write is first appended to $MESHSCOPE_AUDIT_LOG, or else to
+    /// meshscope/audit.jsonl in $XDG_STATE_HOME or ~/.local/state.
+    ///
+    /// JSON: {"chip","tile":[x,y],"addr","old":"hex","new":"hex"}; what is null is named in "missing" with its
+    /// reason.
+    Write {
+        /// Where: <chip>:<x>-<y>:<addr>, NOC 0 coordinates, the address decimal or 0x hexadecimal.
+        place: String,
+        /// Words of 32 bits, decimal or 0x hexadecimal.
+        #[arg(required_unless_present = "bytes", value_name = "VALUE")]
+        values: Vec<String>,
+        /// Bytes instead of words, in the order of memory; in memory they leave their neighbours as they are.
+        #[arg(long, value_name = "HEX", conflicts_with = "values")]
+        bytes: Option<String>,
+    },
     /// Ask a firmware ELF for types and addresses; needs no target.
     Symbols {
         /// What to ask.

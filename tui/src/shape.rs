@@ -4,7 +4,7 @@
 
 mod build;
 
-pub(crate) use build::{cores, links, mesh};
+pub(crate) use build::{cores, links, mesh, written};
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -171,6 +171,17 @@ pub(crate) struct Bytes {
     pub(crate) tile: [u8; 2],
     pub(crate) addr: u64,
     pub(crate) bytes: String,
+}
+
+/// `write`.
+#[derive(Serialize)]
+pub(crate) struct Written {
+    chip: u16,
+    tile: [u8; 2],
+    addr: u64,
+    old: Option<String>,
+    new: String,
+    missing: Missing,
 }
 
 /// `symbols type`.

@@ -7,6 +7,7 @@ mod read;
 mod record;
 mod serve;
 mod symbols;
+mod write;
 
 use crate::args::{Arguments, Question, Verb};
 use crate::exit::{Failure, Outcome};
@@ -48,6 +49,10 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
         Verb::Links => links::run(&target, style),
         Verb::Read { place, len } => read::run(&target, style, place, len),
+        Verb::Write { place, values, bytes } => {
+            let what = write::What { place, values, bytes: bytes.as_deref() };
+            write::run(&target, style, &what)
+        }
         Verb::Symbols { question: Question::Type { name, elf } } => {
             symbols::layout(style, name, elf)
         }

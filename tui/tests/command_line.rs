@@ -283,3 +283,41 @@ fn a_closed_pipe_ends_quietly() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
     }
 }
+
+#[test]
+fn write_says_what_stood_there_and_keeps_a_log() {
+    let log = Scratch::new("audit.jsonl", b"");
+    let write = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+        command.args(["--target", "emulator:n300,run=idle", "write"]).args(arguments);
+        command.env("MESHSCOPE_AUDIT_LOG", log.path()).stdin(Stdio::null()).output().unwrap()
+    };
+    let output = write(&["1:1-2:0x20001", "--bytes", "aabbcc", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let promised = json!({"chip": 1, "tile": [1, 2], "addr": 0x2_0001, "old": "000000", "new": "aabbcc",
+        "missing": {}});
+    assert_eq!(answer, promised);
+    let output = write(&["0:1-2:0x20000", "0x12345678", "9"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(said, "0:1-2:0x20000  old 0x00000000 0x00000000  new 0x12345678 0x00000009\n");
+    let lines = std::fs::read_to_string(log.path()).unwrap();
+    assert_eq!(lines.lines().count(), 2, "bringing the mesh up is no command: {lines}");
+    assert!(lines.lines().all(|line| line.contains("\"command\":\"write\"")), "{lines}");
+}
+
+#[test]
+fn writes_that_cannot_be_are_told() {
+    let target = "socket:/nonexistent/meshscope";
+    let write = |arguments: &[&str], words: &[&str]| {
+        refuses(&[&["--target", target, "write"], arguments].concat(), 2, words);
+    };
+    write(&["0:9-6:0x100"], &["<VALUE>"]);
+    write(&["0:9-6:0x100", "1", "--bytes", "aa"], &["--bytes"]);
+    write(&["0:9-6:0x100", "0x100000000"], &["32 bits"]);
+    write(&["0:9-6:0x3fffe", "1"], &["ends at 0x40000"]);
+    write(&["0:9-6:0x40000", "1"], &["l1 ends at 0x40000"]);
+    write(&["0:9-6:0xffb20101", "--bytes", "aa"], &["aligned 4-byte words"]);
+    let file = recorded("unwritten.mcap");
+    refuses(&["--target", file.path(), "write", "0:9-6:0x100", "1"], 5, &["recording"]);
+}

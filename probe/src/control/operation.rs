@@ -172,6 +172,7 @@ impl Operation {
             match step {
                 Step::Write { addr, bytes } => {
                     let addr = *addr;
+                    target.commanded_by(&self.name);
                     let written = target.write(addr, bytes);
                     written.map_err(|reason| ControlError::Access { addr, reason })?;
                 }

@@ -2,10 +2,10 @@
 
 use super::{
     Channel, Chip, Core, Cores, End, Holder, Image, Launch, Link, LinkEnd, Links, Mesh, Missed,
-    Missing, Source, Why, Word,
+    Missing, Source, Why, Word, Written,
 };
 use crate::words;
-use layouts::EthId;
+use layouts::{EthId, NocAddr};
 use probe::snapshot::{AccessError, Gap};
 use probe::state::{
     ChipState, CoreState, EthState, LinkState, MeshState, NamedWord, Reading, SourceLine,
@@ -213,4 +213,15 @@ fn word(word: &NamedWord) -> Word<'_> {
         value: word.value.known().copied(),
         missing,
     }
+}
+
+/// The shape of `write`.
+pub(crate) fn written(at: NocAddr, old: Result<String, &AccessError>, new: String) -> Written {
+    let mut missing = Missing::new();
+    if let Err(error) = old {
+        missing.insert("old", Why { reason: words::reason(error), detail: error.to_string() });
+    }
+    let NocAddr { chip, tile, offset } = at;
+    let tile = [tile.x, tile.y];
+    Written { chip: chip.0, tile, addr: offset, old: old.ok(), new, missing }
 }

@@ -44,44 +44,61 @@ pub(super) fn run(
         sample.memory.bytes(addr, len).map_err(|e| Failure::of_access(&addr.to_string(), &e))?;
     tell(target, &sample.state);
     if style.json {
-        let hex = bytes.iter().fold(String::new(), |mut hex, b| {
-            let _ = write!(hex, "{b:02x}");
-            hex
-        });
-        json(&Bytes { chip: chip.0, tile: [tile.x, tile.y], addr: offset, bytes: hex })?;
+        json(&Bytes { chip: chip.0, tile: [tile.x, tile.y], addr: offset, bytes: hex(bytes) })?;
     } else {
         text(&dump(offset, bytes))?;
     }
     Ok(Outcome::Healthy)
 }
 
-/// An address at which nothing stands is the argument's fault; what is known to be unsafe there is the target's
-/// to refuse.
+/// Bytes in the order of memory, two digits each.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, b| {
+        let _ = write!(hex, "{b:02x}");
+        hex
+    })
+}
+
 fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
     let name = match space {
         Space::Tile(kind) => words::tile(kind),
         Space::Harvested => "harvested tensix",
         Space::Bar0 => "BAR0",
     };
-    let text = match wormhole().readable(space, addr.offset, len.into()) {
-        Err(Reason::Unmapped { offset } | Reason::Beyond { offset, .. }) => {
+    misplaced(name, addr, len.into(), wormhole().readable(space, addr.offset, len.into()).err())
+}
+
+/// An address at which nothing stands is the argument's fault; what is known to be unsafe there is the target's
+/// to refuse.
+pub(super) fn misplaced(
+    name: &str,
+    addr: NocAddr,
+    len: u64,
+    reason: Option<Reason>,
+) -> Result<(), Failure> {
+    let text = match reason {
+        Some(Reason::Unmapped { offset }) => {
             let a_tile = words::a(name);
             format!("{addr}: nothing is known to stand at {offset:#x} in {a_tile} tile")
         }
-        Err(Reason::PastEnd { range, end }) => format!(
+        Some(Reason::Beyond { offset, range, end }) => {
+            let a_tile = words::a(name);
+            format!(
+                "{addr}: nothing is known to stand at {offset:#x} in {a_tile} tile: {range} ends at {end:#x}"
+            )
+        }
+        Some(Reason::PastEnd { range, end }) => format!(
             "{addr}: {len} bytes from there leave {range} of the {name} tile, which ends at {end:#x}"
         ),
-        Err(reason @ Reason::Unaligned { .. }) => format!("{addr}: {reason}"),
-        Ok(_)
-        | Err(
+        Some(reason @ Reason::Unaligned { .. }) => format!("{addr}: {reason}"),
+        None
+        | Some(
             Reason::FusedOff
             | Reason::NotWritable { .. }
             | Reason::Private { .. }
             | Reason::Forbidden { .. }
             | Reason::SideEffect { .. },
-        ) => {
-            return Ok(());
-        }
+        ) => return Ok(()),
     };
     Err(Failure::Usage(text))
 }

@@ -1,0 +1,88 @@
+//! Every write is told before it is made: who, where, what stood there, what comes.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use layouts::{ChipId, NocAddr, NocXy};
+use probe::emulator_bar::EmulatorBar;
+use probe::machine::BarTarget;
+use probe::snapshot::{Plan, Span};
+use probe::target::{Abilities, Allow, Target};
+use probe::{AuditLog, Patience};
+use std::path::{Path, PathBuf};
+
+fn open(log: &Path) -> BarTarget {
+    let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
+    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+    let bar = Box::new(EmulatorBar::new(mesh));
+    let mut target = BarTarget::open("bare", bar, abilities, Patience::default()).unwrap();
+    target.keep_audit(AuditLog::at(log, "emulator:bare"));
+    target
+}
+
+fn at(offset: u64) -> NocAddr {
+    NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset }
+}
+
+fn word(target: &mut BarTarget, offset: u64) -> u32 {
+    target.read(&Plan { spans: vec![Span { addr: at(offset), len: 4 }] }).word(at(offset)).unwrap()
+}
+
+/// A file in a folder that is not there yet.
+fn scratch(name: &str) -> PathBuf {
+    let folder = format!("meshscope-audit-{name}-{}", std::process::id());
+    std::env::temp_dir().join(folder).join("state/audit.jsonl")
+}
+
+#[test]
+fn each_write_is_a_line() {
+    let log = scratch("lines");
+    let mut target = open(&log);
+    target.commanded_by("write");
+    target.write(at(0x2_0000), &0x1122_3344_u32.to_le_bytes()).unwrap();
+    target.commanded_by("patch");
+    target.write(at(0x2_0001), &[0xAA, 0xBB]).unwrap();
+    // Of a write-only register nobody can say what stood there.
+    target.write(at(0xFFB4_0088), &0_u32.to_le_bytes()).unwrap();
+    assert_eq!(word(&mut target, 0x2_0000), 0x11BB_AA44);
+    let text = std::fs::read_to_string(&log).unwrap();
+    let pid = std::process::id();
+    let parts = |line: &str| {
+        let (head, tail) = line.split_once("\"pid\":").unwrap();
+        assert!(head.starts_with("{\"time_micros\":1"), "{head}");
+        assert!(head.contains("\"user\":\""), "{head}");
+        tail.to_owned()
+    };
+    let lines: Vec<String> = text.lines().map(parts).collect();
+    let common = |command: &str, addr: u64| {
+        format!(
+            "{pid},\"target\":\"emulator:bare\",\"command\":\"{command}\",\"chip\":0,\"tile\":[3,3],\"addr\":{addr},"
+        )
+    };
+    let expected = [
+        common("write", 0x2_0000) + "\"old\":\"00000000\",\"new\":\"44332211\"}",
+        common("patch", 0x2_0001) + "\"old\":\"3322\",\"new\":\"aabb\"}",
+        common("patch", 0xFFB4_0088)
+            + "\"old\":null,\"old_missing\":\"refused: stream.update: it is not for reading\",\"new\":\"00000000\"}",
+    ];
+    assert_eq!(lines, expected);
+    std::fs::remove_dir_all(log.parent().unwrap().parent().unwrap()).unwrap();
+}
+
+#[test]
+fn what_cannot_be_logged_is_not_done() {
+    let mut target = open(Path::new("/proc/meshscope/audit.jsonl"));
+    let error = target.write(at(0x2_0000), &[1; 4]).unwrap_err().to_string();
+    let says = "refused: nothing is written that cannot be logged: /proc/meshscope/audit.jsonl: ";
+    assert!(error.starts_with(says), "{error}");
+    assert_eq!(word(&mut target, 0x2_0000), 0);
+}
+
+#[test]
+fn a_refused_write_is_no_line() {
+    let log = scratch("refused");
+    let mut target = open(&log);
+    let error = target.write(at(0x16_E000), &[1; 4]).unwrap_err().to_string();
+    assert_eq!(error, "refused: nothing is known to stand at 0x16e000: l1 ends at 0x16e000");
+    let error = target.write(at(0xFFB1_21B2), &[1; 2]).unwrap_err().to_string();
+    assert_eq!(error, "refused: debug holds registers, which are aligned 4-byte words");
+    assert!(!log.exists());
+}
