@@ -2,17 +2,20 @@
 
 use layouts::{ChipCoord, wormhole};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Channels of a chip.
 pub(super) const CHANNELS: u8 = 16;
 /// Train status while it goes on.
 const TRAINING: u32 = 0;
+/// Train status of a port where nothing is plugged in.
+const NOT_CONNECTED: u32 = 3;
 
 /// What an Ethernet tile's firmware says of itself and its peer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Port {
-    pub(super) heartbeat: u32,
-    pub(super) version: u32,
+    /// Firmware has run here: it has beaten once and published a version.
+    pub(super) alive: bool,
     pub(super) routing_off: bool,
     pub(super) train: u32,
     pub(super) link_error: u32,
@@ -42,7 +45,30 @@ pub(super) struct Peer {
     pub(super) coord: Place,
 }
 
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { x, y, rack, shelf } = self;
+        write!(f, "x {x} y {y}")?;
+        if (*rack, *shelf) == (0, 0) { Ok(()) } else { write!(f, " rack {rack} shelf {shelf}") }
+    }
+}
+
+/// The pieces of L1 that a port is made of, where a word costs next to nothing.
+pub(super) fn near_pieces() -> [(u64, u32); 6] {
+    let l1 = &wormhole().eth.l1;
+    let span = |first: u64, end: u64| (first, (end - first) as u32);
+    [
+        (l1.heartbeat.at, 4),
+        (l1.firmware_version.at, 4),
+        (l1.routing_disabled.at, 4),
+        span(l1.train_status.at, l1.remote_rack.end()),
+        (l1.link_error.at, 4),
+        span(l1.local_board_id_low.at, l1.remote_channel.end()),
+    ]
+}
+
 impl Port {
+    /// Words that were not read count as 0.
     pub(super) fn decode(words: &Words) -> Self {
         let l1 = &wormhole().eth.l1;
         let pair = |low: u64, high: u64| u64::from(words.at(high)) << 32 | u64::from(words.at(low));
@@ -51,9 +77,10 @@ impl Port {
             words.at(l1.remote_coord.at),
             words.at(l1.remote_rack.at),
         );
+        let heartbeat = words.at(l1.heartbeat.at);
+        let version = words.at(l1.firmware_version.at);
         Self {
-            heartbeat: words.at(l1.heartbeat.at),
-            version: words.at(l1.firmware_version.at) & 0xFF_FFFF,
+            alive: ![0, u32::MAX].contains(&heartbeat) && ![0, u32::MAX].contains(&version),
             routing_off: words.at(l1.routing_disabled.at) != 0,
             train: words.at(l1.train_status.at),
             link_error: words.at(l1.link_error.at),
@@ -66,7 +93,7 @@ impl Port {
             own_id: pair(l1.local_board_id_low.at, l1.local_board_id_high.at),
             peer: Peer {
                 id: pair(l1.remote_board_id_low.at, l1.remote_board_id_high.at),
-                channel: words.at(l1.remote_channel.at) as u8,
+                channel: u8::try_from(words.at(l1.remote_channel.at)).unwrap_or(u8::MAX),
                 coord: Place {
                     x: (place >> 16 & 0x3F) as u8,
                     y: (place >> 22 & 0x3F) as u8,
@@ -77,22 +104,29 @@ impl Port {
         }
     }
 
-    /// Firmware has run here: it published a version and has beaten once (wormhole.md 5.3).
-    pub(super) fn is_alive(&self) -> bool {
-        self.heartbeat != 0 && self.heartbeat != u32::MAX && self.version != 0
-    }
-
     pub(super) fn is_up(&self) -> bool {
-        self.is_alive()
-            && self.train == wormhole().eth.values.train_up
-            && self.peer.channel < CHANNELS
+        self.alive && self.train == wormhole().eth.values.train_up && self.peer.channel < CHANNELS
     }
 
     pub(super) fn is_training(&self) -> bool {
-        self.is_alive()
+        self.alive
             && self.train == TRAINING
             && self.link_error < wormhole().eth.values.first_unused_port_error
     }
+
+    /// Not up, and yet its words tell who was at the other end.
+    pub(super) fn has_lost_its_peer(&self) -> bool {
+        self.alive
+            && !self.is_up()
+            && self.train < NOT_CONNECTED
+            && self.peer.id != 0
+            && self.peer.channel < CHANNELS
+    }
+}
+
+/// Is there, by its train status alone, anything more to ask of a port?
+pub(super) fn may_have_a_peer(train: u32) -> bool {
+    train < NOT_CONNECTED
 }
 
 /// What was read of a tile, by address.
@@ -104,7 +138,7 @@ impl Words {
         self.0.insert(at, bytes);
     }
 
-    /// The word at this address; all of them have been read by the time anybody asks.
+    /// The word at this address; 0 if it was not read.
     pub(super) fn at(&self, address: u64) -> u32 {
         let piece = self.0.range(..=address).next_back();
         let rest = piece.and_then(|(start, bytes)| bytes.get((address - start) as usize..));
