@@ -127,3 +127,6 @@ fn harvested_rows(mask: u32) -> Option<Vec<u8>> {
     let sound = mask & always == always && mask < 1 << wormhole().tiles.rows;
     sound.then(|| (0..32).filter(|row| (mask & !always) >> row & 1 == 1).collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@
 //! routing table are in the Ethernet tiles. Everything after that goes through the bus, by the same
 //! control code as on any machine.
 
-mod power_on;
+pub(crate) mod power_on;
 mod telemetry;
 
 use crate::bar::Bar;
@@ -45,9 +45,11 @@ pub const DEFAULT_PACE: Pace = Pace::CyclesPerSecond(10_000_000);
 pub const HANDOVER_CYCLES: u64 = 10_000_000;
 /// Firmware for 2,560 compute tiles, most of it through queues several hops long, would keep a person
 /// waiting for minutes: a mesh of more chips than this starts a few tiles of each, the others stay in reset.
-const FULLY_BOOTED_CHIPS: usize = 8;
+const SMALL_MESH_CHIPS: usize = 8;
 /// Compute tiles of each chip that run on a larger mesh: two.
 const LARGE_MESH_TILES: usize = 2;
+/// The same moment on a larger mesh, whose cycles cost the host much more: it is not kept waiting.
+const LARGE_HANDOVER_CYCLES: u64 = 1_000_000;
 /// Rest at each hop, in cycles.
 const DWELL_CYCLES: u32 = 5_000_000;
 /// Rest of the worker between two patterns, in cycles.
@@ -108,7 +110,9 @@ impl Scene {
     /// Lets time pass up to the moment that was asked for.
     fn hand_over(&self, target: &mut BarTarget) -> Result<(), SceneError> {
         let now = target.now()?;
-        let at_cycles = self.at_cycles.unwrap_or_else(|| now.next_multiple_of(HANDOVER_CYCLES));
+        let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
+        let round = if large { LARGE_HANDOVER_CYCLES } else { HANDOVER_CYCLES };
+        let at_cycles = self.at_cycles.unwrap_or_else(|| now.next_multiple_of(round));
         let too_early = SceneError::TooEarly { at_cycles, earliest_cycles: now };
         let left = at_cycles.checked_sub(now).ok_or(too_early)?;
         Ok(target.pass(left)?)
@@ -165,7 +169,7 @@ impl Scene {
 
 /// The compute tiles that run: those that are not fused off, and on a large mesh only some of each chip.
 fn compute_tiles(target: &dyn Target) -> Vec<Place> {
-    let large = target.mesh().chips.len() > FULLY_BOOTED_CHIPS;
+    let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
     let most = if large { LARGE_MESH_TILES } else { usize::MAX };
     let tiles = || wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     let of_chip = |chip: &crate::target::Chip| {

@@ -104,6 +104,9 @@ impl Walk<'_> {
                     Some(port) if !port.alive => {
                         said.push(format!("{near}: base firmware does not run"));
                     }
+                    Some(port) if port.names_no_peer() => {
+                        said.push(format!("{near} is up, but names no channel of a peer"));
+                    }
                     Some(port) if port.is_training() && !linked => {
                         said.push(format!("{near} is still training; its peer says nothing"));
                     }

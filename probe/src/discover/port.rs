@@ -108,6 +108,12 @@ impl Port {
         self.alive && self.train == wormhole().eth.values.train_up && self.peer.channel < CHANNELS
     }
 
+    /// Up by its train status, and yet its words about the peer make no sense.
+    pub(super) fn names_no_peer(&self) -> bool {
+        let up = self.alive && self.train == wormhole().eth.values.train_up;
+        up && self.peer.channel >= CHANNELS
+    }
+
     pub(super) fn is_training(&self) -> bool {
         self.alive
             && self.train == TRAINING

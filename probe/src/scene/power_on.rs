@@ -15,7 +15,7 @@ const GALAXY: &str = "galaxy";
 const ORIGIN: ChipCoord = ChipCoord { x: 0, y: 0, rack: 0, shelf: 0 };
 
 /// The emulator's configuration of a mesh.
-pub(super) fn config(
+pub(crate) fn config(
     descriptor: &ClusterDescriptor,
     images: &ImageMap,
     seed: u64,
@@ -32,10 +32,16 @@ pub(super) fn config(
         seed,
         chips: chips.collect::<Result<_, _>>()?,
         links: descriptor.links.iter().map(link).collect(),
-        // The chips of a small mesh meet every few hundred cycles: a second thread would mostly wait.
-        threads: 1,
+        threads: threads(descriptor.chips.len()),
         ..MeshConfig::default()
     })
+}
+
+/// The chips of a small mesh meet every few hundred cycles: a second thread would mostly wait. No byte
+/// depends on the number.
+fn threads(chips: usize) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if chips > super::SMALL_MESH_CHIPS { all() } else { 1 }
 }
 
 fn chip(
