@@ -133,15 +133,18 @@ fn first_gap(state: &MeshState) -> String {
     state.gaps.first().map_or_else(String::new, |g| format!("{}: {}", g.span.addr, g.reason))
 }
 
-/// What a look at the whole mesh amounts to.
+/// What a look at the whole mesh amounts to. A problem that comes with gaps is mostly what made them,
+/// so that only a link that is known to be sick counts for more than a part that is not known.
 fn judge(state: &MeshState) -> Outcome {
     let sick = |c| matches!(c, LinkCondition::Down | LinkCondition::Disagree);
-    if !state.problems.is_empty() || state.links.iter().any(|l| sick(l.condition)) {
+    if state.links.iter().any(|l| sick(l.condition)) {
         Outcome::Findings
-    } else if state.gaps.is_empty() {
-        Outcome::Healthy
-    } else {
+    } else if !state.gaps.is_empty() {
         Outcome::Partial
+    } else if !state.problems.is_empty() {
+        Outcome::Findings
+    } else {
+        Outcome::Healthy
     }
 }
 

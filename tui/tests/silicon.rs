@@ -136,6 +136,19 @@ fn a_device_that_goes_leaves_what_was_read_before() {
 }
 
 #[test]
+fn a_dead_tile_is_named_and_the_rest_is_read() {
+    for (tile, name, verb) in
+        [("1,1", "1-1", "cores"), ("9,6", "9-6", "cores"), ("9,6", "9-6", "mesh")]
+    {
+        let Some(run) = run("wh", &["--dead-tile", tile], &[verb]) else { return };
+        assert_eq!(run.code, 4, "{tile}: {}", run.said);
+        let says = format!("tile {name} hangs: it answers all ones, its node id too");
+        assert!(run.said.contains(&says), "{tile}: {}", run.said);
+        assert!(run.said.lines().count() <= 3 && run.out.lines().count() > 1, "{}", run.said);
+    }
+}
+
+#[test]
 fn the_view_stays_when_the_device_goes_and_the_terminal_is_given_back() {
     let Some((double, library)) = machine("wh") else { return };
     for fault in ["--vanish-after", "--hang-after"] {
