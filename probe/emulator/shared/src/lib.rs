@@ -7,9 +7,10 @@
 //! # Which mesh
 //!
 //! The environment variable [`MESH`] holds the words after `emulator:` of a target: `n300` (also when it is
-//! not set), `n300,seed=3`, the path of a cluster descriptor. The mesh is in the state of power on: base
-//! firmware runs in the Ethernet tiles and the Tensix tiles are in reset. With `run=` or `at=` it is the
-//! scene that meshscope itself would open, with firmware booted and the workload launched.
+//! not set), `n300,seed=3`, the path of a cluster descriptor. The mesh is as a host finds it after power on:
+//! base firmware runs in the Ethernet tiles and has trained the links, and the Tensix tiles are in reset.
+//! With `run=` or `at=` it is the scene that meshscope itself would open, with firmware booted and the
+//! workload launched.
 //!
 //! # What is otherwise than in the vendor's library
 //!
@@ -32,5 +33,5 @@ mod machine;
 mod soc_descriptor;
 
 pub use host_memory::{DmaRead, DmaWrite};
-pub use machine::{DEFAULT_MESH, MESH};
+pub use machine::{BOOT_CYCLES, DEFAULT_MESH, MESH};
 pub use soc_descriptor::soc_descriptor;

@@ -19,6 +19,10 @@ pub const DEFAULT_MESH: &str = "n300";
 /// A machine that goes wrong goes wrong often; the first conditions tell why.
 const MOST_REMARKS: usize = 16;
 
+/// Time for base firmware to come up and to train its links (it took 12,000 cycles when this was written): nobody
+/// reaches a card earlier.
+pub const BOOT_CYCLES: u64 = 100_000;
+
 /// Settings that ask for more than a mesh at power on.
 const STARTED_BY: [&str; 2] = ["run=", "at="];
 
@@ -44,8 +48,12 @@ impl Machine {
         let started = words.split(',').any(starts);
         let PoweredOn { scene, mut images, mut mesh } = power_on(words)?;
         mesh.set_host_memory(Arc::new(Callbacks));
-        let bar = EmulatorBar::new(mesh);
-        let bar = if started { start(&scene, bar, &mut images)? } else { bar };
+        let mut bar = EmulatorBar::new(mesh);
+        if started {
+            bar = start(&scene, bar, &mut images)?;
+        } else {
+            bar.mesh_mut().clock(BOOT_CYCLES);
+        }
         Ok(Self { bar, said: 0 })
     }
 

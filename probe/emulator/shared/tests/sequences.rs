@@ -11,11 +11,8 @@ const E8: u64 = 0x0000_2400_0189_0000;
 /// The same window on tile (1,1).
 const TENSIX: u64 = 0x0000_2400_0041_0000;
 
-/// Base firmware has trained its links and answers requests.
 fn client() -> Client {
-    let client = Client::on(&whole_n300());
-    client.clock(200_000);
-    client
+    Client::on(&whole_n300())
 }
 
 #[test]
