@@ -58,3 +58,27 @@ fn nothing_asks_whether_it_is_a_simulator() {
         }
     }
 }
+
+/// Sources that allow unsafe code in themselves or in a module of theirs, as README's invariant 2 says;
+/// tests and benches may besides.
+const UNSAFE: [&str; 4] = [
+    "probe/emulator/shared/src/lib.rs",
+    "probe/src/silicon.rs",
+    "probe/src/ttsim.rs",
+    "symbols/src/mapping.rs",
+];
+
+#[test]
+fn only_known_modules_may_be_unsafe() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = Vec::new();
+    for (path, text) in sources() {
+        let path = path.strip_prefix(root).unwrap();
+        let besides = path.iter().any(|part| part == "tests" || part == "benches");
+        if !besides && text.contains("allow(unsafe_code") {
+            found.push(path.to_str().unwrap().to_owned());
+        }
+    }
+    found.sort();
+    assert_eq!(found, UNSAFE);
+}
