@@ -123,8 +123,15 @@ impl Scene {
     /// # Errors
     /// What is wrong with the mesh or its description.
     pub fn power_on(&self, images: &ImageMap) -> Result<emulator::Mesh, SceneError> {
-        let config = power_on::config(&self.descriptor()?, images, self.seed)?;
-        emulator::Mesh::new(config).map_err(|e| SceneError::Mesh(e.to_string()))
+        emulator::Mesh::new(self.config(images)?).map_err(|e| SceneError::Mesh(e.to_string()))
+    }
+
+    /// What the emulator is told of the mesh.
+    ///
+    /// # Errors
+    /// What is wrong with the mesh or its description.
+    pub fn config(&self, images: &ImageMap) -> Result<emulator::MeshConfig, SceneError> {
+        power_on::config(&self.descriptor()?, images, self.seed)
     }
 
     fn descriptor(&self) -> Result<ClusterDescriptor, SceneError> {

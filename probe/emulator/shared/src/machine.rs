@@ -1,7 +1,7 @@
 //! The one machine of the process: a scene's mesh, and what was already said of its conditions.
 
 use crate::host_memory::Callbacks;
-use emulator::Mesh;
+use emulator::{Mesh, MeshConfig};
 use probe::bar::{Bar, BarOp};
 use probe::emulator_bar::EmulatorBar;
 use probe::images::ImageMap;
@@ -86,7 +86,11 @@ pub(crate) fn power_on(words: &str) -> Result<PoweredOn, String> {
         return Err("that is no emulated mesh".to_owned());
     };
     let (images, _) = ImageMap::firmware();
-    let mesh = scene.power_on(&images).map_err(|error| error.to_string())?;
+    let config = scene.config(&images).map_err(|error| error.to_string())?;
+    // The library promises to make no threads: its process may fork, its client may unload it, and callbacks
+    // come on the thread that called.
+    let config = MeshConfig { threads: 1, ..config };
+    let mesh = Mesh::new(config).map_err(|error| error.to_string())?;
     Ok(PoweredOn { scene, images, mesh })
 }
 

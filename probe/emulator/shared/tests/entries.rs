@@ -133,12 +133,33 @@ fn host_memory_is_reached_by_the_callbacks() {
     client.host_memory(None, None);
 }
 
-/// Not a test of its own: started again with a mesh in its environment, it tells what device 0 is.
+/// Not a test of its own: started again with a mesh in its environment, it tells what device 0 is and how many threads
+/// came with it.
 #[test]
 fn helper() {
     if std::env::var_os("MESHSCOPE_MESH").is_some() {
-        println!("device 0 is {:#x}", Client::on_environment().config(0, 0));
+        let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+        let before = threads();
+        let client = Client::on_environment();
+        client.clock(10_000);
+        println!("device 0 is {:#x}", client.config(0, 0));
+        println!("new threads: {}", threads() - before);
     }
+}
+
+fn helped(mesh: &str) -> (String, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "helper", "--nocapture"]).env("MESHSCOPE_MESH", mesh);
+    let output = command.output().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// The API promises it, so that a process may fork and go on with a copy of the machine.
+#[test]
+fn a_large_mesh_makes_no_threads_either() {
+    let (said, errors) = helped("t3000,run=idle");
+    assert!(said.contains("device 0 is 0x401e1e52"), "{said}{errors}");
+    assert!(said.contains("new threads: 0"), "{said}{errors}");
 }
 
 #[test]
@@ -149,11 +170,7 @@ fn words_that_name_no_mesh_are_told_and_there_is_no_device() {
         ("n300,run=idle,at=1us", "MESHSCOPE_MESH=n300,run=idle,at=1us: at: 1us is too early"),
         ("/no/such.yaml", "MESHSCOPE_MESH=/no/such.yaml: emulator:/no/such.yaml: No such file"),
     ] {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "helper", "--nocapture"]).env("MESHSCOPE_MESH", mesh);
-        let output = command.output().unwrap();
-        let (said, errors) =
-            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        let (said, errors) = helped(mesh);
         assert!(said.contains("device 0 is 0xffffffff"), "{mesh}: {said}");
         let lines: Vec<&str> = errors.lines().filter(|line| line.contains(told)).collect();
         assert_eq!(lines.len(), 1, "{mesh}: {errors}");

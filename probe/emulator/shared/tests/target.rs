@@ -64,7 +64,8 @@ fn looks(target: &BarTarget) -> Plan {
     for chip in &target.mesh().chips {
         let NocXy { x: column, y: row } = worker(chip);
         for (x, y, offset, len) in [
-            (9, 0, 0, 0x2000),
+            // Up to the counters of packets, which see when the reads themselves fell.
+            (9, 0, 0, 0x1E00),
             (9, 6, 0x1_1000, 0x400),
             (4, 6, 0x1C, 4),
             (column, row, 0x2_0000, 5000),
@@ -100,7 +101,7 @@ fn the_same_mesh_and_the_same_bytes() {
         assert_eq!(targets[0].mesh().chips.len(), chips);
         for (span, (theirs, ours)) in looks(&targets[0]).spans.iter().zip(theirs.iter().zip(&ours))
         {
-            assert_eq!(beatless(theirs), beatless(ours), "{mesh}: {span:?}");
+            assert!(beatless(theirs) == beatless(ours), "{mesh}: {span:?}");
         }
     }
 }
