@@ -1,16 +1,16 @@
 //! Silicon behind tt-kmd: the kernel driver's devices as one bus (facts: wormhole.md 1 and 2).
 //!
 //! The driver's interface is spoken here by hand. The one crate that speaks it, `luwen-kmd` (looked at: 0.10),
-//! does not serve a client that only looks and lives long: it panics where a mapping fails, where the
-//! device is of an unknown kind or an address is outside of a window; it opens devices plainly, which
-//! makes the driver change their power; it maps all of BAR0 and allocates DMA buffers; it takes none
-//! of the driver's locks; and it dies of SIGBUS when somebody else resets the chip. What a
-//! read-only client needs of the driver are six requests.
+//! does not serve a client that only looks and lives long: it panics where BAR0 cannot be mapped or an
+//! address is outside of a window; opening a device allocates DMA buffers and maps, writable, all of BAR0
+//! behind the windows, registers that can damage the board included; it takes none of the driver's
+//! locks, and it dies of SIGBUS when somebody else resets the chip. What a client that looks needs of
+//! the driver are six requests.
 //!
-//! * [`kmd`] knows requests as bytes, and the small traits that a double can stand in for.
-//! * [`os`], [`mapping`] and [`sigbus`] touch the system; nothing else here is unsafe.
-//! * [`device`] is one open device with its windows, [`bar`] all of them as a [`crate::bar::Bar`].
-//! * [`holders`] tells who else has a device open.
+//! * `kmd` knows requests as bytes, and the small traits that a double can stand in for.
+//! * `os`, `mapping` and `sigbus` touch the system; nothing else here is unsafe.
+//! * `device` is one open device with its windows, `bar` all of them as a [`crate::bar::Bar`].
+//! * `holders` tells who else has a device open.
 
 mod bar;
 mod device;

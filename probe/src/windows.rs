@@ -5,8 +5,9 @@ use layouts::{NocXy, Ordering, WindowClass, wormhole};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// How a window orders its traffic (wormhole.md 1.4). All windows use one static virtual channel,
-/// so that writes through one window never overtake each other.
+/// How a window orders its traffic (wormhole.md 1.4). Windows whose entries we write
+/// ourselves use one static virtual channel, so that writes through one of them never overtake each other;
+/// those that a driver points keep that order only if they are strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Order {
     /// Default ordering: bulk memory.
