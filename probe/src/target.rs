@@ -13,6 +13,9 @@ pub struct Abilities {
     pub allow: Allow,
     /// Time passes by [`Target::pass`] only, and can be made to pass.
     pub stepped_time: bool,
+    /// Bus transactions per second that watching it should not exceed; none where they cost nobody
+    /// anything.
+    pub budget: Option<u32>,
     /// Ranges that this target must not be asked for, with the reason.
     pub refusals: Vec<Refusal>,
 }

@@ -66,7 +66,12 @@ fn target() -> Described {
             links: vec![Link { a: end(0, 8), b: end(1, 0) }],
             problems: vec!["one link was down".into()],
         },
-        abilities: Abilities { allow: Allow::ALL, stepped_time: true, refusals: vec![refusal] },
+        abilities: Abilities {
+            allow: Allow::ALL,
+            stepped_time: true,
+            refusals: vec![refusal],
+            ..Abilities::default()
+        },
     }
 }
 

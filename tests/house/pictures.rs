@@ -13,7 +13,7 @@ use ratatui::buffer::Cell;
 use recordings::Replay;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tui::feed::Sample;
+use tui::feed::{Sample, Traffic};
 use tui::message::Message;
 use tui::model::Model;
 use tui::theme::Theme;
@@ -55,6 +55,8 @@ fn look(session: &mut Session, model: &mut Model, number: u64) {
     let sample = Sample {
         target: "recording".to_owned(),
         read_only: target.abilities().allow.is_nothing(),
+        traffic: Traffic::default(),
+        latched: target.latched(),
         state: look.state,
         memory: look.snapshot,
         taken_micros: number,

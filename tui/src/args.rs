@@ -40,6 +40,9 @@ pub(crate) struct Arguments {
     /// What may be changed on a machine that is not this program's own: write, halt, launch, reset.
     #[arg(long, global = true, value_name = "WHAT,...", value_parser = Allow::parse)]
     pub(crate) allow: Option<Allow>,
+    /// Bus transactions per second that the live view may cost; each kind of target has its own otherwise.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) budget: Option<u32>,
     /// What to do.
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,

@@ -1,6 +1,9 @@
 //! The probe thread and what it hands to the screens: one sample at a time, the newest wins.
 
 use crate::exit::Failure;
+pub use crate::traffic::Traffic;
+use crate::traffic::least_time;
+use probe::Latched;
 use probe::inspect::Interest;
 use probe::snapshot::{AccessError, Snapshot};
 use probe::state::MeshState;
@@ -24,6 +27,10 @@ pub struct Sample {
     pub target: String,
     /// Nothing can be written to the target.
     pub read_only: bool,
+    /// What looking costs.
+    pub traffic: Traffic,
+    /// What hung, and is not touched until a person wants it tried again.
+    pub latched: Vec<Latched>,
     /// What the bytes mean.
     pub state: MeshState,
     /// The bytes that the look read; where some are missing, its gaps say why.
@@ -41,6 +48,9 @@ pub trait Look: Send {
     /// # Errors
     /// Only when the target is gone for good; anything less is a gap.
     fn look(&mut self, interest: &Interest) -> Result<Sample, AccessError>;
+
+    /// Lets what is latched be tried again.
+    fn clear_latch(&mut self);
 }
 
 /// What the probe thread says.
@@ -55,10 +65,18 @@ pub(crate) enum Published {
     Panicked,
 }
 
+/// What the screens want of the probe thread.
+enum Wish {
+    /// Looks read this from now on.
+    Look(Interest),
+    /// What is latched may be tried again.
+    ClearLatch,
+}
+
 /// The screens' end of the probe thread.
 pub(crate) struct Feed {
     newest: watch::Receiver<Option<Published>>,
-    wishes: mpsc::Sender<Interest>,
+    wishes: mpsc::Sender<Wish>,
     thread: JoinHandle<()>,
 }
 
@@ -109,7 +127,12 @@ impl Feed {
     /// Lets the looks to come read what is on screen.
     pub(crate) fn look_at(&self, interest: Interest) {
         // If the thread is gone, what it said last is about to be shown.
-        let _ = self.wishes.send(interest);
+        let _ = self.wishes.send(Wish::Look(interest));
+    }
+
+    /// Lets what is latched be tried again.
+    pub(crate) fn clear_latch(&self) {
+        let _ = self.wishes.send(Wish::ClearLatch);
     }
 }
 
@@ -117,27 +140,36 @@ impl Feed {
 fn watch_on(
     looker: &mut impl Look,
     publish: &watch::Sender<Option<Published>>,
-    asked: &mpsc::Receiver<Interest>,
+    asked: &mpsc::Receiver<Wish>,
 ) -> Option<Published> {
-    let mut wish = Interest { links: true, ..Interest::default() };
+    let mut interest = Interest { links: true, ..Interest::default() };
+    let mut before = None;
     loop {
-        let next = Instant::now() + PACE;
-        match looker.look(&wish) {
-            Ok(sample) => {
-                publish.send_replace(Some(Published::Sample(Arc::new(sample))));
-            }
+        let began = Instant::now();
+        let sample = match looker.look(&interest) {
+            Ok(sample) => sample,
             Err(error) => return Some(Published::Lost(error.to_string())),
-        }
+        };
+        let Traffic { total, budget, .. } = sample.traffic;
+        // Opening cost something too, but that was no look.
+        let cost = before.map_or(sample.state.transactions, |before| total - before);
+        before = Some(total);
+        publish.send_replace(Some(Published::Sample(Arc::new(sample))));
         if publish.is_closed() {
             return None;
         }
-        // A wish ends the pause early: whoever asks should not wait for the next turn.
-        let pause = next.saturating_duration_since(Instant::now());
-        match asked.recv_timeout(pause) {
-            Ok(asked) => wish = asked,
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+        // A wish ends the pause early, because whoever asks should not wait for the next turn; what
+        // the target may be asked in a second holds all the same.
+        let earliest = began + least_time(cost, budget);
+        let mut next = earliest.max(began + PACE);
+        loop {
+            match asked.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(Wish::Look(asked)) => interest = asked,
+                Ok(Wish::ClearLatch) => looker.clear_latch(),
+                Err(mpsc::RecvTimeoutError::Timeout) => break,
+                Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+            }
+            next = earliest;
         }
-        wish = asked.try_iter().last().unwrap_or(wish);
     }
 }

@@ -31,6 +31,7 @@ pub(crate) enum Action {
     PreviousCore,
     NextCore,
     Show(Screen),
+    Retry,
 }
 
 /// A key with the modifiers that matter.
@@ -156,6 +157,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[char('2')], Action::Show(Screen::Chip), ALL, "chip screen", None),
     bind(&[char('3')], Action::Show(Screen::Core), ALL, "core screen", None),
     bind(&[char('4')], Action::Show(Screen::Gaps), ALL, "gaps and problems", None),
+    bind(&[char('r')], Action::Retry, ALL, "try again what hung and is latched", None),
     bind(&[key(KeyCode::PageUp), control('u')], Action::PageUp, ALL, "page up", None),
     bind(&[key(KeyCode::PageDown), control('d')], Action::PageDown, ALL, "page down", None),
     bind(&[char('g')], Action::HalfTop, ALL, "twice: first line", None),
@@ -174,6 +176,11 @@ pub(crate) fn lookup(event: &KeyEvent, screen: Screen) -> Option<Action> {
     let code = if shifted_tab { KeyCode::BackTab } else { event.code };
     let chord = Chord { code, control };
     BINDINGS.iter().find(|b| b.holds_on(screen) && b.chords.contains(&chord)).map(|b| b.action)
+}
+
+/// The keys that do this, as help names them.
+pub(crate) fn keys_of(action: Action) -> String {
+    BINDINGS.iter().find(|b| b.action == action).map(Binding::keys).unwrap_or_default()
 }
 
 impl Binding {

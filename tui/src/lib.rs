@@ -19,6 +19,7 @@ mod screen;
 mod shape;
 pub mod terminal;
 pub mod theme;
+mod traffic;
 mod update;
 mod verbs;
 mod view;

@@ -4,6 +4,7 @@ use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
 use crate::feed::{Look, Sample};
 use crate::screen::now_micros;
+use crate::traffic::{Meter, Traffic};
 use probe::images::ImageMap;
 use probe::inspect::Interest;
 use probe::session::{OpenError, Session};
@@ -18,6 +19,8 @@ pub(crate) struct Machine {
     session: Session,
     problems: Vec<String>,
     number: u64,
+    budget: Option<u32>,
+    meter: Meter,
 }
 
 /// What is to be opened, and how far it may be touched.
@@ -27,6 +30,8 @@ pub(crate) struct Opening {
     pub(crate) words: String,
     /// What may be changed on it.
     pub(crate) allow: Allow,
+    /// Bus transactions per second that watching may cost, if a person said so.
+    pub(crate) budget: Option<u32>,
 }
 
 impl Opening {
@@ -35,6 +40,7 @@ impl Opening {
         Self {
             words: target_words(arguments.target.as_deref()),
             allow: arguments.allow.unwrap_or_default(),
+            budget: arguments.budget,
         }
     }
 }
@@ -54,9 +60,9 @@ impl Machine {
     /// # Errors
     /// `Usage` for words that name nothing, `Unreachable` for a machine that does not answer.
     pub(crate) fn open(opening: &Opening) -> Result<Self, Failure> {
-        let Opening { words, allow } = opening;
+        let Opening { words, allow, budget } = opening;
         match Session::open(words, &HostCommand::default(), *allow) {
-            Ok(session) => Ok(Self { session, problems: Vec::new(), number: 0 }),
+            Ok(session) => Ok(Self { budget: *budget, ..Self::over(session, Vec::new()) }),
             Err(OpenError::IsRecording(path)) => Self::replay(words, &path),
             Err(error) => Err(Failure::of_open(words, &error)),
         }
@@ -69,7 +75,11 @@ impl Machine {
         })?;
         let (images, mut problems) = ImageMap::firmware();
         problems.extend(replay.problems().iter().cloned());
-        Ok(Self { session: Session::over(Box::new(replay), images), problems, number: 0 })
+        Ok(Self::over(Session::over(Box::new(replay), images), problems))
+    }
+
+    fn over(session: Session, problems: Vec<String>) -> Self {
+        Self { session, problems, number: 0, budget: None, meter: Meter::default() }
     }
 
     /// The mesh as discovery found it.
@@ -88,13 +98,22 @@ impl Machine {
         let mut state = look.state;
         state.problems.extend(self.problems.iter().cloned());
         self.number += 1;
+        let taken_micros = now_micros();
         let target = self.session.target();
+        let total = target.transactions();
+        let traffic = Traffic {
+            total,
+            per_second: self.meter.note(taken_micros, total),
+            budget: self.budget.or(target.abilities().budget),
+        };
         Sample {
             target: target.name().to_owned(),
+            traffic,
+            latched: target.latched(),
             read_only: target.abilities().allow.is_nothing(),
             state,
             memory: look.snapshot,
-            taken_micros: now_micros(),
+            taken_micros,
             number: self.number,
         }
     }
@@ -106,5 +125,9 @@ impl Look for Machine {
             self.session.keep_pace()?;
         }
         Ok(self.take(interest))
+    }
+
+    fn clear_latch(&mut self) {
+        self.session.target().clear_latch();
     }
 }

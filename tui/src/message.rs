@@ -35,6 +35,8 @@ pub enum Command {
     Interrupt,
     /// Look for a source file, so that the line of a waypoint can be shown.
     ReadSource(String),
+    /// Let what is latched be tried again.
+    ClearLatch,
     /// Let each look read what is on screen now.
     Look(Interest),
 }

@@ -82,6 +82,7 @@ async fn turn(mut model: Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                         let text = source(&file);
                         messages.push_back(Message::Source(file, text));
                     }
+                    Command::ClearLatch => feed.clear_latch(),
                     Command::Look(interest) => feed.look_at(interest),
                 }
             }

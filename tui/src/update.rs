@@ -117,12 +117,24 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     match action {
         Some(Action::Quit) => return vec![Command::Quit],
         Some(Action::Interrupt) => return vec![Command::Interrupt],
+        Some(Action::Retry) => return retry(model),
         Some(Action::HalfTop) if pending => act(model, Action::Top),
         Some(Action::HalfTop) => model.pending_g = true,
         Some(action) => act(model, action),
         None => {}
     }
     vec![Command::Draw]
+}
+
+/// What is latched now, whatever the display shows.
+fn retry(model: &mut Model) -> Vec<Command> {
+    let count = model.newest.as_ref().map_or(0, |sample| sample.latched.len());
+    if count == 0 {
+        model.notice = Some("nothing is latched".to_owned());
+        return vec![Command::Draw];
+    }
+    model.notice = Some(format!("trying {count} latched again"));
+    vec![Command::ClearLatch, Command::Draw]
 }
 
 /// A key while a line is being typed.
@@ -166,7 +178,7 @@ fn act(model: &mut Model, action: Action) {
         Action::PreviousCore => motion::turn_core(model, -1),
         Action::FindNext => search::find_tile(model, true),
         Action::FindPrevious => search::find_tile(model, false),
-        Action::Quit | Action::Interrupt | Action::HalfTop => {}
+        Action::Quit | Action::Interrupt | Action::HalfTop | Action::Retry => {}
         _ => motion::go(model, action),
     }
 }

@@ -11,12 +11,14 @@ mod mesh;
 mod reading;
 mod tiles;
 
+use crate::feed::{Sample, Traffic};
 use crate::geometry;
 use crate::keys::BINDINGS;
 use crate::model::{Model, PromptKind, Screen};
 use crate::words;
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
@@ -70,9 +72,10 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
         Some(sample) => {
             let state = &sample.state;
             left.push(Span::raw(format!("  t {}", words::cycles(state.cycles))));
-            let age = model.age_micros().map(words::age).unwrap_or_default();
-            left.push(Span::raw(format!("  age {age}")));
-            left.push(Span::raw(format!("  {} tx", state.transactions)));
+            let age = left.len();
+            let shown = model.age_micros().map(words::age).unwrap_or_default();
+            left.push(Span::raw(format!("  age {shown}")));
+            left.push(traffic(model, sample));
             let bad = if state.gaps.is_empty() { model.theme.ok() } else { model.theme.bad() };
             left.push(Span::styled(format!("  {} gaps", state.gaps.len()), bad));
             if !state.problems.is_empty() {
@@ -81,9 +84,19 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
                     model.theme.bad(),
                 ));
             }
+            // Where room is short the program's own name goes first, and then the age: what is old has
+            // a badge.
+            let mut name_at = 1;
+            for (at, of_name) in [(0, true), (age - 1, false)] {
+                let facts: usize = left.iter().map(Span::width).sum();
+                if facts + LEAST_NAME + right > usize::from(width) {
+                    left.remove(at);
+                    name_at -= usize::from(of_name);
+                }
+            }
             let facts: usize = left.iter().map(Span::width).sum();
             let room = usize::from(width).saturating_sub(right + facts);
-            left.insert(1, Span::raw(shorten(model, &sample.target, room)));
+            left.insert(name_at, Span::raw(shorten(model, &sample.target, room)));
             if model.dropped > 0 {
                 left.push(Span::styled(format!("  {} dropped", model.dropped), model.theme.warn()));
             }
@@ -98,10 +111,22 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
     Line::from(line)
 }
 
+/// Bus transactions per second, and how many there may be.
+fn traffic(model: &Model, sample: &Sample) -> Span<'static> {
+    let Traffic { per_second, budget, .. } = sample.traffic;
+    let rate = words::count(per_second);
+    let Some(budget) = budget else { return Span::raw(format!("  {rate} tx/s")) };
+    let text = format!("  {rate}/{} tx/s", words::count(budget.into()));
+    let over = per_second > budget.into();
+    Span::styled(text, if over { model.theme.warn() } else { Style::default() })
+}
+
+/// A name is cut no shorter than this.
+const LEAST_NAME: usize = 12;
+
 /// A long name loses its middle: its kind is at the front, and what tells it from others at the end.
 fn shorten(model: &Model, name: &str, room: usize) -> String {
-    const LEAST: usize = 12;
-    let (room, length) = (room.max(LEAST), name.chars().count());
+    let (room, length) = (room.max(LEAST_NAME), name.chars().count());
     if length <= room {
         return name.to_owned();
     }
@@ -126,6 +151,11 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
     }
     if model.lost.is_some() {
         found.push(Span::styled(" LOST ", model.theme.badge(true)));
+    }
+    let latched = model.shown.as_ref().map_or(0, |s| s.latched.len());
+    if latched > 0 {
+        let text = format!(" {latched} LATCHED ");
+        found.push(Span::styled(text, model.theme.badge(true)));
     }
     if model.shown.as_ref().is_some_and(|s| s.read_only) {
         found.push(Span::styled(" READ-ONLY ", model.theme.badge(false)));

@@ -129,3 +129,13 @@ pub(crate) fn evidence_word(evidence: ImageEvidence) -> &'static str {
         known => self::evidence(known),
     }
 }
+
+/// A count in few letters: 812, 1.4k, 20k, 3M.
+pub(crate) fn count(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..10_000 => format!("{}.{}k", count / 1_000, count % 1_000 / 100),
+        10_000..1_000_000 => format!("{}k", count / 1_000),
+        _ => format!("{}M", count / 1_000_000),
+    }
+}

@@ -7,9 +7,13 @@ mod common;
 
 use common::{TAKEN, sample};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use layouts::{ChipId, NocXy};
+use probe::Latched;
+use probe::snapshot::AccessError;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tui::message::{Command, Message};
 use tui::model::{Model, Screen};
 use tui::theme::Theme;
@@ -399,4 +403,20 @@ fn panes_turn_both_ways_and_cores_too() {
     assert!(picture(&model).contains("Core 0:1-1:ncrisc"));
     press(&mut model, "[[");
     assert!(picture(&model).contains("Core 0:1-1:trisc2"));
+}
+
+#[test]
+fn what_hung_is_latched_until_a_key_lets_it_be_tried_again() {
+    let mut model = running((80, 24));
+    assert_eq!(press(&mut model, "r"), [Command::Draw]);
+    assert!(picture(&model).contains("nothing is latched"));
+    let mut sick = (*sample(2)).clone();
+    let reason = AccessError::Unreachable("tile 1-2 hangs".into());
+    sick.latched = vec![Latched { chip: ChipId(0), tile: Some(NocXy { x: 1, y: 2 }), reason }];
+    sick.traffic.per_second = 23_456;
+    update(&mut model, Message::Sample(Arc::new(sick)));
+    press(&mut model, "4");
+    golden("latched_80x24", &model);
+    assert_eq!(press(&mut model, "r"), [Command::ClearLatch, Command::Draw]);
+    assert!(picture(&model).contains("trying 1 latched again"));
 }

@@ -24,7 +24,8 @@ pub(super) fn go(model: &mut Model, action: Action) {
         (Screen::Core, _, CorePane::Memory) => bytes(model, action),
         (Screen::Core, _, CorePane::Channels) => {}
         (Screen::Gaps, ..) => {
-            let lines = model.mesh().map_or(0, |m| m.gaps.len() + m.problems.len());
+            let latched = model.shown.as_ref().map_or(0, |sample| sample.latched.len());
+            let lines = model.mesh().map_or(0, |m| latched + m.gaps.len() + m.problems.len());
             model.gap = row(model.gap, lines, geometry::page(model.size), action);
         }
     }

@@ -3,7 +3,10 @@
 use super::mesh::titled;
 use super::reading::access;
 use crate::glyph::Missing;
+use crate::keys::{Action, keys_of};
 use crate::model::Model;
+use probe::Latched;
+use probe::state::MeshState;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -12,7 +15,8 @@ use ratatui::widgets::Paragraph;
 /// Draws the gaps screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let Some(mesh) = model.mesh() else { return };
-    let title = format!(" {} problems, {} gaps ", mesh.problems.len(), mesh.gaps.len());
+    let latched = model.shown.as_deref().map_or(&[][..], |sample| &sample.latched);
+    let title = title(mesh, latched);
     let block = titled(model, &title, true);
     let inner = block.inner(area);
     frame.render_widget(block, area);
@@ -22,10 +26,32 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         let place = format!("{:<22} {:>6} bytes  ", gap.span.addr.to_string(), gap.span.len);
         Line::from(vec![Span::raw(place), Span::styled(access(model.glyphs, &gap.reason), style)])
     });
-    let mut lines: Vec<_> =
-        problems.chain(gaps).skip(model.gap).take(usize::from(inner.height)).collect();
+    let mut lines: Vec<_> = latches(model, latched)
+        .chain(problems)
+        .chain(gaps)
+        .skip(model.gap)
+        .take(usize::from(inner.height))
+        .collect();
     if lines.is_empty() {
         lines.push(Line::styled("everything that was asked for was read", model.theme.ok()));
     }
     frame.render_widget(Paragraph::new(lines), inner);
+}
+
+fn title(mesh: &MeshState, latched: &[Latched]) -> String {
+    let counts = format!("{} problems, {} gaps", mesh.problems.len(), mesh.gaps.len());
+    match latched.len() {
+        0 => format!(" {counts} "),
+        count => format!(" {count} latched ({} tries again), {counts} ", keys_of(Action::Retry)),
+    }
+}
+
+/// What is not touched any more, and why.
+fn latches(model: &Model, latched: &[Latched]) -> impl Iterator<Item = Line<'static>> {
+    latched.iter().map(|Latched { chip, tile, reason }| {
+        let style = model.theme.missing(Missing::of_error(reason));
+        let place = tile.map_or(format!("chip {chip}"), |tile| format!("tile {chip}:{tile}"));
+        let place = Span::raw(format!("{place:<22} latched       "));
+        Line::from(vec![place, Span::styled(access(model.glyphs, reason), style)])
+    })
 }

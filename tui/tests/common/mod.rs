@@ -10,7 +10,7 @@ use probe::state::{
 };
 use probe::target::{Chip, Link};
 use std::sync::Arc;
-use tui::feed::Sample;
+use tui::feed::{Sample, Traffic};
 
 /// Columns of the Ethernet channels 0 to 7 in row 0, and of 8 to 15 in row 6 (wormhole.md).
 const ETH_X: [u8; 8] = [9, 1, 8, 2, 7, 3, 6, 4];
@@ -288,6 +288,8 @@ pub(crate) fn sample(n: u64) -> Arc<Sample> {
     Arc::new(Sample {
         target: "emulator:n300".into(),
         read_only: true,
+        traffic: Traffic { total: 5_700 + 142 * n, per_second: 1_420, budget: Some(20_000) },
+        latched: vec![],
         state: mesh(n),
         memory: memory(0, eth_xy(8)),
         taken_micros: TAKEN + n * 100_000,
