@@ -30,7 +30,7 @@ fn powered(config: MeshConfig) -> emulator::Mesh {
 }
 
 fn open(mesh: emulator::Mesh) -> BarTarget {
-    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, refusals: Vec::new() };
+    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     let bar = Box::new(EmulatorBar::new(mesh));
     BarTarget::open("sick", bar, abilities, Patience::default()).unwrap()
 }
@@ -54,7 +54,7 @@ fn hold(target: &mut BarTarget, chip: u16, channel: u8) {
 }
 
 fn reopened(target: BarTarget) -> Mesh {
-    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, refusals: Vec::new() };
+    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     let again = BarTarget::open("sick", target.into_bar(), abilities, Patience::default());
     again.unwrap().mesh().clone()
 }
