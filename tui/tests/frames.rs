@@ -10,6 +10,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use layouts::{ChipId, NocXy};
 use probe::Latched;
 use probe::snapshot::AccessError;
+use probe::state::Reading;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::PathBuf;
@@ -257,6 +258,19 @@ fn a_chip_that_others_hold_says_who() {
     update(&mut model, Message::Sample(std::sync::Arc::new(held)));
     let picture = picture(&model);
     assert!(picture.contains("│ open in 4711 python3 +1"), "{picture}");
+}
+
+#[test]
+fn a_chip_that_is_gone_is_unread_and_not_just_not_looked_at() {
+    let mut gone = (*sample(1)).clone();
+    let why = || AccessError::DeviceGone("reset".into());
+    for core in gone.state.chips[0].tiles.iter_mut().flat_map(|tile| &mut tile.cores) {
+        core.activity = Reading::Unread(why());
+    }
+    let mut model = running((80, 24));
+    update(&mut model, Message::Sample(std::sync::Arc::new(gone)));
+    let picture = picture(&model);
+    assert!(picture.contains("│ erisc ? unread"), "{picture}");
 }
 
 #[test]

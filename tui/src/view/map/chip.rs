@@ -3,7 +3,8 @@
 use crate::glyph::Missing;
 use crate::model::Model;
 use layouts::{EthId, TileKind};
-use probe::state::{Activity, ChipState};
+use probe::snapshot::AccessError;
+use probe::state::{Activity, ChipState, Reading};
 use ratatui::text::Span;
 
 /// What a box says of its chip, the most telling line first.
@@ -52,14 +53,14 @@ pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Spa
 /// How many cores of a kind run; what was not read is not counted as standing still.
 fn running(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool) -> String {
     let tiles = chip.tiles.iter().filter(|t| t.kind == kind && !t.harvested);
-    let known: Vec<_> = tiles.flat_map(|t| &t.cores).filter_map(|c| c.activity.known()).collect();
+    let all: Vec<_> = tiles.flat_map(|t| &t.cores).map(|core| &core.activity).collect();
+    let known: Vec<_> = all.iter().filter_map(|activity| activity.known()).collect();
     if known.is_empty() {
         let unread = model.glyphs.missing(Missing::Unread);
-        return if wide {
-            format!("{name} {unread} not looked at")
-        } else {
-            format!("{name} {unread}")
-        };
+        // What was asked for in vain is not what nobody asked for.
+        let in_vain = |activity: &&Reading<Activity>| matches!(activity, Reading::Unread(why) if *why != AccessError::NotAsked);
+        let why = if all.iter().any(in_vain) { "unread" } else { "not looked at" };
+        return if wide { format!("{name} {unread} {why}") } else { format!("{name} {unread}") };
     }
     let run = known.iter().filter(|a| ***a == Activity::Running).count();
     let all = known.len();
