@@ -10,7 +10,7 @@ pub use plan::{Interest, plan, plan_proofs, plan_tables};
 
 use crate::images::ImageMap;
 use crate::snapshot::Snapshot;
-use crate::state::{ChipState, MeshState, TileState};
+use crate::state::{Before, ChipState, MeshState, TileState};
 use crate::target::{Chip, Mesh};
 use layouts::{ChipId, NocAddr, NocXy, Space, TileKind, wormhole};
 
@@ -33,6 +33,7 @@ pub(crate) fn decode(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshSta
         gaps: shot.gaps.clone(),
         problems: mesh.problems.clone(),
         transactions: shot.transactions,
+        before: Before::default(),
     }
 }
 

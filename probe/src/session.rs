@@ -11,11 +11,12 @@ use crate::silicon::{self, DeviceError, SiliconBar};
 use crate::snapshot::{AccessError, Snapshot};
 use crate::socket_bar::SocketBar;
 use crate::spec::{SpecError, TargetSpec};
-use crate::state::MeshState;
+use crate::state::{Before, MeshState};
 use crate::target::{Abilities, Allow, Refusal, Target};
 use crate::ttsim::{self, HostCommand};
 use layouts::target_refusals;
 use std::fmt;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -82,6 +83,7 @@ pub struct Session {
     target: Box<dyn Target>,
     images: ImageMap,
     problems: Vec<String>,
+    before: Before,
     pacer: Option<Pacer>,
     looks: u64,
     last: Interest,
@@ -94,37 +96,50 @@ impl Session {
     /// # Errors
     /// Why not.
     pub fn open(words: &str, host: &HostCommand, allow: Allow) -> Result<Self, OpenError> {
-        let (mut images, problems) = ImageMap::firmware();
         let gone = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
-        let mut pacer = None;
-        let mut target: BarTarget = match TargetSpec::parse(words)? {
+        match TargetSpec::parse(words)? {
+            TargetSpec::Recording(path) => Err(OpenError::IsRecording(path)),
             TargetSpec::Emulator(scene) => {
-                pacer = Some(Pacer::new(scene.pace));
+                let (mut images, problems) = ImageMap::firmware();
                 let mut target = scene.build(&mut images)?;
                 target.rename(words);
-                target
+                // What brought the mesh up is no command of a person; everything from here on is.
+                target.keep_audit(AuditLog::of_environment(words));
+                let pacer = Some(Pacer::new(scene.pace));
+                Ok(Self { problems, pacer, ..Self::over(Box::new(target), images) })
             }
-            TargetSpec::Ttsim(library) => over_ttsim(words, &library, host, allow).map_err(gone)?,
+            TargetSpec::Ttsim(library) => Self::elsewhere(words, None, || {
+                over_ttsim(words, &library, host, allow).map_err(gone)
+            }),
             TargetSpec::Socket(path) => {
                 let bar = SocketBar::connect(&path).map_err(gone)?;
-                if bar.welcome().profile == emulator_bar::PROFILE {
-                    pacer = Some(Pacer::new(DEFAULT_PACE));
-                }
-                over_bar(words, bar, allow).map_err(gone)?
+                let paced = bar.welcome().profile == emulator_bar::PROFILE;
+                let pacer = paced.then(|| Pacer::new(DEFAULT_PACE));
+                let before = bar.welcome().before.clone();
+                let open = || over_bar(words, bar, allow).map_err(gone);
+                Ok(Self { before, ..Self::elsewhere(words, pacer, open)? })
             }
-            TargetSpec::Silicon(which) => {
+            TargetSpec::Silicon(which) => Self::elsewhere(words, None, || {
                 let bar = SiliconBar::open(&which).map_err(OpenError::Device)?;
                 let abilities = abilities(silicon::PROFILE, allow).map_err(gone)?;
-                BarTarget::open(words, Box::new(bar), abilities, silicon::PATIENCE).map_err(gone)?
-            }
-            TargetSpec::Recording(path) => return Err(OpenError::IsRecording(path)),
-        };
-        // What brought a mesh of our own up is no command of a person; everything from here on is.
-        target.keep_audit(AuditLog::of_environment(words));
-        let mut session = Self::over(Box::new(target), images);
-        session.problems = problems;
-        session.pacer = pacer;
-        Ok(session)
+                BarTarget::open(words, Box::new(bar), abilities, silicon::PATIENCE).map_err(gone)
+            }),
+        }
+    }
+
+    /// A machine of others: the images are read while it is on its way.
+    fn elsewhere(
+        words: &str,
+        pacer: Option<Pacer>,
+        open: impl FnOnce() -> Result<BarTarget, OpenError>,
+    ) -> Result<Self, OpenError> {
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(ImageMap::firmware);
+            let mut target = open()?;
+            target.keep_audit(AuditLog::of_environment(words));
+            let (images, problems) = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
+            Ok(Self { problems, pacer, ..Self::over(Box::new(target), images) })
+        })
     }
 
     /// Looks at a target that somebody else opened.
@@ -133,6 +148,7 @@ impl Session {
             target,
             images,
             problems: Vec::new(),
+            before: Before::default(),
             pacer: None,
             looks: 0,
             last: Interest::default(),
@@ -167,6 +183,7 @@ impl Session {
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
         state.problems.extend(self.problems.iter().cloned());
         state.problems.extend(self.target.remarks());
+        state.before.clone_from(&self.before);
         for (chip, holder) in self.target.holders() {
             if let Some(state) = state.chips.iter_mut().find(|state| state.chip.id == chip) {
                 state.holders.push(holder);

@@ -3,6 +3,7 @@
 use crate::bar::Holder;
 use crate::snapshot::{AccessError, Gap};
 use crate::target::{Chip, Link};
+pub use crate::wire::{Before, Change, Client, Visit};
 use layouts::{ChipId, CoreId, EthId, NocXy, TileKind};
 
 /// A value with the ways in which it can be missing; each has its own word and glyph on screen.
@@ -43,6 +44,8 @@ pub struct MeshState {
     pub problems: Vec<String>,
     /// Bus transactions that the look cost.
     pub transactions: u64,
+    /// Who had the mesh before us, as far as somebody who holds it for its clients tells.
+    pub before: Before,
 }
 
 /// One chip at that moment.

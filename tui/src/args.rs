@@ -67,7 +67,10 @@ pub(crate) enum Verb {
     /// JSON: {"target","cycles","transactions","chips":[{"id","coord":[x,y,rack,shelf],"pcie","board",
     /// "unique_id","gateway":[{"chip","channel"}],"harvested_rows","holders":[{"pid","name"}]}],
     /// "links":[{"a":{"chip","channel"},"b":{"chip","channel"},"state","a_to_b","b_to_a"}],
-    /// "gaps":[{"chip","tile":[x,y],"addr","len","reason","detail"}],"problems":[...]}; null where unknown.
+    /// "gaps":[{"chip","tile":[x,y],"addr","len","reason","detail"}],"problems":[...],
+    /// "last_client":{"name","pid","until_micros","broke_off"},
+    /// "last_writer":{"name","pid","at_micros","at_cycles","what"}}; null where unknown. The last two are told of a
+    /// mesh that is served on a socket; host times are microseconds since the Unix epoch.
     Mesh,
     /// Print every core with its waypoint, once.
     ///

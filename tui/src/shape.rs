@@ -26,6 +26,27 @@ pub(crate) struct Mesh<'a> {
     links: Vec<Link>,
     gaps: Vec<Missed>,
     problems: &'a [String],
+    last_client: Option<LastClient<'a>>,
+    last_writer: Option<LastWriter<'a>>,
+}
+
+/// Who had a served mesh before; host times are microseconds since the Unix epoch.
+#[derive(Serialize)]
+struct LastClient<'a> {
+    name: &'a str,
+    pid: u32,
+    until_micros: u64,
+    broke_off: bool,
+}
+
+/// Who changed a served mesh last.
+#[derive(Serialize)]
+struct LastWriter<'a> {
+    name: &'a str,
+    pid: u32,
+    at_micros: u64,
+    at_cycles: u64,
+    what: &'a str,
 }
 
 #[derive(Serialize)]

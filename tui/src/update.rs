@@ -59,6 +59,10 @@ fn tick(model: &mut Model, now: u64) -> Vec<Command> {
 fn take_sample(model: &mut Model, sample: Arc<Sample>) -> Vec<Command> {
     model.now_micros = model.now_micros.max(sample.taken_micros);
     let first = model.newest.is_none();
+    if first {
+        let told = words::before(&sample.state.before, model.now_micros);
+        model.notice = told.last().cloned().or(model.notice.take());
+    }
     let last = model.newest.as_ref().map_or(sample.number, |s| s.number + 1);
     model.dropped += sample.number.saturating_sub(last);
     model.newest = Some(sample);

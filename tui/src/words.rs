@@ -2,7 +2,10 @@
 
 use layouts::TileKind;
 use probe::snapshot::AccessError;
-use probe::state::{Activity, ChannelMeaning, GoSignal, ImageEvidence, ImageRole, LinkCondition};
+use probe::state::{
+    Activity, Before, Change, ChannelMeaning, GoSignal, ImageEvidence, ImageRole, LinkCondition,
+    Visit,
+};
 
 /// The stable word of an access error, as JSON promises it.
 pub(crate) fn reason(error: &AccessError) -> &'static str {
@@ -110,6 +113,21 @@ pub(crate) fn age(micros: u64) -> String {
         seconds @ 60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
         seconds => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
     }
+}
+
+/// Who had a served mesh before us, and who changed it last, one sentence each, at this host time in microseconds.
+pub(crate) fn before(before: &Before, now: u64) -> Vec<String> {
+    let ago = |then: u64| age(now.saturating_sub(then));
+    let visit = before.client.as_ref().map(|Visit { client, until_micros, broke_off }| {
+        let end = if *broke_off { "broke off" } else { "left" };
+        format!("the last client, {client}, {end} {} ago", ago(*until_micros))
+    });
+    let change = before.change.as_ref().map(|change| {
+        let Change { client, at_micros, at_cycles, what } = change;
+        let (at, ago) = (cycles(*at_cycles), ago(*at_micros));
+        format!("{client} wrote last: {what}, at {at} of the mesh's own time, {ago} ago")
+    });
+    visit.into_iter().chain(change).collect()
 }
 
 /// A count of bytes, exact below 10,000 or where it is a whole number of KiB.

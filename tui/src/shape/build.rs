@@ -1,8 +1,8 @@
 //! From mesh state to the promised shapes.
 
 use super::{
-    Channel, Chip, Core, Cores, End, Holder, Image, Launch, Link, LinkEnd, Links, Mesh, Missed,
-    Missing, Source, Why, Word, Written,
+    Channel, Chip, Core, Cores, End, Holder, Image, LastClient, LastWriter, Launch, Link, LinkEnd,
+    Links, Mesh, Missed, Missing, Source, Why, Word, Written,
 };
 use crate::words;
 use layouts::{EthId, NocAddr};
@@ -91,6 +91,19 @@ pub(crate) fn mesh<'a>(target: &'a str, state: &'a MeshState) -> Mesh<'a> {
         links: state.links.iter().map(|l| link(l, Vec::new())).collect(),
         gaps: missed(&state.gaps),
         problems: &state.problems,
+        last_client: state.before.client.as_ref().map(|visit| LastClient {
+            name: &visit.client.name,
+            pid: visit.client.pid,
+            until_micros: visit.until_micros,
+            broke_off: visit.broke_off,
+        }),
+        last_writer: state.before.change.as_ref().map(|change| LastWriter {
+            name: &change.client.name,
+            pid: change.client.pid,
+            at_micros: change.at_micros,
+            at_cycles: change.at_cycles,
+            what: &change.what,
+        }),
     }
 }
 

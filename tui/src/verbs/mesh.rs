@@ -17,6 +17,9 @@ pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
         let holders: Vec<_> = chip.holders.iter().map(ToString::to_string).collect();
         say(&format!("chip {} is also open in {}", chip.chip.id, holders.join(", ")));
     }
+    for sentence in words::before(&sample.state.before, sample.taken_micros) {
+        say(&sentence);
+    }
     if style.json {
         json(&shape::mesh(&target.words, &sample.state))?;
     } else {

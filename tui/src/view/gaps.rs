@@ -5,6 +5,7 @@ use super::reading::access;
 use crate::glyph::Missing;
 use crate::keys::{Action, keys_of};
 use crate::model::Model;
+use crate::words;
 use probe::Latched;
 use probe::state::MeshState;
 use ratatui::Frame;
@@ -21,6 +22,8 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let problems = mesh.problems.iter().map(|p| Line::styled(p.clone(), model.theme.bad()));
+    let before = words::before(&mesh.before, model.now_micros).into_iter();
+    let before = before.map(|sentence| Line::styled(sentence, model.theme.dim()));
     let gaps = mesh.gaps.iter().map(|gap| {
         let style = model.theme.missing(Missing::of_error(&gap.reason));
         let place = format!("{:<22} {:>6} bytes  ", gap.span.addr.to_string(), gap.span.len);
@@ -28,6 +31,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     });
     let mut lines: Vec<_> = latches(model, latched)
         .chain(problems)
+        .chain(before)
         .chain(gaps)
         .skip(model.gap)
         .take(usize::from(inner.height))

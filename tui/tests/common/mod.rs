@@ -4,7 +4,7 @@
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
 use probe::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use probe::state::{
-    Activity, ChannelMeaning, ChannelState, ChipState, CoreState, EthState, GoSignal,
+    Activity, Before, ChannelMeaning, ChannelState, ChipState, CoreState, EthState, GoSignal,
     ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState,
     NamedWord, Reading, SourceLine, TileState,
 };
@@ -47,6 +47,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         ],
         problems: vec![],
         transactions: 412,
+        before: Before::default(),
     }
 }
 
