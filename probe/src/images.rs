@@ -157,6 +157,11 @@ impl ImageMap {
         images
     }
 
+    /// Every image.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Image>> {
+        self.images.iter()
+    }
+
     /// The images that may run on a kind of core.
     pub fn candidates(&self, core: CoreKind) -> impl Iterator<Item = &Arc<Image>> {
         self.images.iter().filter(move |image| image.core == core)

@@ -1,11 +1,12 @@
 //! The mesh: chips, the links between them, and one cycle count.
 
-use crate::chip::Chip;
+use crate::chip::{Chip, Unit};
 use crate::condition::Condition;
 use crate::config::{ConfigError, MeshConfig};
 use crate::endpoint::HostMemory;
 use crate::eth::LinkEnd;
 use crate::journal::{Deed, Journal};
+use crate::memory::TileMemory;
 use crate::pci::ConfigSpace;
 use crate::timing::Timing;
 use std::collections::HashMap;
@@ -115,6 +116,17 @@ impl Mesh {
     /// Number of PCIe devices.
     pub fn devices(&self) -> usize {
         self.devices.len()
+    }
+
+    /// L1 of a tile as it is at this cycle, without an access: for tests and studies that compare two
+    /// meshes. `None` where no tile with cores stands.
+    pub fn l1(&self, chip: usize, x: u8, y: u8) -> Option<&TileMemory> {
+        let chip = self.chips.get(chip)?;
+        let unit = *chip.grid.get(usize::from(y))?.get(usize::from(x))?;
+        match chip.units.get(usize::from(unit))? {
+            Unit::Core(tile) => Some(&tile.memory),
+            Unit::Passive(_) => None,
+        }
     }
 
     /// What the mesh was built from.

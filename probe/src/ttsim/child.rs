@@ -3,6 +3,7 @@
 use super::host::HOST_ARGUMENT;
 use crate::snapshot::AccessError;
 use crate::socket_bar::{LastWords, SocketBar, WATCHDOG};
+use rustix::process::WaitOptions;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -102,7 +103,7 @@ impl HostChild {
             if !matches!(self.process.try_wait(), Ok(None)) {
                 return;
             }
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(Duration::from_micros(200));
         }
         // A child that is gone already is what we want.
         let _ = self.process.kill();
@@ -121,7 +122,14 @@ impl LastWords for HostChild {
 }
 
 impl Drop for HostChild {
+    /// Nothing is lost with it, and whoever closes a target should not wait for it.
     fn drop(&mut self) {
-        self.finish();
+        // A child that is gone already is what we want.
+        let _ = self.process.kill();
+        if !matches!(self.process.try_wait(), Ok(None)) {
+            return;
+        }
+        let pid = rustix::process::Pid::from_child(&self.process);
+        std::thread::spawn(move || rustix::process::waitpid(Some(pid), WaitOptions::empty()));
     }
 }

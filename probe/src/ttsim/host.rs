@@ -1,7 +1,6 @@
 //! The child's side: loads the library and serves it on stdin.
 
 use super::PROFILE;
-use super::library::Library;
 use crate::serve::serve_one;
 use crate::wire::Welcome;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -36,14 +35,14 @@ pub fn host_if_asked(mut arguments: impl Iterator<Item = OsString>) -> Option<Ex
 fn host(path: &Path) -> Result<(), String> {
     let stream = stdin_socket().map_err(|error| format!("stdin is no socket: {error}"))?;
     end_with_parent(&stream).map_err(|error| format!("no watch over the parent: {error}"))?;
-    let mut library = Library::load(path).map_err(|error| reason(path, &error))?;
+    let mut library = super::load_here(path)?;
     let machine = format!("ttsim:{}", path.display());
     let welcome = Welcome { machine, profile: PROFILE.to_owned(), ..Welcome::default() };
-    serve_one(&mut library, stream, &welcome).map_err(|error| error.to_string())
+    serve_one(library.as_mut(), stream, &welcome).map_err(|error| error.to_string())
 }
 
 /// The loader's own words stand in the source of the error.
-fn reason(path: &Path, error: &libloading::Error) -> String {
+pub(super) fn reason(path: &Path, error: &libloading::Error) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string);
     let words = source.unwrap_or_else(|| error.to_string());
     let path = path.display().to_string();

@@ -1,0 +1,112 @@
+//! The access layer: plans through it, against the same accesses on the same bus without it.
+
+use crate::{best, child, row, target};
+use layouts::{ChipId, NocAddr, NocXy};
+use layouts::{TileKind, wormhole};
+use probe::bar::{Bar, BarOp, Order};
+use probe::emulator_bar::EmulatorBar;
+use probe::images::ImageMap;
+use probe::scene::Scene;
+use probe::snapshot::{Plan, Span};
+use probe::target::Target;
+
+/// Accesses of a plan.
+const ACCESSES: u64 = 64;
+/// Rounds on each side, one after the other, so that a busy moment of the host hits both.
+const TURNS: u32 = 5;
+
+/// What is read: so many bytes, from one tile or each from another.
+struct Shape {
+    name: &'static str,
+    len: u32,
+    spread: bool,
+    rounds: u32,
+}
+
+const SHAPES: [Shape; 3] = [
+    Shape { name: "64 words of a tile", len: 4, spread: false, rounds: 400 },
+    Shape { name: "a word of each of 64 tiles", len: 4, spread: true, rounds: 400 },
+    Shape { name: "64 blocks of 16 KiB", len: 16 << 10, spread: false, rounds: 40 },
+];
+
+fn places(shape: &Shape) -> Vec<(NocXy, u64)> {
+    let tiles = wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    let tiles: Vec<NocXy> = tiles.map(|tile| tile.xy).collect();
+    // Far enough apart that they stay accesses of their own.
+    let step = u64::from(shape.len) + 256;
+    let place = |i: u64| match shape.spread {
+        true => (tiles[i as usize], 0x1_0000),
+        false => (tiles[0], 0x1_0000 + i * step),
+    };
+    (0..ACCESSES).map(place).collect()
+}
+
+fn plan(shape: &Shape) -> Plan {
+    let span =
+        |(tile, offset)| Span { addr: NocAddr { chip: ChipId(0), tile, offset }, len: shape.len };
+    Plan { spans: places(shape).into_iter().map(span).collect() }
+}
+
+/// The same accesses without the layer; the windows point there already.
+fn raw(shape: &Shape) -> (Vec<BarOp>, Vec<BarOp>) {
+    let (mut points, mut reads) = (Vec::new(), Vec::new());
+    let mut windows: Vec<NocXy> = Vec::new();
+    // Windows of 2 MiB for the few, of 1 MiB for the many.
+    let class = &wormhole().bar.windows[usize::from(!shape.spread)];
+    for (NocXy { x, y }, at) in places(shape) {
+        let tile = NocXy { x, y };
+        let index = windows.iter().position(|shown| *shown == tile).unwrap_or_else(|| {
+            let window = class.first + windows.len() as u16;
+            points.push(BarOp::Point { device: 0, window, x, y, page: 0, order: Order::Memory });
+            windows.push(tile);
+            windows.len() - 1
+        });
+        let offset = class.bar_offset + index as u64 * class.bytes + at;
+        reads.push(BarOp::Read { device: 0, bar: 0, offset, len: shape.len });
+    }
+    (points, reads)
+}
+
+fn without(bar: &mut dyn Bar, shape: &Shape) -> f64 {
+    let (points, reads) = raw(shape);
+    let mut answer = Vec::new();
+    bar.submit(&points, &mut answer).unwrap();
+    best(shape.rounds, || {
+        answer.clear();
+        bar.submit(&reads, &mut answer).unwrap();
+    })
+}
+
+fn compare(name: &str, mut bar: Box<dyn Bar>, share: u32) {
+    for shape in &SHAPES {
+        let shape = &Shape { rounds: (shape.rounds / share).max(1), ..*shape };
+        let (mut layered, mut bare) = (f64::INFINITY, f64::INFINITY);
+        let plan = plan(shape);
+        for _ in 0..TURNS {
+            bare = bare.min(without(bar.as_mut(), shape));
+            let mut target = target(bar);
+            layered = layered.min(best(shape.rounds, || {
+                let shot = target.read(&plan);
+                assert_eq!((shot.pieces.len(), shot.gaps.len()), (plan.spans.len(), 0));
+            }));
+            bar = target.into_bar();
+        }
+        let amount = if shape.len == 4 { 64.0 / 1e3 } else { 64.0 * f64::from(shape.len) / 1e6 };
+        let unit = if shape.len == 4 { "k words/s" } else { "MB/s" };
+        let part = format!("{:.2} of {:.2} without it", bare / layered, amount / bare);
+        row(&format!("{name}: {}", shape.name), amount / layered, unit, &part);
+    }
+}
+
+pub(crate) fn run() {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene::new("n300").build(&mut images).unwrap();
+    // A running mesh takes its time for what passes while an access is under way.
+    compare("emulator:n300", scene.into_bar(), 40);
+    // Nothing runs there, so an access is next to nothing but the call.
+    let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
+    compare("emulator, bare", Box::new(EmulatorBar::new(mesh)), 1);
+    if let Some(bar) = child("wh") {
+        compare("ttsim child", bar, 1);
+    }
+}

@@ -1,0 +1,33 @@
+//! The same questions to tt-exalens on the same library, where a Python that has it is named.
+
+use crate::{library, row};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Puts the question; the answer is one figure a line, `name<TAB>value<TAB>unit`.
+fn ask(question: &str, elf: &str) -> bool {
+    let python = std::env::var_os("MESHSCOPE_PEER_PYTHON");
+    let (Some(python), Some(library)) = (python, library("wh")) else { return false };
+    let bench = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/numbers/peer.py"));
+    let elf = format!("{}/../firmware/images/{elf}.elf", env!("CARGO_MANIFEST_DIR"));
+    let answer = Command::new(python).arg(bench).arg(library).arg(elf).arg(question).output();
+    let answer = answer.unwrap();
+    for line in String::from_utf8_lossy(&answer.stdout).lines() {
+        if let [name, value, unit] = line.split('\t').collect::<Vec<_>>()[..] {
+            row(&format!("tt-exalens: {name}"), value.parse().unwrap(), unit, "");
+        }
+    }
+    answer.status.success()
+}
+
+/// The 400 waypoints of a chip.
+pub(crate) fn waypoints(elf: &str) {
+    ask("waypoints", elf);
+}
+
+/// From its start to the first word.
+pub(crate) fn first_word() {
+    for _ in 0..3 {
+        ask("first-word", "tensix_brisc");
+    }
+}
