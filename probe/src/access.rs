@@ -1,13 +1,17 @@
 //! Reading and writing a tile, near or far: the one place that knows which way leads there.
 
+mod far;
+
 use crate::bus::Bus;
 use crate::guard::{Latch, read_near, seen};
 use crate::planner::Run;
-use crate::queue::{BLOCK_ALIGN, BLOCK_BYTES, Far, Patience, Queue, Stamped};
+use crate::queue::{Patience, Queue, Results, Stamped};
 use crate::snapshot::AccessError;
 use crate::windows::Order;
 use crate::wormhole::is_memory;
+use far::Way;
 use layouts::{ChipCoord, NocXy};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How a chip is reached.
@@ -21,6 +25,8 @@ pub(crate) enum Route {
         device: u8,
         /// Ethernet tiles whose firmware serves the queue.
         tiles: Vec<NocXy>,
+        /// How many of them, from the first, have a link to the far chip itself.
+        direct: usize,
         /// Where the far chip stands.
         coord: ChipCoord,
     },
@@ -33,11 +39,13 @@ pub(crate) struct Access {
     pub(crate) patience: Patience,
     /// What hung, and is not touched again.
     pub(crate) latch: Latch,
+    /// The device whose queues we have the lock of.
+    locked: Option<u8>,
 }
 
 impl Access {
     pub(crate) fn new(bus: Bus, patience: Patience) -> Self {
-        Self { bus, queues: BTreeMap::new(), patience, latch: Latch::default() }
+        Self { bus, queues: BTreeMap::new(), patience, latch: Latch::default(), locked: None }
     }
 
     /// Lets everything that hung be tried again. Whoever brought it back may have reset it, so no
@@ -80,17 +88,27 @@ impl Access {
         if !(memory || whole) {
             return Err(AccessError::Refused("registers are read as whole words".into()));
         }
+        let run = Run { tile, offset, len, memory };
         match route {
-            Route::Pcie(device) => self.read_near(*device, Run { tile, offset, len, memory }),
-            Route::Queue { device, tiles, coord } => {
-                let far = Far { coord: *coord, tile, offset };
-                self.through(*device, tiles, |queue, bus| {
-                    if memory {
-                        read_far(queue, bus, far, len)
-                    } else {
-                        words(queue, bus, far, len)
-                    }
-                })
+            Route::Pcie(device) => self.read_near(*device, &run),
+            Route::Queue { .. } => {
+                let mut results = self.read_runs(route, &[run]).reads;
+                results.pop().unwrap_or(Err(AccessError::NotAsked))
+            }
+        }
+    }
+
+    /// Reads several ranges of a chip; a result for each, in their order. Those of a far chip are
+    /// under way together as far as its gateways allow.
+    pub(crate) fn read_runs(&mut self, route: &Route, runs: &[Run]) -> Results {
+        match route {
+            Route::Pcie(device) => {
+                let reads = runs.iter().map(|run| self.read_near(*device, run)).collect();
+                Results { reads, silent: None }
+            }
+            Route::Queue { device, tiles, direct, coord } => {
+                let way = Way { device: *device, tiles, direct: *direct, coord: *coord };
+                self.read_through(way, runs)
             }
         }
     }
@@ -121,159 +139,63 @@ impl Access {
         if !(memory || whole) {
             return Err(AccessError::Refused("registers are written as whole words".into()));
         }
-        let merged;
-        let (offset, bytes) = if whole {
-            (offset, bytes)
-        } else {
-            merged = self.merge(route, tile, offset, bytes)?;
-            (offset & !3, merged.as_slice())
-        };
+        let run = Run { tile, offset, len: bytes.len() as u32, memory };
         match route {
-            Route::Pcie(device) => self.write_near(*device, tile, offset, bytes, memory),
-            Route::Queue { device, tiles, coord } => {
-                let far = Far { coord: *coord, tile, offset };
-                self.through(*device, tiles, |queue, bus| write_far(queue, bus, far, bytes, memory))
+            Route::Pcie(device) => {
+                let (run, bytes) = self.whole_words(route, run, bytes)?;
+                self.write_near(*device, &run, &bytes)
+            }
+            Route::Queue { device, tiles, direct, coord } => {
+                let way = Way { device: *device, tiles, direct: *direct, coord: *coord };
+                // Nobody may write between reading the neighbours and writing them back.
+                self.locked(*device, |access| {
+                    let (run, bytes) = access.whole_words(route, run, bytes)?;
+                    access.write_through(way, &run, &bytes)
+                })
             }
         }
     }
 
-    fn read_near(&mut self, device: u8, run: Run) -> Result<Stamped, AccessError> {
+    fn read_near(&mut self, device: u8, run: &Run) -> Result<Stamped, AccessError> {
         let mut result = Err(AccessError::NotAsked);
         let Self { bus, latch, patience, .. } = self;
-        read_near(bus, latch, *patience, device, &[run], &mut |_, read| result = read);
+        read_near(bus, latch, *patience, device, &[*run], &mut |_, read| result = read);
         result.map(|(bytes, cycles)| Stamped { bytes, cycles })
     }
 
-    fn write_near(
-        &mut self,
-        device: u8,
-        tile: NocXy,
-        offset: u64,
-        bytes: &[u8],
-        memory: bool,
-    ) -> Result<(), AccessError> {
-        let len = bytes.len() as u32;
-        seen(&mut self.bus, &mut self.latch, device, Run { tile, offset, len, memory })?;
+    fn write_near(&mut self, device: u8, run: &Run, bytes: &[u8]) -> Result<(), AccessError> {
+        seen(&mut self.bus, &mut self.latch, device, *run)?;
         let mut batch = self.bus.batch();
-        if memory {
+        if run.memory {
             // Posted writes are there once a read through the same window has come back.
-            let last = offset + (bytes.len() as u64).saturating_sub(4);
-            batch =
-                batch.write(device, tile, offset, bytes, Order::Memory).read(device, tile, last, 4);
+            let last = run.offset + (bytes.len() as u64).saturating_sub(4);
+            batch = batch
+                .write(device, run.tile, run.offset, bytes, Order::Memory)
+                .read(device, run.tile, last, 4);
         } else {
-            for (at, word) in (offset..).step_by(4).zip(bytes.chunks(4)) {
-                batch = batch.write(device, tile, at, word, Order::Strict);
+            for (at, word) in (run.offset..).step_by(4).zip(bytes.chunks(4)) {
+                batch = batch.write(device, run.tile, at, word, Order::Strict);
             }
         }
         batch.run().end()
     }
 
     /// The whole words that `bytes` touches, with the neighbours as they are now.
-    fn merge(
+    fn whole_words<'b>(
         &mut self,
         route: &Route,
-        tile: NocXy,
-        offset: u64,
-        bytes: &[u8],
-    ) -> Result<Vec<u8>, AccessError> {
-        let start = offset & !3;
-        let end = (offset + bytes.len() as u64).next_multiple_of(4);
-        let mut whole = self.read(route, tile, start, (end - start) as u32)?.bytes;
-        let at = (offset - start) as usize;
-        whole[at..at + bytes.len()].copy_from_slice(bytes);
-        Ok(whole)
-    }
-
-    /// Does something through the first queue that works. A queue that timed out is passed over;
-    /// what the far side answered, good or bad, is the answer.
-    fn through<T>(
-        &mut self,
-        device: u8,
-        tiles: &[NocXy],
-        mut act: impl FnMut(&mut Queue, &mut Bus) -> Result<T, AccessError>,
-    ) -> Result<T, AccessError> {
-        let mut last = AccessError::Unreachable("no Ethernet tile leads there".into());
-        for &tile in tiles {
-            if let Some(reason) = self.latch.tile(device, tile) {
-                last = reason.clone();
-                continue;
-            }
-            let queue = match self.queues.entry((device, tile)) {
-                std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
-                std::collections::btree_map::Entry::Vacant(free) => {
-                    free.insert(Queue::find(&mut self.bus, device, tile, self.patience)?)
-                }
-            };
-            match act(queue, &mut self.bus) {
-                Err(timeout @ AccessError::TimedOut { .. }) => last = timeout,
-                other => return other,
-            }
+        run: Run,
+        bytes: &'b [u8],
+    ) -> Result<(Run, Cow<'b, [u8]>), AccessError> {
+        let start = run.offset & !3;
+        let end = (run.offset + bytes.len() as u64).next_multiple_of(4);
+        if end - start == bytes.len() as u64 {
+            return Ok((run, Cow::Borrowed(bytes)));
         }
-        Err(last)
+        let whole = Run { offset: start, len: (end - start) as u32, ..run };
+        let mut merged = self.read(route, run.tile, start, whole.len)?.bytes;
+        let at = (run.offset - start) as usize;
+        merged[at..at + bytes.len()].copy_from_slice(bytes);
+        Ok((whole, Cow::Owned(merged)))
     }
-}
-
-/// Words one by one.
-fn words(queue: &mut Queue, bus: &mut Bus, far: Far, len: u32) -> Result<Stamped, AccessError> {
-    let mut read = Stamped { bytes: Vec::with_capacity(len as usize), cycles: 0 };
-    for at in (far.offset..far.offset + u64::from(len)).step_by(4) {
-        let word = queue.read_word(bus, Far { offset: at, ..far })?;
-        read.bytes.extend(word.bytes);
-        read.cycles = word.cycles;
-    }
-    Ok(read)
-}
-
-/// Memory in blocks: reading a little more than was asked does no harm there.
-fn read_far(queue: &mut Queue, bus: &mut Bus, far: Far, len: u32) -> Result<Stamped, AccessError> {
-    let end = far.offset + u64::from(len);
-    if len <= 4 && far.offset / 4 == (end - 1).max(far.offset) / 4 {
-        return word_part(queue, bus, far, len);
-    }
-    let start = far.offset / BLOCK_ALIGN * BLOCK_ALIGN;
-    let stop = end.next_multiple_of(BLOCK_ALIGN);
-    let mut read = Stamped { bytes: Vec::with_capacity((stop - start) as usize), cycles: 0 };
-    for at in (start..stop).step_by(BLOCK_BYTES) {
-        let now = (stop - at).min(BLOCK_BYTES as u64) as u32;
-        let block = queue.read_block(bus, Far { offset: at, ..far }, now)?;
-        read.bytes.extend(block.bytes);
-        read.cycles = block.cycles;
-    }
-    read.bytes.drain(..(far.offset - start) as usize);
-    read.bytes.truncate(len as usize);
-    Ok(read)
-}
-
-fn word_part(queue: &mut Queue, bus: &mut Bus, far: Far, len: u32) -> Result<Stamped, AccessError> {
-    let mut read = queue.read_word(bus, Far { offset: far.offset & !3, ..far })?;
-    read.bytes.drain(..(far.offset & 3) as usize);
-    read.bytes.truncate(len as usize);
-    Ok(read)
-}
-
-/// Words up to the first 32-byte boundary, then blocks of whole words; registers by words alone.
-fn write_far(
-    queue: &mut Queue,
-    bus: &mut Bus,
-    far: Far,
-    bytes: &[u8],
-    memory: bool,
-) -> Result<(), AccessError> {
-    let mut at = far.offset;
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let here = Far { offset: at, ..far };
-        let blocks = memory && at.is_multiple_of(BLOCK_ALIGN) && rest.len() > 4;
-        let now = rest.len().min(if blocks { BLOCK_BYTES } else { 4 });
-        let (part, later) = rest.split_at(now);
-        if blocks {
-            queue.write_block(bus, here, part)?;
-        } else {
-            let word = part.first_chunk().copied().unwrap_or_default();
-            queue.write_word(bus, here, u32::from_le_bytes(word))?;
-        }
-        at += now as u64;
-        rest = later;
-    }
-    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Accesses to tiles over PCIe: windows set by need, many accesses in one batch, each counted.
 
-use crate::bar::{Bar, BarOp, Holder};
+use crate::bar::{Bar, BarOp, Holder, Sharing};
 use crate::snapshot::AccessError;
 use crate::windows::{Order, Windows};
 use layouts::NocXy;
@@ -48,6 +48,16 @@ impl Bus {
     /// Windows are pointed anew before they are used again.
     pub(crate) fn forget_windows(&mut self) {
         self.windows.values_mut().for_each(Windows::forget);
+    }
+
+    /// Takes the lock of the device's routing queues.
+    pub(crate) fn lock_queues(&mut self, device: u8) -> Result<Sharing, AccessError> {
+        self.bar.lock_queues(device)
+    }
+
+    /// Gives the lock back.
+    pub(crate) fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
+        self.bar.unlock_queues(device)
     }
 
     /// Starts a batch.

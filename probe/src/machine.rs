@@ -6,11 +6,11 @@ use crate::bus::Bus;
 use crate::discover::discover;
 use crate::guard::{AuditLog, Deed, FarPlace, Guard, Latched, read_near};
 use crate::planner::{Run, merge};
-use crate::queue::{Patience, Stamped};
+use crate::queue::{Patience, Results, Stamped};
 use crate::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use crate::target::{Abilities, Mesh, Target};
 use crate::wormhole::tile_kind;
-use layouts::{ChipId, NocAddr, Stand, TileKind, wormhole};
+use layouts::{ChipId, NocAddr, Stand, TileKind};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -110,15 +110,8 @@ impl BarTarget {
     fn read_chip(&mut self, chip: ChipId, runs: impl Iterator<Item = Run>, shot: &mut Snapshot) {
         match self.routes.get(&chip).cloned() {
             Some(Route::Pcie(device)) => self.read_near(chip, device, &merge(runs, false), shot),
-            Some(Route::Queue { device, tiles, coord }) => {
-                let runs = merge(runs, true);
-                self.read_far(
-                    chip,
-                    &Route::Queue { device, tiles, coord },
-                    (device, coord),
-                    &runs,
-                    shot,
-                );
+            Some(route @ Route::Queue { device, coord, .. }) => {
+                self.read_far(chip, &route, (device, coord), &merge(runs, true), shot);
             }
             None => {
                 let reason = no_route(chip);
@@ -144,8 +137,8 @@ impl BarTarget {
         });
     }
 
-    /// A far chip's ranges, one by one. Once the chip itself does not answer it is latched, and the
-    /// rest is not tried.
+    /// A far chip's ranges, as many at a time as its gateways allow. A chip that does not answer is
+    /// latched.
     fn read_far(
         &mut self,
         chip: ChipId,
@@ -154,29 +147,24 @@ impl BarTarget {
         runs: &[Run],
         shot: &mut Snapshot,
     ) {
-        let deadline_cycles = self.access.patience.chip_cycles;
-        let (mut began, mut late) = (None, None);
-        for run in runs {
-            let silent = self.access.latch.far(place).or(late.as_ref()).cloned();
-            let read = match silent {
-                Some(reason) => Err(reason),
-                None => self.access.read(route, run.tile, run.offset, run.len),
-            };
+        let silent = self.access.latch.far(place).cloned();
+        let reads = if let Some(reason) = silent {
+            vec![Err(reason); runs.len()]
+        } else {
+            let Results { reads, silent } = self.access.read_runs(route, runs);
+            if let Some(reason) = silent {
+                self.access.latch.lose_far(place, reason);
+            }
+            reads
+        };
+        let host_micros = host_micros();
+        for (run, read) in runs.iter().zip(reads) {
+            let span = run.span(chip);
             match read {
-                Ok(Stamped { bytes, cycles }) => {
-                    let Span { addr, .. } = run.span(chip);
-                    let host_micros = host_micros();
-                    shot.pieces.push(Piece { addr, target_cycles: cycles, host_micros, bytes });
-                    let spent = cycles.saturating_sub(*began.get_or_insert(cycles));
-                    late = (spent > deadline_cycles)
-                        .then_some(AccessError::TimedOut { deadline_cycles });
+                Ok(Stamped { bytes, cycles: target_cycles }) => {
+                    shot.pieces.push(Piece { addr: span.addr, target_cycles, host_micros, bytes });
                 }
-                Err(reason) => {
-                    if concerns_chip(&reason) && late.is_none() {
-                        self.access.latch.lose_far(place, reason.clone());
-                    }
-                    shot.gaps.push(Gap { span: run.span(chip), reason });
-                }
+                Err(reason) => shot.gaps.push(Gap { span, reason }),
             }
         }
     }
@@ -327,15 +315,6 @@ impl Wanted {
 
 fn no_route(chip: ChipId) -> AccessError {
     AccessError::Unreachable(format!("there is no chip {chip}"))
-}
-
-/// Would every other access to the far chip fail as well?
-fn concerns_chip(reason: &AccessError) -> bool {
-    match reason {
-        AccessError::TimedOut { .. } | AccessError::DeviceGone(_) => true,
-        AccessError::QueueError { flags } => flags & wormhole().eth.routing.unreachable != 0,
-        _ => false,
-    }
 }
 
 /// Host time in microseconds since the Unix epoch.

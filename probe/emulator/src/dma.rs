@@ -58,7 +58,7 @@ impl Chip {
         let mut moved = 0;
         while moved < transfer.bytes {
             let (device, host) =
-                (transfer.device + u64::from(moved), transfer.host + u64::from(moved));
+                (transfer.device + u64::from(moved), transfer.host.wrapping_add(u64::from(moved)));
             if !bar::in_window(device) {
                 return Err((Refusal::refused("dma-outside-the-windows"), None, device));
             }

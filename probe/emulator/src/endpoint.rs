@@ -139,7 +139,7 @@ impl Endpoint {
             let (base, limit) = (wide(base_low, base_high), wide(limit, base_high));
             let inside = offset >= base && offset + len <= limit + 1;
             let target = wide(target_low, target_high);
-            (control & ENABLED != 0 && inside).then(|| target + (offset - base))
+            (control & ENABLED != 0 && inside).then(|| target.wrapping_add(offset - base))
         });
         Ok(region.unwrap_or(offset))
     }

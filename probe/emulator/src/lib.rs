@@ -24,7 +24,7 @@
 //! | 0xFFB12000 | wall clock F0/F4/F8, SOFT_RESET_0 with all five cores, debug bus (pcs, groups A and B; self-test), clock gating words as plain storage |
 //! | Tensix | TDMA mover (L1, NCRISC IRAM, backend configuration), reset pcs in backend configuration, register file and semaphores as storage, the coprocessor instructions that firmware pushes while it starts (without effect) |
 //! | Ethernet | TXQ 0/1: CMD 1, 2, 4 (queue 0), 8, latch and fetch delays, split at MAX_PKT, backlog, counters; RXQ 0/1 counters and raw buffer; ETH_CTRL 0x98 (IRAM load); MAC words 0xFFBA0000/4; 0xFFBB0000 bit 0 = link up, a word of this emulator's own that only the ERISC may read |
-//! | ARC | shared memory, scratch 0-7, reference clock, messages by interrupt, telemetry table; message 0x56 resets the chip |
+//! | ARC | shared memory, scratch 0-7, reference clock, messages by interrupt, telemetry table with a heartbeat and the words of the old table that have a tag, both NIUs; message 0x56 resets the chip |
 //! | DRAM | 6 x 2 GiB, three ports each, NIU copies |
 //!
 //! # What is not

@@ -30,8 +30,10 @@ impl Walk<'_> {
         }
         let name = format!("chip at {place} behind device {device} e{channel}");
         let looked = self.taken(base, device, coord).and_then(|()| {
-            let (gateway, mask) = self.way(from, place)?;
-            self.look_far(&name, device, (base, gateway), port, mask)
+            let (gateway, direct, mask) = self.way(from, place)?;
+            let tiles = gateway.iter().map(|&channel| eth_tile(channel)).collect();
+            let route = Route::Queue { device, tiles, direct, coord };
+            self.look_far(&name, route, (base, gateway), port, mask)
         });
         match looked {
             Ok(chip) => {
@@ -61,12 +63,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The channels of the PCIe chip through which the place can be asked, and what the place said to
-    /// a first question: its mask of closed rows.
-    fn way(&mut self, from: usize, place: Place) -> Result<(Vec<u8>, u32), AccessError> {
+    /// The channels of the PCIe chip through which the place can be asked, how many of them, from the
+    /// first, are linked to it, and what it said to a first question: its mask of closed rows.
+    fn way(&mut self, from: usize, place: Place) -> Result<(Vec<u8>, usize, u32), AccessError> {
         if let Some((base, channels)) = self.chips[from].gateway.clone() {
             let mask = self.closed_rows(base, &channels, place)?;
-            return Ok((channels, mask));
+            return Ok((channels, 0, mask));
         }
         // Each link is tried: one whose far end hangs is known from now on, and passed over.
         let mut good = Vec::new();
@@ -88,15 +90,16 @@ impl Walk<'_> {
             let last = silent.pop().map(|(_, error)| error);
             let found = self.closed_rows(from, &spare, place);
             return match last {
-                Some(AccessError::TimedOut { .. }) | None => found.map(|mask| (spare, mask)),
+                Some(AccessError::TimedOut { .. }) | None => found.map(|mask| (spare, 0, mask)),
                 Some(error) => Err(error),
             };
         }
         for (channel, error) in silent {
             self.silent.push((from, channel, error));
         }
+        let direct = good.len();
         good.extend(spare);
-        Ok((good, mask))
+        Ok((good, direct, mask))
     }
 
     fn closed_rows(
@@ -109,7 +112,7 @@ impl Walk<'_> {
             return Err(AccessError::Unreachable("its gateway has no PCIe".into()));
         };
         let tiles = channels.iter().map(|&channel| eth_tile(channel)).collect();
-        let route = Route::Queue { device, tiles, coord: place.into() };
+        let route = Route::Queue { device, tiles, direct: 0, coord: place.into() };
         let at = eth_register("niu0", wormhole().niu.router_cfg_3.at);
         self.access.word(&route, eth_tile(0), at)
     }
@@ -131,14 +134,12 @@ impl Walk<'_> {
     fn look_far(
         &mut self,
         name: &str,
-        device: u8,
+        route: Route,
         gateway: Gateway,
         near: &Port,
         mask: u32,
     ) -> Result<Candidate, AccessError> {
         let coord: ChipCoord = near.peer.coord.into();
-        let tiles = gateway.1.iter().map(|&channel| eth_tile(channel)).collect();
-        let route = Route::Queue { device, tiles, coord };
         let id = self.far_id(&route, &near.peer)?;
         let mut ports = Vec::new();
         for channel in 0..CHANNELS {

@@ -27,12 +27,18 @@ impl Default for Patience {
     }
 }
 
+impl Patience {
+    /// The error of a command that ran out of time.
+    pub(super) fn timed_out(&self) -> AccessError {
+        AccessError::TimedOut { deadline_cycles: self.deadline_cycles }
+    }
+}
+
 /// Waiting with two clocks: the target's own for the deadline, ours for the watchdog.
 pub(super) struct Wait {
     patience: Patience,
     first_cycles: Option<u64>,
     started: Instant,
-    step: u64,
 }
 
 impl Wait {
@@ -40,18 +46,16 @@ impl Wait {
     const STEPS: (u64, u64) = (50, 2000);
 
     pub(super) fn start(patience: Patience) -> Self {
-        Self { patience, first_cycles: None, started: Instant::now(), step: Self::STEPS.0 }
+        Self { patience, first_cycles: None, started: Instant::now() }
     }
 
     /// Lets time pass, or says that there is none left.
     pub(super) fn go_on(&mut self, bus: &mut Bus, cycles: u64) -> Result<(), AccessError> {
-        let waited = cycles - *self.first_cycles.get_or_insert(cycles);
-        let Patience { deadline_cycles, watchdog, .. } = self.patience;
-        if waited > deadline_cycles || self.started.elapsed() > watchdog {
-            return Err(AccessError::TimedOut { deadline_cycles });
+        let waited = cycles.saturating_sub(*self.first_cycles.get_or_insert(cycles));
+        let late = self.started.elapsed() > self.patience.watchdog;
+        if late || waited > self.patience.deadline_cycles {
+            return Err(self.patience.timed_out());
         }
-        bus.pass(self.step)?;
-        self.step = (waited / 4).clamp(Self::STEPS.0, Self::STEPS.1);
-        Ok(())
+        bus.pass((waited / 4).clamp(Self::STEPS.0, Self::STEPS.1))
     }
 }

@@ -1,13 +1,11 @@
 //! What stands where in the queue structure, and the commands that go into it (wormhole.md 6.2, 6.3).
 
-use crate::bus::Answer;
-use crate::snapshot::AccessError;
 use layouts::{ChipCoord, NocXy, Routing, wormhole};
 
 /// Bytes of an entry; a test compares with the layouts.
 pub(super) const ENTRY_BYTES: usize = 32;
-/// Words of a queue from its counters to its read index.
-pub(super) const INDICES_WORDS: usize = 13;
+/// Counters of a queue that are read: from the first to the errors.
+pub(super) const COUNTERS: u32 = 5;
 
 /// The numbers of the protocol.
 pub(super) fn routing() -> &'static Routing {
@@ -23,14 +21,18 @@ pub(crate) struct Far {
 }
 
 impl Far {
-    pub(super) fn entry(self, data: u32, flags: u32) -> [u8; ENTRY_BYTES] {
-        let address = self.offset & 0xF_FFFF_FFFF
+    /// Tile, chip and place as one number.
+    pub(super) fn address(self) -> u64 {
+        self.offset & 0xF_FFFF_FFFF
             | u64::from(self.tile.x) << 36
             | u64::from(self.tile.y) << 42
             | u64::from(self.coord.x) << 48
-            | u64::from(self.coord.y) << 54;
+            | u64::from(self.coord.y) << 54
+    }
+
+    pub(super) fn entry(self, data: u32, flags: u32) -> [u8; ENTRY_BYTES] {
         let mut entry = [0; ENTRY_BYTES];
-        entry[..8].copy_from_slice(&address.to_le_bytes());
+        entry[..8].copy_from_slice(&self.address().to_le_bytes());
         entry[8..12].copy_from_slice(&data.to_le_bytes());
         entry[12..16].copy_from_slice(&flags.to_le_bytes());
         entry[16] = self.coord.rack;
@@ -57,46 +59,5 @@ impl Field {
             Self::ReadIndex => queue.read_index.at,
             Self::Entry(slot) => queue.entry.nth(slot.into()),
         }
-    }
-}
-
-/// The four indices and the counters, as one look shows them.
-pub(super) struct Indices {
-    pub(super) cycles: u64,
-    pub(super) writes_asked: u32,
-    pub(super) writes_done: u32,
-    pub(super) reads_asked: u32,
-    pub(super) reads_done: u32,
-    pub(super) errors: u32,
-    pub(super) request_write: u32,
-    pub(super) request_read: u32,
-    pub(super) response_write: u32,
-    pub(super) response_read: u32,
-}
-
-impl Indices {
-    pub(super) fn take(answer: &mut Answer) -> Result<Self, AccessError> {
-        let cycles = answer.cycles()?;
-        let mut request = [0; INDICES_WORDS];
-        for word in &mut request {
-            *word = answer.word()?;
-        }
-        let layout = &wormhole().eth.queue;
-        let at = |offset: u64| request.get((offset / 4) as usize).copied().unwrap_or_default();
-        Ok(Self {
-            cycles,
-            writes_asked: at(layout.writes_requested.at),
-            writes_done: at(layout.writes_answered.at),
-            reads_asked: at(layout.reads_requested.at),
-            reads_done: at(layout.reads_answered.at),
-            errors: at(layout.errors.at),
-            request_write: at(layout.write_index.at) & 7,
-            request_read: at(layout.read_index.at) & 7,
-            response_write: answer.word()? & 7,
-            response_read: answer
-                .skip((layout.read_index.at - layout.write_index.end()) as usize)
-                .word()?
-                & 7,
-        })
     }
 }

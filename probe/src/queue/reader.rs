@@ -1,0 +1,298 @@
+//! Many reads of one far chip, through all its gateways, as many under way as each may have.
+//!
+//! One batch carries the blocks that landed, the next commands with one doorbell per gateway, the
+//! time that they take, and the look for their answers. Answers of one gateway come in its order;
+//! what a gateway fails to answer in time is asked again through another.
+
+use super::lane::{Lane, Outcome, Stage, asks_again};
+use super::words::routing;
+use super::{Command, Patience, Queue, Stamped};
+use crate::bus::Bus;
+use crate::snapshot::AccessError;
+use layouts::NocXy;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// A block that found no buffer on its route is asked for again so often (flag 30).
+const RETRIES: u8 = 8;
+/// A command that so many gateways did not answer in time is not asked for any more, and a chip
+/// that so many in a row had no answer from is given up.
+const STRIKES: u8 = 2;
+/// A chip of which so many tiles in a row cannot be reached is not asked for any more.
+const UNREACHABLE_TILES: usize = 3;
+
+/// A queue that leads to the chip.
+pub(crate) struct Gateway {
+    pub(crate) queue: Queue,
+    /// Has the tile a link to the chip itself? Such ones are used together, the others alone.
+    pub(crate) direct: bool,
+    /// Most commands under way.
+    pub(crate) depth: usize,
+}
+
+struct Reader<'a> {
+    bus: &'a mut Bus,
+    patience: Patience,
+    commands: &'a [Command],
+    lanes: Vec<Lane<'a>>,
+    waiting: VecDeque<usize>,
+    results: Vec<Option<Result<Stamped, AccessError>>>,
+    tries: Vec<u8>,
+    strikes: Vec<u8>,
+    /// Tiles that could not be reached since anything last could.
+    unreachable: Vec<NocXy>,
+    /// The target's time when the last batch came back.
+    now: u64,
+    /// When the far side last answered, by our clock.
+    heard: Instant,
+    /// Gateways that gave no answer in time since then.
+    quiet: u8,
+    /// The target's time when the first batch came back.
+    began: Option<u64>,
+    /// Why the chip itself seems not to answer.
+    silent: Option<AccessError>,
+    /// Why the last gateway was given up.
+    last_error: AccessError,
+}
+
+/// What came of many reads.
+pub(crate) struct Results {
+    /// One for each, in their order.
+    pub(crate) reads: Vec<Result<Stamped, AccessError>>,
+    /// Why the chip itself seems not to answer, if so: nothing more should be asked of it.
+    pub(crate) silent: Option<AccessError>,
+}
+
+/// Carries the reads out.
+pub(crate) fn read_all(
+    bus: &mut Bus,
+    patience: Patience,
+    gateways: &mut [Gateway],
+    commands: &[Command],
+) -> Results {
+    let lanes = gateways.iter_mut();
+    let mut reader = Reader {
+        bus,
+        patience,
+        commands,
+        lanes: lanes.map(|way| Lane::new(&mut way.queue, way.direct, way.depth)).collect(),
+        waiting: (0..commands.len()).collect(),
+        results: vec![None; commands.len()],
+        tries: vec![0; commands.len()],
+        strikes: vec![0; commands.len()],
+        unreachable: Vec::new(),
+        now: 0,
+        heard: Instant::now(),
+        quiet: 0,
+        began: None,
+        silent: None,
+        last_error: AccessError::Unreachable("no Ethernet tile leads there".into()),
+    };
+    let error = match reader.all() {
+        Ok(()) => reader.last_error.clone(),
+        Err(error) => {
+            reader.lanes.iter_mut().for_each(|lane| drop(lane.give_up()));
+            if matches!(error, AccessError::DeviceGone(_)) {
+                reader.silent.get_or_insert_with(|| error.clone());
+            }
+            error
+        }
+    };
+    let Reader { results, silent, .. } = reader;
+    let reads = results.into_iter().map(|result| result.unwrap_or_else(|| Err(error.clone())));
+    let reads: Vec<Result<Stamped, AccessError>> = reads.collect();
+    // Nothing at all could be reached: then it is the chip, whatever tiles were asked.
+    let none = reads.iter().all(|read| read.as_ref().is_err_and(is_unreachable));
+    let first = || reads.first().and_then(|read| read.as_ref().err()).filter(|_| none).cloned();
+    let silent = silent.or_else(first);
+    Results { reads, silent }
+}
+
+/// Did the firmware find no way there?
+fn is_unreachable(error: &AccessError) -> bool {
+    matches!(error, AccessError::QueueError { flags } if flags & routing().unreachable != 0)
+}
+
+impl Reader<'_> {
+    fn all(&mut self) -> Result<(), AccessError> {
+        self.open_direct()?;
+        while !self.waiting.is_empty() || self.lanes.iter().any(Lane::is_busy) {
+            self.open_next()?;
+            match self.round() {
+                Ok(()) => self.judge_times()?,
+                Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
+                Err(error) => self.blame(&error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes all gateways with a link to the chip itself into use that are in order at first sight.
+    fn open_direct(&mut self) -> Result<(), AccessError> {
+        for lane in self.lanes.iter_mut().filter(|lane| lane.direct) {
+            match lane.queue.glance(self.bus) {
+                Ok(settled) => {
+                    lane.stage = if settled { Stage::Active } else { Stage::Reserve };
+                }
+                Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
+                Err(error) => {
+                    lane.stage = Stage::Dead;
+                    self.last_error = error;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// With no gateway in use, takes the next into use: one in doubt only when there is no other.
+    fn open_next(&mut self) -> Result<(), AccessError> {
+        while !self.lanes.iter().any(Lane::is_active) {
+            let reserve = self.lanes.iter_mut().filter(|lane| lane.stage == Stage::Reserve);
+            let Some(lane) = reserve.min_by_key(|lane| lane.queue.is_suspect()) else {
+                self.silent = Some(self.last_error.clone());
+                return Err(self.last_error.clone());
+            };
+            match lane.queue.ready(self.bus) {
+                Ok(()) => lane.stage = Stage::Active,
+                Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
+                Err(error) => {
+                    lane.stage = Stage::Dead;
+                    self.quiet += u8::from(error == self.patience.timed_out());
+                    self.last_error = error;
+                }
+            }
+            self.judge_silence()?;
+        }
+        Ok(())
+    }
+
+    /// One batch to the machine, and what came of it.
+    fn round(&mut self) -> Result<(), AccessError> {
+        let (commands, now) = (self.commands, self.now);
+        let mut lanes: Vec<&mut Lane<'_>> =
+            self.lanes.iter_mut().filter(|lane| lane.is_active()).collect();
+        let mut batch = self.bus.batch().now();
+        let open = lanes.iter().filter(|lane| lane.room() > 0).count();
+        let share = self.waiting.len().div_ceil(open.max(1));
+        for lane in &mut lanes {
+            batch = lane.fetch(batch);
+            let count = lane.room().min(share).min(self.waiting.len());
+            let numbers: Vec<usize> = self.waiting.drain(..count).collect();
+            batch = lane.post(batch, commands, &numbers);
+        }
+        let waits: Vec<Option<u64>> = lanes.iter().map(|lane| lane.wait(now, commands)).collect();
+        let soonest = waits.iter().flatten().min().copied();
+        if let Some(cycles) = soonest {
+            // A look at another gateway that is nearly due costs less than a batch of its own.
+            let reach = cycles + cycles / 8;
+            batch = batch.pass(cycles).now();
+            for (lane, wait) in lanes.iter_mut().zip(&waits) {
+                if wait.is_some_and(|wait| wait <= reach) {
+                    batch = lane.ask(batch);
+                }
+            }
+        }
+        let mut answer = batch.run();
+        let mut done = Vec::new();
+        let before = answer.cycles()?;
+        self.now = before;
+        self.began.get_or_insert(before);
+        let mut looked = lanes.iter_mut().try_for_each(|lane| lane.fetched(&mut answer, &mut done));
+        if looked.is_ok() && soonest.is_some() {
+            looked = answer.cycles().and_then(|now| {
+                self.now = now;
+                lanes
+                    .iter_mut()
+                    .try_for_each(|lane| lane.take(&mut answer, (before, now), commands, &mut done))
+            });
+        }
+        self.settle(done);
+        looked
+    }
+
+    /// Keeps results, and puts what is to be tried again in front.
+    fn settle(&mut self, done: Vec<Outcome>) {
+        if !done.is_empty() {
+            (self.heard, self.quiet) = (Instant::now(), 0);
+        }
+        for (number, result) in done {
+            match &result {
+                Err(error) if asks_again(error) && self.tries[number] < RETRIES => {
+                    self.tries[number] += 1;
+                    self.waiting.push_front(number);
+                    continue;
+                }
+                Err(error) if is_unreachable(error) => {
+                    let tile = self.commands[number].far().tile;
+                    if !self.unreachable.contains(&tile) {
+                        self.unreachable.push(tile);
+                    }
+                }
+                _ => self.unreachable.clear(),
+            }
+            if self.unreachable.len() == UNREACHABLE_TILES {
+                // The chip itself, it seems: what is under way is waited for, the rest not tried.
+                self.silent = result.as_ref().err().cloned();
+                self.last_error = self.silent.clone().unwrap_or(AccessError::NotAsked);
+                self.waiting.clear();
+            }
+            self.results[number] = Some(result);
+        }
+    }
+
+    /// Gives up gateways whose oldest command waited too long.
+    fn judge_times(&mut self) -> Result<(), AccessError> {
+        for at in 0..self.lanes.len() {
+            if self.lanes[at].is_active() && self.lanes[at].is_overdue(self.now) {
+                self.give_up(at, &self.patience.timed_out());
+            }
+        }
+        self.judge_silence()
+    }
+
+    /// Gives up a chip that none of the gateways has had an answer from for too long, and one that
+    /// takes too long altogether.
+    fn judge_silence(&mut self) -> Result<(), AccessError> {
+        let late = self.heard.elapsed() > self.patience.watchdog;
+        if late || self.quiet >= STRIKES {
+            self.silent = Some(self.patience.timed_out());
+            return Err(self.patience.timed_out());
+        }
+        let deadline_cycles = self.patience.chip_cycles;
+        if self.began.is_some_and(|began| self.now.saturating_sub(began) > deadline_cycles) {
+            return Err(AccessError::TimedOut { deadline_cycles });
+        }
+        Ok(())
+    }
+
+    /// A batch failed. With one gateway in use that is to blame; else they are tried one by one.
+    fn blame(&mut self, error: &AccessError) {
+        let mut active = (0..self.lanes.len()).filter(|&at| self.lanes[at].is_active());
+        let alone = active.next().filter(|_| active.next().is_none());
+        match alone {
+            Some(at) => self.give_up(at, error),
+            None => {
+                for lane in self.lanes.iter_mut().filter(|lane| lane.is_active()) {
+                    lane.stage = Stage::Reserve;
+                    lane.give_up().into_iter().rev().for_each(|n| self.waiting.push_front(n));
+                }
+            }
+        }
+    }
+
+    /// Asks again through another gateway for what this one was to answer.
+    fn give_up(&mut self, at: usize, error: &AccessError) {
+        let lane = &mut self.lanes[at];
+        lane.stage = Stage::Dead;
+        self.quiet += u8::from(*error == self.patience.timed_out());
+        self.last_error = error.clone();
+        for (place, number) in lane.give_up().into_iter().enumerate().rev() {
+            self.strikes[number] += u8::from(place == 0);
+            if self.strikes[number] < STRIKES {
+                self.waiting.push_front(number);
+            } else {
+                self.results[number] = Some(Err(error.clone()));
+            }
+        }
+    }
+}
