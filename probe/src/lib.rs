@@ -8,6 +8,7 @@ mod bus;
 pub mod control;
 mod discover;
 pub mod emulator_bar;
+pub mod expect;
 mod guard;
 pub use guard::{AuditLog, Latched};
 pub mod images;

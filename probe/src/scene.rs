@@ -131,22 +131,8 @@ impl Scene {
     /// # Errors
     /// What is wrong with the mesh or its description.
     pub fn config(&self, images: &ImageMap) -> Result<emulator::MeshConfig, SceneError> {
-        power_on::config(&self.descriptor()?, images, self.seed)
-    }
-
-    fn descriptor(&self) -> Result<ClusterDescriptor, SceneError> {
-        if let Some(shipped) = ClusterDescriptor::shipped(&self.mesh) {
-            return Ok(shipped?);
-        }
-        if !self.mesh.contains(['/', '.']) {
-            let names: Vec<&str> = ClusterDescriptor::shipped_names().collect();
-            return Err(SceneError::NoMesh(self.mesh.clone(), names.join(", ")));
-        }
-        // As the person named it, so that nobody has to say both the target and the file.
-        let name = format!("emulator:{}", self.mesh);
-        let text = std::fs::read_to_string(&self.mesh);
-        let text = text.map_err(|e| SceneError::File(format!("{name}: {e}")))?;
-        Ok(ClusterDescriptor::parse(&name, &text)?)
+        let called = format!("emulator:{}", self.mesh);
+        power_on::config(&described(&self.mesh, &called)?, images, self.seed)
     }
 
     /// Firmware on every compute tile; for a workload also the kernels.
@@ -172,6 +158,23 @@ impl Scene {
         ring.launch(images, &settings)?.finish(target)?;
         Ok(())
     }
+}
+
+/// The descriptor of a shipped mesh by its name, or of a file, which messages call as the person did.
+///
+/// # Errors
+/// `NoMesh`, `File` or `Descriptor`.
+pub fn described(mesh: &str, called: &str) -> Result<ClusterDescriptor, SceneError> {
+    if let Some(shipped) = ClusterDescriptor::shipped(mesh) {
+        return Ok(shipped?);
+    }
+    if !mesh.contains(['/', '.']) {
+        let names: Vec<&str> = ClusterDescriptor::shipped_names().collect();
+        return Err(SceneError::NoMesh(mesh.to_owned(), names.join(", ")));
+    }
+    let text = std::fs::read_to_string(mesh);
+    let text = text.map_err(|e| SceneError::File(format!("{called}: {e}")))?;
+    Ok(ClusterDescriptor::parse(called, &text)?)
 }
 
 /// The compute tiles that run: those that are not fused off, and on a large mesh only some of each chip.

@@ -71,7 +71,16 @@ pub(crate) enum Verb {
     /// "last_client":{"name","pid","until_micros","broke_off"},
     /// "last_writer":{"name","pid","at_micros","at_cycles","what"}}; null where unknown. The last two are told of a
     /// mesh that is served on a socket; host times are microseconds since the Unix epoch.
-    Mesh,
+    /// With --expect also "differences":[{"kind",...}]: missing-chip ("expected_chip","coord","unique_id"),
+    /// extra-chip ("chip"), other-chip ("chip","unique_id"), moved-chip ("chip","coord"), missing-link
+    /// ("a","b"), extra-link ("a","b"), swapped-link ("a","b","found":{"a","b"}); an end on a missing chip
+    /// has "expected_chip" instead of "chip".
+    Mesh {
+        /// Compare with this cluster descriptor, as UMD writes it, or with a shipped mesh such as t3000; exit
+        /// code 1 if chips or links differ.
+        #[arg(long, value_name = "DESCRIPTOR")]
+        expect: Option<String>,
+    },
     /// Print every core with its waypoint, once.
     ///
     /// JSON: {"target","cycles","cores":[{"chip","tile":[x,y],"core","waypoint","activity","go","heartbeat",

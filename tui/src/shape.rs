@@ -3,6 +3,7 @@
 #![expect(clippy::struct_field_names, reason = "the names are promised to scripts")]
 
 mod build;
+mod difference;
 
 pub(crate) use build::{cores, links, mesh, written};
 
@@ -28,6 +29,8 @@ pub(crate) struct Mesh<'a> {
     problems: &'a [String],
     last_client: Option<LastClient<'a>>,
     last_writer: Option<LastWriter<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differences: Option<Vec<difference::Differs>>,
 }
 
 /// Who had a served mesh before; host times are microseconds since the Unix epoch.

@@ -1,6 +1,7 @@
 //! The one-shot verbs: one look, or one question to a file, and the answer as text or JSON.
 
 mod cores;
+mod expect;
 mod links;
 mod mesh;
 mod read;
@@ -45,7 +46,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         interrupt::watch(|| None)?;
     }
     match verb {
-        Verb::Mesh => mesh::run(&target, style),
+        Verb::Mesh { expect } => mesh::run(&target, style, expect.as_deref()),
         Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
         Verb::Links => links::run(&target, style),
         Verb::Read { place, len } => read::run(&target, style, place, len),
@@ -68,7 +69,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
 
 /// Prints the mesh once: what the program does without a verb where there is no terminal.
 pub(crate) fn print_mesh(arguments: &Arguments) -> Result<Outcome, Failure> {
-    run(&Verb::Mesh, arguments)
+    run(&Verb::Mesh { expect: None }, arguments)
 }
 
 /// Opens the target. A person who waits longer than a moment is told for what.

@@ -1,11 +1,13 @@
 //! From mesh state to the promised shapes.
 
+use super::difference::difference;
 use super::{
     Channel, Chip, Core, Cores, End, Holder, Image, LastClient, LastWriter, Launch, Link, LinkEnd,
     Links, Mesh, Missed, Missing, Source, Why, Word, Written,
 };
 use crate::words;
 use layouts::{EthId, NocAddr};
+use probe::expect::Difference;
 use probe::snapshot::{AccessError, Gap};
 use probe::state::{
     ChipState, CoreState, EthState, LinkState, MeshState, NamedWord, Reading, SourceLine,
@@ -82,7 +84,11 @@ fn link(state: &LinkState, ends: Vec<LinkEnd>) -> Link {
 }
 
 /// The shape of `mesh`.
-pub(crate) fn mesh<'a>(target: &'a str, state: &'a MeshState) -> Mesh<'a> {
+pub(crate) fn mesh<'a>(
+    target: &'a str,
+    state: &'a MeshState,
+    differences: Option<&[Difference]>,
+) -> Mesh<'a> {
     Mesh {
         target,
         cycles: state.cycles,
@@ -104,6 +110,7 @@ pub(crate) fn mesh<'a>(target: &'a str, state: &'a MeshState) -> Mesh<'a> {
             at_cycles: change.at_cycles,
             what: &change.what,
         }),
+        differences: differences.map(|all| all.iter().map(difference).collect()),
     }
 }
 

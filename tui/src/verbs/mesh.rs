@@ -1,6 +1,6 @@
 //! `mesh`: chips and links, once.
 
-use super::{Style, judge, look, tell};
+use super::{Style, expect, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;
@@ -10,7 +10,12 @@ use layouts::EthId;
 use probe::inspect::Interest;
 use probe::state::{LinkState, MeshState};
 
-pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    target: &Opening,
+    style: Style,
+    expected: Option<&str>,
+) -> Result<Outcome, Failure> {
+    let expected = expected.map(expect::load).transpose()?;
     let sample = look(target, |_| Interest { links: true, ..Interest::default() })?;
     tell(target, &sample.state);
     for chip in sample.state.chips.iter().filter(|chip| !chip.holders.is_empty()) {
@@ -20,12 +25,17 @@ pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     for sentence in words::before(&sample.state.before, sample.taken_micros) {
         say(&sentence);
     }
+    let differences = expected.as_ref().map(|expected| expect::compare(&sample.state, expected));
     if style.json {
-        json(&shape::mesh(&target.words, &sample.state))?;
+        json(&shape::mesh(&target.words, &sample.state, differences.as_deref()))?;
     } else {
-        text(&(chips(&sample.state) + "\n" + &links(&sample.state)))?;
+        let compared = expected.as_ref().zip(differences.as_ref());
+        let compared = compared.map(|(expected, all)| expect::table(all, expected));
+        let tables = chips(&sample.state) + "\n" + &links(&sample.state);
+        text(&(tables + &compared.unwrap_or_default()))?;
     }
-    Ok(judge(&sample.state))
+    let differs = differences.is_some_and(|all| !all.is_empty());
+    Ok(if differs { Outcome::Findings } else { judge(&sample.state) })
 }
 
 fn chips(state: &MeshState) -> String {

@@ -1,0 +1,66 @@
+//! `mesh --expect`: what differs from a cluster descriptor.
+
+use crate::exit::Failure;
+use crate::output::Columns;
+use layouts::{ChipCoord, ClusterDescriptor};
+use probe::expect::{Difference, differences};
+use probe::scene::described;
+use probe::session::OpenError;
+use probe::state::MeshState;
+use probe::target::Mesh;
+
+/// The descriptor that a person named.
+///
+/// # Errors
+/// `Usage` if there is none of that name, or it cannot be used.
+pub(super) fn load(words: &str) -> Result<ClusterDescriptor, Failure> {
+    described(words, words).map_err(|error| Failure::of_open(words, &OpenError::Scene(error)))
+}
+
+/// What differs between the mesh of a look and the descriptor.
+pub(super) fn compare(state: &MeshState, expected: &ClusterDescriptor) -> Vec<Difference> {
+    let mesh = Mesh {
+        chips: state.chips.iter().map(|chip| chip.chip.clone()).collect(),
+        links: state.links.iter().map(|link| link.link).collect(),
+        problems: Vec::new(),
+    };
+    differences(&mesh, expected)
+}
+
+/// The differences as a table, or that there are none.
+pub(super) fn table(all: &[Difference], expected: &ClusterDescriptor) -> String {
+    if all.is_empty() {
+        return format!("\nas {} describes it\n", expected.name);
+    }
+    let mut table = Columns::new(&["DIFFERENCE", &format!("FROM {}", expected.name)]);
+    for difference in all {
+        table.row(vec![difference.kind().to_owned(), sentence(difference)]);
+    }
+    format!("\n{}", table.text())
+}
+
+fn sentence(difference: &Difference) -> String {
+    match difference {
+        Difference::MissingChip { file_id, coord, unique_id } => {
+            let at = coord.map(|coord| format!(" at {}", place(coord))).unwrap_or_default();
+            let id = unique_id.map(|id| format!(" (unique id {id})")).unwrap_or_default();
+            format!("its chip {file_id}{at}{id}")
+        }
+        Difference::ExtraChip(chip) => format!("chip {chip}"),
+        Difference::OtherChip { chip, expected } => {
+            format!("chip {chip} stands where unique id {expected} should")
+        }
+        Difference::MovedChip { chip, expected } => {
+            format!("chip {chip} should stand at {}", place(*expected))
+        }
+        Difference::MissingLink(a, b) => format!("{a} to {b}"),
+        Difference::ExtraLink(a, b) => format!("{a} to {b}"),
+        Difference::SwappedLink { expected: (a, b), found: (c, d) } => {
+            format!("{c} to {d} instead of {a} to {b}")
+        }
+    }
+}
+
+fn place(at: ChipCoord) -> String {
+    format!("x {} y {} rack {} shelf {}", at.x, at.y, at.rack, at.shelf)
+}
