@@ -12,6 +12,8 @@ pub struct Bar {
     pub vendor_id: u16,
     /// PCI device id.
     pub device_id: u16,
+    /// Names of the vendor's other chips, by PCI device id.
+    pub other_devices: BTreeMap<u16, String>,
     /// Classes of windows in index order.
     pub windows: Vec<WindowClass>,
     /// Where the entries are written.

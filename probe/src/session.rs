@@ -1,5 +1,6 @@
 //! An open target with everything needed to look at it again and again.
 
+use crate::bar::{Bar, BarOp};
 use crate::emulator_bar;
 use crate::guard::AuditLog;
 use crate::images::ImageMap;
@@ -14,6 +15,7 @@ use crate::spec::{SpecError, TargetSpec};
 use crate::state::{Before, MeshState};
 use crate::target::{Abilities, Allow, Refusal, Target};
 use crate::ttsim::{self, HostCommand};
+use crate::wormhole::{config_id, stranger};
 use layouts::target_refusals;
 use std::fmt;
 use std::panic::resume_unwind;
@@ -39,6 +41,13 @@ pub enum OpenError {
     },
     /// The driver's device cannot be opened.
     Device(DeviceError),
+    /// The file is no library of a simulator of Wormholes.
+    Library {
+        /// The words that named it.
+        target: String,
+        /// What it is or lacks.
+        why: String,
+    },
     /// A recording is opened by the room of the recordings.
     IsRecording(std::path::PathBuf),
 }
@@ -50,6 +59,7 @@ impl fmt::Display for OpenError {
             Self::Scene(error) => write!(f, "{error}"),
             Self::Unreachable { target, reason } => write!(f, "{target}: {reason}"),
             Self::Device(error) => write!(f, "{error}"),
+            Self::Library { target, why } => write!(f, "{target}: {why}"),
             Self::IsRecording(path) => write!(f, "{} is a recording", path.display()),
         }
     }
@@ -108,9 +118,9 @@ impl Session {
                 let pacer = Some(Pacer::new(scene.pace));
                 Ok(Self { problems, pacer, ..Self::over(Box::new(target), images) })
             }
-            TargetSpec::Ttsim(library) => Self::elsewhere(words, None, || {
-                over_ttsim(words, &library, host, allow).map_err(gone)
-            }),
+            TargetSpec::Ttsim(library) => {
+                Self::elsewhere(words, None, || over_ttsim(words, &library, host, allow))
+            }
             TargetSpec::Socket(path) => {
                 let bar = SocketBar::connect(&path).map_err(gone)?;
                 let paced = bar.welcome().profile == emulator_bar::PROFILE;
@@ -262,9 +272,22 @@ fn over_ttsim(
     library: &Path,
     host: &HostCommand,
     allow: Allow,
-) -> Result<BarTarget, AccessError> {
-    let bar = ttsim::open(library, host)?;
-    over_bar(words, bar, allow)
+) -> Result<BarTarget, OpenError> {
+    let target = || words.to_owned();
+    let gone = |reason| OpenError::Unreachable { target: target(), reason };
+    let unusable = |reason| match reason {
+        AccessError::DeviceGone(why) => OpenError::Library { target: target(), why },
+        other => gone(other),
+    };
+    let mut bar = ttsim::open(library, host).map_err(unusable)?;
+    let mut id = Vec::new();
+    bar.submit(&[BarOp::ConfigRead { device: 0, offset: 0 }], &mut id).map_err(gone)?;
+    let id = id.first_chunk().map_or(u32::MAX, |id| u32::from_le_bytes(*id));
+    if id != config_id() {
+        let why = format!("it is {}, not a Wormhole", stranger(id));
+        return Err(OpenError::Library { target: target(), why });
+    }
+    over_bar(words, bar, allow).map_err(gone)
 }
 
 fn over_bar(words: &str, bar: SocketBar, allow: Allow) -> Result<BarTarget, AccessError> {

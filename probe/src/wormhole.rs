@@ -23,6 +23,14 @@ pub(crate) fn config_id() -> u32 {
     u32::from(bar.device_id) << 16 | u32::from(bar.vendor_id)
 }
 
+/// What a device with this config word 0 is, where that is no Wormhole.
+pub(crate) fn stranger(id: u32) -> String {
+    let bar = &wormhole().bar;
+    let vendors = id as u16 == bar.vendor_id;
+    let name = bar.other_devices.get(&((id >> 16) as u16)).filter(|_| vendors);
+    name.map_or_else(|| format!("PCI id {id:#010x}"), |name| format!("a {name}"))
+}
+
 /// BAR0 offset of the ARC's NIU node id: all ones when the chip left the bus (wormhole.md 1.6).
 pub(crate) fn node_id_probe() -> Option<u64> {
     Some(wormhole().block(Space::Bar0, "arc_niu0")? + wormhole().niu.node_id.at)

@@ -66,7 +66,9 @@ impl Failure {
             matches!(error, OpenError::Scene(SceneError::Descriptor(_) | SceneError::File(_)));
         let text = if named || text.contains(words) { text } else { format!("{words}: {text}") };
         match error {
-            OpenError::Spec(_) | OpenError::IsRecording(_) => Self::Usage(text),
+            OpenError::Spec(_) | OpenError::IsRecording(_) | OpenError::Library { .. } => {
+                Self::Usage(text)
+            }
             OpenError::Scene(error) => match error {
                 SceneError::NoMesh(..)
                 | SceneError::File(_)

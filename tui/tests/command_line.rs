@@ -321,3 +321,38 @@ fn writes_that_cannot_be_are_told() {
     let file = recorded("unwritten.mcap");
     refuses(&["--target", file.path(), "write", "0:9-6:0x100", "1"], 5, &["recording"]);
 }
+
+#[test]
+fn a_mesh_is_compared_with_a_descriptor() {
+    let n300 = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../layouts/data/meshes/n300.yaml"
+    ));
+    let n300 = n300.unwrap();
+    let code = |output: &Output| output.status.code();
+    let compared = |expected: &str| {
+        let target = "emulator:n300,run=idle";
+        meshscope(&["--target", target, "mesh", "--json", "--expect", expected])
+    };
+    let kinds = |output: &Output| {
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let all = found["differences"].as_array().unwrap().clone();
+        all.iter().map(|one| one["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let same = compared("n300");
+    assert_eq!((code(&same), kinds(&same).len()), (Some(0), 0));
+    let larger = compared("t3000");
+    assert_eq!((code(&larger), kinds(&larger).len()), (Some(1), 6 + 18));
+    // The two cables the other way round, by what a file says.
+    let crossed = n300.replacen("chan: 0", "chan: 7", 1).replacen("chan: 1", "chan: 0", 1);
+    let crossed =
+        Scratch::new("crossed.yaml", crossed.replacen("chan: 7", "chan: 1", 1).as_bytes());
+    let swapped = compared(crossed.path());
+    assert_eq!((code(&swapped), kinds(&swapped)), (Some(1), vec!["swapped-link".into(); 2]));
+    let torn = Scratch::new("torn.yaml", &n300.as_bytes()[..200]);
+    let idle = ["--target", "emulator:n300,run=idle", "mesh", "--expect"];
+    let with = |expected| [&idle[..], &[expected]].concat();
+    refuses(&with("/nonexistent.yaml"), 2, &["/nonexistent.yaml", "No such file"]);
+    refuses(&with("n9"), 2, &["no mesh is called n9"]);
+    refuses(&with(torn.path()), 2, &["torn.yaml"]);
+}

@@ -6,7 +6,7 @@ use crate::access::Route;
 use crate::bus::Bus;
 use crate::snapshot::AccessError;
 use crate::telemetry::board_id;
-use crate::wormhole::{config_id, eth_register, eth_tile};
+use crate::wormhole::{config_id, eth_register, eth_tile, stranger};
 use layouts::{Board, wormhole};
 
 /// Devices 0 to 31 exist at most; the simulator ends its process when asked for more.
@@ -31,7 +31,7 @@ impl Walk<'_> {
                 break;
             }
             if id != config_id() {
-                self.problems.push(format!("device {device} is {id:#010x}, not a Wormhole"));
+                self.problems.push(format!("device {device} is {}, not a Wormhole", stranger(id)));
                 continue;
             }
             match self.near_chip(device) {

@@ -1,0 +1,107 @@
+//! Every shape of mesh, found on the emulator always and, where `MESHSCOPE_TTSIM_DIR` names its builds,
+//! on the vendor's simulator: the same chips and the same links.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod common;
+
+use layouts::{ChipId, ClusterDescriptor, EthId, NocAddr, wormhole};
+use probe::expect::{Difference, differences};
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::{Scene, Workload};
+use probe::session::{OpenError, Session};
+use probe::target::{Allow, Target};
+
+/// Not a test of its own: the other tests start this binary again as the library's host.
+#[test]
+fn host_helper() {
+    common::help_host();
+}
+
+fn shipped(mesh: &str) -> ClusterDescriptor {
+    ClusterDescriptor::shipped(mesh).unwrap().unwrap()
+}
+
+fn emulated(mesh: &str) -> BarTarget {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Workload::Idle, ..Scene::new(mesh) };
+    scene.build(&mut images).unwrap()
+}
+
+/// What both machines must show of a mesh; gives the machine back.
+fn is(mut target: BarTarget, mesh: &str) -> BarTarget {
+    let expected = shipped(mesh);
+    let found = target.mesh().clone();
+    assert_eq!(found.problems, Vec::<String>::new(), "{mesh}");
+    assert_eq!(found.chips.len(), expected.chips.len(), "{mesh}");
+    // Ids are each machine's own; a torus that does not route has coordinates of each machine's own.
+    let own = |one: &Difference| matches!(one, Difference::MovedChip { .. });
+    let differs: Vec<_> = differences(&found, &expected).into_iter().filter(|d| !own(d)).collect();
+    assert_eq!(differs, [], "{mesh}");
+    for chip in &found.chips {
+        let nearest = |gateway: EthId| expected.routes().hops(gateway.chip, chip.id);
+        let hops = chip.gateway.as_ref().map(|gateways| nearest(gateways[0]));
+        assert_eq!(hops, (!chip.pcie).then_some(Some(1)), "{mesh}: chip {}", chip.id);
+        // Any chip answers for any of its tiles: the node id of compute tile 1-1.
+        let row = if chip.harvested_rows.contains(&1) { 2 } else { 1 };
+        let at = |y| common::addr(chip.id.0, 1, y, 0xFFB2_002C);
+        assert_eq!(common::word(&mut target, at(row)), 0x1060_A001 | u32::from(row) << 6);
+    }
+    target
+}
+
+#[test]
+fn an_n150() {
+    is(emulated("n150"), "n150");
+    let Some(target) = common::open("wh") else { return };
+    is(target, "n150");
+}
+
+#[test]
+fn an_n300() {
+    is(emulated("n300"), "n300");
+    let Some(target) = common::open("wh_x2") else { return };
+    is(target, "n300");
+}
+
+#[test]
+fn a_t3000() {
+    is(emulated("t3000"), "t3000");
+    let Some(target) = common::open("wh_x8") else { return };
+    is(target, "t3000");
+}
+
+#[test]
+fn a_galaxy_whose_base_firmware_does_not_route_is_asked_by_pcie_alone() {
+    let asked_by_pcie = |target: BarTarget| {
+        let mut target = is(target, "galaxy");
+        assert_eq!(target.queue_commands(), 0);
+        let tile = wormhole().eth_channel(8).unwrap();
+        let offset = wormhole().eth.l1.routing_disabled.at;
+        assert_eq!(common::word(&mut target, NocAddr { chip: ChipId(0), tile, offset }), 1);
+    };
+    asked_by_pcie(emulated("galaxy"));
+    let Some(target) = common::open("wh_x32") else { return };
+    asked_by_pcie(target);
+}
+
+/// What opening this file as a library says, which must be the file's own fault.
+fn refused(path: &str) -> String {
+    match Session::open(&format!("ttsim:{path}"), &common::host(), Allow::default()) {
+        Err(OpenError::Library { why, .. }) => why,
+        Err(other) => panic!("{path}: {other}"),
+        Ok(_) => panic!("{path} was opened"),
+    }
+}
+
+#[test]
+fn what_is_no_library_of_wormholes_is_said_in_one_sentence() {
+    let text = std::env::current_dir().unwrap().join("Cargo.toml");
+    assert!(refused(text.to_str().unwrap()).contains("Cargo.toml"));
+    // Any shared object of the system lacks the entry points.
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let libc = maps.split_whitespace().find(|word| word.contains("/libc.so")).unwrap();
+    assert!(refused(libc).contains("undefined symbol: libttsim_init"));
+    let Some(blackhole) = common::library("bh").filter(|path| path.is_file()) else { return };
+    assert_eq!(refused(blackhole.to_str().unwrap()), "it is a Blackhole, not a Wormhole");
+}
