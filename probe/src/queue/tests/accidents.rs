@@ -143,6 +143,48 @@ fn a_gateway_that_hangs_hands_its_reads_to_the_next() {
     assert!(waited < PATIENCE.deadline_cycles, "{waited}");
 }
 
+fn sixteen_blocks() -> Vec<Command> {
+    (0..16).map(|at| Command::ReadBlock(there(0x2_0000 + at * 1024), 1024)).collect()
+}
+
+#[test]
+fn a_link_that_dies_during_a_block_read_is_told_in_time() {
+    for later in [0, 500, 1000, 2000, 4000] {
+        let mut bench = bench();
+        // Four blocks are under way when both links go.
+        a_client_dies(&mut bench, &sixteen_blocks()[..4], later);
+        bench.link(0, false);
+        bench.link(1, false);
+        let before = bench.bus.now().unwrap();
+        let results = bench.read_all(&sixteen_blocks());
+        assert!(results.iter().all(Result::is_err), "{results:?}");
+        let waited = bench.bus.now().unwrap() - before;
+        assert!(waited < 4 * PATIENCE.deadline_cycles, "{waited} after {later} cycles");
+    }
+}
+
+#[test]
+fn the_other_link_brings_what_a_dying_one_does_not() {
+    for later in [0, 500, 1000, 2000, 4000] {
+        let mut bench = bench();
+        let second = gateway(&mut bench.bus, E9);
+        bench.ways.push(second);
+        for at in 0..16 {
+            bench.write(there(0x2_0000 + at * 1024), 44 + at as u32).unwrap();
+        }
+        a_client_dies(&mut bench, &sixteen_blocks()[..4], later);
+        bench.link(0, false);
+        // Blocks that the dead link was to bring are said to be unreachable, and come the next time.
+        let first = bench.read_all(&sixteen_blocks());
+        assert!(first.iter().filter(|read| read.is_ok()).count() >= 8, "{first:?}");
+        bench.ways.remove(0);
+        for (at, block) in (44..).zip(bench.read_all(&sixteen_blocks())) {
+            let block = block.unwrap();
+            assert_eq!((block.bytes.len(), block.bytes[0]), (BLOCK_BYTES, at));
+        }
+    }
+}
+
 #[test]
 fn a_tile_without_firmware_is_said_at_once() {
     let mut bench = bench();

@@ -98,9 +98,7 @@ impl Bench {
         self.poke(reset, u32::from(hold) << wormhole().eth.values.reset_bit);
     }
 
-    pub(super) fn links(&mut self, up: bool) {
-        let mut machine = self.machine.lock().unwrap();
-        machine.mesh_mut().set_link(0, up);
-        machine.mesh_mut().set_link(1, up);
+    pub(super) fn link(&mut self, link: usize, up: bool) {
+        self.machine.lock().unwrap().mesh_mut().set_link(link, up);
     }
 }

@@ -56,10 +56,8 @@ fn show(name: &str, bus: &mut Bus, tiles: &[NocXy], depth: usize, reads: &[Comma
 #[test]
 #[ignore = "shows figures"]
 fn figures() {
-    let far = |at: u64, offset| Far {
-        tile: NocXy { x: 1 + (at % 4) as u8, y: 1 + (at / 4 % 5) as u8 },
-        ..there(offset)
-    };
+    let far =
+        |at: u64, offset| Far { tile: NocXy { x: 1 + (at % 4) as u8, y: 2 }, ..there(offset) };
     let words: Vec<Command> = (0..400).map(|at| Command::ReadWord(far(at, 0x2_0000))).collect();
     let small: Vec<Command> = (0..80).map(|at| Command::ReadBlock(far(at, 0x2_0000), 32)).collect();
     let large: Vec<Command> =

@@ -1,0 +1,132 @@
+//! Near and far chips alike, with the same assertions on the emulator always and on the vendor's
+//! simulator where `MESHSCOPE_TTSIM_DIR` names its libraries.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod common;
+
+use common::{addr, read};
+use layouts::NocAddr;
+use probe::Patience;
+use probe::emulator_bar::EmulatorBar;
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::Scene;
+use probe::snapshot::{Plan, Span};
+use probe::target::{Abilities, Allow, Target};
+
+/// Not a test of its own: the other tests start this binary again as the library's host.
+#[test]
+fn host_helper() {
+    common::help_host();
+}
+
+fn emulator(scene: &str) -> BarTarget {
+    let (images, _) = ImageMap::firmware();
+    let bar = EmulatorBar::new(Scene::new(scene).power_on(&images).unwrap());
+    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+    BarTarget::open("emulator", Box::new(bar), abilities, Patience::default()).unwrap()
+}
+
+/// The emulated mesh and the vendor's build of the same shape.
+fn machines(scene: &str, build: &str) -> impl Iterator<Item = BarTarget> {
+    std::iter::once(emulator(scene)).chain(common::open(build))
+}
+
+fn bytes(seed: u64, len: usize) -> Vec<u8> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    (0..len).map(|_| random.u8(..)).collect()
+}
+
+/// One near and one far chip.
+const BOTH: [u16; 2] = [0, 1];
+
+#[test]
+fn sub_word_writes_leave_their_neighbours_at_every_alignment() {
+    for mut target in machines("n300", "wh_x2") {
+        for chip in BOTH {
+            let start = addr(chip, 2, 2, 0x2_0000);
+            let mut expected = bytes(1, 64);
+            target.write(start, &expected).unwrap();
+            for at in 0..4 {
+                for len in 1..=9 {
+                    let new = bytes((at * 16 + len) as u64, len);
+                    let there = NocAddr { offset: start.offset + 28 + at as u64, ..start };
+                    target.write(there, &new).unwrap();
+                    expected[28 + at..28 + at + len].copy_from_slice(&new);
+                    let found = read(&mut target, start, 64);
+                    assert_eq!(found, expected, "chip {chip}, {len} bytes at {at}");
+                    assert_eq!(read(&mut target, there, len as u32), new);
+                }
+            }
+        }
+    }
+}
+
+fn write_and_read_back(mut target: BarTarget) {
+    // Three tiles of each chip, in its first row that is not fused off.
+    let row = |fused: &[u8]| (1..6).find(|y| !fused.contains(y)).expect("a row that works");
+    let chips: Vec<(u16, u8)> =
+        target.mesh().chips.iter().map(|chip| (chip.id.0, row(&chip.harvested_rows))).collect();
+    let mut plan = Plan::default();
+    let mut expected = Vec::new();
+    for (chip, y) in chips {
+        for x in [1, 2, 9] {
+            let seed = u64::from(chip) << 8 | u64::from(x);
+            let start = addr(chip, x, y, 0x2_0000 + 4 * u64::from(x));
+            let written = bytes(seed, 2500);
+            target.write(start, &written).unwrap();
+            // Words, small and large blocks, odd places: more of each than fit into a queue.
+            for (at, len) in
+                [(0, 4), (64, 4), (333, 3), (400, 20), (512, 2), (700, 1300), (2200, 300)]
+            {
+                let place = NocAddr { offset: start.offset + at as u64, ..start };
+                plan.spans.push(Span { addr: place, len: len as u32 });
+                expected.push(written[at..at + len].to_vec());
+            }
+        }
+    }
+    let before = target.queue_commands();
+    let shot = target.read(&plan);
+    assert_eq!(shot.gaps, []);
+    for (span, expected) in plan.spans.iter().zip(expected) {
+        assert_eq!(shot.bytes(span.addr, span.len).unwrap(), expected, "{span:?}");
+    }
+    assert!(target.queue_commands() > before);
+    assert!(target.latched().is_empty());
+}
+
+#[test]
+fn a_plan_over_both_chips_of_an_n300_brings_what_was_written() {
+    machines("n300", "wh_x2").for_each(write_and_read_back);
+}
+
+#[test]
+fn a_plan_over_all_chips_of_a_t3000_brings_what_was_written() {
+    machines("t3000", "wh_x8").for_each(write_and_read_back);
+}
+
+#[test]
+fn far_words_cost_as_little_as_counted() {
+    // A word of each compute tile, as waypoints are read: five words apart, so that none merge.
+    for mut target in machines("n300", "wh_x2") {
+        let places = (0..400_u64).map(|at| addr(1, 1 + at as u8 % 4, 2, 0x2_0000 + 400 * at));
+        let plan = Plan { spans: places.map(|addr| Span { addr, len: 4 }).collect() };
+        target.read(&plan);
+        let (before, commands) = (target.now().unwrap(), target.queue_commands());
+        let shot = target.read(&plan);
+        assert_eq!(shot.gaps, []);
+        assert_eq!(target.queue_commands() - commands, 400);
+        let cycles = target.now().unwrap() - before;
+        eprintln!(
+            "{}: {} cycles, {} transactions a word",
+            target.name(),
+            cycles / 400,
+            shot.transactions / 400
+        );
+        // The simulator answers one alone after 310 to 360 (wormhole.md 10.6 C).
+        if target.name() == "ttsim" {
+            assert!(cycles / 400 < 200, "{cycles} cycles");
+        }
+        assert!(shot.transactions < 400 * 8, "{} transactions", shot.transactions);
+    }
+}
