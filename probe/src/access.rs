@@ -164,7 +164,7 @@ impl Access {
     }
 
     fn write_near(&mut self, device: u8, run: &Run, bytes: &[u8]) -> Result<(), AccessError> {
-        seen(&mut self.bus, &mut self.latch, device, *run)?;
+        seen(&mut self.bus, &mut self.latch, self.patience, device, run.tile)?;
         let mut batch = self.bus.batch();
         if run.memory {
             // Posted writes are there once a read through the same window has come back.

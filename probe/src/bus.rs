@@ -60,6 +60,16 @@ impl Bus {
         self.bar.unlock_queues(device)
     }
 
+    /// What the windows show, to be given back after batches that are composed but not run.
+    pub(crate) fn windows(&self) -> BTreeMap<u8, Windows> {
+        self.windows.clone()
+    }
+
+    /// Nothing was run since [`Bus::windows`].
+    pub(crate) fn restore(&mut self, windows: BTreeMap<u8, Windows>) {
+        self.windows = windows;
+    }
+
     /// Starts a batch.
     pub(crate) fn batch(&mut self) -> Batch<'_> {
         Batch { bus: self, ops: Vec::new(), error: None }
@@ -167,6 +177,11 @@ impl Batch<'_> {
     pub(crate) fn end_if_ones(mut self, len: u32) -> Self {
         self.ops.push(BarOp::EndIfOnes { len });
         self
+    }
+
+    /// Transactions that the batch would cost.
+    pub(crate) fn transactions(&self) -> u64 {
+        self.ops.iter().filter(|op| op.is_transaction()).count() as u64
     }
 
     /// Carries the batch out. The answer holds what came, and the error that ended it, if any.

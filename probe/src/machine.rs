@@ -1,5 +1,7 @@
 //! The live target: any machine with a BAR, near chips through windows and far ones through queues.
 
+mod preview;
+
 use crate::access::{Access, Route};
 use crate::bar::{Bar, Holder};
 use crate::bus::Bus;
@@ -8,7 +10,7 @@ use crate::guard::{AuditLog, Deed, FarPlace, Guard, Latched, read_near};
 use crate::planner::{Run, merge};
 use crate::queue::{Patience, Results, Stamped};
 use crate::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
-use crate::target::{Abilities, Mesh, Target};
+use crate::target::{Abilities, Mesh, Old, Preview, Target};
 use crate::wormhole::tile_kind;
 use layouts::{ChipId, NocAddr, Stand, TileKind};
 use std::collections::BTreeMap;
@@ -81,6 +83,20 @@ impl BarTarget {
         self.audit = Some(audit);
     }
 
+    /// The way to a range that may be written.
+    fn writable(&self, span: &Span) -> Result<Route, AccessError> {
+        self.guard.writing(span)?;
+        let chip = span.addr.chip;
+        let route = self.routes.get(&chip).cloned().ok_or_else(|| no_route(chip))?;
+        match route {
+            Route::Queue { device, coord, .. } => match self.access.latch.far((device, coord)) {
+                Some(reason) => Err(reason.clone()),
+                None => Ok(route),
+            },
+            Route::Pcie(_) => Ok(route),
+        }
+    }
+
     fn write_to(&mut self, route: &Route, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
         self.access.bus.announce(&format!("{} bytes at {addr}", bytes.len()));
         self.access.write(route, addr.tile, addr.offset, bytes)
@@ -90,11 +106,7 @@ impl BarTarget {
     ///
     /// # Errors
     /// When it may be read and cannot be: then it is not written to either.
-    fn old(
-        &mut self,
-        route: &Route,
-        span: &Span,
-    ) -> Result<Result<Vec<u8>, AccessError>, AccessError> {
+    fn old(&mut self, route: &Route, span: &Span) -> Result<Old, AccessError> {
         let stand = match self.guard.reading(span) {
             Ok(stand) => stand,
             Err(reason) => return Ok(Err(reason)),
@@ -104,6 +116,19 @@ impl BarTarget {
         read.drain(..(span.addr.offset - run.offset) as usize);
         read.truncate(span.len as usize);
         Ok(Ok(read))
+    }
+
+    /// What of a plan may be read, by chips, tiles and addresses; the rest as gaps.
+    fn wanted(&self, plan: &Plan) -> (Vec<Wanted>, Vec<Gap>) {
+        let (mut wanted, mut gaps) = (Vec::with_capacity(plan.spans.len()), Vec::new());
+        for span in plan.spans.iter().filter(|span| span.len > 0) {
+            match self.guard.reading(span) {
+                Ok(stand) => wanted.push(Wanted::new(span, stand)),
+                Err(reason) => gaps.push(Gap { span: *span, reason }),
+            }
+        }
+        wanted.sort_unstable_by_key(|wanted| (wanted.group, wanted.run.place()));
+        (wanted, gaps)
     }
 
     /// Reads the ranges of one chip.
@@ -190,15 +215,8 @@ impl Target for BarTarget {
 
     fn read(&mut self, plan: &Plan) -> Snapshot {
         let before = self.transactions();
-        let mut shot = Snapshot::default();
-        let mut wanted = Vec::with_capacity(plan.spans.len());
-        for span in plan.spans.iter().filter(|span| span.len > 0) {
-            match self.guard.reading(span) {
-                Ok(stand) => wanted.push(Wanted::new(span, stand)),
-                Err(reason) => shot.gaps.push(Gap { span: *span, reason }),
-            }
-        }
-        wanted.sort_unstable_by_key(|wanted| (wanted.group, wanted.run.place()));
+        let (wanted, gaps) = self.wanted(plan);
+        let mut shot = Snapshot { gaps, ..Snapshot::default() };
         // A queue that cannot be looked at fails again, with its reason, where it is used; a write
         // that did not arrive is told by the next call that can say so.
         self.late = self.late.take().or(self.access.flush().err());
@@ -222,22 +240,26 @@ impl Target for BarTarget {
     }
 
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
-        let span = Span { addr, len: bytes.len() as u32 };
-        self.guard.writing(&span)?;
-        let route = self.routes.get(&addr.chip).cloned();
-        let route = route.ok_or_else(|| no_route(addr.chip))?;
-        if let Route::Queue { device, coord, .. } = route
-            && let Some(reason) = self.access.latch.far((device, coord))
-        {
-            return Err(reason.clone());
+        if self.audit.is_some() {
+            return self.replace(addr, bytes).map(|_| ());
         }
-        let Some(audit) = self.audit.clone() else {
-            return self.write_to(&route, addr, bytes);
-        };
+        let route = self.writable(&Span { addr, len: bytes.len() as u32 })?;
+        self.write_to(&route, addr, bytes)
+    }
+
+    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<Old, AccessError> {
+        let span = Span { addr, len: bytes.len() as u32 };
+        let route = self.writable(&span)?;
         let deed = Deed { addr, old: self.old(&route, &span)?, new: bytes };
-        audit.append(&deed, host_micros())?;
+        let audit = self.audit.clone();
+        if let Some(audit) = &audit {
+            audit.append(&deed, host_micros())?;
+        }
         let written = self.write_to(&route, addr, bytes);
-        written.inspect_err(|reason| audit.failed(&deed, host_micros(), reason))
+        if let (Err(reason), Some(audit)) = (&written, &audit) {
+            audit.failed(&deed, host_micros(), reason);
+        }
+        written.map(|()| deed.old)
     }
 
     fn commanded_by(&mut self, command: &str) {
@@ -269,6 +291,14 @@ impl Target for BarTarget {
 
     fn transactions(&self) -> u64 {
         self.access.bus.transactions()
+    }
+
+    fn preview(&mut self, plans: &[Plan]) -> Preview {
+        self.reads(plans)
+    }
+
+    fn preview_write(&mut self, span: Span) -> Preview {
+        self.writes(span)
     }
 
     fn latched(&self) -> Vec<Latched> {

@@ -13,7 +13,7 @@ use crate::snapshot::{AccessError, Snapshot};
 use crate::socket_bar::SocketBar;
 use crate::spec::{SpecError, TargetSpec};
 use crate::state::{Before, MeshState};
-use crate::target::{Abilities, Allow, Refusal, Target};
+use crate::target::{Abilities, Allow, Preview, Refusal, Target};
 use crate::ttsim::{self, HostCommand};
 use crate::wormhole::{config_id, stranger};
 use layouts::target_refusals;
@@ -200,6 +200,14 @@ impl Session {
             }
         }
         Look { snapshot, state }
+    }
+
+    /// What the next look would touch: nothing is touched. What its first answers lead to, such as
+    /// the words of an image that is recognised only then, is not in it.
+    pub fn preview(&mut self, interest: &Interest) -> Preview {
+        let plans = [plan_proofs, plan_tables, plan];
+        let plans = plans.map(|of| of(self.target.mesh(), &self.images, interest));
+        self.target.preview(&plans)
     }
 
     /// Reads the build ids, and the tables that say where live words stand, so that the look itself

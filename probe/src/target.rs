@@ -2,7 +2,7 @@
 
 use crate::bar::Holder;
 use crate::guard::Latched;
-use crate::snapshot::{AccessError, Plan, Snapshot};
+use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, Writing};
 use std::fmt;
 
@@ -100,6 +100,41 @@ pub struct Refusal {
     pub reason: String,
 }
 
+/// What stood where something was written, or why it must not be read.
+pub type Old = Result<Vec<u8>, AccessError>;
+
+/// How an access gets to its tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Through a TLB window of the chip's own PCIe function.
+    Window,
+    /// Through the routing queue of another chip's Ethernet tile.
+    Queue,
+}
+
+/// An access that would be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// What would be touched.
+    pub span: Span,
+    /// How.
+    pub way: Way,
+    /// It would be written; otherwise read.
+    pub write: bool,
+    /// Bus transactions that it would cost: exact through a window, at least so many through a
+    /// queue, where answers are waited for.
+    pub transactions: u64,
+}
+
+/// What a command would touch, and what it would be refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// The accesses, in their order.
+    pub visits: Vec<Visit>,
+    /// What would not be touched, and why.
+    pub gaps: Vec<Gap>,
+}
+
 /// A chip as discovery found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chip {
@@ -162,6 +197,16 @@ pub trait Target: Send {
     /// # Errors
     /// What kept the bytes from being written.
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError>;
+    /// Writes as [`Target::write`] does, and tells what stood there before.
+    ///
+    /// # Errors
+    /// What kept the bytes from being written.
+    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<Old, AccessError> {
+        let span = Span { addr, len: bytes.len() as u32 };
+        let shot = self.read(&Plan { spans: vec![span] });
+        self.write(addr, bytes)?;
+        Ok(shot.bytes(addr, span.len).map(<[u8]>::to_vec))
+    }
     /// Names the command that the writes to come belong to, for the audit log.
     fn commanded_by(&mut self, _command: &str) {}
     /// The target's own time, in device cycles.
@@ -181,6 +226,15 @@ pub trait Target: Send {
     /// Bus transactions since it was opened; none where there is no bus.
     fn transactions(&self) -> u64 {
         0
+    }
+    /// What [`Target::read`] of these plans would touch now; nothing is touched. Empty where there is
+    /// no bus.
+    fn preview(&mut self, _plans: &[Plan]) -> Preview {
+        Preview::default()
+    }
+    /// The same for [`Target::write`] of a range.
+    fn preview_write(&mut self, _span: Span) -> Preview {
+        Preview::default()
     }
     /// What hung, and is not touched until [`Target::clear_latch`].
     fn latched(&self) -> Vec<Latched> {

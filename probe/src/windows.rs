@@ -71,7 +71,7 @@ impl Point {
 }
 
 /// The windows of one device.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Windows {
     slots: Vec<Vec<Slot>>,
     shown: HashMap<View, usize>,

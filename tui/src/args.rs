@@ -43,6 +43,12 @@ pub(crate) struct Arguments {
     /// Bus transactions per second that the live view may cost; each kind of target has its own otherwise.
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) budget: Option<u32>,
+    /// Find the mesh, then only print what the verb would touch (mesh, cores, links, read, write).
+    ///
+    /// JSON: {"target","discovery_transactions","transactions","accesses":[{"chip","tile":[x,y],"addr","len",
+    /// "way","write","transactions"}],"gaps":[...]}.
+    #[arg(long, global = true)]
+    pub(crate) dry_run: bool,
     /// What to do.
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,

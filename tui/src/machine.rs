@@ -9,7 +9,7 @@ use probe::images::ImageMap;
 use probe::inspect::Interest;
 use probe::session::{OpenError, Session};
 use probe::snapshot::AccessError;
-use probe::target::{Allow, Mesh, Target};
+use probe::target::{Allow, Mesh, Preview, Target};
 use probe::ttsim::HostCommand;
 use recordings::Replay;
 use std::path::Path;
@@ -85,6 +85,11 @@ impl Machine {
     /// The mesh as discovery found it.
     pub(crate) fn mesh(&mut self) -> Mesh {
         self.session.target().mesh().clone()
+    }
+
+    /// What a look would touch.
+    pub(crate) fn preview(&mut self, interest: &Interest) -> Preview {
+        self.session.preview(interest)
     }
 
     /// The target itself, for commands.

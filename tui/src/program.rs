@@ -53,7 +53,7 @@ fn one_line(text: &str) -> String {
 fn carry_out(arguments: &Arguments) -> Result<Outcome, Failure> {
     match &arguments.verb {
         Some(verb) => verbs::run(verb, arguments),
-        None if shows_screens(arguments) => show(arguments),
+        None if shows_screens(arguments) && !arguments.dry_run => show(arguments),
         None => verbs::print_mesh(arguments),
     }
 }

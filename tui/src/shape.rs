@@ -5,7 +5,7 @@
 mod build;
 mod difference;
 
-pub(crate) use build::{cores, links, mesh, written};
+pub(crate) use build::{cores, dry_run, links, mesh, written};
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -206,6 +206,27 @@ pub(crate) struct Written {
     old: Option<String>,
     new: String,
     missing: Missing,
+}
+
+/// Any verb with `--dry-run`.
+#[derive(Serialize)]
+pub(crate) struct DryRun<'a> {
+    target: &'a str,
+    discovery_transactions: u64,
+    transactions: u64,
+    accesses: Vec<Planned>,
+    gaps: Vec<Missed>,
+}
+
+#[derive(Serialize)]
+struct Planned {
+    chip: u16,
+    tile: [u8; 2],
+    addr: u64,
+    len: u32,
+    way: &'static str,
+    write: bool,
+    transactions: u64,
 }
 
 /// `symbols type`.

@@ -1,6 +1,7 @@
 //! The one-shot verbs: one look, or one question to a file, and the answer as text or JSON.
 
 mod cores;
+mod dry_run;
 mod expect;
 mod links;
 mod mesh;
@@ -44,6 +45,9 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     // These two have something to tidy up, and listen to signals themselves.
     if !matches!(verb, Verb::Record { .. } | Verb::Serve { .. }) {
         interrupt::watch(|| None)?;
+    }
+    if arguments.dry_run {
+        return dry_run::run(verb, &target, style);
     }
     match verb {
         Verb::Mesh { expect } => mesh::run(&target, style, expect.as_deref()),

@@ -6,6 +6,7 @@ use probe::state::{
     Activity, Before, Change, ChannelMeaning, GoSignal, ImageEvidence, ImageRole, LinkCondition,
     Visit,
 };
+use probe::target::Way;
 
 /// The stable word of an access error, as JSON promises it.
 pub(crate) fn reason(error: &AccessError) -> &'static str {
@@ -18,6 +19,13 @@ pub(crate) fn reason(error: &AccessError) -> &'static str {
         AccessError::QueueError { .. } => "queue_error",
         AccessError::NotRecorded => "not_recorded",
         AccessError::NotAsked => "not_asked",
+    }
+}
+
+pub(crate) fn way(way: Way) -> &'static str {
+    match way {
+        Way::Window => "window",
+        Way::Queue => "queue",
     }
 }
 

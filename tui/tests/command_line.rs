@@ -356,3 +356,30 @@ fn a_mesh_is_compared_with_a_descriptor() {
     refuses(&with("n9"), 2, &["no mesh is called n9"]);
     refuses(&with(torn.path()), 2, &["torn.yaml"]);
 }
+
+#[test]
+fn a_dry_run_prints_accesses_and_makes_none() {
+    let target = "emulator:n300,run=idle";
+    let dry = |arguments: &[&str]| {
+        answers(&[&["--target", target, "--dry-run", "--json"], arguments].concat())
+    };
+    let answer = dry(&["read", "1:1-2:0x20000", "64"]);
+    let access = json!({"chip": 1, "tile": [1, 2], "addr": 0x2_0000, "len": 64, "way": "queue",
+        "write": false, "transactions": answer["transactions"]});
+    assert_eq!(answer["accesses"], json!([access]));
+    assert!(answer["discovery_transactions"].as_u64().unwrap() > 10);
+    let answer = dry(&["write", "0:1-2:0x20001", "--bytes", "aa"]);
+    let ways = |key: &str| {
+        answer["accesses"].as_array().unwrap().iter().map(|a| a[key].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ways("write"), [json!(false), json!(true)]);
+    assert_eq!(ways("way"), vec![json!("window"); 2]);
+    for verb in ["mesh", "cores", "links"] {
+        assert!(dry(&[verb])["accesses"].as_array().unwrap().len() > 16, "{verb}");
+    }
+    refuses(
+        &["--target", target, "--dry-run", "record", "/nonexistent/x.mcap"],
+        2,
+        &["--dry-run is for"],
+    );
+}

@@ -39,8 +39,8 @@ pub(super) fn confirm(
     if let Some(probe) = node_id_probe() {
         batch = batch.bar_word(device, probe).end_if_ones(4);
     }
-    batch = batch.register(device, arc, niu(arc)).end_if_ones(4);
-    batch = batch.register(device, tile, niu(tile)).end_if_ones(4);
+    batch = batch.register(device, arc, node_id(arc)).end_if_ones(4);
+    batch = batch.register(device, tile, node_id(tile)).end_if_ones(4);
     if has_clock_gate(tile) {
         batch = batch.register(device, tile, clock_gate(tile));
     }
@@ -93,7 +93,8 @@ fn block(tile: NocXy) -> u64 {
     wormhole().block(Space::Tile(kind), name).unwrap_or_default()
 }
 
-fn niu(tile: NocXy) -> u64 {
+/// The register in which a tile says where it stands.
+pub(super) fn node_id(tile: NocXy) -> u64 {
     block(tile) + wormhole().niu.node_id.at
 }
 

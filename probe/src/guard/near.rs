@@ -4,7 +4,7 @@
 //! the chip is asked whether it hangs, and what hangs is not touched again.
 
 use super::Latch;
-use super::hang::{Verdict, confirm};
+use super::hang::{Verdict, confirm, node_id};
 use crate::bus::{Answer, Bus};
 use crate::planner::Run;
 use crate::queue::Patience;
@@ -43,24 +43,25 @@ pub(crate) fn read_near(
 }
 
 /// Makes sure that a tile answers before it is written to: what is posted to a dead one piles up.
+/// It is asked for its node id, because what is to be written need not be readable.
 ///
 /// # Errors
 /// Why it must not be touched.
 pub(crate) fn seen(
     bus: &mut Bus,
     latch: &mut Latch,
+    patience: Patience,
     device: u8,
-    run: Run,
+    tile: NocXy,
 ) -> Result<(), AccessError> {
-    if let Some(reason) = latch.tile(device, run.tile) {
+    if let Some(reason) = latch.tile(device, tile) {
         return Err(reason.clone());
     }
-    if latch.seen(device, run.tile) {
+    if latch.seen(device, tile) {
         return Ok(());
     }
     let mut result = Ok(());
-    let patience = Patience::default();
-    let probe = [Run { len: PROBE_BYTES, ..run }];
+    let probe = [Run { tile, offset: node_id(tile), len: PROBE_BYTES, memory: false }];
     read_near(bus, latch, patience, device, &probe, &mut |_, read| result = read.map(|_| ()));
     result
 }

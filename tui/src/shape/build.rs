@@ -2,8 +2,8 @@
 
 use super::difference::difference;
 use super::{
-    Channel, Chip, Core, Cores, End, Holder, Image, LastClient, LastWriter, Launch, Link, LinkEnd,
-    Links, Mesh, Missed, Missing, Source, Why, Word, Written,
+    Channel, Chip, Core, Cores, DryRun, End, Holder, Image, LastClient, LastWriter, Launch, Link,
+    LinkEnd, Links, Mesh, Missed, Missing, Planned, Source, Why, Word, Written,
 };
 use crate::words;
 use layouts::{EthId, NocAddr};
@@ -12,6 +12,7 @@ use probe::snapshot::{AccessError, Gap};
 use probe::state::{
     ChipState, CoreState, EthState, LinkState, MeshState, NamedWord, Reading, SourceLine,
 };
+use probe::target::{Preview, Visit};
 
 /// The value, or null and a line in `missing`.
 fn value<T, U>(
@@ -244,4 +245,27 @@ pub(crate) fn written(at: NocAddr, old: Result<String, &AccessError>, new: Strin
     let NocAddr { chip, tile, offset } = at;
     let tile = [tile.x, tile.y];
     Written { chip: chip.0, tile, addr: offset, old: old.ok(), new, missing }
+}
+
+/// The shape of any verb with `--dry-run`.
+pub(crate) fn dry_run<'a>(target: &'a str, discovery: u64, preview: &Preview) -> DryRun<'a> {
+    let planned = |visit: &Visit| {
+        let NocAddr { chip, tile, offset } = visit.span.addr;
+        Planned {
+            chip: chip.0,
+            tile: [tile.x, tile.y],
+            addr: offset,
+            len: visit.span.len,
+            way: words::way(visit.way),
+            write: visit.write,
+            transactions: visit.transactions,
+        }
+    };
+    DryRun {
+        target,
+        discovery_transactions: discovery,
+        transactions: preview.visits.iter().map(|visit| visit.transactions).sum(),
+        accesses: preview.visits.iter().map(planned).collect(),
+        gaps: missed(&preview.gaps),
+    }
 }

@@ -51,7 +51,7 @@ pub(super) fn run(
 }
 
 /// All cores, or only what the place needs.
-fn interest(mesh: &Mesh, place: Option<Place>) -> Interest {
+pub(super) fn interest(mesh: &Mesh, place: Option<Place>) -> Interest {
     let tile = match place {
         Some(Place::Chip(chip)) => {
             return Interest { links: true, compute: vec![chip], ..Interest::default() };

@@ -21,23 +21,14 @@ pub(super) fn run(
     place: &str,
     len: &str,
 ) -> Result<Outcome, Failure> {
-    let (chip, tile, offset) = locate::address(place).map_err(Failure::Usage)?;
-    let len = locate::number(len).map_err(|why| Failure::Usage(format!("length: {why}")))?;
-    if len == 0 || len > MOST {
-        return Err(Failure::Usage(format!(
-            "length {len}: from 1 to {MOST} bytes can be read at once"
-        )));
-    }
-    let addr = NocAddr { chip, tile, offset };
-    let len = len as u32;
-    let kind = wormhole().tile_at(tile).map_or(TileKind::Router, |t| t.kind);
-    inside(Space::Tile(kind), addr, len)?;
-    let sample =
-        look(target, |_| Interest { spans: vec![Span { addr, len }], ..Interest::default() })?;
+    let span = span(place, len)?;
+    let Span { addr, len } = span;
+    let NocAddr { chip, tile, offset } = addr;
+    let sample = look(target, |_| Interest { spans: vec![span], ..Interest::default() })?;
     let Some(on) = sample.state.chips.iter().find(|c| c.chip.id == chip) else {
         return Err(Failure::Usage(format!("{addr}: there is no chip {chip} in this mesh")));
     };
-    if kind == TileKind::Tensix && on.chip.harvested_rows.contains(&tile.y) {
+    if kind_of(addr) == TileKind::Tensix && on.chip.harvested_rows.contains(&tile.y) {
         inside(Space::Harvested, addr, len)?;
     }
     let bytes =
@@ -49,6 +40,25 @@ pub(super) fn run(
         text(&dump(offset, bytes))?;
     }
     Ok(Outcome::Healthy)
+}
+
+/// What a person wants to read, before a target is opened.
+pub(super) fn span(place: &str, len: &str) -> Result<Span, Failure> {
+    let (chip, tile, offset) = locate::address(place).map_err(Failure::Usage)?;
+    let len = locate::number(len).map_err(|why| Failure::Usage(format!("length: {why}")))?;
+    if len == 0 || len > MOST {
+        return Err(Failure::Usage(format!(
+            "length {len}: from 1 to {MOST} bytes can be read at once"
+        )));
+    }
+    let addr = NocAddr { chip, tile, offset };
+    let len = len as u32;
+    inside(Space::Tile(kind_of(addr)), addr, len)?;
+    Ok(Span { addr, len })
+}
+
+fn kind_of(addr: NocAddr) -> TileKind {
+    wormhole().tile_at(addr.tile).map_or(TileKind::Router, |t| t.kind)
 }
 
 /// Bytes in the order of memory, two digits each.

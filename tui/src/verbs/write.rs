@@ -8,7 +8,6 @@ use crate::machine::Opening;
 use crate::output::{json, say, text};
 use crate::{shape, words};
 use layouts::{NocAddr, Space, TileKind, wormhole};
-use probe::snapshot::{Plan, Span};
 
 /// What is to be written.
 pub(super) struct What<'a> {
@@ -47,12 +46,9 @@ pub(super) fn run(opening: &Opening, style: Style, what: &What<'_>) -> Result<Ou
         return Err(Failure::Usage(format!("{addr}: there is no chip {chip} in this mesh")));
     }
     let failed = |error| Failure::of_access(&addr.to_string(), &error);
-    let span = Span { addr, len: bytes.len() as u32 };
     let target = machine.target();
     target.commanded_by("write");
-    let shot = target.read(&Plan { spans: vec![span] });
-    let old = shot.bytes(addr, span.len);
-    target.write(addr, &bytes).map_err(failed)?;
+    let old = target.replace(addr, &bytes).map_err(failed)?;
     // A write to a far chip has arrived once time is asked for without a complaint.
     let cycles = target.now().map_err(failed)?;
     say(&format!("{} at {} of its own time", opening.words, words::cycles(cycles)));

@@ -1,0 +1,84 @@
+//! `--dry-run`: what a verb would touch, printed instead of touched.
+
+use super::{Style, cores, open, read, write};
+use crate::args::Verb;
+use crate::exit::{Failure, Outcome};
+use crate::locate;
+use crate::machine::{Machine, Opening};
+use crate::output::{Columns, json, say, text};
+use crate::{shape, words};
+use probe::inspect::Interest;
+use probe::snapshot::Span;
+use probe::target::{Preview, Visit};
+
+pub(super) fn run(verb: &Verb, opening: &Opening, style: Style) -> Result<Outcome, Failure> {
+    let ask = question(verb)?;
+    let mut machine = open(opening)?;
+    let discovery = machine.target().transactions();
+    let preview = ask(&mut machine);
+    if let (Verb::Read { .. } | Verb::Write { .. }, Some(gap)) = (verb, preview.gaps.first()) {
+        return Err(Failure::of_access(&gap.span.addr.to_string(), &gap.reason));
+    }
+    say(&format!(
+        "{}: finding the mesh took {discovery} bus transactions; nothing else was touched",
+        opening.words
+    ));
+    if style.json {
+        json(&shape::dry_run(&opening.words, discovery, &preview))?;
+    } else {
+        text(&table(&preview))?;
+    }
+    Ok(if preview.gaps.is_empty() { Outcome::Healthy } else { Outcome::Partial })
+}
+
+type Question = Box<dyn FnOnce(&mut Machine) -> Preview>;
+
+/// What is to be asked; a place that cannot be meant is told before a target is opened.
+fn question(verb: &Verb) -> Result<Question, Failure> {
+    let look = |interest: Interest| -> Question { Box::new(move |m| m.preview(&interest)) };
+    Ok(match verb {
+        Verb::Mesh { .. } | Verb::Links => look(Interest { links: true, ..Interest::default() }),
+        Verb::Cores { place, words } => {
+            let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+            let details = *words;
+            Box::new(move |machine| {
+                let interest = cores::interest(&machine.mesh(), place);
+                machine.preview(&Interest { details, ..interest })
+            })
+        }
+        Verb::Read { place, len } => {
+            look(Interest { spans: vec![read::span(place, len)?], ..Interest::default() })
+        }
+        Verb::Write { place, values, bytes } => {
+            let what = write::What { place, values, bytes: bytes.as_deref() };
+            let write::Order { addr, bytes } = write::Order::of(&what)?;
+            let span = Span { addr, len: bytes.len() as u32 };
+            Box::new(move |machine| machine.target().preview_write(span))
+        }
+        Verb::Symbols { .. } | Verb::Record { .. } | Verb::Serve { .. } => {
+            return Err(Failure::Usage("--dry-run is for mesh, cores, links, read, write".into()));
+        }
+    })
+}
+
+fn table(preview: &Preview) -> String {
+    let mut table = Columns::new(&["CHIP", "TILE", "ADDRESS", "BYTES", "WHAT", "BY", "TX"]);
+    for Visit { span, way, write, transactions } in &preview.visits {
+        table.row(vec![
+            span.addr.chip.to_string(),
+            span.addr.tile.to_string(),
+            format!("{:#x}", span.addr.offset),
+            span.len.to_string(),
+            if *write { "write" } else { "read" }.to_owned(),
+            words::way(*way).to_owned(),
+            transactions.to_string(),
+        ]);
+    }
+    let gaps = preview.gaps.iter().map(|gap| format!("{}  {}\n", gap.span.addr, gap.reason));
+    let sum: u64 = preview.visits.iter().map(|visit| visit.transactions).sum();
+    let (count, gaps) = (preview.visits.len(), gaps.collect::<String>());
+    format!(
+        "{}{gaps}{count} accesses, {sum} bus transactions (through queues: at least)\n",
+        table.text()
+    )
+}
