@@ -92,6 +92,20 @@ fn looking_changes_nothing_on_one_chip_or_eight() {
 }
 
 #[test]
+fn each_request_to_a_far_chip_is_made_under_the_lock() {
+    let Some(run) = run("wh_x2", &[], &["links"]) else { return };
+    let (mut held, mut requests) = (false, 0);
+    for line in run.trace.lines() {
+        let lock = line.contains("LOCK_CTL") && line.contains("index=18 value=1");
+        held = if lock { line.contains("flags=0") } else { held };
+        let posted = line.starts_with("request dev=0");
+        requests += usize::from(posted);
+        assert!(held || !posted, "not under the lock: {line}");
+    }
+    assert!(requests > 0 && !held, "{requests} requests, and the lock is given back");
+}
+
+#[test]
 fn bytes_are_those_that_the_library_gives_itself() {
     let Some((_, library)) = machine("wh_x2") else { return };
     let target = format!("ttsim:{}", library.display());
@@ -101,6 +115,20 @@ fn bytes_are_those_that_the_library_gives_itself() {
         assert_eq!(run.code, 0, "{place}: {}", run.said);
         assert_eq!(run.out, String::from_utf8_lossy(&own.stdout), "{place}");
     }
+}
+
+#[test]
+fn one_device_is_named_by_its_number_or_its_chip() {
+    let script = "for node in /dev/tenstorrent/0 /dev/tenstorrent/by-id/*; do \
+        \"$0\" --target $node read 0:9-6:0x210 || exit; done";
+    let Some(run) = run_program("wh", &[], &["sh", "-c", script, BINARY]) else { return };
+    assert_eq!(run.code, 0, "{}", run.said);
+    assert!(run.said.contains("meshscope: /dev/tenstorrent/by-id/wormhole-"), "{}", run.said);
+    assert_eq!(run.out.lines().count(), 2, "{}", run.out);
+    let missing = "\"$0\" --target /dev/tenstorrent/9 mesh";
+    let Some(run) = run_program("wh", &[], &["sh", "-c", missing, BINARY]) else { return };
+    assert_eq!(run.code, 3, "{}", run.said);
+    assert!(run.said.contains("/dev/tenstorrent/9: there is no such device"), "{}", run.said);
 }
 
 #[test]
@@ -145,6 +173,27 @@ fn a_dead_tile_is_named_and_the_rest_is_read() {
         let says = format!("tile {name} hangs: it answers all ones, its node id too");
         assert!(run.said.contains(&says), "{tile}: {}", run.said);
         assert!(run.said.lines().count() <= 3 && run.out.lines().count() > 1, "{}", run.said);
+    }
+}
+
+#[test]
+fn one_device_of_four_that_goes_leaves_the_others() {
+    let Some(whole) = run("wh_x8", &[], &["mesh"]) else { return };
+    let of_last = |line: &&str| line.starts_with("r dev=3") || line.starts_with("w dev=3");
+    let after = whole.trace.lines().filter(of_last).count() * 3 / 4;
+    for (fault, says) in [
+        ("--vanish-after", "/dev/tenstorrent/3 was reset or removed"),
+        ("--hang-after", "/dev/tenstorrent/3 answers all ones"),
+    ] {
+        let options = [fault, &format!("3:{after}")];
+        let Some(run) = run("wh_x8", &options, &["--json", "mesh"]) else { return };
+        assert_eq!(run.code, 4, "{fault}: {}", run.said);
+        assert!(run.said.contains(says), "{fault}: {}", run.said);
+        let mesh = json(&run);
+        let near = mesh["chips"].as_array().unwrap().iter().filter(|chip| chip["pcie"] == true);
+        assert_eq!(near.count(), 4, "{fault}: {}", run.said);
+        let up = mesh["links"].as_array().unwrap().iter().filter(|link| link["state"] == "up");
+        assert!(up.count() > 4, "{fault}: {}", run.out);
     }
 }
 

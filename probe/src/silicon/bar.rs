@@ -27,7 +27,7 @@ pub(super) const FOLDER: &str = "/dev/tenstorrent";
 /// versions, and luwen, do not know it.
 const QUEUE_LOCK: u8 = 18;
 /// How long to wait for that lock, and how often to ask: UMD holds it for one request.
-const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_PATIENCE: Duration = Duration::from_millis(250);
 const LOCK_PAUSE: Duration = Duration::from_micros(200);
 /// Shorter times are not slept: the host's scheduler takes longer.
 const SHORTEST_SLEEP: Duration = Duration::from_micros(100);
