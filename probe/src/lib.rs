@@ -25,6 +25,7 @@ pub mod snapshot;
 pub mod socket_bar;
 pub mod spec;
 pub mod state;
+pub mod study;
 pub mod target;
 mod telemetry;
 pub mod ttsim;

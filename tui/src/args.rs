@@ -151,6 +151,12 @@ pub(crate) enum Verb {
         #[arg(long, default_value = "1_000_000", value_name = "CYCLES")]
         every: String,
     },
+    /// Measure something on emulated meshes of this program's own.
+    Study {
+        /// What to measure.
+        #[command(subcommand)]
+        study: Study,
+    },
     /// Hold an emulated mesh on a Unix socket, so that it outlives its clients (--target socket:PATH).
     Serve {
         /// The mesh, such as emulator:n300.
@@ -158,6 +164,27 @@ pub(crate) enum Verb {
         /// Where to listen.
         #[arg(long, value_name = "PATH")]
         socket: PathBuf,
+    },
+}
+
+/// A measurement.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Study {
+    /// Print what being watched costs a running ring ping, at some rates, through windows and through queues.
+    ///
+    /// JSON: {"mesh","seed","rows":[{"sight","period_cycles","looks","cycles","laps","laps_unwatched",
+    /// "cost_per_thousand"}]}; sight is near or far, a period of 0 is without a pause, and the cost is in cycles
+    /// that watching adds to a thousand of the workload's.
+    Watching {
+        /// The mesh.
+        #[arg(long, default_value = "n300", value_name = "MESH")]
+        mesh: String,
+        /// Seed of everything that a real machine does not promise.
+        #[arg(long, default_value = "0", value_name = "N")]
+        seed: u64,
+        /// Length of each run, in cycles of a nanosecond.
+        #[arg(long, default_value = "5_000_000", value_name = "CYCLES")]
+        cycles: String,
     },
 }
 

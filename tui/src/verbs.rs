@@ -8,10 +8,11 @@ mod mesh;
 mod read;
 mod record;
 mod serve;
+mod study;
 mod symbols;
 mod write;
 
-use crate::args::{Arguments, Question, Verb};
+use crate::args::{Arguments, Question, Study, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::feed::Sample;
 use crate::glyph::Glyphs;
@@ -65,6 +66,9 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             symbols::frames(style, addr, elf)
         }
         Verb::Record { file, moments, every } => record::run(&target, file, moments, every),
+        Verb::Study { study: Study::Watching { mesh, seed, cycles } } => {
+            study::watching(style, mesh, *seed, cycles)
+        }
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)
         }

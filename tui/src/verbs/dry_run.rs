@@ -55,7 +55,7 @@ fn question(verb: &Verb) -> Result<Question, Failure> {
             let span = Span { addr, len: bytes.len() as u32 };
             Box::new(move |machine| machine.target().preview_write(span))
         }
-        Verb::Symbols { .. } | Verb::Record { .. } | Verb::Serve { .. } => {
+        Verb::Symbols { .. } | Verb::Record { .. } | Verb::Serve { .. } | Verb::Study { .. } => {
             return Err(Failure::Usage("--dry-run is for mesh, cores, links, read, write".into()));
         }
     })
