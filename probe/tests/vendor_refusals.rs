@@ -1,0 +1,65 @@
+//! Whatever the layer allows on the vendor's simulator, the simulator answers: its process lives on.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod common;
+
+use common::{addr, help_host, host, library};
+use layouts::{Range, Space, TileKind, target_refusals, wormhole};
+use probe::Patience;
+use probe::machine::BarTarget;
+use probe::snapshot::{AccessError, Plan, Span};
+use probe::target::{Abilities, Refusal, Target};
+use probe::ttsim;
+
+#[test]
+fn host_helper() {
+    help_host();
+}
+
+/// Every word of a range of registers; of memory its ends.
+fn words(range: &Range) -> Vec<u64> {
+    if range.memory {
+        return vec![range.start, range.end() - 4];
+    }
+    (range.start..range.end()).step_by(4).collect()
+}
+
+fn open(build: &str) -> Option<BarTarget> {
+    let bar = ttsim::open(&library(build)?, &host()).unwrap();
+    let refusals = target_refusals("ttsim").unwrap().into_iter();
+    let refusal = |r: layouts::TargetRefusal| Refusal {
+        kind: r.kind,
+        start: r.start,
+        end: r.end,
+        reason: r.reason,
+    };
+    let refusals = refusals.map(refusal).collect();
+    let abilities = Abilities { stepped_time: true, refusals, ..Abilities::default() };
+    Some(BarTarget::open("ttsim", Box::new(bar), abilities, Patience::default()).unwrap())
+}
+
+#[test]
+fn every_word_that_is_allowed_is_answered() {
+    use TileKind::{Arc, Dram, Eth, Pcie, Router, Tensix};
+    let tiles = [
+        (Tensix, (1, 2)),
+        (Tensix, (9, 11)),
+        (Eth, (9, 0)),
+        (Eth, (9, 6)),
+        (Dram, (0, 0)),
+        (Dram, (5, 8)),
+        (Arc, (0, 10)),
+        (Pcie, (0, 3)),
+        (Router, (0, 2)),
+    ];
+    let Some(mut target) = open("wh_x2") else { return };
+    for (kind, (x, y)) in tiles {
+        let ranges = wormhole().ranges.of(Space::Tile(kind)).iter().filter(|r| r.bytes < 1 << 32);
+        for range in ranges {
+            let spans = words(range).into_iter().map(|at| Span { addr: addr(0, x, y, at), len: 4 });
+            let shot = target.read(&Plan { spans: spans.collect() });
+            let bad = shot.gaps.iter().find(|g| !matches!(g.reason, AccessError::Refused(_)));
+            assert!(bad.is_none(), "{kind:?} {}: {bad:?}", range.name);
+        }
+    }
+}
