@@ -34,9 +34,8 @@ fn places(shape: &Shape) -> Vec<(NocXy, u64)> {
     let tiles: Vec<NocXy> = tiles.map(|tile| tile.xy).collect();
     // Far enough apart that they stay accesses of their own.
     let step = u64::from(shape.len) + 256;
-    let place = |i: u64| match shape.spread {
-        true => (tiles[i as usize], 0x1_0000),
-        false => (tiles[0], 0x1_0000 + i * step),
+    let place = |i: u64| {
+        if shape.spread { (tiles[i as usize], 0x1_0000) } else { (tiles[0], 0x1_0000 + i * step) }
     };
     (0..ACCESSES).map(place).collect()
 }

@@ -21,6 +21,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+/// A part of the bench: its name and what it does.
+type Section = (&'static str, fn());
+
 fn main() -> ExitCode {
     if let Some(code) = ttsim::host_if_asked(std::env::args_os()) {
         return code;
@@ -30,7 +33,6 @@ fn main() -> ExitCode {
     }
     // Cargo adds `--bench`.
     let asked: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    type Section = (&'static str, fn());
     let sections: [Section; 5] = [
         ("pipe", pipe::run),
         ("layer", layer::run),
