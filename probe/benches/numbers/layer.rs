@@ -29,8 +29,10 @@ const SHAPES: [Shape; 3] = [
     Shape { name: "64 blocks of 16 KiB", len: 16 << 10, spread: false, rounds: 40 },
 ];
 
-fn places(shape: &Shape) -> Vec<(NocXy, u64)> {
+/// Harvested rows are left out: reading there hangs.
+fn places(shape: &Shape, harvested: &[u8]) -> Vec<(NocXy, u64)> {
     let tiles = wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    let tiles = tiles.filter(|tile| !harvested.contains(&tile.xy.y));
     let tiles: Vec<NocXy> = tiles.map(|tile| tile.xy).collect();
     // Far enough apart that they stay accesses of their own.
     let step = u64::from(shape.len) + 256;
@@ -40,19 +42,19 @@ fn places(shape: &Shape) -> Vec<(NocXy, u64)> {
     (0..ACCESSES).map(place).collect()
 }
 
-fn plan(shape: &Shape) -> Plan {
+fn plan(shape: &Shape, harvested: &[u8]) -> Plan {
     let span =
         |(tile, offset)| Span { addr: NocAddr { chip: ChipId(0), tile, offset }, len: shape.len };
-    Plan { spans: places(shape).into_iter().map(span).collect() }
+    Plan { spans: places(shape, harvested).into_iter().map(span).collect() }
 }
 
 /// The same accesses without the layer; the windows point there already.
-fn raw(shape: &Shape) -> (Vec<BarOp>, Vec<BarOp>) {
+fn raw(shape: &Shape, harvested: &[u8]) -> (Vec<BarOp>, Vec<BarOp>) {
     let (mut points, mut reads) = (Vec::new(), Vec::new());
     let mut windows: Vec<NocXy> = Vec::new();
     // Windows of 2 MiB for the few, of 1 MiB for the many.
     let class = &wormhole().bar.windows[usize::from(!shape.spread)];
-    for (NocXy { x, y }, at) in places(shape) {
+    for (NocXy { x, y }, at) in places(shape, harvested) {
         let tile = NocXy { x, y };
         let index = windows.iter().position(|shown| *shown == tile).unwrap_or_else(|| {
             let window = class.first + windows.len() as u16;
@@ -66,8 +68,8 @@ fn raw(shape: &Shape) -> (Vec<BarOp>, Vec<BarOp>) {
     (points, reads)
 }
 
-fn without(bar: &mut dyn Bar, shape: &Shape) -> f64 {
-    let (points, reads) = raw(shape);
+fn without(bar: &mut dyn Bar, shape: &Shape, harvested: &[u8]) -> f64 {
+    let (points, reads) = raw(shape, harvested);
     let mut answer = Vec::new();
     bar.submit(&points, &mut answer).unwrap();
     best(shape.rounds, || {
@@ -77,12 +79,15 @@ fn without(bar: &mut dyn Bar, shape: &Shape) -> f64 {
 }
 
 fn compare(name: &str, mut bar: Box<dyn Bar>, share: u32) {
+    let first = target(bar);
+    let harvested = first.mesh().chips[0].harvested_rows.clone();
+    bar = first.into_bar();
     for shape in &SHAPES {
         let shape = &Shape { rounds: (shape.rounds / share).max(1), ..*shape };
         let (mut layered, mut bare) = (f64::INFINITY, f64::INFINITY);
-        let plan = plan(shape);
+        let plan = plan(shape, &harvested);
         for _ in 0..TURNS {
-            bare = bare.min(without(bar.as_mut(), shape));
+            bare = bare.min(without(bar.as_mut(), shape, &harvested));
             let mut target = target(bar);
             layered = layered.min(best(shape.rounds, || {
                 let shot = target.read(&plan);
