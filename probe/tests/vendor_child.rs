@@ -49,6 +49,13 @@ fn runs(pid: u32) -> bool {
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
 
+/// Has each of its threads stopped? The signal reaches them one after the other.
+fn stands_still(pid: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().filter_map(Result::ok);
+    let mut states = threads.map(|thread| std::fs::read_to_string(thread.path().join("status")));
+    states.all(|state| state.is_ok_and(|state| state.lines().any(|l| l.starts_with("State:\tT"))))
+}
+
 #[test]
 fn a_killed_parent_leaves_no_child_behind() {
     let Some(library) = common::library("wh_x8") else { return };
@@ -84,6 +91,11 @@ fn a_child_that_is_stuck_is_given_up_and_ended() {
     let child = *ours.iter().find(hosts_wh).expect("the child");
     let stopped = Command::new("kill").args(["-STOP", &child.to_string()]).status().unwrap();
     assert!(stopped.success());
+    let start = Instant::now();
+    while !stands_still(child) {
+        assert!(start.elapsed() < PATIENCE, "process {child} runs on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let gone = bar.submit(&[BarOp::Now], &mut Vec::new());
     let silent = AccessError::DeviceGone("it did not answer within 200ms".into());
     assert_eq!(gone, Err(silent.clone()));
