@@ -160,7 +160,7 @@ impl Access {
         let mut result = Err(AccessError::NotAsked);
         let Self { bus, latch, patience, .. } = self;
         read_near(bus, latch, *patience, device, &[*run], &mut |_, read| result = read);
-        result.map(|(bytes, cycles)| Stamped { bytes, cycles })
+        result.map(|(bytes, cycles)| Stamped { bytes: bytes.to_vec(), cycles })
     }
 
     fn write_near(&mut self, device: u8, run: &Run, bytes: &[u8]) -> Result<(), AccessError> {

@@ -26,6 +26,10 @@ pub enum BarOp {
         offset: u64,
         /// How many bytes.
         len: u32,
+        /// If the last so many bytes of the answer, these included, are nothing but ones, the batch
+        /// ends here without an error, and the answer is short: a dead tile answers so too, and what
+        /// comes after might repeat the harm. 0 goes on whatever comes.
+        ones: u32,
     },
     /// Writes bytes of a BAR.
     Write {
@@ -58,13 +62,6 @@ pub enum BarOp {
     Pass {
         /// Device cycles (1 GHz: nanoseconds).
         cycles: u64,
-    },
-    /// Ends the batch here, without an error, if the last `len` bytes of the answer are nothing but
-    /// ones: a dead tile answers so too, and what comes after might repeat the harm. The answer is
-    /// short then. No access to the machine by itself.
-    EndIfOnes {
-        /// How many bytes.
-        len: u32,
     },
     /// Reads the target's own time: 8 bytes, little-endian, in device cycles.
     Now,
@@ -145,26 +142,27 @@ pub trait Bar: Send {
 
 impl BarOp {
     /// Bytes that this operation appends to the batch's answer.
+    #[inline]
     pub fn answer_len(&self) -> usize {
         match self {
             Self::ConfigRead { .. } => 4,
             Self::Read { len, .. } => *len as usize,
             Self::Now => 8,
-            Self::Write { .. }
-            | Self::Point { .. }
-            | Self::Pass { .. }
-            | Self::EndIfOnes { .. } => 0,
+            Self::Write { .. } | Self::Point { .. } | Self::Pass { .. } => 0,
         }
     }
 
     /// Does it cross the bus? Time and the clock do not.
+    #[inline]
     pub fn is_transaction(&self) -> bool {
-        !matches!(self, Self::Pass { .. } | Self::Now | Self::EndIfOnes { .. })
+        !matches!(self, Self::Pass { .. } | Self::Now)
     }
-}
 
-/// What [`BarOp::EndIfOnes`] asks of the answer so far.
-pub fn ends_in_ones(answer: &[u8], len: u32) -> bool {
-    let last = answer.len().checked_sub(len as usize).and_then(|start| answer.get(start..));
-    last.is_some_and(|last| last.iter().all(|&byte| byte == 0xFF))
+    /// Is it a read that ends the batch, now that the answer is this?
+    #[inline]
+    pub fn ends(&self, answer: &[u8]) -> bool {
+        let Self::Read { ones: ones @ 1.., .. } = self else { return false };
+        let last = answer.len().checked_sub(*ones as usize).and_then(|start| answer.get(start..));
+        last.is_some_and(|last| last.iter().all(|&byte| byte == 0xFF))
+    }
 }

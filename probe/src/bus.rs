@@ -1,23 +1,26 @@
 //! Accesses to tiles over PCIe: windows set by need, many accesses in one batch, each counted.
 
 use crate::bar::{Bar, BarOp, Holder, Sharing};
-use crate::snapshot::AccessError;
+use crate::snapshot::{AccessError, Bytes};
 use crate::windows::{Order, Windows};
 use layouts::NocXy;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 /// A machine's bus with the windows of its devices.
 pub(crate) struct Bus {
     bar: Box<dyn Bar>,
     windows: BTreeMap<u8, Windows>,
     transactions: u64,
+    /// The list of the last batch, to be filled again.
+    spare: Vec<BarOp>,
 }
 
 impl Bus {
     /// A bus whose windows are as a stranger left them.
     pub(crate) fn new(bar: Box<dyn Bar>) -> Self {
-        Self { bar, windows: BTreeMap::new(), transactions: 0 }
+        Self { bar, windows: BTreeMap::new(), transactions: 0, spare: Vec::new() }
     }
 
     /// What the machine itself found wrong.
@@ -72,7 +75,8 @@ impl Bus {
 
     /// Starts a batch.
     pub(crate) fn batch(&mut self) -> Batch<'_> {
-        Batch { bus: self, ops: Vec::new(), error: None }
+        let ops = std::mem::take(&mut self.spare);
+        Batch { bus: self, ops, error: None }
     }
 
     /// The target's own time, in cycles.
@@ -96,11 +100,13 @@ pub(crate) struct Batch<'b> {
 
 impl Batch<'_> {
     /// Reads memory of a tile through its window; longer than a window is split.
+    #[inline]
     pub(crate) fn read(self, device: u8, tile: NocXy, offset: u64, len: u32) -> Self {
         self.read_as(device, tile, offset, len, Order::Memory)
     }
 
     /// Reads a range with this ordering.
+    #[inline]
     pub(crate) fn read_as(
         mut self,
         device: u8,
@@ -116,7 +122,13 @@ impl Batch<'_> {
                 break;
             };
             let now = room.min(end - at);
-            self.ops.push(BarOp::Read { device, bar: 0, offset: bar_offset, len: now as u32 });
+            self.ops.push(BarOp::Read {
+                device,
+                bar: 0,
+                offset: bar_offset,
+                len: now as u32,
+                ones: 0,
+            });
             at += now;
         }
         self
@@ -151,7 +163,7 @@ impl Batch<'_> {
 
     /// Reads a word of BAR0 itself.
     pub(crate) fn bar_word(mut self, device: u8, offset: u64) -> Self {
-        self.ops.push(BarOp::Read { device, bar: 0, offset, len: 4 });
+        self.ops.push(BarOp::Read { device, bar: 0, offset, len: 4, ones: 0 });
         self
     }
 
@@ -173,9 +185,12 @@ impl Batch<'_> {
         self
     }
 
-    /// Ends the batch here if the `len` bytes read last are nothing but ones.
+    /// Ends the batch after the read just added if the `len` bytes read last are nothing but ones.
+    #[inline]
     pub(crate) fn end_if_ones(mut self, len: u32) -> Self {
-        self.ops.push(BarOp::EndIfOnes { len });
+        if let Some(BarOp::Read { ones, .. }) = self.ops.last_mut() {
+            *ones = len;
+        }
         self
     }
 
@@ -186,9 +201,9 @@ impl Batch<'_> {
 
     /// Carries the batch out. The answer holds what came, and the error that ended it, if any.
     pub(crate) fn run(self) -> Answer {
-        let Self { bus, ops, error } = self;
+        let Self { bus, mut ops, error } = self;
         if let Some(error) = error {
-            return Answer { bytes: Vec::new(), at: 0, whole: false, error: Some(error) };
+            return Answer { bytes: Arc::default(), at: 0, whole: false, error: Some(error) };
         }
         let expected = ops.iter().map(BarOp::answer_len).sum();
         let mut bytes = Vec::with_capacity(expected);
@@ -207,7 +222,9 @@ impl Batch<'_> {
                 windows.forget_one(*window);
             }
         }
-        Answer { bytes, at: 0, whole, error: result.err() }
+        ops.clear();
+        bus.spare = ops;
+        Answer { bytes: Arc::new(bytes), at: 0, whole, error: result.err() }
     }
 
     /// BAR0 offset of the byte, and how many bytes can be had from there.
@@ -242,16 +259,21 @@ impl Batch<'_> {
 /// How many operations were carried out before the answer ended at this length.
 fn reached(ops: &[BarOp], answered: usize) -> usize {
     let mut bytes = 0;
-    let end = ops.iter().position(|op| {
+    for (op, done) in ops.iter().zip(0..) {
         bytes += op.answer_len();
-        bytes > answered || bytes == answered && matches!(op, BarOp::EndIfOnes { .. })
-    });
-    end.unwrap_or(ops.len())
+        if bytes > answered {
+            return done;
+        }
+        if bytes == answered && matches!(op, BarOp::Read { ones: 1.., .. }) {
+            return done + 1;
+        }
+    }
+    ops.len()
 }
 
 /// What a batch read, taken in the order in which it was asked.
 pub(crate) struct Answer {
-    bytes: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
     at: usize,
     /// Nothing ended the batch early.
     whole: bool,
@@ -276,11 +298,20 @@ impl Answer {
     }
 
     /// The next `len` bytes, or the error that kept them from coming.
+    #[inline]
     pub(crate) fn take(&mut self, len: usize) -> Result<&[u8], AccessError> {
         let range = self.at..self.at + len;
         self.at = range.end;
         let short = || AccessError::DeviceGone("an answer was too short".into());
         self.bytes.get(range).ok_or_else(|| self.error.clone().unwrap_or_else(short))
+    }
+
+    /// The next `len` bytes, without a copy.
+    #[inline]
+    pub(crate) fn share(&mut self, len: u32) -> Result<Bytes, AccessError> {
+        let start = self.at as u32;
+        self.take(len as usize)?;
+        Ok(Bytes::of(&self.bytes, start, len))
     }
 
     /// Leaves some bytes out.

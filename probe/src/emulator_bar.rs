@@ -1,6 +1,6 @@
 //! The emulated mesh in this very process, behind the same trait as every other machine.
 
-use crate::bar::{Bar, BarOp, ends_in_ones};
+use crate::bar::{Bar, BarOp};
 use crate::snapshot::AccessError;
 use crate::windows;
 use emulator::Mesh;
@@ -42,7 +42,7 @@ impl Bar for EmulatorBar {
                     let word = self.mesh.config_read(usize::from(*device), u32::from(*offset));
                     answer.extend(word.to_le_bytes());
                 }
-                BarOp::Read { device, bar, offset, len } => {
+                BarOp::Read { device, bar, offset, len, .. } => {
                     let start = answer.len();
                     answer.resize(start + *len as usize, 0);
                     let out = &mut answer[start..];
@@ -58,10 +58,11 @@ impl Bar for EmulatorBar {
                         self.mesh.bar_write(usize::from(*device), 0, offset, &bytes);
                     }
                 }
-                BarOp::EndIfOnes { len } if ends_in_ones(answer, *len) => break,
-                BarOp::EndIfOnes { .. } => {}
                 BarOp::Pass { cycles } => self.mesh.clock(*cycles),
                 BarOp::Now => answer.extend(self.mesh.now().to_le_bytes()),
+            }
+            if op.ends(answer) {
+                break;
             }
         }
         Ok(())

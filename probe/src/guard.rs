@@ -13,7 +13,6 @@ pub(crate) use near::{read_near, seen};
 
 use crate::snapshot::{AccessError, Span};
 use crate::target::{Abilities, Allow, Mesh};
-use crate::wormhole::tile_kind;
 use layouts::{ChipId, NocAddr, NocXy, Reason, Space, Stand, TileKind, wormhole};
 use refusals::Refusals;
 
@@ -73,10 +72,9 @@ impl Guard {
         let Some(rows) = harvested else {
             return Err(AccessError::Unreachable(format!("there is no chip {chip}")));
         };
-        if wormhole().tile_at(tile).is_none() {
+        let Some(kind) = wormhole().tile_at(tile).map(|tile| tile.kind) else {
             return Err(AccessError::Refused(format!("{tile} is outside the grid")));
-        }
-        let kind = tile_kind(tile);
+        };
         if let Some(reason) = self.refusals.hit(kind, offset, span.len.into()) {
             return Err(AccessError::Refused(reason.to_owned()));
         }

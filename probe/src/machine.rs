@@ -1,5 +1,6 @@
 //! The live target: any machine with a BAR, near chips through windows and far ones through queues.
 
+mod checked;
 mod preview;
 
 use crate::access::{Access, Route};
@@ -7,12 +8,12 @@ use crate::bar::{Bar, Holder};
 use crate::bus::Bus;
 use crate::discover::discover;
 use crate::guard::{AuditLog, Deed, FarPlace, Guard, Latched, read_near};
-use crate::planner::{Run, merge};
+use crate::planner::Run;
 use crate::queue::{Patience, Results, Stamped};
 use crate::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use crate::target::{Abilities, Mesh, Old, Preview, Target};
-use crate::wormhole::tile_kind;
-use layouts::{ChipId, NocAddr, Stand, TileKind};
+use checked::Known;
+use layouts::{ChipId, NocAddr};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,6 +25,7 @@ pub struct BarTarget {
     routes: BTreeMap<ChipId, Route>,
     access: Access,
     guard: Guard,
+    known: Known,
     /// Where writes are told before they are made.
     audit: Option<AuditLog>,
     /// Why a far write did not arrive, until somebody can be told.
@@ -50,6 +52,7 @@ impl BarTarget {
             mesh: found.mesh,
             routes: found.routes,
             access,
+            known: Known::default(),
             audit: None,
             late: None,
         })
@@ -118,34 +121,6 @@ impl BarTarget {
         Ok(Ok(read))
     }
 
-    /// What of a plan may be read, by chips, tiles and addresses; the rest as gaps.
-    fn wanted(&self, plan: &Plan) -> (Vec<Wanted>, Vec<Gap>) {
-        let (mut wanted, mut gaps) = (Vec::with_capacity(plan.spans.len()), Vec::new());
-        for span in plan.spans.iter().filter(|span| span.len > 0) {
-            match self.guard.reading(span) {
-                Ok(stand) => wanted.push(Wanted::new(span, stand)),
-                Err(reason) => gaps.push(Gap { span: *span, reason }),
-            }
-        }
-        wanted.sort_unstable_by_key(|wanted| (wanted.group, wanted.run.place()));
-        (wanted, gaps)
-    }
-
-    /// Reads the ranges of one chip.
-    fn read_chip(&mut self, chip: ChipId, runs: impl Iterator<Item = Run>, shot: &mut Snapshot) {
-        match self.routes.get(&chip).cloned() {
-            Some(Route::Pcie(device)) => self.read_near(chip, device, &merge(runs, false), shot),
-            Some(route @ Route::Queue { device, coord, .. }) => {
-                self.read_far(chip, &route, (device, coord), &merge(runs, true), shot);
-            }
-            None => {
-                let reason = no_route(chip);
-                let gap = |run: Run| Gap { span: run.span(chip), reason: reason.clone() };
-                shot.gaps.extend(runs.map(gap));
-            }
-        }
-    }
-
     /// All pieces of a batch carry the time at which the batch had come.
     fn read_near(&mut self, chip: ChipId, device: u8, runs: &[Run], shot: &mut Snapshot) {
         let (mut stamp, mut host) = (0, 0);
@@ -187,7 +162,12 @@ impl BarTarget {
             let span = run.span(chip);
             match read {
                 Ok(Stamped { bytes, cycles: target_cycles }) => {
-                    shot.pieces.push(Piece { addr: span.addr, target_cycles, host_micros, bytes });
+                    shot.pieces.push(Piece {
+                        addr: span.addr,
+                        target_cycles,
+                        host_micros,
+                        bytes: bytes.into(),
+                    });
                 }
                 Err(reason) => shot.gaps.push(Gap { span, reason }),
             }
@@ -215,22 +195,25 @@ impl Target for BarTarget {
 
     fn read(&mut self, plan: &Plan) -> Snapshot {
         let before = self.transactions();
-        let (wanted, gaps) = self.wanted(plan);
-        let mut shot = Snapshot { gaps, ..Snapshot::default() };
+        let checked = self.checked(plan);
+        let mut shot = Snapshot { gaps: checked.gaps.clone(), ..Snapshot::default() };
+        shot.pieces.reserve(checked.chips.iter().map(|(.., runs)| runs.len()).sum());
         // A queue that cannot be looked at fails again, with its reason, where it is used; a write
         // that did not arrive is told by the next call that can say so.
         self.late = self.late.take().or(self.access.flush().err());
-        let far =
-            |wanted: &Wanted| matches!(self.routes.get(&wanted.group.1), Some(Route::Queue { .. }));
-        let queues = wanted.iter().any(far);
+        let queues = checked.chips.iter().any(|(_, route, _)| matches!(route, Route::Queue { .. }));
         if queues {
             let _ = self.access.begin();
         }
-        for chip in wanted.chunk_by(|a, b| a.group == b.group) {
-            if let Some(Wanted { group: (_, id), .. }) = chip.first() {
-                self.read_chip(*id, chip.iter().map(|wanted| wanted.run), &mut shot);
+        for (chip, route, runs) in &checked.chips {
+            match route {
+                Route::Pcie(device) => self.read_near(*chip, *device, runs, &mut shot),
+                Route::Queue { device, coord, .. } => {
+                    self.read_far(*chip, route, (*device, *coord), runs, &mut shot);
+                }
             }
         }
+        self.known.keep(checked);
         if queues {
             let _ = self.access.finish();
         }
@@ -325,21 +308,6 @@ impl Target for BarTarget {
 
     fn remarks(&mut self) -> Vec<String> {
         self.access.bus.remarks()
-    }
-}
-
-/// A range that is to be read.
-struct Wanted {
-    /// The Ethernet tiles of all chips come first: both ends of a link are compared, so their reads
-    /// belong close together.
-    group: (bool, ChipId),
-    run: Run,
-}
-
-impl Wanted {
-    fn new(span: &Span, stand: Stand) -> Self {
-        let elsewhere = tile_kind(span.addr.tile) != TileKind::Eth;
-        Self { group: (elsewhere, span.addr.chip), run: Run::of(span, stand) }
     }
 }
 

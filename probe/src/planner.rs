@@ -48,6 +48,7 @@ impl Run {
     }
 
     /// Adds the accesses of its first `len` bytes: memory in bulk, registers word by word.
+    #[inline]
     pub(crate) fn read<'b>(&self, batch: Batch<'b>, device: u8, len: u32) -> Batch<'b> {
         if self.memory {
             return batch.read(device, self.tile, self.offset, len);

@@ -3,6 +3,8 @@
 use layouts::{ChipId, NocAddr};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// Why an access failed or a range was not read; gaps and access errors share it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +70,74 @@ pub struct Gap {
     pub reason: AccessError,
 }
 
+/// Bytes of an answer that other pieces of the same answer share.
+#[derive(Clone)]
+pub struct Bytes {
+    answer: Arc<Vec<u8>>,
+    start: u32,
+    len: u32,
+}
+
+impl Bytes {
+    /// `len` bytes of an answer that holds them.
+    pub(crate) fn of(answer: &Arc<Vec<u8>>, start: u32, len: u32) -> Self {
+        Self { answer: Arc::clone(answer), start, len }
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let start = self.start as usize;
+        self.answer.get(start..start + self.len as usize).unwrap_or_default()
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { start: 0, len: bytes.len() as u32, answer: Arc::new(bytes) }
+    }
+}
+
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Self {
+        bytes.to_vec().into()
+    }
+}
+
+impl FromIterator<u8> for Bytes {
+    fn from_iter<I: IntoIterator<Item = u8>>(bytes: I) -> Self {
+        Vec::from_iter(bytes).into()
+    }
+}
+
+impl Extend<u8> for Bytes {
+    fn extend<I: IntoIterator<Item = u8>>(&mut self, more: I) {
+        if self.len() != self.answer.len() {
+            *self = self.to_vec().into();
+        }
+        // Whom these bytes are shared with keeps them as they were.
+        let own = Arc::make_mut(&mut self.answer);
+        own.extend(more);
+        self.len = own.len() as u32;
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Bytes {}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
 /// A range that was read, with the times of its own read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
@@ -78,7 +148,7 @@ pub struct Piece {
     /// Host time when it was read, in microseconds since the Unix epoch.
     pub host_micros: u64,
     /// The bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
 }
 
 /// What somebody needs to read, in order of wish.

@@ -4,6 +4,7 @@ use crate::bar::BarOp;
 use layouts::{NocXy, Ordering, WindowClass, wormhole};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// How a window orders its traffic (wormhole.md 1.4). Windows whose entries we write
 /// ourselves use one static virtual channel, so that writes through one of them never overtake each other;
@@ -74,7 +75,7 @@ impl Point {
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     slots: Vec<Vec<Slot>>,
-    shown: HashMap<View, usize>,
+    shown: HashMap<View, usize, BuildHasherDefault<Mixer>>,
     uses: u64,
 }
 
@@ -88,11 +89,12 @@ impl Windows {
             ours.map(|&window| slot(window)).collect()
         };
         let slots = wormhole().bar.windows.iter().map(of_class).collect();
-        Self { slots, shown: HashMap::new(), uses: 0 }
+        Self { slots, shown: HashMap::default(), uses: 0 }
     }
 
     /// A window onto `len` bytes at `offset` of `tile`; the smallest class that holds them whole.
     /// None if there is no window at all.
+    #[inline]
     pub(crate) fn place(
         &mut self,
         tile: NocXy,
@@ -103,19 +105,26 @@ impl Windows {
         let classes = &wormhole().bar.windows;
         let last = offset + len.max(1) - 1;
         let there = |class: &usize| !self.slots[*class].is_empty();
-        let holds_whole = |class: &usize| {
-            let bytes = classes[*class].bytes;
-            offset / bytes == last / bytes
-        };
-        let view = |class: usize| View { class, tile, page: offset / classes[class].bytes, order };
+        // Every window holds a power of two of bytes, and no division is made for each access.
+        let page = |class: usize, at: u64| at >> classes[class].bytes.trailing_zeros();
+        let holds_whole = |class: &usize| page(*class, offset) == page(*class, last);
+        let view = |class: usize| View { class, tile, page: page(class, offset), order };
         let ours = || (0..classes.len()).filter(there);
-        let mut fitting: Vec<View> = ours().filter(holds_whole).map(view).collect();
-        if fitting.is_empty() {
-            fitting.push(view(ours().next_back()?));
-        }
-        let (class, slot, fresh) = self.show(&fitting);
+        let shown = |class| Some((class, *self.shown.get(&view(class))?));
+        let (class, slot, fresh) =
+            if let Some((class, slot)) = ours().filter(holds_whole).find_map(shown) {
+                self.uses += 1;
+                self.slots[class][slot].last_used = self.uses;
+                (class, slot, false)
+            } else {
+                let mut fitting: Vec<View> = ours().filter(holds_whole).map(view).collect();
+                if fitting.is_empty() {
+                    fitting.push(view(ours().next_back()?));
+                }
+                self.show(&fitting)
+            };
         let (facts, window) = (&classes[class], self.slots[class][slot].window);
-        let within = offset % facts.bytes;
+        let within = offset & (facts.bytes - 1);
         let point = Point { window, tile, page: offset - within, order };
         Some(Place {
             bar_offset: facts.bar_offset + u64::from(window - facts.first) * facts.bytes + within,
@@ -163,6 +172,40 @@ impl Windows {
         }
         self.shown.insert(view, at);
         (view.class, at, true)
+    }
+}
+
+/// Hashes views, which nobody outside chooses, in a few instructions.
+#[derive(Clone, Debug, Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u8(*byte);
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value as u64);
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        // An odd number with as many ones as zeros, at no regular distance: 2^64 over the golden ratio.
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn finish(&self) -> u64 {
+        // The table looks at the lowest bits, the multiplication mixes the highest best.
+        self.0.rotate_left(26)
     }
 }
 

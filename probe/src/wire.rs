@@ -14,7 +14,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// More in one part of a frame than this is not ours.
 const MAX_BYTES: u32 = 256 << 20;
@@ -244,7 +244,7 @@ mod tests {
             BarOp::ConfigRead { device: 3, offset: 0x10 },
             BarOp::Write { device: 0, bar: 0, offset: 1 << 28, bytes: vec![1, 2, 3] },
             BarOp::Pass { cycles: u64::MAX },
-            BarOp::EndIfOnes { len: 4 },
+            BarOp::Read { device: 1, bar: 4, offset: 1 << 40, len: 8, ones: 4 },
             BarOp::Now,
         ];
         let batch = Request::Batch { ops: ops.into(), change: Some("a word".into()) };

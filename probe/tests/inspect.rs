@@ -43,7 +43,7 @@ fn filled(mesh: &Mesh, images: &ImageMap, fill: impl Fn(u64) -> u8) -> Snapshot 
                 addr: span.addr,
                 target_cycles: 7,
                 host_micros: 0,
-                bytes: bytes(span.addr.offset),
+                bytes: bytes(span.addr.offset).into(),
             }),
         }
     }

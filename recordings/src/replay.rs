@@ -170,12 +170,12 @@ fn append(part: &mut Snapshot, piece: &Piece, addr: NocAddr, bytes: &[u8]) {
         && (last.addr.chip, last.addr.tile) == (addr.chip, addr.tile)
         && last.addr.offset.saturating_add(last.bytes.len() as u64) == addr.offset
     {
-        last.bytes.extend_from_slice(bytes);
+        last.bytes.extend(bytes.iter().copied());
         last.target_cycles = last.target_cycles.min(piece.target_cycles);
         last.host_micros = last.host_micros.min(piece.host_micros);
     } else {
         let (target_cycles, host_micros) = (piece.target_cycles, piece.host_micros);
-        part.pieces.push(Piece { addr, target_cycles, host_micros, bytes: bytes.to_vec() });
+        part.pieces.push(Piece { addr, target_cycles, host_micros, bytes: bytes.into() });
     }
 }
 

@@ -63,7 +63,7 @@ fn raw(shape: &Shape, harvested: &[u8]) -> (Vec<BarOp>, Vec<BarOp>) {
             windows.len() - 1
         });
         let offset = class.bar_offset + index as u64 * class.bytes + at;
-        reads.push(BarOp::Read { device: 0, bar: 0, offset, len: shape.len });
+        reads.push(BarOp::Read { device: 0, bar: 0, offset, len: shape.len, ones: 0 });
     }
     (points, reads)
 }

@@ -34,7 +34,7 @@ fn bulk(bar: &mut dyn Bar) -> f64 {
 /// A read of its L1.
 pub(crate) fn read(at: u64, len: u32) -> BarOp {
     let class = wormhole().bar.windows.iter().find(|class| class.first == WINDOW).unwrap();
-    BarOp::Read { device: 0, bar: 0, offset: class.bar_offset + at, len }
+    BarOp::Read { device: 0, bar: 0, offset: class.bar_offset + at, len, ones: 0 }
 }
 
 pub(crate) fn run() {

@@ -8,7 +8,7 @@ use super::hang::{Verdict, confirm, node_id};
 use crate::bus::{Answer, Bus};
 use crate::planner::Run;
 use crate::queue::Patience;
-use crate::snapshot::AccessError;
+use crate::snapshot::{AccessError, Bytes};
 use layouts::NocXy;
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ const BATCH_BYTES: usize = 1 << 20;
 const PROBE_BYTES: u32 = 4;
 
 /// What came of one range: its bytes and the target's time when its batch had come, or why not.
-pub(crate) type Reading = Result<(Vec<u8>, u64), AccessError>;
+pub(crate) type Reading = Result<(Bytes, u64), AccessError>;
 
 /// Reads ranges of one PCIe device, sorted by tile, and gives each to `take` by its index.
 pub(crate) fn read_near(
@@ -138,12 +138,15 @@ impl Near<'_> {
             }
             let index = end;
             end += 1;
-            if let Some(reason) = self.latch.tile(device, run.tile) {
-                (self.take)(index, Err(reason.clone()));
-                continue;
+            let mut first = false;
+            if probed != Some(run.tile) {
+                if let Some(reason) = self.latch.tile(device, run.tile) {
+                    (self.take)(index, Err(reason.clone()));
+                    continue;
+                }
+                first = !self.latch.seen(device, run.tile);
             }
             // A block on a tile that has not answered yet is read behind a word; a word is one itself.
-            let first = probed != Some(run.tile) && !self.latch.seen(device, run.tile);
             let probe = first && run.len > PROBE_BYTES;
             probed = Some(run.tile);
             if probe {
@@ -171,10 +174,10 @@ impl Near<'_> {
             if part.probe {
                 answer.skip(PROBE_BYTES as usize);
             }
-            let Ok(bytes) = answer.take(run.len as usize) else {
+            let Ok(bytes) = answer.share(run.len) else {
                 return self.unanswered(part.index, reason);
             };
-            (self.take)(part.index, Ok((bytes.to_vec(), began)));
+            (self.take)(part.index, Ok((bytes, began)));
             self.latch.answered(self.device, run.tile);
         }
         Err((self.runs.len(), reason))
@@ -215,14 +218,13 @@ impl Near<'_> {
         let (first, _) = *self.began.get_or_insert((began, began));
         self.began = Some((first, now.unwrap_or(began)));
         let mut held = Vec::new();
+        let mut answered = None;
         for part in parts {
             let run = &self.runs[part.index];
             if part.probe {
                 answer.skip(PROBE_BYTES as usize);
             }
-            let came = answer.take(run.len as usize).ok();
-            let bytes = came.map(<[u8]>::to_vec);
-            match (now, bytes) {
+            match (now, answer.share(run.len).ok()) {
                 (Some(now), Some(bytes)) => (self.take)(part.index, Ok((bytes, now))),
                 (None, Some(bytes)) if !answer.is_spent() => held.push((part.index, bytes)),
                 (_, last) => {
@@ -230,7 +232,9 @@ impl Near<'_> {
                     return next.map_err(broken(part.index));
                 }
             }
-            self.latch.answered(self.device, run.tile);
+            if answered.replace(run.tile) != Some(run.tile) {
+                self.latch.answered(self.device, run.tile);
+            }
         }
         Ok(end)
     }
@@ -240,8 +244,8 @@ impl Near<'_> {
         &mut self,
         index: usize,
         began: u64,
-        held: Vec<(usize, Vec<u8>)>,
-        last: Option<Vec<u8>>,
+        held: Vec<(usize, Bytes)>,
+        last: Option<Bytes>,
     ) -> Result<usize, AccessError> {
         let run = &self.runs[index];
         let tile = run.tile;

@@ -1,8 +1,8 @@
 //! What a plan would touch, without touching it.
 
-use super::{BarTarget, Wanted};
+use super::BarTarget;
 use crate::access::Route;
-use crate::planner::{Run, merge};
+use crate::planner::Run;
 use crate::queue::{BLOCK_ALIGN, BLOCK_BYTES};
 use crate::snapshot::{AccessError, Gap, Plan, Span};
 use crate::target::{Preview, Visit, Way};
@@ -37,28 +37,25 @@ impl BarTarget {
 
     /// What reading a plan would cost; windows are pointed as they would be.
     fn read_of(&mut self, plan: &Plan, probed: &mut Probed) -> Preview {
-        let (wanted, gaps) = self.wanted(plan);
-        let mut preview = Preview { gaps, ..Preview::default() };
-        for chip in wanted.chunk_by(|a, b| a.group == b.group) {
-            let Some(Wanted { group: (_, id), .. }) = chip.first() else { continue };
-            let Some(route) = self.routes.get(id).cloned() else { continue };
-            let runs =
-                merge(chip.iter().map(|wanted| wanted.run), !matches!(route, Route::Pcie(_)));
-            if let Some(reason) = self.latched_route(&route) {
+        let checked = self.checked(plan);
+        let mut preview = Preview { gaps: checked.gaps.clone(), ..Preview::default() };
+        for (id, route, runs) in &checked.chips {
+            if let Some(reason) = self.latched_route(route) {
                 let gap = |run: &Run| Gap { span: run.span(*id), reason: reason.clone() };
                 preview.gaps.extend(runs.iter().map(gap));
             } else {
                 let spans = runs.iter().map(|run| run.span(*id));
-                let costs = self.reading_costs(&route, &runs, probed);
+                let costs = self.reading_costs(route, runs, probed);
                 let visit = |(span, transactions)| Visit {
                     span,
-                    way: way(&route),
+                    way: way(route),
                     write: false,
                     transactions,
                 };
                 preview.visits.extend(spans.zip(costs).map(visit));
             }
         }
+        self.known.keep(checked);
         preview
     }
 

@@ -14,7 +14,7 @@ use super::error::{DeviceError, named};
 use super::holders::Processes;
 use super::kmd::{Driver, LockAction};
 use super::os::KernelDriver;
-use crate::bar::{Bar, BarOp, Holder, Sharing, ends_in_ones};
+use crate::bar::{Bar, BarOp, Holder, Sharing};
 use crate::snapshot::AccessError;
 use crate::wormhole::config_id;
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl SiliconBar {
             BarOp::ConfigRead { device, offset } => {
                 answer.extend(self.config(*device, *offset)?.to_le_bytes());
             }
-            BarOp::Read { device, bar: 0, offset, len } => {
+            BarOp::Read { device, bar: 0, offset, len, .. } => {
                 self.device(*device)?.read(*offset, *len, answer)?;
             }
             BarOp::Write { device, bar: 0, offset, bytes } => {
@@ -103,7 +103,6 @@ impl SiliconBar {
             BarOp::Point { device, window, x, y, page, order } => {
                 self.device(*device)?.point(*window, (*x, *y), *page, *order)?;
             }
-            BarOp::EndIfOnes { .. } => {}
             BarOp::Pass { cycles } => pass(Duration::from_nanos(*cycles)),
             BarOp::Now => answer.extend(self.now()?.to_le_bytes()),
         }
@@ -155,9 +154,9 @@ fn pass(time: Duration) {
 impl Bar for SiliconBar {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         for op in batch {
-            match op {
-                BarOp::EndIfOnes { len } if ends_in_ones(answer, *len) => break,
-                _ => self.carry_out(op, answer)?,
+            self.carry_out(op, answer)?;
+            if op.ends(answer) {
+                break;
             }
         }
         Ok(())

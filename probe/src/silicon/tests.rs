@@ -31,7 +31,7 @@ fn point(device: u8, window: u16, x: u8, y: u8, order: Order) -> BarOp {
 }
 
 fn load(device: u8, offset: u64, len: u32) -> BarOp {
-    BarOp::Read { device, bar: 0, offset, len }
+    BarOp::Read { device, bar: 0, offset, len, ones: 0 }
 }
 
 fn submit(bar: &mut SiliconBar, batch: &[BarOp]) -> (Vec<u8>, Result<(), AccessError>) {
@@ -200,8 +200,7 @@ fn all_ones_are_a_value_until_the_arc_says_ones_as_well() {
     let mut bar = one(&card);
     let batch = [
         point(0, 0, 1, 1, Order::Strict),
-        load(0, L1, 4),
-        BarOp::EndIfOnes { len: 4 },
+        BarOp::Read { device: 0, bar: 0, offset: L1, len: 4, ones: 4 },
         load(0, L1, 4),
     ];
     assert_eq!(submit(&mut bar, &batch), (vec![0xFF; 4], Ok(())));
@@ -225,7 +224,7 @@ fn only_windows_of_ours_and_harmless_words_are_touched() {
         write(NODE_ID, 4),
         write(0x102, 4),
         write(0x100, 2),
-        BarOp::Read { device: 0, bar: 2, offset: 0, len: 4 },
+        BarOp::Read { device: 0, bar: 2, offset: 0, len: 4, ones: 0 },
         BarOp::ConfigRead { device: 0, offset: 4 },
     ] {
         let result = submit(&mut bar, std::slice::from_ref(&op)).1;

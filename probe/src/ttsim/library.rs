@@ -1,6 +1,6 @@
 //! The foreign library behind safe calls (entry points: wormhole.md 10.1).
 
-use crate::bar::{Bar, BarOp, ends_in_ones};
+use crate::bar::{Bar, BarOp};
 use crate::snapshot::AccessError;
 use crate::windows;
 use layouts::NocXy;
@@ -92,7 +92,7 @@ impl Bar for Library {
                 BarOp::ConfigRead { device, offset } => {
                     answer.extend(self.config(*device, *offset).to_le_bytes());
                 }
-                BarOp::Read { device, bar, offset, len } => {
+                BarOp::Read { device, bar, offset, len, .. } => {
                     let start = answer.len();
                     answer.resize(start + *len as usize, 0);
                     let address = self.bar(*device, *bar) + offset;
@@ -110,10 +110,11 @@ impl Bar for Library {
                         self.write(address, &entry.to_le_bytes());
                     }
                 }
-                BarOp::EndIfOnes { len } if ends_in_ones(answer, *len) => break,
-                BarOp::EndIfOnes { .. } => {}
                 BarOp::Pass { cycles } => self.pass(*cycles),
                 BarOp::Now => answer.extend(self.clocks.to_le_bytes()),
+            }
+            if op.ends(answer) {
+                break;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test uses its part")]
 
 use layouts::{NocXy, wormhole};
-use probe::bar::{Bar, BarOp, Order, ends_in_ones};
+use probe::bar::{Bar, BarOp, Order};
 use probe::snapshot::AccessError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -82,14 +82,13 @@ impl Bar for Sick {
             let page = offset & !0xF_FFFF;
             let point = BarOp::Point { device: 0, window: 155, x, y, page, order: Order::Strict };
             let at = wormhole().bar.window(155).unwrap().base + (offset - page);
-            let load = BarOp::Read { device: 0, bar: 0, offset: at, len: 4 };
+            let load = BarOp::Read { device: 0, bar: 0, offset: at, len: 4, ones: 0 };
             self.inner.submit(&[point, load], &mut Vec::new())?;
         }
         for op in batch {
             let mut state = self.state();
             state.transactions += u64::from(op.is_transaction());
             match op {
-                BarOp::EndIfOnes { len } if ends_in_ones(answer, *len) => return Ok(()),
                 BarOp::Read { device: 0, offset, len, .. } => {
                     let tile = state.shown(*offset);
                     if let Some(tile) = tile {
@@ -100,6 +99,9 @@ impl Bar for Sick {
                     }
                     if state.is_lost(tile) {
                         answer.extend(std::iter::repeat_n(0xFF, *len as usize));
+                        if op.ends(answer) {
+                            return Ok(());
+                        }
                         continue;
                     }
                 }
@@ -116,6 +118,9 @@ impl Bar for Sick {
             }
             drop(state);
             self.inner.submit(std::slice::from_ref(op), answer)?;
+            if op.ends(answer) {
+                break;
+            }
         }
         Ok(())
     }

@@ -103,7 +103,7 @@ impl Moment {
             at: piece.addr.into(),
             target_cycles: piece.target_cycles,
             host_micros: piece.host_micros,
-            bytes: piece.bytes.clone(),
+            bytes: piece.bytes.to_vec(),
         };
         let gap = |gap: &Gap| {
             let (reason, words, number) = spell(&gap.reason);
@@ -129,7 +129,7 @@ impl Moment {
             addr: piece.at.into(),
             target_cycles: piece.target_cycles,
             host_micros: piece.host_micros,
-            bytes: piece.bytes,
+            bytes: piece.bytes.into(),
         };
         let gaps = self.gaps.iter().filter(|gap| gap.at.holds(gap.len as usize)).map(gap).collect();
         let whole = self.pieces.into_iter().filter(|piece| piece.at.holds(piece.bytes.len()));

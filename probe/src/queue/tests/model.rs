@@ -312,7 +312,7 @@ impl Bar for Handle {
         model.batches += 1;
         for op in batch {
             match op {
-                BarOp::Read { offset, len, .. } => {
+                BarOp::Read { offset, len, ones: 0, .. } => {
                     model.run(20);
                     let (gateway, at) = model.behind(*offset);
                     answer.extend(&gateway.l1[at..at + *len as usize]);
@@ -329,7 +329,7 @@ impl Bar for Handle {
                 }
                 BarOp::Pass { cycles } => model.run(*cycles),
                 BarOp::Now => answer.extend(model.now.to_le_bytes()),
-                BarOp::ConfigRead { .. } | BarOp::EndIfOnes { .. } => panic!("not asked here"),
+                BarOp::ConfigRead { .. } | BarOp::Read { .. } => panic!("not asked here"),
             }
         }
         Ok(())
