@@ -16,7 +16,7 @@ use crate::images::ImageMap;
 use crate::machine::BarTarget;
 use crate::queue::Patience;
 use crate::snapshot::AccessError;
-use crate::target::{Abilities, Allow, Target};
+use crate::target::{Abilities, Allow, Mesh, Target};
 use layouts::{ClusterDescriptor, DescriptorError, TileKind, wormhole};
 use std::fmt;
 
@@ -46,8 +46,9 @@ pub const HANDOVER_CYCLES: u64 = 10_000_000;
 /// Firmware for 2,560 compute tiles, most of it through queues several hops long, would keep a person
 /// waiting for minutes: a mesh of more chips than this starts a few tiles of each, the others stay in reset.
 const SMALL_MESH_CHIPS: usize = 8;
-/// Compute tiles of each chip that run on a larger mesh: two.
+/// Compute tiles that run of each chip of a larger mesh: two, and one where everything goes through queues.
 const LARGE_MESH_TILES: usize = 2;
+const LARGE_MESH_FAR_TILES: usize = 1;
 /// The same moment on a larger mesh, whose cycles cost the host much more: it is not kept waiting.
 const LARGE_HANDOVER_CYCLES: u64 = 1_000_000;
 /// Rest at each hop, in cycles.
@@ -62,8 +63,8 @@ const PATTERN: (u32, u32) = (0x2_0000, 16);
 pub struct Scene {
     /// Name of a shipped mesh, or the path of a cluster descriptor.
     pub mesh: String,
-    /// What runs.
-    pub run: Workload,
+    /// What runs; if not told, the ring ping where the mesh has a ring, else nothing but firmware.
+    pub run: Option<Workload>,
     /// Emulated time at which the scene is handed over; the first whole multiple of
     /// [`HANDOVER_CYCLES`] at which it runs if not told.
     pub at_cycles: Option<u64>,
@@ -76,13 +77,7 @@ pub struct Scene {
 impl Scene {
     /// The default scene on a mesh.
     pub fn new(mesh: impl Into<String>) -> Self {
-        Self {
-            mesh: mesh.into(),
-            run: Workload::RingPing,
-            at_cycles: None,
-            pace: DEFAULT_PACE,
-            seed: 0,
-        }
+        Self { mesh: mesh.into(), run: None, at_cycles: None, pace: DEFAULT_PACE, seed: 0 }
     }
 
     /// Builds the mesh, powers it on, and launches the workload through the bus.
@@ -137,26 +132,34 @@ impl Scene {
 
     /// Firmware on every compute tile; for a workload also the kernels.
     fn boot(&self, target: &mut BarTarget, images: &mut ImageMap) -> Result<(), SceneError> {
+        let ring = self.ring(target.mesh())?;
         let tiles = compute_tiles(target);
         let boots = tiles.iter().map(|&place| boot_tensix(images, place));
         Operation::finish_all(boots.collect::<Result<_, _>>()?, target)?;
-        if self.run == Workload::Idle {
-            return Ok(());
-        }
+        let Some(ring) = ring else { return Ok(()) };
         let (address, words) = PATTERN;
         let workers = (1..).zip(&tiles).map(|(seed, &place)| {
             launch_worker(images, place, address, words, WORKER_REST_CYCLES, seed)
         });
         Operation::finish_all(workers.collect::<Result<_, _>>()?, target)?;
-        let ring = RingPing::on(target.mesh()).map_err(|error| match error {
-            ControlError::NoRing => SceneError::NoRing(self.mesh.clone()),
-            other => other.into(),
-        })?;
         ring.prepare(images)?.finish(target)?;
         let settings =
             RingPingSettings { dwell_cycles: DWELL_CYCLES, ..RingPingSettings::default() };
         ring.launch(images, &settings)?.finish(target)?;
         Ok(())
+    }
+
+    /// Where the ring ping runs, if it does: a person who asked for it hears that there is no ring.
+    fn ring(&self, mesh: &Mesh) -> Result<Option<RingPing>, SceneError> {
+        if self.run == Some(Workload::Idle) {
+            return Ok(None);
+        }
+        match RingPing::on(mesh) {
+            Ok(ring) => Ok(Some(ring)),
+            Err(ControlError::NoRing) if self.run.is_none() => Ok(None),
+            Err(ControlError::NoRing) => Err(SceneError::NoRing(self.mesh.clone())),
+            Err(other) => Err(other.into()),
+        }
     }
 }
 
@@ -180,10 +183,14 @@ pub fn described(mesh: &str, called: &str) -> Result<ClusterDescriptor, SceneErr
 /// The compute tiles that run: those that are not fused off, and on a large mesh only some of each chip.
 fn compute_tiles(target: &dyn Target) -> Vec<Place> {
     let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
-    let most = if large { LARGE_MESH_TILES } else { usize::MAX };
     let tiles = || wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     let of_chip = |chip: &crate::target::Chip| {
         let (id, rows) = (chip.id, chip.harvested_rows.clone());
+        let most = match (large, chip.pcie) {
+            (false, _) => usize::MAX,
+            (true, true) => LARGE_MESH_TILES,
+            (true, false) => LARGE_MESH_FAR_TILES,
+        };
         let alive = tiles().filter(move |tile| !rows.contains(&tile.xy.y)).take(most);
         alive.map(move |tile| Place { chip: id, tile: tile.xy }).collect::<Vec<_>>()
     };

@@ -90,7 +90,7 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
             return wrong(format!("`{part}` is no setting of the form key=value"));
         };
         match key {
-            "run" => scene.run = workload(value)?,
+            "run" => scene.run = Some(workload(value)?),
             "at" => scene.at_cycles = Some(time(value)?),
             "pace" => scene.pace = pace(value)?,
             "seed" => scene.seed = number(key, value)?,
@@ -160,7 +160,7 @@ mod tests {
         let words = "emulator:n300,run=idle,at=2ms,pace=5M,seed=7";
         let TargetSpec::Emulator(scene) = TargetSpec::parse(words).unwrap() else { panic!() };
         assert_eq!(scene.mesh, "n300");
-        assert_eq!(scene.run, Workload::Idle);
+        assert_eq!(scene.run, Some(Workload::Idle));
         assert_eq!(scene.at_cycles, Some(2_000_000));
         assert_eq!(scene.pace, Pace::CyclesPerSecond(5_000_000));
         assert_eq!(scene.seed, 7);

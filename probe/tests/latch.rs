@@ -151,7 +151,7 @@ fn the_emulators_own_hang_is_latched() {
 #[test]
 fn a_far_chip_behind_a_dead_queue_is_asked_once() {
     let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Workload::Idle, ..Scene::new("n300") };
+    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
     let (bar, handle) = Sick::new(scene.build(&mut images).unwrap().into_bar());
     let mut target =
         BarTarget::open("far", Box::new(bar), abilities(), Patience::default()).unwrap();

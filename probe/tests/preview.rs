@@ -79,7 +79,7 @@ fn a_write_costs_what_was_promised() {
 #[test]
 fn what_goes_through_a_queue_costs_at_least_what_was_promised() {
     let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Workload::Idle, ..Scene::new("n300") };
+    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
     let mut target = scene.build(&mut images).unwrap();
     for wanted in [span(1, 1, 0x2_0000, 4), span(1, 1, 0x2_0010, 0x1000)] {
         let plan = Plan { spans: vec![wanted] };

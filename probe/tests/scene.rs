@@ -14,7 +14,7 @@ use probe::target::{Link, Target};
 fn scene(run: Workload) -> (BarTarget, ImageMap) {
     let (mut images, problems) = ImageMap::firmware();
     assert_eq!(problems, Vec::<String>::new());
-    let scene = Scene { run, ..Scene::new("n300") };
+    let scene = Scene { run: Some(run), ..Scene::new("n300") };
     let target = scene.build(&mut images).unwrap();
     (target, images)
 }
@@ -172,15 +172,17 @@ fn a_scene_starts_at_a_stated_time_and_says_when_that_is_too_early() {
 }
 
 #[test]
-fn a_mesh_without_links_has_no_ring_and_can_still_be_idle() {
+fn a_mesh_without_links_is_idle_unless_a_ring_is_asked_for() {
     let path = std::env::temp_dir().join(format!("meshscope-one-{}.yaml", std::process::id()));
     std::fs::write(&path, "arch: {0: wormhole_b0}\nchips_with_mmio: [0: 0]\n").unwrap();
     let (mut images, _) = ImageMap::firmware();
     let mut one = Scene::new(path.to_str().unwrap());
+    assert_eq!(one.build(&mut images).unwrap().mesh().chips.len(), 1);
+    one.run = Some(Workload::Idle);
+    assert_eq!(one.build(&mut images).unwrap().mesh().chips.len(), 1);
+    one.run = Some(Workload::RingPing);
     let Err(error) = one.build(&mut images) else { panic!("a ring of one chip") };
     assert!(matches!(error, SceneError::NoRing(_)) && error.to_string().contains("run=idle"));
-    one.run = Workload::Idle;
-    assert_eq!(one.build(&mut images).unwrap().mesh().chips.len(), 1);
     std::fs::remove_file(path).unwrap();
 }
 

@@ -24,7 +24,7 @@ fn shipped(mesh: &str) -> ClusterDescriptor {
 
 fn emulated(mesh: &str) -> BarTarget {
     let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Workload::Idle, ..Scene::new(mesh) };
+    let scene = Scene { run: Some(Workload::Idle), ..Scene::new(mesh) };
     scene.build(&mut images).unwrap()
 }
 

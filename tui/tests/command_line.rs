@@ -76,6 +76,13 @@ fn usage_errors_are_one_line_and_exit_2() {
 }
 
 #[test]
+fn a_mesh_without_a_ring_opens_unless_the_ring_is_asked_for() {
+    let mesh = answers(&["--target", "emulator:n150", "mesh", "--json"]);
+    assert_eq!(mesh["chips"].as_array().unwrap().len(), 1);
+    refuses(&["--target", "emulator:n150,run=ring-ping", "mesh"], 3, &["run=idle"]);
+}
+
+#[test]
 fn places_that_cannot_be_are_told_before_a_target_is_opened() {
     let target = "socket:/nonexistent/meshscope";
     let read = |place, words: &[&str]| refuses(&["--target", target, "read", place], 2, words);

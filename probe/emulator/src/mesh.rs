@@ -10,7 +10,7 @@ use crate::memory::TileMemory;
 use crate::pci::ConfigSpace;
 use crate::timing::Timing;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Conditions that are kept: a guest must not fill the host's memory with them.
 const MOST_CONDITIONS: usize = 10_000;
@@ -163,17 +163,22 @@ impl Mesh {
     fn run_chips(&mut self, end: u64) {
         let busy = self.chips.iter().filter(|chip| chip.next_activity() < end).count();
         match &self.pool {
-            // The caller's thread takes the first chip itself: handing over costs more than a short window.
-            Some(pool) if busy > 1 => pool.in_place_scope(|scope| {
-                let mut due = self.chips.iter_mut().filter(|chip| chip.next_activity() < end);
-                let own = due.next();
-                for chip in due {
-                    scope.spawn(move |_| chip.run(end));
-                }
-                if let Some(chip) = own {
-                    chip.run(end);
-                }
-            }),
+            Some(pool) if busy > 1 => {
+                let due = self.chips.iter_mut().filter(|chip| chip.next_activity() < end);
+                let due = Mutex::new(due);
+                let next = || due.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let work = || {
+                    while let Some(chip) = next() {
+                        chip.run(end);
+                    }
+                };
+                // Who is free takes the next chip; the caller's thread works as the helpers do.
+                let helpers = pool.current_num_threads().min(busy - 1);
+                pool.in_place_scope(|scope| {
+                    (0..helpers).for_each(|_| scope.spawn(|_| work()));
+                    work();
+                });
+            }
             _ => self.chips.iter_mut().for_each(|chip| chip.run(end)),
         }
     }

@@ -50,7 +50,7 @@ impl Rig {
     /// As [`Scene::build`].
     pub fn new(mesh: &str, seed: u64, laps: u32) -> Result<Self, SceneError> {
         let (mut images, _) = ImageMap::firmware();
-        let scene = Scene { run: Workload::Idle, seed, ..Scene::new(mesh) };
+        let scene = Scene { run: Some(Workload::Idle), seed, ..Scene::new(mesh) };
         let mesh = Arc::new(Mutex::new(EmulatorBar::new(scene.power_on(&images)?)));
         let bar = Box::new(Shared(Arc::clone(&mesh)));
         let mut target = scene.start(bar, &mut images)?;

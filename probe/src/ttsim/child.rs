@@ -70,27 +70,37 @@ fn start(library: &Path, host: &HostCommand) -> std::io::Result<(UnixStream, Hos
         .command(library)?
         .stdin(OwnedFd::from(theirs))
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         // A terminal's Ctrl-C is for the parent, which may have something to finish with the child.
         .process_group(0)
         .spawn()?;
-    let listener = process.stdout.take().map(|out| std::thread::spawn(move || keep_last(out)));
-    Ok((ours, HostChild { process, listener }))
+    let said = process.stdout.take().map(listener);
+    let complained = process.stderr.take().map(listener);
+    Ok((ours, HostChild { process, said, complained }))
 }
 
 /// The running child; ended and reaped when the connection goes.
 struct HostChild {
     process: Child,
-    listener: Option<JoinHandle<VecDeque<String>>>,
+    /// The last lines of its stdout, where the vendor's library and our host give reasons.
+    said: Option<Listener>,
+    /// The last lines of its stderr, where other libraries do.
+    complained: Option<Listener>,
+}
+
+type Listener = JoinHandle<VecDeque<String>>;
+
+fn listener(out: impl Read + Send + 'static) -> Listener {
+    std::thread::spawn(move || keep_last(out))
 }
 
 fn keep_last(out: impl Read) -> VecDeque<String> {
     let mut kept = VecDeque::new();
-    for line in BufReader::new(out).lines().map_while(Result::ok) {
+    for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
         if kept.len() == KEPT_LINES {
             kept.pop_front();
         }
-        kept.push_back(line);
+        kept.push_back(String::from_utf8_lossy(&line).into_owned());
     }
     kept
 }
@@ -114,9 +124,11 @@ impl HostChild {
 impl LastWords for HostChild {
     fn last_words(&mut self) -> Option<String> {
         self.finish();
-        let lines = self.listener.take()?.join().ok()?;
-        let spoken = lines.iter().rev().find(|line| line.contains("ERROR"));
-        let words = spoken.or_else(|| lines.back())?;
+        let heard = |listener: Option<Listener>| listener?.join().ok();
+        let said = heard(self.said.take()).unwrap_or_default();
+        let complained = heard(self.complained.take()).unwrap_or_default();
+        let reason = said.iter().rev().find(|line| line.contains("ERROR"));
+        let words = reason.or_else(|| complained.back()).or_else(|| said.back())?;
         Some(words.strip_prefix("ERROR: ").unwrap_or(words).to_owned())
     }
 }

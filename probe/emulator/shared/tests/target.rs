@@ -81,6 +81,12 @@ fn looks(target: &BarTarget) -> Plan {
 }
 
 #[test]
+fn what_the_library_complains_of_is_the_reason() {
+    let error = ttsim::open(&library(), &host("n3000")).map(drop).unwrap_err().to_string();
+    assert!(error.contains("no mesh is called n3000"), "{error}");
+}
+
+#[test]
 fn the_same_mesh_and_the_same_bytes() {
     for (mesh, chips) in [("n300", 2), (&whole_n300(), 2), ("t3000", 8)] {
         let mut targets = [in_the_library(mesh), in_this_process(mesh)];
