@@ -1,6 +1,7 @@
-//! A chip with PCIe: all that its Ethernet tiles publish in one batch, its board in two more.
+//! A chip with PCIe: its Ethernet tiles' life signs first, then in one batch all that the living ones
+//! publish, and its board in two more.
 
-use super::port::{CHANNELS, Port, Words, near_pieces};
+use super::port::{CHANNELS, Port, Words, beat_pieces, near_pieces, training_pieces};
 use super::{Candidate, Walk, harvested_rows};
 use crate::access::Route;
 use crate::bus::Bus;
@@ -12,9 +13,9 @@ use layouts::{Board, wormhole};
 /// Devices 0 to 31 exist at most; the simulator ends its process when asked for more.
 const DEVICES: u8 = 32;
 /// Firmware that was started this very moment has not beaten yet: so many cycles pass before the next
-/// look (ttsim's beats every 100 cycles), and so often at most.
+/// look (ttsim's beats every 100 cycles), each time twice as many, and so often at most.
 const BEAT_CYCLES: u64 = 250;
-const BEAT_LOOKS: u32 = 8;
+const BEAT_LOOKS: u32 = 3;
 /// How often links that are still training are looked at again, on all chips together, and the time
 /// between.
 pub(super) const TRAINING_LOOKS: u32 = 50;
@@ -72,28 +73,40 @@ impl Walk<'_> {
     }
 
     /// What the chip's Ethernet tiles say, once firmware has beaten and no link is training any more.
+    /// While that is waited for, only the words that say so are read.
     fn settled_ports(&mut self, device: u8) -> Result<(Vec<Port>, u32), AccessError> {
-        let mut looks = 0;
-        let mut seen = ports(&mut self.access.bus, device)?;
-        loop {
-            let alive = seen.0.iter().filter(|port| port.alive).count();
-            let all = alive == seen.0.len();
-            if !all && looks < BEAT_LOOKS {
-                self.access.bus.pass(BEAT_CYCLES)?;
-                looks += 1;
-            } else if seen.0.iter().any(Port::is_training) && self.training_looks > 0 {
-                self.access.bus.pass(TRAINING_CYCLES)?;
-                self.training_looks -= 1;
-            } else {
-                return Ok(seen);
+        let mut alive = self.beating(device)?;
+        while self.training_looks > 0 && self.any_is_training(device, &alive)? {
+            self.access.bus.pass(TRAINING_CYCLES)?;
+            self.training_looks -= 1;
+            alive = beats(&mut self.access.bus, device)?;
+        }
+        ports(&mut self.access.bus, device, &alive)
+    }
+
+    /// The channels whose firmware has beaten, once all have or no more will.
+    fn beating(&mut self, device: u8) -> Result<Vec<u8>, AccessError> {
+        let mut alive = beats(&mut self.access.bus, device)?;
+        for look in 0..BEAT_LOOKS {
+            if alive.len() == usize::from(CHANNELS) {
+                break;
             }
-            seen = ports(&mut self.access.bus, device)?;
-            let now = seen.0.iter().filter(|port| port.alive).count();
-            if !all && alive > 0 && now == alive {
-                // The others do not run: a tile in reset is not waited for.
-                looks = BEAT_LOOKS;
+            self.access.bus.pass(BEAT_CYCLES << look)?;
+            let now = beats(&mut self.access.bus, device)?;
+            // The others do not run: a tile in reset is not waited for.
+            let no_more = !alive.is_empty() && now.len() == alive.len();
+            alive = now;
+            if no_more {
+                break;
             }
         }
+        Ok(alive)
+    }
+
+    fn any_is_training(&mut self, device: u8, alive: &[u8]) -> Result<bool, AccessError> {
+        let pieces = training_pieces();
+        let ports = read_ports(&mut self.access.bus, device, alive, &pieces)?;
+        Ok(ports.iter().any(|(_, port)| port.is_training()))
     }
 
     fn board(&mut self, device: u8) -> Option<&'static Board> {
@@ -107,31 +120,52 @@ impl Walk<'_> {
     }
 }
 
-/// All Ethernet tiles of a device and its mask of closed rows, in one batch.
-fn ports(bus: &mut Bus, device: u8) -> Result<(Vec<Port>, u32), AccessError> {
-    let pieces = near_pieces();
+/// The channels whose firmware has beaten by now.
+fn beats(bus: &mut Bus, device: u8) -> Result<Vec<u8>, AccessError> {
+    let all: Vec<u8> = (0..CHANNELS).collect();
+    let ports = read_ports(bus, device, &all, &beat_pieces())?;
+    if ports.iter().all(|(ones, _)| *ones) {
+        return Err(AccessError::DeviceGone("every Ethernet tile answers all ones".into()));
+    }
+    let alive = ports.iter().zip(all).filter(|((_, port), _)| port.alive);
+    Ok(alive.map(|(_, channel)| channel).collect())
+}
+
+/// The Ethernet tiles of a device, those that are alive with all that they publish, and its mask of
+/// closed rows.
+fn ports(bus: &mut Bus, device: u8, alive: &[u8]) -> Result<(Vec<Port>, u32), AccessError> {
+    let closed_rows = eth_register("niu0", wormhole().niu.router_cfg_3.at);
+    let mask = bus.batch().register(device, eth_tile(0), closed_rows).run().word()?;
+    let mut ports = vec![Port::default(); usize::from(CHANNELS)];
+    let read = read_ports(bus, device, alive, &near_pieces())?;
+    for (&channel, (_, port)) in alive.iter().zip(read) {
+        ports[usize::from(channel)] = port;
+    }
+    Ok((ports, mask))
+}
+
+/// What these pieces say of each channel's tile, in one batch, and whether they are all ones.
+fn read_ports(
+    bus: &mut Bus,
+    device: u8,
+    channels: &[u8],
+    pieces: &[(u64, u32)],
+) -> Result<Vec<(bool, Port)>, AccessError> {
     let mut batch = bus.batch();
-    for channel in 0..CHANNELS {
-        for (at, len) in pieces {
+    for &channel in channels {
+        for &(at, len) in pieces {
             batch = batch.read(device, eth_tile(channel), at, len);
         }
     }
-    let closed_rows = eth_register("niu0", wormhole().niu.router_cfg_3.at);
-    let mut answer = batch.register(device, eth_tile(0), closed_rows).run();
-    let mut ports = Vec::new();
-    let mut ones = true;
-    for _ in 0..CHANNELS {
-        let mut words = Words::default();
-        for (at, len) in pieces {
+    let mut answer = batch.run();
+    let mut port = || {
+        let (mut words, mut ones) = (Words::default(), true);
+        for &(at, len) in pieces {
             let bytes = answer.take(len as usize)?;
             ones &= bytes.iter().all(|&byte| byte == 0xFF);
             words.add(at, bytes.to_vec());
         }
-        ports.push(Port::decode(&words));
-    }
-    let mask = answer.word()?;
-    if ones {
-        return Err(AccessError::DeviceGone("every Ethernet tile answers all ones".into()));
-    }
-    Ok((ports, mask))
+        Ok((ones, Port::decode(&words)))
+    };
+    channels.iter().map(|_| port()).collect()
 }

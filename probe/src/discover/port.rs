@@ -53,6 +53,19 @@ impl fmt::Display for Place {
     }
 }
 
+/// The pieces that tell whether firmware has run.
+pub(super) fn beat_pieces() -> [(u64, u32); 2] {
+    let l1 = &wormhole().eth.l1;
+    [(l1.heartbeat.at, 4), (l1.firmware_version.at, 4)]
+}
+
+/// The pieces that tell whether the link of a tile is still training.
+pub(super) fn training_pieces() -> [(u64, u32); 4] {
+    let l1 = &wormhole().eth.l1;
+    let [heartbeat, version] = beat_pieces();
+    [heartbeat, version, (l1.train_status.at, 4), (l1.link_error.at, 4)]
+}
+
 /// The pieces of L1 that a port is made of, where a word costs next to nothing.
 pub(super) fn near_pieces() -> [(u64, u32); 6] {
     let l1 = &wormhole().eth.l1;
