@@ -79,7 +79,7 @@ fn usage_errors_are_one_line_and_exit_2() {
 fn a_mesh_without_a_ring_opens_unless_the_ring_is_asked_for() {
     let mesh = answers(&["--target", "emulator:n150", "mesh", "--json"]);
     assert_eq!(mesh["chips"].as_array().unwrap().len(), 1);
-    refuses(&["--target", "emulator:n150,run=ring-ping", "mesh"], 3, &["run=idle"]);
+    refuses(&["--target", "emulator:n150,run=ring-ping", "mesh"], 2, &["run=idle"]);
 }
 
 #[test]
