@@ -292,7 +292,10 @@ fn over_ttsim(
     bar.submit(&[BarOp::ConfigRead { device: 0, offset: 0 }], &mut id).map_err(gone)?;
     let id = id.first_chunk().map_or(u32::MAX, |id| u32::from_le_bytes(*id));
     if id != config_id() {
-        let why = format!("it is {}, not a Wormhole", stranger(id));
+        let stranger = format!("it is {}, not a Wormhole", stranger(id));
+        // One that has no device at all may have said why.
+        let said = (id == u32::MAX).then(|| bar.end()).flatten();
+        let why = said.unwrap_or(stranger);
         return Err(OpenError::Library { target: target(), why });
     }
     over_bar(words, bar, allow).map_err(gone)

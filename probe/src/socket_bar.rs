@@ -107,6 +107,13 @@ impl SocketBar {
         }
     }
 
+    /// Hangs up, and hands over what the other side said last, if it is a child of ours.
+    pub(crate) fn end(mut self) -> Option<String> {
+        let child = self.last_words.take();
+        drop(self);
+        child.and_then(|mut child| child.last_words())
+    }
+
     /// After the first break nothing more is sent; every later call gives the same end.
     fn broken(&mut self, how: &str) -> AccessError {
         let words = self.last_words.take().and_then(|mut child| child.last_words());

@@ -13,6 +13,7 @@ use probe::emulator_bar::EmulatorBar;
 use probe::images::ImageMap;
 use probe::machine::BarTarget;
 use probe::scene::Scene;
+use probe::session::Session;
 use probe::snapshot::{Plan, Span};
 use probe::target::{Abilities, Allow, Chip, Target};
 use probe::ttsim::{self, HOST_ARGUMENT, HostCommand};
@@ -82,7 +83,9 @@ fn looks(target: &BarTarget) -> Plan {
 
 #[test]
 fn what_the_library_complains_of_is_the_reason() {
-    let error = ttsim::open(&library(), &host("n3000")).map(drop).unwrap_err().to_string();
+    let words = format!("ttsim:{}", library().display());
+    let opened = Session::open(&words, &host("n3000"), Allow::default()).map(drop);
+    let error = opened.unwrap_err().to_string();
     assert!(error.contains("no mesh is called n3000"), "{error}");
 }
 
