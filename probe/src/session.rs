@@ -182,6 +182,7 @@ impl Session {
 
     /// Takes a look.
     pub fn look(&mut self, interest: &Interest) -> Look {
+        let before = self.target.transactions();
         if self.looks.is_multiple_of(PROOF_EVERY) || *interest != self.last {
             self.prove(interest);
             self.last.clone_from(interest);
@@ -191,6 +192,9 @@ impl Session {
         let snapshot = self.target.read(&wish);
         self.images.learn(self.target.mesh(), &snapshot);
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
+        // What the proofs cost is part of the look.
+        let cost = self.target.transactions().saturating_sub(before);
+        state.transactions = state.transactions.max(cost);
         state.problems.extend(self.problems.iter().cloned());
         state.problems.extend(self.target.remarks());
         state.before.clone_from(&self.before);
