@@ -163,6 +163,12 @@ impl BarOp {
     pub fn ends(&self, answer: &[u8]) -> bool {
         let Self::Read { ones: ones @ 1.., .. } = self else { return false };
         let last = answer.len().checked_sub(*ones as usize).and_then(|start| answer.get(start..));
-        last.is_some_and(|last| last.iter().all(|&byte| byte == 0xFF))
+        last.is_some_and(all_ones)
     }
+}
+
+/// Nothing but ones: what a dead tile, a hung NoC or an empty bus answers.
+#[inline]
+pub(crate) fn all_ones(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0xFF)
 }

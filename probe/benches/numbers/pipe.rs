@@ -60,23 +60,14 @@ pub(crate) fn run() {
         rates[2] = time(&[read(0x1000, 4)], 10_000) * 1e6;
     }
     let [here, child] = rates;
-    row("1 MiB of every tile, kept, in this process", here[3], "MB/s", "");
-    let part = format!("{:.2} of it", child[3] / here[3]);
-    row("1 MiB of every tile, kept, child", child[3], "MB/s", &part);
-    row("the same 1 MiB in cache, in this process", here[0], "MB/s", "");
-    row(
-        "the same 1 MiB in cache, child",
-        child[0],
-        "MB/s",
-        &format!("{:.2} of it", child[0] / here[0]),
-    );
-    row("64 words a batch, in this process", here[1], "k words/s", "");
-    row(
-        "64 words a batch, child",
-        child[1],
-        "k words/s",
-        &format!("{:.2} of it", child[1] / here[1]),
-    );
+    let both = |what: &str, index: usize, unit: &str| {
+        row(&format!("{what}, in this process"), here[index], unit, "");
+        let part = format!("{:.2} of it", child[index] / here[index]);
+        row(&format!("{what}, child"), child[index], unit, &part);
+    };
+    both("1 MiB of every tile, kept", 3, "MB/s");
+    both("the same 1 MiB in cache", 0, "MB/s");
+    both("64 words a batch", 1, "k words/s");
     row("one word, in this process", here[2], "us", "");
     row("one word, child: a round trip", child[2], "us", "");
 }

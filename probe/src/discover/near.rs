@@ -4,6 +4,7 @@
 use super::port::{CHANNELS, Port, Words, beat_pieces, near_pieces, training_pieces};
 use super::{Candidate, Walk, harvested_rows};
 use crate::access::Route;
+use crate::bar::all_ones;
 use crate::bus::Bus;
 use crate::snapshot::AccessError;
 use crate::telemetry::board_id;
@@ -162,7 +163,7 @@ fn read_ports(
         let (mut words, mut ones) = (Words::default(), true);
         for &(at, len) in pieces {
             let bytes = answer.take(len as usize)?;
-            ones &= bytes.iter().all(|&byte| byte == 0xFF);
+            ones &= all_ones(bytes);
             words.add(at, bytes.to_vec());
         }
         Ok((ones, Port::decode(&words)))
