@@ -30,8 +30,6 @@ pub struct Image {
     pub core: CoreKind,
     /// Its lowest load address.
     pub load_addr: u32,
-    /// The file.
-    pub elf: &'static [u8],
     /// Its names.
     pub symbols: Symbols,
     /// Its mailbox, if it has one.
@@ -52,37 +50,26 @@ const BUILD_ID: &str = "meshscope_build_id";
 const STATE_SUFFIX: &str = "_state";
 
 impl Image {
-    /// Reads an ELF.
-    ///
-    /// # Errors
-    /// One sentence if the file cannot be read as an ELF for these cores.
-    pub fn read(
-        name: &str,
-        role: ImageRole,
-        core: CoreKind,
-        elf: &'static [u8],
-    ) -> Result<Self, String> {
-        let loaded = Symbols::load(elf, name).map_err(|error| format!("{name}: {error}"))?;
-        let symbols = loaded.0;
+    /// Takes what an ELF says as an image for that kind of core.
+    pub fn new(name: &str, role: ImageRole, core: CoreKind, symbols: Symbols) -> Self {
         let segments = symbols.segments();
         let load_addr = segments.iter().map(|s| s.load_address as u32).min().unwrap_or_default();
         let build_id = symbols.symbol(BUILD_ID).and_then(|symbol| {
             Some((symbol.address, symbols.file_bytes(symbol.address, symbol.size)?.to_vec()))
         });
         let state = format!("{name}{STATE_SUFFIX}");
-        Ok(Self {
+        Self {
             name: name.to_owned(),
             role,
             core,
             load_addr,
-            elf,
             mailbox: Mailbox::find(&symbols),
             channel_table: mailbox::channel_table(&symbols),
             waypoints: waypoints::read(&symbols),
             build_id,
             state: spots(&symbols, &state),
             symbols,
-        })
+        }
     }
 }
 
@@ -122,9 +109,11 @@ impl ImageMap {
                 problems.push(format!("{}: no core is called {}", image.name, image.core));
                 continue;
             };
-            match Image::read(image.name, role(image.role), core, image.elf) {
-                Ok(image) => map.images.push(Arc::new(image)),
-                Err(problem) => problems.push(problem),
+            match Symbols::load(image.elf, image.name) {
+                Ok((symbols, _)) => {
+                    map.add(Image::new(image.name, role(image.role), core, symbols))
+                }
+                Err(problem) => problems.push(format!("{}: {problem}", image.name)),
             }
         }
         (map, problems)

@@ -43,6 +43,11 @@ pub struct Section<'a> {
 }
 
 impl Symbols {
+    /// The whole file, as it was loaded.
+    pub fn file(&self) -> &[u8] {
+        self.inner.data()
+    }
+
     /// Where execution starts.
     pub fn entry(&self) -> u64 {
         self.inner.image.entry.into()
