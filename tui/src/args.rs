@@ -1,5 +1,9 @@
 //! The command line: verbs, global options, and what `--help` promises about JSON.
 
+mod question;
+
+pub(crate) use question::Question;
+
 use clap::{Parser, Subcommand, ValueEnum};
 use probe::target::Allow;
 use std::path::PathBuf;
@@ -185,32 +189,5 @@ pub(crate) enum Study {
         /// Length of each run, in cycles of a nanosecond.
         #[arg(long, default_value = "5_000_000", value_name = "CYCLES")]
         cycles: String,
-    },
-}
-
-/// A question to an ELF.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Question {
-    /// Print a type's members with offsets, sizes and holes.
-    ///
-    /// JSON: {"name","size","members":[{"name","offset","size","type"}]}; offsets and sizes are bytes. Bit-fields
-    /// also carry "bit_size" and "bit_offset", counted in bits from the start of the outer type; their "offset" is
-    /// the byte that holds the first bit, and their "size" that of the declared type. Null where unknown.
-    Type {
-        /// The type, or a path into one: mailboxes_t, mailboxes_t.launch[0].
-        name: String,
-        /// The file.
-        #[arg(long, value_name = "FILE")]
-        elf: PathBuf,
-    },
-    /// Print the functions, files and lines at an address.
-    ///
-    /// JSON: {"addr","frames":[{"function","file","line"}]}, innermost first, null where unknown.
-    Addr {
-        /// The address as the core sees it, decimal or 0x hexadecimal.
-        addr: String,
-        /// The file.
-        #[arg(long, value_name = "FILE")]
-        elf: PathBuf,
     },
 }

@@ -4,8 +4,10 @@
 
 mod build;
 mod difference;
+mod symbols;
 
 pub(crate) use build::{cores, dry_run, links, mesh, written};
+pub(crate) use symbols::{Frames, Layout, Member};
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -227,35 +229,6 @@ struct Planned {
     way: &'static str,
     write: bool,
     transactions: u64,
-}
-
-/// `symbols type`.
-#[derive(Serialize)]
-pub(crate) struct Layout<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) size: Option<u64>,
-    pub(crate) members: Vec<Member<'a>>,
-}
-
-/// A member of a type; unnamed ones have a null name.
-#[derive(Serialize)]
-pub(crate) struct Member<'a> {
-    pub(crate) name: Option<&'a str>,
-    pub(crate) offset: u64,
-    pub(crate) size: Option<u64>,
-    #[serde(rename = "type")]
-    pub(crate) kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) bit_size: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) bit_offset: Option<u64>,
-}
-
-/// `symbols addr`.
-#[derive(Serialize)]
-pub(crate) struct Frames<'a> {
-    pub(crate) addr: u64,
-    pub(crate) frames: Vec<Source<'a>>,
 }
 
 /// Why the values that are null are missing, by their names.

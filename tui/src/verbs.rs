@@ -12,7 +12,7 @@ mod study;
 mod symbols;
 mod write;
 
-use crate::args::{Arguments, Question, Study, Verb};
+use crate::args::{Arguments, Study, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::feed::Sample;
 use crate::glyph::Glyphs;
@@ -59,12 +59,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             let what = write::What { place, values, bytes: bytes.as_deref() };
             write::run(&target, style, &what)
         }
-        Verb::Symbols { question: Question::Type { name, elf } } => {
-            symbols::layout(style, name, elf)
-        }
-        Verb::Symbols { question: Question::Addr { addr, elf } } => {
-            symbols::frames(style, addr, elf)
-        }
+        Verb::Symbols { question } => symbols::run(style, question),
         Verb::Record { file, moments, every } => record::run(&target, file, moments, every),
         Verb::Study { study: Study::Watching { mesh, seed, cycles } } => {
             study::watching(style, mesh, *seed, cycles)
