@@ -111,7 +111,7 @@ impl ImageMap {
             };
             match Symbols::load(image.elf, image.name) {
                 Ok((symbols, _)) => {
-                    map.add(Image::new(image.name, role(image.role), core, symbols))
+                    map.add(Image::new(image.name, role(image.role), core, symbols));
                 }
                 Err(problem) => problems.push(format!("{}: {problem}", image.name)),
             }

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
@@ -106,29 +106,32 @@ fn keep_last(out: impl Read) -> VecDeque<String> {
 }
 
 impl HostChild {
-    /// Waits a moment for the child's own end, then ends it.
-    fn finish(&mut self) {
+    /// Waits a moment for the child's own end, then ends it; the signal that ended it before that.
+    fn finish(&mut self) -> Option<i32> {
         let start = Instant::now();
         while start.elapsed() < END_PATIENCE {
-            if !matches!(self.process.try_wait(), Ok(None)) {
-                return;
+            match self.process.try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_micros(200)),
+                Ok(Some(status)) => return status.signal(),
+                Err(_) => return None,
             }
-            std::thread::sleep(Duration::from_micros(200));
         }
         // A child that is gone already is what we want.
         let _ = self.process.kill();
         let _ = self.process.wait();
+        None
     }
 }
 
 impl LastWords for HostChild {
     fn last_words(&mut self) -> Option<String> {
-        self.finish();
+        let signal = self.finish().map(|signal| format!("ended by signal {signal}"));
         let heard = |listener: Option<Listener>| listener?.join().ok();
         let said = heard(self.said.take()).unwrap_or_default();
         let complained = heard(self.complained.take()).unwrap_or_default();
         let reason = said.iter().rev().find(|line| line.contains("ERROR"));
-        let words = reason.or_else(|| complained.back()).or_else(|| said.back())?;
+        let words =
+            reason.or_else(|| complained.back()).or(signal.as_ref()).or_else(|| said.back())?;
         Some(words.strip_prefix("ERROR: ").unwrap_or(words).to_owned())
     }
 }
