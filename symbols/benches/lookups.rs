@@ -61,7 +61,7 @@ fn main() {
 /// The largest ELF of the wheel that holds mailboxes, or one of our own.
 fn subject() -> (PathBuf, String) {
     let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS") else {
-        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/types.elf");
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/cases/images/types.elf");
         return (own, "mailboxes_t.launch[3].enables".to_owned());
     };
     let mut found = Vec::new();

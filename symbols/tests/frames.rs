@@ -8,7 +8,8 @@ use symbols::{Location, Symbols};
 
 fn open(name: &str) -> Symbols {
     let (symbols, problems) =
-        Symbols::open(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        Symbols::open(format!("{}/../firmware/cases/images/{name}", env!("CARGO_MANIFEST_DIR")))
+            .unwrap();
     assert_eq!(problems, []);
     symbols
 }
@@ -81,7 +82,7 @@ fn code_without_debug_information_has_its_symbol() {
 #[test]
 fn lines_lead_to_addresses_and_back() {
     let symbols = open("frames.elf");
-    let addresses = symbols.line_to_addresses("symbols/frames.cpp", 53);
+    let addresses = symbols.line_to_addresses("cases/frames.cpp", 53);
     assert!(!addresses.is_empty());
     for address in addresses {
         assert_eq!(symbols.frames_at(address)[0].line, Some(53));

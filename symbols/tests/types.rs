@@ -17,7 +17,8 @@ const FORMS: [&str; 7] = [
 
 fn open(name: &str) -> Symbols {
     let (symbols, problems) =
-        Symbols::open(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        Symbols::open(format!("{}/../firmware/cases/images/{name}", env!("CARGO_MANIFEST_DIR")))
+            .unwrap();
     assert_eq!(problems, [], "{name}");
     symbols
 }

@@ -5,7 +5,9 @@
 use symbols::{Symbols, Type, Value};
 
 fn open() -> Symbols {
-    Symbols::open(format!("{}/tests/data/types.elf", env!("CARGO_MANIFEST_DIR"))).unwrap().0
+    Symbols::open(format!("{}/../firmware/cases/images/types.elf", env!("CARGO_MANIFEST_DIR")))
+        .unwrap()
+        .0
 }
 
 fn ty(name: &str) -> Type {

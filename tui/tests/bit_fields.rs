@@ -6,7 +6,7 @@ use std::process::Command;
 
 #[test]
 fn bit_fields_carry_their_size_and_offset_in_bits() {
-    let elf = concat!(env!("CARGO_MANIFEST_DIR"), "/../symbols/tests/data/types.elf");
+    let elf = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/cases/images/types.elf");
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     let output =
         command.args(["symbols", "type", "packed_t", "--json", "--elf", elf]).output().unwrap();

@@ -5,6 +5,7 @@ typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 typedef int int32_t;
+typedef long long int64_t;
 
 // Declared here for both units, complete only in other.cpp.
 struct hidden_t;

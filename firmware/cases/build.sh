@@ -1,0 +1,61 @@
+# Part of firmware/build: how a [[case]] of the manifest is built. Every case is built in an empty folder of its own, so that
+# split debug information names its files without a folder and nothing of the checkout's place is in the bytes.
+readonly CASE_FLAGS="-march=rv32im -mabi=ilp32 -ffreestanding -fno-exceptions -fno-rtti -fno-pic -fno-ident
+ -fno-threadsafe-statics -frandom-seed=meshscope -fno-record-gcc-switches"
+readonly CASE_LDFLAGS="-nostdlib -Wl,-Ttext=0x9040 -Wl,-Tdata=0x103e0 -Wl,--build-id=none -Wl,-e,start -Wl,--no-warn-rwx-segments"
+
+cases() { names case; }
+
+build_case() ( # build_case <case> <folder>
+    name=$1
+    out=$(realpath "$2")
+    sources=$PWD/firmware/cases
+    flags="$CASE_FLAGS -ffile-prefix-map=$PWD=/meshscope -ffile-prefix-map=$work/$name=. $(field "$name" flags)"
+    link=$(field "$name" link)
+    plain=$(field "$name" plain)
+    objcopy=$(field "$name" objcopy)
+    files=$(field "$name" files)
+    debug_file=$(field "$name" debug_file)
+    objects=()
+    inputs=$(field "$name" sources)
+    mkdir "$work/$name"
+    cd "$work/$name"
+    for source in $inputs; do
+        object=$name.$(basename "$source" .cpp).o
+        ${PREFIX}g++ $flags -c "$sources/$source" -o "$object"
+        objects+=("$object")
+    done
+    for source in $plain; do
+        object=$name.$(basename "$source" .cpp).o
+        ${PREFIX}g++ $CASE_FLAGS -O2 -c "$sources/$source" -o "$object"
+        objects+=("$object")
+    done
+    ${PREFIX}g++ $flags $CASE_LDFLAGS $link "${objects[@]}" -o "$name.elf"
+    if [[ -n ${objcopy// } ]]; then ${PREFIX}objcopy $objcopy "$name.elf"; fi
+    if [[ -n $debug_file ]]; then
+        ${PREFIX}objcopy --only-keep-debug "$name.elf" "$name.debug"
+        ${PREFIX}objcopy --strip-debug --add-gnu-debuglink="$name.debug" "$name.elf"
+    fi
+    chmod 644 $files
+    cp $files "$out"
+)
+
+case_hashes() { # case_hashes <case> <folder>: as the manifest writes them
+    local file
+    for file in $(field "$1" files); do sha256sum "$2/$file" | cut -d' ' -f1; done | sed 's/.*/"&"/' | paste -sd, | sed 's/,/, /g; s/.*/[&]/'
+}
+
+check_case() { # check_case <case>: 0 if it is what the sources give
+    local name=$1 file
+    build_case "$name" "$work/images"
+    if [[ $(case_hashes "$name" firmware/cases/images | tr -d '[]",') != "$(echo $(field "$name" sha256))" ]]; then
+        echo "firmware/build: the case $name is not what the manifest names" >&2
+        return 1
+    fi
+    for file in $(field "$name" files); do
+        if ! cmp -s "$work/images/$file" "firmware/cases/images/$file"; then
+            echo "firmware/build: cases/images/$file differs from what the sources give" >&2
+            return 1
+        fi
+    done
+}
