@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::records;
 use crate::spelling::{Speller, lengths};
 use crate::types::{
-    Array, Encoding, Enumeration, Enumerator, Keyword, Kind, Member, Pointer, Record, Type,
+    Array, Encoding, Enumeration, Enumerator, Keyword, Kind, Member, Pointer, Record, Target, Type,
     TypeData,
 };
 use crate::units::DieId;
@@ -73,12 +73,13 @@ impl<'v, 'a> Builder<'v, 'a> {
             dw::DW_TAG_array_type => self.array(&die),
             dw::DW_TAG_pointer_type
             | dw::DW_TAG_reference_type
-            | dw::DW_TAG_rvalue_reference_type
-            | dw::DW_TAG_ptr_to_member_type => {
-                let target = self.view.reference(&die, dw::DW_AT_type);
+            | dw::DW_TAG_rvalue_reference_type => {
+                let target = self.view.reference(&die, dw::DW_AT_type).map(Target::Die);
                 let size = die.udata(dw::DW_AT_byte_size).unwrap_or(4);
-                self.finish(id, Some(size), Kind::Pointer(Pointer { target }))
+                let reference = die.tag() != dw::DW_TAG_pointer_type;
+                self.finish(id, Some(size), Kind::Pointer(Pointer { reference, target }))
             }
+            dw::DW_TAG_ptr_to_member_type => self.to_member(&die),
             dw::DW_TAG_typedef | dw::DW_TAG_template_alias => self.outer(&die, Kind::Alias),
             dw::DW_TAG_const_type
             | dw::DW_TAG_volatile_type
@@ -113,6 +114,15 @@ impl<'v, 'a> Builder<'v, 'a> {
             let offset = u64::from(id.0);
             self.problems.push(Problem::Type { offset, reason: reason.to_owned() });
         }
+    }
+
+    /// An offset, or for functions an address and an adjustment: nothing that can be followed.
+    fn to_member(&self, die: &Die<'a>) -> Type {
+        let target = self.view.reference(die, dw::DW_AT_type).and_then(|id| self.view.die(id));
+        let function = target.is_some_and(|die| die.tag() == dw::DW_TAG_subroutine_type);
+        let size = die.udata(dw::DW_AT_byte_size).unwrap_or(if function { 8 } else { 4 });
+        let pointer = Pointer { reference: false, target: None };
+        self.finish(die.id, Some(size), Kind::Pointer(pointer))
     }
 
     fn outer(&mut self, die: &Die<'a>, kind: fn(Type) -> Kind) -> Type {

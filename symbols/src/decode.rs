@@ -57,6 +57,15 @@ impl Type {
     }
 }
 
+/// The value of a bit-field from the bytes that its bits touch, counted from the first one's lowest.
+pub(crate) fn decode_bits(ty: &Type, bits: Bits, bytes: &[u8]) -> Value {
+    let mut source = |offset: u64, size: u64| {
+        let start = usize::try_from(offset).ok()?;
+        bytes.get(start..start.checked_add(usize::try_from(size).ok()?)?).map(<[u8]>::to_vec)
+    };
+    Decoder { source: &mut source, left: MAX_VALUES }.bits(ty, bits, 0)
+}
+
 /// One decoding; `source` gives bytes by offset and size.
 struct Decoder<'s> {
     source: &'s mut dyn FnMut(u64, u64) -> Option<Vec<u8>>,

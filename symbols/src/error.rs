@@ -45,6 +45,15 @@ pub enum Error {
         /// The byte where it stops making sense.
         at: usize,
     },
+    /// Text that is no expression.
+    BadExpression {
+        /// The whole text.
+        text: String,
+        /// The byte where it stops making sense.
+        at: usize,
+        /// What would make sense there.
+        wanted: &'static str,
+    },
     /// No type of that name.
     NoType {
         /// The name asked for.
@@ -83,6 +92,38 @@ pub enum Error {
         /// The pointer's type.
         in_type: String,
     },
+    /// A pointer to nothing that has a type, such as `void *`.
+    NoTarget {
+        /// The pointer's type.
+        in_type: String,
+    },
+    /// The type has no size: it is only declared, or a function.
+    NoSize {
+        /// The type.
+        in_type: String,
+    },
+    /// A number is needed, and the value is none.
+    NotNumber {
+        /// The type of the value.
+        in_type: String,
+    },
+    /// A negative index into an array.
+    Negative {
+        /// The array's type.
+        in_type: String,
+        /// The index.
+        number: i128,
+    },
+    /// A number cannot be made this type.
+    NoCast {
+        /// The type asked for.
+        to: String,
+    },
+    /// An address that no core has.
+    OutsideMemory {
+        /// The address.
+        address: u64,
+    },
     /// The variable exists, but not at an address.
     NoAddress {
         /// The variable.
@@ -113,6 +154,13 @@ impl fmt::Display for Error {
             Error::BadPath { path, at } => {
                 write!(f, "cannot follow `{path}`: not a member or index at byte {at}")
             }
+            Error::BadExpression { text, at, wanted } => {
+                write!(f, "cannot read `{text}` as an expression: {wanted} ")?;
+                match text.get(*at..).map(str::trim) {
+                    None | Some("") => f.write_str("is missing at its end"),
+                    Some(rest) => write!(f, "should stand at `{rest}`"),
+                }
+            }
             Error::NoType { name } => write!(f, "no type `{name}`"),
             Error::NoVariable { name } => write!(f, "no variable or constant `{name}`"),
             Error::NoMember { in_type, member } => {
@@ -126,6 +174,21 @@ impl fmt::Display for Error {
             }
             Error::Dereference { in_type } => {
                 write!(f, "`{in_type}` is a pointer, and pointers are followed on request only")
+            }
+            Error::NoTarget { in_type } => {
+                write!(f, "`{in_type}` does not say what it points to: cast it first")
+            }
+            Error::NoSize { in_type } => write!(f, "`{in_type}` has no size"),
+            Error::NotNumber { in_type } => write!(f, "`{in_type}` is no number"),
+            Error::Negative { in_type, number } => {
+                write!(f, "index {number} is before the start of `{in_type}`")
+            }
+            Error::NoCast { to } => write!(
+                f,
+                "a number cannot be cast to `{to}`; what stands at an address is `{to}@address`"
+            ),
+            Error::OutsideMemory { address } => {
+                write!(f, "{address:#x} is no address of a core, which have 32 bits")
             }
             Error::NoAddress { name, storage } => write!(f, "`{name}` has no address: {storage}"),
         }

@@ -33,6 +33,13 @@ pub struct Place {
     pub field: Field,
 }
 
+impl Place {
+    /// The whole of a type.
+    pub(crate) fn whole(ty: &Type) -> Place {
+        Place { root: ty.clone(), ty: ty.clone(), field: Field::whole(ty) }
+    }
+}
+
 impl Field {
     /// The field that covers a whole type.
     pub fn whole(ty: &Type) -> Field {

@@ -5,10 +5,11 @@ use crate::field::{Field, Place};
 use crate::index::Class;
 use crate::names::Name;
 use crate::path::{Step, Steps, split_root};
+use crate::storage::Storage;
 use crate::symbols::Symbols;
 use crate::symtab::{Symbol, SymbolKind};
 use crate::types::{Kind, Type};
-use crate::variables::{Constant, Storage, Variable, describe, enumerator};
+use crate::variables::{Constant, Variable, describe, enumerator};
 use crate::walk::walk;
 
 /// A typed place in a core's memory.
@@ -64,7 +65,7 @@ impl Symbols {
         let by_name = self.symbol(name).filter(|symbol| symbol.kind != SymbolKind::Function);
         match &variable.storage {
             Storage::Constant(_) => None,
-            Storage::Elsewhere(_) => by_name,
+            Storage::Elsewhere(_) | Storage::Moving(_) => by_name,
             Storage::Address(address) => {
                 let same = by_name.filter(|symbol| symbol.address == *address);
                 same.or_else(|| self.symbol_at(*address).filter(|s| s.address == *address))
@@ -105,9 +106,7 @@ impl Symbols {
                 Ok(Located { base, ty, field })
             }
             Storage::Constant(bytes) => self.through_constant(path, rest, &ty, &bytes),
-            Storage::Elsewhere(storage) => {
-                Err(Error::NoAddress { name: name(), storage: storage.to_owned() })
-            }
+            storage => Err(Error::NoAddress { name: name(), storage: storage.to_string() }),
         }
     }
 

@@ -133,7 +133,7 @@ fn member(text: &mut String, member: &Member, base: u64, level: usize) {
 
 /// A declaration from a type's name: the declared name goes before the array's lengths, and inside
 /// the parentheses of a pointer to an array or function.
-fn declaration(ty: &str, name: &str) -> String {
+pub(crate) fn declaration(ty: &str, name: &str) -> String {
     if let Some((left, right)) =
         outside_templates(ty, "*)").and_then(|at| ty.split_at_checked(at + 1))
     {

@@ -16,7 +16,7 @@ use crate::names::Name;
 use crate::path::{Steps, split_root};
 use crate::problem::Problem;
 use crate::symtab::Symbol;
-use crate::types::{Kind, Type};
+use crate::types::{Kind, Target, Type};
 use crate::walk::walk;
 
 /// The names in one ELF file. Cheap to clone and to share between threads; most of the file is
@@ -94,12 +94,10 @@ impl Symbols {
 
     /// What a pointer or reference points to; none for `void *` and for what is no pointer.
     pub fn pointee(&self, ty: &Type) -> Option<Type> {
-        match ty.plain().kind() {
-            Kind::Pointer(pointer) => {
-                let target = pointer.target?;
-                Some(self.inner.build(|builder| builder.build(target)))
-            }
-            _ => None,
+        let Kind::Pointer(pointer) = ty.plain().kind() else { return None };
+        match pointer.target.as_ref()? {
+            Target::Die(die) => Some(self.inner.build(|builder| builder.build(*die))),
+            Target::Type(ty) => Some(ty.clone()),
         }
     }
 

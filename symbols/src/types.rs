@@ -135,10 +135,19 @@ pub struct Array {
 }
 
 /// A pointer or reference.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Pointer {
-    /// What it points to; none for `void *`. See `Symbols::pointee`.
-    pub(crate) target: Option<DieId>,
+    /// `&` or `&&`, which C++ follows without being asked.
+    pub reference: bool,
+    /// What it points to; none for `void *` and pointers to members. See `Symbols::pointee`.
+    pub(crate) target: Option<Target>,
+}
+
+/// What a pointer points to: built when asked for, or made by an expression.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    Die(DieId),
+    Type(Type),
 }
 
 impl Type {

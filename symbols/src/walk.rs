@@ -15,7 +15,7 @@ const MAX_SEARCHED: usize = 4096;
 
 /// Follows the steps from `root`; pointers are not followed.
 pub(crate) fn walk(root: &Type, steps: Steps<'_>) -> Result<Place, Error> {
-    let mut place = Place { root: root.clone(), ty: root.clone(), field: Field::whole(root) };
+    let mut place = Place::whole(root);
     for step in steps {
         match step? {
             Step::Member(name) => member(&mut place, name)?,
@@ -26,7 +26,7 @@ pub(crate) fn walk(root: &Type, steps: Steps<'_>) -> Result<Place, Error> {
     Ok(place)
 }
 
-fn member(place: &mut Place, name: &str) -> Result<(), Error> {
+pub(crate) fn member(place: &mut Place, name: &str) -> Result<(), Error> {
     if place.ty.record().is_none() {
         return Err(no_parts(&place.ty, format!(".{name}")));
     }
@@ -43,7 +43,7 @@ fn member(place: &mut Place, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn index(place: &mut Place, index: u64) -> Result<(), Error> {
+pub(crate) fn index(place: &mut Place, index: u64) -> Result<(), Error> {
     let Some(array) = place.ty.array() else {
         return Err(no_parts(&place.ty, format!("[{index}]")));
     };

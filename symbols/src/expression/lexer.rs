@@ -1,0 +1,139 @@
+//! The words of an expression: names with their template arguments, numbers, and the text of types.
+
+/// Where a name ends that starts at the beginning of `text`: identifiers joined by `::`, each with
+/// its template arguments, and unnamed namespaces. 0 if no name starts there.
+pub(crate) fn name(text: &str) -> usize {
+    const NAMELESS: &str = "(anonymous namespace)";
+    let mut end = text.len() - text.trim_start_matches("::").len();
+    loop {
+        let rest = text.get(end..).unwrap_or_default();
+        let part = if rest.starts_with(NAMELESS) { NAMELESS.len() } else { identifier(rest) };
+        if part == 0 {
+            return 0;
+        }
+        end += part;
+        let rest = text.get(end..).unwrap_or_default();
+        if rest.starts_with('<') {
+            let Some(arguments) = bracketed(rest) else { return 0 };
+            end += arguments;
+        }
+        match text.get(end..).and_then(|rest| rest.strip_prefix("::")) {
+            Some(_) => end += 2,
+            None => return end,
+        }
+    }
+}
+
+/// How long the identifier is that `text` starts with.
+pub(crate) fn identifier(text: &str) -> usize {
+    let first = |c: char| c.is_alphabetic() || c == '_';
+    if !text.starts_with(first) {
+        return 0;
+    }
+    let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    text.find(|c| !inside(c)).unwrap_or(text.len())
+}
+
+/// How long the bracketed part is that `text` starts with, its brackets included.
+pub(crate) fn bracketed(text: &str) -> Option<usize> {
+    let mut open = Vec::new();
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'<' => open.push(b'>'),
+            b'(' => open.push(b')'),
+            b'[' => open.push(b']'),
+            b'{' => open.push(b'}'),
+            // The arrow's tip closes nothing.
+            b'>' if text.as_bytes().get(at.wrapping_sub(1)) == Some(&b'-') => {}
+            b'>' | b')' | b']' | b'}' if open.pop() != Some(byte) => return None,
+            _ => {}
+        }
+        if open.is_empty() {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+/// A number and how many bytes it takes: decimal, `0x` or `0b`, with `_` or `'` between digits, and
+/// the suffixes that C++ has.
+pub(crate) fn number(text: &str) -> Option<(i128, usize)> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
+    let end = text.find(|c| !word(c)).unwrap_or(text.len());
+    let digits: String = text.get(..end)?.chars().filter(|c| !matches!(c, '_' | '\'')).collect();
+    let digits = digits.trim_end_matches(['u', 'U', 'l', 'L']).to_ascii_lowercase();
+    let value = match (digits.strip_prefix("0x"), digits.strip_prefix("0b")) {
+        (Some(hex), _) => u64::from_str_radix(hex, 16),
+        (_, Some(binary)) => u64::from_str_radix(binary, 2),
+        _ => digits.parse(),
+    };
+    Some((value.ok()?.into(), end))
+}
+
+/// How long the text of a type is that stands before an `@`; none if there is no `@` that belongs to
+/// what starts here.
+pub(crate) fn type_before_at(text: &str) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = text.get(at..)?;
+        match rest.bytes().next()? {
+            b'@' => return Some(at),
+            b'<' | b'[' => at += bracketed(rest)?,
+            b'(' if rest.starts_with("(anonymous namespace)") => at += bracketed(rest)?,
+            b' ' | b'*' | b':' => at += 1,
+            _ => {
+                let word = identifier(rest);
+                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+                at += Some(word.max(digits)).filter(|length| *length > 0)?;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bracketed, name, number, type_before_at};
+
+    #[test]
+    fn names_end_where_they_end() {
+        let checks = [
+            ("a.b", "a"),
+            ("ns::x[1]", "ns::x"),
+            ("::ns::x", "::ns::x"),
+            ("Ring<u, (e)1, A<2> >::slot_t.x", "Ring<u, (e)1, A<2> >::slot_t"),
+            ("f<&g>->x", "f<&g>"),
+            ("(anonymous namespace)::x", "(anonymous namespace)::x"),
+            ("p->m", "p"),
+            ("1a", ""),
+            ("a::", ""),
+            ("a<b", ""),
+        ];
+        for (text, want) in checks {
+            assert_eq!(&text[..name(text)], want, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_many_forms() {
+        let checks = [("12]", Some((12, 2))), ("0x1_0u", Some((16, 6))), ("0b101", Some((5, 5)))];
+        for (text, want) in checks {
+            assert_eq!(number(text), want, "{text}");
+        }
+        assert_eq!(number("x"), None);
+        assert_eq!(number("0xfffffffffffffffff"), None);
+    }
+
+    #[test]
+    fn brackets_must_pair() {
+        assert_eq!(bracketed("[a<b>(c)]d"), Some(9));
+        assert_eq!(bracketed("[a)"), None);
+        assert_eq!(bracketed("(p->x)"), Some(6));
+    }
+
+    #[test]
+    fn types_stand_before_their_address() {
+        assert_eq!(type_before_at("struct a::b<1> *[4]@0x10"), Some(19));
+        assert_eq!(type_before_at("a[b@1]"), None);
+        assert_eq!(type_before_at("a.b@1"), None);
+    }
+}

@@ -1,0 +1,239 @@
+//! Follows an expression part by part; every error knows the part it belongs to.
+
+use crate::error::Error;
+use crate::evaluate::{EvalError, Resolved};
+use crate::expression::{Expression, Node, What};
+use crate::field::Place;
+use crate::made;
+use crate::storage::{Storage, to_bytes};
+use crate::symbols::Symbols;
+use crate::types::{Bits, Encoding, Kind, Type};
+use crate::value::Value;
+use crate::walk;
+
+/// The last address that a core has.
+const MAX_ADDRESS: u64 = u32::MAX as u64;
+
+/// One expression being followed.
+pub(crate) struct Resolver<'a, R> {
+    pub(crate) symbols: &'a Symbols,
+    pub(crate) expression: &'a Expression,
+    pub(crate) read: &'a mut R,
+}
+
+impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
+    /// Where a part leads to. Its depth is what the parser allowed.
+    pub(crate) fn node(&mut self, node: &Node) -> Result<Resolved, EvalError<E>> {
+        let found = match &node.what {
+            What::Name(name) => self.named(node, name)?,
+            What::Number(number) => made::number(*number),
+            What::Member(of, name) => {
+                let of = self.behind_reference(of)?;
+                self.right(node, step(&of, |place| walk::member(place, name)))?
+            }
+            What::Through(of, name) => {
+                let of = self.followed(of)?;
+                self.right(node, step(&of, |place| walk::member(place, name)))?
+            }
+            What::Index(of, index) => self.indexed(node, of, index)?,
+            What::Follow(of) => self.followed(of)?,
+            What::AddressOf(of) => {
+                let of = self.node(of)?;
+                self.right(node, address_of(&of))?
+            }
+            What::Cast(ty, of) => {
+                let ty = self.right(node, self.spelled(ty))?;
+                let number = self.address_or_number(of)?;
+                self.right(node, cast(ty, number))?
+            }
+            What::At(ty, address) => {
+                let ty = self.right(node, self.spelled(ty))?;
+                let address = self.address_or_number(address)?;
+                self.right(node, at(ty, address))?
+            }
+            What::SizeOf(of) => self.size_of(node, of)?,
+        };
+        match found.storage {
+            Storage::Address(address) if address > MAX_ADDRESS => {
+                self.right(node, Err(Error::OutsideMemory { address }))
+            }
+            _ => Ok(found),
+        }
+    }
+
+    /// Gives an error its place in the expression.
+    fn right<T>(&self, node: &Node, result: Result<T, Error>) -> Result<T, EvalError<E>> {
+        result.map_err(|error| EvalError::Wrong { part: self.expression.part(node), error })
+    }
+
+    fn spelled(&self, text: &str) -> Result<Type, Error> {
+        let found = made::spelled(self.symbols, text);
+        found.ok_or_else(|| Error::NoType { name: text.to_owned() })
+    }
+
+    fn named(&self, node: &Node, name: &str) -> Result<Resolved, EvalError<E>> {
+        let found = self.symbols.meant(name, self.expression.pc);
+        let found = found.ok_or_else(|| Error::NoVariable { name: name.to_owned() });
+        self.right(node, found)
+    }
+
+    /// C++ follows references without being asked, where something is done with them.
+    fn behind_reference(&mut self, node: &Node) -> Result<Resolved, EvalError<E>> {
+        let found = self.node(node)?;
+        match found.ty.plain().kind() {
+            Kind::Pointer(pointer) if pointer.reference => self.through(node, &found),
+            _ => Ok(found),
+        }
+    }
+
+    /// What a pointer points to; the first element of an array.
+    fn followed(&mut self, node: &Node) -> Result<Resolved, EvalError<E>> {
+        let found = self.behind_reference(node)?;
+        if found.ty.array().is_some() {
+            return self.right(node, step(&found, |place| walk::index(place, 0)));
+        }
+        self.through(node, &found)
+    }
+
+    fn through(&mut self, node: &Node, pointer: &Resolved) -> Result<Resolved, EvalError<E>> {
+        let target = self.right(node, self.pointee(&pointer.ty))?;
+        let address = self.number(node, pointer)? as u64;
+        Ok(Resolved { ty: target, storage: Storage::Address(address), bits: None })
+    }
+
+    fn pointee(&self, ty: &Type) -> Result<Type, Error> {
+        let in_type = || ty.name().to_owned();
+        let Kind::Pointer(_) = ty.plain().kind() else {
+            return Err(Error::NoParts { in_type: in_type(), step: "*".to_owned() });
+        };
+        let target = self.symbols.pointee(ty);
+        let known = |ty: &Type| !matches!(ty.plain().kind(), Kind::Void | Kind::Function);
+        target.filter(known).ok_or_else(|| Error::NoTarget { in_type: in_type() })
+    }
+
+    fn indexed(&mut self, node: &Node, of: &Node, index: &Node) -> Result<Resolved, EvalError<E>> {
+        let found = self.behind_reference(of)?;
+        let value = self.node(index)?;
+        let number = self.number(index, &value)?;
+        let Kind::Pointer(_) = found.ty.plain().kind() else {
+            let at = u64::try_from(number)
+                .map_err(|_| Error::Negative { in_type: found.ty.name().to_owned(), number });
+            let at = self.right(node, at)?;
+            return self.right(node, step(&found, |place| walk::index(place, at)));
+        };
+        let first = self.through(of, &found)?;
+        let size = i128::from(first.ty.size().unwrap_or(0));
+        let Storage::Address(start) = first.storage else { return Ok(first) };
+        let address = number.saturating_mul(size).saturating_add(start.into());
+        let address = u64::try_from(address).unwrap_or(u64::MAX);
+        Ok(Resolved { storage: Storage::Address(address), ..first })
+    }
+
+    fn size_of(&mut self, node: &Node, of: &Node) -> Result<Resolved, EvalError<E>> {
+        let named = match &of.what {
+            What::Name(name) => made::spelled(self.symbols, name),
+            _ => None,
+        };
+        let ty = match named {
+            Some(ty) => ty,
+            None => self.node(of)?.ty,
+        };
+        let unknown = || Error::NoSize { in_type: ty.name().to_owned() };
+        let size = self.right(node, ty.size().ok_or_else(unknown))?;
+        Ok(made::number(size.into()))
+    }
+
+    /// A number, or the address of an array, which stands for its first element's.
+    fn address_or_number(&mut self, node: &Node) -> Result<i128, EvalError<E>> {
+        let found = self.node(node)?;
+        match (&found.storage, found.ty.array()) {
+            (Storage::Address(address), Some(_)) => Ok(i128::from(*address)),
+            _ => self.number(node, &found),
+        }
+    }
+
+    /// The value of a part as a number, read where it must be.
+    fn number(&mut self, node: &Node, found: &Resolved) -> Result<i128, EvalError<E>> {
+        let no_address = |storage: &Storage| Error::NoAddress {
+            name: self.expression.part(node),
+            storage: storage.to_string(),
+        };
+        if let Storage::Elsewhere(_) | Storage::Moving(_) = found.storage {
+            return self.right(node, Err(no_address(&found.storage)));
+        }
+        if found.ty.size().is_none_or(|size| size > 8) {
+            return self.right(node, Err(not_a_number(&found.ty)));
+        }
+        let value = found.value(self.read).map_err(|(address, length, error)| {
+            let part = self.expression.part(node);
+            EvalError::Memory { part, address, length, error }
+        })?;
+        self.right(node, as_number(&value).ok_or_else(|| not_a_number(&found.ty)))
+    }
+}
+
+fn not_a_number(ty: &Type) -> Error {
+    Error::NotNumber { in_type: ty.name().to_owned() }
+}
+
+fn as_number(value: &Value) -> Option<i128> {
+    match *value {
+        Value::Signed(value) => Some(value.into()),
+        Value::Enum { value, .. } => Some(value),
+        Value::Struct(_) | Value::Array(_) => None,
+        ref other => other.as_u64().map(i128::from),
+    }
+}
+
+/// One step inside a type, taken along in memory or in a constant's bytes.
+fn step(
+    from: &Resolved,
+    take: impl FnOnce(&mut Place) -> Result<(), Error>,
+) -> Result<Resolved, Error> {
+    let mut place = Place::whole(&from.ty);
+    take(&mut place)?;
+    let (offset, size) = (place.field.offset, place.field.size);
+    let bits = (place.field.bit_size > 0)
+        .then(|| Bits { size: place.field.bit_size.into(), offset: place.field.bit_shift.into() });
+    let storage = match &from.storage {
+        Storage::Address(address) => Storage::Address(address.saturating_add(offset)),
+        Storage::Constant(bytes) => {
+            let bytes = bytes.get(usize::try_from(offset).unwrap_or(usize::MAX)..);
+            let size = usize::try_from(size).unwrap_or(usize::MAX).max(usize::from(bits.is_some()));
+            let touched = bits.map_or(size, |b| (b.offset + b.size).div_ceil(8) as usize);
+            Storage::Constant(bytes.unwrap_or_default().iter().copied().take(touched).collect())
+        }
+        other => other.clone(),
+    };
+    Ok(Resolved { ty: place.ty, storage, bits })
+}
+
+fn address_of(of: &Resolved) -> Result<Resolved, Error> {
+    let in_type = of.ty.name().to_owned();
+    match of.storage {
+        Storage::Address(address) if of.bits.is_none() => {
+            Ok(Resolved::constant(made::pointer_to(&of.ty), to_bytes(address, 4)))
+        }
+        Storage::Address(_) => Err(Error::NoParts { in_type, step: "&".to_owned() }),
+        ref other => Err(Error::NoAddress { name: in_type, storage: other.to_string() }),
+    }
+}
+
+fn cast(ty: Type, number: i128) -> Result<Resolved, Error> {
+    let float = matches!(ty.plain().kind(), Kind::Base(Encoding::Float));
+    let scalar = matches!(ty.plain().kind(), Kind::Base(_) | Kind::Enum(_) | Kind::Pointer(_));
+    match ty.size() {
+        Some(size @ 1..=8) if scalar && !float => {
+            Ok(Resolved::constant(ty, to_bytes(number as u64, size)))
+        }
+        _ => Err(Error::NoCast { to: ty.name().to_owned() }),
+    }
+}
+
+fn at(ty: Type, address: i128) -> Result<Resolved, Error> {
+    let address = u64::try_from(address).unwrap_or(u64::MAX);
+    if address > MAX_ADDRESS {
+        return Err(Error::OutsideMemory { address });
+    }
+    Ok(Resolved { ty, storage: Storage::Address(address), bits: None })
+}

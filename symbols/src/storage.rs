@@ -1,0 +1,188 @@
+//! Where a variable is: at an address, in the debug information itself, or in words for people.
+
+use std::fmt;
+
+use gimli::{AttributeValue, Expression, Operation, Register, Unit, constants as dw};
+
+use crate::builder::number;
+use crate::die::{Die, View};
+use crate::sections::Slice;
+use crate::types::Type;
+
+/// Constants larger than this are not copied.
+const MAX_CONSTANT: usize = 1 << 20;
+
+/// Longer location lists are cut; a hostile file can share one long list among all its variables.
+const MAX_RANGES: usize = 1 << 10;
+
+/// Where a variable's value is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Storage {
+    /// In memory as its core sees it.
+    Address(u64),
+    /// Nowhere: the debug information holds the value, little-endian.
+    Constant(Vec<u8>),
+    /// In a register, computed, or optimised away: in words, for people.
+    Elsewhere(String),
+    /// Not at one place all the time: where it is while the program counter is in a range. Outside
+    /// of all ranges it is nowhere.
+    Moving(Vec<Placed>),
+}
+
+/// Where a moving variable is for a while.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Placed {
+    /// The first address of the code.
+    pub begin: u64,
+    /// The address behind its last byte.
+    pub end: u64,
+    /// Where the variable is then; never `Moving`.
+    pub storage: Storage,
+}
+
+impl Storage {
+    pub(crate) fn gone() -> Storage {
+        Storage::Elsewhere("optimised away".to_owned())
+    }
+
+    /// Where the variable is while the program counter is there; a place of its own is the same
+    /// everywhere.
+    #[must_use]
+    pub fn at(&self, pc: u64) -> Storage {
+        let Storage::Moving(ranges) = self else { return self.clone() };
+        let mut ranges = ranges.iter().filter(|range| (range.begin..range.end).contains(&pc));
+        ranges.next().map_or_else(Storage::gone, |range| range.storage.clone())
+    }
+}
+
+impl fmt::Display for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Storage::Address(address) => write!(f, "at {address:#x}"),
+            Storage::Constant(_) => f.write_str("a constant of the debug information"),
+            Storage::Elsewhere(words) => f.write_str(words),
+            Storage::Moving(_) => f.write_str("moves between registers and memory"),
+        }
+    }
+}
+
+/// What one entry says of its place; none if it says nothing.
+pub(crate) fn storage(view: &View<'_>, die: &Die<'_>, ty: Option<&Type>) -> Option<Storage> {
+    if let Some(value) = die.attr(dw::DW_AT_const_value) {
+        return Some(Storage::Constant(constant_bytes(view, die, value, ty)?));
+    }
+    let unit = view.unit(die.unit)?;
+    match die.attr(dw::DW_AT_location)? {
+        AttributeValue::Exprloc(expression) => Some(place(view, &unit, expression, ty)),
+        list => Some(moving(view, &unit, list, ty)),
+    }
+}
+
+fn moving<'a>(
+    view: &View<'a>,
+    unit: &Unit<Slice<'a>>,
+    list: AttributeValue<Slice<'a>>,
+    ty: Option<&Type>,
+) -> Storage {
+    let Ok(Some(mut locations)) = view.dwarf.attr_locations(unit, list) else {
+        return unreadable();
+    };
+    let mut ranges = Vec::new();
+    while let Ok(Some(entry)) = locations.next() {
+        if ranges.len() >= MAX_RANGES {
+            break;
+        }
+        // A range without code says where an argument is at the very call.
+        if entry.range.begin < entry.range.end {
+            let storage = place(view, unit, entry.data, ty);
+            ranges.push(Placed { begin: entry.range.begin, end: entry.range.end, storage });
+        }
+    }
+    if ranges.is_empty() { Storage::gone() } else { Storage::Moving(ranges) }
+}
+
+/// What a location says without knowing the value of any register.
+fn place(
+    view: &View<'_>,
+    unit: &Unit<Slice<'_>>,
+    expression: Expression<Slice<'_>>,
+    ty: Option<&Type>,
+) -> Storage {
+    let mut operations = expression.operations(unit.encoding());
+    let (first, second) = (operations.next().ok().flatten(), operations.next());
+    let (Ok(second), size) = (second, value_size(ty)) else { return unreadable() };
+    let words = |words: String| Storage::Elsewhere(words);
+    match (first, second) {
+        (None, _) => Storage::gone(),
+        (Some(Operation::Address { address }), None) => Storage::Address(address),
+        (Some(Operation::AddressIndex { index }), None) => {
+            view.dwarf.address(unit, index).map_or_else(|_| unreadable(), Storage::Address)
+        }
+        (Some(Operation::UnsignedConstant { value }), Some(Operation::StackValue)) => {
+            Storage::Constant(to_bytes(value, size))
+        }
+        (Some(Operation::SignedConstant { value }), Some(Operation::StackValue)) => {
+            Storage::Constant(to_bytes(value as u64, size))
+        }
+        (Some(Operation::ImplicitValue { data }), None) if data.len() <= MAX_CONSTANT => {
+            Storage::Constant(data.slice().to_vec())
+        }
+        (Some(Operation::Register { register }), None) => {
+            words(format!("in register {}", register_name(register)))
+        }
+        (Some(Operation::RegisterOffset { register, offset, .. }), None) => {
+            words(format!("in memory at {}{offset:+}", register_name(register)))
+        }
+        (Some(Operation::FrameOffset { offset }), None) => {
+            words(format!("on the stack, at its frame's base{offset:+}"))
+        }
+        (_, Some(Operation::Piece { .. })) => words("in several places, piece by piece".to_owned()),
+        _ => words("computed at run time".to_owned()),
+    }
+}
+
+fn unreadable() -> Storage {
+    Storage::Elsewhere("not readable".to_owned())
+}
+
+/// The names of the calling convention: `RISC-V ELF psABI`, table "Integer Register Convention".
+fn register_name(register: Register) -> String {
+    const NAMES: [&str; 32] = [
+        "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
+        "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
+        "t5", "t6",
+    ];
+    let name = NAMES.get(usize::from(register.0));
+    name.map_or_else(|| format!("number {}", register.0), |name| (*name).to_owned())
+}
+
+/// How many bytes a number of that type has; eight where the type does not say.
+pub(crate) fn value_size(ty: Option<&Type>) -> u64 {
+    ty.and_then(Type::size).filter(|size| (1..=8).contains(size)).unwrap_or(8)
+}
+
+/// The lowest `size` bytes of a number.
+pub(crate) fn to_bytes(value: u64, size: u64) -> Vec<u8> {
+    value.to_le_bytes().into_iter().take(size as usize).collect()
+}
+
+/// The bytes of a `DW_AT_const_value`.
+pub(crate) fn constant_bytes(
+    view: &View<'_>,
+    die: &Die<'_>,
+    value: AttributeValue<Slice<'_>>,
+    ty: Option<&Type>,
+) -> Option<Vec<u8>> {
+    let block = match value {
+        AttributeValue::Block(block) => block,
+        // A string constant of a character array: its bytes and the zero after them.
+        AttributeValue::String(_) | AttributeValue::DebugStrRef(_) => {
+            let text = view.dwarf.attr_string(&view.unit(die.unit)?, value).ok()?;
+            return Some(text.slice().iter().copied().take(MAX_CONSTANT).chain([0]).collect());
+        }
+        AttributeValue::Addr(address) => return Some(to_bytes(address, value_size(ty))),
+        AttributeValue::Data16(value) => return Some(value.to_le_bytes().to_vec()),
+        _ => return Some(to_bytes(number(value)? as u64, value_size(ty))),
+    };
+    (block.len() <= MAX_CONSTANT).then(|| block.slice().to_vec())
+}

@@ -1,0 +1,163 @@
+//! Expressions in, types, places and values out: against the test files and memory made up here.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use symbols::{EvalError, Expression, Storage, Symbols};
+
+fn open(name: &str) -> Symbols {
+    Symbols::open(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap().0
+}
+
+/// Memory that starts as the file says, with two pointers set; nothing else is there.
+fn memory(symbols: &Symbols) -> impl FnMut(u64, &mut [u8]) -> Result<(), &'static str> + '_ {
+    let pointer = symbols.variable("big_pointer").unwrap().address().unwrap();
+    move |address, bytes| {
+        if address == pointer {
+            bytes.copy_from_slice(&0x8000u32.to_le_bytes());
+            return Ok(());
+        }
+        // A `big_t` at 0x8000 and the mailboxes: every word holds its own address.
+        if (0x8000..0x8100).contains(&address) || (0x3_dd50..0x3_de00).contains(&address) {
+            for (at, byte) in (address..).zip(bytes.iter_mut()) {
+                *byte = ((at & !3) >> (8 * (at & 3))) as u8;
+            }
+            return Ok(());
+        }
+        let Some(from) = symbols.file_bytes(address, bytes.len() as u64) else {
+            return Err("nothing is there");
+        };
+        bytes.copy_from_slice(from);
+        Ok(())
+    }
+}
+
+/// `type = value`, with its address if it has one, or why not.
+fn answer(symbols: &Symbols, text: &str) -> String {
+    let expression = match Expression::parse(text) {
+        Ok(expression) => expression,
+        Err(error) => return error.to_string(),
+    };
+    match symbols.evaluate(&expression, memory(symbols)) {
+        Err(error) => error.to_string(),
+        Ok(found) => match found.storage {
+            Storage::Address(address) => format!("{} = {} at {address:#x}", found.ty, found.value),
+            Storage::Constant(_) => format!("{} = {}", found.ty, found.value),
+            elsewhere => format!("{}: {elsewhere}", found.ty),
+        },
+    }
+}
+
+#[test]
+fn expressions_have_values() {
+    let symbols = open("types.elf");
+    let at = |name: &str| symbols.variable(name).unwrap().address().unwrap();
+    let (grid, counter) = (at("grid"), at("outer::inner::counter"));
+    let checks = [
+        ("grid[1][2]", format!("uint32_t = 6 at {:#x}", grid + 20)),
+        ("grid[1]", format!("uint32_t [3] = {{4, 5, 6}} at {:#x}", grid + 12)),
+        ("*grid", format!("uint32_t [3] = {{1, 2, 3}} at {grid:#x}")),
+        ("**grid", format!("uint32_t = 1 at {grid:#x}")),
+        ("inner::counter", format!("uint32_t = 3 at {counter:#x}")),
+        ("color", format!("color_t = GREEN at {:#x}", at("color"))),
+        ("BLUE", "color_t = BLUE".into()),
+        ("mode_t::loud", "mode_t = loud".into()),
+        ("outer::inner::stream_id", "const uint32_t = 22".into()),
+        ("derived_t::limit", "const uint32_t = 77".into()),
+        ("table[3]", "const uint32_t = 3735928559".into()),
+        ("grid[table[0]][RED]", format!("uint32_t = 4 at {:#x}", grid + 12)),
+        ("mailboxes", "mailboxes_t * const = 0x3dd50".into()),
+        ("mailboxes->launch[2].enables", "uint32_t = 253288 at 0x3dd68".into()),
+        ("(*mailboxes).rd_ptr", "uint32_t = 253264 at 0x3dd50".into()),
+        ("&mailboxes->launch[2]", "mailboxes_t::launch_t * = 0x3dd64".into()),
+        ("(&mailboxes->launch[2])->enables", "uint32_t = 253288 at 0x3dd68".into()),
+        ("mailboxes->launch[0].ids", "uint16_t [2] = {56660, 3} at 0x3dd54".into()),
+        ("big_pointer", format!("big_t * = 0x8000 at {:#x}", at("big_pointer"))),
+        ("big_pointer->points[1].y", "int32_t = 32832 at 0x8040".into()),
+        ("big_pointer[1].header.length", "uint16_t = 0 at 0x80c2".into()),
+        ("big_pointer->word.second", "uint8_t = 128 at 0x8031".into()),
+        ("big_pointer->packed.middle", "int32_t = 4 at 0x8098".into()),
+        ("big_pointer->next->header.kind", "volatile uint8_t = 92 at 0x805c".into()),
+        ("&big_pointer->grid", "uint32_t (*)[2][3] = 0x8004".into()),
+        ("reference", format!("uint32_t & = {counter:#x} at {:#x}", at("reference"))),
+        ("*reference", "cannot apply `*` to `uint32_t`".into()),
+        ("point_t@0x8004", "point_t = {x = 32772, y = 32776} at 0x8004".into()),
+        ("point_t@0x8004.y", "int32_t = 32776 at 0x8008".into()),
+        ("*(point_t *)0x8004", "point_t = {x = 32772, y = 32776} at 0x8004".into()),
+        ("((const struct point_t *)0x8004)[1].x", "int32_t = 32780 at 0x800c".into()),
+        ("uint16_t[2]@0x8004", "uint16_t [2] = {32772, 0} at 0x8004".into()),
+        ("uint32_t@&grid[1][0]", format!("uint32_t = 4 at {:#x}", grid + 12)),
+        ("(uint8_t)grid[1][2]", "uint8_t = 6".into()),
+        ("(color_t)5", "color_t = GREEN".into()),
+        ("(int8_t)0xff", "int8_t = -1".into()),
+        ("(uint32_t *)grid", format!("uint32_t * = {grid:#x}")),
+        ("*(uint32_t *)grid", format!("uint32_t = 1 at {grid:#x}")),
+        ("sizeof(big_t)", "int = 192".into()),
+        ("sizeof(grid[0])", "int = 12".into()),
+        ("(anonymous namespace)::secret.word", "uint32_t: optimised away".into()),
+    ];
+    for (text, want) in checks {
+        assert_eq!(answer(&symbols, text), want, "{text}");
+    }
+}
+
+#[test]
+fn errors_name_the_place_in_the_expression() {
+    let symbols = open("types.elf");
+    let checks = [
+        ("nowhere", "no variable or constant `nowhere`"),
+        (
+            "mailboxes->launch[1].nothing.x",
+            "in `mailboxes->launch[1].nothing`: `mailboxes_t::launch_t` has no member `nothing`",
+        ),
+        (
+            "mailboxes.launch",
+            "in `mailboxes.launch`: `mailboxes_t * const` is a pointer, and pointers are followed on request only",
+        ),
+        ("grid[2][0]", "in `grid[2]`: index 2 is outside `uint32_t [2][3]` of length 2"),
+        ("grid[-1]", "in `grid[-1]`: index -1 is before the start of `uint32_t [2][3]`"),
+        ("*color", "in `color`: cannot apply `*` to `color_t`"),
+        ("grid[color_t]", "no variable or constant `color_t`"),
+        ("&RED", "in `&RED`: `color_t` has no address: a constant of the debug information"),
+        (
+            "&big_pointer->packed.last",
+            "in `&big_pointer->packed.last`: cannot apply `&` to `uint8_t`",
+        ),
+        ("(nothing_t *)4", "in `(nothing_t *)4`: no type `nothing_t *`"),
+        (
+            "(point_t)4",
+            "in `(point_t)4`: a number cannot be cast to `point_t`; what stands at an address is `point_t@address`",
+        ),
+        (
+            "point_t@0x100000000",
+            "in `point_t@0x100000000`: 0x100000000 is no address of a core, which have 32 bits",
+        ),
+        (
+            "*big_pointer->anything",
+            "in `big_pointer->anything`: `const void *` does not say what it points to: cast it first",
+        ),
+        ("grid[grid]", "in `grid`: `uint32_t [2][3]` is no number"),
+        ("point_t@0x100", "`point_t@0x100`, 8 bytes at 0x100: nothing is there"),
+        ("(*(point_t **)0x100)->x", "`*(point_t **)0x100`, 4 bytes at 0x100: nothing is there"),
+    ];
+    for (text, want) in checks {
+        assert_eq!(answer(&symbols, text), want, "{text}");
+    }
+}
+
+#[test]
+fn pointers_are_followed_on_request_only() {
+    let symbols = open("types.elf");
+    let mut asked = Vec::new();
+    let expression = Expression::parse("big_pointer->next->points[1]").unwrap();
+    let found = symbols.resolve(&expression, |address, bytes: &mut [u8]| {
+        asked.push((address, bytes.len()));
+        bytes.copy_from_slice(&0x9000u32.to_le_bytes());
+        Ok::<(), ()>(())
+    });
+    let pointer = symbols.variable("big_pointer").unwrap().address().unwrap();
+    assert_eq!(found.unwrap().storage, Storage::Address(0x903c));
+    assert_eq!(asked, [(pointer, 4), (0x9000 + 88, 4)]);
+    let whole = Expression::parse("big_pointer").unwrap();
+    let refused = symbols.evaluate(&whole, |_, _: &mut [u8]| Err("in reset")).unwrap_err();
+    assert!(matches!(refused, EvalError::Memory { error: "in reset", length: 4, .. }));
+}
