@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
+use gimli::SectionId;
+
 use crate::builder::{Builder, TypeCache};
 use crate::calls::Calls;
 use crate::die::View;
@@ -17,6 +19,7 @@ use crate::sections::DebugSections;
 use crate::symtab::{Symbol, SymbolTable};
 use crate::types::Type;
 use crate::units::{self, DieId, UnitInfo};
+use crate::unwind::CallFrames;
 
 /// The file's bytes, whoever keeps them: a vector, a mapping, a static array.
 pub(crate) type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;
@@ -31,6 +34,7 @@ pub(crate) struct Inner {
     symbols: OnceLock<SymbolTable>,
     index: OnceLock<Index>,
     calls: OnceLock<Calls>,
+    call_frames: OnceLock<CallFrames>,
     lines: Vec<OnceLock<Lines>>,
     names: RwLock<HashMap<DieId, Names>>,
     pub(crate) types: TypeCache,
@@ -62,6 +66,7 @@ impl Inner {
             symbols: OnceLock::new(),
             index: OnceLock::new(),
             calls: OnceLock::new(),
+            call_frames: OnceLock::new(),
             lines,
             names: RwLock::default(),
             types: RwLock::default(),
@@ -107,11 +112,24 @@ impl Inner {
     pub(crate) fn calls(&self) -> &Calls {
         self.calls.get_or_init(|| {
             let mut problems = Vec::new();
-            let section = |id| self.sections.bytes(self.data(), id);
-            let calls = Calls::new(&self.view(), section, &mut problems);
+            let calls = Calls::new(&self.view(), |id| self.section(id), &mut problems);
             self.report(problems);
             calls
         })
+    }
+
+    pub(crate) fn call_frames(&self) -> &CallFrames {
+        self.call_frames.get_or_init(|| {
+            let mut problems = Vec::new();
+            let frames = CallFrames::new(self, &mut problems);
+            self.report(problems);
+            frames
+        })
+    }
+
+    /// One debug section's bytes; empty where the file has none.
+    pub(crate) fn section(&self, id: SectionId) -> &[u8] {
+        self.sections.bytes(self.data(), id)
     }
 
     fn symbols(&self) -> &SymbolTable {

@@ -60,6 +60,7 @@ mod symbols;
 mod symtab;
 mod types;
 mod units;
+mod unwind;
 mod value;
 mod variables;
 mod walk;
@@ -78,5 +79,6 @@ pub use symtab::{Binding, Symbol, SymbolKind};
 pub use types::{
     Array, Bits, Encoding, Enumeration, Enumerator, Keyword, Kind, Member, Pointer, Record, Type,
 };
+pub use unwind::{Backtrace, Module, Registers, StackEnd, StackFrame, backtrace};
 pub use value::Value;
 pub use variables::{Constant, Variable};

@@ -49,6 +49,15 @@ pub enum Problem {
         /// Why not.
         reason: String,
     },
+    /// Call frame information, or the rest of it, cannot be read.
+    CallFrames {
+        /// The section it is in.
+        section: &'static str,
+        /// The first entry that cannot be read.
+        offset: u64,
+        /// Why not.
+        reason: String,
+    },
     /// A type that could not be built whole.
     Type {
         /// Where it is in `.debug_info`.
@@ -79,6 +88,9 @@ impl fmt::Display for Problem {
                 write!(f, "unit at {offset:#x}: its debug information is in {file}")
             }
             Problem::Lines { offset, reason } => write!(f, "line table at {offset:#x}: {reason}"),
+            Problem::CallFrames { section, offset, reason } => {
+                write!(f, "{section} entry at {offset:#x}: {reason}")
+            }
             Problem::Type { offset, reason } => write!(f, "type at {offset:#x}: {reason}"),
             Problem::Limit { what } => write!(f, "stopped at the limit of {what}"),
         }

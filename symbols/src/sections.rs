@@ -12,9 +12,10 @@ use crate::problem::Problem;
 pub(crate) type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
 /// The sections that are read, in the order of `DebugSections::parts`.
-const USED: [SectionId; 12] = [
+const USED: [SectionId; 14] = [
     SectionId::DebugAbbrev,
     SectionId::DebugAddr,
+    SectionId::DebugFrame,
     SectionId::DebugInfo,
     SectionId::DebugLine,
     SectionId::DebugLineStr,
@@ -25,6 +26,7 @@ const USED: [SectionId; 12] = [
     SectionId::DebugStr,
     SectionId::DebugStrOffsets,
     SectionId::DebugTypes,
+    SectionId::EhFrame,
 ];
 
 /// One section: a part of the file, or bytes of its own.

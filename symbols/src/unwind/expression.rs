@@ -1,0 +1,71 @@
+//! DWARF expressions in call frame information, evaluated with registers and memory.
+
+use gimli::{
+    Encoding, EndianSlice, Evaluation, EvaluationResult, LittleEndian, Location, UnitOffset, Value,
+};
+
+use super::registers::Registers;
+
+/// Operations of one expression; each reads four bytes of memory at most.
+const MAX_OPERATIONS: u32 = 100;
+
+/// Why an expression has no value.
+#[derive(Debug)]
+pub(crate) enum Fault<E> {
+    /// It makes no sense, or needs what call frame information must not need.
+    Broken(String),
+    /// It needs a register that is not known.
+    Unknown(u16),
+    /// It needs memory that cannot be read.
+    Unreadable(u32, E),
+}
+
+impl<E> From<gimli::Error> for Fault<E> {
+    fn from(error: gimli::Error) -> Self {
+        Fault::Broken(error.to_string())
+    }
+}
+
+/// Evaluates an expression on a stack that holds the frame address, if there is one already.
+pub(crate) fn evaluate<E>(
+    bytes: &[u8],
+    encoding: Encoding,
+    cfa: Option<u32>,
+    registers: &Registers,
+    mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
+) -> Result<u32, Fault<E>> {
+    const UNTYPED: UnitOffset = UnitOffset(0);
+    let mut evaluation = Evaluation::new(EndianSlice::new(bytes, LittleEndian), encoding);
+    evaluation.set_max_iterations(MAX_OPERATIONS);
+    if let Some(cfa) = cfa {
+        evaluation.set_initial_value(cfa.into());
+    }
+    let mut step = evaluation.evaluate()?;
+    loop {
+        step = match step {
+            EvaluationResult::Complete => break,
+            EvaluationResult::RequiresRegister { register, base_type: UNTYPED } => {
+                let value = registers.get(register.0).ok_or(Fault::Unknown(register.0))?;
+                evaluation.resume_with_register(Value::Generic(value.into()))?
+            }
+            EvaluationResult::RequiresMemory { address, size, space: None, base_type: UNTYPED } => {
+                let address = address as u32;
+                let mut word = [0; 4];
+                let wanted = word.get_mut(..usize::from(size));
+                let wanted =
+                    wanted.ok_or_else(|| Fault::Broken(format!("{size} bytes at once")))?;
+                read(address.into(), wanted).map_err(|error| Fault::Unreadable(address, error))?;
+                let value = u32::from_le_bytes(word);
+                evaluation.resume_with_memory(Value::Generic(value.into()))?
+            }
+            other => return Err(Fault::Broken(format!("an expression that says {other:?}"))),
+        };
+    }
+    match evaluation.as_result() {
+        [piece] => match piece.location {
+            Location::Address { address } => Ok(address as u32),
+            ref other => Err(Fault::Broken(format!("an expression for {other:?}"))),
+        },
+        pieces => Err(Fault::Broken(format!("an expression of {} pieces", pieces.len()))),
+    }
+}

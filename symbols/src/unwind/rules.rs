@@ -1,0 +1,96 @@
+//! What call frame information says at one address, taken out of its section.
+
+use gimli::{
+    CfaRule, CommonInformationEntry, Encoding, RegisterRule, UnwindExpression, UnwindSection,
+    UnwindTableRow,
+};
+
+use crate::sections::Slice;
+
+/// How the canonical frame address comes about: what `sp` was before the function was called.
+#[derive(Clone, Debug)]
+pub(crate) enum Cfa {
+    Register { register: u16, offset: i64 },
+    Expression(Vec<u8>),
+}
+
+/// Where the caller's value of a register is.
+#[derive(Clone, Debug)]
+pub(crate) enum Rule {
+    /// Lost; for the link register, there never was a caller.
+    Undefined,
+    /// Where it was.
+    Same,
+    /// In memory, so far from the frame address.
+    Offset(i64),
+    /// The frame address and so much.
+    ValOffset(i64),
+    /// In another register.
+    Register(u16),
+    /// In memory, where an expression says.
+    Expression(Vec<u8>),
+    /// What an expression says.
+    ValExpression(Vec<u8>),
+}
+
+/// All rules at one address.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    pub(crate) cfa: Cfa,
+    registers: Vec<(u16, Rule)>,
+    /// The register that holds the return address when the function is called; in a trap's frame perhaps a
+    /// number past those of registers.
+    pub(crate) link: u16,
+    /// Whether this is a trap's frame: the frame it interrupted has not made a call.
+    pub(crate) interrupts: bool,
+    pub(crate) encoding: Encoding,
+}
+
+impl Rules {
+    /// Takes over one row; the error says what no unwinder could use.
+    pub(crate) fn new<'a, S: UnwindSection<Slice<'a>>>(
+        section: &S,
+        cie: &CommonInformationEntry<Slice<'a>>,
+        row: &UnwindTableRow<usize>,
+    ) -> Result<Rules, String> {
+        let bytes = |expression: &UnwindExpression<usize>| {
+            let expression = expression.get(section).map_err(|error| error.to_string())?;
+            Ok::<_, String>(expression.0.slice().to_vec())
+        };
+        let cfa = match row.cfa() {
+            // x0 is no register to count from: it is what stands there if nothing was said.
+            CfaRule::RegisterAndOffset { register, .. } if register.0 == 0 => {
+                return Err("no rule for the frame address".to_owned());
+            }
+            CfaRule::RegisterAndOffset { register, offset } => {
+                Cfa::Register { register: register.0, offset: *offset }
+            }
+            CfaRule::Expression(expression) => Cfa::Expression(bytes(expression)?),
+        };
+        let mut registers = Vec::new();
+        for (register, rule) in row.registers() {
+            let rule = match rule {
+                RegisterRule::Undefined => Rule::Undefined,
+                RegisterRule::SameValue => Rule::Same,
+                RegisterRule::Offset(offset) => Rule::Offset(*offset),
+                RegisterRule::ValOffset(offset) => Rule::ValOffset(*offset),
+                RegisterRule::Register(other) => Rule::Register(other.0),
+                RegisterRule::Expression(expression) => Rule::Expression(bytes(expression)?),
+                RegisterRule::ValExpression(expression) => Rule::ValExpression(bytes(expression)?),
+                other => return Err(format!("the rule {other:?} is not for this processor")),
+            };
+            registers.push((register.0, rule));
+        }
+        let link = cie.return_address_register().0;
+        if link == 0 {
+            return Err("the return address in x0".to_owned());
+        }
+        let interrupts = cie.is_signal_trampoline();
+        Ok(Rules { cfa, registers, link, interrupts, encoding: cie.encoding() })
+    }
+
+    /// The rule for a register; none if nothing is said of it.
+    pub(crate) fn of(&self, register: u16) -> Option<&Rule> {
+        self.registers.iter().find(|(number, _)| *number == register).map(|(_, rule)| rule)
+    }
+}

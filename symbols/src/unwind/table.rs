@@ -1,0 +1,180 @@
+//! The call frame information of one file: which entry speaks of an address.
+
+use std::collections::HashMap;
+
+use gimli::{
+    BaseAddresses, CieOrFde, CommonInformationEntry, DebugFrame, EhFrame, FrameDescriptionEntry,
+    LittleEndian, SectionId, UnwindContext, UnwindOffset, UnwindSection,
+};
+
+use super::rules::Rules;
+use crate::inner::Inner;
+use crate::problem::Problem;
+use crate::sections::Slice;
+use crate::symtab::SymbolKind;
+
+/// More entries than this in a section are not believed.
+const MAX_ENTRIES: usize = 1 << 20;
+
+/// An entry of more bytes than this is no compiler's work: the largest functions have a few hundred.
+const MAX_ENTRY_BYTES: usize = 16 << 10;
+
+/// Entries may overlap only in broken files; looking back over so many finds the one meant.
+const LOOK_BACK: usize = 8;
+
+/// One function's entry, or that of a part of a function.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: u32,
+    /// First address after it, which may be 2^32.
+    end: u64,
+    offset: usize,
+}
+
+/// Where the entries of both sections are, by address.
+#[derive(Debug, Default)]
+pub(crate) struct CallFrames {
+    debug: Vec<Entry>,
+    eh: Vec<Entry>,
+}
+
+impl CallFrames {
+    /// Reads the heads of all entries; what cannot be read is a problem.
+    pub(crate) fn new(inner: &Inner, problems: &mut Vec<Problem>) -> CallFrames {
+        let bases = bases(inner);
+        let mut debug = entries(&debug_frame(inner), &bases, ".debug_frame", problems);
+        let mut eh = entries(&eh_frame(inner), &bases, ".eh_frame", problems);
+        // Linkers leave the entries of functions they dropped behind, at address 0.
+        if !has_function_at_zero(inner) {
+            debug.retain(|entry| entry.start > 0);
+            eh.retain(|entry| entry.start > 0);
+        }
+        CallFrames { debug, eh }
+    }
+
+    /// What holds at an address as the file was linked: none if no entry speaks of it. The error says
+    /// what is wrong with the one that does.
+    pub(crate) fn rules(
+        &self,
+        inner: &Inner,
+        context: &mut UnwindContext<usize>,
+        address: u32,
+    ) -> Result<Option<Rules>, String> {
+        let bases = bases(inner);
+        if let Some(entry) = find(&self.debug, address) {
+            return rules(&debug_frame(inner), &bases, context, entry, address).map(Some);
+        }
+        let Some(entry) = find(&self.eh, address) else { return Ok(None) };
+        rules(&eh_frame(inner), &bases, context, entry, address).map(Some)
+    }
+}
+
+fn debug_frame(inner: &Inner) -> DebugFrame<Slice<'_>> {
+    let mut section = DebugFrame::new(inner.section(SectionId::DebugFrame), LittleEndian);
+    section.set_address_size(4);
+    section
+}
+
+fn eh_frame(inner: &Inner) -> EhFrame<Slice<'_>> {
+    let mut section = EhFrame::new(inner.section(SectionId::EhFrame), LittleEndian);
+    section.set_address_size(4);
+    section
+}
+
+/// What pointers in `.eh_frame` may be relative to.
+fn bases(inner: &Inner) -> BaseAddresses {
+    let address = |name| inner.image.section(name).map_or(0, |section| section.address.into());
+    BaseAddresses::default().set_eh_frame(address(".eh_frame")).set_text(address(".text"))
+}
+
+fn has_function_at_zero(inner: &Inner) -> bool {
+    let symbol = inner.symbol_at(0);
+    symbol.is_some_and(|symbol| symbol.address == 0 && symbol.kind == SymbolKind::Function)
+}
+
+fn find(entries: &[Entry], address: u32) -> Option<Entry> {
+    let after = entries.partition_point(|entry| entry.start <= address);
+    let before = entries.get(..after)?.iter().rev().take(LOOK_BACK);
+    before.copied().find(|entry| u64::from(address) < entry.end)
+}
+
+type Common<'a> = CommonInformationEntry<Slice<'a>>;
+
+/// The common entries of a section by their offsets. Only what the section's own sequence reaches
+/// counts: entries that overlap could be read over and over.
+fn common<'a, S: UnwindSection<Slice<'a>>>(
+    section: &S,
+    bases: &BaseAddresses,
+) -> gimli::Result<HashMap<usize, Common<'a>>> {
+    let mut found = HashMap::new();
+    let mut entries = section.entries(bases);
+    while let Some(entry) = entries.next()? {
+        let CieOrFde::Cie(cie) = entry else { continue };
+        if cie.entry_len() <= MAX_ENTRY_BYTES && found.len() < MAX_ENTRIES {
+            found.insert(cie.offset(), cie);
+        }
+    }
+    Ok(found)
+}
+
+fn entries<'a, S: UnwindSection<Slice<'a>>>(
+    section: &S,
+    bases: &BaseAddresses,
+    name: &'static str,
+    problems: &mut Vec<Problem>,
+) -> Vec<Entry> {
+    let mut found = Vec::new();
+    let mut wrong = None;
+    let common = common(section, bases).unwrap_or_else(|error| {
+        wrong = Some((0, error));
+        HashMap::new()
+    });
+    let mut all = section.entries(bases);
+    while let Ok(Some(entry)) = all.next() {
+        let CieOrFde::Fde(partial) = entry else { continue };
+        let parsed = partial.parse(|_, _, offset: S::Offset| {
+            let offset = UnwindOffset::into(offset);
+            let cie = common.get(&offset).filter(|cie| cie.address_size() == 4);
+            cie.cloned().ok_or(gimli::Error::NoEntryAtGivenOffset(offset as u64))
+        });
+        match parsed {
+            Ok(_) if found.len() >= MAX_ENTRIES => {
+                problems.push(Problem::Limit { what: "call frame entries" });
+                break;
+            }
+            Ok(fde) => found.extend(placed(&fde)),
+            // One is enough to know that the section is damaged; there may be very many.
+            Err(error) => wrong = wrong.or(Some((partial.offset(), error))),
+        }
+    }
+    if let Some((offset, error)) = wrong {
+        let reason = error.to_string();
+        problems.push(Problem::CallFrames { section: name, offset: offset as u64, reason });
+    }
+    found.sort_unstable_by_key(|entry| (entry.start, entry.offset));
+    found
+}
+
+/// The entry, if it speaks of any address.
+fn placed(fde: &FrameDescriptionEntry<Slice<'_>>) -> Option<Entry> {
+    let start = u32::try_from(fde.initial_address()).ok()?;
+    let end = u64::from(start).checked_add(fde.len())?.min(1 << 32);
+    (end > u64::from(start)).then_some(Entry { start, end, offset: fde.offset() })
+}
+
+fn rules<'a, S: UnwindSection<Slice<'a>>>(
+    section: &S,
+    bases: &BaseAddresses,
+    context: &mut UnwindContext<usize>,
+    entry: Entry,
+    address: u32,
+) -> Result<Rules, String> {
+    let offset = S::Offset::from(entry.offset);
+    let fde = section.fde_from_offset(bases, offset, S::cie_from_offset);
+    let fde = fde.map_err(|error| error.to_string())?;
+    if fde.entry_len() > MAX_ENTRY_BYTES {
+        return Err(format!("an entry of {} bytes", fde.entry_len()));
+    }
+    let row = fde.unwind_info_for_address(section, bases, context, address.into());
+    Rules::new(section, fde.cie(), row.map_err(|error| error.to_string())?)
+}
