@@ -9,10 +9,13 @@ cases() { names case; }
 build_case() ( # build_case <case> <folder>
     name=$1
     out=$(realpath "$2")
-    sources=$PWD/firmware/cases
-    flags="$CASE_FLAGS -ffile-prefix-map=$PWD=/meshscope -ffile-prefix-map=$work/$name=. $(field "$name" flags)"
+    root=$PWD/firmware
+    flags="$CASE_FLAGS -I$root/device -ffile-prefix-map=$PWD=/meshscope -ffile-prefix-map=$work/$name=.
+     -Wa,--debug-prefix-map=$PWD=/meshscope -Wa,--debug-prefix-map=$work/$name=. $(field "$name" flags)"
     link=$(field "$name" link)
+    script=$(field "$name" script)
     plain=$(field "$name" plain)
+    no_names=$(field "$name" no_names)
     objcopy=$(field "$name" objcopy)
     files=$(field "$name" files)
     debug_file=$(field "$name" debug_file)
@@ -21,16 +24,26 @@ build_case() ( # build_case <case> <folder>
     mkdir "$work/$name"
     cd "$work/$name"
     for source in $inputs; do
+        path=$root/cases/$source
+        [[ -f $path ]] || path=$root/$source  # one of the device's own
+        object=${source##*/}
+        object=$name.${object%.*}.o
+        ${PREFIX}g++ $flags -c "$path" -o "$object"
+        objects+=("$object")
+    done
+    for source in $no_names; do
         object=$name.$(basename "$source" .cpp).o
-        ${PREFIX}g++ $flags -c "$sources/$source" -o "$object"
+        ${PREFIX}g++ $flags -g0 -c "$root/cases/$source" -o "$object"
         objects+=("$object")
     done
     for source in $plain; do
         object=$name.$(basename "$source" .cpp).o
-        ${PREFIX}g++ $CASE_FLAGS -O2 -c "$sources/$source" -o "$object"
+        ${PREFIX}g++ $CASE_FLAGS -O2 -c "$root/cases/$source" -o "$object"
         objects+=("$object")
     done
-    ${PREFIX}g++ $flags $CASE_LDFLAGS $link "${objects[@]}" -o "$name.elf"
+    layout=$CASE_LDFLAGS
+    if [[ -n ${script// } ]]; then layout="-nostdlib -static -L$root/device/link -Wl,--build-id=none -Wl,-z,max-page-size=16 -T $script"; fi
+    ${PREFIX}g++ $flags $layout $link "${objects[@]}" -o "$name.elf"
     if [[ -n ${objcopy// } ]]; then ${PREFIX}objcopy $objcopy "$name.elf"; fi
     if [[ -n $debug_file ]]; then
         ${PREFIX}objcopy --only-keep-debug "$name.elf" "$name.debug"
