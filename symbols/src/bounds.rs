@@ -53,7 +53,7 @@ impl Bounds {
                 let attribute = raw.read_attribute(spec)?;
                 code.note(attribute.name(), attribute.value());
             }
-            if !code.each(view, &unit, &mut self.ranges, |_, _| {}) {
+            if !code.each(view.dwarf_of(number), &unit, &mut self.ranges, |_, _| {}) {
                 return Ok(Err("too many address ranges".into()));
             }
             if inlined && abbreviation.has_children() {

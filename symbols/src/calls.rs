@@ -4,14 +4,17 @@
 //! and one bad unit makes it refuse all. So it sees only the units that `bounds` has passed, in a
 //! copy of `.debug_info` where the others are hidden.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gimli::{DebugAbbrevOffset, Dwarf, EndianReader, LittleEndian, SectionId};
+use addr2line::{LookupContinuation, LookupResult};
+use gimli::{DebugAbbrevOffset, Dwarf, DwarfFileType, EndianReader, LittleEndian, SectionId};
 
 use crate::bounds::Bounds;
 use crate::die::View;
 use crate::problem::Problem;
+use crate::source::Source;
 use crate::units::DieId;
 
 /// How addr2line reads: it keeps what it reads from, so it shares the bytes.
@@ -28,45 +31,127 @@ pub(crate) struct Call {
 }
 
 /// What addr2line has read so far; it reads on demand, one question at a time.
-pub(crate) struct Calls(Mutex<Option<addr2line::Context<Shared>>>);
+pub(crate) struct Calls {
+    context: Mutex<Option<addr2line::Context<Shared>>>,
+    /// The units in other files, by their id.
+    split: HashMap<u64, Other>,
+}
+
+/// A unit in another file: where its numbers start, and what it is read from.
+struct Other {
+    start: u32,
+    dwarf: Arc<Dwarf<Shared>>,
+}
 
 impl Calls {
     /// Prepares the lookup; units that cannot be used are problems.
-    pub(crate) fn new<'a>(
-        view: &View<'_>,
-        section: impl Fn(SectionId) -> &'a [u8],
-        problems: &mut Vec<Problem>,
-    ) -> Calls {
-        let info = passed_units(view, section(SectionId::DebugInfo), problems);
-        let context = context(view, &info, section);
+    pub(crate) fn new(view: &View<'_>, source: &Source, problems: &mut Vec<Problem>) -> Calls {
+        let mut bounds = Bounds::default();
+        let info = passed_units(view, source.section(SectionId::DebugInfo), &mut bounds, problems);
+        let context = context(view, &info, |id| source.section(id));
         if let Err(error) = &context {
             problems.push(Problem::Unit { offset: 0, reason: error.to_string() });
         }
-        Calls(Mutex::new(context.ok()))
+        let context = context.ok();
+        let split = context.as_ref().map(|_| others(view, source, &mut bounds, problems));
+        Calls { context: Mutex::new(context), split: split.unwrap_or_default() }
     }
 
     /// The calls around an address, innermost first; empty where no unit has code or lines.
     pub(crate) fn at(&self, address: u32) -> Vec<Call> {
-        let context = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(context) = context.as_ref() else { return Vec::new() };
         let address = u64::from(address);
-        chain(context, address).unwrap_or_else(|_| {
+        self.chain(context, address).unwrap_or_else(|_| {
             let place = context.find_location(address).ok().flatten();
             place.map(|place| call(None, Some(place))).into_iter().collect()
         })
     }
+
+    fn chain(
+        &self,
+        context: &addr2line::Context<Shared>,
+        address: u64,
+    ) -> gimli::Result<Vec<Call>> {
+        let unit = self.finish(context.find_dwarf_and_unit(address));
+        let start = unit.map_or(Some(0), |unit| match (unit.dwarf.file_type, unit.dwo_id) {
+            (DwarfFileType::Dwo, id) => Some(self.split.get(&id?.0)?.start as usize),
+            _ => Some(unit.header.debug_info_offset()?.0),
+        });
+        let mut frames = self.finish(context.find_frames(address))?;
+        let mut calls = Vec::new();
+        while let Some(frame) = frames.next()? {
+            let at = frame.dw_die_offset.map(|at| at.0);
+            let die = at.and_then(|at| u32::try_from(start?.checked_add(at)?).ok());
+            calls.push(call(die.map(DieId), frame.location));
+        }
+        Ok(calls)
+    }
+
+    /// Gives addr2line the other files that it asks for.
+    fn finish<L: LookupContinuation<Buf = Shared>>(
+        &self,
+        mut result: LookupResult<L>,
+    ) -> L::Output {
+        loop {
+            match result {
+                LookupResult::Output(output) => return output,
+                LookupResult::Load { load, continuation } => {
+                    let other = self.split.get(&load.dwo_id.0);
+                    result = continuation.resume(other.map(|other| Arc::clone(&other.dwarf)));
+                }
+            }
+        }
+    }
 }
 
-fn chain(context: &addr2line::Context<Shared>, address: u64) -> gimli::Result<Vec<Call>> {
-    let unit = context.find_dwarf_and_unit(address).skip_all_loads();
-    let start = unit.and_then(|unit| unit.header.debug_info_offset()).map_or(0, |start| start.0);
-    let mut frames = context.find_frames(address).skip_all_loads()?;
-    let mut calls = Vec::new();
-    while let Some(frame) = frames.next()? {
-        let die = frame.dw_die_offset.and_then(|at| u32::try_from(start.checked_add(at.0)?).ok());
-        calls.push(call(die.map(DieId), frame.location));
+/// The units in other files that can be read safely.
+fn others(
+    view: &View<'_>,
+    source: &Source,
+    bounds: &mut Bounds,
+    problems: &mut Vec<Problem>,
+) -> HashMap<u64, Other> {
+    let mut copies = Copies::default();
+    let mut found = HashMap::new();
+    for (number, unit) in view.units.iter().enumerate() {
+        let Some(other) = unit.source.checked_sub(1).and_then(|at| view.sources.get(at)) else {
+            continue;
+        };
+        let Some(id) = unit.dwo_id else { continue };
+        if let Err(reason) = bounds.check(view, number) {
+            problems.push(Problem::Unit { offset: unit.start.into(), reason });
+            continue;
+        }
+        let range = (unit.start - unit.base) as usize..(unit.end - unit.base) as usize;
+        let dwarf = Dwarf::load(|section| {
+            let bytes = match section {
+                // Only this very unit: addr2line takes the first.
+                SectionId::DebugInfo => other.section(section).get(range.clone()).unwrap_or(&[]),
+                SectionId::DebugAddr | SectionId::DebugRanges => source.section(section),
+                SectionId::DebugLoc | SectionId::DebugLocLists | SectionId::DebugTypes => &[],
+                section => other.section(section),
+            };
+            Ok::<_, gimli::Error>(EndianReader::new(copies.of(bytes), LittleEndian))
+        });
+        let Ok(mut dwarf) = dwarf else { continue };
+        let (at, table) = unit.abbreviations();
+        dwarf.abbreviations_cache.set::<Shared>(DebugAbbrevOffset(at), table);
+        dwarf.file_type = DwarfFileType::Dwo;
+        found.insert(id, Other { start: unit.start, dwarf: Arc::new(dwarf) });
     }
-    Ok(calls)
+    found
+}
+
+/// Copies of sections, each made once, for the units of a package share some.
+#[derive(Default)]
+struct Copies(HashMap<(usize, usize), Arc<[u8]>>);
+
+impl Copies {
+    fn of(&mut self, bytes: &[u8]) -> Arc<[u8]> {
+        let place = (bytes.as_ptr().addr(), bytes.len());
+        Arc::clone(self.0.entry(place).or_insert_with(|| Arc::from(bytes)))
+    }
 }
 
 fn call(die: Option<DieId>, place: Option<addr2line::Location<'_>>) -> Call {
@@ -89,7 +174,7 @@ fn context<'a>(
         Ok::<_, gimli::Error>(EndianReader::new(Arc::from(bytes), LittleEndian))
     })?;
     // The tables that `abbreviations` has read, each once and no further than the next one.
-    for unit in view.units {
+    for unit in view.units.iter().filter(|unit| unit.source == 0) {
         let (at, table) = unit.abbreviations();
         dwarf.abbreviations_cache.set::<Shared>(DebugAbbrevOffset(at), table);
     }
@@ -97,14 +182,18 @@ fn context<'a>(
 }
 
 /// `.debug_info` with only the units that can be read safely.
-fn passed_units(view: &View<'_>, info: &[u8], problems: &mut Vec<Problem>) -> Vec<u8> {
+fn passed_units(
+    view: &View<'_>,
+    info: &[u8],
+    bounds: &mut Bounds,
+    problems: &mut Vec<Problem>,
+) -> Vec<u8> {
     let mut copy = info.to_vec();
-    let mut bounds = Bounds::default();
     let mut end = 0;
     for (number, unit) in view.units.iter().enumerate() {
         let range = unit.start as usize..unit.end as usize;
         // Past this section's end, entries of `.debug_types` are counted: they have no code.
-        if range.end > info.len() {
+        if range.end > info.len() || unit.source != 0 {
             break;
         }
         match bounds.check(view, number) {

@@ -1,12 +1,14 @@
 //! Debug entries: reading one by its id, following its references, walking its children.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use gimli::{
     AttributeValue, DebuggingInformationEntry, DwAt, DwTag, Unit, UnitOffset, constants as dw,
 };
 
 use crate::sections::Slice;
+use crate::source::Source;
 use crate::units::{DieId, UnitInfo};
 
 /// Origins and specifications are followed this many times; a compiler needs four at most.
@@ -14,7 +16,11 @@ const MAX_ORIGINS: usize = 16;
 
 /// The debug information as one question sees it: made for the question, borrowed from the file.
 pub(crate) struct View<'a> {
+    /// The file's own sections; what a unit is read from, `dwarf_of` knows.
     pub(crate) dwarf: gimli::Dwarf<Slice<'a>>,
+    /// Other files, numbered from 1.
+    pub(crate) sources: &'a [Source],
+    pub(crate) others: OnceCell<Vec<gimli::Dwarf<Slice<'a>>>>,
     pub(crate) units: &'a [UnitInfo],
     pub(crate) signatures: &'a [(u64, DieId)],
 }
@@ -54,7 +60,16 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn unit(&self, index: usize) -> Option<Unit<Slice<'a>>> {
-        Some(self.units.get(index)?.unit(&self.dwarf))
+        Some(self.units.get(index)?.unit(self.dwarf_of(index)))
+    }
+
+    /// The sections that a unit is read from.
+    pub(crate) fn dwarf_of(&self, unit: usize) -> &gimli::Dwarf<Slice<'a>> {
+        let source = self.units.get(unit).map_or(0, |info| info.source);
+        let Some(other) = source.checked_sub(1) else { return &self.dwarf };
+        let make = |source: &'a Source| source.split(&self.dwarf);
+        let others = self.others.get_or_init(|| self.sources.iter().map(make).collect());
+        others.get(other).unwrap_or(&self.dwarf)
     }
 
     /// Reads one entry.
@@ -77,7 +92,10 @@ impl<'a> View<'a> {
                 let start = self.units.get(unit)?.start;
                 Some(DieId(start.checked_add(u32::try_from(offset).ok()?)?))
             }
-            AttributeValue::DebugInfoRef(offset) => Some(DieId(u32::try_from(offset.0).ok()?)),
+            AttributeValue::DebugInfoRef(offset) => {
+                let base = self.units.get(unit)?.base;
+                Some(DieId(base.checked_add(u32::try_from(offset.0).ok()?)?))
+            }
             AttributeValue::DebugTypesRef(signature) => {
                 let at = self.signatures.binary_search_by_key(&signature.0, |&(s, _)| s).ok()?;
                 Some(self.signatures.get(at)?.1)
@@ -101,7 +119,7 @@ impl<'a> View<'a> {
     /// A string attribute of this very entry.
     pub(crate) fn string(&self, die: &Die<'a>, name: DwAt) -> Option<Cow<'a, str>> {
         let unit = self.unit(die.unit)?;
-        let text = self.dwarf.attr_string(&unit, die.attr(name)?).ok()?;
+        let text = self.dwarf_of(die.unit).attr_string(&unit, die.attr(name)?).ok()?;
         Some(text.to_string_lossy()).filter(|text| !text.is_empty())
     }
 

@@ -1,10 +1,12 @@
 //! What one loaded file shares among all its handles: the bytes, and everything derived so far.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use gimli::SectionId;
 
+use crate::beside::Beside;
 use crate::builder::{Builder, TypeCache};
 use crate::calls::Calls;
 use crate::die::View;
@@ -16,9 +18,12 @@ use crate::lines::{self, Lines};
 use crate::problem::Problem;
 use crate::scan::scan;
 use crate::sections::DebugSections;
+use crate::separate;
+use crate::source::Source;
+use crate::split;
 use crate::symtab::{Symbol, SymbolTable};
 use crate::types::Type;
-use crate::units::{self, DieId, UnitInfo};
+use crate::units::{self, DieId, Found, UnitInfo};
 use crate::unwind::CallFrames;
 
 /// The file's bytes, whoever keeps them: a vector, a mapping, a static array.
@@ -26,9 +31,16 @@ pub(crate) type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;
 
 pub(crate) struct Inner {
     pub(crate) name: String,
-    bytes: Bytes,
+    bytes: Arc<Bytes>,
     pub(crate) image: Image,
+    /// Sections of the file itself.
     sections: DebugSections,
+    /// Where its debug information is: mostly the file itself.
+    source: Source,
+    /// The image of a separate debug file, if that one has the symbol table.
+    symbol_image: Option<Image>,
+    /// Other files with units of their own.
+    others: Vec<Source>,
     units: Vec<UnitInfo>,
     signatures: Vec<(u64, DieId)>,
     symbols: OnceLock<SymbolTable>,
@@ -43,16 +55,50 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    pub(crate) fn load(bytes: Bytes, name: String) -> Result<Inner, Error> {
-        let data = (*bytes).as_ref();
+    /// Reads a file; `beside` finds the others that it names.
+    pub(crate) fn load(
+        bytes: Bytes,
+        name: String,
+        mut beside: Option<Beside<'_>>,
+    ) -> Result<Inner, Error> {
+        let bytes = Arc::new(bytes);
+        let data = (**bytes).as_ref();
         let mut problems = Vec::new();
         let image = Image::parse(data, &mut problems)?;
-        SymbolTable::check(&image, &mut problems);
+        let mut separate = None;
+        let mut missing = Vec::new();
         if image.section(".debug_info").is_none() {
-            problems.push(Problem::NoDebugInfo);
+            match &mut beside {
+                Some(beside) => separate = separate::find(data, &image, beside, &mut missing),
+                None => missing.push(Problem::NoDebugInfo),
+            }
         }
+        let symbol_image = separate.as_ref().map(|separate| &separate.image);
+        let symbol_image = symbol_image.filter(|_| !SymbolTable::is_in(&image)).cloned();
+        if !SymbolTable::is_in(symbol_image.as_ref().unwrap_or(&image)) {
+            problems.push(Problem::NoSymbols);
+        }
+        problems.extend(missing);
         let sections = DebugSections::load(data, &image, &mut problems);
-        let units = units::read(&sections.dwarf(data), &mut problems);
+        let source = match separate {
+            Some(found) => {
+                let sections =
+                    DebugSections::load((*found.bytes).as_ref(), &found.image, &mut problems);
+                Source::new(found.name, Arc::new(found.bytes), sections)
+            }
+            None => Source::new(name.clone(), Arc::clone(&bytes), sections.clone()),
+        };
+        let dwarf = source.dwarf();
+        let Found { mut units, skeletons } = units::read(&dwarf, 0, 0, &mut problems);
+        let split = split::read(
+            &dwarf,
+            &units,
+            &skeletons,
+            source.length(),
+            beside.as_mut(),
+            &mut problems,
+        );
+        units.extend(split.units);
         let mut signatures: Vec<_> = units.iter().filter_map(UnitInfo::signature).collect();
         signatures.sort_unstable();
         let lines = units.iter().map(|_| OnceLock::new()).collect();
@@ -61,6 +107,9 @@ impl Inner {
             bytes,
             image,
             sections,
+            source,
+            symbol_image,
+            others: split.sources,
             units,
             signatures,
             symbols: OnceLock::new(),
@@ -76,12 +125,14 @@ impl Inner {
     }
 
     pub(crate) fn data(&self) -> &[u8] {
-        (*self.bytes).as_ref()
+        (**self.bytes).as_ref()
     }
 
     pub(crate) fn view(&self) -> View<'_> {
         View {
-            dwarf: self.sections.dwarf(self.data()),
+            dwarf: self.source.dwarf(),
+            sources: &self.others,
+            others: OnceCell::new(),
             units: &self.units,
             signatures: &self.signatures,
         }
@@ -94,10 +145,28 @@ impl Inner {
     fn report(&self, new: Vec<Problem>) {
         let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         for problem in new {
+            let problem = self.placed(problem);
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
         }
+    }
+
+    /// Counts a place in another file from that file's start, and names the file.
+    fn placed(&self, mut problem: Problem) -> Problem {
+        let (Problem::Unit { offset, .. } | Problem::Type { offset, .. }) = &mut problem else {
+            return problem;
+        };
+        let mut start = self.source.length() as u64;
+        for other in &self.others {
+            let length = other.length() as u64;
+            if (start..start + length).contains(offset) {
+                *offset -= start;
+                return Problem::Elsewhere { file: other.name.clone(), problem: Box::new(problem) };
+            }
+            start += length;
+        }
+        problem
     }
 
     pub(crate) fn index(&self) -> &Index {
@@ -112,7 +181,7 @@ impl Inner {
     pub(crate) fn calls(&self) -> &Calls {
         self.calls.get_or_init(|| {
             let mut problems = Vec::new();
-            let calls = Calls::new(&self.view(), |id| self.section(id), &mut problems);
+            let calls = Calls::new(&self.view(), &self.source, &mut problems);
             self.report(problems);
             calls
         })
@@ -127,21 +196,38 @@ impl Inner {
         })
     }
 
-    /// One debug section's bytes; empty where the file has none.
+    /// One debug section's bytes; empty where there is none. A separate debug file lacks what is
+    /// loaded, such as `.eh_frame`.
     pub(crate) fn section(&self, id: SectionId) -> &[u8] {
-        self.sections.bytes(self.data(), id)
+        match self.source.section(id) {
+            [] => self.sections.bytes(self.data(), id),
+            bytes => bytes,
+        }
     }
 
     fn symbols(&self) -> &SymbolTable {
-        self.symbols.get_or_init(|| SymbolTable::build(self.data(), &self.image))
+        self.symbols.get_or_init(|| {
+            let (data, image) = self.symbol_file();
+            SymbolTable::build(data, image)
+        })
+    }
+
+    /// The file that has the symbol table.
+    fn symbol_file(&self) -> (&[u8], &Image) {
+        match &self.symbol_image {
+            Some(image) => (self.source.data(), image),
+            None => (self.data(), &self.image),
+        }
     }
 
     pub(crate) fn symbol_named(&self, name: &str) -> Option<Symbol> {
-        self.symbols().named(self.data(), &self.image, name)
+        let (data, image) = self.symbol_file();
+        self.symbols().named(data, image, name)
     }
 
     pub(crate) fn symbol_at(&self, address: u32) -> Option<Symbol> {
-        self.symbols().at(self.data(), &self.image, address)
+        let (data, image) = self.symbol_file();
+        self.symbols().at(data, image, address)
     }
 
     /// Runs one building of types and keeps the problems it found.

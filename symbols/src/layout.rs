@@ -1,9 +1,6 @@
 //! What is loaded where: segments, sections, and the file's own bytes at an address.
 
-use object::LittleEndian;
-use object::elf::{NT_GNU_BUILD_ID, NoteHeader32};
-use object::pod::from_bytes;
-
+use crate::separate;
 use crate::symbols::Symbols;
 
 /// A part of the image that is put into memory.
@@ -92,12 +89,6 @@ impl Symbols {
 
     /// The linker's build id (`--build-id`), if the file has one.
     pub fn build_id(&self) -> Option<&[u8]> {
-        let section = self.inner.image.section(".note.gnu.build-id")?;
-        let note = self.inner.data().get(section.file.clone())?;
-        let (header, rest) = from_bytes::<NoteHeader32<LittleEndian>>(note).ok()?;
-        if header.n_type.get(LittleEndian) != NT_GNU_BUILD_ID {
-            return None;
-        }
-        rest.strip_prefix(b"GNU\0")?.get(..header.n_descsz.get(LittleEndian) as usize)
+        separate::build_id(self.inner.data(), &self.inner.image)
     }
 }

@@ -24,6 +24,7 @@
 #![deny(unsafe_code)]
 
 mod abbreviations;
+mod beside;
 mod bounds;
 mod builder;
 mod calls;
@@ -46,6 +47,7 @@ mod made;
 mod mapping;
 mod meaning;
 mod names;
+mod package;
 mod path;
 mod problem;
 mod ptype;
@@ -54,7 +56,10 @@ mod records;
 mod resolve;
 mod scan;
 mod sections;
+mod separate;
+mod source;
 mod spelling;
+mod split;
 mod storage;
 mod symbols;
 mod symtab;

@@ -135,7 +135,7 @@ fn root_strings<'a>(
     let Some(info) = view.units.get(index) else { return (None, None) };
     let root = DieId(info.start.saturating_add(unit.header.root_offset().0 as u32));
     let Some(root) = view.die(root) else { return (None, None) };
-    let string = |name| view.dwarf.attr_string(unit, root.attr(name)?).ok();
+    let string = |name| view.dwarf_of(index).attr_string(unit, root.attr(name)?).ok();
     (string(dw::DW_AT_comp_dir), string(dw::DW_AT_name))
 }
 

@@ -4,8 +4,11 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 use memmap2::Mmap;
+
+use crate::inner::Bytes;
 
 /// Maps a regular file. None for what has no fixed bytes to map: pipes, devices, empty files, and
 /// whatever else the system refuses.
@@ -20,6 +23,19 @@ pub(crate) fn map(file: &File) -> Option<Mmap> {
     // a value where it uses it, so that gives wrong answers. Compilers and linkers do neither: they
     // write a new file in the old one's place, which leaves the mapped one as it was.
     unsafe { Mmap::map(file) }.ok()
+}
+
+/// Opens another file that an ELF names, mapped or read; none if it is not there or is no regular file,
+/// which could keep us waiting or never end.
+pub(crate) fn open(path: &Path) -> Option<Bytes> {
+    if !std::fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let file = File::open(path).ok()?;
+    match map(&file) {
+        Some(mapping) => Some(Box::new(mapping)),
+        None => Some(Box::new(read(file).ok()?)),
+    }
 }
 
 /// Reads what cannot be mapped to its end.

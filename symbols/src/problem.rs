@@ -35,12 +35,28 @@ pub enum Problem {
         /// Why not.
         reason: String,
     },
-    /// A unit whose types are in another file (`-gsplit-dwarf`).
+    /// A unit whose types are in another file (`-gsplit-dwarf`), which could not be used.
     Split {
         /// Where the skeleton starts in `.debug_info`.
         offset: u64,
         /// The other file, as the compiler named it.
         file: String,
+        /// Why not; none if it was not looked for, because the ELF was loaded from bytes.
+        reason: Option<String>,
+    },
+    /// A file made to hold the debug information could not be used.
+    DebugFile {
+        /// The file.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
+    /// What was found in another file that is read along with this one.
+    Elsewhere {
+        /// The other file.
+        file: String,
+        /// What was found there.
+        problem: Box<Problem>,
     },
     /// A line table, or the rest of one, cannot be read.
     Lines {
@@ -84,9 +100,14 @@ impl fmt::Display for Problem {
                 write!(f, "segment at {address:#x}: the file lacks its last {missing} bytes")
             }
             Problem::Unit { offset, reason } => write!(f, "unit at {offset:#x}: {reason}"),
-            Problem::Split { offset, file } => {
-                write!(f, "unit at {offset:#x}: its debug information is in {file}")
+            Problem::Split { offset, file, reason } => {
+                write!(f, "unit at {offset:#x}: its debug information is in {file}")?;
+                reason.iter().try_for_each(|reason| write!(f, ", {reason}"))
             }
+            Problem::DebugFile { file, reason } => {
+                write!(f, "debug information in {file}: {reason}")
+            }
+            Problem::Elsewhere { file, problem } => write!(f, "{file}: {problem}"),
             Problem::Lines { offset, reason } => write!(f, "line table at {offset:#x}: {reason}"),
             Problem::CallFrames { section, offset, reason } => {
                 write!(f, "{section} entry at {offset:#x}: {reason}")

@@ -1,8 +1,7 @@
 //! The address ranges of an entry, read with checked arithmetic and a budget.
 
-use gimli::{AttributeValue, DwAt, Unit, constants as dw};
+use gimli::{AttributeValue, DwAt, Dwarf, Unit, constants as dw};
 
-use crate::die::View;
 use crate::sections::Slice;
 
 /// How many ranges one pass may read: entries can share one long list, and a hostile file does.
@@ -30,13 +29,13 @@ impl<'a> Code<'a> {
     /// Calls `each` with begin and end of every range that is not empty; false if the budget ran out.
     pub(crate) fn each(
         &self,
-        view: &View<'a>,
+        dwarf: &Dwarf<Slice<'a>>,
         unit: &Unit<Slice<'a>>,
         budget: &mut usize,
         mut each: impl FnMut(u32, u32),
     ) -> bool {
         if let Some(list) = self.list
-            && let Ok(Some(mut ranges)) = view.dwarf.attr_ranges(unit, list)
+            && let Ok(Some(mut ranges)) = dwarf.attr_ranges(unit, list)
         {
             while let Ok(Some(range)) = ranges.next() {
                 let Some(left) = budget.checked_sub(1) else { return false };
@@ -45,17 +44,17 @@ impl<'a> Code<'a> {
             }
             return true;
         }
-        if let Some((begin, end)) = self.single(view, unit) {
+        if let Some((begin, end)) = self.single(dwarf, unit) {
             give(begin, end, &mut each);
         }
         true
     }
 
-    fn single(&self, view: &View<'a>, unit: &Unit<Slice<'a>>) -> Option<(u64, u64)> {
-        let begin = view.dwarf.attr_address(unit, self.low?).ok()??;
+    fn single(&self, dwarf: &Dwarf<Slice<'a>>, unit: &Unit<Slice<'a>>) -> Option<(u64, u64)> {
+        let begin = dwarf.attr_address(unit, self.low?).ok()??;
         let end = match self.high? {
             AttributeValue::Udata(size) => begin.checked_add(size)?,
-            value => view.dwarf.attr_address(unit, value).ok()??,
+            value => dwarf.attr_address(unit, value).ok()??,
         };
         Some((begin, end))
     }

@@ -84,7 +84,7 @@ impl<'a> Scan<'_, 'a> {
             let attribute = raw.read_attribute(spec)?;
             match attribute.name() {
                 dw::DW_AT_name => {
-                    let name = self.view.dwarf.attr_string(unit, attribute.value()).ok();
+                    let name = self.view.dwarf_of(number).attr_string(unit, attribute.value()).ok();
                     found.name = name.filter(|n| !n.is_empty()).map(|name| hash(name.slice()));
                 }
                 dw::DW_AT_specification | dw::DW_AT_abstract_origin => {

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use gimli::{DwarfFileType, EndianSlice, LittleEndian, SectionId};
 
-use crate::image::Image;
+use crate::image::{Image, SectionInfo};
 use crate::problem::Problem;
 
 /// How all DWARF is read here: little-endian slices of the file.
@@ -29,15 +30,15 @@ const USED: [SectionId; 14] = [
     SectionId::EhFrame,
 ];
 
-/// One section: a part of the file, or bytes of its own.
-#[derive(Debug)]
-enum Part {
-    File(Range<usize>),
-    Own(Vec<u8>),
+/// One section: a range of the file, or of bytes of its own.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    own: Option<Arc<[u8]>>,
+    range: Range<usize>,
 }
 
 /// All debug sections of one file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DebugSections {
     parts: [Part; USED.len()],
 }
@@ -45,28 +46,43 @@ pub(crate) struct DebugSections {
 impl DebugSections {
     /// Finds the sections; one that cannot be had is empty, and a problem.
     pub(crate) fn load(data: &[u8], image: &Image, problems: &mut Vec<Problem>) -> DebugSections {
+        let find = |id: SectionId| image.section(id.name());
+        DebugSections { parts: USED.map(|id| part(data, find(id), problems)) }
+    }
+
+    /// Finds the sections of a `.dwo` or `.dwp` file. What a compiler put into groups, as it does with
+    /// type units, are several sections of one name, which are read as one.
+    pub(crate) fn split(data: &[u8], image: &Image, problems: &mut Vec<Problem>) -> DebugSections {
         let parts = USED.map(|id| {
-            let Some(section) = image.section(id.name()) else { return Part::File(0..0) };
-            match section.bytes(data) {
-                Ok(Cow::Borrowed(_)) => Part::File(section.file.clone()),
-                Ok(Cow::Owned(bytes)) => Part::Own(bytes),
-                Err(reason) => {
-                    problems.push(Problem::Section { name: section.name.clone(), reason });
-                    Part::File(0..0)
-                }
-            }
+            let Some(name) = id.dwo_name() else { return Part::default() };
+            let mut same = image.sections.iter().filter(|section| section.name == name);
+            let first = part(data, same.next(), problems);
+            let rest: Vec<Part> = same.map(|next| part(data, Some(next), problems)).collect();
+            if rest.is_empty() { first } else { joined(data, &first, &rest) }
         });
         DebugSections { parts }
+    }
+
+    /// The same sections cut to what one unit of a package contributed to each.
+    pub(crate) fn cut(&self, contributed: &[(SectionId, Range<usize>)]) -> DebugSections {
+        let mut cut = self.clone();
+        for (id, part) in USED.iter().zip(&mut cut.parts) {
+            // All units of a package share the strings.
+            if *id == SectionId::DebugStr {
+                continue;
+            }
+            let range = contributed.iter().find(|(of, _)| of == id);
+            let range = range.map_or(0..0, |(_, range)| range.clone());
+            let start = part.range.start.saturating_add(range.start).min(part.range.end);
+            part.range = start..start.saturating_add(range.len()).min(part.range.end);
+        }
+        cut
     }
 
     /// One section's bytes; empty where the file has none.
     pub(crate) fn bytes<'a>(&'a self, data: &'a [u8], id: SectionId) -> &'a [u8] {
         let place = USED.iter().position(|&used| used == id);
-        match place.and_then(|place| self.parts.get(place)) {
-            Some(Part::File(range)) => data.get(range.clone()).unwrap_or_default(),
-            Some(Part::Own(bytes)) => bytes,
-            None => &[],
-        }
+        place.and_then(|place| self.parts.get(place)).map_or(&[], |part| part.bytes(data))
     }
 
     /// All sections as gimli wants them; cheap enough to make for every question.
@@ -93,4 +109,36 @@ impl DebugSections {
             ..gimli::Dwarf::default()
         }
     }
+}
+
+impl Part {
+    fn bytes<'a>(&'a self, data: &'a [u8]) -> &'a [u8] {
+        self.own.as_deref().unwrap_or(data).get(self.range.clone()).unwrap_or_default()
+    }
+}
+
+fn part(data: &[u8], section: Option<&SectionInfo>, problems: &mut Vec<Problem>) -> Part {
+    let Some(section) = section else { return Part::default() };
+    match section.bytes(data) {
+        Ok(Cow::Borrowed(_)) => Part { own: None, range: section.file.clone() },
+        Ok(Cow::Owned(bytes)) => Part { range: 0..bytes.len(), own: Some(bytes.into()) },
+        Err(reason) => {
+            problems.push(Problem::Section { name: section.name.clone(), reason });
+            Part::default()
+        }
+    }
+}
+
+fn joined(data: &[u8], first: &Part, rest: &[Part]) -> Part {
+    /// Sections of a hostile file may all be the whole file.
+    const MAX_JOINED: usize = 256 << 20;
+    let mut bytes = first.bytes(data).to_vec();
+    for part in rest {
+        let next = part.bytes(data);
+        if bytes.len() + next.len() > MAX_JOINED.min(data.len()) {
+            break;
+        }
+        bytes.extend_from_slice(next);
+    }
+    Part { range: 0..bytes.len(), own: Some(bytes.into()) }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gimli::{AttributeValue, Expression, Operation, Register, Unit, constants as dw};
+use gimli::{AttributeValue, Dwarf, Expression, Operation, Register, Unit, constants as dw};
 
 use crate::builder::number;
 use crate::die::{Die, View};
@@ -73,18 +73,20 @@ pub(crate) fn storage(view: &View<'_>, die: &Die<'_>, ty: Option<&Type>) -> Opti
     }
     let unit = view.unit(die.unit)?;
     match die.attr(dw::DW_AT_location)? {
-        AttributeValue::Exprloc(expression) => Some(place(view, &unit, expression, ty)),
-        list => Some(moving(view, &unit, list, ty)),
+        AttributeValue::Exprloc(expression) => {
+            Some(place(view.dwarf_of(die.unit), &unit, expression, ty))
+        }
+        list => Some(moving(view.dwarf_of(die.unit), &unit, list, ty)),
     }
 }
 
 fn moving<'a>(
-    view: &View<'a>,
+    dwarf: &Dwarf<Slice<'a>>,
     unit: &Unit<Slice<'a>>,
     list: AttributeValue<Slice<'a>>,
     ty: Option<&Type>,
 ) -> Storage {
-    let Ok(Some(mut locations)) = view.dwarf.attr_locations(unit, list) else {
+    let Ok(Some(mut locations)) = dwarf.attr_locations(unit, list) else {
         return unreadable();
     };
     let mut ranges = Vec::new();
@@ -94,7 +96,7 @@ fn moving<'a>(
         }
         // A range without code says where an argument is at the very call.
         if entry.range.begin < entry.range.end {
-            let storage = place(view, unit, entry.data, ty);
+            let storage = place(dwarf, unit, entry.data, ty);
             ranges.push(Placed { begin: entry.range.begin, end: entry.range.end, storage });
         }
     }
@@ -103,7 +105,7 @@ fn moving<'a>(
 
 /// What a location says without knowing the value of any register.
 fn place(
-    view: &View<'_>,
+    dwarf: &Dwarf<Slice<'_>>,
     unit: &Unit<Slice<'_>>,
     expression: Expression<Slice<'_>>,
     ty: Option<&Type>,
@@ -116,7 +118,7 @@ fn place(
         (None, _) => Storage::gone(),
         (Some(Operation::Address { address }), None) => Storage::Address(address),
         (Some(Operation::AddressIndex { index }), None) => {
-            view.dwarf.address(unit, index).map_or_else(|_| unreadable(), Storage::Address)
+            dwarf.address(unit, index).map_or_else(|_| unreadable(), Storage::Address)
         }
         (Some(Operation::UnsignedConstant { value }), Some(Operation::StackValue)) => {
             Storage::Constant(to_bytes(value, size))
@@ -176,8 +178,10 @@ pub(crate) fn constant_bytes(
     let block = match value {
         AttributeValue::Block(block) => block,
         // A string constant of a character array: its bytes and the zero after them.
-        AttributeValue::String(_) | AttributeValue::DebugStrRef(_) => {
-            let text = view.dwarf.attr_string(&view.unit(die.unit)?, value).ok()?;
+        AttributeValue::String(_)
+        | AttributeValue::DebugStrRef(_)
+        | AttributeValue::DebugStrOffsetsIndex(_) => {
+            let text = view.dwarf_of(die.unit).attr_string(&view.unit(die.unit)?, value).ok()?;
             return Some(text.slice().iter().copied().take(MAX_CONSTANT).chain([0]).collect());
         }
         AttributeValue::Addr(address) => return Some(to_bytes(address, value_size(ty))),

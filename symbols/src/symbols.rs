@@ -6,11 +6,12 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
+use crate::beside::Beside;
 use crate::error::Error;
 use crate::field::{Field, Place};
 use crate::frames::{self, Location};
 use crate::index::Class;
-use crate::inner::Inner;
+use crate::inner::{Bytes, Inner};
 use crate::mapping;
 use crate::names::Name;
 use crate::path::{Steps, split_root};
@@ -33,7 +34,24 @@ impl Symbols {
         bytes: impl AsRef<[u8]> + Send + Sync + 'static,
         name: &str,
     ) -> Result<(Symbols, Vec<Problem>), Error> {
-        let inner = Inner::load(Box::new(bytes), name.to_owned())?;
+        Symbols::of(Inner::load(Box::new(bytes), name.to_owned(), None))
+    }
+
+    /// Like `load`, but the other files that the ELF names (`.dwo`, `.dwp`, debug links) are asked for
+    /// through `read`, around `path`; none where there is no such file.
+    pub fn load_with<B: AsRef<[u8]> + Send + Sync + 'static>(
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+        path: impl AsRef<Path>,
+        mut read: impl FnMut(&Path) -> Option<B>,
+    ) -> Result<(Symbols, Vec<Problem>), Error> {
+        let path = path.as_ref();
+        let mut open = |path: &Path| Some(Box::new(read(path)?) as Bytes);
+        let beside = Beside::new(path, &mut open);
+        Symbols::of(Inner::load(Box::new(bytes), path.display().to_string(), Some(beside)))
+    }
+
+    fn of(loaded: Result<Inner, Error>) -> Result<(Symbols, Vec<Problem>), Error> {
+        let inner = loaded?;
         let problems = inner.problems();
         Ok((Symbols { inner: Arc::new(inner) }, problems))
     }
@@ -42,16 +60,23 @@ impl Symbols {
     /// a mapped file is looked at it may be replaced or deleted, as linkers do, but not shortened in
     /// place: reading what was cut off ends the process with SIGBUS. Where that can happen, read the
     /// file and give its bytes to `load`.
+    ///
+    /// Debug information in other files is read along: units in `.dwo` files or a `.dwp` beside the
+    /// file, and all of it from the file that `.gnu_debuglink` or the build id leads to, beside the
+    /// file or in `.debug` there.
     pub fn open(path: impl AsRef<Path>) -> Result<(Symbols, Vec<Problem>), Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
         let unreadable =
             |error: io::Error| Error::Unreadable { path: name.clone(), reason: error.to_string() };
         let file = File::open(path).map_err(unreadable)?;
-        match mapping::map(&file) {
-            Some(mapping) => Symbols::load(mapping, &name),
-            None => Symbols::load(mapping::read(file).map_err(unreadable)?, &name),
-        }
+        let bytes: Bytes = match mapping::map(&file) {
+            Some(mapping) => Box::new(mapping),
+            None => Box::new(mapping::read(file).map_err(unreadable)?),
+        };
+        let mut open = mapping::open;
+        let beside = Beside::new(path, &mut open);
+        Symbols::of(Inner::load(bytes, name, Some(beside)))
     }
 
     /// The name given when the file was loaded.

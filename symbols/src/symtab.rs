@@ -10,7 +10,6 @@ use object::read::elf::Sym;
 use crate::demangle::demangle;
 use crate::image::Image;
 use crate::names::hash;
-use crate::problem::Problem;
 
 const LE: LittleEndian = LittleEndian;
 
@@ -100,11 +99,9 @@ impl SymbolTable {
         built
     }
 
-    /// Says so where there is nothing to build from.
-    pub(crate) fn check(image: &Image, problems: &mut Vec<Problem>) {
-        if !image.sections.iter().any(|s| s.kind == elf::SHT_SYMTAB.0) {
-            problems.push(Problem::NoSymbols);
-        }
+    /// Whether there is anything to build from.
+    pub(crate) fn is_in(image: &Image) -> bool {
+        image.sections.iter().any(|s| s.kind == elf::SHT_SYMTAB.0)
     }
 
     fn entries<'a>(&self, data: &'a [u8]) -> &'a [Sym32<LittleEndian>] {

@@ -1,5 +1,8 @@
 //! The table of DWARF units: where each is and how to read it, without borrowing from the file.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use gimli::{
@@ -16,8 +19,9 @@ use crate::sections::Slice;
 /// More units than this are not believed.
 const MAX_UNITS: usize = 1 << 16;
 
-/// Where an entry is: its offset in `.debug_info`, or, past that section's end, in `.debug_types`.
-/// (32 bits are enough: a 32-bit ELF has no larger section.)
+/// Where an entry is: its offset in `.debug_info`, or, past that section's end, in `.debug_types`, or,
+/// past that one's end, in the same sections of the next source. (32 bits are enough: a 32-bit ELF has
+/// no larger section, and sources that do not fit are left out.)
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct DieId(pub(crate) u32);
 
@@ -28,6 +32,10 @@ pub(crate) struct UnitInfo {
     pub(crate) start: u32,
     /// First byte after it.
     pub(crate) end: u32,
+    /// Which file it is in: 0 is the ELF itself, the others are counted as in `View`.
+    pub(crate) source: usize,
+    /// Where the numbering of that source starts.
+    pub(crate) base: u32,
     encoding: Encoding,
     length: usize,
     kind: UnitType<usize>,
@@ -41,6 +49,8 @@ pub(crate) struct UnitInfo {
     loclists_base: DebugLocListsBase<usize>,
     rnglists_base: DebugRngListsBase<usize>,
     low_pc: u64,
+    /// What a skeleton and the unit that it stands for have in common.
+    pub(crate) dwo_id: Option<u64>,
     /// The unit's line table.
     pub(crate) lines: Option<DebugLineOffset<usize>>,
 }
@@ -79,6 +89,15 @@ impl UnitInfo {
         }
     }
 
+    /// Takes over from the skeleton what a unit in another file leaves to it.
+    pub(crate) fn complete(&mut self, skeleton: &UnitInfo) {
+        self.low_pc = skeleton.low_pc;
+        self.addr_base = skeleton.addr_base;
+        if self.encoding.version < 5 {
+            self.rnglists_base = skeleton.rnglists_base;
+        }
+    }
+
     /// The unit's abbreviation table and its offset.
     pub(crate) fn abbreviations(&self) -> (usize, Arc<Abbreviations>) {
         (self.abbreviations_at, Arc::clone(&self.abbreviations))
@@ -96,16 +115,39 @@ impl UnitInfo {
     }
 }
 
+/// What a skeleton says of the unit that it stands for, which is in another file.
+#[derive(Debug)]
+pub(crate) struct Skeleton {
+    /// Index of the skeleton into the unit table.
+    pub(crate) unit: usize,
+    pub(crate) start: u32,
+    pub(crate) id: Option<u64>,
+    pub(crate) file: PathBuf,
+    pub(crate) directory: Option<PathBuf>,
+}
+
+/// The units of one source.
+pub(crate) struct Found {
+    pub(crate) units: Vec<UnitInfo>,
+    pub(crate) skeletons: Vec<Skeleton>,
+}
+
 /// Reads all unit headers and their first entries.
-pub(crate) fn read(dwarf: &gimli::Dwarf<Slice<'_>>, problems: &mut Vec<Problem>) -> Vec<UnitInfo> {
+pub(crate) fn read(
+    dwarf: &gimli::Dwarf<Slice<'_>>,
+    source: usize,
+    first: u32,
+    problems: &mut Vec<Problem>,
+) -> Found {
     let headers = headers(dwarf, problems);
     let offsets = headers.iter().map(|header| header.debug_abbrev_offset().0).collect();
     let tables = abbreviations::read(dwarf, offsets);
     let info_length = dwarf.debug_info.reader().len();
-    let mut units = Vec::with_capacity(headers.len());
+    let mut found = Found { units: Vec::with_capacity(headers.len()), skeletons: Vec::new() };
     for header in headers {
         let base = if header.section() == SectionId::DebugTypes { info_length } else { 0 };
         let offset = (base + header.offset().0) as u64;
+        let place = Place { source, first, base };
         let table = match tables.get(&header.debug_abbrev_offset().0) {
             Some(Ok(table)) => Arc::clone(table),
             Some(Err(reason)) => {
@@ -114,12 +156,16 @@ pub(crate) fn read(dwarf: &gimli::Dwarf<Slice<'_>>, problems: &mut Vec<Problem>)
             }
             None => continue,
         };
-        match unit(dwarf, &header, base, table, problems) {
-            Ok(unit) => units.push(unit),
+        match unit(dwarf, &header, place, table) {
+            Ok((unit, skeleton)) => {
+                let number = found.units.len();
+                found.units.push(unit);
+                found.skeletons.extend(skeleton.map(|s| Skeleton { unit: number, ..s }));
+            }
             Err(reason) => problems.push(Problem::Unit { offset, reason }),
         }
     }
-    units
+    found
 }
 
 fn headers<'a>(
@@ -161,23 +207,35 @@ fn end_of(header: &UnitHeader<Slice<'_>>) -> usize {
     header.offset().0.saturating_add(header.length_including_self())
 }
 
+/// Where the numbering of a source starts, and of a section in it.
+#[derive(Clone, Copy)]
+struct Place {
+    source: usize,
+    first: u32,
+    base: usize,
+}
+
 fn unit<'a>(
     dwarf: &gimli::Dwarf<Slice<'a>>,
     header: &UnitHeader<Slice<'a>>,
-    base: usize,
+    place: Place,
     abbreviations: Arc<Abbreviations>,
-    problems: &mut Vec<Problem>,
-) -> Result<UnitInfo, String> {
+) -> Result<(UnitInfo, Option<Skeleton>), String> {
     let encoding = header.encoding();
     if encoding.address_size != 4 {
         return Err(format!("addresses of {} bytes, not 4", encoding.address_size));
     }
-    let outside = |_| "lies outside a 32-bit file".to_owned();
-    let start = u32::try_from(base + header.offset().0).map_err(outside)?;
-    let end = u32::try_from(base + end_of(header)).map_err(outside)?;
+    let number = |offset: usize| {
+        let offset = u32::try_from(place.base.saturating_add(offset)).ok();
+        let number = offset.and_then(|offset| place.first.checked_add(offset));
+        number.ok_or_else(|| "lies outside a 32-bit file".to_owned())
+    };
+    let kind = dwarf.file_type;
     let mut unit = UnitInfo {
-        start,
-        end,
+        start: number(header.offset().0)?,
+        end: number(end_of(header))?,
+        source: place.source,
+        base: place.first,
         encoding,
         length: header.unit_length(),
         kind: header.type_(),
@@ -186,36 +244,27 @@ fn unit<'a>(
         header_size: header.size_of_header(),
         abbreviations,
         abbreviations_at: header.debug_abbrev_offset().0,
-        str_offsets_base: DebugStrOffsetsBase::default_for_encoding_and_file(
-            encoding,
-            DwarfFileType::Main,
-        ),
+        str_offsets_base: DebugStrOffsetsBase::default_for_encoding_and_file(encoding, kind),
         addr_base: DebugAddrBase(0),
-        loclists_base: DebugLocListsBase::default_for_encoding_and_file(
-            encoding,
-            DwarfFileType::Main,
-        ),
-        rnglists_base: DebugRngListsBase::default_for_encoding_and_file(
-            encoding,
-            DwarfFileType::Main,
-        ),
+        loclists_base: DebugLocListsBase::default_for_encoding_and_file(encoding, kind),
+        rnglists_base: DebugRngListsBase::default_for_encoding_and_file(encoding, kind),
         low_pc: 0,
+        dwo_id: match header.type_() {
+            UnitType::Skeleton(id) | UnitType::SplitCompilation(id) => Some(id.0),
+            _ => None,
+        },
         lines: None,
     };
-    root(dwarf, &mut unit, problems).map_err(|error| error.to_string())?;
-    Ok(unit)
+    let skeleton = root(dwarf, &mut unit).map_err(|error| error.to_string())?;
+    Ok((unit, skeleton))
 }
 
 /// Takes the bases from the unit's first entry; the rest of the unit cannot be read without them.
-fn root(
-    dwarf: &gimli::Dwarf<Slice<'_>>,
-    info: &mut UnitInfo,
-    problems: &mut Vec<Problem>,
-) -> gimli::Result<()> {
+fn root(dwarf: &gimli::Dwarf<Slice<'_>>, info: &mut UnitInfo) -> gimli::Result<Option<Skeleton>> {
     let unit = info.unit(dwarf);
     let root = unit.entry(unit.header.root_offset())?;
     let mut low_pc = None;
-    let mut split = None;
+    let (mut file, mut directory) = (None, None);
     for attribute in root.attrs() {
         match (attribute.name(), attribute.value()) {
             (dw::DW_AT_stmt_list, AttributeValue::DebugLineRef(at)) => info.lines = Some(at),
@@ -233,18 +282,33 @@ fn root(
                 dw::DW_AT_rnglists_base | dw::DW_AT_GNU_ranges_base,
                 AttributeValue::DebugRngListsBase(base),
             ) => info.rnglists_base = base,
+            (dw::DW_AT_GNU_dwo_id, AttributeValue::DwoId(id)) => info.dwo_id = Some(id.0),
             (dw::DW_AT_low_pc, value) => low_pc = Some(value),
-            (dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name, value) => split = Some(value),
+            (dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name, value) => file = Some(value),
+            (dw::DW_AT_comp_dir, value) => directory = Some(value),
             _ => {}
         }
     }
     let unit = info.unit(dwarf);
+    // The addresses of a unit in another file stand in this one: `complete` tells where.
+    if dwarf.file_type == DwarfFileType::Dwo {
+        info.lines = None;
+        return Ok(None);
+    }
     if let Some(value) = low_pc {
         info.low_pc = dwarf.attr_address(&unit, value)?.unwrap_or(0);
     }
-    if let Some(value) = split {
-        let file = dwarf.attr_string(&unit, value)?.to_string_lossy().into_owned();
-        problems.push(Problem::Split { offset: u64::from(info.start), file });
-    }
-    Ok(())
+    let Some(file) = file else { return Ok(None) };
+    let path = |value| Ok::<_, gimli::Error>(path_of(&dwarf.attr_string(&unit, value)?));
+    Ok(Some(Skeleton {
+        unit: 0,
+        start: info.start,
+        id: info.dwo_id,
+        file: path(file)?,
+        directory: directory.map(path).transpose()?,
+    }))
+}
+
+fn path_of(text: &Slice<'_>) -> PathBuf {
+    OsStr::from_bytes(text.slice()).into()
 }

@@ -65,7 +65,10 @@ fn what_is_missing_is_a_problem_and_the_rest_works() {
 
     let (_, problems) = Symbols::open(data().join("types-split.elf")).unwrap();
     let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    assert_eq!(text, ["unit at 0x0: its debug information is in types-split.other.dwo"]);
+    assert_eq!(
+        text,
+        ["unit at 0x0: its debug information is in types-split.other.dwo, which is not there"]
+    );
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! DWARF packages (`.dwp`): the units of many `.dwo` files in one, found by their ids.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use gimli::{DebugCuIndex, DebugTuIndex, EndianSlice, LittleEndian, SectionId, UnitIndex};
+
+use crate::beside::Beside;
+use crate::image::Image;
+use crate::inner::Bytes;
+use crate::problem::Problem;
+use crate::sections::{DebugSections, Slice};
+use crate::source::Source;
+
+/// One open package.
+pub(crate) struct Package {
+    name: String,
+    bytes: Arc<Bytes>,
+    image: Image,
+    sections: DebugSections,
+    /// Whether a unit was found in it: only then its types are wanted.
+    used: bool,
+}
+
+impl Package {
+    /// The package of an ELF, which is its name with `.dwp` at the end; one that cannot be read is a
+    /// problem.
+    pub(crate) fn beside(beside: &mut Beside<'_>, problems: &mut Vec<Problem>) -> Option<Package> {
+        let path = beside.with(".dwp");
+        let bytes = beside.open(&path)?;
+        let name = path.display().to_string();
+        match Package::new(name.clone(), bytes) {
+            Ok(package) => Some(package),
+            Err(reason) => {
+                problems.push(Problem::DebugFile { file: name, reason });
+                None
+            }
+        }
+    }
+
+    fn new(name: String, bytes: Bytes) -> Result<Package, String> {
+        let data = (*bytes).as_ref();
+        let mut problems = Vec::new();
+        let image = Image::parse(data, &mut problems).map_err(|error| error.to_string())?;
+        problems.clear();
+        let sections = DebugSections::split(data, &image, &mut problems);
+        if let Some(problem) = problems.first() {
+            return Err(problem.to_string());
+        }
+        let package = Package { name, bytes: Arc::new(bytes), image, sections, used: false };
+        DebugCuIndex::from(package.section(".debug_cu_index"))
+            .index()
+            .map_err(|error| format!(".debug_cu_index: {error}"))?;
+        Ok(package)
+    }
+
+    fn section(&self, name: &str) -> Slice<'_> {
+        let data = (**self.bytes).as_ref();
+        let section = self.image.section(name).and_then(|section| data.get(section.file.clone()));
+        EndianSlice::new(section.unwrap_or_default(), LittleEndian)
+    }
+
+    /// The unit of that id.
+    pub(crate) fn unit(&mut self, id: u64) -> Option<Source> {
+        let index = DebugCuIndex::from(self.section(".debug_cu_index")).index().ok()?;
+        let source = self.row(&index, index.find(id)?)?;
+        self.used = true;
+        Some(source)
+    }
+
+    /// All type units, if any unit of the package was used.
+    pub(crate) fn types(self) -> Vec<Source> {
+        let index = DebugTuIndex::from(self.section(".debug_tu_index")).index();
+        let Some(index) = index.ok().filter(|_| self.used) else { return Vec::new() };
+        (1..=index.unit_count()).map_while(|row| self.row(&index, row)).collect()
+    }
+
+    fn row(&self, index: &UnitIndex<Slice<'_>>, row: u32) -> Option<Source> {
+        let sections = index.sections(row).ok()?;
+        let contributed: Vec<(SectionId, Range<usize>)> = sections
+            .map(|part| {
+                let start = part.offset as usize;
+                (part.section.section_id(), start..start.saturating_add(part.size as usize))
+            })
+            .collect();
+        let sections = self.sections.cut(&contributed);
+        Some(Source::new(self.name.clone(), Arc::clone(&self.bytes), sections))
+    }
+}

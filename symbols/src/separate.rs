@@ -1,0 +1,150 @@
+//! Debug information in a file of its own, as `objcopy --only-keep-debug` makes it: found by
+//! `.gnu_debuglink`, which has its checksum, or by the build id, which both files share.
+
+use std::path::{Path, PathBuf};
+
+use object::LittleEndian;
+use object::elf::{NT_GNU_BUILD_ID, NoteHeader32};
+use object::pod::from_bytes;
+
+use crate::beside::Beside;
+use crate::image::Image;
+use crate::inner::Bytes;
+use crate::problem::Problem;
+
+/// A file that holds the debug information of another.
+pub(crate) struct Separate {
+    pub(crate) name: String,
+    pub(crate) bytes: Bytes,
+    pub(crate) image: Image,
+}
+
+/// Looks for the debug information of a file that has none. That it was named and not found, or does
+/// not fit, is a problem.
+pub(crate) fn find(
+    data: &[u8],
+    image: &Image,
+    beside: &mut Beside<'_>,
+    problems: &mut Vec<Problem>,
+) -> Option<Separate> {
+    let id = build_id(data, image);
+    let link = link(data, image);
+    let mut refused = None;
+    if let Some((name, checksum)) = &link {
+        let places = [beside.in_folder(name), beside.in_folder(".debug").join(name)];
+        for path in places {
+            match open(&path, beside, |bytes, _| checksum32(bytes) == *checksum) {
+                Some(Ok(found)) => return Some(found),
+                Some(Err(problem)) => refused = refused.or(Some(problem)),
+                None => {}
+            }
+        }
+    }
+    if let Some(id) = id {
+        for path in by_build_id(id, beside) {
+            match open(&path, beside, |bytes, image| build_id(bytes, image) == Some(id)) {
+                Some(Ok(found)) => return Some(found),
+                Some(Err(problem)) => refused = refused.or(Some(problem)),
+                None => {}
+            }
+        }
+    }
+    let missing = link.map(|(file, _)| Problem::DebugFile {
+        file,
+        reason: "neither beside the file nor in .debug there".to_owned(),
+    });
+    problems.push(refused.or(missing).unwrap_or(Problem::NoDebugInfo));
+    None
+}
+
+/// Where a file of that build id may be.
+fn by_build_id(id: &[u8], beside: &Beside<'_>) -> Vec<PathBuf> {
+    let hex = id.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    let mut places = Vec::new();
+    if let Some((start, end)) = hex.split_at_checked(2) {
+        let end = format!(".build-id/{start}/{end}.debug");
+        places.extend([beside.in_folder(&end), beside.in_folder(".debug").join(&end)]);
+    }
+    if let Some(name) = beside.name() {
+        let name = format!("{name}.debug");
+        places.extend([beside.in_folder(&name), beside.in_folder(".debug").join(&name)]);
+    }
+    places
+}
+
+/// Opens a file if it is there, and refuses it if it is not of the same build or has nothing either.
+fn open(
+    path: &Path,
+    beside: &mut Beside<'_>,
+    fits: impl Fn(&[u8], &Image) -> bool,
+) -> Option<Result<Separate, Problem>> {
+    let bytes = beside.open(path)?;
+    let name = path.display().to_string();
+    let refused = |reason: String| Problem::DebugFile { file: name.clone(), reason };
+    let checked = Image::parse((*bytes).as_ref(), &mut Vec::new());
+    Some(match checked {
+        Err(error) => Err(refused(error.to_string())),
+        Ok(image) if !fits((*bytes).as_ref(), &image) => {
+            Err(refused("not of the same build".to_owned()))
+        }
+        Ok(image) if image.section(".debug_info").is_none() => {
+            Err(refused("has no debug information either".to_owned()))
+        }
+        Ok(image) => Ok(Separate { name, bytes, image }),
+    })
+}
+
+/// The file name and checksum in `.gnu_debuglink`.
+fn link(data: &[u8], image: &Image) -> Option<(String, u32)> {
+    let section = image.section(".gnu_debuglink")?.bytes(data).ok()?;
+    let end = section.iter().position(|&byte| byte == 0)?;
+    let name = std::str::from_utf8(section.get(..end)?).ok()?;
+    let at = (end + 1).next_multiple_of(4);
+    let checksum = section.get(at..at + 4)?.try_into().ok()?;
+    // Only a name is meant: a path would lead anywhere.
+    let plain = !name.is_empty() && !name.contains('/');
+    plain.then(|| (name.to_owned(), u32::from_le_bytes(checksum)))
+}
+
+/// The linker's build id (`--build-id`).
+pub(crate) fn build_id<'a>(data: &'a [u8], image: &Image) -> Option<&'a [u8]> {
+    let section = image.section(".note.gnu.build-id")?;
+    let note = data.get(section.file.clone())?;
+    let (header, rest) = from_bytes::<NoteHeader32<LittleEndian>>(note).ok()?;
+    if header.n_type.get(LittleEndian) != NT_GNU_BUILD_ID {
+        return None;
+    }
+    rest.strip_prefix(b"GNU\0")?.get(..header.n_descsz.get(LittleEndian) as usize)
+}
+
+/// CRC-32 as zlib and `objcopy --add-gnu-debuglink` count it.
+fn checksum32(bytes: &[u8]) -> u32 {
+    const TABLE: [u32; 256] = {
+        let mut table = [0; 256];
+        let mut at = 0;
+        while at < 256 {
+            let mut value = at as u32;
+            let mut bit = 0;
+            while bit < 8 {
+                value = if value & 1 == 1 { value >> 1 ^ 0xedb8_8320 } else { value >> 1 };
+                bit += 1;
+            }
+            table[at] = value;
+            at += 1;
+        }
+        table
+    };
+    let step = |sum: u32, &byte: &u8| {
+        let at = (sum as u8 ^ byte) as usize;
+        TABLE.get(at).copied().unwrap_or_default() ^ sum >> 8
+    };
+    !bytes.iter().fold(!0, step)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_checksum_is_the_known_one() {
+        assert_eq!(super::checksum32(b"123456789"), 0xcbf4_3926);
+    }
+}

@@ -1,0 +1,231 @@
+//! Debug information in other files: `.dwo`, `.dwp` and what `.gnu_debuglink` leads to.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use symbols::{Problem, Symbols};
+
+fn images() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/cases/images")
+}
+
+fn image(name: &str) -> Vec<u8> {
+    std::fs::read(images().join(name)).unwrap()
+}
+
+/// The file with other files beside it, and what is said of them.
+fn beside(name: &str, files: &[(&str, Vec<u8>)]) -> (Symbols, Vec<String>) {
+    let files: HashMap<PathBuf, Vec<u8>> =
+        files.iter().map(|(name, bytes)| (Path::new("/here").join(name), bytes.clone())).collect();
+    let path = Path::new("/here").join(name);
+    let read = |path: &Path| files.get(path).cloned();
+    let (symbols, problems) = Symbols::load_with(image(name), path, read).unwrap();
+    (symbols, problems.iter().map(Problem::to_string).collect())
+}
+
+#[track_caller]
+fn answers_like_the_whole_file(symbols: &Symbols) {
+    let (whole, _) = Symbols::open(images().join("types.elf")).unwrap();
+    assert_eq!(symbols.type_names(), whole.type_names());
+    for name in whole.type_names() {
+        let text = |symbols: &Symbols| symbols.type_named(&name).map(|ty| ty.layout_text());
+        assert_eq!(text(symbols), text(&whole), "{name}");
+    }
+    assert_eq!(symbols.variable_names(), whole.variable_names());
+    for name in whole.variable_names() {
+        let (ours, theirs) = (symbols.variable(&name).unwrap(), whole.variable(&name).unwrap());
+        let place = |storage: &symbols::Storage| match storage {
+            // Code of other flags puts variables elsewhere.
+            symbols::Storage::Address(_) => "at an address".to_owned(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(place(&ours.storage), place(&theirs.storage), "{name}");
+    }
+    assert_eq!(symbols.problems(), []);
+}
+
+#[test]
+fn units_in_dwo_files_are_read() {
+    for name in ["types-split4", "types-split5", "types-split5-units"] {
+        let (symbols, problems) = Symbols::open(images().join(format!("{name}.elf"))).unwrap();
+        assert_eq!(problems, [], "{name}");
+        answers_like_the_whole_file(&symbols);
+    }
+}
+
+#[test]
+fn lines_of_split_units_are_in_the_file_itself() {
+    for name in ["frames-split4.elf", "frames-split5.elf"] {
+        let (symbols, problems) = Symbols::open(images().join(name)).unwrap();
+        assert_eq!(problems, []);
+        let start = symbols.symbol("start").unwrap().address;
+        let frames = symbols.frames_at(start);
+        assert_eq!(frames.last().unwrap().function.as_deref(), Some("start"), "{name}");
+        assert!(frames[0].file.as_deref().unwrap().ends_with("frames.cpp"), "{name}");
+    }
+}
+
+#[test]
+fn a_dwo_that_is_missing_or_does_not_fit_is_a_problem() {
+    let own = image("types-split5.types.dwo");
+    let other = image("types-split5.other.dwo");
+    let said = |types: Option<Vec<u8>>| {
+        let mut files = vec![("types-split5.other.dwo", other.clone())];
+        files.extend(types.map(|bytes| ("types-split5.types.dwo", bytes)));
+        let (symbols, problems) = beside("types-split5.elf", &files);
+        assert!(symbols.type_named("hidden_t").is_some(), "the other unit still answers");
+        problems.join("; ")
+    };
+    assert_eq!(said(Some(own.clone())), "");
+    let start = "unit at 0x0: its debug information is in types-split5.types.dwo, ";
+    assert_eq!(said(None), format!("{start}which is not there"));
+    assert_eq!(
+        said(Some(b"text".to_vec())),
+        format!("{start}but not an ELF file: starts with 74 65 78 74")
+    );
+    let wrong = said(Some(other.clone()));
+    assert!(wrong.starts_with(&format!("{start}which has the id 0x")), "{wrong}");
+    assert!(wrong.contains(", not 0x"), "{wrong}");
+    let cut = said(Some(own[..own.len() - 1].to_vec()));
+    assert!(cut.starts_with(&format!("{start}but truncated: section headers")), "{cut}");
+
+    let (_, problems) = Symbols::load(image("types-split5.elf"), "from bytes").unwrap();
+    assert_eq!(problems[0].to_string(), start.trim_end_matches(", "));
+}
+
+#[test]
+fn a_separate_debug_file_is_found_and_checked() {
+    let (symbols, problems) = Symbols::open(images().join("types-linked.elf")).unwrap();
+    assert_eq!(problems, []);
+    answers_like_the_whole_file(&symbols);
+    assert!(symbols.symbol_at(symbols.entry()).is_some());
+
+    let debug = image("types-linked.debug");
+    let (symbols, said) =
+        beside("types-linked.elf", &[(".debug/types-linked.debug", debug.clone())]);
+    assert_eq!(said, Vec::<String>::new());
+    answers_like_the_whole_file(&symbols);
+
+    let missing =
+        "debug information in types-linked.debug: neither beside the file nor in .debug there";
+    assert_eq!(beside("types-linked.elf", &[]).1, [missing]);
+    let mut other = debug;
+    *other.last_mut().unwrap() ^= 1;
+    let (symbols, said) = beside("types-linked.elf", &[("types-linked.debug", other)]);
+    assert_eq!(said, ["debug information in /here/types-linked.debug: not of the same build"]);
+    assert!(symbols.type_named("big_t").is_none());
+}
+
+/// A section to be written: name and bytes.
+type Part = (String, Vec<u8>);
+
+/// The `.dwo` sections of a file.
+fn parts(file: &[u8]) -> Vec<Part> {
+    let half = |at: usize| usize::from(u16::from_le_bytes(file[at..at + 2].try_into().unwrap()));
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
+    let header = |index: usize| word(0x20) + 40 * index;
+    let names = word(header(half(0x32)) + 16);
+    let found = (1..half(0x30)).map(|index| {
+        let (name, at) = (names + word(header(index)), word(header(index) + 16));
+        let end = file[name..].iter().position(|&byte| byte == 0).unwrap();
+        let name = String::from_utf8(file[name..name + end].to_vec()).unwrap();
+        (name, file[at..at + word(header(index) + 20)].to_vec())
+    });
+    found.filter(|(name, _)| name.ends_with(".dwo")).collect()
+}
+
+fn elf(parts: &[Part]) -> Vec<u8> {
+    let (mut names, mut body, mut headers) = (vec![0u8], Vec::<u8>::new(), vec![0u32; 10]);
+    let strings = parts.iter().cloned().chain([(".shstrtab".to_owned(), Vec::new())]);
+    for (name, mut bytes) in strings {
+        let (name_at, at) = (names.len() as u32, 52 + body.len() as u32);
+        names.extend([name.as_bytes(), b"\0"].concat());
+        let last = name == ".shstrtab";
+        if last {
+            bytes.clone_from(&names);
+        }
+        let kind = if last { 3 } else { 1 };
+        headers.extend([name_at, kind, 0, 0, at, bytes.len() as u32, 0, 0, 1, 0]);
+        body.extend(bytes);
+    }
+    let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\xf3\0".to_vec();
+    for word in [1, 0, 0, 52 + body.len() as u32, 0] {
+        file.extend(u32::to_le_bytes(word));
+    }
+    for half in [52, 32, 0, 40, parts.len() + 2, parts.len() + 1] {
+        file.extend((half as u16).to_le_bytes());
+    }
+    file.extend(body);
+    file.extend(headers.into_iter().flat_map(u32::to_le_bytes));
+    file
+}
+
+/// A version 5 package of whole `.dwo` files with one unit each, as DWARF 5 7.3.5 lays it out.
+fn package(units: &[Vec<u8>]) -> Vec<u8> {
+    const KINDS: [(u32, &str); 6] = [
+        (1, ".debug_info.dwo"),
+        (3, ".debug_abbrev.dwo"),
+        (4, ".debug_line.dwo"),
+        (5, ".debug_loclists.dwo"),
+        (6, ".debug_str_offsets.dwo"),
+        (8, ".debug_rnglists.dwo"),
+    ];
+    let mut merged: Vec<Part> =
+        KINDS.iter().map(|(_, name)| ((*name).to_owned(), vec![])).collect();
+    let mut strings = Vec::new();
+    let (mut ids, mut offsets, mut sizes) = (Vec::new(), Vec::<u32>::new(), Vec::<u32>::new());
+    for unit in units {
+        let mut parts: HashMap<String, Vec<u8>> = parts(unit).into_iter().collect();
+        let base = strings.len() as u32;
+        strings.extend(parts.remove(".debug_str.dwo").unwrap());
+        for offset in parts.get_mut(".debug_str_offsets.dwo").unwrap()[8..].chunks_exact_mut(4) {
+            let moved = u32::from_le_bytes(offset.try_into().unwrap()) + base;
+            offset.copy_from_slice(&moved.to_le_bytes());
+        }
+        ids.push(u64::from_le_bytes(parts[".debug_info.dwo"][12..20].try_into().unwrap()));
+        for (name, all) in &mut merged {
+            let bytes = parts.remove(name).unwrap_or_default();
+            offsets.push(all.len() as u32);
+            sizes.push(bytes.len() as u32);
+            all.extend(bytes);
+        }
+    }
+    let slots = (units.len() * 2).next_power_of_two();
+    let (mut hashes, mut rows) = (vec![0u64; slots], vec![0u32; slots]);
+    for (row, &id) in ids.iter().enumerate() {
+        let (mask, step) = (slots as u64 - 1, (id >> 32) & (slots as u64 - 1) | 1);
+        let slot =
+            (0..).map(|n| ((id & mask) + n * step & mask) as usize).find(|&at| rows[at] == 0);
+        (hashes[slot.unwrap()], rows[slot.unwrap()]) = (id, row as u32 + 1);
+    }
+    let words = [5, KINDS.len() as u32, units.len() as u32, slots as u32];
+    let mut index: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+    index.extend(hashes.into_iter().flat_map(u64::to_le_bytes));
+    let tables = rows.into_iter().chain(KINDS.map(|(kind, _)| kind)).chain(offsets).chain(sizes);
+    index.extend(tables.flat_map(u32::to_le_bytes));
+    merged.push((".debug_str.dwo".to_owned(), strings));
+    merged.push((".debug_cu_index".to_owned(), index));
+    elf(&merged)
+}
+
+#[test]
+fn a_package_has_the_units_of_many_files() {
+    let units = [image("types-split5.other.dwo"), image("types-split5.types.dwo")];
+    let whole = package(&units);
+    let (symbols, said) = beside("types-split5.elf", &[("types-split5.elf.dwp", whole.clone())]);
+    assert_eq!(said, Vec::<String>::new());
+    answers_like_the_whole_file(&symbols);
+
+    let (_, said) = beside("types-split5.elf", &[("types-split5.elf.dwp", package(&units[..1]))]);
+    assert_eq!(
+        said,
+        ["unit at 0x0: its debug information is in types-split5.types.dwo, which is not there"]
+    );
+    for cut in (0..whole.len()).step_by(97) {
+        let (symbols, _) =
+            beside("types-split5.elf", &[("types-split5.elf.dwp", whole[..cut].to_vec())]);
+        let _ = symbols.type_names();
+    }
+}
