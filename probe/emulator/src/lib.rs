@@ -72,6 +72,7 @@ pub mod timing;
 mod tlb;
 mod traffic;
 mod txq;
+mod view;
 
 pub use condition::{Actor, Condition};
 pub use config::{
@@ -82,3 +83,4 @@ pub use endpoint::HostMemory;
 pub use journal::{Deed, Entry, Journal};
 pub use mesh::Mesh;
 pub use timing::Timing;
+pub use view::HartView;

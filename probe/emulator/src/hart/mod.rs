@@ -10,13 +10,13 @@
 //! **Sleep.** A hart that repeats a loop without effect is not executed. No byte and no cycle depends on it.
 
 mod burst;
-mod core;
+pub(crate) mod core;
 pub(crate) mod decode;
 mod group;
 mod record;
 mod schedule;
 mod search;
-mod sleep;
+pub(crate) mod sleep;
 mod step;
 mod stride;
 #[cfg(test)]

@@ -1,0 +1,91 @@
+//! A hart as a debugger would see it: looked at in this process, without an access, and without any effect.
+
+use crate::chip::Unit;
+use crate::hart::core::Hart;
+use crate::hart::sleep::{FIRST_LOCAL, Mode};
+use crate::memory::TileMemory;
+use crate::mesh::Mesh;
+
+impl Mesh {
+    /// A hart as it is at this cycle: for tests, studies and tools in this process. No bus shows this much (the RISC debug
+    /// interface is not modelled). `hart` is its index in the tile, see [`crate::hart`]. `None` if there is no such hart.
+    ///
+    /// A running hart executes one instruction a cycle, so [`Mesh::clock`] with 1 in between shows every instruction. As
+    /// everything else, what is seen does not depend on whether the hart sleeps.
+    pub fn hart(&self, chip: usize, x: u8, y: u8, hart: u8) -> Option<HartView<'_>> {
+        let chip = self.chips.get(chip)?;
+        let unit = *chip.grid.get(usize::from(y))?.get(usize::from(x))?;
+        match chip.units.get(usize::from(unit))? {
+            Unit::Core(tile) => {
+                let hart = tile.group.harts.get(usize::from(hart))?;
+                Some(HartView { hart, memory: &tile.memory, now: self.now })
+            }
+            Unit::Passive(_) => None,
+        }
+    }
+}
+
+/// See [`Mesh::hart`].
+#[derive(Clone, Copy, Debug)]
+pub struct HartView<'a> {
+    hart: &'a Hart,
+    memory: &'a TileMemory,
+    now: u64,
+}
+
+impl HartView<'_> {
+    /// Whether it executes instructions: it is neither in reset, nor paused, nor stopped.
+    pub fn running(&self) -> bool {
+        self.hart.running()
+    }
+
+    /// The address of the next instruction.
+    pub fn pc(&self) -> u32 {
+        match &self.hart.mode {
+            Mode::Sleep(sleep) => sleep.pc(self.now),
+            _ => self.hart.pc,
+        }
+    }
+
+    /// A register; 0 for x0 and for a register that there is not.
+    pub fn register(&self, register: u8) -> u32 {
+        if (1..32).contains(&register) { self.slot(u16::from(register)) } else { 0 }
+    }
+
+    /// Instructions it has retired.
+    pub fn retired(&self) -> u64 {
+        match &self.hart.mode {
+            Mode::Sleep(sleep) => self.hart.retired + sleep.slept(self.now),
+            _ => self.hart.retired,
+        }
+    }
+
+    /// Copies what the hart has in its private RAM or in L1 at an address of its own. `None`, with nothing copied, where
+    /// neither is; registers of devices are not read.
+    pub fn read(&self, addr: u32, out: &mut [u8]) -> Option<()> {
+        let Some(first) = self.hart.local_offset(addr) else {
+            return self.memory.read(addr, out).ok();
+        };
+        if first + out.len() > self.hart.local_bytes as usize {
+            return None;
+        }
+        for (offset, byte) in (first..).zip(out) {
+            let word = self.slot(FIRST_LOCAL + (offset / 4) as u16);
+            *byte = word.to_le_bytes()[offset % 4];
+        }
+        Some(())
+    }
+
+    /// A register or a word of private RAM.
+    fn slot(&self, wanted: u16) -> u32 {
+        let mut value = self.hart.slot(wanted);
+        if let Mode::Sleep(sleep) = &self.hart.mode {
+            sleep.state(self.now, |slot, at| {
+                if slot == wanted {
+                    value = at;
+                }
+            });
+        }
+        value
+    }
+}
