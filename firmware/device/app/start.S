@@ -1,5 +1,7 @@
 /* Entry of the Ethernet application at 0x9040. Base firmware calls it like any function (sp is the top of local RAM), so
    it saves what the C ABI says and returns with `ret`. */
+    .cfi_sections .debug_frame
+
     .section .text.start, "ax", @progbits
     .globl application_start
     .type application_start, @function

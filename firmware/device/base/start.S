@@ -1,6 +1,14 @@
 /* Entries of base firmware: reset, the yield that applications call, and the call of an application. */
+    .cfi_sections .debug_frame
+
     .section .vector, "ax", @progbits
+    .type reset_vector, @function
+reset_vector:
+    .cfi_startproc
+    .cfi_undefined ra
     j firmware_start
+    .cfi_endproc
+    .size reset_vector, . - reset_vector
 
     .section .text.start, "ax", @progbits
     .globl firmware_start
@@ -31,20 +39,35 @@ yield_entry:
     sw ra, 60(sp)
     .cfi_offset ra, -4
     sw t0, 56(sp)
+    .cfi_offset t0, -8
     sw t1, 52(sp)
+    .cfi_offset t1, -12
     sw t2, 48(sp)
+    .cfi_offset t2, -16
     sw t3, 44(sp)
+    .cfi_offset t3, -20
     sw t4, 40(sp)
+    .cfi_offset t4, -24
     sw t5, 36(sp)
+    .cfi_offset t5, -28
     sw t6, 32(sp)
+    .cfi_offset t6, -32
     sw a0, 28(sp)
+    .cfi_offset a0, -36
     sw a1, 24(sp)
+    .cfi_offset a1, -40
     sw a2, 20(sp)
+    .cfi_offset a2, -44
     sw a3, 16(sp)
+    .cfi_offset a3, -48
     sw a4, 12(sp)
+    .cfi_offset a4, -52
     sw a5, 8(sp)
+    .cfi_offset a5, -56
     sw a6, 4(sp)
+    .cfi_offset a6, -60
     sw a7, 0(sp)
+    .cfi_offset a7, -64
     call serve
     lw ra, 60(sp)
     lw t0, 56(sp)

@@ -1,4 +1,6 @@
 /* First code of every kernel: clears its own .bss and runs kernel_main on the caller's stack. An ordinary function. */
+    .cfi_sections .debug_frame
+
     .section .text.start, "ax", @progbits
     .globl kernel_start
     .type kernel_start, @function

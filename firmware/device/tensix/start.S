@@ -1,8 +1,16 @@
 /* First code of a Tensix core after reset, when no register holds anything: sets the stack at the top of its local RAM
    (STACK_TOP comes from the manifest), clears .bss and never returns. BRISC also brings the jump at its reset vector. */
+    .cfi_sections .debug_frame
+
 #if PROCESSOR_INDEX == 0
     .section .vector, "ax", @progbits
+    .type reset_vector, @function
+reset_vector:
+    .cfi_startproc
+    .cfi_undefined ra
     j firmware_start
+    .cfi_endproc
+    .size reset_vector, . - reset_vector
 #endif
     .section .text.start, "ax", @progbits
     .globl firmware_start
