@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod arrows;
+mod backtraces;
 mod habits;
 mod pictures;
 mod relay;

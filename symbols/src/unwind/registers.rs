@@ -23,6 +23,11 @@ pub struct Registers {
 }
 
 impl Registers {
+    /// A pc, and nothing else.
+    pub fn at(pc: u32) -> Registers {
+        Registers { pc: Some(pc), ..Registers::default() }
+    }
+
     /// The value of an integer register by its number; none if it is not known, or there is none.
     pub fn get(&self, number: u16) -> Option<u32> {
         match number {

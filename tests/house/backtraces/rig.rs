@@ -1,0 +1,75 @@
+//! A bus on which every cycle passes alone, so that tracers see each instruction.
+
+use super::tracer::Tracer;
+use emulator::{Mesh, MeshConfig};
+use probe::bar::{Bar, BarOp};
+use probe::emulator_bar::EmulatorBar;
+use probe::machine::BarTarget;
+use probe::snapshot::AccessError;
+use probe::target::{Abilities, Allow};
+use std::sync::{Arc, Mutex};
+
+/// The mesh and those who watch its harts.
+pub(super) struct Rig {
+    bar: EmulatorBar,
+    pub(super) tracers: Vec<Tracer>,
+}
+
+/// One of several handles of a rig.
+#[derive(Clone)]
+pub(super) struct Handle(pub(super) Arc<Mutex<Rig>>);
+
+impl Rig {
+    fn pass(&mut self, cycles: u64) {
+        for _ in 0..cycles {
+            self.bar.mesh_mut().clock(1);
+            let mesh = self.bar.mesh();
+            self.tracers.iter_mut().for_each(|tracer| tracer.step(mesh));
+        }
+    }
+}
+
+impl Handle {
+    /// The mesh at power on. Accesses take no time in it: the rig lets their time pass after each.
+    pub(super) fn new(mut config: MeshConfig, tracers: Vec<Tracer>) -> Self {
+        let timing = &mut config.timing;
+        (timing.host_read, timing.host_write, timing.host_config_read) = (0, 0, 0);
+        let bar = EmulatorBar::new(Mesh::new(config).unwrap());
+        Self(Arc::new(Mutex::new(Rig { bar, tracers })))
+    }
+
+    pub(super) fn target(&self) -> BarTarget {
+        let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+        BarTarget::open("traced", Box::new(self.clone()), abilities, probe::Patience::default())
+            .unwrap()
+    }
+
+    pub(super) fn conditions(&self) -> Vec<String> {
+        let rig = self.0.lock().unwrap();
+        rig.bar.mesh().conditions().iter().map(ToString::to_string).collect()
+    }
+}
+
+impl Bar for Handle {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        let mut rig = self.0.lock().unwrap();
+        for op in batch {
+            let cycles = match op {
+                BarOp::Pass { cycles } => *cycles,
+                BarOp::Read { len, .. } => 700 * u64::from(*len).div_ceil(64),
+                BarOp::Write { bytes, .. } => 10 * bytes.len().div_ceil(64) as u64,
+                BarOp::ConfigRead { .. } => 700,
+                BarOp::Point { .. } => 10,
+                BarOp::Now => 0,
+            };
+            if !matches!(op, BarOp::Pass { .. }) {
+                rig.bar.submit(std::slice::from_ref(op), answer)?;
+            }
+            rig.pass(cycles);
+            if op.ends(answer) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,245 @@
+//! The true stack of a hart, kept from its reset on by looking at every instruction that it executes; and what backtraces
+//! say of it.
+
+use emulator::{HartView, Mesh};
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use symbols::{Backtrace, Module, Registers, StackEnd, backtrace};
+
+/// Registers that a function must give back as it found them: s0 to s11.
+const SAVED: [u16; 12] = [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
+/// Where a hart of an Ethernet tile fetches from its instruction RAM, and the L1 that was copied there.
+pub(super) const IRAM: u32 = 0xFFC0_0000;
+pub(super) const IRAM_SOURCE: u32 = 0xA840;
+
+/// A call that has not returned.
+#[derive(Clone, Debug)]
+struct Call {
+    back: u32,
+    /// Of the caller at the call.
+    sp: u32,
+    saved: [u32; SAVED.len()],
+}
+
+/// What backtraces said of one hart.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// Instructions seen.
+    pub(super) instructions: u64,
+    /// Calls seen, and returns.
+    pub(super) calls: u64,
+    pub(super) returns: u64,
+    /// Returns that left more than one function at once.
+    pub(super) long_returns: u64,
+    /// Backtraces compared: one for each pair of a pc and a true stack below it.
+    pub(super) compared: u64,
+    /// Those with every return address, frame address and saved register right, down to the reset.
+    pub(super) whole: u64,
+    /// Those that were right as far as they went and ended before the reset did, by the reason.
+    pub(super) short: BTreeMap<String, u64>,
+    /// Those that said anything wrong.
+    pub(super) wrong: Vec<String>,
+    /// Frames compared.
+    pub(super) frames: u64,
+    /// Backtraces by how many files had a part in them.
+    pub(super) files: BTreeMap<usize, u64>,
+    /// The deepest stack.
+    pub(super) deepest: usize,
+    /// Pcs at which a backtrace was taken.
+    pub(super) pcs: HashSet<u32>,
+}
+
+impl Tally {
+    pub(super) fn tell(&self, name: &str) {
+        println!(
+            "{name}: {} instructions, {} calls, {} returns ({} over several calls), up to {} deep; {} backtraces of {} \
+             frames at {} pcs compared: {} whole, {} wrong; by number of files {:?}; short: {:?}",
+            self.instructions,
+            self.calls,
+            self.returns,
+            self.long_returns,
+            self.deepest,
+            self.compared,
+            self.frames,
+            self.pcs.len(),
+            self.whole,
+            self.wrong.len(),
+            self.files,
+            self.short,
+        );
+        self.wrong.iter().take(5).for_each(|wrong| println!("  {wrong}"));
+    }
+}
+
+/// Follows one hart.
+pub(super) struct Tracer {
+    pub(super) chip: usize,
+    pub(super) tile: (u8, u8),
+    pub(super) hart: u8,
+    pub(super) modules: Vec<Module>,
+    pub(super) tally: Tally,
+    calls: Vec<Call>,
+    seen: HashSet<u64>,
+    /// The instruction that is executed next: its count, its pc, its word.
+    next: Option<(u64, u32, u32)>,
+    before: Option<Call>,
+}
+
+impl Tracer {
+    pub(super) fn new(chip: usize, tile: (u8, u8), hart: u8, modules: Vec<Module>) -> Self {
+        Self {
+            chip,
+            tile,
+            hart,
+            modules,
+            tally: Tally::default(),
+            calls: Vec::new(),
+            seen: HashSet::new(),
+            next: None,
+            before: None,
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        let (x, y) = self.tile;
+        format!("chip {} tile {x}-{y} hart {}", self.chip, self.hart)
+    }
+
+    /// Looks at the hart; one cycle has passed since it did so last.
+    pub(super) fn step(&mut self, mesh: &Mesh) {
+        let (x, y) = self.tile;
+        let hart = mesh.hart(self.chip, x, y, self.hart).unwrap();
+        if !hart.running() {
+            (self.next, self.before) = (None, None);
+            self.calls.clear();
+            return;
+        }
+        if let Some((retired, pc, word)) = self.next.take() {
+            assert_eq!(hart.retired(), retired + 1, "an instruction went by unseen at {pc:#x}");
+            self.tally.instructions += 1;
+            self.follow(pc, word, hart.pc());
+        }
+        let pc = hart.pc();
+        let word = code(&hart, pc);
+        self.next = Some((hart.retired(), pc, word));
+        if links(word) {
+            let saved = SAVED.map(|number| hart.register(number as u8));
+            self.before = Some(Call { back: pc.wrapping_add(4), sp: hart.register(2), saved });
+        }
+        if self.is_new(pc) {
+            self.compare(&hart, pc);
+        }
+    }
+
+    /// What the instruction at `pc` did to the stack.
+    fn follow(&mut self, pc: u32, word: u32, now: u32) {
+        let call = self.before.take();
+        if let Some(call) = call.filter(|_| links(word)) {
+            self.calls.push(call);
+            self.tally.calls += 1;
+        } else if is_return(word) {
+            let to = self.calls.iter().rposition(|call| call.back == now);
+            let to =
+                to.unwrap_or_else(|| panic!("return from {pc:#x} to {now:#x}, which no call left"));
+            self.tally.long_returns += u64::from(to + 1 < self.calls.len());
+            self.tally.returns += 1;
+            self.calls.truncate(to);
+        }
+        self.tally.deepest = self.tally.deepest.max(self.calls.len());
+    }
+
+    fn is_new(&mut self, pc: u32) -> bool {
+        let mut hasher = DefaultHasher::new();
+        pc.hash(&mut hasher);
+        self.calls.iter().for_each(|call| (call.back, call.sp).hash(&mut hasher));
+        self.seen.insert(hasher.finish())
+    }
+
+    fn compare(&mut self, hart: &HartView<'_>, pc: u32) {
+        let found = backtrace(&self.modules, &registers(hart), |address, out| {
+            hart.read(address as u32, out).ok_or("neither L1 nor private RAM")
+        });
+        let tally = &mut self.tally;
+        tally.compared += 1;
+        tally.pcs.insert(pc);
+        tally.frames += found.frames.len() as u64;
+        let files: HashSet<usize> = found.frames.iter().map(|frame| frame.module).collect();
+        *tally.files.entry(files.len()).or_default() += 1;
+        match judge(&self.calls, &found) {
+            Ok(true) => tally.whole += 1,
+            Ok(false) => *tally.short.entry(words(&found, pc)).or_default() += 1,
+            Err(what) => tally.wrong.push(format!("at {pc:#x}: {what}")),
+        }
+    }
+}
+
+pub(super) fn registers(hart: &HartView<'_>) -> Registers {
+    let mut registers = Registers::at(hart.pc());
+    (1..32).for_each(|number| registers.set(number, Some(hart.register(number as u8))));
+    registers
+}
+
+/// The reason without its numbers, and which function it is told of.
+fn words(found: &Backtrace<&str>, pc: u32) -> String {
+    let name = |name: &Option<std::sync::Arc<str>>| name.as_deref().unwrap_or("?").to_owned();
+    match &found.end {
+        StackEnd::NoCallFrames { function, .. } => format!("no call frames for {}", name(function)),
+        StackEnd::NotSaved { function, .. } => format!("not saved by {}", name(function)),
+        StackEnd::NoModule { pc: at } if *at == pc => "no file has the pc".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Whether all frames are there; the error says what is wrong with one.
+fn judge(calls: &[Call], found: &Backtrace<&str>) -> Result<bool, String> {
+    let frames = &found.frames;
+    if frames.len() > calls.len() + 1 {
+        return Err(format!("{} frames for {} calls", frames.len(), calls.len()));
+    }
+    for (frame, call) in calls.iter().rev().enumerate().take(frames.len()) {
+        if frames[frame].cfa.is_some_and(|cfa| cfa != call.sp) {
+            return Err(format!(
+                "frame {frame} has cfa {:x?}, not {:x}",
+                frames[frame].cfa, call.sp
+            ));
+        }
+        let Some(caller) = frames.get(frame + 1) else { break };
+        if caller.pc != call.back {
+            return Err(format!("frame {} is at {:x}, not {:x}", frame + 1, caller.pc, call.back));
+        }
+        for (number, value) in SAVED.into_iter().zip(call.saved) {
+            if caller.registers.get(number) != Some(value) {
+                let known = caller.registers.get(number);
+                return Err(format!("frame {} has x{number} {known:x?}, not {value:x}", frame + 1));
+            }
+        }
+    }
+    let outermost = matches!(found.end, StackEnd::Outermost { .. });
+    if outermost && frames.len() <= calls.len() {
+        return Err(format!("{} frames for {} calls, and no more", frames.len(), calls.len()));
+    }
+    Ok(frames.len() == calls.len() + 1 && outermost)
+}
+
+/// The instruction at a pc. What is in instruction RAM was copied there from L1.
+fn code(hart: &HartView<'_>, pc: u32) -> u32 {
+    let at = if pc >= IRAM { pc - IRAM + IRAM_SOURCE } else { pc };
+    let mut word = [0; 4];
+    hart.read(at, &mut word).unwrap();
+    u32::from_le_bytes(word)
+}
+
+/// Whether a register is a link register of the calling convention.
+fn is_link(register: u32) -> bool {
+    matches!(register & 31, 1 | 5)
+}
+
+/// jal or jalr that keeps where it came from.
+fn links(word: u32) -> bool {
+    matches!(word & 0x7F, 0x6F | 0x67) && is_link(word >> 7)
+}
+
+/// jalr to a link register that keeps nothing.
+fn is_return(word: u32) -> bool {
+    word & 0xFFF == 0x67 && is_link(word >> 15)
+}
