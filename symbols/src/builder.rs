@@ -9,12 +9,10 @@ use crate::die::{Die, View};
 use crate::index::{Class, Index, Named};
 use crate::names::{Name, split_scopes};
 use crate::problem::Problem;
+use crate::record::Keyword;
 use crate::records;
 use crate::spelling::{Speller, lengths};
-use crate::types::{
-    Array, Encoding, Enumeration, Enumerator, Keyword, Kind, Member, Pointer, Record, Target, Type,
-    TypeData,
-};
+use crate::types::{Array, Enumeration, Enumerator, Kind, Pointer, Target, Type, TypeData};
 use crate::units::DieId;
 
 /// Types nested deeper than this are not believed.
@@ -102,7 +100,7 @@ impl<'v, 'a> Builder<'v, 'a> {
         }
     }
 
-    fn finish(&self, id: DieId, size: Option<u64>, kind: Kind) -> Type {
+    pub(crate) fn finish(&self, id: DieId, size: Option<u64>, kind: Kind) -> Type {
         let name = Speller { view: self.view, index: self.index }.name(id).into();
         Type(Arc::new(TypeData { id, name, size, kind }))
     }
@@ -134,10 +132,9 @@ impl<'v, 'a> Builder<'v, 'a> {
         if die.flag(dw::DW_AT_declaration) {
             return self.completed(die);
         }
-        let members: Vec<Member> = records::members(self, die.id);
-        let anonymous = self.view.full_name(die.id).is_none();
+        let record = records::record(self, die.id, keyword);
         let size = die.udata(dw::DW_AT_byte_size);
-        self.finish(die.id, size, Kind::Record(Record { keyword, members, anonymous }))
+        self.finish(die.id, size, Kind::Record(record))
     }
 
     /// What is only declared here may be complete in another unit, or in a type unit.
@@ -189,29 +186,10 @@ impl<'v, 'a> Builder<'v, 'a> {
         if let Err(error) = walked {
             self.complain(die.id, &error.to_string());
         }
-        let signed = underlying.map_or(negative, |ty| ty.is_signed());
+        let signed = underlying.as_ref().map_or(negative, Type::is_signed);
         let scoped = die.flag(dw::DW_AT_enum_class);
-        self.finish(die.id, size, Kind::Enum(Enumeration { enumerators, signed, scoped }))
-    }
-
-    fn base(&mut self, die: &Die<'a>) -> Type {
-        let encoding = match die.attr(dw::DW_AT_encoding) {
-            Some(AttributeValue::Encoding(encoding)) => encoding,
-            _ => dw::DwAte(0),
-        };
-        let name = self.view.name(die);
-        let is_char = matches!(name.as_deref(), Some("char" | "char8_t" | "char16_t" | "char32_t"));
-        let encoding = match encoding {
-            dw::DW_ATE_boolean => Encoding::Bool,
-            dw::DW_ATE_float => Encoding::Float,
-            dw::DW_ATE_unsigned_char | dw::DW_ATE_signed_char | dw::DW_ATE_UTF if is_char => {
-                Encoding::Char
-            }
-            dw::DW_ATE_unsigned | dw::DW_ATE_unsigned_char | dw::DW_ATE_UTF => Encoding::Unsigned,
-            dw::DW_ATE_signed | dw::DW_ATE_signed_char => Encoding::Signed,
-            _ => Encoding::Other,
-        };
-        self.finish(die.id, die.udata(dw::DW_AT_byte_size), Kind::Base(encoding))
+        let enumeration = Enumeration { enumerators, signed, scoped, underlying };
+        self.finish(die.id, size, Kind::Enum(enumeration))
     }
 
     fn array(&mut self, die: &Die<'a>) -> Type {

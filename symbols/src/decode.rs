@@ -1,7 +1,8 @@
 //! Decoding: a type and bytes, or a way to ask for bytes, give a value.
 
 use crate::field::{little_endian, read_bits, sign_extend};
-use crate::types::{Array, Bits, Encoding, Kind, Member, Type};
+use crate::record::{Bits, Member};
+use crate::types::{Array, Encoding, Kind, Type};
 use crate::value::Value;
 use crate::walk::element;
 

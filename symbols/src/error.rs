@@ -64,6 +64,16 @@ pub enum Error {
         /// The name asked for.
         name: String,
     },
+    /// No line table names such a file.
+    NoFile {
+        /// The file asked for.
+        name: String,
+    },
+    /// No function of that name.
+    NoFunction {
+        /// The name asked for.
+        name: String,
+    },
     /// The type has no such member.
     NoMember {
         /// The type searched.
@@ -163,6 +173,8 @@ impl fmt::Display for Error {
             }
             Error::NoType { name } => write!(f, "no type `{name}`"),
             Error::NoVariable { name } => write!(f, "no variable or constant `{name}`"),
+            Error::NoFile { name } => write!(f, "no code comes from a file `{name}`"),
+            Error::NoFunction { name } => write!(f, "no function `{name}`"),
             Error::NoMember { in_type, member } => {
                 write!(f, "`{in_type}` has no member `{member}`")
             }

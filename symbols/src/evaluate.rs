@@ -5,10 +5,11 @@ use std::fmt;
 use crate::decode::decode_bits;
 use crate::error::Error;
 use crate::expression::Expression;
+use crate::record::Bits;
 use crate::resolve::Resolver;
 use crate::storage::Storage;
 use crate::symbols::Symbols;
-use crate::types::{Bits, Type};
+use crate::types::Type;
 use crate::value::Value;
 
 /// Where an expression leads to.

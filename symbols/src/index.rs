@@ -33,6 +33,9 @@ pub(crate) const NO_SCOPE: u32 = u32::MAX;
 /// Names are qualified by this many scopes at most.
 const MAX_SCOPES: usize = 32;
 
+/// How an unnamed namespace is written.
+pub(crate) const ANONYMOUS: &str = "(anonymous namespace)";
+
 /// Something that encloses names: a namespace, a type or a function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
@@ -82,17 +85,33 @@ impl Index {
         found.into_iter().map(|(_, named)| named).collect()
     }
 
+    /// The functions of that name that enclose anything, the nearest first. There are too few of
+    /// them, and they are asked for too seldom, for a table of their own.
+    pub(crate) fn functions(&self, view: &View<'_>, name: &Name<'_>) -> Vec<DieId> {
+        let functions = self.scopes.iter().filter(|scope| scope.function);
+        let mut found: Vec<(usize, DieId)> = functions
+            .filter(|scope| view.full_name(scope.die).is_some_and(|full| full == name.last))
+            .filter_map(|scope| Some((self.distance(view, scope.parent, &name.scopes)?, scope.die)))
+            .collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, die)| die).collect()
+    }
+
     fn hash_at(&self, at: u32) -> u32 {
         self.named.get(at as usize).map_or(0, |named| named.hash)
     }
 
     /// How many scopes the asker left out; none if what was given does not fit. As in a debugger,
     /// `b::c` finds `a::b::c`, but `b::c` itself is nearer.
-    fn distance(&self, view: &View<'_>, scope: u32, wanted: &[&str]) -> Option<usize> {
-        let names = self.scopes(scope).filter_map(|scope| view.full_name(scope.die));
-        let mut wanted = wanted.iter().rev();
+    pub(crate) fn distance(&self, view: &View<'_>, scope: u32, wanted: &[&str]) -> Option<usize> {
+        let mut wanted = wanted.iter().rev().peekable();
         let mut left_out = 0;
-        for name in names {
+        for scope in self.scopes(scope) {
+            let Some(name) = view.full_name(scope.die) else {
+                // Names stand outside an unnamed scope too, so that it may be left out.
+                wanted.next_if(|want| **want == ANONYMOUS);
+                continue;
+            };
             match wanted.next() {
                 Some(want) if name == *want => {}
                 Some(_) => return None,

@@ -12,6 +12,7 @@ use crate::calls::Calls;
 use crate::die::View;
 use crate::error::Error;
 use crate::frames::Names;
+use crate::functions::{self, Functions};
 use crate::image::Image;
 use crate::index::Index;
 use crate::lines::{self, Lines};
@@ -47,6 +48,7 @@ pub(crate) struct Inner {
     index: OnceLock<Index>,
     calls: OnceLock<Calls>,
     call_frames: OnceLock<CallFrames>,
+    functions: OnceLock<Functions>,
     lines: Vec<OnceLock<Lines>>,
     names: RwLock<HashMap<DieId, Names>>,
     pub(crate) types: TypeCache,
@@ -116,6 +118,7 @@ impl Inner {
             index: OnceLock::new(),
             calls: OnceLock::new(),
             call_frames: OnceLock::new(),
+            functions: OnceLock::new(),
             lines,
             names: RwLock::default(),
             types: RwLock::default(),
@@ -203,6 +206,24 @@ impl Inner {
             [] => self.sections.bytes(self.data(), id),
             bytes => bytes,
         }
+    }
+
+    pub(crate) fn functions(&self) -> &Functions {
+        self.functions.get_or_init(|| {
+            let mut problems = Vec::new();
+            let found = functions::read(&self.view(), &self.image, &mut problems);
+            self.report(problems);
+            found
+        })
+    }
+
+    pub(crate) fn function_symbols(&self) -> Vec<Symbol> {
+        self.symbols().functions(self.data(), &self.image)
+    }
+
+    /// A file by the number that the unit's line table gives it.
+    pub(crate) fn file_of(&self, unit: usize, number: u64) -> Option<Arc<str>> {
+        self.lines(unit)?.file(number).cloned()
     }
 
     fn symbols(&self) -> &SymbolTable {

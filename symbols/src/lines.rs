@@ -7,6 +7,7 @@ use gimli::{AttributeValue, DebugLineOffset, LineProgramHeader, Unit, constants 
 
 use crate::die::View;
 use crate::image::Image;
+use crate::line_code::LineCode;
 use crate::problem::Problem;
 use crate::sections::Slice;
 use crate::units::DieId;
@@ -51,6 +52,53 @@ impl Lines {
             }
             inside = here;
         }
+    }
+}
+
+impl Lines {
+    /// The runs of rows for a line of a file whose path ends as given, each with its end.
+    pub(crate) fn code(&self, file: &str, line: u32, found: &mut Vec<LineCode>) {
+        let mut run: Option<LineCode> = None;
+        for row in &self.rows {
+            let path = self.path(row).filter(|path| row.line == line && ends_in(path, file));
+            match (&mut run, path) {
+                (None, Some(path)) => {
+                    let (begin, file) = (u64::from(row.address), Arc::clone(path));
+                    run = Some(LineCode { begin, end: begin, file });
+                }
+                (Some(_), None) => {
+                    found.extend(run.take().map(|run| LineCode { end: row.address.into(), ..run }));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The line numbers of a file whose path ends as given, as they come.
+    pub(crate) fn numbers(&self, file: &str) -> Vec<u32> {
+        let of = |row: &&Row| self.path(row).is_some_and(|path| ends_in(path, file));
+        let rows = self.rows.iter().filter(|row| row.line > 0).filter(of);
+        rows.map(|row| row.line).collect()
+    }
+
+    /// The files that rows name, as they come.
+    pub(crate) fn files_with_code(&self) -> Vec<String> {
+        let mut numbers: Vec<u32> =
+            self.rows.iter().filter(|row| !row.end).map(|row| row.file).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let files = numbers.into_iter().filter_map(|number| self.file(number.into()));
+        files.map(ToString::to_string).collect()
+    }
+
+    /// A file by its number.
+    pub(crate) fn file(&self, number: u64) -> Option<&Arc<str>> {
+        let at = usize::try_from(number.checked_sub(self.first_file)?).ok()?;
+        self.files.get(at)?.as_ref()
+    }
+
+    fn path(&self, row: &Row) -> Option<&Arc<str>> {
+        self.file(row.file.into()).filter(|_| !row.end)
     }
 }
 

@@ -16,7 +16,8 @@ impl Symbols {
         if let Some(variable) = variable.as_ref().filter(|v| certain(v)) {
             return Some(resolved(variable, pc));
         }
-        let constant = self.constant(name).map(|c| Resolved::constant(c.ty, c.bytes));
+        let constant = self.constant(name).or_else(|| self.template_argument(name));
+        let constant = constant.map(|c| Resolved::constant(c.ty, c.bytes));
         constant.or_else(|| variable.as_ref().map(|variable| resolved(variable, pc)))
     }
 }

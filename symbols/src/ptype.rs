@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use crate::record::{Keyword, Member, Record};
 use crate::symbols::Symbols;
-use crate::types::{Keyword, Kind, Member, Record, Type};
+use crate::types::{Enumeration, Kind, Type};
 
 /// Width of the offset and size columns.
 const COLUMNS: usize = 27;
@@ -29,15 +30,15 @@ impl Type {
         match plain.kind() {
             Kind::Record(record) => {
                 text.push_str("/* offset      |    size */  type = ");
-                body(&mut text, plain, record, 0, 0);
+                // An unnamed record goes by the name that a typedef gives it.
+                let named = if record.anonymous { self } else { plain };
+                let name =
+                    (named.name() != plain.name() || !record.anonymous).then(|| named.name());
+                body(&mut text, plain, name, record, (0, 0));
                 text.push_str("}\n");
             }
             Kind::Enum(enumeration) => {
-                let names = enumeration.enumerators.iter();
-                let names: Vec<String> =
-                    names.map(|e| format!("{} = {}", e.name, e.value)).collect();
-                let word = if enumeration.scoped { "enum class" } else { "enum" };
-                let _ = writeln!(text, "type = {word} {} {{{}}}", plain.name(), names.join(", "));
+                let _ = writeln!(text, "type = {}", enumerators(plain, enumeration));
             }
             _ => {
                 let _ = writeln!(text, "type = {}", plain.name());
@@ -47,15 +48,29 @@ impl Type {
     }
 }
 
+fn enumerators(ty: &Type, enumeration: &Enumeration) -> String {
+    let names = enumeration.enumerators.iter();
+    let names: Vec<String> = names.map(|e| format!("{} = {}", e.name, e.value)).collect();
+    let word = if enumeration.scoped { "enum class" } else { "enum" };
+    let under = enumeration.underlying.as_ref().map(|ty| format!(" : {}", ty.plain().name()));
+    format!("{word} {}{} {{{}}}", ty.name(), under.unwrap_or_default(), names.join(", "))
+}
+
 /// A record from its keyword to the closing brace, which the caller completes.
-fn body(text: &mut String, ty: &Type, record: &Record, base: u64, level: usize) {
+fn body(
+    text: &mut String,
+    ty: &Type,
+    name: Option<&str>,
+    record: &Record,
+    (base, level): (u64, usize),
+) {
     let _ = write!(text, "{} ", record.keyword.as_str());
-    if !record.anonymous {
-        let _ = write!(text, "{} ", ty.name());
+    if let Some(name) = name {
+        let _ = write!(text, "{name} ");
     }
     bases(text, record);
     text.push_str("{\n");
-    if record.members.iter().all(|member| member.base) {
+    if record.statics.is_empty() && record.members.iter().all(|member| member.base) {
         let _ = writeln!(text, "{:1$}<no data fields>", "", COLUMNS + level + 4);
     }
     let mut end = 0;
@@ -67,8 +82,19 @@ fn body(text: &mut String, ty: &Type, record: &Record, base: u64, level: usize) 
         columns(text, record.keyword, member, base, &mut end);
         self::member(text, member, base, level + 4);
     }
+    for member in &record.statics {
+        let indent = COLUMNS + level + 4;
+        let declared = declaration(&member.type_name, &member.name);
+        let value = member.value.as_ref().map(|value| format!(" = {value}"));
+        let _ = writeln!(text, "{:indent$}static {declared}{};", "", value.unwrap_or_default());
+    }
+    for base in &record.virtual_bases {
+        let indent = COLUMNS + level + 4;
+        let _ = writeln!(text, "{:indent$}/* {} lies where the vtable says */", "", base.ty.name());
+    }
     let size = ty.size().unwrap_or(0);
-    if record.keyword != Keyword::Union {
+    // What is left at the end may be a virtual base.
+    if record.keyword != Keyword::Union && !record.has_virtual_bases() {
         hole(text, end, size.saturating_mul(8), "padding");
     }
     let indent = COLUMNS + level + 4;
@@ -78,7 +104,10 @@ fn body(text: &mut String, ty: &Type, record: &Record, base: u64, level: usize) 
 
 fn bases(text: &mut String, record: &Record) {
     let bases = record.members.iter().filter(|member| member.base);
-    let names: Vec<String> = bases.map(|base| format!("public {}", base.ty.name())).collect();
+    let bases = bases.map(|base| format!("{} {}", base.access.as_str(), base.ty.name()));
+    let hidden = record.virtual_bases.iter();
+    let hidden = hidden.map(|base| format!("{} virtual {}", base.access.as_str(), base.ty.name()));
+    let names: Vec<String> = bases.chain(hidden).collect();
     if !names.is_empty() {
         let _ = write!(text, ": {} ", names.join(", "));
     }
@@ -117,7 +146,8 @@ fn member(text: &mut String, member: &Member, base: u64, level: usize) {
     let name = member.name.as_deref().unwrap_or_default();
     let _ = write!(text, "{:1$}", "", level);
     if let (Kind::Record(record), true) = (member.ty.kind(), level < MAX_DEPTH * 4) {
-        body(text, &member.ty, record, base.saturating_add(member.offset), level);
+        let type_name = (!record.anonymous).then(|| member.ty.name());
+        body(text, &member.ty, type_name, record, (base.saturating_add(member.offset), level));
         let space = if name.is_empty() { "" } else { " " };
         let _ = writeln!(text, "}}{space}{name};");
         return;

@@ -2,35 +2,94 @@
 
 use gimli::{AttributeValue, Operation, constants as dw};
 
+use crate::arguments;
 use crate::builder::Builder;
 use crate::die::{Die, View};
-use crate::types::{Bits, Member, Type};
+use crate::record::{Access, Bits, Keyword, Member, Record, StaticMember, VirtualBase};
+use crate::spelling::Speller;
+use crate::storage::{Storage, storage};
+use crate::types::Type;
 use crate::units::DieId;
 
-/// Bases and data members of a record, in order.
-pub(crate) fn members(builder: &mut Builder<'_, '_>, record: DieId) -> Vec<Member> {
+/// Everything that stands in a record.
+pub(crate) fn record(builder: &mut Builder<'_, '_>, id: DieId, keyword: Keyword) -> Record {
     let view = builder.view;
     let mut found: Vec<Die<'_>> = Vec::new();
-    let walked = view.children(record, |child| {
-        let keep = match child.tag() {
-            dw::DW_TAG_inheritance => true,
-            // In DWARF 4 a static member is a member that is only declared.
-            dw::DW_TAG_member => !child.flag(dw::DW_AT_declaration),
-            _ => false,
-        };
-        if keep && let Some(die) = view.die(child.id) {
+    let walked = view.children(id, |child| {
+        let wanted =
+            matches!(child.tag(), dw::DW_TAG_inheritance | dw::DW_TAG_member | dw::DW_TAG_variable);
+        if wanted && let Some(die) = view.die(child.id) {
             found.push(die);
         }
         true
     });
     if let Err(error) = walked {
-        builder.complain(record, &error.to_string());
+        builder.complain(id, &error.to_string());
     }
-    let members = found.iter().map(|die| member(builder, die));
-    members.collect::<Vec<_>>().into_iter().flatten().collect()
+    let anonymous = view.full_name(id).is_none();
+    let arguments = arguments::of(builder, id);
+    let mut record = Record {
+        keyword,
+        members: Vec::new(),
+        virtual_bases: Vec::new(),
+        statics: Vec::new(),
+        arguments,
+        anonymous,
+    };
+    for die in &found {
+        let access = access(die, keyword);
+        if die.tag() == dw::DW_TAG_inheritance && is_virtual(die) {
+            record.virtual_bases.push(VirtualBase { ty: builder.target(die), access });
+        } else if is_static(die) {
+            record.statics.extend(static_member(builder, die, access));
+        } else {
+            record.members.extend(member(builder, die, access));
+        }
+    }
+    record
 }
 
-fn member<'a>(builder: &mut Builder<'_, 'a>, die: &Die<'a>) -> Option<Member> {
+/// In DWARF 4 a static member is a member that is only declared.
+fn is_static(die: &Die<'_>) -> bool {
+    die.tag() == dw::DW_TAG_variable
+        || (die.tag() == dw::DW_TAG_member && die.flag(dw::DW_AT_declaration))
+}
+
+fn is_virtual(die: &Die<'_>) -> bool {
+    let plain = AttributeValue::Virtuality(dw::DW_VIRTUALITY_none);
+    die.attr(dw::DW_AT_virtuality).is_some_and(|virtuality| virtuality != plain)
+}
+
+/// What nothing is said of is as the keyword has it.
+fn access(die: &Die<'_>, keyword: Keyword) -> Access {
+    match die.attr(dw::DW_AT_accessibility) {
+        Some(AttributeValue::Accessibility(dw::DW_ACCESS_public)) => Access::Public,
+        Some(AttributeValue::Accessibility(dw::DW_ACCESS_protected)) => Access::Protected,
+        Some(AttributeValue::Accessibility(dw::DW_ACCESS_private)) => Access::Private,
+        _ if keyword == Keyword::Class => Access::Private,
+        _ => Access::Public,
+    }
+}
+
+fn static_member<'a>(
+    builder: &mut Builder<'_, 'a>,
+    die: &Die<'a>,
+    access: Access,
+) -> Option<StaticMember> {
+    let view = builder.view;
+    let name = view.name(die)?.into();
+    let speller = Speller { view, index: builder.index };
+    let target = view.reference(die, dw::DW_AT_type);
+    let type_name = target.map_or_else(|| "void".into(), |target| speller.name(target).into());
+    let ty = builder.scalar_target(die);
+    let value = ty.and_then(|ty| match storage(view, die, Some(&ty)) {
+        Some(Storage::Constant(bytes)) => Some(ty.decode(&bytes)),
+        _ => None,
+    });
+    Some(StaticMember { name, type_name, value, access })
+}
+
+fn member<'a>(builder: &mut Builder<'_, 'a>, die: &Die<'a>, access: Access) -> Option<Member> {
     let view = builder.view;
     let base = die.tag() == dw::DW_TAG_inheritance;
     let Some(location) = location(view, die) else {
@@ -41,7 +100,7 @@ fn member<'a>(builder: &mut Builder<'_, 'a>, die: &Die<'a>) -> Option<Member> {
     let bits = bits(die, location, &ty);
     let offset = bits.map_or(location, |bits| bits.offset / 8);
     let name = if base { None } else { view.name(die) };
-    Some(Member { name: name.map(Into::into), offset, ty, bits, base })
+    Some(Member { name: name.map(Into::into), offset, ty, bits, base, access })
 }
 
 /// The byte offset of a member; 0 where nothing is said, as in unions and DWARF 5 bit-fields.

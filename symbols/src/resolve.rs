@@ -5,9 +5,10 @@ use crate::evaluate::{EvalError, Resolved};
 use crate::expression::{Expression, Node, What};
 use crate::field::Place;
 use crate::made;
+use crate::record::Bits;
 use crate::storage::{Storage, to_bytes};
 use crate::symbols::Symbols;
-use crate::types::{Bits, Encoding, Kind, Type};
+use crate::types::{Encoding, Kind, Type};
 use crate::value::Value;
 use crate::walk;
 
@@ -80,15 +81,29 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
     /// C++ follows references without being asked, where something is done with them.
     fn behind_reference(&mut self, node: &Node) -> Result<Resolved, EvalError<E>> {
         let found = self.node(node)?;
+        self.without_reference(node, found)
+    }
+
+    fn without_reference(
+        &mut self,
+        node: &Node,
+        found: Resolved,
+    ) -> Result<Resolved, EvalError<E>> {
         match found.ty.plain().kind() {
             Kind::Pointer(pointer) if pointer.reference => self.through(node, &found),
             _ => Ok(found),
         }
     }
 
-    /// What a pointer points to; the first element of an array.
+    /// What a pointer points to; the first element of an array; what a reference stands for, which
+    /// alone shows as a pointer, unless that is a pointer itself.
     fn followed(&mut self, node: &Node) -> Result<Resolved, EvalError<E>> {
-        let found = self.behind_reference(node)?;
+        let own = self.node(node)?;
+        let found = self.without_reference(node, own.clone())?;
+        let pointer = matches!(found.ty.plain().kind(), Kind::Pointer(_) | Kind::Array(_));
+        if !pointer && own.storage != found.storage {
+            return Ok(found);
+        }
         if found.ty.array().is_some() {
             return self.right(node, step(&found, |place| walk::index(place, 0)));
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use gimli::{AttributeValue, DwTag, constants as dw};
 
 use crate::die::{Die, View};
-use crate::index::{Index, NO_SCOPE};
+use crate::index::{ANONYMOUS, Index, NO_SCOPE};
 use crate::units::DieId;
 
 /// Entries one name may visit: parameters of parameters multiply.
@@ -162,7 +162,7 @@ pub(crate) fn qualified(view: &View<'_>, index: &Index, scope: u32, own: &str) -
         match (view.full_name(scope.die), tag) {
             (_, Some(dw::DW_TAG_subprogram)) => break,
             (Some(name), _) => parts.push(name),
-            (None, Some(dw::DW_TAG_namespace)) => parts.push("(anonymous namespace)".into()),
+            (None, Some(dw::DW_TAG_namespace)) => parts.push(ANONYMOUS.into()),
             // C++ lets the names of an unnamed enumeration or union stand outside it.
             (None, _) => {}
         }

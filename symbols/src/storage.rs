@@ -117,6 +117,10 @@ fn place(
     match (first, second) {
         (None, _) => Storage::gone(),
         (Some(Operation::Address { address }), None) => Storage::Address(address),
+        // The address itself is the value, as for a pointer that a template was given.
+        (Some(Operation::Address { address }), Some(Operation::StackValue)) => {
+            Storage::Constant(to_bytes(address, size))
+        }
         (Some(Operation::AddressIndex { index }), None) => {
             dwarf.address(unit, index).map_or_else(|_| unreadable(), Storage::Address)
         }

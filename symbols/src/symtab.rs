@@ -152,6 +152,12 @@ impl SymbolTable {
         self.symbol(data, image, found?)
     }
 
+    /// All functions, by address.
+    pub(crate) fn functions(&self, data: &[u8], image: &Image) -> Vec<Symbol> {
+        let symbols = self.by_address.iter().filter_map(|&(_, at)| self.symbol(data, image, at));
+        symbols.filter(|symbol| symbol.kind == SymbolKind::Function).collect()
+    }
+
     /// The symbol that covers the address: the nearest at or below it, unless that one ends before.
     pub(crate) fn at(&self, data: &[u8], image: &Image, address: u32) -> Option<Symbol> {
         /// Labels of size 0 and overlapping symbols may hide the right one, but never far away.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::record::{Member, Record};
 use crate::units::DieId;
 
 /// A type. Cheap to clone; whole in itself but for what pointers point to.
@@ -68,6 +69,8 @@ pub struct Enumeration {
     pub signed: bool,
     /// `enum class`.
     pub scoped: bool,
+    /// The integer it is kept in, where the compiler names one.
+    pub underlying: Option<Type>,
 }
 
 /// One name of an enumeration.
@@ -77,52 +80,6 @@ pub struct Enumerator {
     pub name: Arc<str>,
     /// Wide enough for every 64-bit value of either sign.
     pub value: i128,
-}
-
-/// Which keyword declares a record.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Keyword {
-    /// `struct`.
-    Struct,
-    /// `class`.
-    Class,
-    /// `union`.
-    Union,
-}
-
-/// A structure, class or union.
-#[derive(Clone, Debug)]
-pub struct Record {
-    /// How it is declared.
-    pub keyword: Keyword,
-    /// Bases and data members in the order of the source.
-    pub members: Vec<Member>,
-    /// Has no name of its own.
-    pub anonymous: bool,
-}
-
-/// A data member or a base.
-#[derive(Clone, Debug)]
-pub struct Member {
-    /// None for bases, anonymous members and padding bit-fields.
-    pub name: Option<Arc<str>>,
-    /// Bytes from the start of the record; for bit-fields the byte that holds the first bit.
-    pub offset: u64,
-    /// What it is.
-    pub ty: Type,
-    /// Set for bit-fields.
-    pub bits: Option<Bits>,
-    /// A base class.
-    pub base: bool,
-}
-
-/// The place of a bit-field.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Bits {
-    /// How many bits.
-    pub size: u64,
-    /// Bits from the start of the record to the lowest bit; bit 0 is the lowest of byte 0.
-    pub offset: u64,
 }
 
 /// An array of one or more dimensions.
@@ -222,28 +179,10 @@ impl Array {
     }
 }
 
-impl Member {
-    /// Size in bytes of the member's type; an open array at the end of a record takes no room.
-    pub fn size(&self) -> u64 {
-        self.ty.size().unwrap_or(0)
-    }
-}
-
 impl Enumeration {
     /// The first enumerator with that value.
     pub fn name_of(&self, value: i128) -> Option<&Arc<str>> {
         self.enumerators.iter().find(|e| e.value == value).map(|e| &e.name)
-    }
-}
-
-impl Keyword {
-    /// The keyword as written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Keyword::Struct => "struct",
-            Keyword::Class => "class",
-            Keyword::Union => "union",
-        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::field::{Field, Place};
 use crate::path::{Step, Steps};
-use crate::types::{Array, Kind, Member, Type, TypeData};
+use crate::record::Member;
+use crate::types::{Array, Kind, Type, TypeData};
 
 /// Anonymous members and bases nested deeper than this are not searched.
 const MAX_NESTING: usize = 16;

@@ -101,7 +101,10 @@ impl<'a> Parser<'a> {
             return Err(self.wants("a type before `@`"));
         }
         self.at += length + 1;
-        let address = Box::new(self.primary()?);
+        self.skip_spaces();
+        // `T@&x.y` is at the address of `x.y`, but `T@4.y` is a member of what is at 4.
+        let pointed = self.rest().starts_with(['&', '*']);
+        let address = Box::new(if pointed { self.unary()? } else { self.primary()? });
         let node = self.node(start, What::At(ty, address));
         self.steps(node)
     }
@@ -229,6 +232,7 @@ mod tests {
             ("uint32_t [4]@(&x)[1]", "[[uint32_t [4] @ [& x]] at 1]"),
             ("unsigned int@16", "[unsigned int @ 16]"),
             ("&go_t@0x370", "[& [go_t @ 880]]"),
+            ("go_t@&x.y", "[go_t @ [& [x . y]]]"),
             ("*ptr_t@0x370", "[* [ptr_t @ 880]]"),
             ("a[b_t@4]", "[a at [b_t @ 4]]"),
             ("(anonymous namespace)::secret.word", "[(anonymous namespace)::secret . word]"),

@@ -1,0 +1,193 @@
+//! Functions by name: where all their code is, and where copies of it were inlined.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use gimli::constants as dw;
+
+use crate::error::Error;
+use crate::functions::Functions;
+use crate::names::Name;
+use crate::spelling::qualified;
+use crate::symbols::Symbols;
+use crate::symtab::Symbol;
+use crate::units::DieId;
+
+/// Copies of one function that are told; a hostile file has one for each byte.
+const MAX_COPIES: usize = 1 << 12;
+
+/// A function with all its code.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Function {
+    /// With its scopes and template arguments, as C++ writes it, without parameters.
+    pub name: String,
+    /// The mangled name where it has one.
+    pub linkage_name: Option<String>,
+    /// The file and line of its declaration.
+    pub declared: Option<(Arc<str>, u32)>,
+    /// Its own code, by address: the hot part, what was split off as cold or as a part, and clones.
+    /// Empty if all calls were inlined.
+    pub parts: Vec<Part>,
+    /// Where it was inlined, by address.
+    pub copies: Vec<InlinedCopy>,
+}
+
+/// A run of code of a function.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Part {
+    /// Its first address.
+    pub begin: u64,
+    /// The address behind its last byte.
+    pub end: u64,
+    /// The symbol there, mangled: clones and cold parts end in `.part.0`, `.constprop.0`, `.cold`.
+    pub symbol: Option<String>,
+}
+
+/// A run of code that is a copy of a function inside another.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct InlinedCopy {
+    /// Its first address.
+    pub begin: u64,
+    /// The address behind its last byte.
+    pub end: u64,
+    /// The function that it was inlined into.
+    pub into: Option<Arc<str>>,
+    /// The file in which that function calls it.
+    pub file: Option<Arc<str>>,
+    /// And the line.
+    pub line: Option<u32>,
+}
+
+impl Function {
+    /// Bytes of its own code in all parts.
+    pub fn size(&self) -> u64 {
+        self.parts.iter().map(|part| part.end.saturating_sub(part.begin)).sum()
+    }
+}
+
+impl Symbols {
+    /// All functions of that name: overloads, and those of several scopes. Scopes and template
+    /// arguments may be left out; a mangled name means itself.
+    pub fn functions(&self, name: &str) -> Result<Vec<Function>, Error> {
+        let (view, functions) = (self.inner.view(), self.inner.functions());
+        let wanted = Name::parse(name);
+        let mut found: Vec<Function> = Vec::new();
+        for root in functions.roots() {
+            let Some(own) = view.full_name(root) else { continue };
+            let mangled = || view.linkage_name(root).is_some_and(|linkage| linkage == name);
+            let scope = functions.scope_of(root);
+            let called = own == wanted.last || without_arguments(&own) == wanted.last;
+            let called =
+                called && functions.scopes.distance(&view, scope, &wanted.scopes).is_some();
+            if called || mangled() {
+                Self::join(&mut found, self.function(functions, root));
+            }
+        }
+        if found.is_empty() {
+            found.extend(self.only_symbols(name));
+        }
+        if found.is_empty() { Err(Error::NoFunction { name: name.to_owned() }) } else { Ok(found) }
+    }
+
+    /// The names of all functions that have code, own or inlined, sorted, each once.
+    pub fn function_names(&self) -> Vec<String> {
+        let (view, functions) = (self.inner.view(), self.inner.functions());
+        let roots = functions.roots().into_iter();
+        let mut names: Vec<String> = roots
+            .filter_map(|root| {
+                let own = view.full_name(root)?;
+                Some(qualified(&view, &functions.scopes, functions.scope_of(root), &own))
+            })
+            .collect();
+        let own = functions.pieces.iter().filter(|piece| !piece.inlined);
+        let described: HashSet<u64> = own.map(|piece| piece.begin.into()).collect();
+        let bare = self.inner.function_symbols().into_iter();
+        let bare = bare.filter(|symbol| !described.contains(&symbol.address));
+        names.extend(bare.map(|symbol| plain_name(&symbol)));
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Several units may describe one function.
+    fn join(found: &mut Vec<Function>, new: Function) {
+        let same = |f: &&mut Function| f.name == new.name && f.linkage_name == new.linkage_name;
+        let Some(known) = found.iter_mut().find(same) else { return found.push(new) };
+        known.declared = known.declared.take().or(new.declared);
+        known.parts.extend(new.parts);
+        known.copies.extend(new.copies);
+        known.parts.sort_by_key(|part| part.begin);
+        known.copies.sort_by_key(|copy| copy.begin);
+    }
+
+    fn function(&self, functions: &Functions, root: DieId) -> Function {
+        let view = self.inner.view();
+        let own = view.full_name(root).unwrap_or_default();
+        let name = qualified(&view, &functions.scopes, functions.scope_of(root), &own);
+        let linkage_name = view.linkage_name(root).map(std::borrow::Cow::into_owned);
+        let mut function = Function {
+            name,
+            linkage_name,
+            declared: self.declared(root),
+            parts: vec![],
+            copies: vec![],
+        };
+        for piece in functions.pieces_of(root) {
+            let (begin, end) = (u64::from(piece.begin), u64::from(piece.end));
+            if piece.inlined && function.copies.len() < MAX_COPIES {
+                function.copies.push(self.copy(&own, begin, end));
+            } else if !piece.inlined {
+                let symbol = self.symbol_at(begin).map(|symbol| symbol.name);
+                function.parts.push(Part { begin, end, symbol });
+            }
+        }
+        function
+    }
+
+    /// The frame around the inlined one says where the call stands.
+    fn copy(&self, own: &str, begin: u64, end: u64) -> InlinedCopy {
+        let frames = self.frames_at(begin);
+        let at = frames.iter().rposition(|frame| frame.function.as_deref() == Some(own));
+        let caller = at.and_then(|at| frames.get(at + 1));
+        InlinedCopy {
+            begin,
+            end,
+            into: caller.and_then(|frame| frame.function.clone()),
+            file: caller.and_then(|frame| frame.file.clone()),
+            line: caller.and_then(|frame| frame.line),
+        }
+    }
+
+    fn declared(&self, root: DieId) -> Option<(Arc<str>, u32)> {
+        let view = self.inner.view();
+        let die = view.die(root)?;
+        let file = self.inner.file_of(die.unit, die.udata(dw::DW_AT_decl_file)?)?;
+        Some((file, u32::try_from(die.udata(dw::DW_AT_decl_line)?).ok()?))
+    }
+
+    /// Code without debug information, such as assembly: its symbol is all there is.
+    fn only_symbols(&self, name: &str) -> Vec<Function> {
+        let symbols = self.inner.function_symbols().into_iter();
+        let symbols = symbols.filter(|s| s.name == name || plain_name(s) == name);
+        let functions = symbols.map(|symbol| {
+            let (begin, end) = (symbol.address, symbol.address.saturating_add(symbol.size));
+            let name = plain_name(&symbol);
+            let part = Part { begin, end, symbol: Some(symbol.name.clone()) };
+            let linkage_name = (symbol.name != name).then_some(symbol.name);
+            Function { name, linkage_name, declared: None, parts: vec![part], copies: vec![] }
+        });
+        functions.collect()
+    }
+}
+
+/// A symbol's name without parameters and what clones add.
+fn plain_name(symbol: &Symbol) -> String {
+    let name = symbol.demangled().unwrap_or_else(|| symbol.name.clone());
+    let end = name.find(['(', '[']).unwrap_or(name.len());
+    name.get(..end).unwrap_or(&name).trim().to_owned()
+}
+
+/// `send_loop<3>` is meant by `send_loop` too.
+fn without_arguments(name: &str) -> &str {
+    name.split_once('<').map_or(name, |(plain, _)| plain)
+}

@@ -1,0 +1,54 @@
+//! From a source line to its code.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::lines::Lines;
+use crate::symbols::Symbols;
+
+/// A run of code that comes from one line.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct LineCode {
+    /// Its first address.
+    pub begin: u64,
+    /// The address behind its last byte; `begin` where the line shares its only instruction with
+    /// another one.
+    pub end: u64,
+    /// The file as the compiler recorded it.
+    pub file: Arc<str>,
+}
+
+impl Symbols {
+    /// The files that code comes from, sorted, each once.
+    pub fn source_files(&self) -> Vec<String> {
+        let mut files: Vec<String> =
+            self.inner.all_lines().flat_map(Lines::files_with_code).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    /// The code of a source line, by address; empty if the line has none. The file may be given by
+    /// the end of its path; it is an error if no code comes from such a file.
+    pub fn code_of_line(&self, file: &str, line: u32) -> Result<Vec<LineCode>, Error> {
+        let mut found = Vec::new();
+        for lines in self.inner.all_lines() {
+            lines.code(file, line, &mut found);
+        }
+        found.sort_unstable();
+        found.dedup();
+        if found.is_empty() && self.lines_with_code(file).is_empty() {
+            return Err(Error::NoFile { name: file.to_owned() });
+        }
+        Ok(found)
+    }
+
+    /// The lines of a file that have code, sorted, each once.
+    pub fn lines_with_code(&self, file: &str) -> Vec<u32> {
+        let mut found: Vec<u32> =
+            self.inner.all_lines().flat_map(|lines| lines.numbers(file)).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
