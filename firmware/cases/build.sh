@@ -6,6 +6,27 @@ readonly CASE_LDFLAGS="-nostdlib -Wl,-Ttext=0x9040 -Wl,-Tdata=0x103e0 -Wl,--buil
 
 cases() { names case; }
 
+# RISC-V's assembler leaves lengths of code to the linker, which never sees a .dwo: what `g++ -gsplit-dwarf -c` makes says that
+# every function is empty. So the split sections of one unit at a time are linked with the program, and taken out of it then.
+# Both run in build_case and use its variables.
+compile_split() { # compile_split <source> <name>
+    ${PREFIX}g++ $flags -S "$1" -o "$2.s"
+    ${PREFIX}as -march=rv32im -mabi=ilp32 -mno-relax "$2.s" -o "$2.whole.o"
+    ${PREFIX}objcopy --strip-dwo "$2.whole.o" "$2.o"
+    ${PREFIX}objcopy --extract-dwo "$2.whole.o" "$2.dwo"
+    # The linker leaves out what is marked as split.
+    sed 's/\(\.section\t\.debug_[a-z_]*\.dwo\),"e"/\1,""/' "$2.s" | ${PREFIX}as -march=rv32im -mabi=ilp32 -mno-relax - -o "$2.whole.o"
+}
+link_split() { # link_split <name>
+    local section
+    ${PREFIX}g++ $flags $layout $link "${objects[@]/#$1.o/$1.whole.o}" -o whole.elf
+    # With type units there are many sections of one name, which stay as they are.
+    for section in $(${PREFIX}objdump -h "$1.dwo" | awk '$2 ~ /^\.debug_(info|loclists|rnglists|loc)\.dwo$/ { print $2 }' | LC_ALL=C sort | uniq -u); do
+        ${PREFIX}objcopy --dump-section "$section=bytes" whole.elf /dev/null
+        ${PREFIX}objcopy --update-section "$section=bytes" "$1.dwo"
+    done
+}
+
 build_case() ( # build_case <case> <folder>
     name=$1
     out=$(realpath "$2")
@@ -28,7 +49,10 @@ build_case() ( # build_case <case> <folder>
         [[ -f $path ]] || path=$root/$source  # one of the device's own
         object=${source##*/}
         object=$name.${object%.*}.o
-        ${PREFIX}g++ $flags -c "$path" -o "$object"
+        case $flags in
+        *-gsplit-dwarf*) compile_split "$path" "${object%.o}" ;;
+        *) ${PREFIX}g++ $flags -c "$path" -o "$object" ;;
+        esac
         objects+=("$object")
     done
     for source in $no_names; do
@@ -44,6 +68,7 @@ build_case() ( # build_case <case> <folder>
     layout=$CASE_LDFLAGS
     if [[ -n ${script// } ]]; then layout="-nostdlib -static -L$root/device/link -Wl,--build-id=none -Wl,-z,max-page-size=16 -T $script"; fi
     ${PREFIX}g++ $flags $layout $link "${objects[@]}" -o "$name.elf"
+    for whole in *.whole.o; do if [[ -f $whole ]]; then link_split "${whole%.whole.o}"; fi; done
     if [[ -n ${objcopy// } ]]; then ${PREFIX}objcopy $objcopy "$name.elf"; fi
     if [[ -n $debug_file ]]; then
         ${PREFIX}objcopy --only-keep-debug "$name.elf" "$name.debug"
