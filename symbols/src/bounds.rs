@@ -78,6 +78,13 @@ impl Bounds {
             Some(left) => self.lines = left,
             None => return Err("too many line tables, or one shared too often".into()),
         }
-        Ok(())
+        if is_unreadable(header) { Err("a line table goes back too far".into()) } else { Ok(()) }
     }
+}
+
+/// Whether a line table has the one number that gimli 0.34 cannot negate, as going back by it does.
+pub(crate) fn is_unreadable(header: &LineProgramHeader<Slice<'_>>) -> bool {
+    /// The least 64-bit number, as SLEB128.
+    const LEAST: [u8; 10] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f];
+    header.raw_program_buf().slice().windows(LEAST.len()).any(|bytes| bytes == LEAST)
 }

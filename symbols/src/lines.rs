@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gimli::{AttributeValue, DebugLineOffset, LineProgramHeader, Unit, constants as dw};
 
+use crate::bounds;
 use crate::die::View;
 use crate::image::Image;
 use crate::line_code::LineCode;
@@ -136,6 +137,9 @@ fn fill<'a>(
     let (directory, name) = root_strings(view, unit, index);
     let program = view.dwarf.debug_line.program(offset, 4, directory, name)?;
     let header = program.header();
+    if bounds::is_unreadable(header) {
+        return Err(gimli::Error::BadSignedLeb128);
+    }
     lines.first_file = u64::from(header.version() < 5);
     let count = header.file_names().len() as u64;
     let numbers = lines.first_file..lines.first_file.saturating_add(count);

@@ -133,7 +133,7 @@ fn parts(file: &[u8]) -> Vec<Part> {
         let name = String::from_utf8(file[name..name + end].to_vec()).unwrap();
         (name, file[at..at + word(header(index) + 20)].to_vec())
     });
-    found.filter(|(name, _)| name.ends_with(".dwo")).collect()
+    found.filter(|(name, _)| name.contains(".dwo")).collect()
 }
 
 fn elf(parts: &[Part]) -> Vec<u8> {
@@ -196,8 +196,8 @@ fn package(units: &[Vec<u8>]) -> Vec<u8> {
     let (mut hashes, mut rows) = (vec![0u64; slots], vec![0u32; slots]);
     for (row, &id) in ids.iter().enumerate() {
         let (mask, step) = (slots as u64 - 1, (id >> 32) & (slots as u64 - 1) | 1);
-        let slot =
-            (0..).map(|n| ((id & mask) + n * step & mask) as usize).find(|&at| rows[at] == 0);
+        let mut order = (0..=mask).map(|n| (((id & mask) + n * step) & mask) as usize);
+        let slot = order.find(|&at| rows[at] == 0);
         (hashes[slot.unwrap()], rows[slot.unwrap()]) = (id, row as u32 + 1);
     }
     let words = [5, KINDS.len() as u32, units.len() as u32, slots as u32];

@@ -1,0 +1,9 @@
+//! cargo-fuzz: the entry point `load`.
+
+#![no_main]
+
+#[path = "../entry.rs"]
+#[allow(dead_code, reason = "the other targets take the rest")]
+mod entry;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| entry::load(bytes));

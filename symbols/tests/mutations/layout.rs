@@ -1,0 +1,58 @@
+//! Where things are in an ELF, as far as breaking them on purpose needs it.
+
+use std::ops::Range;
+
+/// A section: its name, where its header is, and where its bytes are.
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) header: usize,
+    pub(crate) bytes: Range<usize>,
+}
+
+pub(crate) fn word(file: &[u8], at: usize) -> usize {
+    file.get(at..at + 4).map_or(0, |word| u32::from_le_bytes(word.try_into().unwrap()) as usize)
+}
+
+fn half(file: &[u8], at: usize) -> usize {
+    file.get(at..at + 2).map_or(0, |half| usize::from(u16::from_le_bytes(half.try_into().unwrap())))
+}
+
+/// The sections that lie in the file.
+pub(crate) fn parts(file: &[u8]) -> Vec<Part> {
+    let (table, count, strings) = (word(file, 0x20), half(file, 0x30), half(file, 0x32));
+    let names = word(file, table + 40 * strings + 16);
+    let found = (1..count.min(100)).filter_map(|index| {
+        let header = table + 40 * index;
+        let (start, size) = (word(file, header + 16), word(file, header + 20));
+        file.get(start..start.checked_add(size)?).filter(|_| word(file, header + 4) != 8)?;
+        let name = file.get(names + word(file, header)..)?.split(|&byte| byte == 0).next()?;
+        let name = String::from_utf8_lossy(name).into_owned();
+        Some(Part { name, header, bytes: start..start + size })
+    });
+    found.filter(|part| !part.bytes.is_empty()).collect()
+}
+
+/// Where units, line tables, call frame entries and the like start: each says how long it is.
+pub(crate) fn lengths(file: &[u8], part: &Part) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut at = part.bytes.start;
+    while at + 4 <= part.bytes.end && found.len() < 64 {
+        found.push(at);
+        at += 4 + word(file, at);
+    }
+    found
+}
+
+/// Where the numbers of an abbreviation table are, as its reader would meet them.
+pub(crate) fn abbreviations(file: &[u8], part: &Part) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut at = part.bytes.start;
+    while at < part.bytes.end {
+        found.push(at);
+        while at < part.bytes.end && file[at] & 0x80 != 0 {
+            at += 1;
+        }
+        at += 1;
+    }
+    found
+}
