@@ -119,6 +119,10 @@ pub struct EthValues {
     pub first_unused_port_error: u32,
     /// Bit of SOFT_RESET_0 that holds the ERISC.
     pub reset_bit: u8,
+    /// High half of NoC 0 ROUTER_CFG_2 while an application waits for routing.
+    pub application_waits: u16,
+    /// Index of the ERISC in the mailbox's arrays, where no debug information names it.
+    pub processor: u64,
 }
 
 /// `tensix.toml`.
@@ -165,6 +169,8 @@ pub struct TensixCores {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensixCore {
+    /// Index in the mailbox's arrays, where no debug information names it.
+    pub processor: u64,
     /// Bit of SOFT_RESET_0.
     pub reset_bit: u8,
     /// Program counter after reset.

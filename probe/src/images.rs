@@ -1,11 +1,17 @@
 //! Which image runs on which core, and how that is known: all decoding asks this and nothing else.
 
+mod channels;
 mod mailbox;
+mod pointers;
+mod signals;
 mod spots;
 mod waypoints;
 
-pub(crate) use mailbox::ChannelTable;
-pub use mailbox::{Mailbox, processor};
+pub(crate) use channels::{ChannelTable, Sync};
+pub use channels::Channels;
+pub use mailbox::Mailbox;
+pub(crate) use pointers::{member, pointed};
+pub use signals::Signals;
 pub use spots::{Spot, spots};
 pub use waypoints::WaypointPlace;
 pub(crate) use waypoints::code as waypoint_code;
@@ -64,7 +70,7 @@ impl Image {
             core,
             load_addr,
             mailbox: Mailbox::find(&symbols),
-            channel_table: mailbox::channel_table(&symbols),
+            channel_table: channels::channel_table(&symbols),
             waypoints: waypoints::read(&symbols),
             build_id,
             state: spots(&symbols, &state),
@@ -83,7 +89,7 @@ pub struct ImageMap {
 }
 
 /// `eth_channel_places` of a kernel: a role and the address of the live sync word per channel.
-pub type ChannelPlaces = [(ChannelRole, Option<u64>); 8];
+pub type ChannelPlaces = Vec<(ChannelRole, Option<u64>)>;
 
 /// `eth_channel_role_t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -173,8 +179,8 @@ impl ImageMap {
     }
 
     /// What is known of a core's channels.
-    pub fn channel_places(&self, core: CoreId) -> ChannelPlaces {
-        self.places.get(&core).copied().unwrap_or_default()
+    pub fn channel_places(&self, core: CoreId) -> &[(ChannelRole, Option<u64>)] {
+        self.places.get(&core).map_or(&[], Vec::as_slice)
     }
 
     /// Takes the proofs that a look brought: build ids that stand in L1, and channel tables.

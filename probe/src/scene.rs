@@ -4,12 +4,14 @@
 //! routing table are in the Ethernet tiles. Everything after that goes through the bus, by the same
 //! control code as on any machine.
 
+pub(crate) mod firmware;
 pub(crate) mod power_on;
 mod telemetry;
 
 use crate::bar::Bar;
 use crate::control::{
-    ControlError, Operation, Place, RingPing, RingPingSettings, boot_tensix, launch_worker,
+    ControlError, Firmware, Operation, Pattern, Place, RingPing, RingPingSettings, boot_tensix,
+    launch_worker,
 };
 use crate::emulator_bar::EmulatorBar;
 use crate::images::ImageMap;
@@ -18,7 +20,9 @@ use crate::queue::Patience;
 use crate::snapshot::AccessError;
 use crate::target::{Abilities, Allow, Mesh, Target};
 use layouts::{ClusterDescriptor, DescriptorError, TileKind, wormhole};
+use firmware::Given;
 use std::fmt;
+use std::path::PathBuf;
 
 /// What runs on the mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,15 +60,19 @@ const DWELL_CYCLES: u32 = 5_000_000;
 /// Rest of the worker between two patterns, in cycles.
 const WORKER_REST_CYCLES: u32 = 2_000_000;
 /// Where the worker's pattern goes and how many words it has.
-const PATTERN: (u32, u32) = (0x2_0000, 16);
+const PATTERN: Pattern =
+    Pattern { address: 0x2_0000, words: 16, interval_cycles: WORKER_REST_CYCLES };
 
 /// A scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scene {
     /// Name of a shipped mesh, or the path of a cluster descriptor.
     pub mesh: String,
-    /// What runs; if not told, the ring ping where the mesh has a ring, else nothing but firmware.
+    /// What runs; if not told, the ring ping where the mesh has a ring and runs firmware of this house, else
+    /// nothing but firmware.
     pub run: Option<Workload>,
+    /// A folder with tt-metal's firmware, which runs instead of this house's own over its base firmware.
+    pub firmware: Option<PathBuf>,
     /// Emulated time at which the scene is handed over; the first whole multiple of
     /// [`HANDOVER_CYCLES`] at which it runs if not told.
     pub at_cycles: Option<u64>,
@@ -77,7 +85,14 @@ pub struct Scene {
 impl Scene {
     /// The default scene on a mesh.
     pub fn new(mesh: impl Into<String>) -> Self {
-        Self { mesh: mesh.into(), run: None, at_cycles: None, pace: DEFAULT_PACE, seed: 0 }
+        Self {
+            mesh: mesh.into(),
+            run: None,
+            firmware: None,
+            at_cycles: None,
+            pace: DEFAULT_PACE,
+            seed: 0,
+        }
     }
 
     /// Builds the mesh, powers it on, and launches the workload through the bus.
@@ -98,19 +113,8 @@ impl Scene {
         let name = format!("emulator:{}", self.mesh);
         let mut target = BarTarget::open(name, bar, abilities, Patience::default())?;
         self.boot(&mut target, images)?;
-        self.hand_over(&mut target)?;
+        hand_over(self.at_cycles, &mut target)?;
         Ok(target)
-    }
-
-    /// Lets time pass up to the moment that was asked for.
-    fn hand_over(&self, target: &mut BarTarget) -> Result<(), SceneError> {
-        let now = target.now()?;
-        let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
-        let round = if large { LARGE_HANDOVER_CYCLES } else { HANDOVER_CYCLES };
-        let at_cycles = self.at_cycles.unwrap_or_else(|| now.next_multiple_of(round));
-        let too_early = SceneError::TooEarly { at_cycles, earliest_cycles: now };
-        let left = at_cycles.checked_sub(now).ok_or(too_early)?;
-        Ok(target.pass(left)?)
     }
 
     /// The mesh at the moment of power on.
@@ -132,15 +136,20 @@ impl Scene {
 
     /// Firmware on every compute tile; for a workload also the kernels.
     fn boot(&self, target: &mut BarTarget, images: &mut ImageMap) -> Result<(), SceneError> {
+        let given = self.firmware.as_deref().map(Given::read).transpose()?;
+        let given = given.map(|given| given.add_to(images));
         let ring = self.ring(target.mesh())?;
         let tiles = compute_tiles(target);
-        let boots = tiles.iter().map(|&place| boot_tensix(images, place));
-        Operation::finish_all(boots.collect::<Result<_, _>>()?, target)?;
+        if let Some(firmware) = given {
+            firmware::boot(firmware, &tiles, target, images)?;
+        } else {
+            let boots = tiles.iter().map(|&place| boot_tensix(images, Firmware::OURS, place));
+            Operation::finish_all(boots.collect::<Result<_, _>>()?, target)?;
+        }
         let Some(ring) = ring else { return Ok(()) };
-        let (address, words) = PATTERN;
-        let workers = (1..).zip(&tiles).map(|(seed, &place)| {
-            launch_worker(images, place, address, words, WORKER_REST_CYCLES, seed)
-        });
+        let workers = (1..)
+            .zip(&tiles)
+            .map(|(seed, &place)| launch_worker(images, Firmware::OURS, place, PATTERN, seed));
         Operation::finish_all(workers.collect::<Result<_, _>>()?, target)?;
         ring.prepare(images)?.finish(target)?;
         let settings =
@@ -151,7 +160,8 @@ impl Scene {
 
     /// Where the ring ping runs, if it does: a person who asked for it hears that there is no ring.
     fn ring(&self, mesh: &Mesh) -> Result<Option<RingPing>, SceneError> {
-        if self.run == Some(Workload::Idle) {
+        let told = self.firmware.as_ref().map(|_| Workload::Idle);
+        if self.run.or(told) == Some(Workload::Idle) {
             return Ok(None);
         }
         match RingPing::on(mesh) {
@@ -161,6 +171,34 @@ impl Scene {
             Err(other) => Err(other.into()),
         }
     }
+}
+
+/// Boots given firmware on a machine that is not this program's own, and lets time pass up to the moment
+/// that was asked for.
+///
+/// # Errors
+/// What did not come up.
+pub(crate) fn boot_given(
+    given: Given,
+    at_cycles: Option<u64>,
+    target: &mut dyn Target,
+    images: &mut ImageMap,
+) -> Result<(), SceneError> {
+    let given = given.add_to(images);
+    let tiles = compute_tiles(target);
+    firmware::boot(given, &tiles, target, images)?;
+    if at_cycles.is_some() { hand_over(at_cycles, target) } else { Ok(()) }
+}
+
+/// Lets time pass up to the moment that was asked for.
+fn hand_over(at_cycles: Option<u64>, target: &mut dyn Target) -> Result<(), SceneError> {
+    let now = target.now()?;
+    let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
+    let round = if large { LARGE_HANDOVER_CYCLES } else { HANDOVER_CYCLES };
+    let at_cycles = at_cycles.unwrap_or_else(|| now.next_multiple_of(round));
+    let too_early = SceneError::TooEarly { at_cycles, earliest_cycles: now };
+    let left = at_cycles.checked_sub(now).ok_or(too_early)?;
+    Ok(target.pass(left)?)
 }
 
 /// The descriptor of a shipped mesh by its name, or of a file, which messages call as the person did.
@@ -210,6 +248,8 @@ pub enum SceneError {
     Mesh(String),
     /// The image of base firmware is missing or lacks something.
     Image(String),
+    /// The folder of firmware that a person named, or a file in it, cannot be used.
+    Firmware(String),
     /// The workload could not be launched.
     Control(ControlError),
     /// The mesh, by its name, has no ring of links for the workload.
@@ -229,7 +269,9 @@ impl fmt::Display for SceneError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoMesh(name, known) => write!(f, "no mesh is called {name}; there is {known}"),
-            Self::File(why) | Self::Mesh(why) | Self::Image(why) => f.write_str(why),
+            Self::File(why) | Self::Mesh(why) | Self::Image(why) | Self::Firmware(why) => {
+                f.write_str(why)
+            }
             Self::Descriptor(error) => write!(f, "{error}"),
             Self::Control(error) => write!(f, "{error}"),
             Self::NoRing(mesh) => {

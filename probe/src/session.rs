@@ -7,11 +7,12 @@ use crate::images::ImageMap;
 use crate::inspect::{Interest, decode, plan, plan_proofs, plan_tables};
 use crate::machine::BarTarget;
 use crate::queue::Patience;
-use crate::scene::{DEFAULT_PACE, Pace, SceneError};
+use crate::scene::firmware::{Given, allowed};
+use crate::scene::{DEFAULT_PACE, Pace, SceneError, boot_given};
 use crate::silicon::{self, DeviceError, SiliconBar};
 use crate::snapshot::{AccessError, Snapshot};
 use crate::socket_bar::SocketBar;
-use crate::spec::{SpecError, TargetSpec};
+use crate::spec::{Simulator, SpecError, TargetSpec};
 use crate::state::{Before, MeshState};
 use crate::target::{Abilities, Allow, Preview, Refusal, Target};
 use crate::ttsim::{self, HostCommand};
@@ -118,8 +119,17 @@ impl Session {
                 let pacer = Some(Pacer::new(scene.pace));
                 Ok(Self { problems, pacer, ..Self::over(Box::new(target), images) })
             }
-            TargetSpec::Ttsim(library) => {
-                Self::elsewhere(words, None, || over_ttsim(words, &library, host, allow))
+            TargetSpec::Ttsim(Simulator { library, firmware, at_cycles }) => {
+                // What cannot be booted, or must not be, is told before anything is opened.
+                let given = firmware.as_deref().map(Given::read).transpose()?;
+                given.as_ref().map(|_| allowed(allow)).transpose()?;
+                let open = || over_ttsim(words, &library, host, allow);
+                let mut session = Self::elsewhere(words, None, open)?;
+                if let Some(given) = given {
+                    let (target, images) = session.parts();
+                    boot_given(given, at_cycles, target, images)?;
+                }
+                Ok(session)
             }
             TargetSpec::Socket(path) => {
                 let bar = SocketBar::connect(&path).map_err(gone)?;

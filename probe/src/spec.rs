@@ -14,16 +14,27 @@ const DEVICES: &str = "/dev/tenstorrent/";
 /// A target, as a person names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
-    /// `emulator:<mesh>[,run=..][,at=..][,pace=..][,seed=..]`.
+    /// `emulator:<mesh>[,run=..][,firmware=..][,at=..][,pace=..][,seed=..]`.
     Emulator(Scene),
-    /// `ttsim:<library>`.
-    Ttsim(PathBuf),
+    /// `ttsim:<library>[,firmware=..][,at=..]`.
+    Ttsim(Simulator),
     /// `socket:<path>`.
     Socket(PathBuf),
     /// `silicon`, or a device file.
     Silicon(String),
     /// A recording.
     Recording(PathBuf),
+}
+
+/// The vendor's simulator, and what is done to it before it is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Simulator {
+    /// Its library.
+    pub library: PathBuf,
+    /// A folder with tt-metal's firmware, which is booted.
+    pub firmware: Option<PathBuf>,
+    /// The simulator's time up to which it runs first, in cycles.
+    pub at_cycles: Option<u64>,
 }
 
 /// Words that name no target: what is wrong, in one sentence.
@@ -57,7 +68,7 @@ impl TargetSpec {
         match words.split_once(':') {
             Some(("emulator", scene)) => Ok(Self::Emulator(parse_scene(scene)?)),
             Some((kind @ ("ttsim" | "socket"), "")) => wrong(format!("{kind}: names no file")),
-            Some(("ttsim", library)) => Ok(Self::Ttsim(library.into())),
+            Some(("ttsim", words)) => Ok(Self::Ttsim(parse_simulator(words)?)),
             Some(("socket", path)) => Ok(Self::Socket(path.into())),
             _ if words.is_empty() => wrong("the target has no name"),
             _ if words.contains(['/', '.']) || Path::new(words).is_file() => {
@@ -91,14 +102,38 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
         };
         match key {
             "run" => scene.run = Some(workload(value)?),
+            "firmware" => scene.firmware = Some(folder(value)?),
             "at" => scene.at_cycles = Some(time(value)?),
             "pace" => scene.pace = pace(value)?,
             "seed" => scene.seed = number(key, value)?,
             "fault" => return wrong("faults are not built yet"),
-            _ => return wrong(format!("`{key}` is no setting: run, at, pace or seed")),
+            _ => return wrong(format!("`{key}` is no setting: run, firmware, at, pace or seed")),
         }
     }
     Ok(scene)
+}
+
+/// Only what follows the last commas and looks like a setting is one: a path may hold commas too.
+fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
+    let mut simulator = Simulator { library: words.into(), firmware: None, at_cycles: None };
+    let mut left = words;
+    while let Some((before, (key, value))) =
+        left.rsplit_once(',').and_then(|(before, last)| Some((before, last.split_once('=')?)))
+    {
+        match key {
+            "firmware" => simulator.firmware = Some(folder(value)?),
+            "at" => simulator.at_cycles = Some(time(value)?),
+            _ if key.contains('/') => break,
+            _ => return wrong(format!("`{key}` is no setting of ttsim: firmware or at")),
+        }
+        left = before;
+        simulator.library = left.into();
+    }
+    if left.is_empty() { wrong("ttsim: names no file") } else { Ok(simulator) }
+}
+
+fn folder(value: &str) -> Result<PathBuf, SpecError> {
+    if value.is_empty() { wrong("firmware: names no folder") } else { Ok(value.into()) }
 }
 
 fn workload(value: &str) -> Result<Workload, SpecError> {
@@ -169,7 +204,16 @@ mod tests {
     #[test]
     fn the_other_kinds() {
         let parse = |words| TargetSpec::parse(words).unwrap();
-        assert_eq!(parse("ttsim:/a/b.so"), TargetSpec::Ttsim("/a/b.so".into()));
+        let simulator = |library: &str| Simulator {
+            library: library.into(),
+            firmware: None,
+            at_cycles: None,
+        };
+        assert_eq!(parse("ttsim:/a/b.so"), TargetSpec::Ttsim(simulator("/a/b.so")));
+        let firmware = Simulator { firmware: Some("/d".into()), ..simulator("/a,b.so") };
+        let booted = Simulator { at_cycles: Some(2_000), ..firmware.clone() };
+        assert_eq!(parse("ttsim:/a,b.so,firmware=/d"), TargetSpec::Ttsim(firmware));
+        assert_eq!(parse("ttsim:/a,b.so,firmware=/d,at=2us"), TargetSpec::Ttsim(booted));
         assert_eq!(parse("socket:/tmp/x"), TargetSpec::Socket("/tmp/x".into()));
         assert_eq!(parse("/dev/tenstorrent/0"), TargetSpec::Silicon("/dev/tenstorrent/0".into()));
         let by_id = "/dev/tenstorrent/by-id/wormhole-0100014611703014";
@@ -210,6 +254,10 @@ mod tests {
             ("emulator:n300,color=red", "no setting"),
             ("emulator:n300,idle", "key=value"),
             ("ttsim:", "no file"),
+            ("ttsim:,firmware=/d", "no file"),
+            ("ttsim:a.so,firmware=", "no folder"),
+            ("ttsim:a.so,color=red", "`color` is no setting of ttsim"),
+            ("emulator:n300,firmware=", "no folder"),
         ] {
             let error = TargetSpec::parse(words).unwrap_err().to_string();
             assert!(error.contains(says), "{words}: {error}");

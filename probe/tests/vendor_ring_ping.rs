@@ -6,7 +6,9 @@ mod common;
 
 use common::{addr, open, word};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
-use probe::control::{Place, RingPing, RingPingSettings, boot_tensix, launch_worker};
+use probe::control::{
+    Firmware, Pattern, Place, RingPing, RingPingSettings, boot_tensix, launch_worker,
+};
 use probe::images::ImageMap;
 use probe::inspect::{Interest, inspect, plan};
 use probe::state::{Activity, GoSignal, ImageEvidence, LinkCondition, Reading};
@@ -68,9 +70,11 @@ fn a_compute_tile_boots_near_and_far() {
     let mesh = target.mesh().clone();
     for chip in 0..2 {
         let place = Place { chip: ChipId(chip), tile: NocXy { x: 2, y: 3 } };
-        boot_tensix(&mut images, place).unwrap().finish(&mut target).unwrap();
+        boot_tensix(&mut images, Firmware::OURS, place).unwrap().finish(&mut target).unwrap();
         let seed = 7 + u32::from(chip);
-        let worker = launch_worker(&mut images, place, 0x2_0000, 16, 500, seed).unwrap();
+        let pattern = Pattern { address: 0x2_0000, words: 16, interval_cycles: 500 };
+        let worker =
+            launch_worker(&mut images, Firmware::OURS, place, pattern, seed).unwrap();
         worker.finish(&mut target).unwrap();
         target.pass(20_000).unwrap();
         let interest =

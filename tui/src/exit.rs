@@ -1,5 +1,6 @@
 //! How the program ends: every error and every finding becomes an exit code here and nowhere else.
 
+use probe::control::ControlError;
 use probe::scene::SceneError;
 use probe::session::OpenError;
 use probe::snapshot::AccessError;
@@ -63,7 +64,7 @@ impl Failure {
         let text = error.to_string();
         // What is wrong with a file already names it.
         let named =
-            matches!(error, OpenError::Scene(SceneError::Descriptor(_) | SceneError::File(_)));
+            matches!(error, OpenError::Scene(SceneError::Descriptor(_) | SceneError::File(_) | SceneError::Firmware(_)));
         let text = if named || text.contains(words) { text } else { format!("{words}: {text}") };
         match error {
             OpenError::Spec(_) | OpenError::IsRecording(_) | OpenError::Library { .. } => {
@@ -72,11 +73,17 @@ impl Failure {
             OpenError::Scene(error) => match error {
                 SceneError::NoMesh(..)
                 | SceneError::File(_)
+                | SceneError::Firmware(_)
                 | SceneError::Descriptor(_)
                 | SceneError::Mesh(_)
                 | SceneError::NoRing(_)
                 | SceneError::TooEarly { .. } => Self::Usage(text),
-                SceneError::Access(error) => Self::of_access(words, error),
+                SceneError::Access(error)
+                | SceneError::Control(ControlError::Gone(error)) => Self::of_access(words, error),
+                SceneError::Control(ControlError::Access { addr, reason }) => {
+                    Self::of_access(&format!("{words}: {addr}"), reason)
+                }
+                SceneError::Control(ControlError::TookTooLong { .. }) => Self::Unreachable(text),
                 SceneError::Control(_) | SceneError::Image(_) => Self::Internal(text),
             },
             OpenError::Unreachable { reason: AccessError::Refused(_), .. } => Self::Refused(text),

@@ -1,16 +1,16 @@
 //! Launching a kernel: segments, runtime arguments, launch message, go (tt-metal.md 7.2).
 
-use super::{Condition, ControlError, Operation, Place, Stretch, image, load};
-use crate::images::{Image, ImageMap, Mailbox, processor};
+use super::firmware::load;
+use super::stretch::{Stretch, constant, mailbox};
+use super::{Condition, ControlError, Operation, Place, image};
+use crate::images::{Image, ImageMap, Mailbox};
 use crate::state::ImageEvidence;
 use layouts::{CoreId, CoreKind};
+use std::sync::Arc;
 
-/// `go_msg_t.signal`: run.
-const RUN_MSG_GO: u32 = 0x80;
-/// A runtime-argument offset that is not there.
-const NO_OFFSET: u64 = 0xFFFF;
-/// `kernel_config.mode`: the host dispatches.
-const DISPATCH_MODE_HOST: u64 = 1;
+/// How tt-metal calls a runtime-argument offset that is not there, and its value (tt-metal.md 1.2) where no image
+/// names it.
+const NO_OFFSET: (&str, u64) = ("RTA_CRTA_NO_ARGS_SENTINEL", 0xFFFF);
 
 /// What to launch where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,14 +21,14 @@ pub struct KernelLaunch<'a> {
     pub kernel: &'a str,
     /// Name of the firmware image whose mailbox is used.
     pub firmware: &'a str,
-    /// Index of the core type in `kernel_config_base`: 0 Tensix, 1 active Ethernet.
-    pub core_type: u64,
+    /// How `ProgrammableCoreType` calls the tile.
+    pub core_type: &'a str,
     /// Where the runtime arguments go.
     pub config_base: u64,
     /// Distance of the kernel's text from there, where the firmware looks at it.
     pub text_offset: u64,
     /// Runtime arguments.
-    pub arguments: Vec<u32>,
+    pub arguments: Vec<u8>,
     /// A number for people that all cores of a run share.
     pub host_assigned_id: u32,
     /// A number that names the kernel.
@@ -48,12 +48,12 @@ pub fn launch_kernel(
     let place = launch.place;
     let mut operation =
         Operation::new(format!("launch {} on {}:{}", launch.kernel, place.chip, place.tile));
-    load(&mut operation, place, &kernel);
-    let arguments = launch.arguments.iter().flat_map(|word| word.to_le_bytes());
-    operation.write(place.at(launch.config_base), arguments.collect());
-    let message = message(&firmware, launch, processor(kernel.core))?;
+    load(&mut operation, place, &kernel)?;
+    operation.write(place.at(launch.config_base), launch.arguments.clone());
+    let message = message(images, &firmware, &kernel, launch)?;
     operation.write(place.at(message.start), message.bytes);
-    operation.write_word(place.at(go_word(mailbox(&firmware)?)), RUN_MSG_GO << 24);
+    let go = go(mailbox(&firmware)?);
+    operation.write(place.at(go.start), go.bytes);
     let core = CoreId { chip: place.chip, tile: place.tile, core: kernel.core };
     images.tell(core, launch.kernel, ImageEvidence::Told);
     Ok(operation)
@@ -70,47 +70,51 @@ pub(super) fn await_done(
 ) -> Result<Operation, ControlError> {
     let firmware = image(images, firmware)?;
     let mut operation = Operation::new("wait for the kernel's end");
-    let done = Condition::Masked { mask: 0xFF00_0000, value: 0 };
-    let word = place.at(go_word(mailbox(&firmware)?));
-    operation.wait(format!("{}:{} is done", place.chip, place.tile), word, done);
+    let (word, done) = done(mailbox(&firmware)?);
+    operation.wait(format!("{}:{} is done", place.chip, place.tile), place.at(word), done);
     Ok(operation)
 }
 
-fn mailbox(firmware: &Image) -> Result<&Mailbox, ControlError> {
-    let missing = || ControlError::NoMember(firmware.name.clone(), "mailboxes");
-    firmware.mailbox.as_ref().ok_or_else(missing)
+/// Where and how a go message shows that its kernels have returned, or that firmware is up.
+pub(super) fn done(mailbox: &Mailbox) -> (u64, Condition) {
+    let (word, shift) = mailbox.go_word();
+    let value = u32::from(mailbox.signals.done) << shift;
+    (word, Condition::Masked { mask: 0xFF << shift, value })
 }
 
-/// The signal is the top byte of the go message.
-fn go_word(mailbox: &Mailbox) -> u64 {
-    mailbox.go_signal & !3
+/// The go message that lets kernels run.
+fn go(mailbox: &Mailbox) -> Stretch {
+    let mut go = Stretch::zeros(mailbox.go_message, mailbox.go_message_bytes);
+    go.put(mailbox.go_signal, 1, mailbox.signals.go.into());
+    go
 }
 
 /// Entry 0 of the launch ring, composed by the members' names.
 fn message(
-    firmware: &Image,
+    images: &ImageMap,
+    firmware: &Arc<Image>,
+    kernel: &Arc<Image>,
     launch: &KernelLaunch<'_>,
-    processor: u64,
 ) -> Result<Stretch, ControlError> {
     let mailbox = mailbox(firmware)?;
-    let member = |name: &'static str, path: &str| {
-        let path = format!("mailboxes->launch[0].kernel_config.{path}");
-        let place = firmware.symbols.locate(&path);
-        let missing = |_| ControlError::NoMember(firmware.name.clone(), name);
-        place.map(|place| place.address()).map_err(missing)
-    };
-    let base = member("kernel_config_base", &format!("kernel_config_base[{}]", launch.core_type))?;
-    let rta = member("rta_offset", &format!("rta_offset[{processor}]"))?;
-    let text = member("kernel_text_offset", &format!("kernel_text_offset[{processor}]"))?;
+    let processor = mailbox.processor(kernel.core);
+    let constant = |name: &str| constant(images, &[firmware, kernel], name);
+    let core_type = constant(&format!("ProgrammableCoreType::{}", launch.core_type))?;
+    let no_offset = constant(NO_OFFSET.0).unwrap_or(NO_OFFSET.1);
     let mut message = Stretch::zeros(mailbox.launch, mailbox.launch_bytes);
-    message.put(base, 4, launch.config_base);
-    message.put(rta, 4, NO_OFFSET << 16);
-    message.put(text, 4, launch.text_offset);
-    message.put(mailbox.launch + mailbox.mode, 1, DISPATCH_MODE_HOST);
-    message.put_word(mailbox.launch + mailbox.host_assigned_id, launch.host_assigned_id);
-    message.put_word(mailbox.launch + mailbox.enables, 1 << processor);
-    let id = mailbox.launch + mailbox.kernel_ids + 2 * processor;
-    message.put(id, 2, launch.kernel_id.into());
+    for (member, value) in [
+        (format!("kernel_config_base[{core_type}]"), launch.config_base),
+        (format!("rta_offset[{processor}].rta_offset"), 0),
+        (format!("rta_offset[{processor}].crta_offset"), no_offset),
+        (format!("kernel_text_offset[{processor}]"), launch.text_offset),
+        ("mode".to_owned(), constant("DISPATCH_MODE_HOST")?),
+        ("host_assigned_id".to_owned(), launch.host_assigned_id.into()),
+        ("enables".to_owned(), 1 << processor),
+        (format!("watcher_kernel_ids[{processor}]"), launch.kernel_id.into()),
+    ] {
+        let path = format!("mailboxes->launch[0].kernel_config.{member}");
+        message.put_named(firmware, &path, value)?;
+    }
     Ok(message)
 }
 

@@ -12,7 +12,7 @@ pub enum ControlError {
     /// There is no image of this name.
     NoImage(String),
     /// The image's debug information lacks a member that the command writes.
-    NoMember(String, &'static str),
+    NoMember(String, String),
     /// The mesh has no ring of links.
     NoRing,
     /// The settings make no sense, in one sentence.

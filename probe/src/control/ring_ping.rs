@@ -2,21 +2,16 @@
 
 use super::erisc::start_application;
 use super::kernel::await_done;
+use super::stretch::{arguments, constant_of};
 use super::{
-    Condition, ControlError, KernelLaunch, Operation, Place, Ring, RingStop, image, launch_kernel,
+    Condition, ControlError, Firmware, KernelLaunch, Operation, Place, Ring, RingStop, image,
+    launch_kernel,
 };
 use crate::images::ImageMap;
 use crate::target::Mesh;
 use layouts::wormhole;
 
 const KERNEL: &str = "ring_ping";
-const APPLICATION: &str = "erisc_app";
-/// `ring_ping_phase_t`: every credit is back (firmware/device/kernels/ring_ping.hpp).
-const FINISHED: u32 = 4;
-/// `TerminationSignal`.
-const GRACEFULLY: u32 = 1;
-/// Index of active Ethernet in `kernel_config_base`.
-const ACTIVE_ETH: u64 = 1;
 
 /// What the ring does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +37,8 @@ impl Default for RingPingSettings {
 /// A ring ping on a mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingPing {
+    /// The firmware that runs the kernels.
+    pub firmware: Firmware,
     /// Its cores in ring order, the master first.
     pub stops: Vec<RingStop>,
 }
@@ -52,7 +49,8 @@ impl RingPing {
     /// # Errors
     /// `NoRing`.
     pub fn on(mesh: &Mesh) -> Result<Self, ControlError> {
-        Ok(Self { stops: Ring::find(mesh).ok_or(ControlError::NoRing)?.stops() })
+        let stops = Ring::find(mesh).ok_or(ControlError::NoRing)?.stops();
+        Ok(Self { firmware: Firmware::OURS, stops })
     }
 
     /// Starts the application firmware on every core of the ring.
@@ -62,7 +60,7 @@ impl RingPing {
     pub fn prepare(&self, images: &mut ImageMap) -> Result<Operation, ControlError> {
         let mut operation = Operation::new("start application firmware on the ring");
         for stop in &self.stops {
-            operation.then(start_application(images, stop.place)?);
+            operation.then(start_application(images, self.firmware, stop.place)?);
         }
         Ok(operation)
     }
@@ -87,11 +85,11 @@ impl RingPing {
             let launch = KernelLaunch {
                 place: stop.place,
                 kernel: KERNEL,
-                firmware: APPLICATION,
-                core_type: ACTIVE_ETH,
+                firmware: self.firmware.application,
+                core_type: "ACTIVE_ETH",
                 config_base: wormhole().eth.l1.kernel_config.at,
                 text_offset: 0,
-                arguments: self.arguments(stop, settings),
+                arguments: self.arguments(images, stop, settings)?,
                 host_assigned_id: settings.run_id,
                 kernel_id: 1,
             };
@@ -101,23 +99,30 @@ impl RingPing {
     }
 
     /// `ring_ping_args_t`.
-    fn arguments(&self, stop: &RingStop, settings: &RingPingSettings) -> Vec<u32> {
+    fn arguments(
+        &self,
+        images: &ImageMap,
+        stop: &RingStop,
+        settings: &RingPingSettings,
+    ) -> Result<Vec<u8>, ControlError> {
         /// Base firmware gets its turn at every poll of a wait.
         const YIELD_INTERVAL: u32 = 1;
-        vec![
-            settings.run_id,
-            u32::from(!stop.sends),
-            u32::from(stop.position == 0),
-            settings.laps,
-            settings.payload_bytes,
-            settings.dwell_cycles,
-            stop.sibling.tile.x.into(),
-            stop.sibling.tile.y.into(),
-            stop.position,
-            self.stops.len() as u32,
-            settings.pause_at_stage,
-            YIELD_INTERVAL,
-        ]
+        let role = if stop.sends { "RING_PING_SENDER" } else { "RING_PING_RECEIVER" };
+        let values = [
+            ("run_id", settings.run_id),
+            ("role", constant_of(images, KERNEL, role)?),
+            ("master", u32::from(stop.position == 0)),
+            ("laps", settings.laps),
+            ("payload_bytes", settings.payload_bytes),
+            ("dwell_cycles", settings.dwell_cycles),
+            ("sibling_x", stop.sibling.tile.x.into()),
+            ("sibling_y", stop.sibling.tile.y.into()),
+            ("ring_position", stop.position),
+            ("ring_length", self.stops.len() as u32),
+            ("pause_at_stage", settings.pause_at_stage),
+            ("yield_interval", YIELD_INTERVAL),
+        ];
+        arguments(&*image(images, KERNEL)?, "ring_ping_args_t", &values)
     }
 
     /// Ends the run: the master marks its next lap as the last, every credit comes back, and all
@@ -129,7 +134,8 @@ impl RingPing {
         let mut operation = Operation::new("tear the ring ping down");
         if let Some(master) = self.stops.first() {
             let signal = self.state(images, "control.termination_signal")?;
-            operation.write_word(master.place.at(signal), GRACEFULLY);
+            let gracefully = constant_of(images, KERNEL, "GRACEFULLY_TERMINATE")?;
+            operation.write_word(master.place.at(signal), gracefully);
         }
         operation.then(self.await_finish(images)?);
         Ok(operation)
@@ -141,12 +147,13 @@ impl RingPing {
     /// When an image is missing or lacks a member.
     pub fn await_finish(&self, images: &ImageMap) -> Result<Operation, ControlError> {
         let phase = self.state(images, "phase")?;
+        let finished = constant_of(images, KERNEL, "RING_PING_FINISHED")?;
         let mut operation = Operation::new("wait for the ring ping's end");
         for stop in &self.stops {
-            let finished = Condition::Masked { mask: u32::MAX, value: FINISHED };
+            let finished = Condition::Masked { mask: u32::MAX, value: finished };
             let what = format!("{} has every credit back", stop.eth);
             operation.wait(what, stop.place.at(phase), finished);
-            operation.then(await_done(images, APPLICATION, stop.place)?);
+            operation.then(await_done(images, self.firmware.application, stop.place)?);
         }
         Ok(operation)
     }
@@ -189,10 +196,10 @@ impl RingPing {
     ///
     /// # Errors
     /// When the image is missing or lacks the member.
-    pub fn state(&self, images: &ImageMap, member: &'static str) -> Result<u64, ControlError> {
+    pub fn state(&self, images: &ImageMap, member: &str) -> Result<u64, ControlError> {
         let kernel = image(images, KERNEL)?;
         let place = kernel.symbols.locate(&format!("ring_ping_state.{member}"));
-        let missing = |_| ControlError::NoMember(KERNEL.to_owned(), member);
+        let missing = |_| ControlError::NoMember(KERNEL.to_owned(), member.to_owned());
         place.map(|place| place.address()).map_err(missing)
     }
 

@@ -1,17 +1,14 @@
 //! Compute tiles: their firmware from reset, and the worker that writes a pattern.
 
-use super::kernel::core_of;
-use super::{
-    Condition, ControlError, KernelLaunch, Operation, Place, fresh_mailbox, image, launch_kernel,
-    load,
-};
-use crate::images::{ImageMap, core_named};
+use super::firmware::{clear_tables, first_jump, load};
+use super::kernel::{core_of, done};
+use super::stretch::{arguments, fresh_mailbox, mailbox};
+use super::{ControlError, Firmware, KernelLaunch, Operation, Place, image, launch_kernel};
+use crate::images::ImageMap;
 use crate::state::ImageEvidence;
 use layouts::{Space, TileKind, wormhole};
 
-/// Our firmware of the five cores; BRISC's has the mailbox and the jump at L1 0.
-const FIRMWARE: [&str; 5] =
-    ["tensix_brisc", "tensix_ncrisc", "tensix_trisc0", "tensix_trisc1", "tensix_trisc2"];
+const WORKER: &str = "tensix_worker";
 
 /// Where our Tensix kernels find their arguments, and how far behind them their text is linked
 /// (firmware/device/LAUNCH.txt 6).
@@ -22,51 +19,65 @@ const TEXT_OFFSET: u64 = 0x400;
 ///
 /// # Errors
 /// When an image is missing or does not describe its mailbox.
-pub fn boot_tensix(images: &mut ImageMap, place: Place) -> Result<Operation, ControlError> {
+pub fn boot_tensix(
+    images: &mut ImageMap,
+    firmware: Firmware,
+    place: Place,
+) -> Result<Operation, ControlError> {
     let tensix = &wormhole().tensix;
     let debug = wormhole().block(Space::Tile(TileKind::Tensix), "debug").unwrap_or_default();
     let reset = place.at(debug + wormhole().debug.soft_reset_0.at);
-    let brisc = image(images, FIRMWARE[0])?;
+    let brisc = image(images, firmware.tensix[0])?;
     let mut operation = Operation::new(format!("boot {}:{}", place.chip, place.tile));
     operation.write_word(reset, tensix.reset_all);
     let fresh = fresh_mailbox(&brisc, 0)?;
     operation.write(place.at(fresh.start), fresh.bytes);
-    for name in FIRMWARE {
-        let firmware = image(images, name)?;
-        load(&mut operation, place, &firmware);
-        if let Some(core) = core_named(firmware.core.name()) {
-            images.tell(core_of(place, core), name, ImageEvidence::Told);
-        }
+    clear_tables(&mut operation, place, &brisc);
+    for name in firmware.tensix {
+        let image = image(images, name)?;
+        load(&mut operation, place, &image)?;
+        images.tell(core_of(place, image.core), name, ImageEvidence::Told);
     }
+    first_jump(&mut operation, place, &brisc)?;
     operation.write_word(reset, tensix.reset_all_but_brisc);
-    if let Some(mailbox) = &brisc.mailbox {
-        let done = Condition::Masked { mask: 0xFF00_0000, value: 0 };
-        operation.wait("all five cores are up", place.at(mailbox.go_signal & !3), done);
-    }
+    let (go, up) = done(mailbox(&brisc)?);
+    operation.wait("all five cores are up", place.at(go), up);
     Ok(operation)
 }
 
-/// Launches the worker: `words` words of a running pattern at `address`, a new one every
-/// `interval_cycles`, until it is told to stop.
+/// What the worker writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// Where, in L1.
+    pub address: u32,
+    /// How many words.
+    pub words: u32,
+    /// Rest between two of them, in cycles.
+    pub interval_cycles: u32,
+}
+
+/// Launches the worker, which writes a running pattern until it is told to stop.
 ///
 /// # Errors
 /// As [`launch_kernel`].
 pub fn launch_worker(
     images: &mut ImageMap,
+    firmware: Firmware,
     place: Place,
-    address: u32,
-    words: u32,
-    interval_cycles: u32,
+    pattern: Pattern,
     seed: u32,
 ) -> Result<Operation, ControlError> {
+    let Pattern { address, words, interval_cycles } = pattern;
+    let values =
+        [("address", address), ("words", words), ("interval_cycles", interval_cycles), ("seed", seed)];
     let launch = KernelLaunch {
         place,
-        kernel: "tensix_worker",
-        firmware: FIRMWARE[0],
-        core_type: 0,
+        kernel: WORKER,
+        firmware: firmware.tensix[0],
+        core_type: "TENSIX",
         config_base: CONFIG_BASE,
         text_offset: TEXT_OFFSET,
-        arguments: vec![address, words, 0, interval_cycles, seed, 0],
+        arguments: arguments(&*image(images, WORKER)?, "tensix_worker_args_t", &values)?,
         host_assigned_id: seed,
         kernel_id: 2,
     };

@@ -1,14 +1,11 @@
 //! `eth_channel_sync_t` at both ends of a link, and what the two together mean (tt-metal.md 3.2).
 
+use crate::images::Sync;
 use crate::state::{ChannelMeaning, ChannelState};
 
 /// One end's words; their meaning is what this end alone can say.
-pub(super) fn decode(index: u8, bytes: &[u8]) -> ChannelState {
-    let word = |at: usize| {
-        let word = bytes.get(at..).and_then(|rest| rest.first_chunk()).copied();
-        u32::from_le_bytes(word.unwrap_or_default())
-    };
-    let (bytes_sent, receiver_ack, src_id) = (word(0), word(4), word(8));
+pub(super) fn decode(index: u8, words: Sync) -> ChannelState {
+    let Sync { bytes_sent, receiver_ack, src_id } = words;
     let alone = Words { bytes_sent, receiver_ack };
     ChannelState { index, bytes_sent, receiver_ack, src_id, meaning: meaning(alone, None) }
 }

@@ -1,7 +1,7 @@
 //! One core: what it was told, where it is, what runs there.
 
 use super::{View, plan::details, soft_reset};
-use crate::images::{Image, Mailbox, Spot, processor, waypoint_code};
+use crate::images::{Image, Mailbox, Spot, waypoint_code};
 use crate::snapshot::AccessError;
 use crate::state::{
     Activity, ChannelState, CoreState, GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState,
@@ -20,7 +20,8 @@ impl View<'_> {
         let go = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.go(id, mailbox));
         let launch = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.launch(id, mailbox));
         let waypoint = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.waypoint(id, mailbox));
-        let activity = self.activity(id, &held, &go, &launch);
+        let processor = mailbox.map(|(mailbox, _)| mailbox.processor(core));
+        let activity = self.activity(id, processor, &held, &go, &launch);
         let kernel_runs = activity == Reading::Known(Activity::Running);
         let location = waypoint.known().map(|code| location(&images, code, kernel_runs));
         CoreState {
@@ -54,15 +55,11 @@ impl View<'_> {
     fn go(&self, id: CoreId, mailbox: &Mailbox) -> Reading<GoSignal> {
         match self.shot.bytes(Self::at(id.chip, id.tile, mailbox.go_signal), 1) {
             Err(reason) => Reading::Unread(reason),
-            Ok(bytes) => match bytes.first().copied().unwrap_or_default() {
-                0x00 => Reading::Known(GoSignal::Done),
-                0x40 => Reading::Known(GoSignal::Init),
-                0x80 => Reading::Known(GoSignal::Go),
-                0xC0 => Reading::Known(GoSignal::ResetReadPtr),
-                0xE0 => Reading::Known(GoSignal::ResetReadPtrFromHost),
-                0xF0 => Reading::Known(GoSignal::ReplayTrace),
-                other => Reading::Unknown(other.into()),
-            },
+            Ok(bytes) => {
+                let value = bytes.first().copied().unwrap_or_default();
+                let named = mailbox.signals.named(value);
+                named.map_or(Reading::Unknown(value.into()), Reading::Known)
+            }
         }
     }
 
@@ -86,19 +83,23 @@ impl View<'_> {
         if rd_ptr >= mailbox.launch_count {
             return Ok(None);
         }
-        let entry = mailbox.launch + rd_ptr * mailbox.launch_bytes;
+        let entry = mailbox.launch.saturating_add(rd_ptr.saturating_mul(mailbox.launch_bytes));
         Ok(Some(LaunchState {
             rd_ptr: rd_ptr as u32,
             enables: value(entry + mailbox.enables, 4)? as u32,
             mode: value(entry + mailbox.mode, 1)? as u8,
             host_assigned_id: value(entry + mailbox.host_assigned_id, 4)? as u32,
-            kernel_id: value(entry + mailbox.kernel_ids + 2 * processor(id.core), 2)? as u16,
+            kernel_id: value(
+                entry.saturating_add(mailbox.kernel_id(id.core)),
+                mailbox.kernel_id_bytes as u32,
+            )? as u16,
         }))
     }
 
     fn waypoint(&self, id: CoreId, mailbox: &Mailbox) -> Reading<String> {
-        match self.shot.bytes(Self::at(id.chip, id.tile, mailbox.waypoint(id.core)), 4) {
-            Ok([0, 0, 0, 0]) => Reading::Unknown(0),
+        let (at, len) = (mailbox.waypoint(id.core), mailbox.waypoint_bytes as u32);
+        match self.shot.bytes(Self::at(id.chip, id.tile, at), len) {
+            Ok(word) if word.iter().all(|&byte| byte == 0) => Reading::Unknown(0),
             Ok(word) => Reading::Known(waypoint_code(word)),
             Err(reason) => Reading::Unread(reason),
         }
@@ -118,6 +119,7 @@ impl View<'_> {
     fn activity(
         &self,
         id: CoreId,
+        processor: Option<u64>,
         held: &Reading<bool>,
         go: &Reading<GoSignal>,
         launch: &Reading<LaunchState>,
@@ -134,7 +136,8 @@ impl View<'_> {
                 _ => {}
             }
         }
-        let enabled = launch.known().is_some_and(|l| l.enables >> processor(id.core) & 1 == 1);
+        let bit = processor.and_then(|index| 1u32.checked_shl(index.try_into().ok()?));
+        let enabled = launch.known().zip(bit).is_some_and(|(l, bit)| l.enables & bit != 0);
         match go {
             Reading::Known(GoSignal::Init) if id.core == CoreKind::Erisc => {
                 // Active Ethernet firmware leaves INIT standing while it waits (tt-metal.md 1.2).
@@ -183,20 +186,19 @@ impl View<'_> {
     }
 
     pub(super) fn channels(&self, id: CoreId, mailbox: &Mailbox) -> Vec<ChannelState> {
-        let Some(channels) = mailbox.channels.filter(|_| id.core == CoreKind::Erisc) else {
-            return Vec::new();
-        };
+        let of_eth = mailbox.channels.as_ref().filter(|_| id.core == CoreKind::Erisc);
+        let Some(channels) = of_eth else { return Vec::new() };
         let places = self.images.channel_places(id);
-        let channels = (0..8).zip(places).filter_map(|(index, (_, live))| {
-            let listed = channels + 16 * u64::from(index);
+        let read = |at: u64| {
+            self.shot.bytes(Self::at(id.chip, id.tile, at), channels.bytes as u32).ok()
+        };
+        let one = |index: u8| {
             // The live word, where the kernel keeps it elsewhere and it was read.
-            let bytes = live.map(|at| self.shot.bytes(Self::at(id.chip, id.tile, at), 16));
-            let bytes = bytes.and_then(Result::ok);
-            let bytes =
-                bytes.map_or_else(|| self.shot.bytes(Self::at(id.chip, id.tile, listed), 16), Ok);
-            Some(super::channels::decode(index, bytes.ok()?))
-        });
-        channels.collect()
+            let live = places.get(usize::from(index)).and_then(|(_, live)| read((*live)?));
+            let bytes = live.or_else(|| read(channels.of(index.into())))?;
+            Some(super::channels::decode(index, channels.read(bytes)))
+        };
+        (0..u8::try_from(channels.count).unwrap_or(u8::MAX)).filter_map(one).collect()
     }
 }
 

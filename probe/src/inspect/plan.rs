@@ -121,7 +121,7 @@ impl Wish<'_> {
 
     fn add(&mut self, chip: ChipId, tile: NocXy, offset: u64, len: u64) {
         let addr = NocAddr { chip, tile, offset };
-        self.spans.push(Span { addr, len: len as u32 });
+        self.spans.push(Span { addr, len: u32::try_from(len).unwrap_or(u32::MAX) });
     }
 
     /// Does a link end here? Of the other Ethernet tiles only the life signs matter.
@@ -155,9 +155,6 @@ impl Wish<'_> {
                 self.add(core.chip, core.tile, spot.addr, spot.size.into());
             }
         }
-        for sync in self.images.channel_places(core).iter().filter_map(|(_, sync)| *sync) {
-            self.add(core.chip, core.tile, sync, 16);
-        }
         if let Some((mailbox, symbols)) = self.images.mailbox_of(core) {
             let (mailbox, details) =
                 (mailbox.clone(), if detail { details(symbols) } else { vec![] });
@@ -174,9 +171,12 @@ impl Wish<'_> {
         // With host dispatch the pointer stays 0; another entry is read in detail only.
         self.add(chip, xy, mailbox.launch, mailbox.launch_bytes);
         self.add(chip, xy, mailbox.go_signal, 1);
-        self.add(chip, xy, mailbox.waypoint(core.core), 4);
-        if let Some(channels) = mailbox.channels.filter(|_| core.core == CoreKind::Erisc) {
-            self.add(chip, xy, channels, 8 * 16);
+        self.add(chip, xy, mailbox.waypoint(core.core), mailbox.waypoint_bytes);
+        if let Some(channels) = mailbox.channels.as_ref().filter(|_| core.core == CoreKind::Erisc) {
+            self.add(chip, xy, channels.at, channels.bytes.saturating_mul(channels.count));
+            for sync in self.images.channel_places(core).iter().filter_map(|(_, sync)| *sync) {
+                self.add(chip, xy, sync, channels.bytes);
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ const MOST_REMARKS: usize = 16;
 pub const BOOT_CYCLES: u64 = 100_000;
 
 /// Settings that ask for more than a mesh at power on.
-const STARTED_BY: [&str; 2] = ["run=", "at="];
+const STARTED_BY: [&str; 3] = ["run=", "at=", "firmware="];
 
 /// The machine that the entry points drive.
 pub(crate) struct Machine {

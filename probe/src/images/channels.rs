@@ -1,0 +1,116 @@
+//! Where the flow-control words of Ethernet channels stand, resolved by name.
+
+use super::pointers::{member, pointed};
+use super::{ChannelPlaces, ChannelRole};
+use symbols::{Located, Symbols};
+
+/// `erisc_info->channels`: the words that firmware and host agree on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channels {
+    /// The first channel.
+    pub at: u64,
+    /// How many there are.
+    pub count: u64,
+    /// Bytes of one.
+    pub bytes: u64,
+    /// `bytes_sent` in one.
+    bytes_sent: u64,
+    /// `receiver_ack` in one.
+    receiver_ack: u64,
+    /// `src_id` in one.
+    src_id: u64,
+}
+
+/// The words of one channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sync {
+    pub(crate) bytes_sent: u32,
+    pub(crate) receiver_ack: u32,
+    pub(crate) src_id: u32,
+}
+
+impl Channels {
+    /// Finds the members by name; none if the image has no such table.
+    pub(super) fn find(symbols: &Symbols) -> Option<Self> {
+        const INFO: &str = "erisc_info";
+        let of = pointed(symbols, INFO)?;
+        let all = symbols.field(&format!("{}.channels", of.ty.plain().name())).ok()?;
+        let at = of.base.checked_add(all.offset)?;
+        let inside = |name: &str| {
+            member(symbols, INFO, &format!("channels[0].{name}"))?.checked_sub(at)
+        };
+        Some(Self {
+            at,
+            count: all.count,
+            bytes: all.stride,
+            bytes_sent: inside("bytes_sent")?,
+            receiver_ack: inside("receiver_ack")?,
+            src_id: inside("src_id")?,
+        })
+    }
+
+    /// Where a channel's words are listed.
+    pub(crate) fn of(&self, index: u64) -> u64 {
+        self.at.saturating_add(self.bytes.saturating_mul(index))
+    }
+
+    /// The words of a channel from its bytes.
+    pub(crate) fn read(&self, bytes: &[u8]) -> Sync {
+        let [bytes_sent, receiver_ack, src_id] =
+            [self.bytes_sent, self.receiver_ack, self.src_id].map(|at| word(bytes, at));
+        Sync { bytes_sent, receiver_ack, src_id }
+    }
+}
+
+/// The global `eth_channel_places` of a kernel.
+#[derive(Debug)]
+pub(crate) struct ChannelTable {
+    pub(crate) address: u64,
+    channels: Located,
+    sync: u64,
+    role: u64,
+    /// What the roles are called.
+    roles: [(ChannelRole, Option<u64>); 3],
+}
+
+/// Finds the table; none for a kernel without one.
+pub(super) fn channel_table(symbols: &Symbols) -> Option<ChannelTable> {
+    let channels = symbols.locate("eth_channel_places.channels").ok()?;
+    let address = channels.address();
+    let inside = |member: &str| {
+        let place = symbols.locate(&format!("eth_channel_places.channels[0].{member}")).ok()?;
+        place.address().checked_sub(address)
+    };
+    let roles = [
+        (ChannelRole::Sender, "ETH_CHANNEL_SENDER"),
+        (ChannelRole::Receiver, "ETH_CHANNEL_RECEIVER"),
+        (ChannelRole::Handshake, "ETH_CHANNEL_HANDSHAKE"),
+    ];
+    let roles = roles.map(|(role, name)| (role, symbols.constant(name).and_then(|c| c.as_u64())));
+    Some(ChannelTable { address, sync: inside("sync")?, role: inside("role")?, roles, channels })
+}
+
+impl ChannelTable {
+    /// Bytes of the table.
+    pub(crate) fn len(&self) -> u32 {
+        self.channels.field.size as u32
+    }
+
+    /// Reads the table from its bytes.
+    pub(crate) fn read(&self, bytes: &[u8]) -> ChannelPlaces {
+        let field = self.channels.field;
+        let place = |index: u64| {
+            let word = |at| word(bytes, index.saturating_mul(field.stride).saturating_add(at));
+            let (sync, role) = (word(self.sync), u64::from(word(self.role)));
+            let named = self.roles.iter().find(|(_, value)| *value == Some(role));
+            let role = named.map_or(ChannelRole::Unused, |(role, _)| *role);
+            (role, (sync != 0).then_some(sync.into()))
+        };
+        (0..field.count.min(bytes.len() as u64)).map(place).collect()
+    }
+}
+
+fn word(bytes: &[u8], at: u64) -> u32 {
+    let word = bytes.get(at as usize..).and_then(|rest| rest.first_chunk()).copied();
+    u32::from_le_bytes(word.unwrap_or_default())
+}
