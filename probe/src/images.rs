@@ -2,15 +2,17 @@
 
 mod channels;
 mod mailbox;
+mod outline;
 mod pointers;
 mod signals;
 mod spots;
 mod waypoints;
 
-pub(crate) use channels::{ChannelTable, Sync};
 pub use channels::Channels;
+pub(crate) use channels::{ChannelTable, Sync};
 pub use mailbox::Mailbox;
-pub(crate) use pointers::{member, pointed};
+pub use outline::{Node, Outline};
+pub(crate) use pointers::member;
 pub use signals::Signals;
 pub use spots::{Spot, spots};
 pub use waypoints::WaypointPlace;
@@ -48,6 +50,12 @@ pub struct Image {
     pub build_id: Option<(u64, Vec<u8>)>,
     /// Its own progress words: scalar members of the globals named `*_state`.
     pub state: Vec<Spot>,
+    /// The scalars that are told of a core whose mailbox this image describes.
+    pub(crate) told: Vec<Spot>,
+    /// The same global with every member.
+    pub(crate) own: Option<Outline>,
+    /// What it shares with the host, with every member.
+    pub(crate) shared: Vec<Outline>,
 }
 
 /// The image's symbol that proves it.
@@ -73,6 +81,9 @@ impl Image {
             channel_table: channels::channel_table(&symbols),
             waypoints: waypoints::read(&symbols),
             build_id,
+            told: spots::told(&symbols),
+            own: Outline::global(&symbols, &state),
+            shared: Outline::shared(&symbols),
             state: spots(&symbols, &state),
             symbols,
         }
@@ -162,20 +173,30 @@ impl ImageMap {
         self.images.iter().filter(move |image| image.core == core)
     }
 
-    /// The mailbox that a core looks at, with the names it was found by: that of the highest image
+    /// The mailbox that a core looks at, with the image that describes it: that of the highest image
     /// below the kernels on the core itself, else (for a Tensix tile) of the image on its BRISC.
-    pub fn mailbox_of(&self, core: CoreId) -> Option<(&Mailbox, &Symbols)> {
+    pub fn mailbox_of(&self, core: CoreId) -> Option<(&Mailbox, &Image)> {
         let of = |core: CoreId| {
             let layers = self.on(core).into_iter().rev();
             let mut own = layers.filter(|(image, evidence)| {
                 image.role != ImageRole::Kernel && *evidence != ImageEvidence::Mismatch
             });
-            own.find_map(|(image, _)| Some((image.mailbox.as_ref()?, &image.symbols)))
+            own.find_map(|(image, _)| Some((image.mailbox.as_ref()?, image)))
         };
         of(core).or_else(|| match core.core {
             CoreKind::Erisc => None,
             _ => of(CoreId { core: CoreKind::Brisc, ..core }),
         })
+    }
+
+    /// Every structure of L1 that the images of a core describe: what its kernels keep, then what firmware shares
+    /// with the host.
+    pub fn outlines(&self, core: CoreId) -> Vec<Outline> {
+        let layers = self.on(core).into_iter().rev();
+        let believed = layers.filter(|(_, evidence)| *evidence != ImageEvidence::Mismatch);
+        let own = believed.filter_map(|(image, _)| image.own.clone());
+        let shared = self.mailbox_of(core).map_or(&[][..], |(_, image)| &image.shared);
+        own.chain(shared.iter().cloned()).collect()
     }
 
     /// What is known of a core's channels.

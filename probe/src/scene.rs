@@ -19,8 +19,8 @@ use crate::machine::BarTarget;
 use crate::queue::Patience;
 use crate::snapshot::AccessError;
 use crate::target::{Abilities, Allow, Mesh, Target};
-use layouts::{ClusterDescriptor, DescriptorError, TileKind, wormhole};
 use firmware::Given;
+use layouts::{ClusterDescriptor, DescriptorError, TileKind, wormhole};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -136,10 +136,10 @@ impl Scene {
 
     /// Firmware on every compute tile; for a workload also the kernels.
     fn boot(&self, target: &mut BarTarget, images: &mut ImageMap) -> Result<(), SceneError> {
+        let ring = self.ring(target.mesh())?;
         let given = self.firmware.as_deref().map(Given::read).transpose()?;
         let given = given.map(|given| given.add_to(images));
-        let ring = self.ring(target.mesh())?;
-        let tiles = compute_tiles(target);
+        let tiles = compute_tiles(target, target.mesh().chips.len() > SMALL_MESH_CHIPS);
         if let Some(firmware) = given {
             firmware::boot(firmware, &tiles, target, images)?;
         } else {
@@ -160,8 +160,17 @@ impl Scene {
 
     /// Where the ring ping runs, if it does: a person who asked for it hears that there is no ring.
     fn ring(&self, mesh: &Mesh) -> Result<Option<RingPing>, SceneError> {
-        let told = self.firmware.as_ref().map(|_| Workload::Idle);
-        if self.run.or(told) == Some(Workload::Idle) {
+        if let Some(folder) = &self.firmware {
+            return match self.run {
+                Some(Workload::RingPing) => Err(SceneError::Firmware(format!(
+                    "{}: run=ring-ping is for firmware of this house: tt-metal's runs kernels out of instruction RAM, \
+                     for which ours are not linked",
+                    folder.display()
+                ))),
+                _ => Ok(None),
+            };
+        }
+        if self.run == Some(Workload::Idle) {
             return Ok(None);
         }
         match RingPing::on(mesh) {
@@ -185,7 +194,8 @@ pub(crate) fn boot_given(
     images: &mut ImageMap,
 ) -> Result<(), SceneError> {
     let given = given.add_to(images);
-    let tiles = compute_tiles(target);
+    // A simulator of others is slow for every core that runs.
+    let tiles = compute_tiles(target, true);
     firmware::boot(given, &tiles, target, images)?;
     if at_cycles.is_some() { hand_over(at_cycles, target) } else { Ok(()) }
 }
@@ -218,13 +228,12 @@ pub fn described(mesh: &str, called: &str) -> Result<ClusterDescriptor, SceneErr
     Ok(ClusterDescriptor::parse(called, &text)?)
 }
 
-/// The compute tiles that run: those that are not fused off, and on a large mesh only some of each chip.
-fn compute_tiles(target: &dyn Target) -> Vec<Place> {
-    let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
+/// The compute tiles that run: those that are not fused off, or only some of each chip.
+fn compute_tiles(target: &dyn Target, some: bool) -> Vec<Place> {
     let tiles = || wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     let of_chip = |chip: &crate::target::Chip| {
         let (id, rows) = (chip.id, chip.harvested_rows.clone());
-        let most = match (large, chip.pcie) {
+        let most = match (some, chip.pcie) {
             (false, _) => usize::MAX,
             (true, true) => LARGE_MESH_TILES,
             (true, false) => LARGE_MESH_FAR_TILES,

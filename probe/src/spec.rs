@@ -204,11 +204,8 @@ mod tests {
     #[test]
     fn the_other_kinds() {
         let parse = |words| TargetSpec::parse(words).unwrap();
-        let simulator = |library: &str| Simulator {
-            library: library.into(),
-            firmware: None,
-            at_cycles: None,
-        };
+        let simulator =
+            |library: &str| Simulator { library: library.into(), firmware: None, at_cycles: None };
         assert_eq!(parse("ttsim:/a/b.so"), TargetSpec::Ttsim(simulator("/a/b.so")));
         let firmware = Simulator { firmware: Some("/d".into()), ..simulator("/a,b.so") };
         let booted = Simulator { at_cycles: Some(2_000), ..firmware.clone() };

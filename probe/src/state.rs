@@ -1,6 +1,7 @@
 //! What the bytes mean: the mesh state that screens and verbs show. Plain data, no addresses to follow.
 
 use crate::bar::Holder;
+use crate::images::Outline;
 use crate::snapshot::{AccessError, Gap};
 use crate::target::{Chip, Link};
 pub use crate::wire::{Before, Change, Client, Visit};
@@ -114,6 +115,8 @@ pub struct CoreState {
     pub channels: Vec<ChannelState>,
     /// Decoded words of the core's mailbox and counters, in the order in which they are shown.
     pub words: Vec<NamedWord>,
+    /// Every structure that the core's images describe, to be decoded out of what was read.
+    pub outlines: Vec<Outline>,
 }
 
 /// A decoded member with where it stands.

@@ -63,8 +63,12 @@ impl Failure {
     pub(crate) fn of_open(words: &str, error: &OpenError) -> Self {
         let text = error.to_string();
         // What is wrong with a file already names it.
-        let named =
-            matches!(error, OpenError::Scene(SceneError::Descriptor(_) | SceneError::File(_) | SceneError::Firmware(_)));
+        let named = matches!(
+            error,
+            OpenError::Scene(
+                SceneError::Descriptor(_) | SceneError::File(_) | SceneError::Firmware(_)
+            )
+        );
         let text = if named || text.contains(words) { text } else { format!("{words}: {text}") };
         match error {
             OpenError::Spec(_) | OpenError::IsRecording(_) | OpenError::Library { .. } => {
@@ -78,8 +82,9 @@ impl Failure {
                 | SceneError::Mesh(_)
                 | SceneError::NoRing(_)
                 | SceneError::TooEarly { .. } => Self::Usage(text),
-                SceneError::Access(error)
-                | SceneError::Control(ControlError::Gone(error)) => Self::of_access(words, error),
+                SceneError::Access(error) | SceneError::Control(ControlError::Gone(error)) => {
+                    Self::of_access(words, error)
+                }
                 SceneError::Control(ControlError::Access { addr, reason }) => {
                     Self::of_access(&format!("{words}: {addr}"), reason)
                 }

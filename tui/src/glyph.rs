@@ -141,6 +141,10 @@ impl Glyphs {
         self.pick("▸", ">")
     }
 
+    pub(crate) fn fold(self, open: bool) -> &'static str {
+        if open { self.pick("▾", "-") } else { self.pick("▹", "+") }
+    }
+
     pub(crate) fn harvested(self) -> &'static str {
         self.pick("▒▒▒▒", "xxxx")
     }

@@ -120,8 +120,20 @@ pub(crate) const BINDINGS: &[Binding] = &[
     ),
     bind(&[key(KeyCode::Up), char('k')], Action::Up, ALL, "up", Some(("hjkl", "move"))),
     bind(&[key(KeyCode::Down), char('j')], Action::Down, ALL, "down", None),
-    bind(&[key(KeyCode::Left), char('h')], Action::Left, ALL, "left", None),
-    bind(&[key(KeyCode::Right), char('l')], Action::Right, ALL, "right", None),
+    bind(
+        &[key(KeyCode::Left), char('h')],
+        Action::Left,
+        ALL,
+        "left; folds a structure of words, or leads to what a word is in",
+        None,
+    ),
+    bind(
+        &[key(KeyCode::Right), char('l')],
+        Action::Right,
+        ALL,
+        "right; unfolds a structure of words",
+        None,
+    ),
     bind(
         &[char(' ')],
         Action::Freeze,

@@ -3,15 +3,19 @@
 use crate::feed::Sample;
 use crate::geometry;
 use crate::glyph::Glyphs;
+use crate::members::{self, Row};
 use crate::theme::Theme;
 use crate::{update, view};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use probe::inspect::Interest;
 use probe::snapshot::Span;
 use probe::state::{ChipState, CoreState, LinkState, MeshState, SourceLine, TileState};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tui_input::Input;
+
+/// Members larger than this are not read in every look.
+const LARGE_BYTES: u32 = 512;
 
 /// The screens; digits select them in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +129,8 @@ pub struct Model {
     pub word: usize,
     /// What `/` filters words by.
     pub word_filter: String,
+    /// Paths of the structures that stand otherwise than at first: the outermost folded, the others unfolded.
+    pub turned: BTreeSet<String>,
     /// Address under the cursor of the memory pane, in the tile.
     pub cursor: u64,
     /// Address of the first byte that the memory pane shows, 16-aligned.
@@ -166,6 +172,7 @@ impl Model {
             core_pane: CorePane::Words,
             word: 0,
             word_filter: String::new(),
+            turned: BTreeSet::new(),
             cursor: 0,
             top: 0,
             gap: 0,
@@ -228,11 +235,18 @@ impl Model {
         text.lines().nth(line).map(str::trim).filter(|l| !l.is_empty())
     }
 
-    /// The words of the selected core that pass the filter.
-    pub(crate) fn words(&self) -> Vec<&probe::state::NamedWord> {
-        let wanted = self.word_filter.to_lowercase();
-        let words = self.core_state().map_or(&[][..], |core| &core.words);
-        words.iter().filter(|w| w.name.to_lowercase().contains(&wanted)).collect()
+    /// The rows of words of the selected core that are unfolded or pass the filter.
+    pub(crate) fn words(&self) -> Vec<Row<'_>> {
+        members::rows(self)
+    }
+
+    /// A large member is read only while it is selected.
+    fn selected_member(&self) -> Option<Span> {
+        /// No more than this of it in one look.
+        const MOST: u64 = 0x4000;
+        let row = self.words().get(self.word).copied().filter(|row| row.size() > 0)?;
+        let addr = NocAddr { chip: self.chip, tile: self.tile, offset: row.addr() };
+        Some(Span { addr, len: row.size().min(MOST) as u32 })
     }
 
     /// What the screen shows, and therefore what looks should read.
@@ -246,7 +260,8 @@ impl Model {
             }
             Screen::Core => {
                 interest.tile = Some((self.chip, self.tile));
-                interest.spans = self.watched().into_iter().collect();
+                let large = self.selected_member().filter(|span| span.len > LARGE_BYTES);
+                interest.spans = self.watched().into_iter().chain(large).collect();
             }
         }
         interest

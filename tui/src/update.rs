@@ -6,6 +6,7 @@ mod search;
 
 use crate::feed::Sample;
 use crate::keys::{self, Action};
+use crate::members::Row;
 use crate::message::{Command, Message};
 use crate::model::{CorePane, MeshPane, Model, Prompt, PromptKind, Screen};
 use crate::words;
@@ -232,7 +233,7 @@ fn enter(model: &mut Model) {
         (Screen::Mesh, MeshPane::Links, _) => open_link(model),
         (Screen::Chip, ..) => open_core(model),
         (Screen::Core, _, CorePane::Words) => {
-            if let Some(addr) = model.words().get(model.word).map(|w| w.addr) {
+            if let Some(addr) = model.words().get(model.word).map(Row::addr) {
                 motion::point_at(model, addr);
                 model.core_pane = CorePane::Memory;
             }

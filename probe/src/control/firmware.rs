@@ -17,13 +17,17 @@ impl Firmware {
     /// The firmware of this house.
     pub const OURS: Self = Self {
         application: "erisc_app",
-        tensix: ["tensix_brisc", "tensix_ncrisc", "tensix_trisc0", "tensix_trisc1", "tensix_trisc2"],
+        tensix: [
+            "tensix_brisc",
+            "tensix_ncrisc",
+            "tensix_trisc0",
+            "tensix_trisc1",
+            "tensix_trisc2",
+        ],
     };
     /// tt-metal's, by the names of its build targets.
-    pub const METAL: Self = Self {
-        application: "erisc",
-        tensix: ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"],
-    };
+    pub const METAL: Self =
+        Self { application: "erisc", tensix: ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"] };
 }
 
 /// Writes the loadable segments of an image, those of private memory to where firmware copies them from;

@@ -68,8 +68,12 @@ pub fn launch_worker(
     seed: u32,
 ) -> Result<Operation, ControlError> {
     let Pattern { address, words, interval_cycles } = pattern;
-    let values =
-        [("address", address), ("words", words), ("interval_cycles", interval_cycles), ("seed", seed)];
+    let values = [
+        ("address", address),
+        ("words", words),
+        ("interval_cycles", interval_cycles),
+        ("seed", seed),
+    ];
     let launch = KernelLaunch {
         place,
         kernel: WORKER,

@@ -36,9 +36,8 @@ impl Channels {
         let of = pointed(symbols, INFO)?;
         let all = symbols.field(&format!("{}.channels", of.ty.plain().name())).ok()?;
         let at = of.base.checked_add(all.offset)?;
-        let inside = |name: &str| {
-            member(symbols, INFO, &format!("channels[0].{name}"))?.checked_sub(at)
-        };
+        let inside =
+            |name: &str| member(symbols, INFO, &format!("channels[0].{name}"))?.checked_sub(at);
         Some(Self {
             at,
             count: all.count,

@@ -6,8 +6,6 @@ use symbols::{Storage, Symbols, Type};
 /// A structure in L1.
 #[derive(Clone, Debug)]
 pub(crate) struct Pointed {
-    /// The pointer's name.
-    pub(crate) name: &'static str,
     /// Where it points.
     pub(crate) base: u64,
     /// What stands there.
@@ -16,7 +14,7 @@ pub(crate) struct Pointed {
 
 /// The structures that host and firmware share, those of active Ethernet with the place that the host gives them:
 /// a linker may leave a pointer's type in the debug information and no value of it.
-fn known(name: &'static str) -> Option<u64> {
+fn known(name: &str) -> Option<u64> {
     let l1 = &wormhole().eth.l1;
     match name {
         "erisc_info" => Some(l1.erisc_info.at),
@@ -26,7 +24,7 @@ fn known(name: &'static str) -> Option<u64> {
 }
 
 /// Finds a structure; none if the image has no such pointer, or says nothing of where it points.
-pub(crate) fn pointed(symbols: &Symbols, name: &'static str) -> Option<Pointed> {
+pub(crate) fn pointed(symbols: &Symbols, name: &str) -> Option<Pointed> {
     let variable = symbols.variable(name)?;
     let ty = symbols.pointee(&variable.ty?)?;
     let told = match &variable.storage {
@@ -35,12 +33,17 @@ pub(crate) fn pointed(symbols: &Symbols, name: &'static str) -> Option<Pointed> 
         }
         _ => None,
     };
-    Some(Pointed { name, base: told.or_else(|| known(name))?, ty })
+    Some(Pointed { base: told.or_else(|| known(name))?, ty })
 }
 
 /// The address of a member of such a structure, by the name of its type.
-pub(crate) fn member(symbols: &Symbols, name: &'static str, path: &str) -> Option<u64> {
+pub(crate) fn member(symbols: &Symbols, name: &str, path: &str) -> Option<u64> {
+    place(symbols, name, path).map(|(address, _)| address)
+}
+
+/// The address and the type of a member of such a structure.
+pub(super) fn place(symbols: &Symbols, name: &str, path: &str) -> Option<(u64, Type)> {
     let of = pointed(symbols, name)?;
-    let field = symbols.field(&format!("{}.{path}", of.ty.plain().name())).ok()?;
-    of.base.checked_add(field.offset)
+    let place = symbols.member(&format!("{}.{path}", of.ty.plain().name())).ok()?;
+    Some((of.base.checked_add(place.field.offset)?, place.ty))
 }

@@ -1,5 +1,6 @@
 //! Scalar members with a name and a place in L1, out of DWARF.
 
+use super::pointers::place;
 use symbols::{Kind, Symbols, Type};
 
 /// Longer arrays than this are shown by their first elements only.
@@ -25,12 +26,34 @@ impl Spot {
     }
 }
 
+/// What is told of a core where there is no room for every member: the rest is in its outlines.
+const TOLD: [&str; 10] = [
+    "mailboxes->subordinate_sync",
+    "erisc_info->channels",
+    "mailboxes->launch_msg_rd_ptr",
+    "mailboxes->launch[0].kernel_config",
+    "mailboxes->go_messages[0]",
+    "mailboxes->go_message_index",
+    "mailboxes->watcher.enable",
+    "mailboxes->watcher.debug_waypoint",
+    "mailboxes->watcher.pause_status",
+    "mailboxes->core_info.core_magic_number",
+];
+
+/// The scalars that are told of a core.
+pub(super) fn told(symbols: &Symbols) -> Vec<Spot> {
+    TOLD.iter().flat_map(|path| spots(symbols, path)).collect()
+}
+
 /// All scalar members under a path such as `ring_ping_state` or `mailboxes->launch[0]`; none if
 /// the image does not know the path.
 pub fn spots(symbols: &Symbols, path: &str) -> Vec<Spot> {
-    let Ok(place) = symbols.locate(path) else { return Vec::new() };
     let mut found = Vec::new();
-    walk(&place.ty, &path.replace("->", "."), place.address(), &mut found);
+    let through = path.split_once("->").and_then(|(name, rest)| place(symbols, name, rest));
+    let located = || symbols.locate(path).ok().map(|place| (place.address(), place.ty));
+    if let Some((address, ty)) = through.or_else(located) {
+        walk(&ty, &path.replace("->", "."), address, &mut found);
+    }
     found
 }
 

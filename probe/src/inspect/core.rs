@@ -1,6 +1,6 @@
 //! One core: what it was told, where it is, what runs there.
 
-use super::{View, plan::details, soft_reset};
+use super::{View, soft_reset};
 use crate::images::{Image, Mailbox, Spot, waypoint_code};
 use crate::snapshot::AccessError;
 use crate::state::{
@@ -9,7 +9,6 @@ use crate::state::{
 };
 use crate::wormhole::tile_kind;
 use layouts::{ChipId, CoreId, CoreKind, NocXy, wormhole};
-use symbols::Symbols;
 
 impl View<'_> {
     pub(super) fn core(&self, chip: ChipId, xy: NocXy, core: CoreKind) -> CoreState {
@@ -34,7 +33,8 @@ impl View<'_> {
             heartbeat: self.heartbeat(id),
             images: images.iter().map(|(image, evidence)| usage(image, *evidence)).collect(),
             channels: mailbox.map_or(Vec::new(), |(mailbox, _)| self.channels(id, mailbox)),
-            words: self.words(id, &images, mailbox.map(|(_, symbols)| symbols)),
+            words: self.words(id, &images, mailbox),
+            outlines: self.images.outlines(id),
         }
     }
 
@@ -158,11 +158,11 @@ impl View<'_> {
         &self,
         id: CoreId,
         images: &[(&Image, ImageEvidence)],
-        symbols: Option<&Symbols>,
+        mailbox: Option<(&Mailbox, &Image)>,
     ) -> Vec<NamedWord> {
-        let looked = self.detailed(id, symbols);
+        let looked = mailbox.map_or(&[][..], |(mailbox, image)| self.detailed(id, mailbox, image));
         let of_images = images.iter().flat_map(|(image, _)| image.state.clone());
-        let spots = of_images.chain(looked);
+        let spots = of_images.chain(looked.iter().cloned());
         spots
             .filter_map(|spot| {
                 match self.shot.bytes(Self::at(id.chip, id.tile, spot.addr), spot.size) {
@@ -176,22 +176,17 @@ impl View<'_> {
     }
 
     /// Mailbox members, if the look went into detail: `go_message_index` is read then only.
-    fn detailed(&self, id: CoreId, symbols: Option<&Symbols>) -> Vec<Spot> {
-        let Some((mailbox, symbols)) = self.images.mailbox_of(id).map(|(m, _)| m).zip(symbols)
-        else {
-            return Vec::new();
-        };
+    fn detailed<'i>(&self, id: CoreId, mailbox: &Mailbox, image: &'i Image) -> &'i [Spot] {
         let index = self.shot.word(Self::at(id.chip, id.tile, mailbox.go_index));
-        if matches!(index, Err(AccessError::NotAsked)) { Vec::new() } else { details(symbols) }
+        if matches!(index, Err(AccessError::NotAsked)) { &[] } else { &image.told }
     }
 
     pub(super) fn channels(&self, id: CoreId, mailbox: &Mailbox) -> Vec<ChannelState> {
         let of_eth = mailbox.channels.as_ref().filter(|_| id.core == CoreKind::Erisc);
         let Some(channels) = of_eth else { return Vec::new() };
         let places = self.images.channel_places(id);
-        let read = |at: u64| {
-            self.shot.bytes(Self::at(id.chip, id.tile, at), channels.bytes as u32).ok()
-        };
+        let read =
+            |at: u64| self.shot.bytes(Self::at(id.chip, id.tile, at), channels.bytes as u32).ok();
         let one = |index: u8| {
             // The live word, where the kernel keeps it elsewhere and it was read.
             let live = places.get(usize::from(index)).and_then(|(_, live)| read((*live)?));

@@ -1,7 +1,7 @@
 //! What to read for what somebody looks at.
 
 use super::soft_reset;
-use crate::images::{ImageMap, Mailbox, Spot, spots};
+use crate::images::{ImageMap, Mailbox};
 use crate::snapshot::{Plan, Span};
 use crate::state::ImageRole;
 use crate::target::{Chip, Mesh};
@@ -149,17 +149,22 @@ impl Wish<'_> {
             self.proofs(core);
         }
         self.tables(core);
+        if self.interest.tile == Some((core.chip, core.tile)) {
+            for outline in self.images.outlines(core) {
+                for &(at, len) in outline.spans() {
+                    self.add(core.chip, core.tile, at, len);
+                }
+            }
+        }
         for (image, _) in self.images.on(core) {
             let whole = detail || image.role == ImageRole::Kernel;
             for spot in image.state.iter().filter(|_| whole) {
                 self.add(core.chip, core.tile, spot.addr, spot.size.into());
             }
         }
-        if let Some((mailbox, symbols)) = self.images.mailbox_of(core) {
-            let (mailbox, details) =
-                (mailbox.clone(), if detail { details(symbols) } else { vec![] });
-            self.mailbox(core, &mailbox);
-            for spot in details {
+        if let Some((mailbox, image)) = self.images.mailbox_of(core) {
+            self.mailbox(core, mailbox);
+            for spot in image.told.iter().filter(|_| detail) {
                 self.add(core.chip, core.tile, spot.addr, spot.size.into());
             }
         }
@@ -179,21 +184,4 @@ impl Wish<'_> {
             }
         }
     }
-}
-
-/// The mailbox members that a detailed view shows.
-pub(super) fn details(symbols: &symbols::Symbols) -> Vec<Spot> {
-    const SHOWN: [&str; 10] = [
-        "mailboxes->subordinate_sync",
-        "erisc_info->channels",
-        "mailboxes->launch_msg_rd_ptr",
-        "mailboxes->launch[0].kernel_config",
-        "mailboxes->go_messages[0]",
-        "mailboxes->go_message_index",
-        "mailboxes->watcher.enable",
-        "mailboxes->watcher.debug_waypoint",
-        "mailboxes->watcher.pause_status",
-        "mailboxes->core_info.core_magic_number",
-    ];
-    SHOWN.iter().flat_map(|path| spots(symbols, path)).collect()
 }

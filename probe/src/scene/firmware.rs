@@ -67,7 +67,8 @@ fn fits(path: &Path, image: &Image) -> Result<(), SceneError> {
     let eth = image.core == CoreKind::Erisc;
     if eth && entry != wormhole().eth.l1.application.at {
         let called = wormhole().eth.l1.application.at;
-        let text = format!("it begins at {entry:#x}; base firmware of a Wormhole calls {called:#x}");
+        let text =
+            format!("it begins at {entry:#x}; base firmware of a Wormhole calls {called:#x}");
         return wrong(path, text);
     }
     let owns_mailbox = matches!(image.core, CoreKind::Erisc | CoreKind::Brisc);
@@ -78,7 +79,8 @@ fn fits(path: &Path, image: &Image) -> Result<(), SceneError> {
     let place = if eth { &wormhole().eth.l1.mailbox } else { &wormhole().tensix.l1.mailbox };
     if mailbox.base < place.at || mailbox.base.saturating_add(mailbox.bytes) > place.end() {
         let (base, own) = (mailbox.base, place.at);
-        let text = format!("its mailbox stands at {base:#x}; that of a Wormhole stands at {own:#x}");
+        let text =
+            format!("its mailbox stands at {base:#x}; that of a Wormhole stands at {own:#x}");
         return wrong(path, text);
     }
     Ok(())
@@ -123,7 +125,8 @@ pub(crate) fn boot(
 
 fn linked(mesh: &Mesh) -> BTreeSet<Place> {
     let ends = mesh.links.iter().flat_map(|link| [link.a, link.b]);
-    let place =
-        |end: layouts::EthId| Some(Place { chip: end.chip, tile: wormhole().eth_channel(end.channel)? });
+    let place = |end: layouts::EthId| {
+        Some(Place { chip: end.chip, tile: wormhole().eth_channel(end.channel)? })
+    };
     ends.filter_map(place).collect()
 }

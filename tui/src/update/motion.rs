@@ -3,6 +3,7 @@
 use super::memory_end;
 use crate::geometry;
 use crate::keys::Action;
+use crate::members::{self, Row};
 use crate::model::{CorePane, MeshPane, Model, Screen};
 use crate::place;
 use layouts::NocXy;
@@ -19,6 +20,9 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         (Screen::Chip, ..) => grid(model, action),
         (Screen::Core, _, CorePane::Words) => {
+            if matches!(action, Action::Left | Action::Right) {
+                members::fold(model, action == Action::Right);
+            }
             model.word = row(model.word, model.words().len(), geometry::page(model.size), action);
         }
         (Screen::Core, _, CorePane::Memory) => bytes(model, action),
@@ -112,7 +116,7 @@ pub(super) fn select_tile(model: &mut Model, xy: NocXy) {
 
 /// Shows the memory around the first word of the selected core.
 fn point_at_words(model: &mut Model) {
-    let first = model.core_state().and_then(|c| c.words.iter().map(|w| w.addr).min());
+    let first = model.words().iter().map(Row::addr).min();
     point_at(model, first.unwrap_or(0));
 }
 

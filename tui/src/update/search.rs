@@ -2,6 +2,7 @@
 
 use super::{memory_end, motion, open_core, show};
 use crate::locate::{self, Place};
+use crate::members::{self, Row};
 use crate::model::{CorePane, Model, Screen};
 use crate::words;
 use layouts::{ChipId, EthId};
@@ -69,8 +70,9 @@ fn goto_in_tile(model: &mut Model, text: &str) {
         return goto_address(model, addr);
     }
     let wanted = text.to_lowercase();
-    let words = model.core_state().map_or(&[][..], |c| &c.words);
-    let found = words.iter().find(|w| w.name.to_lowercase().contains(&wanted)).map(|w| w.addr);
+    let all = model.core_state().map_or_else(Vec::new, |core| members::over(core, 0, u64::MAX));
+    let named = |row: &&Row<'_>| row.path().to_lowercase().contains(&wanted);
+    let found = all.iter().map(|(_, row)| row).find(named).map(Row::addr);
     match found {
         Some(addr) => motion::point_at(model, addr),
         None => {

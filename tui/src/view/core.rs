@@ -4,8 +4,10 @@ use super::chip::source;
 use super::mesh::{titled, window};
 use super::reading::long;
 use super::{hex, tiles};
+use crate::feed::Sample;
 use crate::geometry;
 use crate::glyph::Missing;
+use crate::members::{self, Row};
 use crate::model::{CorePane, Model};
 use crate::words;
 use layouts::EthId;
@@ -14,7 +16,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Cell, Paragraph, Row, Table};
+use ratatui::widgets::{Cell, Paragraph, Row as TableRow, Table};
 
 /// Draws the core screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
@@ -59,6 +61,10 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
     let mut first = vec![label(model, "state")];
     first.extend(state);
     first.extend([Span::styled("   waypoint ", model.theme.dim()), waypoint]);
+    // What a host fills in; firmware built without waypoints leaves it so.
+    if core.waypoint.known().is_some_and(|code| code.bytes().all(|letter| letter == b'X')) {
+        first.push(Span::styled(" never set", model.theme.dim()));
+    }
     let beat = long(g, &core.heartbeat, |beat| format!("{beat:#010x}"));
     first.extend([Span::styled("   heartbeat ", model.theme.dim()), Span::raw(beat)]);
     let go = long(g, &core.go, |s| words::go(*s).to_owned());
@@ -146,9 +152,9 @@ fn images(model: &Model, core: &CoreState) -> Vec<Span<'static>> {
 
 fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     let words = model.words();
-    let all = model.core_state().map_or(0, |c| c.words.len());
+    let all = model.core_state().map_or(0, members::count);
     let title = match &*model.word_filter {
-        "" => format!(" words: {all} "),
+        "" => format!(" words: {} of {all} unfolded ", words.len()),
         filter => format!(" words: {} of {all} match '{filter}' ", words.len()),
     };
     let block = titled(model, &title, focused);
@@ -161,42 +167,54 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
         let style = if chosen { model.theme.selected() } else { Style::new() };
         word_row(model, word, chosen).style(style)
     });
-    let widths =
-        [Constraint::Length(1), Constraint::Min(30), Constraint::Length(9), Constraint::Length(26)];
+    // A path needs the room that a name leaves to the value.
+    let [name, value] = if model.word_filter.is_empty() {
+        [Constraint::Length(34), Constraint::Min(26)]
+    } else {
+        [Constraint::Min(34), Constraint::Length(26)]
+    };
+    let widths = [Constraint::Length(1), name, Constraint::Length(9), value];
     frame.render_widget(Table::new(rows, widths), inner);
 }
 
-fn word_row(model: &Model, word: &NamedWord, chosen: bool) -> Row<'static> {
-    let text = long(model.glyphs, &word.value, |v| value(*v, word.size));
-    let mut style = model.theme.reading(&word.value, Style::new());
-    let before = model.mesh_before().and_then(|m| m.core(model.core_id()));
-    let before =
-        before.and_then(|c| c.words.iter().find(|w| (w.addr, &w.name) == (word.addr, &word.name)));
-    if before.is_some_and(|b| b.value != word.value) {
+fn word_row(model: &Model, row: &Row<'_>, chosen: bool) -> TableRow<'static> {
+    let said = |memory| members::text(model, memory, row);
+    let reading = model.shown.as_deref().map_or(Reading::Absent, |sample| said(&sample.memory));
+    let mut style = model.theme.reading(&reading, Style::new());
+    if moved(model, row) {
         style = model.theme.moved(style);
     }
-    Row::new(vec![
+    let name = match row {
+        Row::Member(node, open) if model.word_filter.is_empty() => {
+            let mark = open.map_or(" ", |open| model.glyphs.fold(open));
+            format!("{}{mark} {}", "  ".repeat(node.depth.into()), node.name())
+        }
+        _ => row.path().to_owned(),
+    };
+    TableRow::new(vec![
         Cell::from(if chosen { model.glyphs.cursor() } else { " " }),
-        Cell::from(word.name.clone()),
-        Cell::from(Span::styled(format!("{:#x}", word.addr), model.theme.dim())),
-        Cell::from(Span::styled(text, style)),
+        Cell::from(name),
+        Cell::from(Span::styled(format!("{:#x}", row.addr()), model.theme.dim())),
+        Cell::from(Span::styled(long(model.glyphs, &reading, Clone::clone), style)),
     ])
 }
 
-/// Hexadecimal in the width of the member, and beside it the letters of a waypoint or the decimal value.
-pub(super) fn value(value: u64, size: u32) -> String {
-    let hex = format!("{value:#0w$x}", w = 2 + 2 * size.min(8) as usize);
-    let bytes = value.to_le_bytes();
-    let letters = bytes.get(..size as usize).unwrap_or_default();
-    let text = letters.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
-    let padded = letters.iter().skip(text).all(|b| *b == 0);
-    match value {
-        0..10 => hex,
-        _ if size == 4 && text >= 2 && padded => {
-            let text: String = letters.iter().take(text).map(|b| char::from(*b)).collect();
-            format!("{hex} '{text}'")
+/// Do its bytes differ from those of the look before?
+fn moved(model: &Model, row: &Row<'_>) -> bool {
+    match row {
+        Row::Member(node, _) => {
+            let of = |sample: Option<&Sample>| {
+                members::bytes(model, &sample?.memory, node).map(<[u8]>::to_vec).ok()
+            };
+            let (now, then) = (of(model.shown.as_deref()), of(model.before.as_deref()));
+            now.zip(then).is_some_and(|(now, then)| now != then)
         }
-        _ => format!("{hex} {value}"),
+        Row::Word(word) => {
+            let before = model.mesh_before().and_then(|mesh| mesh.core(model.core_id()));
+            let same = |other: &&NamedWord| (other.addr, &other.name) == (word.addr, &word.name);
+            let before = before.and_then(|core| core.words.iter().find(same));
+            before.is_some_and(|before| before.value != word.value)
+        }
     }
 }
 
@@ -211,10 +229,10 @@ fn draw_channels(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect,
         let text = "no channels: no image here has erisc_info_t";
         frame.render_widget(Paragraph::new(Line::styled(text, model.theme.dim())), upper);
     } else {
-        let head = Row::new(["ch", "bytes_sent", "receiver_ack", "src_id", "", "meaning"]);
+        let head = TableRow::new(["ch", "bytes_sent", "receiver_ack", "src_id", "", "meaning"]);
         let rows = core.channels.iter().map(|c| {
             let style = model.theme.channel(c.meaning);
-            Row::new(vec![
+            TableRow::new(vec![
                 Cell::from(c.index.to_string()),
                 Cell::from(c.bytes_sent.to_string()),
                 Cell::from(c.receiver_ack.to_string()),
@@ -234,26 +252,4 @@ fn draw_channels(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect,
         Line::from(vec![Span::raw(text), how])
     });
     frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), lower);
-}
-
-/// The first byte after a word.
-pub(super) fn end_of(word: &NamedWord) -> u64 {
-    word.addr.saturating_add(word.size.into())
-}
-
-/// The words that overlap these bytes of the tile, by address.
-pub(super) fn overlapping(
-    core: &CoreState,
-    from: u64,
-    to: u64,
-) -> impl Iterator<Item = (usize, &NamedWord)> {
-    let words = core.words.iter().enumerate();
-    words.filter(move |(_, w)| w.addr < to && end_of(w) > from)
-}
-
-/// A value in few letters, for the overlay.
-pub(super) fn brief(model: &Model, reading: &Reading<u64>) -> String {
-    super::reading::short(model.glyphs, reading, |v| {
-        if *v < 10 { v.to_string() } else { format!("{v:#x}") }
-    })
 }

@@ -1,18 +1,19 @@
 //! The memory pane: bytes of the tile, with the names of the members that lie over them.
 
-use super::core::{brief, end_of, overlapping, value};
 use super::mesh::titled;
-use super::reading::{access, long};
+use super::reading::{access, long, short};
 use crate::glyph::Missing;
+use crate::members::{self, Row};
 use crate::model::Model;
 use layouts::NocAddr;
 use probe::snapshot::AccessError;
-use probe::state::CoreState;
+use probe::state::{CoreState, Reading};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use symbols::Value;
 
 /// Width from which the text column is drawn beside the names.
 const WIDE: u16 = 120;
@@ -46,12 +47,12 @@ fn row_line(
     focused: bool,
 ) -> Line<'static> {
     let mut line = vec![Span::styled(format!("{addr:06x} "), model.theme.dim())];
-    let members: Vec<_> = overlapping(core, addr, addr + 16).collect();
+    let members = members::over(core, addr, addr + 16);
     let mut text = String::new();
     let mut reason = None;
     for i in 0..16 {
         let at = addr + i;
-        let member = members.iter().find(|(_, w)| (w.addr..end_of(w)).contains(&at));
+        let member = members.iter().find(|(_, w)| (w.addr()..w.end()).contains(&at));
         let style = member.map_or(Style::new(), |(n, _)| model.theme.member(n % 2 == 1));
         let gap = if i % 4 == 0 { " " } else { "" };
         let (cell, style) = match byte(model, at) {
@@ -88,11 +89,11 @@ fn row_line(
     }
     // A name stands in the row where its member starts; what holds it is named once, where there is room.
     let mut holder = "";
-    for (n, word) in members.into_iter().filter(|(_, w)| (addr..addr + 16).contains(&w.addr)) {
-        let (holds, member) = word.name.rsplit_once('.').unwrap_or(("", &word.name));
-        let name = if width >= WIDE && holds != holder { &*word.name } else { member };
+    for (n, row) in members.into_iter().filter(|(_, w)| (addr..addr + 16).contains(&w.addr())) {
+        let (holds, member) = row.path().rsplit_once('.').unwrap_or(("", row.path()));
+        let name = if width >= WIDE && holds != holder { row.path() } else { member };
         holder = holds;
-        let text = format!("{name}={} ", brief(model, &word.value));
+        let text = format!("{name}={} ", brief(model, &row));
         line.push(Span::styled(text, model.theme.member(n % 2 == 1)));
     }
     Line::from(line)
@@ -101,15 +102,34 @@ fn row_line(
 fn cursor_line(model: &Model, core: &CoreState) -> Line<'static> {
     let at = model.cursor;
     let mut line = vec![Span::styled(format!("{at:#x}: "), model.theme.key())];
-    match overlapping(core, at, at + 1).next() {
+    match members::over(core, at, at + 1).first() {
         None => line.push(Span::styled("no member of a known type lies here", model.theme.dim())),
-        Some((_, word)) => {
-            let text = long(model.glyphs, &word.value, |v| value(*v, word.size));
-            line.push(Span::raw(format!(
-                "{} at {:#x}, {} bytes = {text}",
-                word.name, word.addr, word.size
-            )));
+        Some((_, row)) => {
+            let memory = model.shown.as_deref().map(|sample| &sample.memory);
+            let reading =
+                memory.map_or(Reading::Absent, |memory| members::text(model, memory, row));
+            let text = long(model.glyphs, &reading, Clone::clone);
+            let (path, addr, size) = (row.path(), row.addr(), row.size());
+            line.push(Span::raw(format!("{path} at {addr:#x}, {size} bytes = {text}")));
         }
     }
     Line::from(line)
+}
+
+/// A value in few letters, for the overlay.
+fn brief(model: &Model, row: &Row<'_>) -> String {
+    let number = |v: &u64| if *v < 10 { v.to_string() } else { format!("{v:#x}") };
+    let node = match row {
+        Row::Word(word) => return short(model.glyphs, &word.value, number),
+        Row::Member(node, _) => node,
+    };
+    let Some(sample) = model.shown.as_deref() else { return String::new() };
+    match members::bytes(model, &sample.memory, node) {
+        Err(error) => model.glyphs.missing(Missing::of_error(&error)).to_owned(),
+        Ok(bytes) => match node.value(bytes) {
+            Value::Unsigned(value) => number(&value),
+            Value::Array(_) | Value::Struct(_) => "..".to_owned(),
+            value => value.to_string(),
+        },
+    }
 }

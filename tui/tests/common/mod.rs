@@ -137,6 +137,7 @@ fn missing(id: CoreId, why: &AccessError) -> CoreState {
         heartbeat: Reading::Unread(why.clone()),
         images: vec![],
         channels: vec![],
+        outlines: vec![],
         words: vec![],
     }
 }

@@ -1,0 +1,256 @@
+//! Every member of a structure in L1, resolved once per image: what a screen folds, filters and decodes.
+
+use super::pointers::{Pointed, pointed};
+use std::fmt;
+use std::sync::Arc;
+use symbols::{Bits, Field, Kind, Symbols, Type, Value};
+
+/// A structure with more members than this is cut off: the largest that is known has a thousand.
+const MOST_NODES: usize = 16_384;
+/// Records inside records deeper than this are not opened.
+const DEEPEST: u8 = 16;
+/// Arrays of numbers larger than this are records of something else, such as a profiler: they are read only when
+/// somebody wants them.
+const LARGE_BYTES: u64 = 512;
+
+/// The pointers by which firmware finds what it shares with the host.
+const SHARED: [&str; 3] = ["erisc_info", "mailboxes", "routing_info"];
+
+/// A structure and its members in the order of the source, each before what is inside it.
+#[derive(Clone)]
+pub struct Outline(Arc<Inner>);
+
+struct Inner {
+    nodes: Vec<Node>,
+    /// The nodes with nothing inside, by address, the narrower of two that begin together.
+    leaves: Vec<u32>,
+    spans: Vec<(u64, u64)>,
+}
+
+/// A member, an element, or the whole structure.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// With everything around it, such as `mailboxes.go_messages[0].signal`.
+    pub path: String,
+    /// Where the node's own name begins in the path.
+    own: usize,
+    /// How many nodes it is in.
+    pub depth: u8,
+    /// Tile-local address of its first byte.
+    pub addr: u64,
+    /// Its size in bytes; of a bit-field, the bytes that hold it.
+    pub size: u64,
+    /// What it is.
+    pub ty: Type,
+    /// Of a bit-field: how many bits, and their distance from the lowest of the first byte.
+    bits: Option<(u32, u32)>,
+    /// The first node behind it that is not inside it.
+    pub end: usize,
+}
+
+impl Node {
+    /// The name without what is around it.
+    pub fn name(&self) -> &str {
+        self.path.get(self.own..).unwrap_or_default()
+    }
+
+    /// What its bytes mean.
+    pub fn value(&self, bytes: &[u8]) -> Value {
+        let Some((bit_size, bit_shift)) = self.bits else { return self.ty.decode(bytes) };
+        let signed = self.ty.is_signed();
+        let (offset, size) = (0, self.size);
+        let field = Field { offset, size, count: 1, stride: size, bit_size, bit_shift, signed };
+        let (Some(raw), Some(value)) = (field.read(bytes), field.read_signed(bytes)) else {
+            return Value::Unread;
+        };
+        let number = if signed { i128::from(value) } else { i128::from(raw) };
+        match self.ty.enumeration() {
+            Some(of) => Value::Enum { name: of.name_of(number).cloned(), value: number },
+            None if signed => Value::Signed(value),
+            None => Value::Unsigned(raw),
+        }
+    }
+}
+
+impl Outline {
+    /// The structures that firmware shares with the host.
+    pub(super) fn shared(symbols: &Symbols) -> Vec<Self> {
+        let found = SHARED.iter().filter_map(|name| Some((name, pointed(symbols, name)?)));
+        found.map(|(name, Pointed { base, ty })| Self::new(name, base, &ty)).collect()
+    }
+
+    /// A global that stands in L1; none if the image has no such one.
+    pub(super) fn global(symbols: &Symbols, name: &str) -> Option<Self> {
+        let place = symbols.locate(name).ok()?;
+        Some(Self::new(name, place.address(), &place.ty))
+    }
+
+    fn new(name: &str, base: u64, ty: &Type) -> Self {
+        let mut walk = Walk { nodes: Vec::new() };
+        walk.node(name.to_owned(), 0, 0, base, ty);
+        let nodes = walk.nodes;
+        let mut leaves: Vec<u32> = (0..nodes.len())
+            .filter(|&i| nodes.get(i).is_some_and(|node| node.end == i + 1 && node.size > 0))
+            .map(|i| i as u32)
+            .collect();
+        let at = |i: &u32| nodes.get(*i as usize).map_or((0, 0), |node| (node.addr, node.size));
+        leaves.sort_by_key(at);
+        leaves.dedup_by_key(|i| at(i).0);
+        let spans = spans(leaves.iter().map(at).filter(|(_, size)| *size <= LARGE_BYTES));
+        Self(Arc::new(Inner { nodes, leaves, spans }))
+    }
+
+    /// The structure and all that is in it; the first node is the whole.
+    pub fn nodes(&self) -> &[Node] {
+        &self.0.nodes
+    }
+
+    /// The members with nothing inside that overlap these bytes of the tile, by address, each with its number.
+    pub fn leaves(&self, from: u64, to: u64) -> impl Iterator<Item = (usize, &Node)> {
+        let inner = &self.0;
+        let node = |i: &u32| inner.nodes.get(*i as usize);
+        let begins = |i: &u32| node(i).map_or(0, |node| node.addr);
+        // A large one may begin long before.
+        let last = inner.leaves.partition_point(|i| begins(i) < to);
+        let before = inner.leaves.get(..last).unwrap_or_default().iter().enumerate();
+        let before = before.filter_map(move |(n, i)| Some((n, inner.nodes.get(*i as usize)?)));
+        before.filter(move |(_, node)| node.addr.saturating_add(node.size) > from)
+    }
+
+    /// The ranges of bytes that show every member but the large ones.
+    pub(crate) fn spans(&self) -> &[(u64, u64)] {
+        &self.0.spans
+    }
+}
+
+/// Joins what touches or overlaps.
+fn spans(parts: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    /// A gap of this many bytes is cheaper to read than to leave out.
+    const BRIDGE: u64 = 64;
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for (at, size) in parts {
+        match joined.last_mut() {
+            Some((start, len)) if at <= start.saturating_add(*len).saturating_add(BRIDGE) => {
+                *len = (*len).max(at.saturating_add(size) - *start);
+            }
+            _ => joined.push((at, size)),
+        }
+    }
+    joined
+}
+
+struct Walk {
+    nodes: Vec<Node>,
+}
+
+impl Walk {
+    fn node(&mut self, path: String, own: usize, depth: u8, addr: u64, ty: &Type) {
+        let index = self.nodes.len();
+        if index >= MOST_NODES {
+            return;
+        }
+        let size = ty.size().unwrap_or(0);
+        let (ty, inside) = (ty.clone(), path.clone());
+        self.nodes.push(Node { path, own, depth, addr, size, ty: ty.clone(), bits: None, end: 0 });
+        if depth < DEEPEST {
+            self.inside(&inside, depth + 1, addr, &ty);
+        }
+        self.close(index);
+    }
+
+    fn close(&mut self, index: usize) {
+        let end = self.nodes.len();
+        if let Some(node) = self.nodes.get_mut(index) {
+            node.end = end;
+        }
+    }
+
+    fn inside(&mut self, path: &str, depth: u8, addr: u64, ty: &Type) {
+        match ty.plain().kind() {
+            Kind::Record(_) => self.members(path, depth, addr, ty, DEEPEST),
+            Kind::Array(array) if is_composite(&array.element) => {
+                let (Some(count), Some(size)) = (array.count(), array.element.size()) else {
+                    return;
+                };
+                // Beyond the bound nothing is added any more.
+                for index in 0..count.min(MOST_NODES as u64) {
+                    let own = format!("{path}[{index}]");
+                    let at = addr.saturating_add(index.saturating_mul(size));
+                    self.node(own, own_name(path), depth, at, &array.element);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Members of a record; those of members without a name stand beside the others.
+    fn members(&mut self, path: &str, depth: u8, addr: u64, ty: &Type, left: u8) {
+        let Some(left) = left.checked_sub(1) else { return };
+        for member in ty.members() {
+            let at = addr.saturating_add(member.offset);
+            match (&member.name, member.bits) {
+                (None, None) => self.members(path, depth, at, &member.ty, left),
+                (None, Some(_)) => {}
+                (Some(name), None) => {
+                    let own = path.len() + 1;
+                    self.node(format!("{path}.{name}"), own, depth, at, &member.ty);
+                }
+                (Some(name), Some(bits)) => {
+                    self.bits(format!("{path}.{name}"), path.len() + 1, depth, at, member, bits);
+                }
+            }
+        }
+    }
+
+    fn bits(
+        &mut self,
+        path: String,
+        own: usize,
+        depth: u8,
+        addr: u64,
+        member: &symbols::Member,
+        bits: Bits,
+    ) {
+        let index = self.nodes.len();
+        if index >= MOST_NODES {
+            return;
+        }
+        let shift = bits.offset.saturating_sub(member.offset.saturating_mul(8)).min(64);
+        let count = bits.size.min(64);
+        let (size, ty) = ((shift + count).div_ceil(8), member.ty.clone());
+        let bits = Some((count as u32, shift as u32));
+        self.nodes.push(Node { path, own, depth, addr, size, ty, bits, end: index + 1 });
+    }
+}
+
+/// Where the last name of a path begins: an element is called after its array.
+fn own_name(path: &str) -> usize {
+    path.rfind('.').map_or(0, |dot| dot + 1)
+}
+
+fn is_composite(ty: &Type) -> bool {
+    match ty.plain().kind() {
+        Kind::Record(_) => true,
+        Kind::Array(array) => is_composite(&array.element),
+        _ => false,
+    }
+}
+
+/// The same structure of the same image.
+impl PartialEq for Outline {
+    fn eq(&self, other: &Self) -> bool {
+        let root = |outline: &Self| {
+            outline.nodes().first().map(|root| (root.path.clone(), root.addr, root.size, root.end))
+        };
+        Arc::ptr_eq(&self.0, &other.0) || root(self) == root(other)
+    }
+}
+
+impl Eq for Outline {}
+
+impl fmt::Debug for Outline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let root = self.nodes().first().map(|root| &*root.path).unwrap_or_default();
+        write!(f, "Outline({root}, {} nodes)", self.nodes().len())
+    }
+}

@@ -1,0 +1,201 @@
+//! The rows of the words pane: the members of what the core's images describe, as far as they are unfolded.
+
+use crate::model::Model;
+use layouts::NocAddr;
+use probe::images::Node;
+use probe::snapshot::{AccessError, Snapshot};
+use probe::state::{CoreState, NamedWord, Reading};
+use symbols::{Encoding, Kind, Value};
+
+/// A folded record of at most so many bytes is written out; of a larger one only its type is.
+const WRITTEN_OUT: u64 = 64;
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Row<'a> {
+    /// A member, and whether it is unfolded, if there is anything inside.
+    Member(&'a Node, Option<bool>),
+    /// A word that no structure holds.
+    Word(&'a NamedWord),
+}
+
+impl<'a> Row<'a> {
+    /// With everything around it.
+    pub(crate) fn path(&self) -> &'a str {
+        match self {
+            Self::Member(node, _) => &node.path,
+            Self::Word(word) => &word.name,
+        }
+    }
+
+    /// Tile-local address.
+    pub(crate) fn addr(&self) -> u64 {
+        match self {
+            Self::Member(node, _) => node.addr,
+            Self::Word(word) => word.addr,
+        }
+    }
+
+    /// Size in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Self::Member(node, _) => node.size,
+            Self::Word(word) => word.size.into(),
+        }
+    }
+
+    /// The first byte after it.
+    pub(crate) fn end(&self) -> u64 {
+        self.addr().saturating_add(self.size())
+    }
+}
+
+/// The rows in sight of a scroll: all that are unfolded, or all whose path holds the filter.
+pub(crate) fn rows(model: &Model) -> Vec<Row<'_>> {
+    let Some(core) = model.core_state() else { return Vec::new() };
+    let wanted = model.word_filter.to_lowercase();
+    let mut rows = Vec::new();
+    for outline in &core.outlines {
+        let nodes = outline.nodes();
+        if !wanted.is_empty() {
+            let holds = |node: &&Node| node.path.to_lowercase().contains(&wanted);
+            rows.extend(nodes.iter().filter(holds).map(|node| Row::Member(node, None)));
+            continue;
+        }
+        let mut at = 0;
+        while let Some(node) = nodes.get(at) {
+            let open = (node.end > at + 1).then(|| is_open(model, node));
+            rows.push(Row::Member(node, open));
+            at = if open == Some(false) { node.end } else { at + 1 };
+        }
+    }
+    let loose = loose(core).filter(|word| word.name.to_lowercase().contains(&wanted));
+    rows.extend(loose.map(Row::Word));
+    rows
+}
+
+/// How many rows there would be if all were unfolded.
+pub(crate) fn count(core: &CoreState) -> usize {
+    let members = core.outlines.iter().map(|outline| outline.nodes().len());
+    members.sum::<usize>() + loose(core).count()
+}
+
+/// The whole is unfolded until somebody folds it; what is inside is folded until somebody unfolds it.
+fn is_open(model: &Model, node: &Node) -> bool {
+    model.turned.contains(&node.path) != (node.depth == 0)
+}
+
+/// Folds or unfolds the selected row; what has nothing inside leads to what it is in.
+pub(crate) fn fold(model: &mut Model, open: bool) {
+    let rows = rows(model);
+    let Some(Row::Member(node, is_open)) = rows.get(model.word).copied() else { return };
+    if is_open == Some(!open) {
+        let path = node.path.clone();
+        if !model.turned.remove(&path) {
+            model.turned.insert(path);
+        }
+    } else if !open {
+        let above = |row: &Row<'_>| matches!(row, Row::Member(up, _) if up.depth < node.depth);
+        let before = rows.get(..model.word).unwrap_or_default();
+        if let Some(up) = before.iter().rposition(above) {
+            model.word = up;
+        }
+    }
+}
+
+/// The words that no structure holds.
+fn loose(core: &CoreState) -> impl Iterator<Item = &NamedWord> {
+    let held = |word: &NamedWord| {
+        let roots = core.outlines.iter().filter_map(|outline| outline.nodes().first());
+        let mut roots = roots.map(|root| root.addr..root.addr.saturating_add(root.size));
+        roots.any(|root| root.contains(&word.addr))
+    };
+    core.words.iter().filter(move |word| !held(word))
+}
+
+/// What lies over these bytes of the tile: numbers and the like, each with its place in the order of addresses.
+pub(crate) fn over(core: &CoreState, from: u64, to: u64) -> Vec<(usize, Row<'_>)> {
+    let leaves = core.outlines.iter().flat_map(|outline| outline.leaves(from, to));
+    let leaves = leaves.map(|(index, node)| (index, Row::Member(node, None)));
+    let words = loose(core).enumerate().map(|(index, word)| (index, Row::Word(word)));
+    let words = words.filter(|(_, word)| word.addr() < to && word.end() > from);
+    let mut all: Vec<_> = leaves.chain(words).collect();
+    all.sort_by_key(|(_, row)| row.addr());
+    all
+}
+
+/// What a row's bytes say, in a look or the one before it.
+pub(crate) fn text(model: &Model, memory: &Snapshot, row: &Row<'_>) -> Reading<String> {
+    let node = match row {
+        Row::Word(word) => return worded(word),
+        Row::Member(node, _) => node,
+    };
+    if is_large(node) {
+        return Reading::Known(format!("{}, {} bytes", node.ty.name(), node.size));
+    }
+    match bytes(model, memory, node) {
+        Ok(bytes) => Reading::Known(of_bytes(node, bytes)),
+        Err(error) => Reading::Unread(error),
+    }
+}
+
+/// The bytes of a member on screen.
+pub(crate) fn bytes<'m>(
+    model: &Model,
+    memory: &'m Snapshot,
+    node: &Node,
+) -> Result<&'m [u8], AccessError> {
+    let at = NocAddr { chip: model.chip, tile: model.tile, offset: node.addr };
+    memory.bytes(at, u32::try_from(node.size).unwrap_or(u32::MAX))
+}
+
+fn worded(word: &NamedWord) -> Reading<String> {
+    match &word.value {
+        Reading::Known(value) => Reading::Known(number(*value, word.size)),
+        Reading::Unknown(raw) => Reading::Unknown(*raw),
+        Reading::Unread(error) => Reading::Unread(error.clone()),
+        Reading::Absent => Reading::Absent,
+    }
+}
+
+/// Too large to be written out: a record, or an array of records.
+fn is_large(node: &Node) -> bool {
+    node.size > WRITTEN_OUT && node.ty.array().map_or(&node.ty, |a| &a.element).record().is_some()
+}
+
+fn of_bytes(node: &Node, bytes: &[u8]) -> String {
+    let value = node.value(bytes);
+    let size = node.size as u32;
+    match (&value, node.ty.plain().kind()) {
+        (Value::Unsigned(value), Kind::Base(Encoding::Unsigned)) => number(*value, size),
+        (Value::Enum { name, value }, _) => {
+            let raw = format!("{value:#x}");
+            name.as_ref()
+                .map_or_else(|| format!("{raw} has no name"), |name| format!("{name} {raw}"))
+        }
+        (Value::Array(_), _) => match letters(bytes) {
+            Some(letters) if size <= 8 => format!("'{letters}' {value}"),
+            _ => value.to_string(),
+        },
+        _ => value.to_string(),
+    }
+}
+
+/// Hexadecimal in the width of the member, and beside it the letters of a waypoint or the decimal value.
+pub(crate) fn number(value: u64, size: u32) -> String {
+    let hex = format!("{value:#0w$x}", w = 2 + 2 * size.min(8) as usize);
+    let bytes = value.to_le_bytes();
+    match (value, letters(bytes.get(..size as usize).unwrap_or_default())) {
+        (0..10, _) => hex,
+        (_, Some(letters)) if size == 4 => format!("{hex} '{letters}'"),
+        _ => format!("{hex} {value}"),
+    }
+}
+
+/// Two letters or more, and zeros behind them.
+fn letters(bytes: &[u8]) -> Option<String> {
+    let text: String =
+        bytes.iter().map(|b| char::from(*b)).take_while(char::is_ascii_alphanumeric).collect();
+    let padded = bytes.iter().skip(text.len()).all(|b| *b == 0);
+    (text.len() >= 2 && padded).then_some(text)
+}
