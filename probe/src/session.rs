@@ -10,14 +10,14 @@ use crate::queue::Patience;
 use crate::scene::firmware::{Given, allowed};
 use crate::scene::{DEFAULT_PACE, Pace, SceneError, boot_given};
 use crate::silicon::{self, DeviceError, SiliconBar};
-use crate::snapshot::{AccessError, Snapshot};
+use crate::snapshot::{AccessError, Plan, Snapshot};
 use crate::socket_bar::SocketBar;
 use crate::spec::{Simulator, SpecError, TargetSpec};
 use crate::state::{Before, MeshState};
 use crate::target::{Abilities, Allow, Preview, Refusal, Target};
 use crate::ttsim::{self, HostCommand};
 use crate::wormhole::{config_id, stranger};
-use layouts::target_refusals;
+use layouts::{CoreId, target_refusals};
 use std::fmt;
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -222,6 +222,18 @@ impl Session {
         let plans = [plan_proofs, plan_tables, plan];
         let plans = plans.map(|of| of(self.target.mesh(), &self.images, interest));
         self.target.preview(&plans)
+    }
+
+    /// Finds out what runs on a core, at the cost of a few reads.
+    pub fn prove_on(&mut self, core: CoreId) {
+        self.prove(&Interest { tile: Some((core.chip, core.tile)), ..Interest::default() });
+    }
+
+    /// What [`Session::prove_on`] would read.
+    pub fn plans_to_prove(&self, core: CoreId) -> Vec<Plan> {
+        let interest = Interest { tile: Some((core.chip, core.tile)), ..Interest::default() };
+        let of = [plan_proofs, plan_tables];
+        of.map(|of| of(self.target.mesh(), &self.images, &interest)).into()
     }
 
     /// Reads the build ids, and the tables that say where live words stand, so that the look itself

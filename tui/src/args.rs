@@ -15,8 +15,8 @@ pub const DEFAULT_TARGET: &str = "emulator:n300";
 pub(crate) const DEVICE_TARGET: &str = "silicon";
 
 const TARGETS: &str = "\
-Targets: emulator:<mesh>[,run=<workload>][,at=<time>][,pace=<cycles per second>|max][,seed=<n>],
-ttsim:<library>, silicon, /dev/tenstorrent/N, socket:<path>, or a recording.
+Targets: emulator:<mesh>[,run=<workload>][,firmware=<folder>][,at=<time>][,pace=<cycles per second>|max]
+[,seed=<n>], ttsim:<library>[,firmware=<folder>][,at=<time>], silicon, /dev/tenstorrent/N, socket:<path>, or a recording.
 Without --target: silicon where device files exist, else emulator:n300 with ring ping running on it.
 
 Exit codes: 0 healthy, 1 findings, 2 usage or unusable input, 3 target unreachable, 4 partial,
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     /// Bus transactions per second that the live view may cost; each kind of target has its own otherwise.
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) budget: Option<u32>,
-    /// Find the mesh, then only print what the verb would touch (mesh, cores, links, read, write).
+    /// Find the mesh, then only print what the verb would touch (mesh, cores, links, read, write, print).
     ///
     /// JSON: {"target","discovery_transactions","transactions","accesses":[{"chip","tile":[x,y],"addr","len",
     /// "way","write","transactions"}],"gaps":[...]}.
@@ -119,6 +119,23 @@ pub(crate) enum Verb {
         /// How many bytes, decimal or 0x hexadecimal.
         #[arg(default_value = "4", value_name = "LEN")]
         len: String,
+    },
+    /// Print the value of an expression on a core, by the names of the firmware that runs there.
+    ///
+    /// Names are looked up in the images of the core: kernels first, then the application, then base firmware.
+    /// Memory is read as the core sees it; a pointer is followed only where the expression says so.
+    ///
+    /// JSON: {"chip","tile":[x,y],"core","image","expression","type","addr","size","value","missing":{...}}: a
+    /// structure is an object, an array a list, an enumerator {"name","value"}; what is null is named in "missing"
+    /// with its reason, which for "addr" may be constant, and private where only the core itself can look.
+    Print {
+        /// Which core: 0:e8, 0:9-6 or 0:1-2:trisc0; without a core's name the first of the tile.
+        core: String,
+        /// C++, such as 'mailboxes->go_messages[0]', '*p', '&x' or 'go_msg_t@0x3e1e0'; IMAGE::name names the image.
+        expression: String,
+        /// Only this image.
+        #[arg(long, value_name = "IMAGE")]
+        image: Option<String>,
     },
     /// Write memory or a register of a tile, once, and say what stood there before.
     ///

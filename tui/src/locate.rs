@@ -1,6 +1,7 @@
 //! Reads the words in which people name places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0x1104`.
 
-use layouts::{ChipId, NocXy};
+use layouts::{ChipId, CoreKind, NocXy, wormhole};
+use probe::images::core_named;
 
 /// A place that a person named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,34 @@ pub(crate) enum Place {
     Channel(ChipId, u8),
     /// A tile by its NOC 0 coordinates, and perhaps an address in it.
     Tile(ChipId, NocXy, Option<u64>),
+}
+
+/// A core that a person named, as far as the words say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Where {
+    pub(crate) chip: ChipId,
+    pub(crate) tile: NocXy,
+    /// None for the first of the tile.
+    pub(crate) core: Option<CoreKind>,
+}
+
+/// A core: `0:e8`, `0:9-6` or `0:1-2:trisc0`.
+pub(crate) fn core(text: &str) -> Result<Where, String> {
+    let wrong = || format!("'{text}' is not a core, such as 0:e8, 0:9-6 or 0:1-2:trisc0");
+    let parts: Vec<&str> = text.trim().split(':').collect();
+    let (place, core) = match parts[..] {
+        [chip, tile] => (format!("{chip}:{tile}"), None),
+        [chip, tile, core] => (format!("{chip}:{tile}"), Some(core_named(core).ok_or_else(wrong)?)),
+        _ => return Err(wrong()),
+    };
+    match self::place(&place)? {
+        Place::Tile(chip, tile, None) => Ok(Where { chip, tile, core }),
+        Place::Channel(chip, channel) => {
+            let none = || format!("a chip has no Ethernet channel {channel}");
+            Ok(Where { chip, tile: wormhole().eth_channel(channel).ok_or_else(none)?, core })
+        }
+        _ => Err(wrong()),
+    }
 }
 
 /// A number, hexadecimal after `0x`, with `_` between digits if wanted.

@@ -92,6 +92,11 @@ impl Machine {
         self.session.preview(interest)
     }
 
+    /// The target with what is known of its images.
+    pub(crate) fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
     /// The target itself, for commands.
     pub(crate) fn target(&mut self) -> &mut dyn Target {
         self.session.target()

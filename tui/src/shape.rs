@@ -4,9 +4,11 @@
 
 mod build;
 mod difference;
+mod print;
 mod symbols;
 
 pub(crate) use build::{cores, dry_run, links, mesh, written};
+pub(crate) use print::Printed;
 pub(crate) use symbols::{Frames, Layout, Member};
 
 use serde::Serialize;

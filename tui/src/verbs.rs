@@ -5,12 +5,15 @@ mod dry_run;
 mod expect;
 mod links;
 mod mesh;
+pub(crate) mod print;
 mod read;
 mod record;
 mod serve;
 mod study;
 mod symbols;
 mod write;
+
+pub(crate) use read::hex;
 
 use crate::args::{Arguments, Study, Verb};
 use crate::exit::{Failure, Outcome};
@@ -55,6 +58,10 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
         Verb::Links => links::run(&target, style),
         Verb::Read { place, len } => read::run(&target, style, place, len),
+        Verb::Print { core, expression, image } => {
+            let question = print::Question::of(core, expression, image.as_deref())?;
+            print::run(&target, style, &question)
+        }
         Verb::Write { place, values, bytes } => {
             let what = write::What { place, values, bytes: bytes.as_deref() };
             write::run(&target, style, &what)

@@ -1,6 +1,6 @@
 //! `--dry-run`: what a verb would touch, printed instead of touched.
 
-use super::{Style, cores, open, read, write};
+use super::{Style, cores, open, print, read, write};
 use crate::args::Verb;
 use crate::exit::{Failure, Outcome};
 use crate::locate;
@@ -49,6 +49,10 @@ fn question(verb: &Verb) -> Result<Question, Failure> {
         Verb::Read { place, len } => {
             look(Interest { spans: vec![read::span(place, len)?], ..Interest::default() })
         }
+        Verb::Print { core, expression, image } => {
+            let question = print::Question::of(core, expression, image.as_deref())?;
+            Box::new(move |machine| print::preview(machine, &question))
+        }
         Verb::Write { place, values, bytes } => {
             let what = write::What { place, values, bytes: bytes.as_deref() };
             let write::Order { addr, bytes } = write::Order::of(&what)?;
@@ -56,7 +60,9 @@ fn question(verb: &Verb) -> Result<Question, Failure> {
             Box::new(move |machine| machine.target().preview_write(span))
         }
         Verb::Symbols { .. } | Verb::Record { .. } | Verb::Serve { .. } | Verb::Study { .. } => {
-            return Err(Failure::Usage("--dry-run is for mesh, cores, links, read, write".into()));
+            return Err(Failure::Usage(
+                "--dry-run is for mesh, cores, links, read, write, print".into(),
+            ));
         }
     })
 }

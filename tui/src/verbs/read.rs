@@ -62,7 +62,7 @@ fn kind_of(addr: NocAddr) -> TileKind {
 }
 
 /// Bytes in the order of memory, two digits each.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut hex, b| {
         let _ = write!(hex, "{b:02x}");
         hex

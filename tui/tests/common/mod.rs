@@ -169,6 +169,7 @@ fn tensix(id: CoreId, n: u64) -> CoreState {
         heartbeat: Reading::Absent,
         images: vec![image(ImageRole::BaseFirmware, "tensix_brisc", 0x3A20, ImageEvidence::Proved)],
         channels: vec![],
+        outlines: vec![],
         words: vec![word("mailboxes.go_messages[0].signal", 0x3B3, 1, Reading::Known(0x80))],
     }
 }
@@ -242,6 +243,7 @@ fn erisc(id: CoreId, channel: u8, n: u64) -> CoreState {
             image(ImageRole::Kernel, "ring_ping_sender", 0xD000, ImageEvidence::Told),
         ],
         channels: channels.collect(),
+        outlines: vec![],
         words: erisc_words(n, busy),
     }
 }
