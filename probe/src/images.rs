@@ -13,6 +13,7 @@ pub(crate) use channels::{ChannelTable, Sync};
 pub use mailbox::Mailbox;
 pub use outline::{Node, Outline};
 pub(crate) use pointers::member;
+pub use pointers::written_out;
 pub use signals::Signals;
 pub use spots::{Spot, spots};
 pub use waypoints::WaypointPlace;

@@ -2,7 +2,7 @@
 
 use super::{ControlError, image};
 use crate::images::{Image, ImageMap, Mailbox};
-use layouts::wormhole;
+use layouts::{CoreKind, wormhole};
 use std::sync::Arc;
 
 /// Bytes of a stretch of L1.
@@ -69,6 +69,11 @@ pub(super) fn fresh_mailbox(image: &Image, start: u64) -> Result<Stretch, Contro
     let (columns, rows) = (wormhole().tiles.columns, wormhole().tiles.rows);
     stretch.put_named(image, "mailboxes->core_info.noc_size_x", columns.into())?;
     stretch.put_named(image, "mailboxes->core_info.noc_size_y", rows.into())?;
+    let kind = if image.core == CoreKind::Erisc { "ACTIVE_ETH" } else { "WORKER" };
+    let magic = image.symbols.constant(&format!("CoreMagicNumber::{kind}"));
+    if let Some(magic) = magic.and_then(|magic| magic.as_u64()) {
+        stretch.put_named(image, "mailboxes->core_info.core_magic_number", magic)?;
+    }
     Ok(stretch)
 }
 

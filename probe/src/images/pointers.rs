@@ -36,6 +36,19 @@ pub(crate) fn pointed(symbols: &Symbols, name: &str) -> Option<Pointed> {
     Some(Pointed { base: told.or_else(|| known(name))?, ty })
 }
 
+/// The expression with a structure's pointer written out as a number, if it begins with one of which the debug
+/// information says what it points to but not where.
+pub fn written_out(symbols: &Symbols, expression: &str) -> Option<String> {
+    let text = expression.trim_start();
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    let (name, rest) = text.split_at_checked(end)?;
+    let told =
+        symbols.variable(name).is_some_and(|found| matches!(found.storage, Storage::Constant(_)));
+    let at = known(name).filter(|_| !told)?;
+    let of = pointed(symbols, name)?;
+    Some(format!("(({} *){at:#x}){rest}", of.ty.name()))
+}
+
 /// The address of a member of such a structure, by the name of its type.
 pub(crate) fn member(symbols: &Symbols, name: &str, path: &str) -> Option<u64> {
     place(symbols, name, path).map(|(address, _)| address)

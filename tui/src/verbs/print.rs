@@ -8,7 +8,7 @@ use crate::output::{json, say, text};
 use crate::shape::Printed;
 use crate::words;
 use layouts::{CoreAddr, CoreId, CoreKind, NocAddr, wormhole};
-use probe::images::{Image, ImageMap};
+use probe::images::{Image, ImageMap, written_out};
 use probe::snapshot::{AccessError, Plan, Span};
 use probe::state::ImageEvidence;
 use probe::target::{Mesh, Preview, Target};
@@ -193,6 +193,9 @@ fn answer<'i>(
     for &(image, evidence) in on {
         let answer = |found| Answer { image, evidence, found };
         let read = |addr: u64, bytes: &mut [u8]| read(target, core, addr, bytes);
+        let written_out = written_out(&image.symbols, expression.text());
+        let written_out = written_out.and_then(|text| Expression::parse(&text).ok());
+        let expression = written_out.as_ref().unwrap_or(expression);
         match image.symbols.evaluate(expression, read) {
             Ok(evaluated) => {
                 let found = Found::of(evaluated);

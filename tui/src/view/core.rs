@@ -154,6 +154,7 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     let words = model.words();
     let all = model.core_state().map_or(0, members::count);
     let title = match &*model.word_filter {
+        "" if words.len() == all => format!(" words: {all} "),
         "" => format!(" words: {} of {all} unfolded ", words.len()),
         filter => format!(" words: {} of {all} match '{filter}' ", words.len()),
     };
@@ -168,10 +169,11 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
         word_row(model, word, chosen).style(style)
     });
     // A path needs the room that a name leaves to the value.
-    let [name, value] = if model.word_filter.is_empty() {
+    let names = words.iter().any(|row| matches!(row, Row::Member(..)));
+    let [name, value] = if names && model.word_filter.is_empty() {
         [Constraint::Length(34), Constraint::Min(26)]
     } else {
-        [Constraint::Min(34), Constraint::Length(26)]
+        [Constraint::Min(30), Constraint::Length(26)]
     };
     let widths = [Constraint::Length(1), name, Constraint::Length(9), value];
     frame.render_widget(Table::new(rows, widths), inner);
