@@ -6,7 +6,8 @@ mod tracer;
 
 use layouts::NocXy;
 use probe::control::{
-    Operation, Place, RingPing, RingPingSettings, boot_tensix, launch_worker, stop_application,
+    Firmware, Operation, Pattern, Place, RingPing, RingPingSettings, boot_tensix, launch_worker,
+    stop_application,
 };
 use probe::images::ImageMap;
 use probe::scene::Scene;
@@ -43,8 +44,9 @@ fn every_frame_of_our_firmware_is_right() {
     let handle = Handle::new(config, tracers);
     let mut target = handle.target();
     let place = Place { chip: layouts::ChipId(0), tile: NocXy { x: WORKER.0, y: WORKER.1 } };
-    boot_tensix(&mut images, place).unwrap().finish(&mut target).unwrap();
-    let worker = launch_worker(&mut images, place, 0x2_0000, 16, 1000, 1).unwrap();
+    boot_tensix(&mut images, Firmware::OURS, place).unwrap().finish(&mut target).unwrap();
+    let pattern = Pattern { address: 0x2_0000, words: 16, interval_cycles: 1000 };
+    let worker = launch_worker(&mut images, Firmware::OURS, place, pattern, 1).unwrap();
     worker.finish(&mut target).unwrap();
     let ring = RingPing::on(target.mesh()).unwrap();
     ring.prepare(&mut images).unwrap().finish(&mut target).unwrap();
@@ -53,7 +55,8 @@ fn every_frame_of_our_firmware_is_right() {
     target.pass(100_000).unwrap();
     // The laps are over: kernels return, and then the application gives the cores back to base firmware.
     ring.tear_down(&images).unwrap().finish(&mut target).unwrap();
-    let stops = ring.stops.iter().map(|stop| stop_application(stop.place));
+    let stop = |place| stop_application(&images, Firmware::OURS, place).unwrap();
+    let stops = ring.stops.iter().map(|at| stop(at.place));
     Operation::finish_all(stops.collect::<Vec<_>>(), &mut target).unwrap();
     target.pass(20_000).unwrap();
     assert_eq!(handle.conditions(), Vec::<String>::new());

@@ -260,6 +260,7 @@ impl Model {
             }
             Screen::Core => {
                 interest.tile = Some((self.chip, self.tile));
+                interest.members = Some(self.core_id());
                 let large = self.selected_member().filter(|span| span.len > LARGE_BYTES);
                 interest.spans = self.watched().into_iter().chain(large).collect();
             }

@@ -16,6 +16,8 @@ pub struct Interest {
     pub compute: Vec<ChipId>,
     /// A tile to be read in every detail.
     pub tile: Option<(ChipId, NocXy)>,
+    /// A core of that tile of which every member of what its images describe is shown.
+    pub members: Option<CoreId>,
     /// Every tile that is read at all is read in every detail.
     pub details: bool,
     /// Ranges that are shown as bytes.
@@ -149,7 +151,7 @@ impl Wish<'_> {
             self.proofs(core);
         }
         self.tables(core);
-        if self.interest.tile == Some((core.chip, core.tile)) {
+        if self.interest.members == Some(core) {
             for outline in self.images.outlines(core) {
                 for &(at, len) in outline.spans() {
                     self.add(core.chip, core.tile, at, len);
