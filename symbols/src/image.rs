@@ -50,6 +50,8 @@ pub(crate) struct SectionInfo {
 pub(crate) struct Compressed {
     format: elf::CompressionType,
     size: u64,
+    /// Bytes of the header.
+    header: usize,
 }
 
 /// Everything the ELF headers say.
@@ -94,8 +96,7 @@ impl SectionInfo {
     pub(crate) fn bytes<'a>(&self, data: &'a [u8]) -> Result<Cow<'a, [u8]>, String> {
         let raw = data.get(self.file.clone()).unwrap_or_default();
         let Some(compressed) = self.compressed else { return Ok(Cow::Borrowed(raw)) };
-        let header = size_of::<elf::CompressionHeader32<LittleEndian>>();
-        let packed = raw.get(header..).unwrap_or_default();
+        let packed = raw.get(compressed.header..).unwrap_or_default();
         let claimed = compressed.size;
         let zstd = compressed.format == elf::ELFCOMPRESS_ZSTD;
         if claimed > MAX_DECOMPRESSED || (!zstd && claimed / MAX_RATIO > packed.len() as u64) {
@@ -203,7 +204,10 @@ fn section(
     let compressed = h.compression(LE, data).ok().flatten().map(|(header, ..)| Compressed {
         format: header.ch_type.get(LE),
         size: u64::from(header.ch_size.get(LE)),
+        header: size_of::<elf::CompressionHeader32<LittleEndian>>(),
     });
+    let old = old_compression(&name, data.get(file.clone()).unwrap_or_default());
+    let (name, compressed) = old.map_or((name, compressed), |(name, old)| (name, Some(old)));
     let flags = h.sh_flags(LE);
     SectionInfo {
         name,
@@ -217,6 +221,15 @@ fn section(
         writable: flags.contains(elf::SHF_WRITE),
         compressed,
     }
+}
+
+/// Before ELF had a way to say that a section is compressed, `.debug_info` was named `.zdebug_info`, and
+/// began with four letters and its size, big-endian.
+fn old_compression(name: &str, bytes: &[u8]) -> Option<(String, Compressed)> {
+    let plain = name.strip_prefix(".z").filter(|plain| plain.starts_with("debug_"))?;
+    let size = bytes.strip_prefix(b"ZLIB")?.first_chunk::<8>()?;
+    let size = u64::from_be_bytes(*size);
+    Some((format!(".{plain}"), Compressed { format: elf::ELFCOMPRESS_ZLIB, size, header: 12 }))
 }
 
 /// The part of `offset..offset + size` that the file has.

@@ -96,8 +96,13 @@ impl<'a> Speller<'_, 'a> {
     fn function(&self, die: &Die<'a>, budget: &mut usize) -> Spelled {
         let mut spelled = self.target(die, budget);
         let mut parameters = Vec::new();
+        let mut object = ""; // C++ writes behind the parameters that the object is constant
         let walked = self.view.children(die.id, |child| {
             match child.tag() {
+                dw::DW_TAG_formal_parameter if child.flag(dw::DW_AT_artificial) => {
+                    let this = self.target(child, budget).whole();
+                    object = if this.starts_with("const ") { " const" } else { "" };
+                }
                 dw::DW_TAG_formal_parameter => {
                     parameters.push(self.target(child, budget).whole());
                 }
@@ -109,7 +114,7 @@ impl<'a> Speller<'_, 'a> {
         if walked.is_err() {
             parameters.push("?".to_owned());
         }
-        spelled.right.insert_str(0, &format!("({})", parameters.join(", ")));
+        spelled.right.insert_str(0, &format!("({}){object}", parameters.join(", ")));
         spelled.cut()
     }
 
