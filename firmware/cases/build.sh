@@ -49,7 +49,9 @@ build_case() ( # build_case <case> <folder>
         [[ -f $path ]] || path=$root/$source  # one of the device's own
         object=${source##*/}
         object=$name.${object%.*}.o
-        case $flags in
+        case "$flags $path" in
+        # The debug information of assembler code says how long a function was before the linker made it shorter.
+        *.S) ${PREFIX}g++ $flags -mno-relax -c "$path" -o "$object" ;;
         *-gsplit-dwarf*) compile_split "$path" "${object%.o}" ;;
         *) ${PREFIX}g++ $flags -c "$path" -o "$object" ;;
         esac

@@ -1,12 +1,12 @@
 //! Asks the questions of `firmware-questions.json` about tt-metal's own firmware, where it is there.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::Value as Json;
 use symbols::{Binding, Symbols};
+
+use crate::equal;
 
 #[test]
 fn firmware_questions() {
@@ -14,7 +14,7 @@ fn firmware_questions() {
         println!("skipped: MESHSCOPE_TT_METAL_ELFS names no unpacked ttnn wheel");
         return;
     };
-    let json: Json = serde_json::from_str(include_str!("data/firmware-questions.json")).unwrap();
+    let json: Json = serde_json::from_str(include_str!("../data/firmware-questions.json")).unwrap();
     let elfs: BTreeMap<&str, Symbols> = json["files"]
         .as_object()
         .unwrap()
@@ -46,10 +46,6 @@ fn firmware_questions() {
         assert_eq!(symbols.problems(), [], "{name}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-fn equal<T: PartialEq + std::fmt::Debug>(what: &str, got: &T, want: &T) -> Result<(), String> {
-    if got == want { Ok(()) } else { Err(format!("{what}: got {got:?}, want {want:?}")) }
 }
 
 fn member(symbols: &Symbols, query: &str, expect: &Json) -> Result<(), String> {
