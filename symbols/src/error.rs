@@ -134,6 +134,13 @@ pub enum Error {
         /// The address.
         address: u64,
     },
+    /// The file puts nothing there: the address belongs to no part that is loaded.
+    NotInFile {
+        /// The address.
+        address: u64,
+        /// How many bytes were asked for.
+        length: u64,
+    },
     /// The variable exists, but not at an address.
     NoAddress {
         /// The variable.
@@ -202,6 +209,7 @@ impl fmt::Display for Error {
             Error::OutsideMemory { address } => {
                 write!(f, "{address:#x} is no address of a core, which have 32 bits")
             }
+            Error::NotInFile { .. } => f.write_str("the file puts nothing there"),
             Error::NoAddress { name, storage } => write!(f, "`{name}` has no address: {storage}"),
         }
     }

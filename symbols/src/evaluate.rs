@@ -123,7 +123,15 @@ impl Resolved {
         }
     }
 
-    /// The value, read in one access.
+    /// The value, read in one access; `Unread` where `storage` is no place that can be read.
+    pub fn read<E>(
+        &self,
+        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
+    ) -> Result<Value, E> {
+        self.value(&mut read).map_err(|(_, _, error)| error)
+    }
+
+    /// The value, and with an error where it was.
     pub(crate) fn value<E>(
         &self,
         read: &mut impl FnMut(u64, &mut [u8]) -> Result<(), E>,

@@ -43,6 +43,7 @@ mod globals;
 mod holes;
 mod image;
 mod index;
+mod initial;
 mod inner;
 mod layout;
 mod line_code;
@@ -76,6 +77,7 @@ mod types;
 mod units;
 mod unwind;
 mod value;
+mod value_text;
 mod variables;
 mod walk;
 

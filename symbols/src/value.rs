@@ -1,6 +1,5 @@
 //! Values: bytes with a type, as a tree that can be printed, searched and compared.
 
-use std::fmt;
 use std::sync::Arc;
 
 /// A decoded value.
@@ -67,61 +66,4 @@ impl Value {
             _ => None,
         }
     }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Unsigned(value) => write!(f, "{value}"),
-            Value::Signed(value) => write!(f, "{value}"),
-            Value::Float(value) => write!(f, "{value}"),
-            Value::Bool(value) => write!(f, "{value}"),
-            Value::Char(value) => write!(f, "{value:?}"),
-            Value::Enum { name: Some(name), .. } => f.write_str(name),
-            Value::Enum { name: None, value } => write!(f, "{value}"),
-            Value::Pointer(value) => write!(f, "{value:#x}"),
-            Value::Struct(members) => members_as_text(f, members),
-            Value::Array(elements) => elements_as_text(f, elements),
-            Value::Bytes(bytes) => {
-                f.write_str("0x")?;
-                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-            }
-            Value::Unread => f.write_str("<unread>"),
-            Value::Opaque => f.write_str("<opaque>"),
-        }
-    }
-}
-
-fn members_as_text(
-    f: &mut fmt::Formatter<'_>,
-    members: &[(Option<Arc<str>>, Value)],
-) -> fmt::Result {
-    f.write_str("{")?;
-    for (at, (name, value)) in members.iter().enumerate() {
-        let comma = if at > 0 { ", " } else { "" };
-        match name {
-            Some(name) => write!(f, "{comma}{name} = {value}")?,
-            None => write!(f, "{comma}{value}")?,
-        }
-    }
-    f.write_str("}")
-}
-
-/// As gdb does, equal neighbours are counted: `0 <repeats 31 times>`.
-fn elements_as_text(f: &mut fmt::Formatter<'_>, elements: &[Value]) -> fmt::Result {
-    const THRESHOLD: usize = 10;
-    f.write_str("{")?;
-    let mut rest = elements;
-    let mut comma = "";
-    while let Some(first) = rest.first() {
-        let same = rest.iter().take_while(|value| *value == first).count();
-        let shown = if same >= THRESHOLD { same } else { 1 };
-        write!(f, "{comma}{first}")?;
-        if shown > 1 {
-            write!(f, " <repeats {shown} times>")?;
-        }
-        rest = rest.get(shown..).unwrap_or_default();
-        comma = ", ";
-    }
-    f.write_str("}")
 }

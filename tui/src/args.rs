@@ -2,7 +2,7 @@
 
 mod question;
 
-pub(crate) use question::Question;
+pub(crate) use question::{Listing, Question};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use probe::target::Allow;

@@ -6,10 +6,12 @@ mod build;
 mod difference;
 mod print;
 mod symbols;
+mod value;
 
 pub(crate) use build::{cores, dry_run, links, mesh, written};
 pub(crate) use print::Printed;
-pub(crate) use symbols::{Frames, Layout, Member};
+pub(crate) use symbols::*;
+pub(crate) use value::Decoded;
 
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,19 +1,31 @@
 //! `symbols`: questions to an ELF, without a target.
 
 mod frames;
+mod function;
 mod layout;
+mod line;
+mod list;
+mod value;
 
 use super::Style;
 use crate::args::Question;
 use crate::exit::{Failure, Outcome};
+use crate::locate;
 use crate::output::say;
+use crate::shape::Source;
 use std::path::Path;
-use symbols::Symbols;
+use symbols::{Location, Symbols};
 
 /// Answers one question.
 pub(super) fn run(style: Style, question: &Question) -> Result<Outcome, Failure> {
     match question {
         Question::Type { name, elf } => layout::run(style, name, elf),
+        Question::Value { expression, elf, pc } => {
+            value::run(style, expression, elf, pc.as_deref())
+        }
+        Question::Line { place, elf } => line::run(style, place, elf),
+        Question::Function { name, elf } => function::run(style, name, elf),
+        Question::List { kind, pattern, elf } => list::run(style, *kind, pattern.as_deref(), elf),
         Question::Addr { addr, elf } => frames::run(style, addr, elf),
     }
 }
@@ -31,6 +43,37 @@ fn load(elf: &Path) -> Result<Symbols, Failure> {
 }
 
 /// A question that this file cannot answer.
-fn wrong(elf: &Path, error: &symbols::Error) -> Failure {
-    Failure::Usage(format!("{}: {error}", elf.display()))
+fn wrong(symbols: &Symbols, error: &symbols::Error) -> Failure {
+    told(symbols, &error.to_string(), error)
+}
+
+/// The same in other words, and what else may have been meant.
+fn told(symbols: &Symbols, words: &str, error: &symbols::Error) -> Failure {
+    let near = symbols.suggestions(error);
+    let near = match near.as_slice() {
+        [] => String::new(),
+        names => format!("; did you mean {}?", names.join(", ")),
+    };
+    Failure::Usage(format!("{}: {words}{near}", symbols.name()))
+}
+
+/// An address as a core sees it.
+fn address(text: &str) -> Result<u64, Failure> {
+    let at = locate::number(text).map_err(Failure::Usage)?;
+    if at > u32::MAX.into() {
+        return Err(Failure::Usage(format!("{at:#x}: a core's addresses have 32 bits")));
+    }
+    Ok(at)
+}
+
+fn source(frame: &Location) -> Source<'_> {
+    Source { function: frame.function.as_deref(), file: frame.file.as_deref(), line: frame.line }
+}
+
+/// `function at file:line`.
+fn frame_words(frame: &Location) -> String {
+    let function = frame.function.as_deref().unwrap_or("?");
+    let file = frame.file.as_deref().unwrap_or("?");
+    let line = frame.line.map_or("?".to_owned(), |l| l.to_string());
+    format!("{function} at {file}:{line}")
 }

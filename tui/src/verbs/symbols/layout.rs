@@ -3,42 +3,121 @@
 use super::{load, wrong};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
-use crate::shape::{Layout, Member};
+use crate::shape::{Decoded, Layout, Member, Part};
 use crate::verbs::Style;
+use std::collections::BTreeMap;
 use std::path::Path;
-use symbols::Type;
+use symbols::{Kind, Record, Type};
 
 /// `symbols type`.
 pub(super) fn run(style: Style, name: &str, elf: &Path) -> Result<Outcome, Failure> {
     let symbols = load(elf)?;
     let found = match symbols.type_named(name) {
         Some(found) => found,
-        None => symbols.member(name).map_err(|e| wrong(elf, &e))?.ty,
+        None => symbols.member(name).map_err(|e| wrong(&symbols, &e))?.ty,
     };
-    if style.json {
-        json(&Layout { name, size: found.size(), members: members(&found) })?;
-    } else {
+    if !style.json {
         text(&found.layout_text())?;
+        return Ok(Outcome::Healthy);
     }
+    let plain = found.plain();
+    let other = matches!(found.kind(), Kind::Alias(_) | Kind::Qualified(_));
+    json(&Layout {
+        name,
+        kind: kind(plain),
+        size: found.size(),
+        stands_for: other.then(|| plain.name()),
+        members: found.members().iter().map(member).collect(),
+        more: more(plain),
+    })?;
     Ok(Outcome::Healthy)
 }
 
-fn members(of: &Type) -> Vec<Member<'_>> {
-    let one = |m: &'_ symbols::Member| -> (Option<u64>, Option<u64>) {
-        (m.bits.map(|b| b.size), m.bits.map(|b| b.offset))
-    };
-    let members = of.members().iter();
-    members
-        .map(|m| {
-            let (bit_size, bit_offset) = one(m);
-            Member {
-                name: m.name.as_deref(),
-                offset: m.offset,
-                size: m.ty.size(),
-                kind: m.ty.name(),
-                bit_size,
-                bit_offset,
-            }
-        })
-        .collect()
+fn kind(plain: &Type) -> &'static str {
+    match plain.kind() {
+        Kind::Base(_) => "base",
+        Kind::Enum(_) => "enum",
+        Kind::Record(record) => record.keyword.as_str(),
+        Kind::Array(_) => "array",
+        Kind::Pointer(_) => "pointer",
+        Kind::Function => "function",
+        Kind::Void => "void",
+        Kind::Alias(_) | Kind::Qualified(_) | Kind::Unknown => "incomplete",
+    }
+}
+
+fn member(m: &symbols::Member) -> Member<'_> {
+    Member {
+        name: m.name.as_deref(),
+        offset: m.offset,
+        size: m.ty.size(),
+        kind: m.ty.name(),
+        bit_size: m.bits.map(|b| b.size),
+        bit_offset: m.bits.map(|b| b.offset),
+    }
+}
+
+fn more(plain: &Type) -> BTreeMap<&'static str, Vec<Part<'_>>> {
+    let mut lists: BTreeMap<&'static str, Vec<Part<'_>>> = BTreeMap::new();
+    if let Kind::Enum(enumeration) = plain.kind() {
+        let names = enumeration.enumerators.iter();
+        let names = names.map(|e| Part::Enumerator { name: &e.name, value: e.value });
+        lists.insert("enumerators", names.collect());
+    }
+    if let Kind::Record(record) = plain.kind() {
+        lists.insert("holes", holes(plain));
+        lists.insert("bases", bases(record));
+        lists.insert("static_members", statics(record));
+        lists.insert("template_arguments", arguments(record));
+    }
+    lists.retain(|_, list| !list.is_empty());
+    lists
+}
+
+fn holes(plain: &Type) -> Vec<Part<'_>> {
+    let holes = plain.holes().into_iter().map(|hole| Part::Hole {
+        offset: hole.bit_offset / 8,
+        size: hole.bit_size / 8,
+        bit_offset: hole.bit_offset,
+        bit_size: hole.bit_size,
+        padding: hole.padding,
+    });
+    holes.collect()
+}
+
+fn bases(record: &Record) -> Vec<Part<'_>> {
+    let fixed = record.members.iter().filter(|m| m.base).map(|m| Part::Base {
+        name: m.ty.name(),
+        offset: Some(m.offset),
+        size: m.ty.size(),
+        access: m.access.as_str(),
+        hidden: false,
+    });
+    let hidden = record.virtual_bases.iter().map(|base| Part::Base {
+        name: base.ty.name(),
+        offset: None,
+        size: base.ty.size(),
+        access: base.access.as_str(),
+        hidden: true,
+    });
+    fixed.chain(hidden).collect()
+}
+
+fn statics(record: &Record) -> Vec<Part<'_>> {
+    let statics = record.statics.iter().map(|m| Part::Static {
+        name: &m.name,
+        kind: &m.type_name,
+        value: m.value.as_ref().map(Decoded),
+        access: m.access.as_str(),
+    });
+    statics.collect()
+}
+
+fn arguments(record: &Record) -> Vec<Part<'_>> {
+    let arguments = record.arguments.iter().map(|argument| Part::Argument {
+        name: argument.name.as_deref(),
+        kind: &argument.type_name,
+        value: argument.value.as_ref().map(Decoded),
+    });
+    arguments.collect()
 }

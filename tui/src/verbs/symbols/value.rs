@@ -1,0 +1,157 @@
+//! `symbols value`: what an expression is worth, as far as the file knows, and where it is.
+
+use super::{address, load, told};
+use crate::exit::{Failure, Outcome};
+use crate::output::{json, text};
+use crate::shape::{Decoded, Range, Valued};
+use crate::verbs::Style;
+use layouts::{Space, TileKind, wormhole};
+use std::fmt::Write;
+use std::path::Path;
+use symbols::{EvalError, Expression, Resolved, Storage, Symbols, Value};
+
+/// `symbols value`.
+pub(super) fn run(
+    style: Style,
+    expression: &str,
+    elf: &Path,
+    pc: Option<&str>,
+) -> Result<Outcome, Failure> {
+    let pc = pc.map(address).transpose()?;
+    let parsed = Expression::parse(expression).map_err(|e| Failure::Usage(e.to_string()))?;
+    let parsed = pc.map_or(parsed.clone(), |pc| parsed.at(pc));
+    let symbols = load(elf)?;
+    let read = |at: u64, bytes: &mut [u8]| symbols.initial(at, bytes);
+    let found = symbols.resolve(&parsed, read).map_err(|e| failure(&symbols, &e))?;
+    let answer = Answer::of(&symbols, found);
+    if style.json {
+        json(&answer.shape(expression))?;
+    } else {
+        text(&answer.text(expression))?;
+    }
+    Ok(Outcome::Healthy)
+}
+
+fn failure(symbols: &Symbols, error: &EvalError<symbols::Error>) -> Failure {
+    match error {
+        EvalError::Wrong { error: inner, .. } => told(symbols, &error.to_string(), inner),
+        // A pointer on the way: its value is in no file.
+        EvalError::Memory { .. } => {
+            Failure::Usage(format!("{}: {error}; only a target knows it", symbols.name()))
+        }
+    }
+}
+
+/// Everything the file knows.
+struct Answer<'a> {
+    found: Resolved,
+    value: Option<Value>,
+    source: Option<&'static str>,
+    section: Option<&'a str>,
+    private: Option<String>,
+}
+
+impl<'a> Answer<'a> {
+    fn of(symbols: &'a Symbols, found: Resolved) -> Self {
+        let place = match found.storage {
+            Storage::Address(at) => Some(at),
+            _ => None,
+        };
+        let section = place.and_then(|at| symbols.section_at(at));
+        let value = found.read(|at, bytes| symbols.initial(at, bytes)).ok();
+        let value = value.filter(|value| !matches!(value, Value::Unread | Value::Opaque));
+        let source = match (&found.storage, &section) {
+            (Storage::Constant(_), _) => "constant",
+            (_, Some(section)) if !section.writable => "file",
+            _ => "initial",
+        };
+        Self {
+            source: value.is_some().then_some(source),
+            section: section.map(|section| section.name),
+            private: place.and_then(private),
+            found,
+            value,
+        }
+    }
+
+    fn shape<'b>(&'b self, expression: &'b str) -> Valued<'b> {
+        let ranges = match &self.found.storage {
+            Storage::Moving(ranges) => ranges.as_slice(),
+            _ => &[],
+        };
+        let ranges = ranges.iter().map(|range| Range {
+            begin: range.begin,
+            end: range.end,
+            storage: range.storage.to_string(),
+        });
+        Valued {
+            expression,
+            kind: self.found.ty.name(),
+            size: self.found.ty.size(),
+            value: self.value.as_ref().map(Decoded),
+            source: self.source,
+            storage: self.found.storage.to_string(),
+            address: match self.found.storage {
+                Storage::Address(at) => Some(at),
+                _ => None,
+            },
+            section: self.section,
+            private: self.private.clone(),
+            ranges: ranges.collect(),
+        }
+    }
+
+    fn text(&self, expression: &str) -> String {
+        let mut text = format!("{expression}: {}", self.found.ty);
+        if let Some(value) = &self.value {
+            let _ = write!(text, " = {value:#}");
+            if let Value::Unsigned(number @ 10..) = value {
+                let _ = write!(text, " ({number:#x})");
+            }
+        }
+        let _ = writeln!(text, "\n  {}", self.place());
+        if let Storage::Moving(ranges) = &self.found.storage {
+            for range in ranges {
+                let (begin, end) = (range.begin, range.end);
+                let _ = writeln!(text, "  {begin:#x}..{end:#x}  {}", placed(&range.storage, self));
+            }
+        }
+        text
+    }
+
+    /// Where it is and what the value is worth, in one sentence.
+    fn place(&self) -> String {
+        let storage = &self.found.storage;
+        let Storage::Address(_) = storage else { return storage.to_string() };
+        let mut words = storage.to_string();
+        if let Some(section) = self.section {
+            let _ = write!(words, " in {section}");
+        }
+        if let Some(why) = &self.private {
+            let _ = write!(words, ", private to its core ({why})");
+        }
+        words += match self.source {
+            Some("file") => "; a constant of the file",
+            Some(_) => "; this is the value that it starts with",
+            None => "; the file puts nothing there, so only a target knows the value",
+        };
+        words
+    }
+}
+
+/// A constant for a while has its value.
+fn placed(storage: &Storage, answer: &Answer<'_>) -> String {
+    match storage {
+        Storage::Constant(bytes) => format!("is {}", answer.found.ty.decode(bytes)),
+        other => other.to_string(),
+    }
+}
+
+/// Why no other than its core can read an address, if that is so on the tiles that have cores.
+fn private(at: u64) -> Option<String> {
+    let mut kinds = [TileKind::Tensix, TileKind::Eth].into_iter();
+    kinds.find_map(|kind| {
+        let range = wormhole().ranges.at(Space::Tile(kind), at)?;
+        range.private.then(|| range.why.clone().unwrap_or_default())
+    })
+}
