@@ -1,30 +1,40 @@
 //! Which image runs on which core, and how that is known: all decoding asks this and nothing else.
 
+pub mod catalog;
 mod channels;
+mod finding;
+mod known;
+mod library;
 mod mailbox;
 mod outline;
 mod pointers;
+mod proofs;
 mod signals;
 mod spots;
+mod text;
 mod waypoints;
 
+pub use catalog::{Catalog, CatalogError};
 pub use channels::Channels;
 pub(crate) use channels::{ChannelTable, Sync};
+pub use finding::ImageFinding;
+pub use known::Load;
+pub(crate) use library::Library;
 pub use mailbox::Mailbox;
 pub use outline::{Node, Outline};
 pub(crate) use pointers::member;
 pub use pointers::written_out;
 pub use signals::Signals;
 pub use spots::{Spot, spots};
+pub use text::{Comparison, Difference, TextCheck};
 pub use waypoints::WaypointPlace;
 pub(crate) use waypoints::code as waypoint_code;
 
-use crate::snapshot::Snapshot;
 use crate::state::{ImageEvidence, ImageRole};
-use crate::target::Mesh;
-use crate::wormhole::tile_kind;
-use layouts::{CoreId, CoreKind, NocAddr, wormhole};
+use known::Known;
+use layouts::{CoreId, CoreKind};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use symbols::Symbols;
 
@@ -57,6 +67,10 @@ pub struct Image {
     pub(crate) own: Option<Outline>,
     /// What it shares with the host, with every member.
     pub(crate) shared: Vec<Outline>,
+    /// The file of a directory that it was opened from.
+    pub path: Option<PathBuf>,
+    /// The same image with its text as it is loaded, where that is another than the linked one.
+    pub(crate) placed: Option<Symbols>,
 }
 
 /// The image's symbol that proves it.
@@ -86,8 +100,16 @@ impl Image {
             own: Outline::global(&symbols, &state),
             shared: Outline::shared(&symbols),
             state: spots(&symbols, &state),
+            path: None,
+            placed: None,
             symbols,
         }
+    }
+
+    /// The place and value of the build id, for an image that is proved by it: one of a directory may
+    /// be a copy that was moved, and is proved by its text.
+    pub(crate) fn proof(&self) -> Option<&(u64, Vec<u8>)> {
+        self.build_id.as_ref().filter(|_| self.path.is_none())
     }
 }
 
@@ -95,7 +117,9 @@ impl Image {
 #[derive(Clone, Debug, Default)]
 pub struct ImageMap {
     images: Vec<Arc<Image>>,
-    on: BTreeMap<CoreId, BTreeMap<usize, ImageEvidence>>,
+    on: BTreeMap<CoreId, BTreeMap<usize, Known>>,
+    /// What the last search of the directories did not find.
+    findings: BTreeMap<CoreId, Vec<ImageFinding>>,
     /// Where the live sync words of a core's channels stand, as its kernel's tables say.
     places: BTreeMap<CoreId, ChannelPlaces>,
 }
@@ -150,18 +174,9 @@ impl ImageMap {
     /// Somebody says that this image was loaded on this core.
     pub fn tell(&mut self, core: CoreId, name: &str, evidence: ImageEvidence) {
         if let Some(index) = self.images.iter().position(|image| image.name == name) {
-            self.on.entry(core).or_default().insert(index, evidence);
+            let known = Known::said(evidence, self.images[index].samples());
+            self.on.entry(core).or_default().insert(index, known);
         }
-    }
-
-    /// The images on a core, base firmware first, kernels last.
-    pub fn on(&self, core: CoreId) -> Vec<(&Image, ImageEvidence)> {
-        let known = self.on.get(&core).into_iter().flatten();
-        let mut images: Vec<_> = known
-            .filter_map(|(&index, &evidence)| Some((self.images.get(index)?.as_ref(), evidence)))
-            .collect();
-        images.sort_by_key(|(image, _)| image.role);
-        images
     }
 
     /// Every image.
@@ -178,11 +193,9 @@ impl ImageMap {
     /// below the kernels on the core itself, else (for a Tensix tile) of the image on its BRISC.
     pub fn mailbox_of(&self, core: CoreId) -> Option<(&Mailbox, &Image)> {
         let of = |core: CoreId| {
-            let layers = self.on(core).into_iter().rev();
-            let mut own = layers.filter(|(image, evidence)| {
-                image.role != ImageRole::Kernel && *evidence != ImageEvidence::Mismatch
-            });
-            own.find_map(|(image, _)| Some((image.mailbox.as_ref()?, image)))
+            let mut own = self.believed(core).into_iter().map(|load| load.image);
+            let own = own.find(|image| image.role != ImageRole::Kernel && image.mailbox.is_some());
+            own.and_then(|image| Some((image.mailbox.as_ref()?, image)))
         };
         of(core).or_else(|| match core.core {
             CoreKind::Erisc => None,
@@ -193,9 +206,7 @@ impl ImageMap {
     /// Every structure of L1 that the images of a core describe: what its kernels keep, then what firmware shares
     /// with the host.
     pub fn outlines(&self, core: CoreId) -> Vec<Outline> {
-        let layers = self.on(core).into_iter().rev();
-        let believed = layers.filter(|(_, evidence)| *evidence != ImageEvidence::Mismatch);
-        let own = believed.filter_map(|(image, _)| image.own.clone());
+        let own = self.believed(core).into_iter().filter_map(|load| load.image.own.clone());
         let shared = self.mailbox_of(core).map_or(&[][..], |(_, image)| &image.shared);
         own.chain(shared.iter().cloned()).collect()
     }
@@ -205,51 +216,40 @@ impl ImageMap {
         self.places.get(&core).map_or(&[], Vec::as_slice)
     }
 
-    /// Takes the proofs that a look brought: build ids that stand in L1, and channel tables.
-    pub fn learn(&mut self, mesh: &Mesh, shot: &Snapshot) {
-        for chip in &mesh.chips {
-            for tile in wormhole().grid() {
-                for &core in tile_kind(tile.xy).cores() {
-                    let core = CoreId { chip: chip.id, tile: tile.xy, core };
-                    self.prove(core, shot);
-                    self.learn_places(core, shot);
-                }
-            }
-        }
+    /// Puts an image of a directory on a core.
+    pub(crate) fn place(&mut self, core: CoreId, index: usize, known: Known) {
+        self.on.entry(core).or_default().insert(index, known);
     }
 
-    fn prove(&mut self, core: CoreId, shot: &Snapshot) {
-        for (index, image) in self.images.iter().enumerate() {
-            let (true, Some((at, id))) = (image.core == core.core, &image.build_id) else {
-                continue;
-            };
-            let addr = NocAddr { chip: core.chip, tile: core.tile, offset: *at };
-            let Ok(found) = shot.bytes(addr, id.len() as u32) else { continue };
-            let on = self.on.entry(core).or_default();
-            if found == id.as_slice() {
-                on.insert(index, ImageEvidence::Proved);
-            } else if let Some(told) = on.get_mut(&index) {
-                // What was proved once has been replaced; what was told is not there.
-                match told {
-                    ImageEvidence::Proved => drop(on.remove(&index)),
-                    _ => *told = ImageEvidence::Mismatch,
-                }
-            }
-        }
+    /// Takes away what the directories had for a layer of a core, and gives it.
+    pub(crate) fn withdraw(&mut self, core: CoreId, role: ImageRole) -> BTreeMap<usize, Known> {
+        let images = &self.images;
+        let of_role = |index: &usize| {
+            images.get(*index).is_some_and(|image| image.path.is_some() && image.role == role)
+        };
+        let on = self.on.entry(core).or_default();
+        on.extract_if(.., |index, _| of_role(index)).collect()
     }
 
-    fn learn_places(&mut self, core: CoreId, shot: &Snapshot) {
-        if core.core != CoreKind::Erisc {
-            return;
-        }
-        let kernel = self.on(core).into_iter().find(|(image, _)| image.role == ImageRole::Kernel);
-        let table = kernel.and_then(|(image, _)| image.channel_table.as_ref());
-        let Some(table) = table else { return };
-        let addr = NocAddr { chip: core.chip, tile: core.tile, offset: table.address };
-        if let Ok(bytes) = shot.bytes(addr, table.len()) {
-            let places = table.read(bytes);
-            self.places.insert(core, places);
-        }
+    /// Takes an image of a directory and gives its number.
+    pub(crate) fn take(&mut self, image: Image) -> usize {
+        self.add(image);
+        self.images.len() - 1
+    }
+
+    /// What a search of the directories found wrong with a core.
+    pub(crate) fn set_findings(&mut self, core: CoreId, findings: Vec<ImageFinding>) {
+        self.findings.insert(core, findings);
+    }
+
+    /// One thing more.
+    pub(crate) fn add_finding(&mut self, core: CoreId, finding: ImageFinding) {
+        self.findings.entry(core).or_default().push(finding);
+    }
+
+    /// The image of this number.
+    pub(crate) fn get(&self, index: usize) -> Option<&Arc<Image>> {
+        self.images.get(index)
     }
 }
 

@@ -6,6 +6,7 @@ mod eth;
 mod links;
 mod plan;
 
+pub(crate) use plan::cores;
 pub use plan::{Interest, plan, plan_proofs, plan_tables};
 
 use crate::images::ImageMap;
@@ -75,6 +76,6 @@ impl View<'_> {
 }
 
 /// SOFT_RESET_0 of a tile that has cores.
-fn soft_reset(kind: TileKind) -> Option<u64> {
+pub(crate) fn soft_reset(kind: TileKind) -> Option<u64> {
     Some(wormhole().block(Space::Tile(kind), "debug")? + wormhole().debug.soft_reset_0.at)
 }

@@ -3,7 +3,7 @@
 use crate::bar::{Bar, BarOp};
 use crate::emulator_bar;
 use crate::guard::AuditLog;
-use crate::images::ImageMap;
+use crate::images::{Catalog, ImageMap, Library};
 use crate::inspect::{Interest, decode, plan, plan_proofs, plan_tables};
 use crate::machine::BarTarget;
 use crate::queue::Patience;
@@ -14,7 +14,7 @@ use crate::snapshot::{AccessError, Plan, Snapshot};
 use crate::socket_bar::SocketBar;
 use crate::spec::{Simulator, SpecError, TargetSpec};
 use crate::state::{Before, MeshState};
-use crate::target::{Abilities, Allow, Preview, Refusal, Target};
+use crate::target::{Abilities, Allow, Mesh, Preview, Refusal, Target};
 use crate::ttsim::{self, HostCommand};
 use crate::wormhole::{config_id, stranger};
 use layouts::{CoreId, target_refusals};
@@ -93,6 +93,7 @@ pub struct Look {
 pub struct Session {
     target: Box<dyn Target>,
     images: ImageMap,
+    library: Option<Library>,
     problems: Vec<String>,
     before: Before,
     pacer: Option<Pacer>,
@@ -167,12 +168,19 @@ impl Session {
         Self {
             target,
             images,
+            library: None,
             problems: Vec::new(),
             before: Before::default(),
             pacer: None,
             looks: 0,
             last: Interest::default(),
         }
+    }
+
+    /// From now on the images of these directories may run, too.
+    pub fn consult(&mut self, catalog: Catalog) {
+        self.library = Some(Library::new(catalog));
+        self.looks = 0;
     }
 
     /// The target.
@@ -206,6 +214,7 @@ impl Session {
         let cost = self.target.transactions().saturating_sub(before);
         state.transactions = state.transactions.max(cost);
         state.problems.extend(self.problems.iter().cloned());
+        state.problems.extend(self.library.iter().flat_map(Library::problems).cloned());
         state.problems.extend(self.target.remarks());
         state.before.clone_from(&self.before);
         for (chip, holder) in self.target.holders() {
@@ -219,9 +228,12 @@ impl Session {
     /// What the next look would touch: nothing is touched. What its first answers lead to, such as
     /// the words of an image that is recognised only then, is not in it.
     pub fn preview(&mut self, interest: &Interest) -> Preview {
+        let (target, images) = (self.target.as_mut(), &self.images);
+        let search = self.library.as_mut().map(|l| l.first_plan(target, images, interest));
         let plans = [plan_proofs, plan_tables, plan];
-        let plans = plans.map(|of| of(self.target.mesh(), &self.images, interest));
-        self.target.preview(&plans)
+        let plans = plans.map(|of| of(target.mesh(), images, interest));
+        let plans: Vec<_> = search.into_iter().chain(plans).collect();
+        target.preview(&plans)
     }
 
     /// Finds out what runs on a core, at the cost of a few reads.
@@ -236,14 +248,22 @@ impl Session {
         of.map(|of| of(self.target.mesh(), &self.images, &interest)).into()
     }
 
-    /// Reads the build ids, and the tables that say where live words stand, so that the look itself
-    /// knows what to read.
+    /// Reads what proves which images run, and the tables that say where live words stand, so that the
+    /// look itself knows what to read.
     fn prove(&mut self, interest: &Interest) {
-        for of in [plan_proofs, plan_tables] {
-            let wish = of(self.target.mesh(), &self.images, interest);
-            let snapshot = self.target.read(&wish);
-            self.images.learn(self.target.mesh(), &snapshot);
+        // Whole texts are read by the look itself.
+        let samples = Interest { texts: false, ..interest.clone() };
+        self.learn(plan_proofs, &samples);
+        if let Some(library) = &mut self.library {
+            library.search(self.target.as_mut(), &mut self.images, interest);
         }
+        self.learn(plan_tables, interest);
+    }
+
+    fn learn(&mut self, of: impl Fn(&Mesh, &ImageMap, &Interest) -> Plan, interest: &Interest) {
+        let wish = of(self.target.mesh(), &self.images, interest);
+        let snapshot = self.target.read(&wish);
+        self.images.learn(self.target.mesh(), &snapshot);
     }
 
     /// Lets as much time pass as the pace asks for since the last call; nothing on a machine whose

@@ -2,6 +2,7 @@
 
 use crate::bar::Holder;
 use crate::images::Outline;
+pub use crate::images::{Comparison, Difference, ImageFinding, TextCheck};
 use crate::snapshot::{AccessError, Gap};
 use crate::target::{Chip, Link};
 pub use crate::wire::{Before, Change, Client, Visit};
@@ -111,6 +112,8 @@ pub struct CoreState {
     pub heartbeat: Reading<u32>,
     /// What is known to run there.
     pub images: Vec<ImageUse>,
+    /// What is wrong with that.
+    pub findings: Vec<ImageFinding>,
     /// The channels of `erisc_info_t`, if the application firmware has them.
     pub channels: Vec<ChannelState>,
     /// Decoded words of the core's mailbox and counters, in the order in which they are shown.
@@ -186,6 +189,14 @@ pub struct ImageUse {
     pub load_addr: u32,
     /// How that is known.
     pub evidence: ImageEvidence,
+    /// The file of a directory that it came from.
+    pub path: Option<String>,
+    /// What is added to a linked address of its code to get where it runs, modulo 2^32.
+    pub bias: u32,
+    /// How its text compares with L1.
+    pub comparison: Comparison,
+    /// Other images with the same text, by name.
+    pub also: Vec<String>,
 }
 
 /// The layer an image belongs to.

@@ -47,7 +47,15 @@ pub(crate) struct Arguments {
     /// Bus transactions per second that the live view may cost; each kind of target has its own otherwise.
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) budget: Option<u32>,
-    /// Find the mesh, then only print what the verb would touch (mesh, cores, links, read, write, print).
+    /// A directory of ELFs that may run there: a cache, package or log directory of tt-metal, or files of one's own.
+    ///
+    /// May be given more than once; without it $MESHSCOPE_ELFS counts, a list with colons. Firmware is found by its
+    /// text in L1; kernels by the launch messages and the logs kernels.yaml, kernel_names.txt and
+    /// kernel_elf_paths.txt, else by their text. What is proved (by build id or text) beats what is on record,
+    /// which beats what this process loaded; what is neither there nor explained is a finding.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) elfs: Vec<PathBuf>,
+    /// Find the mesh, then only print what the verb would touch (mesh, cores, images, links, read, write, print).
     ///
     /// JSON: {"target","discovery_transactions","transactions","accesses":[{"chip","tile":[x,y],"addr","len",
     /// "way","write","transactions"}],"gaps":[...]}.
@@ -94,7 +102,8 @@ pub(crate) enum Verb {
     /// Print every core with its waypoint, once.
     ///
     /// JSON: {"target","cycles","cores":[{"chip","tile":[x,y],"core","waypoint","activity","go","heartbeat",
-    /// "launch","location":[{"function","file","line"}],"images":[{"role","name","load_addr","evidence"}],
+    /// "launch","location":[{"function","file","line"}],"images":[{"role","name","load_addr","evidence",
+    /// "path","bias","compared_bytes","text_bytes","check","also":[...]}],"findings":[...],
     /// "channels":[{"index","bytes_sent","receiver_ack","src_id","meaning"}],"missing":{...}}],"gaps":[...]};
     /// what is null is named in "missing" with its reason.
     Cores {
@@ -103,6 +112,17 @@ pub(crate) enum Verb {
         /// Also print the decoded words of each core: "words":[{"name","addr","size","value"}].
         #[arg(long)]
         words: bool,
+    },
+    /// Print which image runs on which core, and compare the whole text of each with L1.
+    ///
+    /// JSON: {"target","cycles","cores":[{"chip","tile":[x,y],"core","images":[{"role","name","load_addr",
+    /// "evidence","path","bias","compared_bytes","text_bytes","check","also":[...]}],"findings":[...]}],
+    /// "gaps":[...]}. "evidence" is told, recorded, proved or mismatch; "check" is equal, differs, iram (it runs from
+    /// instruction RAM, which nobody else can read) or why L1 was not read, null where nothing was compared; "also"
+    /// names images with the same text; findings are sentences. Exit code 1 if there is any.
+    Images {
+        /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+        place: Option<String>,
     },
     /// Print the links with both ends, once.
     ///

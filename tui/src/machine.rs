@@ -5,14 +5,15 @@ use crate::exit::Failure;
 use crate::feed::{Look, Sample};
 use crate::screen::now_micros;
 use crate::traffic::{Meter, Traffic};
-use probe::images::ImageMap;
+use probe::images::{Catalog, ImageMap};
 use probe::inspect::Interest;
 use probe::session::{OpenError, Session};
 use probe::snapshot::AccessError;
 use probe::target::{Allow, Mesh, Preview, Target};
 use probe::ttsim::HostCommand;
 use recordings::Replay;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// An open target with its decoder.
 pub(crate) struct Machine {
@@ -32,6 +33,8 @@ pub(crate) struct Opening {
     pub(crate) allow: Allow,
     /// Bus transactions per second that watching may cost, if a person said so.
     pub(crate) budget: Option<u32>,
+    /// Directories of ELFs that may run there.
+    pub(crate) elfs: Vec<PathBuf>,
 }
 
 impl Opening {
@@ -41,8 +44,18 @@ impl Opening {
             words: target_words(arguments.target.as_deref()),
             allow: arguments.allow.unwrap_or_default(),
             budget: arguments.budget,
+            elfs: elfs(&arguments.elfs, std::env::var_os("MESHSCOPE_ELFS").as_ref()),
         }
     }
+}
+
+/// The directories that were asked for, else those of the environment.
+fn elfs(asked: &[PathBuf], usual: Option<&OsString>) -> Vec<PathBuf> {
+    if !asked.is_empty() {
+        return asked.to_vec();
+    }
+    let usual = usual.into_iter().flat_map(std::env::split_paths);
+    usual.filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
 /// The target that was asked for, or the default: silicon where device files exist, else the emulated mesh.
@@ -60,12 +73,21 @@ impl Machine {
     /// # Errors
     /// `Usage` for words that name nothing, `Unreachable` for a machine that does not answer.
     pub(crate) fn open(opening: &Opening) -> Result<Self, Failure> {
-        let Opening { words, allow, budget } = opening;
-        match Session::open(words, &HostCommand::default(), *allow) {
-            Ok(session) => Ok(Self { budget: *budget, ..Self::over(session, Vec::new()) }),
-            Err(OpenError::IsRecording(path)) => Self::replay(words, &path),
-            Err(error) => Err(Failure::of_open(words, &error)),
+        let Opening { words, allow, budget, elfs } = opening;
+        // What cannot be looked into is told before a machine is touched.
+        let catalog = match elfs[..] {
+            [] => None,
+            _ => Some(Catalog::read(elfs).map_err(|error| Failure::Usage(error.to_string()))?),
+        };
+        let mut machine = match Session::open(words, &HostCommand::default(), *allow) {
+            Ok(session) => Self { budget: *budget, ..Self::over(session, Vec::new()) },
+            Err(OpenError::IsRecording(path)) => Self::replay(words, &path)?,
+            Err(error) => return Err(Failure::of_open(words, &error)),
+        };
+        if let Some(catalog) = catalog {
+            machine.session.consult(catalog);
         }
+        Ok(machine)
     }
 
     fn replay(words: &str, path: &Path) -> Result<Self, Failure> {

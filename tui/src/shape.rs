@@ -8,7 +8,7 @@ mod print;
 mod symbols;
 mod value;
 
-pub(crate) use build::{cores, dry_run, links, mesh, written};
+pub(crate) use build::{cores, dry_run, images, links, mesh, written};
 pub(crate) use print::Printed;
 pub(crate) use symbols::*;
 pub(crate) use value::Decoded;
@@ -144,6 +144,7 @@ struct Core<'a> {
     launch: Option<Launch>,
     location: Vec<Source<'a>>,
     images: Vec<Image<'a>>,
+    findings: Vec<String>,
     channels: Vec<Channel>,
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<Vec<Word<'a>>>,
@@ -173,6 +174,31 @@ struct Image<'a> {
     name: &'a str,
     load_addr: u32,
     evidence: &'static str,
+    path: Option<&'a str>,
+    bias: u32,
+    compared_bytes: u32,
+    text_bytes: u32,
+    check: Option<&'static str>,
+    also: &'a [String],
+}
+
+/// `images`.
+#[derive(Serialize)]
+pub(crate) struct Images<'a> {
+    target: &'a str,
+    cycles: u64,
+    cores: Vec<Loads<'a>>,
+    gaps: Vec<Missed>,
+}
+
+/// The images of a core.
+#[derive(Serialize)]
+struct Loads<'a> {
+    chip: u16,
+    tile: [u8; 2],
+    core: &'static str,
+    images: Vec<Image<'a>>,
+    findings: Vec<String>,
 }
 
 #[derive(Serialize)]

@@ -3,6 +3,7 @@
 mod cores;
 mod dry_run;
 mod expect;
+mod images;
 mod links;
 mod mesh;
 pub(crate) mod print;
@@ -56,6 +57,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     match verb {
         Verb::Mesh { expect } => mesh::run(&target, style, expect.as_deref()),
         Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
+        Verb::Images { place } => images::run(&target, style, place.as_deref()),
         Verb::Links => links::run(&target, style),
         Verb::Read { place, len } => read::run(&target, style, place, len),
         Verb::Print { core, expression, image } => {
@@ -148,9 +150,11 @@ fn first_gap(state: &MeshState) -> String {
 /// so that only a link that is known to be sick counts for more than a part that is not known.
 fn judge(state: &MeshState) -> Outcome {
     let sick = |c| matches!(c, LinkCondition::Down | LinkCondition::Disagree);
-    if state.links.iter().any(|l| sick(l.condition)) {
+    let cores = || state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+    let images = |wrong| cores().flat_map(|c| &c.findings).any(|f| f.is_unknown() != wrong);
+    if state.links.iter().any(|l| sick(l.condition)) || images(true) {
         Outcome::Findings
-    } else if !state.gaps.is_empty() {
+    } else if !state.gaps.is_empty() || images(false) {
         Outcome::Partial
     } else if !state.problems.is_empty() {
         Outcome::Findings

@@ -3,8 +3,8 @@
 use layouts::TileKind;
 use probe::snapshot::AccessError;
 use probe::state::{
-    Activity, Before, Change, ChannelMeaning, GoSignal, ImageEvidence, ImageRole, LinkCondition,
-    Visit,
+    Activity, Before, Change, ChannelMeaning, Comparison, GoSignal, ImageEvidence, ImageRole,
+    LinkCondition, TextCheck, Visit,
 };
 use probe::target::Way;
 
@@ -153,6 +153,29 @@ pub(crate) fn evidence_word(evidence: ImageEvidence) -> &'static str {
     match evidence {
         ImageEvidence::Mismatch => "mismatch",
         known => self::evidence(known),
+    }
+}
+
+/// What came of comparing a text, as JSON promises it; none where nobody compared it.
+pub(crate) fn check(check: &TextCheck) -> Option<&'static str> {
+    match check {
+        TextCheck::NotCompared => None,
+        TextCheck::Equal => Some("equal"),
+        TextCheck::Differs(_) => Some("differs"),
+        TextCheck::Iram => Some("iram"),
+        TextCheck::Unread(error) => Some(reason(error)),
+    }
+}
+
+/// How much of a text was compared, for people.
+pub(crate) fn compared(comparison: &Comparison) -> String {
+    let Comparison { text_bytes, compared_bytes, check } = comparison;
+    match check {
+        TextCheck::NotCompared => "not compared".into(),
+        TextCheck::Equal => format!("{compared_bytes} of {text_bytes} bytes"),
+        TextCheck::Differs(difference) => format!("differs at {:#x}", difference.at),
+        TextCheck::Iram => "cannot be compared (IRAM)".into(),
+        TextCheck::Unread(error) => error.to_string(),
     }
 }
 

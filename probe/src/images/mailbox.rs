@@ -30,6 +30,10 @@ pub struct Mailbox {
     pub go_message: u64,
     /// Size of a go message.
     pub go_message_bytes: u64,
+    /// `kernel_config.kernel_config_base` in an entry, a word per kind of core.
+    pub config_bases: Option<u64>,
+    /// `kernel_config.kernel_text_offset` in an entry, a word per processor.
+    pub text_offsets: Option<u64>,
     /// `go_messages[0].signal`, a byte.
     pub go_signal: u64,
     /// What the signals are called.
@@ -91,6 +95,8 @@ impl Mailbox {
             kernel_id_bytes: kernel_ids.field.stride,
             go_message: go.address(),
             go_message_bytes: go.field.stride,
+            config_bases: inside("kernel_config_base"),
+            text_offsets: inside("kernel_text_offset"),
             go_signal: at("mailboxes->go_messages[0].signal")?,
             signals: Signals::find(symbols)?,
             go_index: at("mailboxes->go_message_index")?,

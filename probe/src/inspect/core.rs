@@ -1,7 +1,7 @@
 //! One core: what it was told, where it is, what runs there.
 
 use super::{View, soft_reset};
-use crate::images::{Image, Mailbox, Spot, waypoint_code};
+use crate::images::{Image, Load, Mailbox, Spot, waypoint_code};
 use crate::snapshot::AccessError;
 use crate::state::{
     Activity, ChannelState, CoreState, GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState,
@@ -31,7 +31,8 @@ impl View<'_> {
             go,
             launch,
             heartbeat: self.heartbeat(id),
-            images: images.iter().map(|(image, evidence)| usage(image, *evidence)).collect(),
+            images: self.images.loads(id).iter().map(usage).collect(),
+            findings: self.images.findings(id),
             channels: mailbox.map_or(Vec::new(), |(mailbox, _)| self.channels(id, mailbox)),
             words: self.words(id, &images, mailbox),
             outlines: self.images.outlines(id),
@@ -197,8 +198,17 @@ impl View<'_> {
     }
 }
 
-fn usage(image: &Image, evidence: ImageEvidence) -> ImageUse {
-    ImageUse { role: image.role, name: image.name.clone(), load_addr: image.load_addr, evidence }
+fn usage(load: &Load<'_>) -> ImageUse {
+    ImageUse {
+        role: load.image.role,
+        name: load.image.name.clone(),
+        load_addr: load.image.load_addr.wrapping_add(load.bias),
+        evidence: load.evidence,
+        path: load.path().map(|path| path.display().to_string()),
+        bias: load.bias,
+        comparison: load.comparison.clone(),
+        also: load.also.to_vec(),
+    }
 }
 
 /// The source of a waypoint: the kernel's while one runs, else the lower layers'.

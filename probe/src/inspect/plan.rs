@@ -9,6 +9,7 @@ use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind, wormhole};
 
 /// What somebody looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "what somebody looks at, one by one")]
 pub struct Interest {
     /// The Ethernet tiles of all chips: links, channels, ERISCs.
     pub links: bool,
@@ -24,6 +25,8 @@ pub struct Interest {
     pub spans: Vec<Span>,
     /// Read the build ids, to prove which images run.
     pub proofs: bool,
+    /// Read the whole texts of all images that are known to run, to compare them.
+    pub texts: bool,
 }
 
 impl Interest {
@@ -64,6 +67,16 @@ pub fn plan_tables(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan 
         }
     });
     Plan { spans: wish.spans }
+}
+
+/// The cores that matter and can be read.
+pub(crate) fn cores(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Vec<CoreId> {
+    let mut found = Vec::new();
+    let mut wish = Wish { mesh, images, interest, spans: Vec::new() };
+    wish.each_tile(|_, chip, xy, kind| {
+        found.extend(kind.cores().iter().map(|&core| CoreId { chip: chip.id, tile: xy, core }));
+    });
+    found
 }
 
 struct Wish<'a> {
@@ -107,9 +120,12 @@ impl Wish<'_> {
 
     fn proofs(&mut self, core: CoreId) {
         for image in self.images.candidates(core.core) {
-            if let Some((at, id)) = &image.build_id {
+            if let Some((at, id)) = image.proof() {
                 self.add(core.chip, core.tile, *at, id.len() as u64);
             }
+        }
+        for (at, len) in self.images.text_places(core, self.interest.texts) {
+            self.add(at.chip, at.tile, at.offset, len.into());
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::difference::difference;
 use super::{
-    Channel, Chip, Core, Cores, DryRun, End, Holder, Image, LastClient, LastWriter, Launch, Link,
-    LinkEnd, Links, Mesh, Missed, Missing, Planned, Source, Why, Word, Written,
+    Channel, Chip, Core, Cores, DryRun, End, Holder, Image, Images, LastClient, LastWriter, Launch,
+    Link, LinkEnd, Links, Loads, Mesh, Missed, Missing, Planned, Source, Why, Word, Written,
 };
 use crate::words;
 use layouts::{EthId, NocAddr};
@@ -195,6 +195,7 @@ fn core(state: &CoreState, with_words: bool) -> Core<'_> {
         launch,
         location: state.location.iter().map(source).collect(),
         images: state.images.iter().map(image).collect(),
+        findings: state.findings.iter().map(ToString::to_string).collect(),
         channels: state.channels.iter().map(channel).collect(),
         words: with_words.then(|| state.words.iter().map(word).collect()),
         missing,
@@ -212,6 +213,33 @@ fn image(image: &probe::state::ImageUse) -> Image<'_> {
         name: &image.name,
         load_addr: image.load_addr,
         evidence: words::evidence_word(image.evidence),
+        path: image.path.as_deref(),
+        bias: image.bias,
+        compared_bytes: image.comparison.compared_bytes,
+        text_bytes: image.comparison.text_bytes,
+        check: words::check(&image.comparison.check),
+        also: &image.also,
+    }
+}
+
+/// The shape of `images`, of the cores that pass.
+pub(crate) fn images<'a>(
+    target: &'a str,
+    state: &'a MeshState,
+    cores: &[&'a CoreState],
+) -> Images<'a> {
+    let loads = |core: &&'a CoreState| Loads {
+        chip: core.id.chip.0,
+        tile: [core.id.tile.x, core.id.tile.y],
+        core: core.id.core.name(),
+        images: core.images.iter().map(image).collect(),
+        findings: core.findings.iter().map(ToString::to_string).collect(),
+    };
+    Images {
+        target,
+        cycles: state.cycles,
+        cores: cores.iter().map(loads).collect(),
+        gaps: missed(&state.gaps),
     }
 }
 

@@ -4,12 +4,12 @@ use super::{Style, cell, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::locate::{self, Place};
 use crate::machine::Opening;
-use crate::output::{Columns, json, text};
+use crate::output::{Columns, json, say, text};
 use crate::view::source;
 use crate::{shape, words};
 use layouts::{EthId, Tile, TileKind, wormhole};
 use probe::inspect::Interest;
-use probe::state::{CoreState, MeshState, NamedWord};
+use probe::state::{ChipState, CoreState, MeshState, NamedWord};
 use probe::target::Mesh;
 
 const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
@@ -47,7 +47,16 @@ pub(super) fn run(
             text(&lines)?;
         }
     }
+    say_findings(&state.chips, passes);
     Ok(judge(state))
+}
+
+/// Says what is wrong with the images of some cores.
+pub(super) fn say_findings(chips: &[ChipState], passes: impl Fn(&CoreState) -> bool) {
+    let cores = chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+    for finding in cores.filter(|c| passes(c)).flat_map(|c| &c.findings) {
+        say(&finding.to_string());
+    }
 }
 
 /// All cores, or only what the place needs.
@@ -91,7 +100,7 @@ fn row(style: Style, core: &CoreState) -> Vec<String> {
 }
 
 /// A chip, tile or channel that is not there is the argument's fault.
-fn check(state: &MeshState, place: Option<Place>) -> Result<(), Failure> {
+pub(super) fn check(state: &MeshState, place: Option<Place>) -> Result<(), Failure> {
     let (chip, fault) = match place {
         None => return Ok(()),
         Some(Place::Address(_) | Place::Tile(_, _, Some(_))) => {
@@ -115,7 +124,7 @@ fn check(state: &MeshState, place: Option<Place>) -> Result<(), Failure> {
     fault.map_or(Ok(()), |why| Err(Failure::Usage(why)))
 }
 
-fn holds(state: &MeshState, place: Place, core: &CoreState) -> bool {
+pub(super) fn holds(state: &MeshState, place: Place, core: &CoreState) -> bool {
     match place {
         Place::Address(_) => false,
         Place::Chip(chip) => core.id.chip == chip,

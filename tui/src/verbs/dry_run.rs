@@ -46,6 +46,13 @@ fn question(verb: &Verb) -> Result<Question, Failure> {
                 machine.preview(&Interest { details, ..interest })
             })
         }
+        Verb::Images { place } => {
+            let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+            Box::new(move |machine| {
+                let interest = cores::interest(&machine.mesh(), place);
+                machine.preview(&Interest { proofs: true, texts: true, ..interest })
+            })
+        }
         Verb::Read { place, len } => {
             look(Interest { spans: vec![read::span(place, len)?], ..Interest::default() })
         }
@@ -61,7 +68,7 @@ fn question(verb: &Verb) -> Result<Question, Failure> {
         }
         Verb::Symbols { .. } | Verb::Record { .. } | Verb::Serve { .. } | Verb::Study { .. } => {
             return Err(Failure::Usage(
-                "--dry-run is for mesh, cores, links, read, write, print".into(),
+                "--dry-run is for mesh, cores, images, links, read, write, print".into(),
             ));
         }
     })

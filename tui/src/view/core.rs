@@ -11,12 +11,14 @@ use crate::members::{self, Row};
 use crate::model::{CorePane, Model};
 use crate::words;
 use layouts::EthId;
-use probe::state::{CoreState, ImageUse, LaunchState, NamedWord, Reading, SourceLine};
+use probe::state::{
+    CoreState, ImageEvidence, ImageUse, LaunchState, NamedWord, Reading, SourceLine,
+};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Cell, Paragraph, Row as TableRow, Table};
+use ratatui::widgets::{Cell, Paragraph, Row as TableRow, Table, Wrap};
 
 /// Draws the core screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
@@ -253,5 +255,9 @@ fn draw_channels(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect,
             format!("{:<13} {:#x} {} ", words::role(image.role), image.load_addr, image.name);
         Line::from(vec![Span::raw(text), how])
     });
-    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), lower);
+    let wrong = core.findings.iter().map(|finding| {
+        Line::styled(finding.to_string(), model.theme.evidence(ImageEvidence::Mismatch))
+    });
+    let lines = lines.chain(wrong).collect::<Vec<_>>();
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), lower);
 }

@@ -4,8 +4,8 @@
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
 use probe::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use probe::state::{
-    Activity, Before, ChannelMeaning, ChannelState, ChipState, CoreState, EthState, GoSignal,
-    ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState,
+    Activity, Before, ChannelMeaning, ChannelState, ChipState, Comparison, CoreState, EthState,
+    GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState,
     NamedWord, Reading, SourceLine, TileState,
 };
 use probe::target::{Chip, Link};
@@ -136,6 +136,7 @@ fn missing(id: CoreId, why: &AccessError) -> CoreState {
         launch: Reading::Unread(why.clone()),
         heartbeat: Reading::Unread(why.clone()),
         images: vec![],
+        findings: vec![],
         channels: vec![],
         outlines: vec![],
         words: vec![],
@@ -168,6 +169,7 @@ fn tensix(id: CoreId, n: u64) -> CoreState {
         }),
         heartbeat: Reading::Absent,
         images: vec![image(ImageRole::BaseFirmware, "tensix_brisc", 0x3A20, ImageEvidence::Proved)],
+        findings: vec![],
         channels: vec![],
         outlines: vec![],
         words: vec![word("mailboxes.go_messages[0].signal", 0x3B3, 1, Reading::Known(0x80))],
@@ -175,7 +177,16 @@ fn tensix(id: CoreId, n: u64) -> CoreState {
 }
 
 fn image(role: ImageRole, name: &str, load_addr: u32, evidence: ImageEvidence) -> ImageUse {
-    ImageUse { role, name: name.into(), load_addr, evidence }
+    ImageUse {
+        role,
+        name: name.into(),
+        load_addr,
+        evidence,
+        path: None,
+        bias: 0,
+        comparison: Comparison::default(),
+        also: vec![],
+    }
 }
 
 fn word(name: &str, addr: u64, size: u32, value: Reading<u64>) -> NamedWord {
@@ -242,6 +253,7 @@ fn erisc(id: CoreId, channel: u8, n: u64) -> CoreState {
             image(ImageRole::Application, "erisc_app", 0x9040, ImageEvidence::Proved),
             image(ImageRole::Kernel, "ring_ping_sender", 0xD000, ImageEvidence::Told),
         ],
+        findings: vec![],
         channels: channels.collect(),
         outlines: vec![],
         words: erisc_words(n, busy),

@@ -1,0 +1,121 @@
+//! What is wrong with what runs on a core, in sentences.
+
+use super::ImageMap;
+use super::text::{Difference, TextCheck};
+use crate::state::ImageEvidence;
+use layouts::CoreId;
+use std::fmt;
+use std::path::PathBuf;
+
+/// An image that is not what stands in L1, or none where there should be one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImageFinding {
+    /// L1 does not hold the image that somebody spoke of, or that was found before.
+    Differs {
+        /// The core.
+        core: CoreId,
+        /// Name of the image.
+        image: String,
+        /// Who spoke of it.
+        said: ImageEvidence,
+        /// The first word that differs, if one was read.
+        difference: Option<Difference>,
+    },
+    /// No image of the directories matches.
+    NoMatch {
+        /// The core.
+        core: CoreId,
+        /// What is loaded, such as `firmware` or `kernel 5`.
+        what: String,
+        /// Where it is loaded in L1.
+        at: u64,
+        /// The directories.
+        among: String,
+        /// The image with the fewest differences, and the first of them.
+        nearest: Option<(String, Difference)>,
+    },
+    /// What is loaded cannot be told: that is nobody's fault.
+    Unknown {
+        /// The core.
+        core: CoreId,
+        /// What is loaded.
+        what: String,
+        /// Where it is loaded in L1.
+        at: u64,
+        /// Why it cannot be told.
+        why: String,
+    },
+    /// A record names a file that is not there.
+    Stale {
+        /// The core.
+        core: CoreId,
+        /// The kernel's number.
+        id: u16,
+        /// The file that the record names.
+        path: PathBuf,
+        /// Where the record stands: file and line.
+        record: String,
+    },
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, expected, found } = self;
+        write!(f, "{at:#x} holds {found:#010x}, not {expected:#010x}")
+    }
+}
+
+impl fmt::Display for ImageFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Differs { core, image, said, difference } => {
+                let who = match said {
+                    ImageEvidence::Told => "was loaded",
+                    ImageEvidence::Recorded => "is on record",
+                    _ => "runs",
+                };
+                write!(f, "{core}: {image} {who}, but its text is not in L1")?;
+                difference.map_or(Ok(()), |difference| write!(f, ": {difference}"))
+            }
+            Self::NoMatch { core, what, at, among, nearest } => {
+                write!(f, "{core}: no image in {among} matches the {what} loaded at {at:#x}")?;
+                nearest.as_ref().map_or(Ok(()), |(name, difference)| {
+                    write!(f, "; of the nearest, {name}, {difference}")
+                })
+            }
+            Self::Unknown { core, what, at, why } => {
+                write!(f, "{core}: which image is the {what} loaded at {at:#x} is not known: {why}")
+            }
+            Self::Stale { core, id, path, record } => {
+                let path = path.display();
+                write!(f, "{core}: kernel {id} is {path} by {record}, but there is no such file")
+            }
+        }
+    }
+}
+
+impl ImageFinding {
+    /// Nothing is wrong: what is loaded cannot be told.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown { .. })
+    }
+}
+
+impl ImageMap {
+    /// What is wrong with the images of a core.
+    pub fn findings(&self, core: CoreId) -> Vec<ImageFinding> {
+        let strange = self.on.get(&core).into_iter().flatten();
+        let differs = strange.filter_map(|(&index, known)| {
+            let wrong = known.evidence == ImageEvidence::Mismatch && !known.released;
+            let image = self.images.get(index).filter(|_| wrong)?;
+            let difference = match known.comparison.check {
+                TextCheck::Differs(difference) => Some(difference),
+                _ => None,
+            };
+            let (image, said) = (image.name.clone(), known.said);
+            Some(ImageFinding::Differs { core, image, said, difference })
+        });
+        let searched = self.findings.get(&core).into_iter().flatten().cloned();
+        differs.chain(searched).collect()
+    }
+}

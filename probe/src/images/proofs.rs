@@ -1,0 +1,94 @@
+//! What the bytes of a look prove of the images on the cores.
+
+use super::ImageMap;
+use super::known::Known;
+use super::text::{Comparison, Window, compare, first_difference, in_l1};
+use crate::snapshot::Snapshot;
+use crate::state::{ImageEvidence, ImageRole};
+use crate::target::Mesh;
+use crate::wormhole::tile_kind;
+use layouts::{CoreId, CoreKind, NocAddr, wormhole};
+
+impl ImageMap {
+    /// Takes the proofs that a look brought: build ids and texts that stand in L1, and channel
+    /// tables.
+    pub fn learn(&mut self, mesh: &Mesh, shot: &Snapshot) {
+        for chip in &mesh.chips {
+            for tile in wormhole().grid() {
+                for &core in tile_kind(tile.xy).cores() {
+                    let core = CoreId { chip: chip.id, tile: tile.xy, core };
+                    self.prove(core, shot);
+                    self.compare_text(core, shot);
+                    self.learn_places(core, shot);
+                }
+            }
+        }
+    }
+
+    fn prove(&mut self, core: CoreId, shot: &Snapshot) {
+        for (index, image) in self.images.iter().enumerate() {
+            let (true, Some((at, id))) = (image.core == core.core, image.proof()) else {
+                continue;
+            };
+            let addr = NocAddr { chip: core.chip, tile: core.tile, offset: *at };
+            let Ok(found) = shot.bytes(addr, id.len() as u32) else { continue };
+            let on = self.on.entry(core).or_default();
+            if found == id.as_slice() {
+                let known = on
+                    .entry(index)
+                    .or_insert_with(|| Known::said(ImageEvidence::Proved, image.samples()));
+                known.identified();
+            } else if let Some(known) = on.get_mut(&index) {
+                // What was proved once has been replaced; what was told is not there.
+                match known.evidence {
+                    ImageEvidence::Proved => drop(on.remove(&index)),
+                    _ => known.strange(first_difference(*at, id, found)),
+                }
+            }
+        }
+    }
+
+    /// Compares as much of the texts of a core's images as was read.
+    fn compare_text(&mut self, core: CoreId, shot: &Snapshot) {
+        for (&index, known) in self.on.get_mut(&core).into_iter().flatten() {
+            let Some(image) = self.images.get(index) else { continue };
+            let text = image.text();
+            let look = |windows: &[Window]| compare(shot, core, &text, known.bias, windows);
+            let whole = look(&image.whole()).filter(Comparison::is_final);
+            if let Some(comparison) = whole.or_else(|| look(&known.windows)) {
+                known.compared(comparison);
+            }
+        }
+    }
+
+    /// What to read to compare the texts of a core's images: all of them, or samples of those that
+    /// no build id proves.
+    pub(crate) fn text_places(&self, core: CoreId, whole: bool) -> Vec<(NocAddr, u32)> {
+        let mut places = Vec::new();
+        for (&index, known) in self.on.get(&core).into_iter().flatten() {
+            let Some(image) = self.images.get(index) else { continue };
+            let windows = match whole {
+                true => image.whole(),
+                false if image.proof().is_some() => Vec::new(),
+                false => known.windows.clone(),
+            };
+            let place = |w: Window| Some((in_l1(core, w.addr, known.bias)?, w.len));
+            places.extend(windows.into_iter().filter_map(place));
+        }
+        places
+    }
+
+    fn learn_places(&mut self, core: CoreId, shot: &Snapshot) {
+        if core.core != CoreKind::Erisc {
+            return;
+        }
+        let kernel = self.on(core).into_iter().find(|(image, _)| image.role == ImageRole::Kernel);
+        let table = kernel.and_then(|(image, _)| image.channel_table.as_ref());
+        let Some(table) = table else { return };
+        let addr = NocAddr { chip: core.chip, tile: core.tile, offset: table.address };
+        if let Ok(bytes) = shot.bytes(addr, table.len()) {
+            let places = table.read(bytes);
+            self.places.insert(core, places);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Which ELF of a directory runs where: records say, texts prove, and what does not fit is told.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+#[path = "common/folder.rs"]
+mod folder;
+
+use folder::Folder;
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
+use probe::images::{Catalog, ImageMap};
+use probe::inspect::Interest;
+use probe::scene::{Scene, Workload};
+use probe::session::Session;
+use probe::state::{CoreState, ImageEvidence, ImageRole, ImageUse, MeshState, TextCheck};
+
+const TENSIX: NocXy = NocXy { x: 1, y: 2 };
+const ETH: NocXy = NocXy { x: 9, y: 6 };
+
+fn core(tile: NocXy, core: CoreKind) -> CoreId {
+    CoreId { chip: ChipId(0), tile, core }
+}
+
+/// A mesh on which our firmware and kernels run, seen by somebody who has only directories.
+fn session(folders: &[&Folder], run: Workload) -> Session {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(run), ..Scene::new("n300") };
+    let target = scene.build(&mut images).unwrap();
+    let mut session = Session::over(Box::new(target), ImageMap::default());
+    let folders: Vec<_> = folders.iter().map(|folder| folder.path().to_owned()).collect();
+    session.consult(Catalog::read(&folders).unwrap());
+    session
+}
+
+/// A look at the compute tile, or at the Ethernet tiles.
+fn look(session: &mut Session, texts: bool) -> MeshState {
+    let tile = Some((ChipId(0), TENSIX));
+    session.look(&Interest { tile, links: true, proofs: true, texts, ..Interest::default() }).state
+}
+
+fn of(state: &MeshState, tile: NocXy, kind: CoreKind) -> &CoreState {
+    state.core(core(tile, kind)).unwrap()
+}
+
+fn only(core: &CoreState, role: ImageRole) -> &ImageUse {
+    let mut images = core.images.iter().filter(|image| image.role == role);
+    let first = images.next().unwrap_or_else(|| panic!("{:?} {:?}", core.images, core.findings));
+    assert_eq!(images.next(), None);
+    first
+}
+
+fn write(session: &mut Session, tile: NocXy, offset: u64, word: u32) {
+    let addr = NocAddr { chip: ChipId(0), tile, offset };
+    session.target().write(addr, &word.to_le_bytes()).unwrap();
+}
+
+#[test]
+fn a_build_is_found_by_its_text() {
+    let folder = Folder::new("build");
+    folder.firmware("123");
+    let mut session = session(&[&folder], Workload::Idle);
+    let state = look(&mut session, false);
+    for kind in [CoreKind::Brisc, CoreKind::Ncrisc, CoreKind::Trisc2] {
+        let core = of(&state, TENSIX, kind);
+        let image = only(core, ImageRole::BaseFirmware);
+        assert_eq!(image.name, format!("123/{}", kind.name()));
+        assert_eq!(image.evidence, ImageEvidence::Proved);
+        assert!(image.path.as_ref().unwrap().ends_with(&format!("123/{0}/{0}.elf", kind.name())));
+        assert!(image.comparison.compared_bytes < image.comparison.text_bytes);
+        // The mailbox is that of the file.
+        assert!(core.waypoint.known().is_some(), "{kind:?}");
+    }
+    // Nobody launched an application: there is nothing to be found.
+    let eth = of(&state, ETH, CoreKind::Erisc);
+    assert!(eth.images.is_empty() && eth.findings.is_empty(), "{:?}", eth.findings);
+    let whole = look(&mut session, true);
+    let image = only(of(&whole, TENSIX, CoreKind::Brisc), ImageRole::BaseFirmware).clone();
+    assert_eq!(image.comparison.compared_bytes, image.comparison.text_bytes);
+    assert_eq!(image.comparison.check, TextCheck::Equal);
+}
+
+/// A cache with the worker and the ring ping under the names of tt-metal.
+fn cache(folder: &Folder) {
+    folder.firmware("cache/c0ffee/777/firmware/55");
+    folder.image("cache/c0ffee/777/kernels/worker/99/brisc/brisc.elf", "tensix_worker");
+    folder.image("cache/c0ffee/777/kernels/ring/42/erisc/erisc.elf", "ring_ping");
+    // Another kernel of that name, which is not the one that runs.
+    folder.image("cache/c0ffee/777/kernels/worker/11/brisc/brisc.elf", "tensix_brisc");
+}
+
+fn item(id: u16, name: &str, path: &str) -> String {
+    format!(
+        "- kernel:\n    watcher_kernel_id: {id}\n    name: {name}\n    path: {path}\n    source: a.cpp\n    \
+         program_id: 0\n"
+    )
+}
+
+#[test]
+fn a_log_leads_to_the_kernel_and_its_text_proves_it() {
+    let (folder, logs) = (Folder::new("cache"), Folder::new("logs"));
+    cache(&folder);
+    let kernels = folder.path().join("cache/c0ffee/777/kernels");
+    let path = |tail: &str| kernels.join(tail).display().to_string();
+    // The log of a program that still writes it.
+    let text = item(2, "worker", &path("worker/99")) + &item(1, "ring", &path("ring/42/"));
+    logs.put("generated/inspector/kernels.yaml", format!("{text}- kern").as_bytes());
+    let mut session = session(&[&folder, &logs], Workload::RingPing);
+    let state = look(&mut session, true);
+    let worker = only(of(&state, TENSIX, CoreKind::Brisc), ImageRole::Kernel);
+    assert_eq!((worker.name.as_str(), worker.evidence), ("worker/brisc", ImageEvidence::Proved));
+    assert_eq!((worker.bias, worker.load_addr), (0, 0x14400));
+    let erisc = of(&state, ETH, CoreKind::Erisc);
+    let ring = only(erisc, ImageRole::Kernel);
+    assert_eq!((ring.name.as_str(), ring.evidence), ("ring/erisc", ImageEvidence::Proved));
+    assert_eq!(only(erisc, ImageRole::Application).name, "777/erisc");
+    assert_eq!(ring.comparison.compared_bytes, ring.comparison.text_bytes);
+    assert_eq!(erisc.findings, []);
+    assert_eq!(erisc.channels.len(), 8, "decoded by the file's own erisc_info_t");
+    let problems: Vec<_> =
+        state.problems.iter().filter(|p| p.contains("kernels.yaml:13")).collect();
+    assert_eq!(problems.len(), 1, "{:?}", state.problems);
+}
+
+#[test]
+fn without_a_log_the_text_decides() {
+    let folder = Folder::new("unlogged");
+    cache(&folder);
+    folder.image("cache/c0ffee/777/kernels/same/5/erisc/erisc.elf", "ring_ping");
+    let mut session = session(&[&folder], Workload::RingPing);
+    let state = look(&mut session, false);
+    let ring = only(of(&state, ETH, CoreKind::Erisc), ImageRole::Kernel);
+    assert_eq!((ring.name.as_str(), ring.evidence), ("ring/erisc", ImageEvidence::Proved));
+    assert_eq!(ring.also, ["same/erisc"], "two candidates with equal text are both named");
+    let worker = only(of(&state, TENSIX, CoreKind::Brisc), ImageRole::Kernel);
+    assert_eq!(worker.name, "worker/brisc");
+    assert!(worker.path.as_ref().unwrap().contains("/99/"));
+}
+
+#[test]
+fn a_cache_that_was_moved_is_found_by_the_end_of_its_paths_and_stale_paths_are_told() {
+    let (folder, logs) = (Folder::new("moved"), Folder::new("moved-logs"));
+    cache(&folder);
+    let text = item(2, "worker", "/elsewhere/kernels/worker/99") + &item(1, "ring", "/gone/ring/1");
+    let log = logs.put("kernels.yaml", text.as_bytes());
+    let mut session = session(&[&folder, &logs], Workload::RingPing);
+    let state = look(&mut session, false);
+    let worker = of(&state, TENSIX, CoreKind::Brisc);
+    assert_eq!(only(worker, ImageRole::Kernel).name, "worker/brisc");
+    assert_eq!(worker.findings, []);
+    let erisc = of(&state, ETH, CoreKind::Erisc);
+    let said: Vec<_> = erisc.findings.iter().map(ToString::to_string).collect();
+    let file = "/gone/ring/1/erisc/erisc.elf";
+    let says = format!(
+        "0:9-6:erisc: kernel 1 is {file} by {}:7, but there is no such file",
+        log.display()
+    );
+    assert_eq!(said, [says]);
+    // The text still tells what it is.
+    assert_eq!(only(erisc, ImageRole::Kernel).name, "ring/erisc");
+}
+
+#[test]
+fn a_log_that_is_wrong_is_a_finding() {
+    let (folder, logs) = (Folder::new("wrong"), Folder::new("wrong-logs"));
+    cache(&folder);
+    let wrong = folder.path().join("cache/c0ffee/777/kernels/worker/11/brisc/brisc.elf");
+    logs.put(
+        "watcher/kernel_elf_paths.txt",
+        format!("0: blank\n2: {}\n", wrong.display()).as_bytes(),
+    );
+    let mut session = session(&[&folder, &logs], Workload::RingPing);
+    let state = look(&mut session, false);
+    let core = of(&state, TENSIX, CoreKind::Brisc);
+    let kernels: Vec<_> = core.images.iter().filter(|i| i.role == ImageRole::Kernel).collect();
+    let evidence: Vec<_> = kernels.iter().map(|image| image.evidence).collect();
+    // What was proved beats what is on record.
+    assert_eq!(evidence, [ImageEvidence::Proved, ImageEvidence::Mismatch]);
+    assert!(kernels[0].path.as_ref().unwrap().contains("/99/"));
+    let said = core.findings[0].to_string();
+    let begins = "0:1-2:brisc: worker/brisc is on record, but its text is not in L1: 0x";
+    assert!(said.starts_with(begins), "{said}");
+    assert_eq!(core.findings.len(), 1);
+}
+
+#[test]
+fn one_word_that_differs_is_told_with_its_place() {
+    let folder = Folder::new("word");
+    folder.firmware("1");
+    let mut session = session(&[&folder], Workload::Idle);
+    // Between the samples, so that only the whole comparison sees it.
+    write(&mut session, TENSIX, 0xA120, 0xDEAD_BEEF);
+    let sampled = look(&mut session, false);
+    let trisc1 = of(&sampled, TENSIX, CoreKind::Trisc1);
+    assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, ImageEvidence::Proved);
+    let whole = look(&mut session, true);
+    let trisc1 = of(&whole, TENSIX, CoreKind::Trisc1);
+    assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, ImageEvidence::Mismatch);
+    let said = trisc1.findings[0].to_string();
+    assert!(
+        said.contains("1/trisc1") && said.contains("0xa120 holds 0xdeadbeef, not 0x"),
+        "{said}"
+    );
+    assert_eq!(trisc1.findings.len(), 1);
+    // A smaller look does not forget it.
+    let again = look(&mut session, false);
+    assert_eq!(of(&again, TENSIX, CoreKind::Trisc1).findings.len(), 1);
+}
+
+#[test]
+fn no_image_is_a_finding_that_names_the_nearest() {
+    let folder = Folder::new("none");
+    folder.firmware("1");
+    let mut session = session(&[&folder], Workload::Idle);
+    write(&mut session, TENSIX, 0xA010, 0xDEAD_BEEF);
+    let state = look(&mut session, false);
+    let trisc1 = of(&state, TENSIX, CoreKind::Trisc1);
+    assert!(trisc1.images.is_empty());
+    let said = trisc1.findings[0].to_string();
+    let begins = format!(
+        "0:1-2:trisc1: no image in {} matches the firmware loaded at 0xa000; of the nearest, 1/trisc1, 0xa010 \
+         holds 0xdeadbeef, not 0x",
+        folder.path().display()
+    );
+    assert!(said.starts_with(&begins), "{said}");
+    assert_eq!(of(&state, TENSIX, CoreKind::Trisc0).findings, []);
+}

@@ -1,0 +1,284 @@
+//! Launch messages lead to kernels: positions, ends, instruction RAM, and what cannot be read.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+#[path = "common/folder.rs"]
+mod folder;
+
+use folder::Folder;
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, Space, TileKind, wormhole};
+use probe::Patience;
+use probe::emulator_bar::EmulatorBar;
+use probe::images::{Catalog, ImageMap, Mailbox};
+use probe::inspect::Interest;
+use probe::machine::BarTarget;
+use probe::session::Session;
+use probe::snapshot::{AccessError, Gap, Plan, Snapshot};
+use probe::state::{
+    Activity, CoreState, ImageEvidence, ImageRole, ImageUse, MeshState, Reading, TextCheck,
+};
+use probe::target::{Abilities, Allow, Mesh, Target};
+use symbols::Symbols;
+
+const TENSIX: NocXy = NocXy { x: 3, y: 3 };
+const ETH: NocXy = NocXy { x: 9, y: 6 };
+/// Where a kernel is loaded: nowhere near the address it is linked at.
+const CONFIG: u32 = 0x3_0000;
+const TEXT: u32 = 0x400;
+
+/// A mesh of which nothing runs.
+fn bare() -> BarTarget {
+    let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
+    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+    let bar = Box::new(EmulatorBar::new(mesh));
+    BarTarget::open("bare", bar, abilities, Patience::default()).unwrap()
+}
+
+fn put(target: &mut dyn Target, tile: NocXy, offset: u64, bytes: &[u8]) {
+    let mut bytes = bytes.to_vec();
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    target.write(NocAddr { chip: ChipId(0), tile, offset }, &bytes).unwrap();
+}
+
+/// Writes the text of an ELF, moved by so much.
+fn load(target: &mut dyn Target, tile: NocXy, elf: &[u8], at: impl Fn(u64) -> u64) {
+    let (symbols, _) = Symbols::load(elf.to_vec(), "elf").unwrap();
+    for segment in symbols.segments().iter().filter(|s| s.executable) {
+        put(target, tile, at(segment.address), segment.bytes);
+    }
+}
+
+fn mailbox(name: &str) -> Mailbox {
+    ImageMap::firmware().0.named(name).unwrap().mailbox.clone().unwrap()
+}
+
+/// A launch message of a kernel in an entry of the ring.
+fn launch(
+    target: &mut dyn Target,
+    mailbox: &Mailbox,
+    entry: u64,
+    id: u16,
+    enables: u32,
+    core: u64,
+) {
+    let start = mailbox.launch + entry * mailbox.launch_bytes;
+    put(target, TENSIX, start + mailbox.enables, &enables.to_le_bytes());
+    put(target, TENSIX, start + mailbox.config_bases.unwrap(), &CONFIG.to_le_bytes());
+    let text = start + mailbox.text_offsets.unwrap() + 4 * core;
+    put(target, TENSIX, text, &TEXT.to_le_bytes());
+    let ids = start + mailbox.kernel_ids + 2 * core;
+    put(target, TENSIX, ids & !3, &(u32::from(id) << (8 * (ids & 3))).to_le_bytes());
+}
+
+fn session(target: impl Target + 'static, folder: &Folder) -> Session {
+    let mut session = Session::over(Box::new(target), ImageMap::default());
+    session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
+    session
+}
+
+fn look(session: &mut Session, tile: NocXy, texts: bool) -> MeshState {
+    let tile = Some((ChipId(0), tile));
+    session.look(&Interest { tile, proofs: true, texts, ..Interest::default() }).state
+}
+
+fn of(state: &MeshState, tile: NocXy, core: CoreKind) -> &CoreState {
+    state.core(CoreId { chip: ChipId(0), tile, core }).unwrap()
+}
+
+fn kernel(core: &CoreState) -> Option<&ImageUse> {
+    core.images.iter().find(|image| image.role == ImageRole::Kernel)
+}
+
+/// A tile with our firmware's text and a kernel that was loaded away from where it is linked.
+fn moved(folder: &Folder) -> BarTarget {
+    let mut target = bare();
+    folder.firmware("1");
+    folder.image("kernels/worker/9/brisc/brisc.elf", "tensix_worker");
+    for name in ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"] {
+        load(&mut target, TENSIX, folder::image(&format!("tensix_{name}")), |at| at);
+    }
+    let at = u64::from(CONFIG + TEXT);
+    load(&mut target, TENSIX, folder::image("tensix_worker"), |linked| linked - 0x14400 + at);
+    target
+}
+
+#[test]
+fn a_kernel_that_was_moved_is_found_where_the_launch_message_says() {
+    let folder = Folder::new("moved-text");
+    let mut target = moved(&folder);
+    launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 1, 0);
+    let mut session = session(target, &folder);
+    let state = look(&mut session, TENSIX, true);
+    let image = kernel(of(&state, TENSIX, CoreKind::Brisc)).unwrap();
+    assert_eq!(image.evidence, ImageEvidence::Proved);
+    assert_eq!((image.bias, image.load_addr), (CONFIG + TEXT - 0x14400, CONFIG + TEXT));
+    assert_eq!(image.comparison.compared_bytes, image.comparison.text_bytes);
+    assert_eq!(kernel(of(&state, TENSIX, CoreKind::Trisc0)), None, "number 0 is none");
+}
+
+#[test]
+fn a_kernel_that_has_ended_is_in_the_entry_before() {
+    let folder = Folder::new("ended");
+    let (mut target, mailbox) = (moved(&folder), mailbox("tensix_brisc"));
+    launch(&mut target, &mailbox, 3, 5, 0, 0);
+    put(&mut target, TENSIX, mailbox.rd_ptr, &4u32.to_le_bytes());
+    let logs = "- kernel:\n    watcher_kernel_id: 5\n    name: worker\n    path: ";
+    let path = folder.path().join("kernels/worker/9");
+    folder.put("kernels.yaml", format!("{logs}{}\n", path.display()).as_bytes());
+    let mut session = session(target, &folder);
+    let state = look(&mut session, TENSIX, false);
+    let image = kernel(of(&state, TENSIX, CoreKind::Brisc)).unwrap();
+    assert_eq!((image.name.as_str(), image.evidence), ("worker/brisc", ImageEvidence::Proved));
+    // Its place may hold the next one: that is nobody's fault.
+    let addr = u64::from(CONFIG + TEXT);
+    put(session.target(), TENSIX, addr, &[7; 64]);
+    let state = look(&mut session, TENSIX, true);
+    let core = of(&state, TENSIX, CoreKind::Brisc);
+    assert_eq!(kernel(core).unwrap().evidence, ImageEvidence::Mismatch);
+    assert_eq!(core.findings, []);
+}
+
+#[test]
+fn instruction_ram_is_as_the_log_says() {
+    let folder = Folder::new("iram");
+    let mut target = moved(&folder);
+    launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 2, 1);
+    // An ELF that is linked where NCRISC's instruction RAM is: our NCRISC image with another address.
+    let mut elf = folder::image("tensix_ncrisc").to_vec();
+    let header = u32::from_le_bytes(elf[28..32].try_into().unwrap()) as usize;
+    let first =
+        (0..8).map(|n| header + 32 * n).find(|at| elf[*at..at + 4] == [1, 0, 0, 0]).unwrap();
+    elf[first + 8..first + 12].copy_from_slice(&0xFFC0_0000u32.to_le_bytes());
+    let path = folder.put("kernels/reader/4/ncrisc/ncrisc.elf", &elf);
+    let mut unlogged = session(moved_again(&folder), &folder);
+    let state = look(&mut unlogged, TENSIX, false);
+    let core = of(&state, TENSIX, CoreKind::Ncrisc);
+    assert_eq!(kernel(core), None, "nothing is guessed");
+    assert!(core.findings[0].is_unknown());
+    let said = core.findings[0].to_string();
+    assert!(said.contains("kernel 5") && said.contains("IRAM"), "{said}");
+
+    let logs = format!("5: {}\n", path.display());
+    folder.put("kernel_elf_paths.txt", logs.as_bytes());
+    let mut session = session(target, &folder);
+    let state = look(&mut session, TENSIX, true);
+    let core = of(&state, TENSIX, CoreKind::Ncrisc);
+    let image = kernel(core).unwrap();
+    assert_eq!((image.evidence, image.bias), (ImageEvidence::Recorded, 0));
+    assert_eq!(image.comparison.check, TextCheck::Iram);
+    assert_eq!(core.findings, []);
+}
+
+fn moved_again(folder: &Folder) -> BarTarget {
+    let mut target = moved(folder);
+    launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 2, 1);
+    target
+}
+
+/// A target that does not hold a part of L1, as a recording may.
+struct Partial {
+    inner: BarTarget,
+    from: u64,
+}
+
+impl Target for Partial {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn abilities(&self) -> &Abilities {
+        self.inner.abilities()
+    }
+    fn mesh(&self) -> &Mesh {
+        self.inner.mesh()
+    }
+    fn read(&mut self, plan: &Plan) -> Snapshot {
+        let hidden = self.from..self.from + 0x1000;
+        let hides = |span: &probe::snapshot::Span| hidden.contains(&span.addr.offset);
+        let (gone, there): (Vec<_>, Vec<_>) = plan.spans.iter().partition(|span| hides(span));
+        let mut shot = self.inner.read(&Plan { spans: there });
+        let gap = |span| Gap { span, reason: AccessError::NotRecorded };
+        shot.gaps.extend(gone.into_iter().map(gap));
+        shot
+    }
+    fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
+        self.inner.write(addr, bytes)
+    }
+    fn now(&mut self) -> Result<u64, AccessError> {
+        self.inner.now()
+    }
+    fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
+        self.inner.pass(cycles)
+    }
+}
+
+#[test]
+fn what_is_not_recorded_is_no_mismatch() {
+    let folder = Folder::new("unrecorded");
+    let mut inner = moved(&folder);
+    // What is held in reset need not be there.
+    let trisc1 = &wormhole().tensix.cores.trisc1;
+    let reset = wormhole().tensix.reset_all & !(1 << trisc1.reset_bit);
+    let debug = wormhole().block(Space::Tile(TileKind::Tensix), "debug").unwrap();
+    put(&mut inner, TENSIX, debug + wormhole().debug.soft_reset_0.at, &reset.to_le_bytes());
+    let mut session = session(Partial { inner, from: 0xA000 }, &folder);
+    let state = look(&mut session, TENSIX, false);
+    let core = of(&state, TENSIX, CoreKind::Trisc1);
+    let said: Vec<_> = core.findings.iter().map(ToString::to_string).collect();
+    let says =
+        "0:3-3:trisc1: which image is the firmware loaded at 0xa000 is not known: not recorded";
+    assert_eq!(said, [says]);
+    assert!(core.findings[0].is_unknown());
+    assert_eq!(of(&state, TENSIX, CoreKind::Trisc0).findings, []);
+}
+
+/// The wheel's builds for Wormhole: those that have an ERISC firmware of its kind.
+fn builds() -> Option<std::path::PathBuf> {
+    let root = std::env::var_os("MESHSCOPE_TT_METAL_ELFS")?;
+    let root = std::path::PathBuf::from(root);
+    let within = ["ttnn/tt_metal/pre-compiled", "tt_metal/pre-compiled", "pre-compiled"];
+    within.iter().map(|path| root.join(path)).find(|path| path.is_dir())
+}
+
+#[test]
+fn of_all_builds_of_a_package_the_right_one_is_found() {
+    let Some(root) = builds() else {
+        return println!("skipped: MESHSCOPE_TT_METAL_ELFS names no package");
+    };
+    let mut keys: Vec<_> = std::fs::read_dir(&root).unwrap().map(|e| e.unwrap().path()).collect();
+    keys.retain(|build| build.join("erisc/erisc.elf").is_file());
+    keys.sort();
+    let mut found = 0;
+    for build in &keys {
+        let mut target = bare();
+        for core in ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"] {
+            let elf = std::fs::read(build.join(core).join(format!("{core}.elf"))).unwrap();
+            load(&mut target, TENSIX, &elf, |at| at);
+        }
+        let erisc = std::fs::read(build.join("erisc/erisc.elf")).unwrap();
+        load(&mut target, ETH, &erisc, |at| at);
+        put(&mut target, ETH, wormhole().eth.l1.launch_flag.at, &1u32.to_le_bytes());
+        let mut session = Session::over(Box::new(target), ImageMap::default());
+        session.consult(Catalog::read(std::slice::from_ref(&root)).unwrap());
+        let interest =
+            Interest { links: true, tile: Some((ChipId(0), TENSIX)), ..Interest::default() };
+        let state = session.look(&interest).state;
+        let key = build.file_name().unwrap().to_str().unwrap();
+        for (tile, kind) in
+            [(TENSIX, CoreKind::Brisc), (TENSIX, CoreKind::Trisc2), (ETH, CoreKind::Erisc)]
+        {
+            let core = of(&state, tile, kind);
+            let [image] = &core.images[..] else { panic!("{key} {:?}", core.findings) };
+            let name = format!("{key}/{}", kind.name());
+            assert_eq!(image.evidence, ImageEvidence::Proved);
+            assert!(image.name == name || image.also.contains(&name), "{name}: {image:?}");
+            // Equal texts are told apart by what else runs on the chip, so far as that differs.
+            found += usize::from(image.name == name);
+        }
+        // Its own DWARF says where the mailbox is; nothing of tt-metal's is embedded.
+        let erisc = of(&state, ETH, CoreKind::Erisc);
+        assert!(matches!(erisc.launch, Reading::Known(_)), "{:?}", erisc.launch);
+        assert_eq!(erisc.activity, Reading::Known(Activity::InReset));
+        assert!(state.problems.is_empty(), "{:?}", state.problems);
+    }
+    println!("{} builds, {found} of {} names are the very build's", keys.len(), 3 * keys.len());
+    assert_eq!(keys.len(), 28);
+}

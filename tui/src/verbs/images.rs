@@ -1,0 +1,55 @@
+//! `images`: which image runs on which core, how that is known, and what is wrong with it.
+
+use super::cores::{check, holds, interest, say_findings};
+use super::{Style, judge, look, tell};
+use crate::exit::{Failure, Outcome};
+use crate::locate;
+use crate::machine::Opening;
+use crate::output::{Columns, json, text};
+use crate::{shape, words};
+use probe::inspect::Interest;
+use probe::state::{CoreState, ImageUse};
+
+const HEAD: [&str; 7] = ["CORE", "ROLE", "IMAGE", "LOADED AT", "EVIDENCE", "COMPARED", "FILE"];
+
+pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result<Outcome, Failure> {
+    let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
+    let whole = |interest| Interest { proofs: true, texts: true, ..interest };
+    let sample = look(target, |mesh| whole(interest(mesh, place)))?;
+    let state = &sample.state;
+    check(state, place)?;
+    tell(target, state);
+    let passes = |core: &CoreState| place.is_none_or(|place| holds(state, place, core));
+    let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+    let cores: Vec<_> = all.filter(|core| passes(core)).collect();
+    if style.json {
+        json(&shape::images(&target.words, state, &cores))?;
+    } else {
+        let mut table = Columns::new(&HEAD);
+        for core in &cores {
+            for image in &core.images {
+                table.row(row(core, image));
+            }
+        }
+        text(&table.text())?;
+    }
+    say_findings(&state.chips, passes);
+    Ok(judge(state))
+}
+
+fn row(core: &CoreState, image: &ImageUse) -> Vec<String> {
+    let also = match image.also.len() {
+        0 => String::new(),
+        count => format!(" ({count} more with the same text)"),
+    };
+    let moved = if image.bias == 0 { "" } else { " moved" };
+    vec![
+        core.id.to_string(),
+        words::role(image.role).to_owned(),
+        format!("{}{also}", image.name),
+        format!("{:#x}{moved}", image.load_addr),
+        words::evidence(image.evidence).to_owned(),
+        words::compared(&image.comparison),
+        image.path.clone().unwrap_or_default(),
+    ]
+}
