@@ -88,7 +88,7 @@ def types():
         found = re.match(r"(?:typedef (?:struct|union|enum) \{\.\.\.\} |typedef .* |struct |union |class |enum )(.+)$", text)
         name = found[1] if found else text
         # gdb spells addresses among template arguments in a way of its own.
-        if name in seen or "{" in name or "<&" in name:
+        if name in seen or "{" in name or "<&" in name or name.count("<") != name.count(">"):
             continue
         seen.add(name)
         try:

@@ -42,6 +42,39 @@ fn sixteen_frames_of_one_address() {
 }
 
 #[test]
+fn nameless_inlined_frames_keep_their_place() {
+    let symbols = open("nameless.elf");
+    let function = symbols.symbol("_Z5twicej").unwrap();
+    let frames = symbols.frames_at(function.address);
+    let library = "/meshscope/firmware/cases/nameless/library.cpp";
+    let caller = "/meshscope/firmware/cases/nameless/caller.cpp";
+    assert_eq!(text(&frames), format!("??\n{library}:8\n??\n{library}:12\ntwice\n{caller}:9\n"));
+    assert!(frames[0].inlined && frames[1].inlined && !frames[2].inlined);
+}
+
+#[test]
+fn a_router_is_fifteen_frames_deep() {
+    let symbols = open("router.elf");
+    let main = symbols.symbol("kernel_main").unwrap();
+    let chains = (main.address..main.address + main.size).map(|at| symbols.frames_at(at));
+    let deepest = chains.max_by_key(Vec::len).unwrap();
+    let names: Vec<&str> = deepest.iter().filter_map(|frame| frame.function.as_deref()).collect();
+    assert_eq!((names.len(), names[0], names[14]), (15, "noc_mid", "kernel_main"));
+    assert!(names.contains(&"update_edm_buffer_slot"), "{names:?}");
+    assert!(names.contains(&"run_receiver_channel_step_impl<15>"), "{names:?}");
+}
+
+#[test]
+fn code_that_the_linker_threw_away_is_nowhere() {
+    let symbols = open("parts.elf");
+    assert!(symbols.function_names().iter().any(|name| name == "divided"));
+    let thrown_away = symbols.functions("thrown_away").ok();
+    assert!(thrown_away.is_none_or(|found| found.iter().all(|function| function.parts.is_empty())));
+    assert_eq!(symbols.frames_at(0), []);
+    assert_eq!(symbols.line_to_addresses("cases/parts.cpp", 74), Vec::<u64>::new());
+}
+
+#[test]
 fn code_without_debug_information_has_its_symbol() {
     let symbols = open("frames.elf");
     let helper = symbols.symbol("unnamed_helper").unwrap();

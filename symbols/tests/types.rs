@@ -5,14 +5,20 @@
 use symbols::{Kind, Storage, Symbols};
 
 /// The same sources in every form that compilers and linkers give debug information.
-const FORMS: [&str; 7] = [
+const FORMS: [&str; 13] = [
     "types.elf",
     "types-dwarf4.elf",
     "types-units.elf",
     "types-units4.elf",
     "types-lto.elf",
     "types-packed.elf",
+    "types-packed-old.elf",
+    "types-packed-zstd.elf",
     "types-relocs.elf",
+    "types-linked.elf",
+    "types-split4.elf",
+    "types-split5.elf",
+    "types-split5-units.elf",
 ];
 
 fn open(name: &str) -> Symbols {

@@ -21,9 +21,7 @@ private:
         state.downstream_slot.increment();
     }
     void update_edm_buffer_slot() {
-        constexpr uint32_t credit = stream_register(sender_channel_1_free_slots_stream_id, STREAM_UPDATE);
-        constexpr uint32_t minus_one = 0u - (1u << STREAM_UPDATE_SHIFT);
-        write_word_to(CREDIT_TRANSACTION, state.args.downstream_noc_xy, credit, minus_one);
+        noc_update_ptr_val<sender_channel_1_free_slots_stream_id>(state.args.downstream_noc_xy, -1);
         increment_local_update_ptr_val<vc_0_free_slots_from_downstream_edge_1_stream_id>(-1);
     }
 

@@ -26,6 +26,13 @@ inline void write_word_to(uint32_t transaction, uint32_t mid, uint32_t address, 
     noc_start_word_write(NOC, transaction, mid, address, value);
 }
 
+// A credit to another tile of this chip.
+template <uint32_t stream_id>
+inline void noc_update_ptr_val(uint32_t mid, int32_t value) {
+    constexpr uint32_t address = stream_register(stream_id, STREAM_UPDATE);
+    write_word_to(CREDIT_TRANSACTION, mid, address, static_cast<uint32_t>(value) << STREAM_UPDATE_SHIFT);
+}
+
 template <typename CHANNEL_TYPE>
 inline void notify_client_of_free_slots(const CHANNEL_TYPE& channel) {
     volatile auto& client = connection_info<CHANNEL_TYPE::channel>();

@@ -1,7 +1,7 @@
 //! Records and enumerations against gdb, member by member.
 
 use serde_json::Value as Json;
-use symbols::{Symbols, Type};
+use symbols::{Kind, Symbols, Type};
 
 use crate::{as_gdb, equal};
 
@@ -40,7 +40,7 @@ fn our_rows(ty: &Type, rows: &mut Vec<Row>) {
             continue;
         }
         let size = member.ty.size().unwrap_or(0);
-        let nameless = member.ty.record().is_some_and(|record| record.anonymous);
+        let nameless = matches!(member.ty.kind(), Kind::Record(record) if record.anonymous);
         let (first, bits) = member.bits.map(|bits| (bits.offset, bits.size)).unzip();
         let spelled = (!nameless).then(|| as_gdb(member.ty.name()));
         rows.push((name.into(), Some(member.offset), size, spelled, first, bits));
