@@ -105,6 +105,9 @@ fn program(file: &mut [u8], random: &mut Random) {
 fn length(file: &mut [u8], parts: &[Part], random: &mut Random) {
     let Some(part) = one(parts, random, is_debug) else { return };
     let starts = lengths(file, part);
+    if starts.is_empty() {
+        return;
+    }
     let at = random.pick(&starts) + [0, 0, 4, 6, 8, 12][random.below(6)];
     let new = value(file, word(file, at), random);
     put(file, at, new);

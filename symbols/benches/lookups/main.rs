@@ -1,0 +1,115 @@
+//! Prints how fast a file is loaded and asked, and how much memory that takes, beside other readers.
+//!
+//! `MESHSCOPE_TT_METAL_ELFS` names the unpacked ttnn wheel, whose largest ELF with mailboxes is then
+//! taken; our own largest, of the cases, always is. Where `gdb-multiarch` and `llvm-dwarfdump` are
+//! installed they are asked the same in turn, and so is tt-exalens' reader by `MESHSCOPE_PEER_PYTHON`.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
+
+mod counting;
+mod inside;
+mod process;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use symbols::Symbols;
+
+use process::Reader;
+
+/// What is asked of a file: a member of a type, and gdb's question for the type.
+struct Subject {
+    file: PathBuf,
+    member: &'static str,
+    in_type: &'static str,
+    gdb: &'static str,
+}
+
+const MEMBER: &str = "mailboxes_t.launch[3].kernel_config.enables";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let after = |word: &str| arguments.iter().position(|argument| argument == word);
+    if let Some(at) = after("--inside") {
+        return inside::measure(Path::new(&arguments[at + 1]), &arguments[at + 2]);
+    }
+    if let Some(at) = after("--largest") {
+        return println!("{}", largest(Path::new(&arguments[at + 1])).display());
+    }
+    let binary = process::meshscope();
+    for subject in subjects() {
+        measure(&subject, binary.as_deref());
+    }
+}
+
+fn measure(subject: &Subject, binary: Option<&Path>) {
+    let Subject { file, member, in_type, gdb } = subject;
+    let size = std::fs::metadata(file).unwrap().len();
+    println!("\nfile                  {} ({size} bytes)", file.display());
+    let mut readers = Vec::new();
+    if let Some(binary) = binary {
+        let mut command = Command::new(binary);
+        command.args(["symbols", "type", member, "--elf"]).arg(file);
+        readers.push(Reader::new("meshscope", command));
+    }
+    let mut command = Command::new("gdb-multiarch");
+    command.args(["-batch", "-ex", gdb]).arg(file);
+    readers.push(Reader::new("gdb", command));
+    let mut command = Command::new("llvm-dwarfdump");
+    command.args([&format!("--name={in_type}"), "--show-children"]).arg(file);
+    readers.push(Reader::new("llvm-dwarfdump", command));
+    if let Some(python) = std::env::var_os("MESHSCOPE_PEER_PYTHON") {
+        let mut command = Command::new(python);
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/lookups/peer.py");
+        command.arg(script).arg(file).arg(member);
+        readers.push(Reader::new("tt-exalens", command));
+    }
+    process::compare(&mut readers);
+    // In a process of its own: what a child may have used before it started counts as its own.
+    let mut inside = Command::new(std::env::current_exe().unwrap());
+    assert!(inside.arg("--inside").arg(file).arg(member).status().unwrap().success());
+}
+
+fn subjects() -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    if let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS") {
+        let folder = PathBuf::from(root).join("ttnn/tt_metal/pre-compiled");
+        let mut pick = Command::new(std::env::current_exe().unwrap());
+        let picked = pick.arg("--largest").arg(folder).output().unwrap();
+        let file = PathBuf::from(String::from_utf8(picked.stdout).unwrap().trim());
+        let gdb = "ptype /o struct mailboxes_t";
+        subjects.push(Subject { file, member: MEMBER, in_type: "mailboxes_t", gdb });
+    }
+    let images = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/cases/images");
+    subjects.extend(OWN.map(|(file, member, in_type, gdb)| {
+        let file = images.join(file);
+        Subject { file, member, in_type, gdb }
+    }));
+    subjects
+}
+
+/// Our largest with types, and our largest: thousands of rows and symbols, but hardly a type.
+const OWN: [(&str, &str, &str, &str); 2] = [
+    ("router.elf", "router_state_t.args", "router_state_t", "ptype /o struct router_state_t"),
+    ("many.elf", "unsigned int", "unsigned int", "ptype /o unsigned int"),
+];
+
+/// The largest ELF that has the member.
+fn largest(folder: &Path) -> PathBuf {
+    let mut found = Vec::new();
+    collect(folder, &mut found);
+    found.sort();
+    let has_member = |path: &Path| Symbols::open(path).is_ok_and(|(s, _)| s.field(MEMBER).is_ok());
+    found.into_iter().rev().map(|(_, path)| path).find(|path| has_member(path)).unwrap()
+}
+
+fn collect(folder: &Path, found: &mut Vec<(u64, PathBuf)>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "elf") {
+            found.push((entry.metadata().unwrap().len(), path));
+        }
+    }
+}
