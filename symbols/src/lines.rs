@@ -145,38 +145,39 @@ fn fill<'a>(
     let numbers = lines.first_file..lines.first_file.saturating_add(count);
     lines.files = numbers.map(|number| path(view, unit, header, directory, number)).collect();
     let mut rows = program.rows();
-    let mut sequence: Vec<Row> = Vec::new();
+    // Where the sequence under way starts.
+    let mut first = 0;
     let result = loop {
         let row = match rows.next_row() {
             Ok(Some((_, row))) => *row,
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         };
-        sequence.push(Row {
+        lines.rows.push(Row {
             address: u32::try_from(row.address()).unwrap_or(u32::MAX),
             file: u32::try_from(row.file_index()).unwrap_or(u32::MAX),
             line: row.line().and_then(|line| u32::try_from(line.get()).ok()).unwrap_or(0),
             end: row.end_sequence(),
         });
         if row.end_sequence() {
-            keep(image, &mut sequence, &mut lines.rows);
+            // Unless its code was dropped by the linker, it stays.
+            if lines.rows.get(first).is_none_or(|row| !image.is_code(row.address)) {
+                lines.rows.truncate(first);
+            }
+            first = lines.rows.len();
         }
-        if lines.rows.len() + sequence.len() > MAX_ROWS {
+        if lines.rows.len() > MAX_ROWS {
             break Ok(());
         }
     };
-    // The end of one sequence comes before the row that begins the next one there.
-    lines.rows.sort_by_key(|row| (row.address, !row.end));
-    result
-}
-
-/// Takes over one sequence, unless its code was dropped by the linker.
-fn keep(image: &Image, sequence: &mut Vec<Row>, rows: &mut Vec<Row>) {
-    let code = sequence.first().is_some_and(|row| image.is_code(row.address));
-    if code {
-        rows.append(sequence);
+    lines.rows.truncate(first);
+    // The end of one sequence comes before the row that begins the next one there. Most tables are in
+    // order, and sorting takes memory.
+    let order = |row: &Row| (row.address, !row.end);
+    if !lines.rows.is_sorted_by_key(order) {
+        lines.rows.sort_by_key(order);
     }
-    sequence.clear();
+    result
 }
 
 fn root_strings<'a>(

@@ -54,14 +54,14 @@ pub(crate) fn compare(readers: &mut [Reader]) {
     for reader in readers.iter() {
         let name = format!("process, {}", reader.name);
         if !reader.works {
-            println!("{name:<22}cannot answer, or is not installed");
+            println!("{name:<25}cannot answer, or is not installed");
             continue;
         }
         let (wall, busy) = (reader.wall.as_secs_f64() * 1e3, reader.busy.as_secs_f64() * 1e3);
         let ratio = reader.wall.as_secs_f64() / first.as_secs_f64();
         let mib = reader.kib as f64 / 1024.0;
         println!(
-            "{name:<22}{wall:.2} ms ({busy:.2} ms busy), {mib:.1} MiB, {ratio:.1} times the first"
+            "{name:<25}{wall:.2} ms ({busy:.2} ms busy), {mib:.1} MiB, {ratio:.1} times the first"
         );
     }
 }
