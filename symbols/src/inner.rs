@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::scan::scan;
 use crate::sections::DebugSections;
 use crate::separate;
-use crate::source::Source;
+use crate::source::{self, Source};
 use crate::split;
 use crate::symtab::{Symbol, SymbolTable};
 use crate::types::Type;
@@ -148,28 +148,11 @@ impl Inner {
     fn report(&self, new: Vec<Problem>) {
         let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         for problem in new {
-            let problem = self.placed(problem);
+            let problem = source::placed(problem, &self.source, &self.others);
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
         }
-    }
-
-    /// Counts a place in another file from that file's start, and names the file.
-    fn placed(&self, mut problem: Problem) -> Problem {
-        let (Problem::Unit { offset, .. } | Problem::Type { offset, .. }) = &mut problem else {
-            return problem;
-        };
-        let mut start = self.source.length() as u64;
-        for other in &self.others {
-            let length = other.length() as u64;
-            if (start..start + length).contains(offset) {
-                *offset -= start;
-                return Problem::Elsewhere { file: other.name.clone(), problem: Box::new(problem) };
-            }
-            start += length;
-        }
-        problem
     }
 
     pub(crate) fn index(&self) -> &Index {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use gimli::SectionId;
 
 use crate::inner::Bytes;
+use crate::problem::Problem;
 use crate::sections::{DebugSections, Slice};
 
 /// One file's debug sections, or what one unit of a package contributed to them.
@@ -46,4 +47,21 @@ impl Source {
         let of = |id| self.section(id).len();
         of(SectionId::DebugInfo).saturating_add(of(SectionId::DebugTypes))
     }
+}
+
+/// Counts a place in another file from that file's start, and names the file.
+pub(crate) fn placed(mut problem: Problem, main: &Source, others: &[Source]) -> Problem {
+    let (Problem::Unit { offset, .. } | Problem::Type { offset, .. }) = &mut problem else {
+        return problem;
+    };
+    let mut start = main.length() as u64;
+    for other in others {
+        let length = other.length() as u64;
+        if (start..start + length).contains(offset) {
+            *offset -= start;
+            return Problem::Elsewhere { file: other.name.clone(), problem: Box::new(problem) };
+        }
+        start += length;
+    }
+    problem
 }

@@ -1,23 +1,24 @@
 //! The table of DWARF units: where each is and how to read it, without borrowing from the file.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+mod headers;
+mod root;
+
 use std::sync::Arc;
 
 use gimli::{
-    Abbreviations, AttributeValue, DebugAbbrevOffset, DebugAddrBase, DebugLineOffset,
-    DebugLocListsBase, DebugRngListsBase, DebugStrOffsetsBase, DwarfFileType, Encoding,
-    EndianSlice, LittleEndian, Section, SectionId, Unit, UnitHeader, UnitSectionOffset, UnitType,
-    constants as dw,
+    Abbreviations, DebugAbbrevOffset, DebugAddrBase, DebugLineOffset, DebugLocListsBase,
+    DebugRngListsBase, DebugStrOffsetsBase, Encoding, EndianSlice, LittleEndian, Section,
+    SectionId, Unit, UnitHeader, UnitSectionOffset, UnitType,
 };
+
+use headers::{end_of, headers};
+use root::root;
+
+pub(crate) use root::Skeleton;
 
 use crate::abbreviations;
 use crate::problem::Problem;
 use crate::sections::Slice;
-
-/// More units than this are not believed.
-const MAX_UNITS: usize = 1 << 16;
 
 /// Where an entry is: its offset in `.debug_info`, or, past that section's end, in `.debug_types`, or,
 /// past that one's end, in the same sections of the next source. (32 bits are enough: a 32-bit ELF has
@@ -115,17 +116,6 @@ impl UnitInfo {
     }
 }
 
-/// What a skeleton says of the unit that it stands for, which is in another file.
-#[derive(Debug)]
-pub(crate) struct Skeleton {
-    /// Index of the skeleton into the unit table.
-    pub(crate) unit: usize,
-    pub(crate) start: u32,
-    pub(crate) id: Option<u64>,
-    pub(crate) file: PathBuf,
-    pub(crate) directory: Option<PathBuf>,
-}
-
 /// The units of one source.
 pub(crate) struct Found {
     pub(crate) units: Vec<UnitInfo>,
@@ -166,45 +156,6 @@ pub(crate) fn read(
         }
     }
     found
-}
-
-fn headers<'a>(
-    dwarf: &gimli::Dwarf<Slice<'a>>,
-    problems: &mut Vec<Problem>,
-) -> Vec<UnitHeader<Slice<'a>>> {
-    let mut headers = Vec::new();
-    let mut keep = |offset: usize, next: gimli::Result<Option<UnitHeader<Slice<'a>>>>| match next {
-        Ok(Some(_)) if headers.len() >= MAX_UNITS => {
-            problems.push(Problem::Limit { what: "units" });
-            false
-        }
-        Ok(Some(header)) => {
-            headers.push(header);
-            true
-        }
-        Ok(None) => false,
-        Err(error) => {
-            problems.push(Problem::Unit { offset: offset as u64, reason: error.to_string() });
-            false
-        }
-    };
-    let mut info = dwarf.units();
-    let mut offset = 0;
-    loop {
-        let next = info.next();
-        let end = next.as_ref().ok().and_then(|h| h.as_ref()).map(end_of);
-        if !keep(offset, next) {
-            break;
-        }
-        offset = end.unwrap_or(offset);
-    }
-    let mut types = dwarf.type_units();
-    while keep(dwarf.debug_info.reader().len(), types.next()) {}
-    headers
-}
-
-fn end_of(header: &UnitHeader<Slice<'_>>) -> usize {
-    header.offset().0.saturating_add(header.length_including_self())
 }
 
 /// Where the numbering of a source starts, and of a section in it.
@@ -257,58 +208,4 @@ fn unit<'a>(
     };
     let skeleton = root(dwarf, &mut unit).map_err(|error| error.to_string())?;
     Ok((unit, skeleton))
-}
-
-/// Takes the bases from the unit's first entry; the rest of the unit cannot be read without them.
-fn root(dwarf: &gimli::Dwarf<Slice<'_>>, info: &mut UnitInfo) -> gimli::Result<Option<Skeleton>> {
-    let unit = info.unit(dwarf);
-    let root = unit.entry(unit.header.root_offset())?;
-    let mut low_pc = None;
-    let (mut file, mut directory) = (None, None);
-    for attribute in root.attrs() {
-        match (attribute.name(), attribute.value()) {
-            (dw::DW_AT_stmt_list, AttributeValue::DebugLineRef(at)) => info.lines = Some(at),
-            (dw::DW_AT_str_offsets_base, AttributeValue::DebugStrOffsetsBase(base)) => {
-                info.str_offsets_base = base;
-            }
-            (
-                dw::DW_AT_addr_base | dw::DW_AT_GNU_addr_base,
-                AttributeValue::DebugAddrBase(base),
-            ) => info.addr_base = base,
-            (dw::DW_AT_loclists_base, AttributeValue::DebugLocListsBase(base)) => {
-                info.loclists_base = base;
-            }
-            (
-                dw::DW_AT_rnglists_base | dw::DW_AT_GNU_ranges_base,
-                AttributeValue::DebugRngListsBase(base),
-            ) => info.rnglists_base = base,
-            (dw::DW_AT_GNU_dwo_id, AttributeValue::DwoId(id)) => info.dwo_id = Some(id.0),
-            (dw::DW_AT_low_pc, value) => low_pc = Some(value),
-            (dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name, value) => file = Some(value),
-            (dw::DW_AT_comp_dir, value) => directory = Some(value),
-            _ => {}
-        }
-    }
-    let unit = info.unit(dwarf);
-    // The addresses of a unit in another file stand in this one: `complete` tells where.
-    if dwarf.file_type == DwarfFileType::Dwo {
-        info.lines = None;
-        return Ok(None);
-    }
-    if let Some(value) = low_pc {
-        info.low_pc = dwarf.attr_address(&unit, value)?.unwrap_or(0);
-    }
-    let Some(file) = file else { return Ok(None) };
-    let path = |value| Ok::<_, gimli::Error>(path_of(&dwarf.attr_string(&unit, value)?));
-    Ok(Some(Skeleton {
-        unit: 0,
-        start: info.start,
-        id: info.dwo_id,
-        file: path(file)?,
-        directory: directory.map(path).transpose()?,
-    }))
-}
-
-fn path_of(text: &Slice<'_>) -> PathBuf {
-    OsStr::from_bytes(text.slice()).into()
 }

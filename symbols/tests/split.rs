@@ -136,6 +136,7 @@ fn parts(file: &[u8]) -> Vec<Part> {
     found.filter(|(name, _)| name.contains(".dwo")).collect()
 }
 
+/// An ELF of these sections; `.text`, if there is one, is at `CODE`.
 fn elf(parts: &[Part]) -> Vec<u8> {
     let (mut names, mut body, mut headers) = (vec![0u8], Vec::<u8>::new(), vec![0u32; 10]);
     let strings = parts.iter().cloned().chain([(".shstrtab".to_owned(), Vec::new())]);
@@ -147,7 +148,8 @@ fn elf(parts: &[Part]) -> Vec<u8> {
             bytes.clone_from(&names);
         }
         let kind = if last { 3 } else { 1 };
-        headers.extend([name_at, kind, 0, 0, at, bytes.len() as u32, 0, 0, 1, 0]);
+        let (flags, address) = if name == ".text" { (6, CODE) } else { (0, 0) };
+        headers.extend([name_at, kind, flags, address, at, bytes.len() as u32, 0, 0, 1, 0]);
         body.extend(bytes);
     }
     let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\xf3\0".to_vec();
@@ -228,4 +230,81 @@ fn a_package_has_the_units_of_many_files() {
             beside("types-split5.elf", &[("types-split5.elf.dwp", whole[..cut].to_vec())]);
         let _ = symbols.type_names();
     }
+}
+
+const CODE: u32 = 0x1000;
+const ID: u64 = 0x1122_3344_5566_7788;
+
+/// A version 5 unit whose header ends with the id: kind 4 is a skeleton, 5 the unit itself.
+fn unit(kind: u8, entries: &[&[u8]]) -> Vec<u8> {
+    let body = [&[5, 0, kind, 4, 0, 0, 0, 0][..], &ID.to_le_bytes(), &entries.concat()].concat();
+    [&(body.len() as u32).to_le_bytes()[..], &body].concat()
+}
+
+/// A function of 16 bytes with a call inlined into its middle, whose addresses are all in `.debug_addr`.
+fn split_function() -> (Vec<u8>, Vec<u8>) {
+    let part = |name: &str, bytes: Vec<u8>| (name.to_owned(), bytes);
+    // Entry 1: a skeleton with name of the other file, start, length, and base of addresses.
+    let skeleton = [1, 0x4a, 0, 0x76, 8, 0x11, 1, 0x12, 6, 0x73, 0x17, 0, 0, 0];
+    let (low, size, base) = (CODE.to_le_bytes(), 16u32.to_le_bytes(), 8u32.to_le_bytes());
+    let main = unit(4, &[&[1], b"f.dwo\0", &low, &size, &base]);
+    let addresses = [12u32, 0x0004_0005, CODE, CODE + 4].map(u32::to_le_bytes).concat();
+    let first = elf(&[
+        part(".text", vec![0; 64]),
+        part(".debug_abbrev", skeleton.to_vec()),
+        part(".debug_info", main),
+        part(".debug_addr", addresses),
+    ]);
+    // 1: unit; 2: function with name, start by index, length; 3: inlined call with origin, start,
+    // length, line; 4: what was inlined.
+    let entries = [
+        &[1, 0x11, 1, 0, 0][..],
+        &[2, 0x2e, 1, 3, 8, 0x11, 0x1b, 0x12, 6, 0, 0],
+        &[3, 0x1d, 0, 0x31, 0x13, 0x11, 0x1b, 0x12, 6, 0x59, 0x0b, 0, 0],
+        &[4, 0x2e, 0, 3, 8, 0, 0, 0],
+    ];
+    let origin = 21u32.to_le_bytes();
+    let unit = unit(
+        5,
+        &[
+            &[1, 4],
+            b"inner\0",
+            &[2],
+            b"outer\0\0",
+            &size,
+            &[3],
+            &origin,
+            &[1],
+            &4u32.to_le_bytes(),
+            &[7, 0, 0],
+        ],
+    );
+    let other = elf(&[part(".debug_abbrev.dwo", entries.concat()), part(".debug_info.dwo", unit)]);
+    (first, other)
+}
+
+#[test]
+fn frames_are_found_through_a_dwo() {
+    let (first, other) = split_function();
+    let read = |path: &Path| path.ends_with("f.dwo").then(|| other.clone());
+    let (symbols, problems) = Symbols::load_with(first, "/here/f.elf", read).unwrap();
+    let own: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    assert_eq!(
+        own,
+        ["a relocatable object: addresses are not final", "no symbol table (stripped)"]
+    );
+    let at = |address: u32| -> Vec<(String, Option<u32>, bool)> {
+        let frames = symbols.frames_at(address.into());
+        let told = |frame: symbols::Location| {
+            (frame.function.unwrap().to_string(), frame.line, frame.inlined)
+        };
+        frames.into_iter().map(told).collect()
+    };
+    assert_eq!(at(CODE), [("outer".to_owned(), None, false)]);
+    let inlined = [("inner".to_owned(), None, true), ("outer".to_owned(), Some(7), false)];
+    assert_eq!(at(CODE + 4), inlined);
+    assert_eq!(at(CODE + 7), inlined);
+    assert_eq!(at(CODE + 8), [("outer".to_owned(), None, false)]);
+    assert_eq!(at(CODE + 16), []);
+    assert_eq!(symbols.problems(), problems);
 }
