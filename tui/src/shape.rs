@@ -5,11 +5,13 @@
 mod build;
 mod difference;
 mod print;
+mod stack;
 mod symbols;
 mod value;
 
 pub(crate) use build::{cores, dry_run, images, links, mesh, written};
 pub(crate) use print::Printed;
+pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
 pub(crate) use symbols::*;
 pub(crate) use value::Decoded;
 

@@ -155,6 +155,83 @@ fn symbols_addr_keeps_its_promise() {
     assert_eq!(nowhere, json!({"addr": 0xfffffff0_u32, "frames": []}));
 }
 
+#[test]
+fn symbols_backtrace_keeps_its_promise() {
+    let case = image("../cases/images/unwind.elf");
+    let elf = symbols::Symbols::open(&case).unwrap().0;
+    let at = |label: &str| elf.symbol(label).unwrap().address as u32;
+    // `leaf` was called by `framed`, which `outermost` called: its frame is s0 and the return address.
+    let stack: Vec<u8> =
+        [0, 0, 7, at("outermost_after")].into_iter().flat_map(u32::to_le_bytes).collect();
+    let stack = Scratch::new("stack.bin", &stack);
+    let memory = format!("{}@0xffb00f00", stack.path());
+    let pc = format!("pc={:#x}", at("leaf"));
+    let ra = format!("ra={:#x}", at("framed_after"));
+    let told = ["--reg", &pc, "--reg", &ra, "--reg", "sp=0xffb0_0f00", "--memory", &memory];
+    let verb = ["symbols", "backtrace", "--elf", &case];
+    let answer = answers(&[&verb[..], &told[..], &["--json"]].concat());
+    let frames = answer["frames"].as_array().unwrap();
+    let names: Vec<&Value> =
+        frames.iter().map(|frame| &frame["locations"][0]["function"]).collect();
+    assert_eq!(names, ["leaf", "framed", "outermost"]);
+    assert_eq!(frames[1]["pc"], at("framed_after"));
+    assert_eq!(
+        (&frames[1]["cfa"], &frames[1]["elf"]),
+        (&json!(0xffb00f10_u32), &json!("unwind.elf"))
+    );
+    assert_eq!(
+        frames[2]["registers"],
+        json!({"ra": at("outermost_after"), "sp": 0xffb00f10_u32, "s0": 7})
+    );
+    assert_eq!(frames[0]["locations"][0]["inlined"], false);
+    assert_eq!(answer["end"]["reason"], "outermost");
+    assert!(answer["end"]["detail"].as_str().unwrap().starts_with("outermost at 0x904c"));
+
+    // Without the stack there are two frames, and the words why; with a bias the addresses are others.
+    let output = meshscope(&[&verb[..], &told[..6]].concat());
+    let (shown, said) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert_eq!(shown.lines().count(), 2, "{shown}");
+    assert!(
+        shown.starts_with("#0 0x00009050 leaf at ?:?  [unwind.elf]\n#1 0x00009068 framed"),
+        "{shown}"
+    );
+    assert!(
+        said.contains("the return address at 0xffb00f0c, which cannot be read: no --memory has it"),
+        "{said}"
+    );
+    let moved = format!("{case}@-0x1000");
+    let output = meshscope(&["symbols", "backtrace", "--elf", &moved, "--reg", "pc=0x8050"]);
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("#0 0x00008050 leaf"));
+}
+
+#[test]
+fn symbols_backtrace_says_what_it_cannot_use() {
+    let case = image("../cases/images/unwind.elf");
+    for (option, value, words) in [
+        ("--reg", "sp", "'sp' is not <register>=<value>"),
+        ("--reg", "x32=1", "no register 'x32'"),
+        ("--reg", "sp=top", "'top' is not a number"),
+        ("--reg", "sp=0x1_0000_0000", "32 bits"),
+        ("--memory", "stack.bin", "'stack.bin' is not <file>@<address>"),
+        ("--memory", "/nonexistent@0xffb00000", "/nonexistent: No such file"),
+    ] {
+        refuses(&["symbols", "backtrace", "--elf", &case, option, value], 2, &[words]);
+    }
+    refuses(
+        &["symbols", "backtrace", "--elf", &case, "--reg", "sp=1", "--reg", "sp=2"],
+        2,
+        &["before"],
+    );
+    refuses(
+        &["symbols", "backtrace", "--elf", "/nonexistent.elf@16"],
+        2,
+        &["/nonexistent.elf: No such"],
+    );
+    refuses(&["symbols", "backtrace", "--reg", "pc=0"], 2, &["--elf"]);
+}
+
 /// A recording, kept as long as the folder.
 fn recorded(name: &str) -> Scratch {
     let scratch = Scratch::new(name, b"");

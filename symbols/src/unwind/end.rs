@@ -77,6 +77,23 @@ pub enum StackEnd<E> {
     },
 }
 
+impl<E> StackEnd<E> {
+    /// The kind of reason, as a word for scripts that never changes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            StackEnd::Outermost { .. } => "outermost",
+            StackEnd::NotSaved { .. } => "not-saved",
+            StackEnd::NoModule { .. } => "no-file",
+            StackEnd::NoCallFrames { .. } => "no-call-frames",
+            StackEnd::BrokenCallFrames { .. } => "broken-call-frames",
+            StackEnd::Unreadable { .. } => "unreadable",
+            StackEnd::Unknown { .. } => "unknown-register",
+            StackEnd::Repeats { .. } => "repeats",
+            StackEnd::Limit { .. } => "limit",
+        }
+    }
+}
+
 /// A function in words.
 struct Function<'a>(Option<&'a Arc<str>>, u32);
 

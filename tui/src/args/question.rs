@@ -90,6 +90,29 @@ pub(crate) enum Question {
         #[arg(long, value_name = "FILE")]
         elf: PathBuf,
     },
+    /// Print the frames of a core's stack, from registers and memory that were kept, and why it ends there.
+    ///
+    /// Registers and private memory of a core, where stacks are, cannot be read over the bus of any target: they
+    /// come from a debugger that has the core halted, or from an emulator. Nothing is guessed: where call frame
+    /// information (.debug_frame, .eh_frame) does not say how to go on, the stack ends, with the reason on standard
+    /// error. Exit code 4 if it ends before the outermost function or the entry of a file.
+    ///
+    /// JSON: {"frames":[{"pc","cfa","elf","locations":[{"function","file","line","inlined"}],"registers":{"sp",...}}],
+    /// "end":{"reason","detail"}}, innermost first; "locations" are what was inlined at the pc, innermost first, and
+    /// then the function itself; "registers" are the known ones. A reason is outermost, not-saved, no-file,
+    /// no-call-frames, broken-call-frames, unreadable, unknown-register, repeats or limit. Null where unknown.
+    Backtrace {
+        /// A file whose code may be on the stack: FILE, or FILE@BIAS if it runs so many bytes above where it was
+        /// linked. Once for each: kernel, firmware, base firmware.
+        #[arg(long, required = true, value_name = "FILE[@BIAS]")]
+        elf: Vec<String>,
+        /// A register: pc, sp, ra, s0, x8, ...; needed are pc and sp, and in a function that calls no other ra.
+        #[arg(long, value_name = "NAME=VALUE")]
+        reg: Vec<String>,
+        /// A file with the bytes that are in memory from an address of the core's own on.
+        #[arg(long, value_name = "FILE@ADDR")]
+        memory: Vec<String>,
+    },
 }
 
 /// What can be listed.

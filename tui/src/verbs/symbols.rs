@@ -1,5 +1,6 @@
 //! `symbols`: questions to an ELF, without a target.
 
+mod backtrace;
 mod frames;
 mod function;
 mod layout;
@@ -27,6 +28,7 @@ pub(super) fn run(style: Style, question: &Question) -> Result<Outcome, Failure>
         Question::Function { name, elf } => function::run(style, name, elf),
         Question::List { kind, pattern, elf } => list::run(style, *kind, pattern.as_deref(), elf),
         Question::Addr { addr, elf } => frames::run(style, addr, elf),
+        Question::Backtrace { elf, reg, memory } => backtrace::run(style, elf, reg, memory),
     }
 }
 
