@@ -23,8 +23,8 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "erisc",
         elf: include_bytes!("../images/ring_ping.elf"),
-        sha256: "db62e380d999f308414558138abe493abaa3c1095f4aa8e90024ab8b0aa823af",
-        build_id: 0xdc9c_b5c0_29e7_ddc4,
+        sha256: "87ff1c732781755807851ee4858d3fb60c9085275e0f3bec0d9d613804d68059",
+        build_id: 0x7026_b4c3_84bd_5290,
     },
     Image {
         name: "tensix_brisc",
@@ -71,7 +71,7 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/tensix_worker.elf"),
-        sha256: "17cc23785a217894fae7b44095416bf6b8a1692c364c0f81f0e561deda5df648",
-        build_id: 0x77b6_d8fe_2f6b_25bc,
+        sha256: "0b3e4606fff41a0ed86d86d82ad19b04313bb88c6d815938c25dd2ea8fc9f019",
+        build_id: 0x2d1a_711c_2108_fb53,
     },
 ];

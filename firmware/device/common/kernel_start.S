@@ -1,4 +1,5 @@
-/* First code of every kernel: clears its own .bss and runs kernel_main on the caller's stack. An ordinary function. */
+/* First code of every kernel: clears its own .bss and runs kernel_main on the caller's stack. An ordinary function. Its
+   addresses are absolute: tt-metal's Ethernet firmware runs a copy of the text in instruction RAM, and data stay in L1. */
     .cfi_sections .debug_frame
 
     .section .text.start, "ax", @progbits
@@ -10,8 +11,10 @@ kernel_start:
     .cfi_def_cfa_offset 16
     sw ra, 12(sp)
     .cfi_offset ra, -4
-    la t0, __bss_start
-    la t1, __bss_end
+    lui t0, %hi(__bss_start)
+    addi t0, t0, %lo(__bss_start)
+    lui t1, %hi(__bss_end)
+    addi t1, t1, %lo(__bss_end)
     bgeu t0, t1, 2f
 1:  sw zero, 0(t0)
     addi t0, t0, 4
