@@ -20,8 +20,10 @@ pub use registers::Registers;
 pub(crate) use table::CallFrames;
 
 use crate::frames::Location;
+use crate::inner::Inner;
 use crate::symbols::Symbols;
 use recover::Recovery;
+use rules::Rule;
 
 /// More frames than this do not fit into a core's private RAM: a function that calls needs 16 bytes,
 /// and there are 4096.
@@ -52,7 +54,7 @@ pub struct StackFrame {
     /// Which of the modules has this code.
     pub module: usize,
     /// The canonical frame address: what `sp` was when it was called. None in the last frame, if that
-    /// could not be told.
+    /// could not be told for certain.
     pub cfa: Option<u32>,
     /// The inlined functions there, innermost first, and then the function itself; of a frame that
     /// waits for a call, where the call stands. Empty if the file names nothing there.
@@ -144,27 +146,26 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Walk<'_, R, E> {
         let found = inner.call_frames().rules(inner, &mut self.context, linked);
         let Some(rules) = found.map_err(broken)? else {
             let ra = if called_by.is_none() { registers.get(registers::RA) } else { None };
-            return Err(StackEnd::NoCallFrames { function, pc, ra });
+            let entry = is_entry(inner, linked);
+            return Err(StackEnd::NoCallFrames { function, pc, ra, entry });
         };
         let cfa = self.recovery.cfa(pc, &rules, &registers)?;
         if self.frames.iter().any(|frame| frame.pc == pc && frame.cfa == Some(cfa)) {
             return Err(StackEnd::Repeats { pc, cfa });
         }
+        let link = rules.of(rules.link);
+        if called_by == Some(rules.link) && matches!(link, None | Some(Rule::Same)) {
+            // What does not tell of the return address need not be right about the stack pointer.
+            return Err(StackEnd::NotSaved { function, pc, entry: is_entry(inner, linked) });
+        }
         if let Some(frame) = self.frames.last_mut() {
             frame.cfa = Some(cfa);
         }
-        match rules.of(rules.link) {
-            Some(rules::Rule::Undefined) => Err(StackEnd::Outermost { function, pc }),
-            None | Some(rules::Rule::Same) if called_by == Some(rules.link) => {
-                let entry = symbol_at(inner, linked) == symbol_at(inner, inner.image.entry);
-                let entry = entry && symbol_at(inner, linked).is_some();
-                Err(StackEnd::NotSaved { function, pc, entry })
-            }
-            _ => {
-                let caller = self.recovery.caller(pc, &rules, cfa, &registers)?;
-                Ok((caller, (!rules.interrupts).then_some(rules.link)))
-            }
+        if matches!(link, Some(Rule::Undefined)) {
+            return Err(StackEnd::Outermost { function, pc });
         }
+        let caller = self.recovery.caller(pc, &rules, cfa, &registers)?;
+        Ok((caller, (!rules.interrupts).then_some(rules.link)))
     }
 
     /// The first module with code at an address of the core, and the address as it was linked.
@@ -176,7 +177,8 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Walk<'_, R, E> {
     }
 }
 
-/// Where the symbol that covers an address starts.
-fn symbol_at(inner: &crate::inner::Inner, address: u32) -> Option<u64> {
-    inner.symbol_at(address).map(|symbol| symbol.address)
+/// Whether an address is in the function at which the file says that execution starts.
+fn is_entry(inner: &Inner, address: u32) -> bool {
+    let start = |address| inner.symbol_at(address).map(|symbol| symbol.address);
+    start(address).is_some() && start(address) == start(inner.image.entry)
 }

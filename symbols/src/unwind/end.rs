@@ -37,6 +37,8 @@ pub enum StackEnd<E> {
         pc: u32,
         /// What the link register holds, if this is the innermost frame: perhaps its return address.
         ra: Option<u32>,
+        /// Whether the function is the one at which its file says that execution starts.
+        entry: bool,
     },
     /// The call frame information makes no sense.
     BrokenCallFrames {
@@ -106,6 +108,11 @@ impl fmt::Display for Function<'_> {
     }
 }
 
+/// What is added for a function where execution starts.
+fn of_entry(entry: bool) -> &'static str {
+    if entry { ", where execution of its file starts," } else { "" }
+}
+
 impl<E: fmt::Display> fmt::Display for StackEnd<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -115,17 +122,18 @@ impl<E: fmt::Display> fmt::Display for StackEnd<E> {
             }
             StackEnd::NotSaved { function, pc, entry } => {
                 let function = Function(function.as_ref(), *pc);
-                let entry = if *entry { ", where execution of its file starts," } else { "" };
                 write!(
                     f,
-                    "{function}{entry} has made a call, and its call frame information does not say \
-                     where its own return address is"
+                    "{function}{} has made a call, and its call frame information does not say \
+                     where its own return address is",
+                    of_entry(*entry)
                 )
             }
             StackEnd::NoModule { pc } => write!(f, "no file has code at {pc:#x}"),
-            StackEnd::NoCallFrames { function, pc, ra } => {
+            StackEnd::NoCallFrames { function, pc, ra, entry } => {
                 let function = Function(function.as_ref(), *pc);
-                write!(f, "no call frame information for {function}")?;
+                let entry = of_entry(*entry).trim_end_matches(',');
+                write!(f, "no call frame information for {function}{entry}")?;
                 ra.map_or(Ok(()), |ra| write!(f, "; ra holds {ra:#x}"))
             }
             StackEnd::BrokenCallFrames { pc, reason } => {

@@ -35,7 +35,9 @@ pub(super) fn run(
         say(&found.end.to_string());
     }
     Ok(match found.end {
-        StackEnd::Outermost { .. } | StackEnd::NotSaved { entry: true, .. } => Outcome::Healthy,
+        StackEnd::Outermost { .. }
+        | StackEnd::NotSaved { entry: true, .. }
+        | StackEnd::NoCallFrames { entry: true, .. } => Outcome::Healthy,
         _ => Outcome::Partial,
     })
 }
