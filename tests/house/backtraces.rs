@@ -1,6 +1,7 @@
 //! Backtraces against the truth: harts execute real firmware from reset on, every call and return is seen, and what call
 //! frame information gives is compared with it at each pc under each stack that occurs.
 
+mod metal;
 mod rig;
 mod tracer;
 

@@ -37,7 +37,8 @@ pub(super) struct Tally {
     pub(super) whole: u64,
     /// Those that were right as far as they went and ended before the reset did, by the reason.
     pub(super) short: BTreeMap<String, u64>,
-    /// Those that said anything wrong.
+    /// Those that said anything wrong, by the function that the pc is in, and what was wrong.
+    pub(super) wrong_in: BTreeMap<String, u64>,
     pub(super) wrong: Vec<String>,
     /// Frames compared.
     pub(super) frames: u64,
@@ -168,7 +169,12 @@ impl Tracer {
         match judge(&self.calls, &found) {
             Ok(true) => tally.whole += 1,
             Ok(false) => *tally.short.entry(words(&found, pc)).or_default() += 1,
-            Err(what) => tally.wrong.push(format!("at {pc:#x}: {what}")),
+            Err(what) => {
+                let function = found.frames.first().and_then(|frame| frame.function());
+                let function = function.map_or("?", |name| name);
+                *tally.wrong_in.entry(function.to_owned()).or_default() += 1;
+                tally.wrong.push(format!("at {pc:#x} in {function}: {what}"));
+            }
         }
     }
 }
