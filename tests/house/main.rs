@@ -4,5 +4,6 @@
 mod arrows;
 mod backtraces;
 mod habits;
+mod metal;
 mod pictures;
 mod relay;

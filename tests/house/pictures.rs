@@ -67,16 +67,20 @@ fn look(session: &mut Session, model: &mut Model, number: u64) {
 }
 
 fn picture(file: &Path, keys: &str, size: (u16, u16)) -> String {
-    let mut session = open(file);
+    picture_of(&mut open(file), keys, size)
+}
+
+/// What the keys lead to on this target, a look after each.
+pub(crate) fn picture_of(session: &mut Session, keys: &str, size: (u16, u16)) -> String {
     let mut model = Model::new("recording", Theme { color: false }, Glyphs { ascii: false }, size);
-    look(&mut session, &mut model, 1);
+    look(session, &mut model, 1);
     for (number, key) in (2..).zip(keys.chars()) {
         let code = match key {
             '\r' => KeyCode::Enter,
             other => KeyCode::Char(other),
         };
         update(&mut model, Message::Key(KeyEvent::new(code, KeyModifiers::NONE)));
-        look(&mut session, &mut model, number);
+        look(session, &mut model, number);
     }
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal.draw(|frame| view(&model, frame)).unwrap();

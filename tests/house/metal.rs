@@ -1,0 +1,92 @@
+//! The core screen on tt-metal's own firmware: what it shows of a running `erisc.elf` is what that file's debug
+//! information and the bytes in L1 say. The addresses here are those of the reference (tt-metal.md 1.1, 3.1), read with gdb.
+//!
+//! Runs when `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package.
+
+use crate::pictures::picture_of;
+use probe::session::Session;
+use probe::target::Allow;
+use probe::ttsim::HostCommand;
+
+fn session() -> Option<Session> {
+    let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS") else {
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS names no unpacked ttnn wheel");
+        return None;
+    };
+    let root =
+        std::path::PathBuf::from(root).join("ttnn/tt_metal/pre-compiled/1003041148146844629");
+    let words = format!("emulator:n300,firmware={}", root.display());
+    Some(Session::open(&words, &HostCommand::default(), Allow::default()).unwrap())
+}
+
+/// The lines of the core screen of 0:e8 after these keys, with runs of blanks made one.
+fn lines(session: &mut Session, keys: &str, size: (u16, u16)) -> Vec<String> {
+    let picture = picture_of(session, &format!("\r\r{keys}"), size);
+    picture.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+fn shows(lines: &[String], part: &str) {
+    assert!(lines.iter().any(|line| line.contains(part)), "{part}:\n{}", lines.join("\n"));
+}
+
+#[test]
+fn the_core_screen_decodes_the_wheels_erisc() {
+    let Some(mut session) = session() else { return };
+    for size in [(80, 24), (160, 48)] {
+        let start = lines(&mut session, "", size);
+        shows(&start, "state ◌ waiting waypoint XXXX never set");
+        shows(&start, "go INIT");
+        shows(&start, "images erisc_base proved, erisc told");
+        shows(&start, "launch_msg_rd_ptr 0x3dd5c 0x00000000");
+        for (filter, shown) in [
+            ("signal", "mailboxes.go_messages[0].signal 0x3e1e3 0x40 64"),
+            ("magic", "mailboxes.core_info.core_magic_num"),
+            ("magic", "0x3e504 ACTIVE_ETH 0xc63050d1"),
+            ("channels[7].b", "erisc_info.channels[7].bytes_sent 0x3dcb0 0x00000000"),
+            ("debug_way", "'XXXX' {88, 88, 88, 88}"),
+            ("routing_en", "routing_info.routing_enabled 0x3dc00 0x00000001"),
+        ] {
+            shows(&lines(&mut session, &format!("/{filter}\r"), size), shown);
+        }
+    }
+}
+
+#[test]
+fn members_fold_and_large_ones_are_read_when_they_are_selected() {
+    let Some(mut session) = session() else { return };
+    let size = (80, 24);
+    // The first row is erisc_info, the sixth its channels.
+    let unfolded = lines(&mut session, "jjjjjl", size);
+    shows(&unfolded, "▾ channels 0x3dc40");
+    shows(&unfolded, "▹ [0] 0x3dc40 {bytes_sent = 0, receiver_ack = 0,");
+    let folded = lines(&mut session, "jjjjjlh", size);
+    assert!(!folded.iter().any(|line| line.contains("{bytes_sent")));
+    // From a member to what it is in.
+    shows(&lines(&mut session, "jjjhh", size), "words: ");
+    assert!(!lines(&mut session, "jjjhh", size).iter().any(|line| line.contains("unused_arg0")));
+    let blob = lines(&mut session, "/profiler.buffer\r", size);
+    shows(&blob, "mailboxes.profiler.buffer 0x3e5a0 {{0 <repeats");
+}
+
+#[test]
+fn a_kernel_that_tt_metals_firmware_runs_out_of_instruction_ram() {
+    let Some(mut session) = session() else { return };
+    let place =
+        probe::control::Place { chip: layouts::ChipId(0), tile: layouts::NocXy { x: 9, y: 6 } };
+    let target = session.target();
+    let mut write = |at: u64, words: &[u32]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        target.write(place.at(at), &bytes).unwrap();
+    };
+    // lui t0, 0x18; lui t1, 0xc; sw t1, 0(t0); ret
+    write(0xA840, &[0x0001_82B7, 0x0000_C337, 0x0062_A023, 0x0000_8067]);
+    write(0x3_DD60 + 112, &[1]);
+    write(0x3_E1E0, &[0x8000_0000]);
+    target.pass(50_000).unwrap();
+    let done = lines(&mut session, "", (80, 24));
+    shows(&done, "state ■ done");
+    shows(&done, "go DONE");
+    shows(&lines(&mut session, "/enables\r", (80, 24)), "kernel_config.en");
+    let kept = picture_of(&mut session, "\r\r:0x18000\r", (80, 24));
+    assert!(kept.contains("018000  00 c0 00 00"), "{kept}");
+}
