@@ -7,6 +7,7 @@
 mod common;
 
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
+use probe::images::Outline;
 use probe::inspect::Interest;
 use probe::session::Session;
 use probe::state::{Activity, CoreState, GoSignal, ImageEvidence, Reading};
@@ -43,7 +44,7 @@ fn id(chip: u16, x: u8, y: u8, core: CoreKind) -> CoreId {
 
 /// The text of a member's value, by its path.
 fn member(core: &CoreState, shot: &probe::snapshot::Snapshot, path: &str) -> String {
-    let nodes = core.outlines.iter().flat_map(|outline| outline.nodes());
+    let nodes = core.outlines.iter().flat_map(Outline::nodes);
     let node = nodes.into_iter().find(|node| node.path == path).expect(path);
     let at = layouts::NocAddr { chip: core.id.chip, tile: core.id.tile, offset: node.addr };
     node.value(shot.bytes(at, node.size as u32).unwrap()).to_string()

@@ -121,7 +121,7 @@ impl ImageMap {
     }
 
     /// The layers of a core, kernels first, without what is not there.
-    pub(super) fn believed(&self, core: CoreId) -> Vec<Load<'_>> {
+    pub fn believed(&self, core: CoreId) -> Vec<Load<'_>> {
         let mut loads = self.loads(core);
         loads.retain(|load| load.evidence != ImageEvidence::Mismatch);
         loads.sort_by_key(|load| Reverse(load.image.role));

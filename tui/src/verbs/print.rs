@@ -8,15 +8,14 @@ use crate::output::{json, say, text};
 use crate::shape::Printed;
 use crate::words;
 use layouts::{CoreAddr, CoreId, CoreKind, NocAddr, wormhole};
-use probe::images::{Image, ImageMap, written_out};
+use probe::images::{ImageMap, Load, written_out};
 use probe::snapshot::{AccessError, Plan, Span};
-use probe::state::ImageEvidence;
 use probe::target::{Mesh, Preview, Target};
 use std::fmt;
 use symbols::{EvalError, Evaluated, Expression, Storage};
 
 /// Images with how they are known to run.
-type Candidates<'i> = Vec<(&'i Image, ImageEvidence)>;
+type Candidates<'i> = Vec<Load<'i>>;
 
 /// What is asked where; understood before a target is opened.
 pub(super) struct Question {
@@ -86,12 +85,10 @@ impl Question {
         images: &'i ImageMap,
         core: CoreId,
     ) -> Result<(Candidates<'i>, Expression), Failure> {
-        let mut on = images.on(core);
-        on.reverse();
-        on.retain(|(_, evidence)| *evidence != ImageEvidence::Mismatch);
+        let mut on = images.believed(core);
         let (mut wanted, mut expression) = (self.image.as_deref(), self.expression.clone());
         if let (None, Some((name, rest))) = (wanted, self.text.split_once("::"))
-            && on.iter().any(|(image, _)| image.name == name)
+            && on.iter().any(|load| load.image.name == name)
         {
             let wrong = |e| Failure::Usage(format!("{rest}: {e}"));
             (wanted, expression) = (Some(name), Expression::parse(rest).map_err(wrong)?);
@@ -100,8 +97,8 @@ impl Question {
             return Err(Failure::Usage(format!("{core}: it is not known what runs there")));
         }
         if let Some(wanted) = wanted {
-            let names: Vec<_> = on.iter().map(|(image, _)| image.name.clone()).collect();
-            on.retain(|(image, _)| image.name == wanted);
+            let names: Vec<_> = on.iter().map(|load| load.image.name.clone()).collect();
+            on.retain(|load| load.image.name == wanted);
             if on.is_empty() {
                 let names = names.join(", ");
                 return Err(Failure::Usage(format!("{core} runs no {wanted}; it runs {names}")));
@@ -119,13 +116,13 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
     session.prove_on(core);
     let (target, images) = session.parts();
     let (on, expression) = question.asked(images, core)?;
-    let Answer { image, evidence, found } = answer(target, core, &on, &expression)?;
-    let printed = Printed::new(core, image, &question.text, &found);
+    let Answer { load, found } = answer(target, core, &on, &expression)?;
+    let printed = Printed::new(core, load.image, &question.text, &found);
     if style.json {
         json(&printed)?;
     } else {
-        let how = words::evidence(evidence);
-        text(&lines(&question.text, &found, &format!("{} {how}", image.name)))?;
+        let by = format!("{}, {}", load.image.name, words::evidence(load.evidence));
+        text(&lines(&question.text, &found, &by))?;
     }
     let Value::Missing(why) = &found.value else { return Ok(Outcome::Healthy) };
     match why {
@@ -176,8 +173,7 @@ impl Found {
 
 /// What an image says.
 struct Answer<'i> {
-    image: &'i Image,
-    evidence: ImageEvidence,
+    load: Load<'i>,
     found: Found,
 }
 
@@ -185,14 +181,15 @@ struct Answer<'i> {
 fn answer<'i>(
     target: &mut dyn Target,
     core: CoreId,
-    on: &[(&'i Image, ImageEvidence)],
+    on: &[Load<'i>],
     expression: &Expression,
 ) -> Result<Answer<'i>, Failure> {
     let mut second = None;
     let mut wrong: Option<String> = None;
-    for &(image, evidence) in on {
-        let answer = |found| Answer { image, evidence, found };
-        let read = |addr: u64, bytes: &mut [u8]| read(target, core, addr, bytes);
+    for &load in on {
+        let image = load.image;
+        let answer = |found| Answer { load, found };
+        let read = |addr: u64, bytes: &mut [u8]| read(target, core, moved(&load, addr), bytes);
         let written_out = written_out(&image.symbols, expression.text());
         let written_out = written_out.and_then(|text| Expression::parse(&text).ok());
         let expression = written_out.as_ref().unwrap_or(expression);
@@ -224,7 +221,7 @@ fn answer<'i>(
             }
         }
     }
-    let names = || on.iter().map(|(image, _)| image.name.as_str()).collect::<Vec<_>>().join(", ");
+    let names = || on.iter().map(|load| load.image.name.as_str()).collect::<Vec<_>>().join(", ");
     second.ok_or_else(|| {
         let why = wrong.unwrap_or_default();
         Failure::Usage(if on.len() > 1 {
@@ -233,6 +230,19 @@ fn answer<'i>(
             format!("{core}: {why}")
         })
     })
+}
+
+/// Where something stands: what was linked into code goes where the code goes.
+fn moved(load: &Load<'_>, addr: u64) -> u64 {
+    let holds = |at: &symbols::Segment<'_>| {
+        at.executable && (at.address..at.address.saturating_add(at.memory_size)).contains(&addr)
+    };
+    match u32::try_from(addr) {
+        Ok(linked) if load.bias != 0 && load.image.symbols.segments().iter().any(holds) => {
+            linked.wrapping_add(load.bias).into()
+        }
+        _ => addr,
+    }
 }
 
 /// Memory as the core sees it, read from outside.
@@ -273,7 +283,7 @@ pub(super) fn preview(machine: &mut Machine, question: &Question) -> Preview {
     let session = machine.session();
     let mut plans = session.plans_to_prove(core);
     let (target, images) = session.parts();
-    let known = images.on(core).into_iter().rev().map(|(image, _)| image);
+    let known = images.believed(core).into_iter().map(|load| load.image);
     let known: Vec<_> = known.chain(images.candidates(core.core).map(|image| &**image)).collect();
     let mut spans = Vec::new();
     for image in known {
