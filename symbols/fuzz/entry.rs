@@ -36,10 +36,26 @@ pub(crate) fn load(bytes: &[u8]) {
         let _ = symbols.frames_at(address);
         let _ = symbols.symbol_at(address).map(|symbol| symbol.demangled());
         let _ = symbols.file_bytes(address, 64);
+        let _ = symbols.initial(address, &mut [0; 16]);
+        let _ = symbols.section_at(address);
     }
     let _ = symbols.symbol("start");
-    let _ = symbols.line_to_addresses("tiny.cpp", 12);
+    all_code(&symbols);
     told(&symbols);
+}
+
+/// Functions, and lines the other way round.
+fn all_code(symbols: &Symbols) {
+    let _ = symbols.line_to_addresses("tiny.cpp", 12);
+    for name in symbols.function_names().iter().take(MAX_NAMES) {
+        let _ = symbols.functions(name).map(|found| found.len());
+    }
+    for file in symbols.source_files().iter().take(8) {
+        for line in symbols.lines_with_code(file).into_iter().take(16) {
+            let _ = symbols.code_of_line(file, line).map(|code| code.len());
+        }
+    }
+    let _ = symbols.code_of_line("tiny.cpp", 1).map_err(|error| symbols.suggestions(&error));
 }
 
 /// Every problem has words.
@@ -61,11 +77,14 @@ fn all_types(symbols: &Symbols) {
         let Some(ty) = symbols.type_named(name) else { continue };
         one_type(symbols, &ty);
         let _ = symbols.type_named(&format!("struct {name}"));
+        let _ = symbols.print_type(name).map(|text| text.len());
+        let _ = symbols.template_argument(&format!("{name}::N"));
     }
 }
 
 fn one_type(symbols: &Symbols, ty: &Type) {
     let _ = ty.layout_text().len();
+    let _ = ty.holes().len();
     let _ = ty.decode(&[0x5a; 512]).to_string().len();
     let _ = ty.place("[0][1].slots[2].value");
     for member in ty.members().iter().take(50) {
@@ -91,7 +110,8 @@ fn all_values(symbols: &Symbols) {
         let _ = symbols.variable(name);
         let _ =
             symbols.constant(name).map(|constant| constant.ty.decode(&constant.bytes).to_string());
-        let _ = symbols.locate(&format!("{name}[1].x"));
+        let _ =
+            symbols.locate(&format!("{name}[1].x")).map_err(|error| symbols.suggestions(&error));
         for text in
             [name.clone(), format!("*{name}"), format!("&{name}"), format!("{name}->next->next")]
         {
@@ -143,6 +163,6 @@ pub(crate) fn split(bytes: &[u8]) {
     for address in addresses(&symbols).into_iter().step_by(8) {
         let _ = symbols.frames_at(address);
     }
-    let _ = symbols.line_to_addresses("tiny.cpp", 12);
+    all_code(&symbols);
     told(&symbols);
 }
