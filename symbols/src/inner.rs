@@ -206,7 +206,10 @@ impl Inner {
 
     /// A file by the number that the unit's line table gives it.
     pub(crate) fn file_of(&self, unit: usize, number: u64) -> Option<Arc<str>> {
-        self.lines(unit)?.file(number).cloned()
+        // The table of a unit in another file is with its skeleton.
+        let id = self.units.get(unit)?.dwo_id;
+        let skeleton = self.units.iter().position(|of| id.is_some() && of.dwo_id == id);
+        self.lines(skeleton.unwrap_or(unit))?.file(number).cloned()
     }
 
     fn symbols(&self) -> &SymbolTable {

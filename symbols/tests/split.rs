@@ -48,11 +48,19 @@ fn answers_like_the_whole_file(symbols: &Symbols) {
 
 #[test]
 fn units_in_dwo_files_are_read() {
+    let mut declared = 0;
     for name in ["types-split4", "types-split5", "types-split5-units"] {
         let (symbols, problems) = Symbols::open(images().join(format!("{name}.elf"))).unwrap();
         assert_eq!(problems, [], "{name}");
         answers_like_the_whole_file(&symbols);
+        // Nothing is declared of a function that the assembler left without a length.
+        let functions = symbols.functions("start").unwrap();
+        if let Some((file, _)) = &functions[0].declared {
+            assert!(file.ends_with("types.cpp"), "{name}: {file}");
+            declared += 1;
+        }
     }
+    assert!(declared > 0);
 }
 
 #[test]

@@ -46,10 +46,17 @@ struct Case {
     since: Instant,
 }
 
+/// The longest time and the most memory that a case took, and which case it was.
+#[derive(Default)]
+struct Worst {
+    time: (Duration, String),
+    bytes: (usize, String),
+}
+
 /// The one who watches.
 pub(crate) struct Guard {
     case: Arc<Mutex<Option<Case>>>,
-    worst: Mutex<(Duration, usize)>,
+    worst: Mutex<Worst>,
 }
 
 fn keep(name: &str, bytes: &[u8]) -> PathBuf {
@@ -92,7 +99,13 @@ impl Guard {
         let taken = PEAK.load(Ordering::Relaxed).saturating_sub(before);
         *self.case.lock().unwrap() = None;
         let mut worst = self.worst.lock().unwrap();
-        *worst = (worst.0.max(start.elapsed()), worst.1.max(taken));
+        if start.elapsed() > worst.time.0 {
+            worst.time = (start.elapsed(), name.to_owned());
+        }
+        if taken > worst.bytes.0 {
+            worst.bytes = (taken, name.to_owned());
+        }
+        drop(worst);
         let harm = match outcome {
             Err(_) => Some("panics".to_owned()),
             Ok(()) => (taken > MAX_BYTES).then(|| format!("allocates {taken} bytes")),
@@ -103,7 +116,8 @@ impl Guard {
 
     /// The longest time and the most memory that a case took.
     pub(crate) fn worst(&self) -> String {
-        let (time, bytes) = *self.worst.lock().unwrap();
-        format!("at most {:.0?} and {} KiB", time, bytes >> 10)
+        let worst = self.worst.lock().unwrap();
+        let (time, bytes) = (&worst.time, &worst.bytes);
+        format!("at most {:.0?} ({}) and {} KiB ({})", time.0, time.1, bytes.0 >> 10, bytes.1)
     }
 }
