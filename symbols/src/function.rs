@@ -7,6 +7,7 @@ use gimli::constants as dw;
 
 use crate::error::Error;
 use crate::functions::Functions;
+use crate::index::called;
 use crate::names::Name;
 use crate::spelling::qualified;
 use crate::symbols::Symbols;
@@ -76,9 +77,8 @@ impl Symbols {
             let Some(own) = view.full_name(root) else { continue };
             let mangled = || view.linkage_name(root).is_some_and(|linkage| linkage == name);
             let scope = functions.scope_of(root);
-            let called = own == wanted.last || without_arguments(&own) == wanted.last;
-            let called =
-                called && functions.scopes.distance(&view, scope, &wanted.scopes).is_some();
+            let called = called(&own, wanted.last)
+                && functions.scopes.distance(&view, scope, &wanted.scopes).is_some();
             if called || mangled() {
                 Self::join(&mut found, self.function(functions, root));
             }
@@ -185,9 +185,4 @@ fn plain_name(symbol: &Symbol) -> String {
     let name = symbol.demangled().unwrap_or_else(|| symbol.name.clone());
     let end = name.find(['(', '[']).unwrap_or(name.len());
     name.get(..end).unwrap_or(&name).trim().to_owned()
-}
-
-/// `send_loop<3>` is meant by `send_loop` too.
-fn without_arguments(name: &str) -> &str {
-    name.split_once('<').map_or(name, |(plain, _)| plain)
 }

@@ -107,7 +107,7 @@ impl Pass<'_, '_> {
                 let root = root(view, origin.unwrap_or(die));
                 // A part that was split off may be inlined into the rest again: one copy.
                 let again = inlined && around.iter().any(|&(_, outer)| outer == root);
-                if inlined && abbreviation.has_children() {
+                if abbreviation.has_children() {
                     around.push((depth, root));
                 }
                 let (found, image) = (&mut self.found.pieces, self.image);

@@ -90,7 +90,7 @@ impl Index {
     pub(crate) fn functions(&self, view: &View<'_>, name: &Name<'_>) -> Vec<DieId> {
         let functions = self.scopes.iter().filter(|scope| scope.function);
         let mut found: Vec<(usize, DieId)> = functions
-            .filter(|scope| view.full_name(scope.die).is_some_and(|full| full == name.last))
+            .filter(|scope| view.full_name(scope.die).is_some_and(|full| called(&full, name.last)))
             .filter_map(|scope| Some((self.distance(view, scope.parent, &name.scopes)?, scope.die)))
             .collect();
         found.sort_unstable();
@@ -120,6 +120,11 @@ impl Index {
         }
         wanted.next().is_none().then_some(left_out)
     }
+}
+
+/// Whether a function may be called so: template arguments may be left out.
+pub(crate) fn called(own: &str, name: &str) -> bool {
+    own == name || own.split('<').next() == Some(name)
 }
 
 fn is_a(view: &View<'_>, named: Named, keyword: Keyword) -> bool {

@@ -49,6 +49,7 @@ mod layout;
 mod line_code;
 mod lines;
 mod listing;
+mod locals;
 mod made;
 mod mapping;
 mod meaning;

@@ -11,8 +11,8 @@ use crate::symbols::Symbols;
 pub struct LineCode {
     /// Its first address.
     pub begin: u64,
-    /// The address behind its last byte; `begin` where the line shares its only instruction with
-    /// another one.
+    /// The address behind its last byte; `begin` where the line shares all its instructions with
+    /// other lines.
     pub end: u64,
     /// The file as the compiler recorded it.
     pub file: Arc<str>,
@@ -37,6 +37,10 @@ impl Symbols {
         }
         found.sort_unstable();
         found.dedup();
+        // Where a line shares its first instruction with another one, the code after it is enough.
+        if found.iter().any(|code| code.end > code.begin) {
+            found.retain(|code| code.end > code.begin);
+        }
         if found.is_empty() && self.lines_with_code(file).is_empty() {
             return Err(Error::NoFile { name: file.to_owned() });
         }

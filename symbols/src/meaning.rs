@@ -9,6 +9,10 @@ use crate::variables::Variable;
 impl Symbols {
     /// The best meaning of a name.
     pub(crate) fn meant(&self, name: &str, pc: Option<u64>) -> Option<Resolved> {
+        // What runs there hides what is global.
+        if let Some(local) = pc.and_then(|pc| self.local(name, Some(pc))) {
+            return Some(resolved(&local, pc));
+        }
         let variable = self.variable(name);
         // A constant inside a function may be what one inlined call made of a variable, and what is
         // optimised away may be an enumerator of the same name.
@@ -18,7 +22,10 @@ impl Symbols {
         }
         let constant = self.constant(name).or_else(|| self.template_argument(name));
         let constant = constant.map(|c| Resolved::constant(c.ty, c.bytes));
-        constant.or_else(|| variable.as_ref().map(|variable| resolved(variable, pc)))
+        let variable = || variable.as_ref().map(|variable| resolved(variable, pc));
+        constant
+            .or_else(|| self.local(name, pc).map(|local| resolved(&local, pc)))
+            .or_else(variable)
     }
 }
 

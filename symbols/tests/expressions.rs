@@ -162,3 +162,80 @@ fn pointers_are_followed_on_request_only() {
     let refused = symbols.evaluate(&whole, |_, _: &mut [u8]| Err("in reset")).unwrap_err();
     assert!(matches!(refused, EvalError::Memory { error: "in reset", length: 4, .. }));
 }
+
+/// What the file alone knows.
+fn from_file(symbols: &Symbols, text: &str, pc: Option<u64>) -> String {
+    let expression = Expression::parse(text).unwrap();
+    let expression = pc.map_or(expression.clone(), |pc| expression.at(pc));
+    let read = |at: u64, bytes: &mut [u8]| symbols.initial(at, bytes);
+    match symbols.evaluate(&expression, read) {
+        Err(error) => error.to_string(),
+        Ok(found) => match found.storage {
+            Storage::Moving(ranges) => {
+                let ranges = ranges.iter().map(|r| {
+                    let constant = match &r.storage {
+                        Storage::Constant(bytes) => found.ty.decode(bytes).to_string(),
+                        other => other.to_string(),
+                    };
+                    format!(" {:#x}..{:#x} {constant};", r.begin, r.end)
+                });
+                format!("{}:{}", found.ty, ranges.collect::<String>())
+            }
+            Storage::Elsewhere(words) => format!("{}: {words}", found.ty),
+            storage => format!("{} = {} {storage}", found.ty, found.value),
+        },
+    }
+}
+
+#[test]
+fn places_are_told_in_words() {
+    let symbols = open("places.elf");
+    let code = symbols.functions("in_several_places").unwrap().remove(0).parts.remove(0);
+    let (begin, end) = (code.begin, code.end);
+    let stack = "on the stack, at its frame's base-24";
+    let checks = [
+        ("private_word", None, "volatile uint32_t = 7 at 0xffb00000".to_owned()),
+        ("private_pair.high", None, "uint32_t = 2 at 0xffb00008".to_owned()),
+        ("kept_in_s11", None, "uint32_t: in register s11".to_owned()),
+        ("in_several_places::constant_here", None, format!("uint32_t: {begin:#x}..{end:#x} 40;")),
+        (
+            "in_several_places::in_two_registers",
+            None,
+            format!("pair_t: {begin:#x}..{end:#x} {stack};"),
+        ),
+        ("moving", Some(begin), "uint32_t: in register a0".to_owned()),
+        ("moving", Some(end - 4), "uint32_t: computed at run time".to_owned()),
+        ("in_two_registers.high", Some(begin), format!("uint32_t: {stack}")),
+        ("moving", None, "no variable or constant `moving`".to_owned()),
+        ("shared_word", Some(begin), "volatile uint32_t = 3 at 0x103e0".to_owned()),
+    ];
+    for (text, pc, want) in checks {
+        assert_eq!(from_file(&symbols, text, pc), want, "{text} {pc:x?}");
+    }
+    let moving = from_file(&symbols, "in_several_places::moving", None);
+    assert!(moving.contains("in register a0; ") && moving.contains("computed at run time"));
+    let joined = from_file(&symbols, "in_pieces::joined", None);
+    assert!(joined.contains("in several places, piece by piece"), "{joined}");
+}
+
+/// What a router was built for is nowhere in memory: only its debug information knows.
+#[test]
+fn template_arguments_have_names() {
+    let symbols = open("router.elf");
+    let constant = "a constant of the debug information";
+    let checks = [
+        ("SenderChannel<0>::slots", format!("const uint32_t = 8 {constant}")),
+        ("SenderChannel<1>::CHANNEL", format!("long unsigned int = 1 {constant}")),
+        ("BufferIndex<15>::LIMIT", format!("long unsigned int = 15 {constant}")),
+        ("get_ptr_val<3>::stream_id", format!("long unsigned int = 3 {constant}")),
+        (
+            "EthChannelBuffer<LowLatencyPacketHeader, 7>::NUM_BUFFERS",
+            format!("long unsigned int = 7 {constant}"),
+        ),
+        ("run_receiver_channel_step_impl::SLOTS", format!("long unsigned int = 15 {constant}")),
+        ("BufferIndex<15>::HEADER", "no variable or constant `BufferIndex<15>::HEADER`".to_owned()),
+    ];
+    for (text, want) in checks {
+        assert_eq!(from_file(&symbols, text, None), want, "{text}");
+    }
+}

@@ -122,7 +122,13 @@ impl<'a> Answer<'a> {
     /// Where it is and what the value is worth, in one sentence.
     fn place(&self) -> String {
         let storage = &self.found.storage;
-        let Storage::Address(_) = storage else { return storage.to_string() };
+        match storage {
+            Storage::Elsewhere(words) if words.starts_with("in register") => {
+                return format!("{words}, which is no memory and cannot be read");
+            }
+            Storage::Address(_) => {}
+            other => return other.to_string(),
+        }
         let mut words = storage.to_string();
         if let Some(section) = self.section {
             let _ = write!(words, " in {section}");

@@ -1,0 +1,136 @@
+//! Functions by name and source lines: names in, ranges of code out.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use symbols::{Error, Function, Symbols};
+
+fn open(name: &str) -> Symbols {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/cases/images");
+    Symbols::open(format!("{folder}/{name}")).unwrap().0
+}
+
+fn function(symbols: &Symbols, name: &str) -> Function {
+    let mut found = symbols.functions(name).unwrap();
+    assert_eq!(found.len(), 1, "{name}: {found:?}");
+    found.remove(0)
+}
+
+/// The ends of the symbols, and the functions that hold copies, each once.
+fn shape(symbols: &Symbols, name: &str) -> (Vec<String>, Vec<String>) {
+    let found = function(symbols, name);
+    let parts = found.parts.iter().filter_map(|part| part.symbol.clone()).collect();
+    let mut into: Vec<String> =
+        found.copies.iter().filter_map(|c| c.into.clone()).map(|f| f.to_string()).collect();
+    into.dedup();
+    (parts, into)
+}
+
+#[test]
+fn a_function_has_all_its_code() {
+    let symbols = open("parts.elf");
+    let own = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let checks: [(&str, &[&str], &[&str]); 4] = [
+        ("complain", &["_ZL8complainj"], &[]),
+        ("scan", &["_ZL4scanPKjii.constprop.0"], &[]),
+        ("divided", &["_Z7dividedj.part.0"], &["start"]),
+        ("_Z7dividedj", &["_Z7dividedj.part.0"], &["start"]),
+    ];
+    for (name, parts, into) in checks {
+        assert_eq!(shape(&symbols, name), (own(parts), own(into)), "{name}");
+    }
+    let scan = function(&symbols, "scan");
+    assert_eq!(scan.size(), symbols.symbol("_ZL4scanPKjii.constprop.0").unwrap().size);
+    assert!(matches!(&scan.declared, Some((file, 9)) if file.ends_with("parts.cpp")));
+    for copy in function(&symbols, "early").copies {
+        assert!(copy.begin < copy.end && copy.into.is_some() && copy.line.is_some(), "{copy:x?}");
+    }
+}
+
+#[test]
+fn copies_name_the_line_of_their_call() {
+    let symbols = open("parts.elf");
+    let calls = function(&symbols, "divided").copies;
+    assert!(calls.iter().all(|copy| copy.line == Some(80)), "{calls:?}");
+}
+
+#[test]
+fn scopes_and_template_arguments_may_be_left_out() {
+    let symbols = open("router.elf");
+    let whole = "BufferIndex<15>::increment";
+    assert_eq!(function(&symbols, whole).name, whole);
+    let names = |name: &str| {
+        let found = symbols.functions(name).unwrap();
+        found.into_iter().map(|function| function.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names("increment").len(), 3);
+    assert_eq!(names("close_connection").len(), 2);
+    assert_eq!(
+        names("close_connection<SenderChannel<1> >"),
+        ["close_connection<SenderChannel<1> >"]
+    );
+    assert_eq!(names("(anonymous namespace)::run_all_channels"), names("run_all_channels"));
+    assert_eq!(
+        symbols.functions("thrown_away"),
+        Err(Error::NoFunction { name: "thrown_away".into() })
+    );
+}
+
+/// Every function that is listed can be asked for, and is where the symbol table has it.
+#[test]
+fn every_listed_function_is_found() {
+    for file in
+        ["parts.elf", "parts-lto.elf", "router.elf", "frames.elf", "frames-dwarf4.elf", "many.elf"]
+    {
+        let symbols = open(file);
+        let names = symbols.function_names();
+        assert!(!names.is_empty(), "{file}");
+        for name in names.iter().take(200) {
+            let found = symbols.functions(name).unwrap();
+            let exact = found.iter().find(|f| f.name == *name);
+            assert!(exact.is_some(), "{file}: {name}: {found:?}");
+            let function = exact.unwrap();
+            assert!(!function.parts.is_empty() || !function.copies.is_empty(), "{file}: {name}");
+            for part in &function.parts {
+                let symbol = symbols.symbol_at(part.begin).map(|symbol| symbol.address);
+                assert_eq!(symbol, Some(part.begin), "{file}: {name}");
+            }
+        }
+        assert_eq!(symbols.problems(), [], "{file}");
+    }
+}
+
+/// Each run of a line's code starts at an address whose innermost frame is in that file.
+#[test]
+fn lines_lead_to_their_code_and_back() {
+    let symbols = open("parts.elf");
+    let lines = symbols.lines_with_code("parts.cpp");
+    assert!(lines.contains(&53) && !lines.contains(&1), "{lines:?}");
+    let mut back = 0;
+    for &line in &lines {
+        for code in symbols.code_of_line("cases/parts.cpp", line).unwrap() {
+            let frames = symbols.frames_at(code.begin);
+            back += usize::from(
+                code.end > code.begin && frames.first().and_then(|f| f.line) == Some(line),
+            );
+        }
+    }
+    assert!(back > lines.len() / 2, "{back} of {}", lines.len());
+    assert_eq!(symbols.code_of_line("parts.cpp", 1), Ok(Vec::new()));
+    assert_eq!(
+        symbols.code_of_line("arts.cpp", 53),
+        Err(Error::NoFile { name: "arts.cpp".into() })
+    );
+    assert_eq!(symbols.source_files(), ["/meshscope/firmware/cases/parts.cpp"]);
+}
+
+#[test]
+fn wrong_names_are_answered_with_near_ones() {
+    let symbols = open("types.elf");
+    let near = |error: Error| symbols.suggestions(&error);
+    assert_eq!(near(Error::NoType { name: "mailbox_t".into() }), ["mailboxes_t"]);
+    assert_eq!(near(Error::NoVariable { name: "big_pointr".into() }), ["big_pointer"]);
+    assert_eq!(near(Error::NoFunction { name: "strat".into() }), ["start"]);
+    let member = Error::NoMember { in_type: "big_t".into(), member: "ponits".into() };
+    assert_eq!(near(member), ["points"]);
+    assert!(near(Error::NoType { name: "zzzzzz".into() }).is_empty());
+}
