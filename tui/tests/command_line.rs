@@ -143,6 +143,96 @@ fn symbols_type_keeps_its_promise() {
     assert!(member.get("bit_size").is_none(), "only bit-fields carry bits");
 }
 
+/// An image of the small cases that only the tests of `symbols` have.
+fn case(name: &str) -> String {
+    image(&format!("../cases/images/{name}"))
+}
+
+#[test]
+fn symbols_type_tells_holes_bases_and_arguments() {
+    let classes = case("classes.elf");
+    let of = |name: &str| answers(&["symbols", "type", name, "--elf", &classes, "--json"]);
+    let channel = of("channel_t<header_t, 8, (direction_t)1, false>");
+    assert_eq!(channel["kind"], "class");
+    let hole =
+        json!({"offset": 34, "size": 2, "bit_offset": 272, "bit_size": 16, "padding": false});
+    assert_eq!(channel["holes"][0], hole);
+    let base =
+        json!({"name": "tag_t", "offset": 0, "size": 1, "access": "private", "virtual": false});
+    assert_eq!(channel["bases"][1], base);
+    let argument = json!({"name": "DIRECTION", "type": "direction_t",
+        "value": {"name": "west", "value": 1}});
+    assert_eq!(channel["template_arguments"][2], argument);
+    let virtual_base = &of("one_t")["bases"][0];
+    assert_eq!((&virtual_base["offset"], &virtual_base["virtual"]), (&Value::Null, &json!(true)));
+    let direction = of("direction_t");
+    assert_eq!((&direction["kind"], &direction["size"]), (&json!("enum"), &json!(1)));
+    assert_eq!(direction["enumerators"][3], json!({"name": "south", "value": 3}));
+    assert_eq!(of("uint16_t")["stands_for"], "short unsigned int");
+}
+
+#[test]
+fn symbols_value_keeps_its_promise() {
+    let (app, places) = (image("erisc_app.elf"), case("places.elf"));
+    let of = |text: &str, elf: &str| answers(&["symbols", "value", text, "--elf", elf, "--json"]);
+    let known = of("RUN_MSG_GO", &app);
+    assert_eq!((&known["value"], &known["source"]), (&json!(128), &json!("constant")));
+    let unknown = of("mailboxes->launch[1]", &app);
+    assert_eq!((&unknown["value"], &unknown["source"]), (&Value::Null, &Value::Null));
+    assert!(unknown["address"].is_u64());
+    let private = of("private_pair", &places);
+    assert_eq!(private["value"], json!({"low": 1, "high": 2}));
+    assert_eq!((&private["source"], &private["section"]), (&json!("initial"), &json!(".ldm")));
+    assert!(private["private"].as_str().unwrap().contains("NoC"));
+    assert_eq!(of("shared_word", &places)["private"], Value::Null);
+    let moving = of("in_several_places::moving", &places);
+    assert_eq!(moving["ranges"][0]["storage"], "in register a0");
+    let now =
+        answers(&["symbols", "value", "moving", "--elf", &places, "--pc", "0x90a8", "--json"]);
+    assert_eq!((&now["storage"], &now["value"]), (&json!("in register a0"), &Value::Null));
+
+    let refused = |text: &str, words: &[&str]| {
+        refuses(&["symbols", "value", text, "--elf", &app], 2, words);
+    };
+    refused("mailboxes->lunch", &["`mailboxes->lunch`", "did you mean launch?"]);
+    refused("mailboxes->", &["`mailboxes->`", "name of a member"]);
+    refused("RUN_MSG_G", &["`RUN_MSG_G`", "RUN_MSG_GO"]);
+    refused("mailboxes->launch[mailboxes->launch_msg_rd_ptr]", &["launch_msg_rd_ptr", "target"]);
+    refuses(&["symbols", "value", "x", "--elf", &app, "--pc", "here"], 2, &["'here'"]);
+}
+
+#[test]
+fn symbols_line_function_and_list_keep_their_promises() {
+    let parts = case("parts.elf");
+    let of = |arguments: &[&str]| {
+        answers(&[&["symbols"], arguments, &["--elf", &parts, "--json"]].concat())
+    };
+    let line = of(&["line", "parts.cpp:53"]);
+    assert_eq!((&line["file"], &line["line"]), (&json!("parts.cpp"), &json!(53)));
+    let code = &line["code"][0];
+    assert!(
+        code["begin"].as_u64() < code["end"].as_u64() && code["frames"][0]["line"] == 53,
+        "{code}"
+    );
+    let function = &of(&["function", "divided"])["functions"][0];
+    assert_eq!(function["linkage_name"], "_Z7dividedj");
+    assert_eq!(function["parts"][0]["symbol"], "_Z7dividedj.part.0");
+    assert_eq!(function["inlined"][0]["into"], "start");
+    assert_eq!(of(&["list", "functions", "s*"])["names"], json!(["scan", "second", "start"]));
+    assert_eq!(of(&["list", "files"])["kind"], "files");
+
+    let refused = |arguments: &[&str], words: &[&str]| {
+        refuses(&[&["symbols"], arguments, &["--elf", &parts]].concat(), 2, words);
+    };
+    refused(&["function", "devided"], &["`devided`", "did you mean divided?"]);
+    refused(&["line", "part.cpp:53"], &["`part.cpp`", "parts.cpp?"]);
+    refused(&["line", "parts.cpp"], &["<file>:<line>"]);
+    refused(&["list", "nothing"], &["'nothing'", "types"]);
+    let none = meshscope(&["symbols", "line", "parts.cpp:1", "--elf", &parts]);
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert!(none.status.success() && said.contains("line 1 of parts.cpp has no code"), "{said}");
+}
+
 #[test]
 fn symbols_addr_keeps_its_promise() {
     let app = image("erisc_app.elf");
