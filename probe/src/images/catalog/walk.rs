@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// How far a walk goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +31,14 @@ pub(super) struct Folder {
     /// It is the directory that was named, not one below it.
     pub(super) is_root: bool,
     /// Names of the folders beside it.
-    pub(super) beside: Vec<String>,
+    pub(super) beside: Rc<Vec<String>>,
 }
 
 /// A folder that is still to be looked into.
 struct Ahead {
     path: PathBuf,
     depth: usize,
-    beside: std::rc::Rc<Vec<String>>,
+    beside: Rc<Vec<String>>,
 }
 
 /// A walk under way.
@@ -59,7 +60,7 @@ impl Walk {
         };
         let path = fs::canonicalize(root).map_err(error)?;
         fs::read_dir(&path).map_err(error)?;
-        let first = Ahead { path: path.clone(), depth: 0, beside: Vec::new().into() };
+        let first = Ahead { path: path.clone(), depth: 0, beside: Rc::default() };
         Ok(Self {
             ahead: vec![first],
             visited: HashSet::new(),
@@ -111,7 +112,7 @@ impl Walk {
             path: ahead.path.clone(),
             files,
             is_root: ahead.path == self.root,
-            beside: ahead.beside.to_vec(),
+            beside: Rc::clone(&ahead.beside),
         }))
     }
 
@@ -125,11 +126,11 @@ impl Walk {
             self.problems.push(format!("{path}: more than {depth} folders deep; not looked into"));
             return;
         }
-        let beside = std::rc::Rc::new(folders);
+        let beside = Rc::new(folders);
         // The last one in is the first one out.
         for name in beside.iter().rev() {
             let path = ahead.path.join(name);
-            self.ahead.push(Ahead { path, depth: ahead.depth + 1, beside: beside.clone() });
+            self.ahead.push(Ahead { path, depth: ahead.depth + 1, beside: Rc::clone(&beside) });
         }
     }
 
