@@ -13,8 +13,9 @@ use crate::problem::Problem;
 type Header = FileHeader32<LittleEndian>;
 const LE: LittleEndian = LittleEndian;
 
-/// A decompressed section may not be larger than this: a few bytes can claim gigabytes.
-const MAX_DECOMPRESSED: u64 = 256 << 20;
+/// All sections of a file together may not be larger than this when decompressed: a few bytes can claim
+/// gigabytes, and with Zstandard even have them.
+pub(crate) const MAX_DECOMPRESSED: u64 = 128 << 20;
 
 /// Zlib cannot shrink by more than about 1032 times, so a larger claim is a lie.
 const MAX_RATIO: u64 = 1100;
@@ -93,15 +94,24 @@ impl Image {
 
 impl SectionInfo {
     /// The section's bytes, decompressed where needed; the error is a reason for a `Problem`.
-    pub(crate) fn bytes<'a>(&self, data: &'a [u8]) -> Result<Cow<'a, [u8]>, String> {
+    /// `left` is what may still be decompressed.
+    pub(crate) fn bytes<'a>(
+        &self,
+        data: &'a [u8],
+        left: &mut u64,
+    ) -> Result<Cow<'a, [u8]>, String> {
         let raw = data.get(self.file.clone()).unwrap_or_default();
         let Some(compressed) = self.compressed else { return Ok(Cow::Borrowed(raw)) };
         let packed = raw.get(compressed.header..).unwrap_or_default();
         let claimed = compressed.size;
         let zstd = compressed.format == elf::ELFCOMPRESS_ZSTD;
-        if claimed > MAX_DECOMPRESSED || (!zstd && claimed / MAX_RATIO > packed.len() as u64) {
+        let rest = left
+            .checked_sub(claimed)
+            .filter(|_| zstd || claimed / MAX_RATIO <= packed.len() as u64);
+        let Some(rest) = rest else {
             return Err(format!("claims to decompress to {claimed} bytes"));
-        }
+        };
+        *left = rest;
         let format = match compressed.format {
             elf::ELFCOMPRESS_ZLIB => object::CompressionFormat::Zlib,
             elf::ELFCOMPRESS_ZSTD => object::CompressionFormat::Zstandard,

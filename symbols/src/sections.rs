@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gimli::{DwarfFileType, EndianSlice, LittleEndian, SectionId};
 
-use crate::image::{Image, SectionInfo};
+use crate::image::{Image, MAX_DECOMPRESSED, SectionInfo};
 use crate::problem::Problem;
 
 /// How all DWARF is read here: little-endian slices of the file.
@@ -46,18 +46,21 @@ pub(crate) struct DebugSections {
 impl DebugSections {
     /// Finds the sections; one that cannot be had is empty, and a problem.
     pub(crate) fn load(data: &[u8], image: &Image, problems: &mut Vec<Problem>) -> DebugSections {
+        let mut left = MAX_DECOMPRESSED;
         let find = |id: SectionId| image.section(id.name());
-        DebugSections { parts: USED.map(|id| part(data, find(id), problems)) }
+        DebugSections { parts: USED.map(|id| part(data, find(id), &mut left, problems)) }
     }
 
     /// Finds the sections of a `.dwo` or `.dwp` file. What a compiler put into groups, as it does with
     /// type units, are several sections of one name, which are read as one.
     pub(crate) fn split(data: &[u8], image: &Image, problems: &mut Vec<Problem>) -> DebugSections {
+        let mut left = MAX_DECOMPRESSED;
         let parts = USED.map(|id| {
             let Some(name) = id.dwo_name() else { return Part::default() };
             let mut same = image.sections.iter().filter(|section| section.name == name);
-            let first = part(data, same.next(), problems);
-            let rest: Vec<Part> = same.map(|next| part(data, Some(next), problems)).collect();
+            let mut next = || same.next().map(|next| part(data, Some(next), &mut left, problems));
+            let first = next().unwrap_or_default();
+            let rest: Vec<Part> = std::iter::from_fn(next).collect();
             if rest.is_empty() { first } else { joined(data, &first, &rest) }
         });
         DebugSections { parts }
@@ -117,9 +120,14 @@ impl Part {
     }
 }
 
-fn part(data: &[u8], section: Option<&SectionInfo>, problems: &mut Vec<Problem>) -> Part {
+fn part(
+    data: &[u8],
+    section: Option<&SectionInfo>,
+    left: &mut u64,
+    problems: &mut Vec<Problem>,
+) -> Part {
     let Some(section) = section else { return Part::default() };
-    match section.bytes(data) {
+    match section.bytes(data, left) {
         Ok(Cow::Borrowed(_)) => Part { own: None, range: section.file.clone() },
         Ok(Cow::Owned(bytes)) => Part { range: 0..bytes.len(), own: Some(bytes.into()) },
         Err(reason) => {
@@ -131,11 +139,11 @@ fn part(data: &[u8], section: Option<&SectionInfo>, problems: &mut Vec<Problem>)
 
 fn joined(data: &[u8], first: &Part, rest: &[Part]) -> Part {
     /// Sections of a hostile file may all be the whole file.
-    const MAX_JOINED: usize = 256 << 20;
+    const MAX_JOINED: usize = 64 << 20;
     let mut bytes = first.bytes(data).to_vec();
     for part in rest {
         let next = part.bytes(data);
-        if bytes.len() + next.len() > MAX_JOINED.min(data.len()) {
+        if bytes.len() + next.len() > MAX_JOINED {
             break;
         }
         bytes.extend_from_slice(next);

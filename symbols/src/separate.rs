@@ -96,7 +96,8 @@ fn open(
 
 /// The file name and checksum in `.gnu_debuglink`.
 fn link(data: &[u8], image: &Image) -> Option<(String, u32)> {
-    let section = image.section(".gnu_debuglink")?.bytes(data).ok()?;
+    let section = image.section(".gnu_debuglink")?;
+    let section = data.get(section.file.clone())?;
     let end = section.iter().position(|&byte| byte == 0)?;
     let name = std::str::from_utf8(section.get(..end)?).ok()?;
     let at = (end + 1).next_multiple_of(4);
