@@ -254,3 +254,44 @@ impl fmt::Debug for Outline {
         write!(f, "Outline({root}, {} nodes)", self.nodes().len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    fn outline(name: &str) -> Outline {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/cases/images/types.elf");
+        let (symbols, _) = Symbols::load(std::fs::read(file).unwrap(), file).unwrap();
+        Outline::new("it", 0x100, &symbols.type_named(name).unwrap())
+    }
+
+    #[test]
+    fn bit_fields_have_the_bytes_that_hold_them_and_the_sign_of_their_type() {
+        let packed = outline("packed_t");
+        // low 0x1F, middle -1, straddles 0x1001; last 5, set.
+        let word: u32 = 0x1F | 0x7F << 5 | 0x1001 << 12;
+        let bytes = [word.to_le_bytes(), u32::from(5u8 | 1 << 3).to_le_bytes()].concat();
+        let value = |node: &Node| {
+            let start = (node.addr - 0x100) as usize;
+            node.value(&bytes[start..start + node.size as usize]).to_string()
+        };
+        let found: Vec<_> = packed.nodes()[1..].iter().map(|n| (n.name(), value(n))).collect();
+        let expected =
+            [("low", "31"), ("middle", "-1"), ("straddles", "4097"), ("last", "5"), ("set", "1")];
+        assert_eq!(found, expected.map(|(name, value)| (name, value.to_owned())));
+    }
+
+    #[test]
+    fn elements_stand_in_their_array_and_spans_cover_everything() {
+        let mailboxes = outline("mailboxes_t");
+        let nodes = mailboxes.nodes();
+        let at = |path: &str| nodes.iter().find(|node| node.path == path).unwrap();
+        assert_eq!((at("it.launch[3]").addr, at("it.launch[3].enables").addr), (0x11C, 0x120));
+        assert_eq!((at("it.launch[3]").name(), at("it.launch[3].ids").size), ("launch[3]", 4));
+        assert_eq!(nodes[0].end, nodes.len());
+        assert_eq!(mailboxes.spans(), [(0x100, 68)]);
+        let over: Vec<_> = mailboxes.leaves(0x11E, 0x121).map(|(_, node)| &*node.path).collect();
+        assert_eq!(over, ["it.launch[3].ids", "it.launch[3].enables"]);
+    }
+}
