@@ -116,6 +116,37 @@ fn a_kernel_that_was_moved_is_found_where_the_launch_message_says() {
 }
 
 #[test]
+fn a_text_that_is_loaded_otherwise_than_linked_is_compared_by_its_copy() {
+    let folder = Folder::new("placed");
+    let mut target = moved(&folder);
+    launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 1, 0);
+    let elf = "kernels/worker/9/brisc/brisc.elf";
+    // What was linked has another text than what is loaded, and the same names.
+    let mut linked = folder::image("tensix_worker").to_vec();
+    let (symbols, _) = Symbols::load(linked.clone(), "worker").unwrap();
+    let text = symbols.segments().into_iter().find(|s| s.executable).unwrap().bytes.to_vec();
+    let at = linked.windows(text.len()).position(|bytes| bytes == text).unwrap();
+    linked[at] ^= 0xFF;
+    folder.put(elf, &linked);
+    let brisc = CoreKind::Brisc;
+    let mut session = session(target, &folder);
+    let state = look(&mut session, TENSIX, true);
+    let core = of(&state, TENSIX, brisc);
+    assert_eq!(kernel(core), None);
+    let said = core.findings[0].to_string();
+    assert!(said.contains("matches the kernel 5 loaded at 0x30400"), "{said}");
+    folder.image(&format!("{elf}.xip.elf"), "tensix_worker");
+    session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
+    let state = look(&mut session, TENSIX, true);
+    let image = kernel(of(&state, TENSIX, brisc)).unwrap();
+    assert_eq!(
+        (image.evidence, &image.comparison.check),
+        (ImageEvidence::Proved, &TextCheck::Equal)
+    );
+    assert!(image.path.as_ref().unwrap().ends_with(elf));
+}
+
+#[test]
 fn a_kernel_that_has_ended_is_in_the_entry_before() {
     let folder = Folder::new("ended");
     let (mut target, mailbox) = (moved(&folder), mailbox("tensix_brisc"));

@@ -1,6 +1,7 @@
 //! The images of directories: searched for what runs, opened when they are needed.
 
 mod firmware;
+mod job;
 mod kernels;
 mod launched;
 mod texts;

@@ -1,27 +1,18 @@
 //! Which kernels run: launch messages and logs say, texts prove.
 
+use super::job::{Job, bias};
 use super::launched::{self, Launched};
 use super::texts::{Prints, text_of};
 use super::{Library, compare, fits, known_as, plan};
 use crate::images::catalog::Entry;
 use crate::images::known::Known;
-use crate::images::text::{bytes_of, in_l1};
+use crate::images::text::bytes_of;
 use crate::images::{ImageFinding, ImageMap};
 use crate::snapshot::Snapshot;
 use crate::state::{ImageEvidence, ImageRole};
 use crate::target::Target;
-use crate::wormhole::tile_kind;
-use layouts::{CoreId, CoreKind, NocAddr, Space, TileKind, wormhole};
+use layouts::{CoreId, CoreKind, NocAddr};
 use std::path::{Path, PathBuf};
-
-/// A kernel that is looked for.
-struct Job {
-    core: CoreId,
-    launched: Launched,
-    /// Images that a log or a look at another core names, with what is known of each here.
-    candidates: Vec<(usize, Known)>,
-    findings: Vec<ImageFinding>,
-}
 
 impl Library {
     pub(super) fn find_kernels(
@@ -249,45 +240,6 @@ impl Library {
         }
         self.kernels.entry(core).or_default()
     }
-}
-
-impl Job {
-    fn add(&mut self, images: &ImageMap, index: Option<usize>, said: ImageEvidence) {
-        let Some((index, image)) = index.and_then(|index| Some((index, images.get(index)?))) else {
-            return;
-        };
-        let bias = bias(self.core, &self.launched, image);
-        self.candidates.push((index, known_as(said, bias, image.samples())));
-    }
-
-    /// The windows of all candidates.
-    fn places(&self, images: &ImageMap) -> Vec<(NocAddr, u32)> {
-        let windows = self.candidates.iter().filter(|(index, _)| images.get(*index).is_some());
-        let windows = windows.flat_map(|(_, known)| known.windows.iter().map(|w| (known.bias, *w)));
-        windows.filter_map(|(bias, w)| Some((in_l1(self.core, w.addr, bias)?, w.len))).collect()
-    }
-
-    /// Where a text of at most that many bytes stands, within L1; none in instruction RAM.
-    fn text_place(&self, longest: u32) -> Option<(NocAddr, u32)> {
-        if self.core.core == CoreKind::Ncrisc || longest == 0 {
-            return None;
-        }
-        let eth = tile_kind(self.core.tile) == TileKind::Eth;
-        let end = if eth { wormhole().eth.l1_bytes } else { wormhole().tensix.l1_bytes };
-        let left = end.saturating_sub(self.launched.at.into());
-        let addr = in_l1(self.core, self.launched.at, 0)?;
-        let len = left.min(longest.into()) as u32;
-        (len > 0).then_some((addr, len))
-    }
-}
-
-/// What is added to linked addresses: a text in instruction RAM runs where it is linked.
-fn bias(core: CoreId, launched: &Launched, image: &crate::images::Image) -> u32 {
-    let Some((linked, _)) = image.text().first().copied() else { return 0 };
-    let space = Space::Tile(tile_kind(core.tile));
-    let range = wormhole().ranges.at(space, linked.into());
-    let moved = range.is_none_or(|range| range.name != "iram") && launched.target != "erisc";
-    if moved { launched.at.wrapping_sub(linked) } else { 0 }
 }
 
 /// Reads places; nothing is asked of the target for none.
