@@ -1,7 +1,9 @@
 //! Names for bytes: types, variables, lines and inlined frames out of a RISC-V ELF and its DWARF.
 //!
 //! `Symbols` is one loaded file. A `Type` says how bytes are laid out, a `Field` is a place in them
-//! resolved once, a `Value` is what they mean, and a `Location` is where code comes from.
+//! resolved once, a `Value` is what they mean, and a `Location` is where code comes from. An
+//! `Expression` leads from names to values; `Symbols::functions` and `Symbols::code_of_line` lead from
+//! names and source lines to code.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), symbols::Error> {

@@ -95,6 +95,8 @@ fn paths_lead_to_members() {
         ("outer::inner::thing_t.b", "4 4 uint32_t"),
         ("inner::thing_t.b", "4 4 uint32_t"),
         ("struct point_t.y", "4 4 int32_t"),
+        ("(anonymous namespace)::secret_t.word", "0 4 uint32_t"),
+        ("secret_t.word", "0 4 uint32_t"),
         ("mailboxes_t.launch[7].enables", "64 4 uint32_t"),
         ("big_t.grid[2]", "index 2 is outside `uint32_t [2][3]` of length 2"),
         ("big_t.nothing", "`big_t` has no member `nothing`"),
