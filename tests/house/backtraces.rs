@@ -14,8 +14,9 @@ use probe::images::ImageMap;
 use probe::scene::Scene;
 use probe::target::Target;
 use rig::Handle;
-use symbols::{Module, Symbols};
-use tracer::Tracer;
+use std::path::Path;
+use symbols::{Module, Registers, Symbols};
+use tracer::{Kept, Tracer};
 
 /// A compute tile that is not fused off.
 const WORKER: (u8, u8) = (1, 2);
@@ -69,4 +70,24 @@ fn every_frame_of_our_firmware_is_right() {
         let (pcs, files) = if tracer.modules.len() == 3 { (1500, 3) } else { (25, 1) };
         assert!(tally.pcs.len() > pcs && tally.files.contains_key(&files), "{name}");
     }
+    keep(&handle.0.lock().unwrap().tracers[0].tally.kept);
+}
+
+/// Compares with the stack that the tests of `symbols` ask gdb about.
+fn keep(kept: &Kept) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../symbols/tests/data/stacks");
+    let (text, ram) = (folder.join("ring_ping.txt"), folder.join("ring_ping.ram"));
+    let value = |n| Some(format!("{}={:#x}\n", Registers::name(n)?, kept.registers.get(n)?));
+    let mut registers = format!("pc={:#x}\n", kept.registers.pc.unwrap());
+    registers.extend((1..32).filter_map(value));
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&text, &registers).unwrap();
+        std::fs::write(&ram, &kept.ram).unwrap();
+    }
+    let same = std::fs::read_to_string(text).unwrap() == registers
+        && std::fs::read(ram).unwrap() == kept.ram;
+    assert!(
+        same,
+        "BLESS=1 takes the stack anew; then symbols/tests/data/stacks/ask asks gdb about it"
+    );
 }

@@ -1,6 +1,7 @@
 //! The true stack of a hart, kept from its reset on by looking at every instruction that it executes; and what backtraces
 //! say of it.
 
+use emulator::hart::LOCAL_RAM;
 use emulator::{HartView, Mesh};
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,6 +20,14 @@ struct Call {
     /// Of the caller at the call.
     sp: u32,
     saved: [u32; SAVED.len()],
+}
+
+/// A core that stands still: what a backtrace needs, for other judges.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    frames: usize,
+    pub(super) registers: Registers,
+    pub(super) ram: Vec<u8>,
 }
 
 /// What backtraces said of one hart.
@@ -46,6 +55,8 @@ pub(super) struct Tally {
     pub(super) files: BTreeMap<usize, u64>,
     /// The deepest stack.
     pub(super) deepest: usize,
+    /// The first of the deepest stacks.
+    pub(super) kept: Kept,
     /// Pcs at which a backtrace was taken.
     pub(super) pcs: HashSet<u32>,
 }
@@ -161,6 +172,15 @@ impl Tracer {
             hart.read(address as u32, out).ok_or("neither L1 nor private RAM")
         });
         let tally = &mut self.tally;
+        if found.frames.len() > tally.kept.frames {
+            let mut ram = vec![0; 4096];
+            if hart.read(LOCAL_RAM, &mut ram).is_none() {
+                // Of the TRISCs, half as much.
+                ram.truncate(2048);
+                hart.read(LOCAL_RAM, &mut ram).unwrap();
+            }
+            tally.kept = Kept { frames: found.frames.len(), registers: registers(hart), ram };
+        }
         tally.compared += 1;
         tally.pcs.insert(pc);
         tally.frames += found.frames.len() as u64;

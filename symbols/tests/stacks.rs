@@ -1,0 +1,67 @@
+//! Stacks of emulated cores, and what gdb says of the same registers and memory.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::path::{Path, PathBuf};
+
+use symbols::{Module, Registers, StackFrame, Symbols, backtrace};
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/stacks").join(name)
+}
+
+fn image(name: &str) -> Module {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/images").join(name);
+    Module::new(Symbols::open(path).unwrap().0)
+}
+
+fn number(text: &str) -> u32 {
+    u32::from_str_radix(text.strip_prefix("0x").unwrap(), 16).unwrap()
+}
+
+fn registers(name: &str) -> Registers {
+    let mut registers = Registers::default();
+    for line in std::fs::read_to_string(data(name)).unwrap().lines() {
+        let (name, value) = line.split_once('=').unwrap();
+        match Registers::number(name) {
+            Some(number_of) => registers.set(number_of, Some(number(value))),
+            None => registers.pc = Some(number(value)),
+        }
+    }
+    registers
+}
+
+/// A frame as the file with gdb's answers has it, one line for each function.
+fn lines(frame: &StackFrame) -> Vec<String> {
+    let sp = frame.registers.get(2).unwrap();
+    let line = |location: &symbols::Location| {
+        let name = location.function.as_deref().and_then(|name| name.split('<').next()).unwrap();
+        let file = location.file.as_deref().and_then(|file| file.rsplit('/').next()).unwrap();
+        let how = if location.inlined { "inlined" } else { "called" };
+        format!("{:#x} {name} {file}:{} {how} sp={sp:#x}", frame.pc, location.line.unwrap())
+    };
+    frame.locations.iter().map(line).collect()
+}
+
+#[test]
+fn gdb_sees_the_same_frames() {
+    const RAM: u64 = 0xFFB0_0000;
+    let modules = ["erisc_base.elf", "erisc_app.elf", "ring_ping.elf"].map(image);
+    let ram = std::fs::read(data("ring_ping.ram")).unwrap();
+    let found = backtrace(&modules, &registers("ring_ping.txt"), |address, out| {
+        let start = usize::try_from(address.checked_sub(RAM).ok_or(())?).map_err(|_| ())?;
+        out.copy_from_slice(ram.get(start..start + out.len()).ok_or(())?);
+        Ok::<_, ()>(())
+    });
+    let answers = std::fs::read_to_string(data("ring_ping.gdb.txt")).unwrap();
+    let mut answers: Vec<&str> = answers.lines().collect();
+    let ours: Vec<String> = found.frames.iter().flat_map(lines).collect();
+    // Base firmware gives an application a stack of its own, above its own one; there gdb stops, for fear of a damaged stack.
+    assert_eq!(answers.pop(), Some("previous frame inner to this frame (corrupt stack?)"));
+    assert_eq!(ours[..answers.len()], answers);
+    let names: Vec<_> =
+        found.frames.iter().map(|frame| frame.function().unwrap().as_ref()).collect();
+    assert!(names.ends_with(&["call_application", "firmware_main", "firmware_start"]), "{names:?}");
+    assert_eq!(found.end.name(), "outermost");
+    println!("{} of {} frames as gdb has them, which sees no more", answers.len(), ours.len());
+}
