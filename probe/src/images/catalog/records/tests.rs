@@ -11,17 +11,17 @@ fn yaml(text: &str) -> (Records, Vec<String>) {
 
 const TWO: &str = "\
 - kernel:
-watcher_kernel_id: 1
-name: cq_prefetch
-path: /c/kernels/cq_prefetch/77/
-source: a.cpp
-program_id: 0
+    watcher_kernel_id: 1
+    name: cq_prefetch
+    path: /c/kernels/cq_prefetch/77/
+    source: a.cpp
+    program_id: 0
 - kernel:
-watcher_kernel_id: 5
-name: reader
-path: /c/kernels/reader/12
-source: void kernel_main() { a: b: goto [x; }
-program_id: 1
+    watcher_kernel_id: 5
+    name: reader
+    path: /c/kernels/reader/12
+    source: void kernel_main() { a: b: goto [x; }
+    program_id: 1
 ";
 
 #[test]
