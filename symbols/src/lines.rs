@@ -153,6 +153,10 @@ fn fill<'a>(
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         };
+        // By quarters, where a vector would double: large tables are most of the heap.
+        if lines.rows.len() == lines.rows.capacity() {
+            lines.rows.reserve_exact(lines.rows.len() / 4 + 64);
+        }
         lines.rows.push(Row {
             address: u32::try_from(row.address()).unwrap_or(u32::MAX),
             file: u32::try_from(row.file_index()).unwrap_or(u32::MAX),
