@@ -178,6 +178,8 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
         [Constraint::Min(30), Constraint::Length(26)]
     };
     let widths = [Constraint::Length(1), name, Constraint::Length(9), value];
+    // Values are cut where they end, and should not run into the pane beside them.
+    let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
     frame.render_widget(Table::new(rows, widths), inner);
 }
 
