@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::functions::Functions;
 use crate::index::called;
 use crate::names::Name;
+use crate::spelled::spelled;
 use crate::spelling::qualified;
 use crate::symbols::Symbols;
 use crate::symtab::Symbol;
@@ -71,7 +72,8 @@ impl Symbols {
     /// arguments may be left out; a mangled name means itself.
     pub fn functions(&self, name: &str) -> Result<Vec<Function>, Error> {
         let (view, functions) = (self.inner.view(), self.inner.functions());
-        let wanted = Name::parse(name);
+        let spelled = spelled(name);
+        let wanted = Name::parse(&spelled);
         let mut found: Vec<Function> = Vec::new();
         for root in functions.roots() {
             let Some(own) = view.full_name(root) else { continue };

@@ -5,6 +5,7 @@ use crate::field::{Field, Place};
 use crate::index::Class;
 use crate::names::Name;
 use crate::path::{Step, Steps, split_root};
+use crate::spelled::spelled;
 use crate::storage::Storage;
 use crate::symbols::Symbols;
 use crate::symtab::{Symbol, SymbolKind};
@@ -34,7 +35,8 @@ impl Symbols {
     /// A variable by name, with or without scopes: what DWARF says, joined with the symbol table.
     /// One that only the symbol table knows has an address but no type.
     pub fn variable(&self, name: &str) -> Option<Variable> {
-        let parsed = Name::parse(name);
+        let spelled = spelled(name);
+        let parsed = Name::parse(&spelled);
         let described = self.inner.build(|builder| {
             let found = builder.index.find(builder.view, &parsed, Class::Variable);
             describe(builder, *found.first()?)
@@ -76,7 +78,8 @@ impl Symbols {
     /// A constant by name: an enumerator, a value held only in DWARF, or a `const` variable whose
     /// bytes are in the file.
     pub fn constant(&self, name: &str) -> Option<Constant> {
-        let parsed = Name::parse(name);
+        let spelled = spelled(name);
+        let parsed = Name::parse(&spelled);
         let variable = self.variable(name);
         let constant = variable.and_then(|variable| {
             let ty = variable.ty?;

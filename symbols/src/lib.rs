@@ -71,6 +71,7 @@ mod scan;
 mod sections;
 mod separate;
 mod source;
+mod spelled;
 mod spelling;
 mod split;
 mod storage;

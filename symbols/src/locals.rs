@@ -8,6 +8,7 @@ use crate::index::{ANONYMOUS, called};
 use crate::inner::Inner;
 use crate::names::Name;
 use crate::ranges::{BUDGET, Code};
+use crate::spelled::spelled;
 use crate::storage::{Placed, Storage, storage};
 use crate::symbols::Symbols;
 use crate::types::Type;
@@ -30,7 +31,8 @@ impl Symbols {
     /// `name`, which then is searched in the functions around it, inlined ones first. Its storage is
     /// `Moving`: one place for each range of code.
     pub fn local(&self, name: &str, pc: Option<u64>) -> Option<Variable> {
-        let parsed = Name::parse(name);
+        let spelled = spelled(name);
+        let parsed = Name::parse(&spelled);
         let found = Search { inner: &self.inner, name: &parsed, pc, budget: BUDGET }.all();
         let innermost = found.iter().map(|(depth, ..)| *depth).max()?;
         let (mut places, mut ty, mut first) = (Vec::new(), None, None);

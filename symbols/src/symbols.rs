@@ -16,6 +16,7 @@ use crate::mapping;
 use crate::names::Name;
 use crate::path::{Steps, split_root};
 use crate::problem::Problem;
+use crate::spelled::spelled;
 use crate::symtab::Symbol;
 use crate::types::{Kind, Target, Type};
 use crate::walk::walk;
@@ -103,7 +104,8 @@ impl Symbols {
     }
 
     fn find_type(&self, name: &str) -> Option<Type> {
-        let mut name = Name::parse(name);
+        let name = spelled(name);
+        let mut name = Name::parse(&name);
         self.inner.build(|builder| {
             let found = builder.index.find(builder.view, &name, Class::Type);
             if let Some(named) = found.first() {

@@ -208,3 +208,21 @@ fn handles_are_shared_between_threads() {
         assert!(thread.join().unwrap().unwrap().contains("total size"));
     }
 }
+
+#[test]
+fn types_are_found_as_people_spell_them() {
+    let symbols = open("types.elf");
+    for (written, want) in [
+        ("ring_t<unsigned short,4>", "ring_t<short unsigned int, 4>"),
+        ("unsigned short", "short unsigned int"),
+        ("struct ring_t<short unsigned int, 4>", "ring_t<short unsigned int, 4>"),
+    ] {
+        assert_eq!(
+            symbols.type_named(written).map(|ty| ty.name().to_owned()).as_deref(),
+            Some(want)
+        );
+    }
+    let router = open("router.elf");
+    let found = router.functions("run_sender_channel_step<SenderChannel<0>>").unwrap();
+    assert_eq!(found[0].name, "run_sender_channel_step<SenderChannel<0> >");
+}
