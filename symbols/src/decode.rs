@@ -1,19 +1,11 @@
 //! Decoding: a type and bytes, or a way to ask for bytes, give a value.
 
 use crate::field::{little_endian, read_bits, sign_extend};
+use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_VALUES};
 use crate::record::{Bits, Member};
 use crate::types::{Array, Encoding, Kind, Type};
 use crate::value::Value;
 use crate::walk::element;
-
-/// No L1 is larger than 1.5 MiB; a type larger than this is not decoded.
-const MAX_BYTES: u64 = 16 << 20;
-
-/// Values one decoding may make: unions and empty elements make more values than bytes.
-const MAX_VALUES: usize = 1 << 20;
-
-/// Records inside records deeper than this are not decoded.
-const MAX_DEPTH: usize = 96;
 
 impl Type {
     /// Decodes bytes that stand for one value of this type. What lies past their end is `Unread`.

@@ -112,6 +112,15 @@ pub enum Error {
         /// The type.
         in_type: String,
     },
+    /// More than is decoded at once.
+    TooLarge {
+        /// The type.
+        in_type: String,
+        /// The most bytes.
+        bytes: u64,
+        /// The most values; each part of a value is one.
+        values: u64,
+    },
     /// A number is needed, and the value is none.
     NotNumber {
         /// The type of the value.
@@ -198,6 +207,10 @@ impl fmt::Display for Error {
                 write!(f, "`{in_type}` does not say what it points to: cast it first")
             }
             Error::NoSize { in_type } => write!(f, "`{in_type}` has no size"),
+            Error::TooLarge { in_type, bytes, values } => write!(
+                f,
+                "`{in_type}` is too large to be shown at once: the limit is {bytes} bytes and {values} values"
+            ),
             Error::NotNumber { in_type } => write!(f, "`{in_type}` is no number"),
             Error::Negative { in_type, number } => {
                 write!(f, "index {number} is before the start of `{in_type}`")

@@ -91,13 +91,20 @@ impl Symbols {
         Resolver { symbols: self, expression, read: &mut read }.node(&expression.root)
     }
 
-    /// Like `resolve`, and then reads the value itself, in one access.
+    /// Like `resolve`, and then reads the value itself, in one access. A value too large to be decoded
+    /// at once is refused.
     pub fn evaluate<E>(
         &self,
         expression: &Expression,
         mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
     ) -> Result<Evaluated, EvalError<E>> {
         let found = self.resolve(expression, &mut read)?;
+        if found.bits.is_none() {
+            found.ty.check_size().map_err(|error| EvalError::Wrong {
+                part: expression.text().trim().to_owned(),
+                error,
+            })?;
+        }
         let value = found.value(&mut read).map_err(|(address, length, error)| {
             let part = expression.text().trim().to_owned();
             EvalError::Memory { part, address, length, error }

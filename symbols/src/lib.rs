@@ -48,6 +48,7 @@ mod index;
 mod initial;
 mod inner;
 mod layout;
+mod limits;
 mod line_code;
 mod lines;
 mod listing;

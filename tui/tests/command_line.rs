@@ -173,6 +173,21 @@ fn symbols_type_tells_holes_bases_and_arguments() {
 }
 
 #[test]
+fn members_that_others_hide_are_told_by_their_base() {
+    let classes = case("classes.elf");
+    let answer = answers(&["symbols", "value", "pack", "--elf", &classes, "--json"]);
+    let value = &answer["value"];
+    assert_eq!(value["first"], 0);
+    let base = &value["pack_t<unsigned int, header_t>"];
+    assert_eq!(base["first"], 0);
+    assert_eq!(base["pack_t<header_t>"]["first"]["pair"], json!({"b0": 0, "b1": 0}));
+    // Where nothing is hidden, members of bases stand among the others.
+    let both = answers(&["symbols", "value", "both", "--elf", &classes, "--json"]);
+    let keys: Vec<_> = both["value"].as_object().unwrap().keys().collect();
+    assert_eq!(keys.len(), 5, "{both}");
+}
+
+#[test]
 fn symbols_value_keeps_its_promise() {
     let (app, places) = (image("erisc_app.elf"), case("places.elf"));
     let of = |text: &str, elf: &str| answers(&["symbols", "value", text, "--elf", elf, "--json"]);

@@ -92,6 +92,52 @@ fn wrong_questions_are_one_line_and_exit_2() {
 }
 
 #[test]
+fn what_is_too_large_is_refused_with_the_limit() {
+    for size in ["1048576", "99999999999999", "1024][1024"] {
+        let output = print(OURS, &["0:1-2:brisc", &format!("uint8_t[{size}]@0"), "--json"]);
+        let said = said(&output);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{size}: {said}");
+        assert!(said.contains("too large") && said.contains("16777216 bytes"), "{size}: {said}");
+    }
+    let whole = answer(OURS, &["0:1-2:brisc", "uint8_t[1048575]@0"]);
+    assert_eq!(whole["value"].as_array().unwrap().len(), 1_048_575);
+}
+
+#[test]
+fn names_that_are_near_are_told() {
+    let output = print(OURS, &["0:e8", "ring_ping_stat"]);
+    assert!(said(&output).contains("did you mean ring_ping_state"), "{}", said(&output));
+    let output = print(OURS, &["0:e8", " "]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("the expression is empty"), "{}", said(&output));
+}
+
+#[test]
+fn dry_runs_refuse_what_the_verbs_refuse() {
+    for arguments in [
+        &["print", "0:e8", "nothing"][..],
+        &["print", "0:e8", "mailboxes", "--image", "nope"],
+        &["print", "9:e8", "mailboxes"],
+        &["print", "0:e8", "uint8_t[99999999999999]@0"],
+        &["images", "9"],
+        &["images", "0:5-5"],
+        &["cores", "0:e77"],
+        &["cores", "0:9-6:0x100"],
+    ] {
+        let run = |dry: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+            command.args(["--target", OURS]).args(arguments).args(dry).stdin(Stdio::null());
+            command.output().unwrap()
+        };
+        let (real, dry) = (run(&[]), run(&["--dry-run"]));
+        assert_eq!(dry.status.code(), Some(2), "{arguments:?}: {}", said(&dry));
+        assert_eq!(said(&dry), said(&real), "{arguments:?}");
+    }
+    let named = print(OURS, &["0:e8", "erisc_app::RUN_MSG_GO", "--dry-run"]);
+    assert_eq!(named.status.code(), Some(0), "{}", said(&named));
+}
+
+#[test]
 fn dry_runs_touch_nothing_and_recordings_say_what_they_lack() {
     let output = print(OURS, &["0:e8", "mailboxes->go_messages[0]", "--dry-run", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));

@@ -32,7 +32,8 @@ pub(crate) enum Question {
     /// "end","storage"}]}; "source" is constant, file or initial, null where the value is not known; "storage" says in
     /// words where it is, "private" why only its core can read it; "ranges" is of what moves.
     /// Values are numbers, truth values, strings for characters, {"name","value"} for enumerations, arrays, and
-    /// objects for structures, null where unknown.
+    /// objects for structures, null where unknown; members of bases stand among a structure's own, and a base with
+    /// members that others hide is also an object under its type's name.
     Value {
         /// An expression as in C++: counter, ns::limit, Channel<8>::SLOTS, mailboxes->launch[0], *p, &x,
         /// (launch_msg_t *)0x1234, go_msg_t@0x370.

@@ -45,7 +45,12 @@ impl<'a> Printed<'a> {
             }
         };
         let value = match &found.value {
-            Value::Known(value) => Some(Decoded(value)),
+            Value::Known(value) => Some(
+                found
+                    .ty
+                    .as_ref()
+                    .map_or_else(|| Decoded::of(value), |ty| Decoded::typed(value, ty)),
+            ),
             Value::Missing(why) => {
                 let (reason, detail) = why.told();
                 missing.insert("value", Why { reason, detail });
@@ -53,7 +58,8 @@ impl<'a> Printed<'a> {
             }
         };
         let (chip, tile) = (core.chip.0, [core.tile.x, core.tile.y]);
-        let (core, image, kind, size) = (core.core.name(), &*image.name, &*found.ty, found.size);
+        let (core, image, kind, size) =
+            (core.core.name(), &*image.name, found.type_name(), found.size);
         Self { chip, tile, core, image, expression, kind, addr, size, value, missing }
     }
 }

@@ -3,15 +3,69 @@
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 use std::collections::HashSet;
-use symbols::Value;
+use symbols::{Member, Type, Value};
 
 /// A value: numbers, truth values, strings for characters, `{"name","value"}` for enumerations, arrays, and objects
 /// for structures. What could not be had is null.
-pub(crate) struct Decoded<'a>(pub(crate) &'a Value);
+pub(crate) struct Decoded<'a> {
+    value: &'a Value,
+    /// The type, if it is known: it names the bases.
+    ty: Option<&'a Type>,
+    /// How many of an array's dimensions are behind.
+    within: usize,
+}
+
+impl<'a> Decoded<'a> {
+    /// A value that has no bases.
+    pub(crate) fn of(value: &'a Value) -> Self {
+        Self { value, ty: None, within: 0 }
+    }
+
+    /// A value of that type.
+    pub(crate) fn typed(value: &'a Value, ty: &'a Type) -> Self {
+        Self { value, ty: Some(ty), within: 0 }
+    }
+
+    /// An element of this array.
+    fn element(&self, value: &'a Value) -> Self {
+        let Some(array) = self.ty.and_then(Type::array) else { return Self::of(value) };
+        match self.within + 1 {
+            within if within < array.lengths.len() => Self { value, ty: self.ty, within },
+            _ => Self::typed(value, &array.element),
+        }
+    }
+
+    /// What is in a structure, each with its name, if it has one, and whether it is a base.
+    fn parts(&self) -> Vec<Part<'a>> {
+        let Value::Struct(values) = self.value else { return Vec::new() };
+        let types = self.ty.map_or(&[][..], Type::members);
+        let parts = values.iter().enumerate().map(|(at, (name, value))| {
+            let member: Option<&Member> = types.get(at);
+            let inner = member.map_or_else(|| Self::of(value), |m| Self::typed(value, &m.ty));
+            Part { name: name.as_deref(), base: member.is_some_and(|m| m.base), inner }
+        });
+        parts.collect()
+    }
+
+    /// The members by name: own ones first, then those of bases and of unnamed members, as C++ finds them.
+    fn members(&self) -> Vec<(&'a str, Decoded<'a>)> {
+        let (named, unnamed): (Vec<_>, Vec<_>) =
+            self.parts().into_iter().partition(|part| part.name.is_some());
+        let named = named.into_iter().filter_map(|part| Some((part.name?, part.inner)));
+        named.chain(unnamed.iter().flat_map(|part| part.inner.members())).collect()
+    }
+}
+
+/// A member or a base with its value.
+struct Part<'a> {
+    name: Option<&'a str>,
+    base: bool,
+    inner: Decoded<'a>,
+}
 
 impl Serialize for Decoded<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
+        match self.value {
             Value::Unsigned(value) | Value::Pointer(value) => to.serialize_u64(*value),
             Value::Signed(value) => to.serialize_i64(*value),
             Value::Float(value) => to.serialize_f64(*value),
@@ -25,17 +79,24 @@ impl Serialize for Decoded<'_> {
             }
             Value::Array(elements) => {
                 let mut array = to.serialize_seq(Some(elements.len()))?;
-                elements.iter().try_for_each(|value| array.serialize_element(&Decoded(value)))?;
+                elements
+                    .iter()
+                    .try_for_each(|value| array.serialize_element(&self.element(value)))?;
                 array.end()
             }
             Value::Struct(_) => {
                 let mut object = to.serialize_map(None)?;
                 let mut known = HashSet::new();
-                for (name, value) in members(self.0) {
+                for (name, value) in self.members() {
                     // A member hides that of the same name in a base.
                     if known.insert(name) {
-                        object.serialize_entry(name, &Decoded(value))?;
+                        object.serialize_entry(name, &value)?;
                     }
+                }
+                for (name, base) in hiding(&self.parts()) {
+                    // A member may even be called like the base.
+                    let other = format!("::{name}");
+                    object.serialize_entry(if known.insert(name) { name } else { &other }, base)?;
                 }
                 object.end()
             }
@@ -45,10 +106,15 @@ impl Serialize for Decoded<'_> {
     }
 }
 
-/// The members by name: own ones first, then those of bases and of unnamed members, as C++ finds them.
-fn members(of: &Value) -> Vec<(&str, &Value)> {
-    let Value::Struct(members) = of else { return Vec::new() };
-    let named = members.iter().filter_map(|(name, value)| Some((name.as_deref()?, value)));
-    let unnamed = members.iter().filter(|(name, _)| name.is_none());
-    named.chain(unnamed.flat_map(|(_, value)| self::members(value))).collect()
+/// The bases that have members which others hide, by their types' names.
+fn hiding<'p, 'a>(parts: &'p [Part<'a>]) -> Vec<(&'a str, &'p Decoded<'a>)> {
+    let mut known: HashSet<&str> = parts.iter().filter_map(|part| part.name).collect();
+    let mut hiding = Vec::new();
+    for part in parts.iter().filter(|part| part.name.is_none()) {
+        let hidden = part.inner.members().iter().filter(|(name, _)| !known.insert(name)).count();
+        if let (true, Some(ty)) = (hidden > 0 && part.base, part.inner.ty) {
+            hiding.push((ty.name(), &part.inner));
+        }
+    }
+    hiding
 }

@@ -3,19 +3,20 @@
 use super::{Style, cores, open, print, read, write};
 use crate::args::Verb;
 use crate::exit::{Failure, Outcome};
-use crate::locate;
+use crate::locate::{self, Place};
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::{shape, words};
+use layouts::wormhole;
 use probe::inspect::Interest;
 use probe::snapshot::Span;
-use probe::target::{Preview, Visit};
+use probe::target::{Mesh, Preview, Visit};
 
 pub(super) fn run(verb: &Verb, opening: &Opening, style: Style) -> Result<Outcome, Failure> {
-    let ask = question(verb)?;
+    let ask = question(verb, opening)?;
     let mut machine = open(opening)?;
     let discovery = machine.target().transactions();
-    let preview = ask(&mut machine);
+    let preview = ask(&mut machine)?;
     if let (Verb::Read { .. } | Verb::Write { .. }, Some(gap)) = (verb, preview.gaps.first()) {
         return Err(Failure::of_access(&gap.span.addr.to_string(), &gap.reason));
     }
@@ -31,26 +32,28 @@ pub(super) fn run(verb: &Verb, opening: &Opening, style: Style) -> Result<Outcom
     Ok(if preview.gaps.is_empty() { Outcome::Healthy } else { Outcome::Partial })
 }
 
-type Question = Box<dyn FnOnce(&mut Machine) -> Preview>;
+type Question = Box<dyn FnOnce(&mut Machine) -> Result<Preview, Failure>>;
 
 /// What is to be asked; a place that cannot be meant is told before a target is opened.
-fn question(verb: &Verb) -> Result<Question, Failure> {
-    let look = |interest: Interest| -> Question { Box::new(move |m| m.preview(&interest)) };
+fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
+    let look = |interest: Interest| -> Question { Box::new(move |m| Ok(m.preview(&interest))) };
     Ok(match verb {
         Verb::Mesh { .. } | Verb::Links => look(Interest { links: true, ..Interest::default() }),
         Verb::Cores { place, words } => {
             let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
             let details = *words;
             Box::new(move |machine| {
+                check(&machine.mesh(), place)?;
                 let interest = cores::interest(&machine.mesh(), place);
-                machine.preview(&Interest { details, ..interest })
+                Ok(machine.preview(&Interest { details, ..interest }))
             })
         }
         Verb::Images { place } => {
             let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
             Box::new(move |machine| {
+                check(&machine.mesh(), place)?;
                 let interest = cores::interest(&machine.mesh(), place);
-                machine.preview(&Interest { proofs: true, texts: true, ..interest })
+                Ok(machine.preview(&Interest { proofs: true, texts: true, ..interest }))
             })
         }
         Verb::Read { place, len } => {
@@ -58,13 +61,15 @@ fn question(verb: &Verb) -> Result<Question, Failure> {
         }
         Verb::Print { core, expression, image } => {
             let question = print::Question::of(core, expression, image.as_deref())?;
-            Box::new(move |machine| print::preview(machine, &question))
+            // Only a look tells which files of a directory run there.
+            let more = !opening.elfs.is_empty();
+            Box::new(move |machine| print::preview(machine, &question, more))
         }
         Verb::Write { place, values, bytes } => {
             let what = write::What { place, values, bytes: bytes.as_deref() };
             let write::Order { addr, bytes } = write::Order::of(&what)?;
             let span = Span { addr, len: bytes.len() as u32 };
-            Box::new(move |machine| machine.target().preview_write(span))
+            Box::new(move |machine| Ok(machine.target().preview_write(span)))
         }
         Verb::Symbols { .. } | Verb::Record { .. } | Verb::Serve { .. } | Verb::Study { .. } => {
             return Err(Failure::Usage(
@@ -72,6 +77,31 @@ fn question(verb: &Verb) -> Result<Question, Failure> {
             ));
         }
     })
+}
+
+/// A chip, tile or channel that is not there is refused in the words of the verbs themselves.
+fn check(mesh: &Mesh, place: Option<Place>) -> Result<(), Failure> {
+    let (chip, fault) = match place {
+        None => return Ok(()),
+        Some(Place::Address(_) | Place::Tile(_, _, Some(_))) => {
+            return Err(Failure::Usage(
+                "cores are not at addresses: give a chip, a tile or a channel".into(),
+            ));
+        }
+        Some(Place::Chip(chip)) => (chip, None),
+        Some(Place::Tile(chip, xy, None)) => {
+            let none = wormhole().tile_at(xy).is_none_or(|tile| tile.kind.cores().is_empty());
+            (chip, none.then(|| format!("tile {chip}:{xy} has no cores")))
+        }
+        Some(Place::Channel(chip, channel)) => {
+            let none = wormhole().eth_channel(channel).is_none();
+            (chip, none.then(|| format!("chip {chip} has no Ethernet channel {channel}")))
+        }
+    };
+    if !mesh.chips.iter().any(|known| known.id == chip) {
+        return Err(Failure::Usage(format!("there is no chip {chip} in this mesh")));
+    }
+    fault.map_or(Ok(()), |why| Err(Failure::Usage(why)))
 }
 
 fn table(preview: &Preview) -> String {

@@ -107,7 +107,7 @@ fn statics(record: &Record) -> Vec<Part<'_>> {
     let statics = record.statics.iter().map(|m| Part::Static {
         name: &m.name,
         kind: &m.type_name,
-        value: m.value.as_ref().map(Decoded),
+        value: m.value.as_ref().map(Decoded::of),
         access: m.access.as_str(),
     });
     statics.collect()
@@ -117,7 +117,7 @@ fn arguments(record: &Record) -> Vec<Part<'_>> {
     let arguments = record.arguments.iter().map(|argument| Part::Argument {
         name: argument.name.as_deref(),
         kind: &argument.type_name,
-        value: argument.value.as_ref().map(Decoded),
+        value: argument.value.as_ref().map(Decoded::of),
     });
     arguments.collect()
 }

@@ -88,7 +88,7 @@ impl<'a> Answer<'a> {
             expression,
             kind: self.found.ty.name(),
             size: self.found.ty.size(),
-            value: self.value.as_ref().map(Decoded),
+            value: self.value.as_ref().map(|value| Decoded::typed(value, &self.found.ty)),
             source: self.source,
             storage: self.found.storage.to_string(),
             address: match self.found.storage {

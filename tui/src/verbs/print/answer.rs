@@ -1,0 +1,143 @@
+//! Asks the images of a core, one after another, what an expression is worth there.
+
+use super::{Found, Unread, Value};
+use crate::exit::Failure;
+use layouts::{CoreAddr, CoreId, NocAddr, wormhole};
+use probe::images::{Image, Load, written_out};
+use probe::snapshot::{Plan, Span};
+use probe::target::Target;
+use std::collections::HashSet;
+use std::fmt;
+use symbols::{EvalError, Expression, Storage, Type};
+
+/// How many names that may have been meant are worth reading.
+const MAX_NEAR: usize = 3;
+
+/// What an image says.
+pub(super) struct Answer<'i> {
+    pub(super) load: Load<'i>,
+    pub(super) found: Found,
+}
+
+/// The answer of the first image that has one; one that says where the value is comes before one that does not.
+pub(super) fn answer<'i>(
+    target: &mut dyn Target,
+    core: CoreId,
+    on: &[Load<'i>],
+    expression: &Expression,
+) -> Result<Answer<'i>, Failure> {
+    let mut second = None;
+    let mut wrong = Wrong::default();
+    for &load in on {
+        let image = load.image;
+        let answer = |found| Answer { load, found };
+        let read = |addr: u64, bytes: &mut [u8]| read(target, core, moved(&load, addr), bytes);
+        let expression = asking(image, expression);
+        match image.symbols.evaluate(&expression, read) {
+            Ok(evaluated) => {
+                let found = Found::of(evaluated);
+                if matches!(found.value, Value::Known(_)) {
+                    return Ok(answer(found));
+                }
+                second.get_or_insert(answer(found));
+            }
+            Err(EvalError::Memory { address, length, error, .. }) => {
+                let resolved = image.symbols.resolve(&expression, |_, _: &mut [u8]| Err(()));
+                let ty = resolved.ok().map(|found| found.ty);
+                let size = ty.as_ref().map_or(Some(length), Type::size);
+                let (storage, value) = (Storage::Address(address), Value::Missing(error));
+                return Ok(answer(Found { ty, size, storage, value }));
+            }
+            Err(error) => wrong.note(image, &error),
+        }
+    }
+    let asked: Vec<_> = on.iter().map(|load| load.image).collect();
+    second.ok_or_else(|| wrong.failure(core, &asked))
+}
+
+/// The expression as this image is asked it.
+pub(super) fn asking(image: &Image, expression: &Expression) -> Expression {
+    let written_out = written_out(&image.symbols, expression.text());
+    let written_out = written_out.and_then(|text| Expression::parse(&text).ok());
+    written_out.unwrap_or_else(|| expression.clone())
+}
+
+/// What is wrong with an expression, in the words of the image that knows most of it.
+#[derive(Default)]
+pub(super) struct Wrong {
+    words: Option<String>,
+    /// Names that may have been meant, of all images that do not know the first name.
+    near: Vec<String>,
+    knows: bool,
+}
+
+impl Wrong {
+    /// Takes what an image says.
+    pub(super) fn note<E: fmt::Display>(&mut self, image: &Image, error: &EvalError<E>) {
+        let EvalError::Wrong { error: inner, .. } = error else { return };
+        // Who knows the first name says what is wrong with the rest.
+        let knows = !matches!(inner, symbols::Error::NoVariable { .. });
+        let near = image.symbols.suggestions(inner);
+        match (knows, self.knows) {
+            (_, true) => return,
+            (true, false) => self.near = near,
+            (false, false) => self.near.extend(near),
+        }
+        if self.words.is_none() || knows {
+            self.words = Some(format!("{}: {error}", image.name));
+        }
+        self.knows |= knows;
+    }
+
+    /// What to say of it after all these images were asked.
+    pub(super) fn failure(self, core: CoreId, asked: &[&Image]) -> Failure {
+        let Self { words, mut near, .. } = self;
+        let words = words.unwrap_or_default();
+        let mut seen = HashSet::new();
+        near.retain(|name| seen.insert(name.clone()));
+        near.truncate(MAX_NEAR);
+        let near = match near.as_slice() {
+            [] => String::new(),
+            names => format!("; did you mean {}?", names.join(", ")),
+        };
+        let asked = match asked {
+            [] | [_] => String::new(),
+            _ => {
+                let names: Vec<_> = asked.iter().map(|image| image.name.as_str()).collect();
+                format!(" (asked {})", names.join(", "))
+            }
+        };
+        Failure::Usage(format!("{core}: {words}{asked}{near}"))
+    }
+}
+
+/// Where something stands: what was linked into code goes where the code goes.
+fn moved(load: &Load<'_>, addr: u64) -> u64 {
+    let holds = |at: &symbols::Segment<'_>| {
+        at.executable && (at.address..at.address.saturating_add(at.memory_size)).contains(&addr)
+    };
+    match u32::try_from(addr) {
+        Ok(linked) if load.bias != 0 && load.image.symbols.segments().iter().any(holds) => {
+            linked.wrapping_add(load.bias).into()
+        }
+        _ => addr,
+    }
+}
+
+/// Memory as the core sees it, read from outside.
+fn read(target: &mut dyn Target, core: CoreId, addr: u64, bytes: &mut [u8]) -> Result<(), Unread> {
+    let span = span(core, addr, bytes.len() as u64)?;
+    let shot = target.read(&Plan { spans: vec![span] });
+    bytes.copy_from_slice(shot.bytes(span.addr, span.len).map_err(Unread::Access)?);
+    Ok(())
+}
+
+pub(super) fn span(core: CoreId, addr: u64, len: u64) -> Result<Span, Unread> {
+    let beyond = || Unread::Nowhere(format!("{addr:#x} is no address of a core"));
+    let at = u32::try_from(addr).map_err(|_| beyond())?;
+    let len = u32::try_from(len).map_err(|_| beyond())?;
+    let outside =
+        |why| Unread::Nowhere(format!("{addr:#x} cannot be read from outside the core: {why}"));
+    let addr: NocAddr = wormhole().core_to_noc(core, CoreAddr(at)).map_err(outside)?;
+    Ok(Span { addr, len })
+}

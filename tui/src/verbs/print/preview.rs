@@ -1,0 +1,55 @@
+//! What `print` would touch.
+
+use super::Question;
+use super::answer::{Wrong, asking, span};
+use crate::exit::Failure;
+use crate::machine::Machine;
+use layouts::CoreId;
+use probe::images::Image;
+use probe::snapshot::{Plan, Span};
+use probe::target::Preview;
+use symbols::EvalError;
+
+/// What printing would touch first; what `print` would refuse is refused here too, as far as it can be known
+/// without a look at what runs: nothing, if a look may bring `more` images.
+pub(in crate::verbs) fn preview(
+    machine: &mut Machine,
+    question: &Question,
+    more: bool,
+) -> Result<Preview, Failure> {
+    let core = question.core(&machine.mesh())?;
+    let session = machine.session();
+    let mut plans = session.plans_to_prove(core);
+    let (target, images) = session.parts();
+    let mut known: Vec<_> = images.believed(core).into_iter().map(|load| load.image).collect();
+    for image in images.candidates(core.core) {
+        if !known.iter().any(|other| std::ptr::eq(*other, &**image)) {
+            known.push(image);
+        }
+    }
+    match spans(question, core, known) {
+        Ok(spans) => plans.push(Plan { spans }),
+        Err(_) if more => {}
+        Err(failure) => return Err(failure),
+    }
+    Ok(target.preview(&plans))
+}
+
+/// What the first of these images that knows the expression would read of it.
+fn spans(question: &Question, core: CoreId, known: Vec<&Image>) -> Result<Vec<Span>, Failure> {
+    let (known, expression) = question.asked(core, known, |image| image)?;
+    let mut wrong = Wrong::default();
+    for image in &known {
+        let mut spans = Vec::new();
+        let asked =
+            image.symbols.evaluate(&asking(image, &expression), |addr, bytes: &mut [u8]| {
+                spans.extend(span(core, addr, bytes.len() as u64).ok());
+                Err("not read")
+            });
+        match asked {
+            Err(error @ EvalError::Wrong { .. }) => wrong.note(image, &error),
+            _ => return Ok(spans),
+        }
+    }
+    Err(wrong.failure(core, &known))
+}
