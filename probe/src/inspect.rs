@@ -6,8 +6,8 @@ mod eth;
 mod links;
 mod plan;
 
-pub(crate) use plan::cores;
 pub use plan::{Interest, plan, plan_proofs, plan_tables};
+pub(crate) use plan::{cores, plan_texts};
 
 use crate::images::ImageMap;
 use crate::snapshot::Snapshot;

@@ -4,7 +4,7 @@ use crate::bar::{Bar, BarOp};
 use crate::emulator_bar;
 use crate::guard::AuditLog;
 use crate::images::{Catalog, ImageMap, Library};
-use crate::inspect::{Interest, decode, plan, plan_proofs, plan_tables};
+use crate::inspect::{Interest, decode, plan, plan_proofs, plan_tables, plan_texts};
 use crate::machine::BarTarget;
 use crate::queue::Patience;
 use crate::scene::firmware::{Given, allowed};
@@ -201,8 +201,9 @@ impl Session {
     /// Takes a look.
     pub fn look(&mut self, interest: &Interest) -> Look {
         let before = self.target.transactions();
-        if self.looks.is_multiple_of(PROOF_EVERY) || *interest != self.last {
-            self.prove(interest);
+        let again = self.looks.is_multiple_of(PROOF_EVERY);
+        if again || *interest != self.last {
+            self.prove(interest, again);
             self.last.clone_from(interest);
         }
         self.looks += 1;
@@ -230,7 +231,8 @@ impl Session {
     pub fn preview(&mut self, interest: &Interest) -> Preview {
         let (target, images) = (self.target.as_mut(), &self.images);
         let search = self.library.as_mut().map(|l| l.first_plan(target, images, interest));
-        let plans = [plan_proofs, plan_tables, plan];
+        let plan_texts = |_: &Mesh, images: &_, interest: &_| plan_texts(images, interest, true);
+        let plans = [plan_proofs, plan_texts, plan_tables, plan];
         let plans = plans.map(|of| of(target.mesh(), images, interest));
         let plans: Vec<_> = search.into_iter().chain(plans).collect();
         target.preview(&plans)
@@ -238,24 +240,28 @@ impl Session {
 
     /// Finds out what runs on a core, at the cost of a few reads.
     pub fn prove_on(&mut self, core: CoreId) {
-        self.prove(&Interest { tile: Some((core.chip, core.tile)), ..Interest::default() });
+        self.prove(&one(core), true);
     }
 
     /// What [`Session::prove_on`] would read.
     pub fn plans_to_prove(&self, core: CoreId) -> Vec<Plan> {
-        let interest = Interest { tile: Some((core.chip, core.tile)), ..Interest::default() };
-        let of = [plan_proofs, plan_tables];
-        of.map(|of| of(self.target.mesh(), &self.images, &interest)).into()
+        let plan_texts = |_: &Mesh, images: &_, interest: &_| plan_texts(images, interest, true);
+        let of = [plan_proofs, plan_texts, plan_tables];
+        of.map(|of| of(self.target.mesh(), &self.images, &one(core))).into()
     }
 
     /// Reads what proves which images run, and the tables that say where live words stand, so that the
     /// look itself knows what to read.
-    fn prove(&mut self, interest: &Interest) {
-        // Whole texts are read by the look itself.
+    fn prove(&mut self, interest: &Interest, again: bool) {
+        // Whole texts of everything are read by the look itself.
         let samples = Interest { texts: false, ..interest.clone() };
         self.learn(plan_proofs, &samples);
         if let Some(library) = &mut self.library {
             library.search(self.target.as_mut(), &mut self.images, interest);
+        }
+        // Only now is it known whose texts these are.
+        if interest.members.is_some() {
+            self.learn(|_, images, interest| plan_texts(images, interest, again), interest);
         }
         self.learn(plan_tables, interest);
     }
@@ -286,6 +292,12 @@ impl Session {
             pacer.since = None;
         }
     }
+}
+
+/// All that there is to know of one core.
+fn one(core: CoreId) -> Interest {
+    let tile = Some((core.chip, core.tile));
+    Interest { tile, members: Some(core), ..Interest::default() }
 }
 
 /// A simulator of others is given so many cycles between two looks: it runs at a few MHz at most.

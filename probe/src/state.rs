@@ -217,7 +217,9 @@ pub enum ImageEvidence {
     Told,
     /// A file of the host or a recording says so.
     Recorded,
-    /// Its build id or text was found in L1.
+    /// Samples of its text were found in L1; nobody compared the rest.
+    Sampled,
+    /// Its build id or its whole text was found in L1.
     Proved,
     /// What is in L1 is not the image that was told.
     Mismatch,

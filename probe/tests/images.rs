@@ -62,7 +62,7 @@ fn a_build_is_found_by_its_text() {
         let core = of(&state, TENSIX, kind);
         let image = only(core, ImageRole::BaseFirmware);
         assert_eq!(image.name, format!("123/{}", kind.name()));
-        assert_eq!(image.evidence, ImageEvidence::Proved);
+        assert_eq!(image.evidence, ImageEvidence::Sampled, "not all of it was compared");
         assert!(image.path.as_ref().unwrap().ends_with(&format!("123/{0}/{0}.elf", kind.name())));
         assert!(image.comparison.compared_bytes < image.comparison.text_bytes);
         // The mailbox is that of the file.
@@ -74,7 +74,30 @@ fn a_build_is_found_by_its_text() {
     let whole = look(&mut session, true);
     let image = only(of(&whole, TENSIX, CoreKind::Brisc), ImageRole::BaseFirmware).clone();
     assert_eq!(image.comparison.compared_bytes, image.comparison.text_bytes);
-    assert_eq!(image.comparison.check, TextCheck::Equal);
+    assert_eq!(
+        (&image.comparison.check, image.evidence),
+        (&TextCheck::Equal, ImageEvidence::Proved)
+    );
+}
+
+#[test]
+fn the_one_core_that_is_asked_is_compared_whole() {
+    let folder = Folder::new("one");
+    folder.firmware("1");
+    let mut session = session(&[&folder], Workload::Idle);
+    let trisc = |unit| core(TENSIX, unit);
+    session.prove_on(trisc(CoreKind::Trisc1));
+    let firmware = |session: &mut Session, unit| {
+        let loads = session.images().loads(trisc(unit)).into_iter();
+        loads.map(|load| load.evidence).collect::<Vec<_>>()
+    };
+    assert_eq!(firmware(&mut session, CoreKind::Trisc1), [ImageEvidence::Proved]);
+    assert_eq!(firmware(&mut session, CoreKind::Trisc2), [ImageEvidence::Sampled]);
+    // Between the samples.
+    write(&mut session, TENSIX, 0xA120, 0xDEAD_BEEF);
+    session.prove_on(trisc(CoreKind::Trisc1));
+    assert_eq!(firmware(&mut session, CoreKind::Trisc1), [ImageEvidence::Mismatch]);
+    assert!(session.images().believed(trisc(CoreKind::Trisc1)).is_empty());
 }
 
 /// A cache with the worker and the ring ping under the names of tt-metal.
@@ -181,6 +204,27 @@ fn a_log_that_is_wrong_is_a_finding() {
 }
 
 #[test]
+fn a_kernel_on_record_of_which_one_byte_differs_is_not_proved() {
+    let (folder, logs) = (Folder::new("byte"), Folder::new("byte-logs"));
+    folder.firmware("cache/c0ffee/777/firmware/55");
+    let file = folder.image("cache/c0ffee/777/kernels/ring/42/erisc/erisc.elf", "ring_ping");
+    logs.put("watcher/kernel_elf_paths.txt", format!("1: {}\n", file.display()).as_bytes());
+    let mut session = session(&[&folder, &logs], Workload::RingPing);
+    // Between the samples.
+    write(&mut session, ETH, 0xA940, 0xDEAD_BEEF);
+    let state = look(&mut session, false);
+    let ring = only(of(&state, ETH, CoreKind::Erisc), ImageRole::Kernel).clone();
+    assert_eq!(ring.evidence, ImageEvidence::Sampled);
+    for _ in 0..2 {
+        session.prove_on(core(ETH, CoreKind::Erisc));
+        let loads = session.images().loads(core(ETH, CoreKind::Erisc));
+        let of = |role| loads.iter().find(|load| load.image.role == role).unwrap().evidence;
+        assert_eq!(of(ImageRole::Kernel), ImageEvidence::Mismatch);
+        assert_eq!(of(ImageRole::Application), ImageEvidence::Proved);
+    }
+}
+
+#[test]
 fn one_word_that_differs_is_told_with_its_place() {
     let folder = Folder::new("word");
     folder.firmware("1");
@@ -189,7 +233,7 @@ fn one_word_that_differs_is_told_with_its_place() {
     write(&mut session, TENSIX, 0xA120, 0xDEAD_BEEF);
     let sampled = look(&mut session, false);
     let trisc1 = of(&sampled, TENSIX, CoreKind::Trisc1);
-    assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, ImageEvidence::Proved);
+    assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, ImageEvidence::Sampled);
     let whole = look(&mut session, true);
     let trisc1 = of(&whole, TENSIX, CoreKind::Trisc1);
     assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, ImageEvidence::Mismatch);

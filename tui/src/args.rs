@@ -51,8 +51,8 @@ pub(crate) struct Arguments {
     ///
     /// May be given more than once; without it $MESHSCOPE_ELFS counts, a list with colons. Firmware is found by its
     /// text in L1; kernels by the launch messages and the logs kernels.yaml, kernel_names.txt and
-    /// kernel_elf_paths.txt, else by their text. What is proved (by build id or text) beats what is on record,
-    /// which beats what this process loaded; what is neither there nor explained is a finding.
+    /// kernel_elf_paths.txt, else by their text. What is proved (by build id or whole text) beats what is sampled
+    /// (some of its text was compared), which beats what is on record, which beats what this process loaded; what is neither there nor explained is a finding.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) elfs: Vec<PathBuf>,
     /// Find the mesh, then only print what the verb would touch (mesh, cores, images, links, read, write, print).
@@ -117,7 +117,7 @@ pub(crate) enum Verb {
     ///
     /// JSON: {"target","cycles","cores":[{"chip","tile":[x,y],"core","images":[{"role","name","load_addr",
     /// "evidence","path","bias","compared_bytes","text_bytes","check","also":[...]}],"findings":[...]}],
-    /// "gaps":[...]}. "evidence" is told, recorded, proved or mismatch; "check" is equal, differs, iram (it runs from
+    /// "gaps":[...]}. "evidence" is told, recorded, sampled, proved or mismatch; "check" is equal, differs, iram (it runs from
     /// instruction RAM, which nobody else can read) or why L1 was not read, null where nothing was compared; "also"
     /// names images with the same text; findings are sentences. Exit code 1 if there is any.
     Images {

@@ -125,7 +125,7 @@ impl Theme {
     pub(crate) fn evidence(self, evidence: ImageEvidence) -> Style {
         match evidence {
             ImageEvidence::Proved => self.ok(),
-            ImageEvidence::Told | ImageEvidence::Recorded => self.warn(),
+            ImageEvidence::Told | ImageEvidence::Recorded | ImageEvidence::Sampled => self.warn(),
             ImageEvidence::Mismatch => self.bad(),
         }
     }

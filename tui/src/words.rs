@@ -82,6 +82,7 @@ pub(crate) fn evidence(evidence: ImageEvidence) -> &'static str {
     match evidence {
         ImageEvidence::Told => "told",
         ImageEvidence::Recorded => "recorded",
+        ImageEvidence::Sampled => "sampled",
         ImageEvidence::Proved => "proved",
         ImageEvidence::Mismatch => "MISMATCH",
     }

@@ -1,7 +1,8 @@
 //! What is known of one image on one core, and which of several is believed.
 
-use super::text::{Comparison, Difference, TextCheck, Window};
+use super::text::{Comparison, Difference, TextCheck, Window, compare};
 use super::{Image, ImageMap};
+use crate::snapshot::Snapshot;
 use crate::state::{ImageEvidence, ImageRole};
 use layouts::CoreId;
 use std::cmp::Reverse;
@@ -14,7 +15,7 @@ pub struct Load<'a> {
     pub image: &'a Image,
     /// How it is known.
     pub evidence: ImageEvidence,
-    /// Who spoke of it first; `Proved` where its bytes were found before anybody did.
+    /// Who spoke of it first; `Sampled` or `Proved` where its bytes were found before anybody did.
     pub said: ImageEvidence,
     /// What is added to a linked address of its code, modulo 2^32, to get where the code runs.
     pub bias: u32,
@@ -28,6 +29,11 @@ impl Load<'_> {
     /// The file of a directory that it came from.
     pub fn path(&self) -> Option<&Path> {
         self.image.path.as_deref()
+    }
+
+    /// Its bytes were found in L1, all or samples of them.
+    pub(crate) fn is_found(&self) -> bool {
+        matches!(self.evidence, ImageEvidence::Proved | ImageEvidence::Sampled)
     }
 }
 
@@ -73,14 +79,27 @@ impl Known {
         }
     }
 
+    /// Compares as much of the image's text as was read: all of it, or the samples.
+    pub(crate) fn look_at(&mut self, image: &Image, core: CoreId, shot: &Snapshot) {
+        let text = image.text();
+        let look = |windows: &[Window]| compare(shot, core, &text, self.bias, windows);
+        let whole = look(&image.whole()).filter(Comparison::is_final);
+        if let Some(comparison) = whole.or_else(|| look(&self.windows)) {
+            self.compared(comparison);
+        }
+    }
+
     /// Takes what a comparison of the text brought.
-    pub(crate) fn compared(&mut self, new: Comparison) {
+    fn compared(&mut self, new: Comparison) {
         let old = &self.comparison;
         let narrower = new.compared_bytes < old.compared_bytes;
         match (&old.check, &new.check) {
             // What a look at more bytes found is not undone by fewer.
             (TextCheck::Equal | TextCheck::Differs(_), TextCheck::Equal) if narrower => return,
-            (_, TextCheck::Equal) => self.evidence = ImageEvidence::Proved,
+            (_, TextCheck::Equal) if new.is_final() => self.evidence = ImageEvidence::Proved,
+            // A build id says more than samples do.
+            (_, TextCheck::Equal) if self.evidence == ImageEvidence::Proved => {}
+            (_, TextCheck::Equal) => self.evidence = ImageEvidence::Sampled,
             (_, TextCheck::Differs(_)) => self.evidence = ImageEvidence::Mismatch,
             (TextCheck::Equal | TextCheck::Differs(_), _) => return,
             _ => {}
@@ -93,9 +112,10 @@ impl Known {
 fn rank(evidence: ImageEvidence) -> u8 {
     match evidence {
         ImageEvidence::Proved => 0,
-        ImageEvidence::Recorded => 1,
-        ImageEvidence::Told => 2,
-        ImageEvidence::Mismatch => 3,
+        ImageEvidence::Sampled => 1,
+        ImageEvidence::Recorded => 2,
+        ImageEvidence::Told => 3,
+        ImageEvidence::Mismatch => 4,
     }
 }
 
@@ -128,10 +148,10 @@ impl ImageMap {
         loads
     }
 
-    /// Is an image of this layer proved on the core?
-    pub(crate) fn proved(&self, core: CoreId, role: ImageRole) -> Option<Load<'_>> {
+    /// The image of this layer whose text, or samples of it, was found on the core.
+    pub(crate) fn found(&self, core: CoreId, role: ImageRole) -> Option<Load<'_>> {
         let mut loads = self.loads(core).into_iter();
-        loads.find(|load| load.image.role == role && load.evidence == ImageEvidence::Proved)
+        loads.find(|load| load.image.role == role && load.is_found())
     }
 }
 
@@ -146,9 +166,8 @@ fn load<'a>(image: &'a Image, known: &'a Known) -> Load<'a> {
     }
 }
 
-/// Is the proved image of a directory the same one as this? Layers do not matter: whoever loaded it may
+/// Is the image of a directory that was found the same one as this? Layers do not matter: whoever loaded it may
 /// call them otherwise.
 fn stands_for(dir: &Load<'_>, own: &Load<'_>) -> bool {
-    let proved = |load: &Load<'_>| load.evidence == ImageEvidence::Proved;
-    proved(dir) && proved(own) && dir.image.text() == own.image.text()
+    dir.is_found() && own.is_found() && dir.image.text() == own.image.text()
 }

@@ -150,12 +150,10 @@ fn known_as(evidence: ImageEvidence, bias: u32, windows: Vec<Window>) -> Known {
     Known { bias, ..Known::said(evidence, windows) }
 }
 
-/// Compares the windows of an image that is known on a core and keeps what came of it.
+/// Compares as much as was read of an image that is known on a core and keeps what came of it.
 fn compare(images: &ImageMap, index: usize, core: CoreId, known: &mut Known, shot: &Snapshot) {
-    let Some(image) = images.get(index) else { return };
-    let result = super::text::compare(shot, core, &image.text(), known.bias, &known.windows);
-    if let Some(comparison) = result {
-        known.compared(comparison);
+    if let Some(image) = images.get(index) {
+        known.look_at(image, core, shot);
     }
 }
 

@@ -1,13 +1,14 @@
 //! What the bytes of a look prove of the images on the cores.
 
-use super::ImageMap;
 use super::known::Known;
-use super::text::{Comparison, Window, compare, first_difference, in_l1};
+use super::text::{Window, first_difference, in_l1};
+use super::{Image, ImageMap};
 use crate::snapshot::Snapshot;
 use crate::state::{ImageEvidence, ImageRole};
 use crate::target::Mesh;
 use crate::wormhole::tile_kind;
 use layouts::{CoreId, CoreKind, NocAddr, wormhole};
+use std::sync::Arc;
 
 impl ImageMap {
     /// Takes the proofs that a look brought: build ids and texts that stand in L1, and channel
@@ -52,13 +53,23 @@ impl ImageMap {
     fn compare_text(&mut self, core: CoreId, shot: &Snapshot) {
         for (&index, known) in self.on.get_mut(&core).into_iter().flatten() {
             let Some(image) = self.images.get(index) else { continue };
-            let text = image.text();
-            let look = |windows: &[Window]| compare(shot, core, &text, known.bias, windows);
-            let whole = look(&image.whole()).filter(Comparison::is_final);
-            if let Some(comparison) = whole.or_else(|| look(&known.windows)) {
-                known.compared(comparison);
-            }
+            known.look_at(image, core, shot);
         }
+    }
+
+    /// What to read to compare all of the texts of a core's images that no build id proves: of every one
+    /// again, or of those that nobody compared whole yet.
+    pub(crate) fn whole_texts(&self, core: CoreId, again: bool) -> Vec<(NocAddr, u32)> {
+        let known = self.on.get(&core).into_iter().flatten();
+        let known = known.filter(|(_, known)| again || !known.comparison.is_final());
+        let images =
+            known.filter_map(|(&index, known)| Some((self.images.get(index)?, known.bias)));
+        let unsure = images.filter(|(image, _)| image.proof().is_none());
+        let places = |(image, bias): (&Arc<Image>, u32)| {
+            let places = image.whole().into_iter();
+            places.filter_map(move |w| Some((in_l1(core, w.addr, bias)?, w.len)))
+        };
+        unsure.flat_map(places).collect()
     }
 
     /// What to read to compare the texts of a core's images: all of them, or samples of those that

@@ -58,7 +58,8 @@ pub struct Comparison {
 impl Comparison {
     /// More bytes could not change what came of it.
     pub(crate) fn is_final(&self) -> bool {
-        matches!(self.check, TextCheck::Differs(_)) || self.compared_bytes == self.text_bytes
+        let all = self.compared_bytes == self.text_bytes && self.text_bytes > 0;
+        matches!(self.check, TextCheck::Differs(_)) || all
     }
 }
 

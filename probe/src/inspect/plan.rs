@@ -58,6 +58,13 @@ pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan 
     Plan { spans: wish.spans }
 }
 
+/// Only the texts of the core that is shown in every member: its names are trusted, so all of each is compared,
+/// `again` even if it was.
+pub(crate) fn plan_texts(images: &ImageMap, interest: &Interest, again: bool) -> Plan {
+    let places = interest.members.into_iter().flat_map(|core| images.whole_texts(core, again));
+    Plan { spans: places.map(|(addr, len)| Span { addr, len }).collect() }
+}
+
 /// Only the tables of running kernels, which say what else there is to read.
 pub fn plan_tables(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
     let mut wish = Wish { mesh, images, interest, spans: Vec::new() };

@@ -123,6 +123,9 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
     let session = machine.session();
     session.prove_on(core);
     let (target, images) = session.parts();
+    for finding in images.findings(core) {
+        say(&finding.to_string());
+    }
     let (on, expression) = question.asked(core, images.believed(core), |load| load.image)?;
     let Answer { load, found } = answer(target, core, &on, &expression)?;
     let printed = Printed::new(core, load.image, &question.text, &found);

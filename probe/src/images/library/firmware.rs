@@ -112,7 +112,7 @@ impl Library {
         let windows = self.set_of(core.core, role).windows_of(best);
         let Some(index) = self.open_entry(images, best) else { return };
         let known = before.get(&index).cloned();
-        let mut known = known.unwrap_or_else(|| known_as(ImageEvidence::Proved, 0, windows));
+        let mut known = known.unwrap_or_else(|| known_as(ImageEvidence::Sampled, 0, windows));
         known.also = also;
         compare(images, index, core, &mut known, shot);
         images.place(core, index, known);
@@ -135,10 +135,10 @@ impl Library {
             }
             return;
         }
-        let before = images.loads(core).into_iter().any(|load| {
-            load.image.role == role
-                && (load.path().is_some() || load.evidence == ImageEvidence::Proved)
-        });
+        let before = images
+            .loads(core)
+            .into_iter()
+            .any(|load| load.image.role == role && (load.path().is_some() || load.is_found()));
         if before || !is_expected(core, role, shot) {
             return;
         }
@@ -153,9 +153,9 @@ impl Library {
     }
 }
 
-/// Is firmware of a directory proved there?
+/// Was firmware of a directory found there?
 fn is_known(images: &ImageMap, core: CoreId, role: ImageRole) -> bool {
-    images.proved(core, role).is_some_and(|load| load.path().is_some())
+    images.found(core, role).is_some_and(|load| load.path().is_some())
 }
 
 /// The word that tells whether firmware of that layer must be there.

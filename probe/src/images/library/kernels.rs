@@ -56,8 +56,8 @@ impl Library {
     /// What to look at for a launch; none where nothing has changed.
     fn job(&mut self, images: &mut ImageMap, core: CoreId, launched: Launched) -> Option<Job> {
         if let Some((before, findings)) = self.searched.get(&core) {
-            let proved = images.proved(core, ImageRole::Kernel).is_some();
-            if *before == launched && (proved || !findings.is_empty()) {
+            let found = images.found(core, ImageRole::Kernel).is_some();
+            if *before == launched && (found || !findings.is_empty()) {
                 return None;
             }
             if *before != launched {
@@ -83,7 +83,7 @@ impl Library {
         }
         if job.candidates.is_empty() {
             let found = self.found.get(&(job.launched.id, core.core)).copied();
-            job.add(images, found, ImageEvidence::Proved);
+            job.add(images, found, ImageEvidence::Sampled);
         }
         Some(job)
     }
@@ -128,11 +128,15 @@ impl Library {
     /// Puts the candidate on the core whose text is there, or those that cannot be compared; whether
     /// that is all there is to do.
     fn choose(&mut self, images: &mut ImageMap, job: &mut Job, shot: &Snapshot) -> bool {
+        let before = images.withdraw(job.core, ImageRole::Kernel);
         for (index, known) in &mut job.candidates {
+            // What a whole comparison found is not undone by samples.
+            if let Some(before) = before.get(index).filter(|before| before.bias == known.bias) {
+                known.clone_from(before);
+            }
             compare(images, *index, job.core, known, shot);
         }
         let proved = |known: &Known| known.comparison.compared_bytes > 0 && fits(known);
-        images.withdraw(job.core, ImageRole::Kernel);
         let candidates = std::mem::take(&mut job.candidates);
         let best = candidates.iter().position(|(_, known)| proved(known));
         let best = best.or_else(|| candidates.iter().position(|(_, known)| fits(known)));
@@ -205,14 +209,14 @@ impl Library {
             let Some(first) = image.whole().first().copied() else { continue };
             // The whole text was read: nothing is left to a hash.
             if bytes_of(&text, first).is_some_and(|text| bytes.starts_with(text)) {
-                let mut known = known_as(ImageEvidence::Proved, bias, image.samples());
+                let mut known = known_as(ImageEvidence::Sampled, bias, image.samples());
                 let others = matches.iter().filter(|&&other| other != entry);
                 known.also = others.map(|&other| self.entry_name(other)).collect();
                 compare(images, index, core, &mut known, shot);
                 return Some((index, known));
             }
         }
-        let own = images.proved(core, ImageRole::Kernel).is_some();
+        let own = images.found(core, ImageRole::Kernel).is_some();
         if !own && !named && !job.launched.released {
             let among = self.catalog.places();
             job.findings.push(ImageFinding::NoMatch { core, what, at, among, nearest: None });
