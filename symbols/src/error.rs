@@ -112,6 +112,15 @@ pub enum Error {
         /// The type.
         in_type: String,
     },
+    /// The member is in a virtual base, whose place only an object's vtable says.
+    InVirtualBase {
+        /// The type.
+        in_type: String,
+        /// The member's name.
+        member: String,
+        /// The base.
+        base: String,
+    },
     /// More than is decoded at once.
     TooLarge {
         /// The type.
@@ -207,6 +216,10 @@ impl fmt::Display for Error {
                 write!(f, "`{in_type}` does not say what it points to: cast it first")
             }
             Error::NoSize { in_type } => write!(f, "`{in_type}` has no size"),
+            Error::InVirtualBase { in_type, member, base } => write!(
+                f,
+                "`{in_type}` has `{member}` in its virtual base `{base}`, which lies where an object's vtable says"
+            ),
             Error::TooLarge { in_type, bytes, values } => write!(
                 f,
                 "`{in_type}` is too large to be shown at once: the limit is {bytes} bytes and {values} values"

@@ -1,5 +1,6 @@
 //! Structures, classes and unions: what is in them, and what they were made from.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::types::Type;
@@ -108,18 +109,27 @@ impl Record {
     /// Whether a virtual base is in it or in one of its bases: bytes that belong to no member may be
     /// that base's.
     pub fn has_virtual_bases(&self) -> bool {
+        !self.all_virtual_bases().is_empty()
+    }
+
+    /// The virtual bases of it and of its bases, each once: an object has one of each.
+    pub fn all_virtual_bases(&self) -> Vec<&Type> {
         /// Bases searched: a hostile file has the same base many times over.
         const MAX_SEARCHED: usize = 1024;
-        let mut open: Vec<&Record> = vec![self];
+        let mut open: VecDeque<&Record> = VecDeque::from([self]);
+        let mut found: Vec<&Type> = Vec::new();
         for _ in 0..MAX_SEARCHED {
-            let Some(record) = open.pop() else { return false };
-            if !record.virtual_bases.is_empty() {
-                return true;
+            let Some(record) = open.pop_front() else { break };
+            for base in record.virtual_bases.iter().take(MAX_SEARCHED) {
+                if !found.iter().any(|known| known.name() == base.ty.name()) {
+                    found.push(&base.ty);
+                    open.extend(base.ty.record());
+                }
             }
             let bases = record.members.iter().filter(|member| member.base);
             open.extend(bases.take(MAX_SEARCHED).filter_map(|base| base.ty.record()));
         }
-        false
+        found
     }
 }
 

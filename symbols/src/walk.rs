@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::field::{Field, Place};
 use crate::path::{Step, Steps};
-use crate::record::Member;
+use crate::record::{Member, Record};
 use crate::types::{Array, Kind, Type, TypeData};
 
 /// Anonymous members and bases nested deeper than this are not searched.
@@ -33,8 +33,14 @@ pub(crate) fn member(place: &mut Place, name: &str) -> Result<(), Error> {
     }
     let mut budget = MAX_SEARCHED;
     let Some((base, member)) = find(&place.ty, name, MAX_NESTING, &mut budget) else {
-        let in_type = place.ty.name().into();
-        return Err(Error::NoMember { in_type, member: name.to_owned() });
+        let (in_type, member) = (place.ty.name().into(), name.to_owned());
+        let bases = place.ty.record().map(Record::all_virtual_bases).unwrap_or_default();
+        let base =
+            bases.into_iter().find(|base| find(base, name, MAX_NESTING, &mut budget).is_some());
+        return Err(match base.map(|base| base.name().into()) {
+            Some(base) => Error::InVirtualBase { in_type, member, base },
+            None => Error::NoMember { in_type, member },
+        });
     };
     let inner = of_member(member);
     let inner = Field { offset: inner.offset.saturating_add(base), ..inner };

@@ -145,6 +145,11 @@ impl Glyphs {
         if open { self.pick("▾", "-") } else { self.pick("▹", "+") }
     }
 
+    /// Stands for what is cut off.
+    pub(crate) fn cut(self) -> &'static str {
+        self.pick("…", "..")
+    }
+
     pub(crate) fn harvested(self) -> &'static str {
         self.pick("▒▒▒▒", "xxxx")
     }

@@ -132,7 +132,7 @@ fn shorten(model: &Model, name: &str, room: usize) -> String {
     }
     let (head, tail) = (room / 3, room - room / 3 - 2);
     let mut text: String = name.chars().take(head).collect();
-    text.push_str(if model.glyphs.ascii { ".." } else { "…" });
+    text.push_str(model.glyphs.cut());
     text.extend(name.chars().skip(length - tail));
     text
 }

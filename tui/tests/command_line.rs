@@ -188,6 +188,61 @@ fn members_that_others_hide_are_told_by_their_base() {
 }
 
 #[test]
+fn virtual_bases_are_named_where_they_have_no_place() {
+    let classes = case("classes.elf");
+    let diamond = answers(&["symbols", "type", "diamond_t", "--elf", &classes, "--json"]);
+    assert_eq!(diamond["virtual_bases"], json!([{"name": "root_t", "size": 4}]));
+    let value = answers(&["symbols", "value", "diamond", "--elf", &classes, "--json"]);
+    assert_eq!(value["value"].get("root_t"), Some(&Value::Null), "{value}");
+    assert_eq!(value["value"]["tip"], 0);
+    let text = meshscope(&["symbols", "value", "diamond", "--elf", &classes]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("without its virtual base root_t"), "{text}");
+    for question in [["type", "diamond_t.root"], ["value", "diamond.root"]] {
+        let [verb, name] = question;
+        refuses(
+            &["symbols", verb, name, "--elf", &classes],
+            2,
+            &["`root` in its virtual base `root_t`", "vtable"],
+        );
+    }
+}
+
+#[test]
+fn nameless_types_are_opened() {
+    let app = image("erisc_app.elf");
+    let go = answers(&["symbols", "type", "go_msg_t", "--elf", &app, "--json"]);
+    let union = &go["members"][0];
+    assert_eq!(union["name"], Value::Null);
+    let named = |members: &Value, name: &str| {
+        let members = members.as_array().unwrap().clone();
+        members.into_iter().find(|member| member["name"] == name)
+    };
+    assert_eq!(named(&union["members"], "all").unwrap()["offset"], 0);
+    let parts = union["members"].as_array().unwrap();
+    let parts = parts.iter().find(|member| member["name"].is_null()).unwrap();
+    assert_eq!(named(&parts["members"], "signal").unwrap()["offset"], 3);
+    let mailboxes = answers(&["symbols", "type", "mailboxes_t", "--elf", &app, "--json"]);
+    assert!(mailboxes["members"][0].get("members").is_none(), "{mailboxes}");
+}
+
+#[test]
+fn lists_hold_patterns_anywhere_and_say_that_they_are_empty() {
+    let router = case("router.elf");
+    let list =
+        |pattern: &str| meshscope(&["symbols", "list", "functions", pattern, "--elf", &router]);
+    for pattern in ["run_*impl", "step_impl<*", "*_step"] {
+        let output = list(pattern);
+        let names = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(names.contains("run_receiver_channel_step_impl<15>"), "{pattern}: {names}");
+    }
+    let none = list("zebra*");
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(0), 0));
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(said.contains("no names of functions hold `zebra*`"), "{said}");
+}
+
+#[test]
 fn symbols_value_keeps_its_promise() {
     let (app, places) = (image("erisc_app.elf"), case("places.elf"));
     let of = |text: &str, elf: &str| answers(&["symbols", "value", text, "--elf", elf, "--json"]);
@@ -234,7 +289,10 @@ fn symbols_line_function_and_list_keep_their_promises() {
     assert_eq!(function["linkage_name"], "_Z7dividedj");
     assert_eq!(function["parts"][0]["symbol"], "_Z7dividedj.part.0");
     assert_eq!(function["inlined"][0]["into"], "start");
-    assert_eq!(of(&["list", "functions", "s*"])["names"], json!(["scan", "second", "start"]));
+    assert_eq!(
+        of(&["list", "functions", "s*"])["names"],
+        json!(["first", "scan", "second", "start"])
+    );
     assert_eq!(of(&["list", "files"])["kind"], "files");
 
     let refused = |arguments: &[&str], words: &[&str]| {

@@ -337,11 +337,50 @@ fn the_chip_screen_finds_waypoints() {
     press(&mut model, "<enter>/sidl<enter>");
     let found = picture(&model);
     assert!(
-        found.contains("1 tiles match 'sidl'") && found.contains("tile 9-6: eth e8"),
+        found.contains("1 tile matches 'sidl'") && found.contains("tile 9-6: eth e8"),
         "{found}"
     );
     press(&mut model, "/nothing<enter>");
     assert!(picture(&model).contains("0 tiles match"));
+}
+
+#[test]
+fn paths_are_told_apart_by_their_ends() {
+    let mut model = running((80, 24));
+    let mut long = (*sample(2)).clone();
+    let tiles = long.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
+    for word in tiles.flat_map(|tile| &mut tile.cores).flat_map(|core| &mut core.words) {
+        word.name = format!("mailboxes.launch[1].kernel_config.{}", word.name);
+    }
+    update(&mut model, Message::Sample(Arc::new(long)));
+    press(&mut model, ":0:e8<enter>/erisc_info<enter>");
+    let shown = picture(&model);
+    let paths = shown.lines().filter_map(|line| Some(line.split_once('…')?.1.split_once(' ')?.0));
+    let rows: Vec<_> = paths.collect();
+    let mut once = rows.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert!(rows.len() > 3 && once.len() == rows.len(), "{shown}");
+}
+
+#[test]
+fn what_runs_is_marked_where_nobody_knows_it() {
+    let mut model = running((80, 24));
+    let mut lost = (*sample(2)).clone();
+    let tiles = lost.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
+    tiles.flat_map(|tile| &mut tile.cores).for_each(|core| core.location.clear());
+    update(&mut model, Message::Sample(Arc::new(lost)));
+    press(&mut model, ":0:e8<enter>");
+    let shown = picture(&model);
+    assert!(shown.contains("within     ¿") && shown.contains("source     ¿"), "{shown}");
+}
+
+#[test]
+fn colon_finds_words_of_the_core() {
+    let mut model = running((80, 24));
+    press(&mut model, ":0:e8<enter>:channels[0].receiver_ack<enter>");
+    let shown = picture(&model);
+    assert!(shown.contains("erisc_info.channels[0].receiver_ack"), "{shown}");
 }
 
 #[test]
@@ -358,7 +397,7 @@ fn colon_goes_anywhere_and_says_why_not() {
         (":7<enter>", "there is no chip 7"),
         (":0:12-3<enter>", "outside the chip"),
         (":0:9-6:0x50000<enter>", "outside the eth tile's memory"),
-        (":what<enter>", "'what' is not a chip number"),
+        (":what<enter>", "'what' is neither a place nor a word of this core"),
         (":0:0-0<enter>", "tile 0-0 (dram) has no core"),
     ] {
         press(&mut model, words);

@@ -15,7 +15,8 @@ pub(crate) enum Question {
     /// qualified type also has "stands_for". Where there are any: "holes":[{"offset","size","bit_offset","bit_size",
     /// "padding"}] (size in whole bytes), "bases":[{"name","offset","size","access","virtual"}] (a virtual base has
     /// no offset), "static_members":[{"name","type","value","access"}], "template_arguments":[{"name","type",
-    /// "value"}], "enumerators":[{"name","value"}].
+    /// "value"}], "enumerators":[{"name","value"}], "virtual_bases":[{"name","size"}] (those of bases too). A member
+    /// whose type has no name has that type's own "members", with offsets from its start.
     Type {
         /// The type, or a path into one: mailboxes_t, mailboxes_t.launch[0].
         name: String,
@@ -33,7 +34,8 @@ pub(crate) enum Question {
     /// words where it is, "private" why only its core can read it; "ranges" is of what moves.
     /// Values are numbers, truth values, strings for characters, {"name","value"} for enumerations, arrays, and
     /// objects for structures, null where unknown; members of bases stand among a structure's own, and a base with
-    /// members that others hide is also an object under its type's name.
+    /// members that others hide is also an object under its type's name;
+    /// a virtual base is null under its type's name.
     Value {
         /// An expression as in C++: counter, ns::limit, Channel<8>::SLOTS, mailboxes->launch[0], *p, &x,
         /// (launch_msg_t *)0x1234, go_msg_t@0x370.

@@ -50,6 +50,10 @@ pub(crate) enum Part<'a> {
         kind: &'a str,
         value: Option<Decoded<'a>>,
     },
+    VirtualBase {
+        name: &'a str,
+        size: Option<u64>,
+    },
     Enumerator {
         name: &'a str,
         value: i128,
@@ -68,6 +72,9 @@ pub(crate) struct Member<'a> {
     pub(crate) bit_size: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bit_offset: Option<u64>,
+    /// Of a type that has no name to ask for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) members: Vec<Member<'a>>,
 }
 
 /// `symbols addr`.

@@ -3,10 +3,10 @@
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 use std::collections::HashSet;
-use symbols::{Member, Type, Value};
+use symbols::{Member, Record, Type, Value};
 
 /// A value: numbers, truth values, strings for characters, `{"name","value"}` for enumerations, arrays, and objects
-/// for structures. What could not be had is null.
+/// for structures. What could not be had is null, such as a virtual base, which the type does not place.
 pub(crate) struct Decoded<'a> {
     value: &'a Value,
     /// The type, if it is known: it names the bases.
@@ -97,6 +97,12 @@ impl Serialize for Decoded<'_> {
                     // A member may even be called like the base.
                     let other = format!("::{name}");
                     object.serialize_entry(if known.insert(name) { name } else { &other }, base)?;
+                }
+                let placed = self.ty.and_then(Type::record).map(Record::all_virtual_bases);
+                for base in placed.unwrap_or_default() {
+                    if known.insert(base.name()) {
+                        object.serialize_entry(base.name(), &())?;
+                    }
                 }
                 object.end()
             }

@@ -15,7 +15,7 @@ pub(super) fn find(model: &mut Model, text: &str) {
             text.clone_into(&mut model.link_filter);
             model.link = 0;
             let count = model.links().len();
-            model.notice = (!text.is_empty()).then(|| format!("{count} links match '{text}'"));
+            model.notice = (!text.is_empty()).then(|| counted(count, "link", text));
         }
         Screen::Chip => {
             text.clone_into(&mut model.find);
@@ -27,9 +27,17 @@ pub(super) fn find(model: &mut Model, text: &str) {
             model.word = 0;
             model.core_pane = CorePane::Words;
             let count = model.words().len();
-            model.notice = (!text.is_empty()).then(|| format!("{count} words match '{text}'"));
+            model.notice = (!text.is_empty()).then(|| counted(count, "word", text));
         }
         Screen::Gaps => {}
+    }
+}
+
+/// How many there are that match.
+fn counted(count: usize, what: &str, text: &str) -> String {
+    match count {
+        1 => format!("1 {what} matches '{text}'"),
+        _ => format!("{count} {what}s match '{text}'"),
     }
 }
 
@@ -48,7 +56,7 @@ pub(super) fn find_tile(model: &mut Model, forward: bool) {
     } else {
         found.iter().rev().find(|xy| (xy.y, xy.x) < here).or(found.last())
     };
-    model.notice = Some(format!("{} tiles match '{}'", found.len(), model.find));
+    model.notice = Some(counted(found.len(), "tile", &model.find));
     if let Some(&xy) = next {
         motion::select_tile(model, xy);
     }
@@ -69,16 +77,20 @@ fn goto_in_tile(model: &mut Model, text: &str) {
     if let Ok(addr) = locate::number(text) {
         return goto_address(model, addr);
     }
-    let wanted = text.to_lowercase();
-    let all = model.core_state().map_or_else(Vec::new, |core| members::over(core, 0, u64::MAX));
-    let named = |row: &&Row<'_>| row.path().to_lowercase().contains(&wanted);
-    let found = all.iter().map(|(_, row)| row).find(named).map(Row::addr);
-    match found {
+    match word(model, text) {
         Some(addr) => motion::point_at(model, addr),
         None => {
             model.notice = Some(format!("'{text}' is neither an address nor a word of this core"));
         }
     }
+}
+
+/// Where the first word of the core stands whose name holds the text.
+fn word(model: &Model, text: &str) -> Option<u64> {
+    let wanted = text.to_lowercase();
+    let all = model.core_state().map_or_else(Vec::new, |core| members::over(core, 0, u64::MAX));
+    let named = |row: &&Row<'_>| row.path().to_lowercase().contains(&wanted);
+    all.iter().map(|(_, row)| row).find(named).map(Row::addr)
 }
 
 fn goto_address(model: &mut Model, addr: u64) {
@@ -94,9 +106,16 @@ fn goto_address(model: &mut Model, addr: u64) {
     model.core_pane = CorePane::Memory;
 }
 
-/// `:`: a chip, a tile, an Ethernet channel or an address.
+/// `:`: a chip, a tile, an Ethernet channel, an address or, on the core screen, a word of the core.
 pub(super) fn goto(model: &mut Model, text: &str) {
+    let name = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     match locate::place(text) {
+        Err(_) if name && model.screen == Screen::Core => match word(model, text) {
+            Some(addr) => goto_address(model, addr),
+            None => {
+                model.notice = Some(format!("'{text}' is neither a place nor a word of this core"));
+            }
+        },
         Err(why) => model.notice = Some(why),
         Ok(Place::Address(addr)) => goto_address_of_core(model, addr),
         Ok(Place::Chip(chip)) => {

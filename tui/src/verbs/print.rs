@@ -18,7 +18,7 @@ use probe::images::Image;
 use probe::snapshot::AccessError;
 use probe::target::Mesh;
 use std::fmt;
-use symbols::{Evaluated, Expression, Storage, Type};
+use symbols::{Evaluated, Expression, Record, Storage, Type};
 
 /// What is asked where; understood before a target is opened.
 pub(super) struct Question {
@@ -198,5 +198,10 @@ fn lines(asked: &str, found: &Found, image: &str) -> String {
         elsewhere => elsewhere.to_string(),
     };
     let size = found.size.map_or_else(String::new, |size| format!(", {size} bytes"));
-    format!("{asked} = ({}) {value}\n  {place}{size}, by {image}\n", found.type_name())
+    let bases = found.ty.as_ref().and_then(Type::record).map(Record::all_virtual_bases);
+    let bases = bases.unwrap_or_default().into_iter();
+    let without = bases
+        .map(|base| format!("  without its virtual base {base}: it lies where the vtable says\n"));
+    let without: String = without.collect();
+    format!("{asked} = ({}) {value}\n  {place}{size}, by {image}\n{without}", found.type_name())
 }

@@ -78,10 +78,14 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
     let frames = core.location.iter().filter_map(|l| l.function.as_deref());
     // Template arguments tell nothing here and take the room of the callers.
     let frames: Vec<_> = frames.map(|f| f.split('<').next().unwrap_or(f)).collect();
+    let within = match core.location.is_empty() {
+        true => g.missing(Missing::Unknown).to_owned(),
+        false => frames.join(" < "),
+    };
     vec![
         Line::from(first),
         Line::from([vec![label(model, "source")], at].concat()),
-        Line::from(vec![label(model, "within"), Span::raw(frames.join(" < "))]),
+        Line::from(vec![label(model, "within"), Span::raw(within)]),
         link_line(model).unwrap_or_default(),
         Line::from(vec![label(model, "launch"), Span::raw(long(g, &core.launch, launch))]),
         Line::from(images(model, core)),
@@ -164,12 +168,6 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let range = window(model.word, words.len(), inner.height);
-    let rows = range.clone().zip(words.get(range).unwrap_or_default());
-    let rows = rows.map(|(i, word)| {
-        let chosen = focused && i == model.word;
-        let style = if chosen { model.theme.selected() } else { Style::new() };
-        word_row(model, word, chosen).style(style)
-    });
     // A path needs the room that a name leaves to the value.
     let names = words.iter().any(|row| matches!(row, Row::Member(..)));
     let [name, value] = if names && model.word_filter.is_empty() {
@@ -180,10 +178,28 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     let widths = [Constraint::Length(1), name, Constraint::Length(9), value];
     // Values are cut where they end, and should not run into the pane beside them.
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
+    let [_, room, ..] = Layout::horizontal(widths).spacing(1).areas::<4>(inner);
+    let rows = range.clone().zip(words.get(range).unwrap_or_default());
+    let rows = rows.map(|(i, word)| {
+        let chosen = focused && i == model.word;
+        let style = if chosen { model.theme.selected() } else { Style::new() };
+        word_row(model, word, chosen, room.width).style(style)
+    });
     frame.render_widget(Table::new(rows, widths), inner);
 }
 
-fn word_row(model: &Model, row: &Row<'_>, chosen: bool) -> TableRow<'static> {
+/// The end of a path, which tells it from its neighbours.
+fn ending(model: &Model, path: &str, room: u16) -> String {
+    let (length, room) = (path.chars().count(), usize::from(room));
+    if length <= room {
+        return path.to_owned();
+    }
+    let mark = model.glyphs.cut();
+    let rest = path.chars().skip(length + mark.chars().count() - room);
+    mark.chars().chain(rest).collect()
+}
+
+fn word_row(model: &Model, row: &Row<'_>, chosen: bool, room: u16) -> TableRow<'static> {
     let said = |memory| members::text(model, memory, row);
     let reading = model.shown.as_deref().map_or(Reading::Absent, |sample| said(&sample.memory));
     let mut style = model.theme.reading(&reading, Style::new());
@@ -195,7 +211,7 @@ fn word_row(model: &Model, row: &Row<'_>, chosen: bool) -> TableRow<'static> {
             let mark = open.map_or(" ", |open| model.glyphs.fold(open));
             format!("{}{mark} {}", "  ".repeat(node.depth.into()), node.name())
         }
-        _ => row.path().to_owned(),
+        _ => ending(model, row.path(), room),
     };
     TableRow::new(vec![
         Cell::from(if chosen { model.glyphs.cursor() } else { " " }),

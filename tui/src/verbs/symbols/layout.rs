@@ -9,6 +9,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use symbols::{Kind, Record, Type};
 
+/// Nameless types inside nameless types deeper than this are not opened.
+const MAX_DEPTH: usize = 24;
+
+/// A hostile file can nest one type in itself many times over.
+const MAX_MEMBERS: usize = 1 << 16;
+
 /// `symbols type`.
 pub(super) fn run(style: Style, name: &str, elf: &Path) -> Result<Outcome, Failure> {
     let symbols = load(elf)?;
@@ -21,13 +27,14 @@ pub(super) fn run(style: Style, name: &str, elf: &Path) -> Result<Outcome, Failu
         return Ok(Outcome::Healthy);
     }
     let plain = found.plain();
+    let mut budget = MAX_MEMBERS;
     let other = matches!(found.kind(), Kind::Alias(_) | Kind::Qualified(_));
     json(&Layout {
         name,
         kind: kind(plain),
         size: found.size(),
         stands_for: other.then(|| plain.name()),
-        members: found.members().iter().map(member).collect(),
+        members: members(&found, MAX_DEPTH, &mut budget),
         more: more(plain),
     })?;
     Ok(Outcome::Healthy)
@@ -46,8 +53,25 @@ fn kind(plain: &Type) -> &'static str {
     }
 }
 
-fn member(m: &symbols::Member) -> Member<'_> {
+fn members<'a>(of: &'a Type, depth: usize, budget: &mut usize) -> Vec<Member<'a>> {
+    let mut rows = Vec::new();
+    for m in of.members() {
+        let Some(left) = budget.checked_sub(1) else { break };
+        *budget = left;
+        rows.push(member(m, depth, budget));
+    }
+    rows
+}
+
+fn member<'a>(m: &'a symbols::Member, depth: usize, budget: &mut usize) -> Member<'a> {
+    // What has a name can be asked for by it.
+    let inner = m.ty.array().map_or(&m.ty, |array| &array.element);
+    let nameless = matches!(inner.kind(), Kind::Record(record) if record.anonymous);
     Member {
+        members: match depth.checked_sub(1) {
+            Some(depth) if nameless => members(inner, depth, budget),
+            _ => Vec::new(),
+        },
         name: m.name.as_deref(),
         offset: m.offset,
         size: m.ty.size(),
@@ -67,6 +91,7 @@ fn more(plain: &Type) -> BTreeMap<&'static str, Vec<Part<'_>>> {
     if let Kind::Record(record) = plain.kind() {
         lists.insert("holes", holes(plain));
         lists.insert("bases", bases(record));
+        lists.insert("virtual_bases", virtual_bases(record));
         lists.insert("static_members", statics(record));
         lists.insert("template_arguments", arguments(record));
     }
@@ -101,6 +126,12 @@ fn bases(record: &Record) -> Vec<Part<'_>> {
         hidden: true,
     });
     fixed.chain(hidden).collect()
+}
+
+/// Those that bases bring too.
+fn virtual_bases(record: &Record) -> Vec<Part<'_>> {
+    let bases = record.all_virtual_bases().into_iter();
+    bases.map(|ty| Part::VirtualBase { name: ty.name(), size: ty.size() }).collect()
 }
 
 fn statics(record: &Record) -> Vec<Part<'_>> {

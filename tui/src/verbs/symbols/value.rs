@@ -8,7 +8,7 @@ use crate::verbs::Style;
 use layouts::{Space, TileKind, wormhole};
 use std::fmt::Write;
 use std::path::Path;
-use symbols::{EvalError, Expression, Resolved, Storage, Symbols, Value};
+use symbols::{EvalError, Expression, Record, Resolved, Storage, Symbols, Value};
 
 /// `symbols value`.
 pub(super) fn run(
@@ -110,6 +110,11 @@ impl<'a> Answer<'a> {
             }
         }
         let _ = writeln!(text, "\n  {}", self.place());
+        let bases = self.found.ty.record().map(Record::all_virtual_bases).unwrap_or_default();
+        for base in bases {
+            let _ =
+                writeln!(text, "  without its virtual base {base}: it lies where the vtable says");
+        }
         if let Storage::Moving(ranges) = &self.found.storage {
             for range in ranges {
                 let (begin, end) = (range.begin, range.end);
