@@ -78,9 +78,10 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
     let frames = core.location.iter().filter_map(|l| l.function.as_deref());
     // Template arguments tell nothing here and take the room of the callers.
     let frames: Vec<_> = frames.map(|f| f.split('<').next().unwrap_or(f)).collect();
-    let within = match core.location.is_empty() {
-        true => g.missing(Missing::Unknown).to_owned(),
-        false => frames.join(" < "),
+    let within = if core.location.is_empty() {
+        g.missing(Missing::Unknown).to_owned()
+    } else {
+        frames.join(" < ")
     };
     vec![
         Line::from(first),

@@ -8,6 +8,7 @@ use layouts::CoreId;
 use probe::images::Image;
 use probe::snapshot::{Plan, Span};
 use probe::target::Preview;
+use std::sync::Arc;
 use symbols::EvalError;
 
 /// What printing would touch first; what `print` would refuse is refused here too, as far as it can be known
@@ -23,7 +24,7 @@ pub(in crate::verbs) fn preview(
     let (target, images) = session.parts();
     let mut known: Vec<_> = images.believed(core).into_iter().map(|load| load.image).collect();
     for image in images.candidates(core.core) {
-        if !known.iter().any(|other| std::ptr::eq(*other, &**image)) {
+        if !known.iter().any(|other| std::ptr::eq(*other, Arc::as_ptr(image))) {
             known.push(image);
         }
     }
