@@ -102,6 +102,11 @@ pub enum Error {
         /// The pointer's type.
         in_type: String,
     },
+    /// Going on needs what a pointer holds, but only types were asked about.
+    InMemory {
+        /// The pointer's type.
+        in_type: String,
+    },
     /// A pointer to nothing that has a type, such as `void *`.
     NoTarget {
         /// The pointer's type.
@@ -149,8 +154,15 @@ pub enum Error {
     },
     /// An address that no core has.
     OutsideMemory {
+        /// The address, which may be negative.
+        address: i128,
+    },
+    /// What starts at an address ends behind the last one that a core has.
+    PastMemory {
         /// The address.
         address: u64,
+        /// How many bytes were asked for.
+        length: u64,
     },
     /// The file puts nothing there: the address belongs to no part that is loaded.
     NotInFile {
@@ -212,6 +224,9 @@ impl fmt::Display for Error {
             Error::Dereference { in_type } => {
                 write!(f, "`{in_type}` is a pointer, and pointers are followed on request only")
             }
+            Error::InMemory { in_type } => {
+                write!(f, "where `{in_type}` points to is known in memory only")
+            }
             Error::NoTarget { in_type } => {
                 write!(f, "`{in_type}` does not say what it points to: cast it first")
             }
@@ -233,7 +248,12 @@ impl fmt::Display for Error {
                 "a number cannot be cast to `{to}`; what stands at an address is `{to}@address`"
             ),
             Error::OutsideMemory { address } => {
-                write!(f, "{address:#x} is no address of a core, which have 32 bits")
+                let sign = if *address < 0 { "-" } else { "" };
+                let size = address.unsigned_abs();
+                write!(f, "{sign}{size:#x} is no address of a core, which have 32 bits")
+            }
+            Error::PastMemory { address, length } => {
+                write!(f, "{length} bytes at {address:#x} reach past a core's last address")
             }
             Error::NotInFile { .. } => f.write_str("the file puts nothing there"),
             Error::NoAddress { name, storage } => write!(f, "`{name}` has no address: {storage}"),

@@ -17,7 +17,7 @@ use crate::value::Value;
 pub struct Resolved {
     /// The type at its end.
     pub ty: Type,
-    /// Where its value is. What was computed, such as `&x`, is a constant.
+    /// Where its value is.
     pub storage: Storage,
     /// For bit-fields: how many bits, and from which bit of the first byte on (0 to 7).
     pub bits: Option<Bits>,
@@ -28,7 +28,7 @@ pub struct Resolved {
 pub struct Evaluated {
     /// The type at its end.
     pub ty: Type,
-    /// Where its value is. What was computed, such as `&x`, is a constant.
+    /// Where its value is.
     pub storage: Storage,
     /// For bit-fields: how many bits, and from which bit of the first byte on (0 to 7).
     pub bits: Option<Bits>,
@@ -82,13 +82,13 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for EvalError<E> {}
 impl Symbols {
     /// Finds out where an expression leads to. `read` is asked for memory, by the address that the
     /// core itself uses, only where a pointer is followed or an index is not a number: `a.b[2]` needs
-    /// none, `p->m` the four bytes of `p`.
+    /// none, `p->m` the four bytes of `p`. A reference stands for what it refers to, if it can be read.
     pub fn resolve<E>(
         &self,
         expression: &Expression,
         mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
     ) -> Result<Resolved, EvalError<E>> {
-        Resolver { symbols: self, expression, read: &mut read }.node(&expression.root)
+        Resolver { symbols: self, expression, read: &mut read }.whole()
     }
 
     /// Like `resolve`, and then reads the value itself, in one access. A value too large to be decoded
@@ -119,6 +119,10 @@ pub(crate) type Failed<E> = (u64, u64, E);
 impl Resolved {
     pub(crate) fn constant(ty: Type, bytes: Vec<u8>) -> Resolved {
         Resolved { ty, storage: Storage::Constant(bytes), bits: None }
+    }
+
+    pub(crate) fn computed(ty: Type, bytes: Vec<u8>) -> Resolved {
+        Resolved { ty, storage: Storage::Computed(bytes), bits: None }
     }
 
     /// How many bytes from its address on hold the value; for a bit-field the bytes that its bits
@@ -154,8 +158,12 @@ impl Resolved {
                 let length = self.ty.size().unwrap_or(0);
                 self.ty.read(*address, read).map_err(|error| (*address, length, error))
             }
-            (Storage::Constant(bytes), Some(bits)) => Ok(decode_bits(&self.ty, bits, bytes)),
-            (Storage::Constant(bytes), None) => Ok(self.ty.decode(bytes)),
+            (Storage::Constant(bytes) | Storage::Computed(bytes), Some(bits)) => {
+                Ok(decode_bits(&self.ty, bits, bytes))
+            }
+            (Storage::Constant(bytes) | Storage::Computed(bytes), None) => {
+                Ok(self.ty.decode(bytes))
+            }
             (Storage::Elsewhere(_) | Storage::Moving(_), _) => Ok(Value::Unread),
         }
     }

@@ -31,7 +31,7 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     Name(String),
-    Number(i128),
+    Number(Literal),
     Member(Box<Node>, String),
     Through(Box<Node>, String),
     Index(Box<Node>, Box<Node>),
@@ -39,7 +39,20 @@ pub(crate) enum What {
     AddressOf(Box<Node>),
     Cast(String, Box<Node>),
     At(String, Box<Node>),
-    SizeOf(Box<Node>),
+    /// The text inside, which may be a type's, and the expression if it is one.
+    SizeOf(String, Option<Box<Node>>),
+}
+
+/// A number as it was written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Literal {
+    pub(crate) value: i128,
+    /// Not hexadecimal, octal or binary: those may become unsigned of themselves.
+    pub(crate) decimal: bool,
+    /// `u` stands behind it.
+    pub(crate) unsigned: bool,
+    /// How many `l` stand behind it.
+    pub(crate) longs: usize,
 }
 
 impl Expression {

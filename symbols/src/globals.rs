@@ -66,7 +66,7 @@ impl Symbols {
         let name = variable.linkage_name.as_deref().unwrap_or(own);
         let by_name = self.symbol(name).filter(|symbol| symbol.kind != SymbolKind::Function);
         match &variable.storage {
-            Storage::Constant(_) => None,
+            Storage::Constant(_) | Storage::Computed(_) => None,
             Storage::Elsewhere(_) | Storage::Moving(_) => by_name,
             Storage::Address(address) => {
                 let same = by_name.filter(|symbol| symbol.address == *address);

@@ -26,6 +26,16 @@ impl Symbols {
         Ok(())
     }
 
+    /// How many bytes from an address on loading the file gives a value.
+    pub fn initial_length(&self, address: u64) -> u64 {
+        let ends = self.inner.image.segments.iter().filter_map(|segment| {
+            let start = u64::from(segment.address);
+            let end = start.saturating_add(segment.memory_size.into());
+            (start..end).contains(&address).then(|| end - address)
+        });
+        ends.max().unwrap_or(0)
+    }
+
     /// The section that an address is in.
     pub fn section_at(&self, address: u64) -> Option<Section<'_>> {
         let address = u32::try_from(address).ok()?;

@@ -31,6 +31,7 @@ mod beside;
 mod bounds;
 mod builder;
 mod calls;
+mod casts;
 mod decode;
 mod demangle;
 mod die;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::evaluate::Resolved;
+use crate::expression::Literal;
 use crate::ptype::declaration;
 use crate::storage::to_bytes;
 use crate::symbols::Symbols;
@@ -52,19 +53,33 @@ pub(crate) fn unknown() -> Type {
     made("?", None, Kind::Unknown)
 }
 
-/// A number as C++ takes one that is written down: `int` where it fits, else 64 bits.
-pub(crate) fn number(value: i128) -> Resolved {
-    let (name, size, encoding) = if i32::try_from(value).is_ok() {
-        ("int", 4, Encoding::Signed)
-    } else if u32::try_from(value).is_ok() {
-        ("unsigned int", 4, Encoding::Unsigned)
-    } else if value > 0 {
-        ("long long unsigned int", 8, Encoding::Unsigned)
-    } else {
-        ("long long int", 8, Encoding::Signed)
+/// A number as C++ takes one that is written down: of the first type that its suffix allows and that
+/// holds it.
+pub(crate) fn number(literal: Literal) -> Resolved {
+    const TYPES: [(&str, usize, u64, bool); 6] = [
+        ("int", 0, 4, true),
+        ("unsigned int", 0, 4, false),
+        ("long int", 1, 4, true),
+        ("long unsigned int", 1, 4, false),
+        ("long long int", 2, 8, true),
+        ("long long unsigned int", 2, 8, false),
+    ];
+    let Literal { value, decimal, unsigned, longs } = literal;
+    let fits = |&&(_, length, size, signed): &&(&str, usize, u64, bool)| {
+        let allowed = if signed { !unsigned } else { unsigned || !decimal };
+        let highest = (1i128 << (size * 8 - u64::from(signed))) - 1;
+        length >= longs && allowed && value.abs() <= highest
     };
+    let found = TYPES.iter().find(fits);
+    let &(name, _, size, signed) = found.unwrap_or(&("long long unsigned int", 2, 8, false));
+    let encoding = if signed { Encoding::Signed } else { Encoding::Unsigned };
     let ty = made(name, Some(size), Kind::Base(encoding));
-    Resolved::constant(ty, to_bytes(value as u64, size))
+    Resolved::computed(ty, to_bytes(value as u64, size))
+}
+
+/// What `sizeof` gives.
+pub(crate) fn size(value: u64) -> Resolved {
+    number(Literal { value: value.into(), decimal: true, unsigned: true, longs: 0 })
 }
 
 /// The type of `&x`.
@@ -81,7 +96,11 @@ fn array_of(element: &Type, lengths: Vec<Option<u64>>) -> Type {
         .iter()
         .fold(String::new(), |text, length| format!("{text}[{}]", length.unwrap_or_default()));
     let array = Array { element: element.clone(), lengths };
-    let size = array.count().zip(element.size()).and_then(|(n, size)| n.checked_mul(size));
+    // Too many bytes to count are as many as can be counted: no memory has them.
+    let size = element.size().map(|size| {
+        let lengths = array.lengths.iter().flatten();
+        lengths.fold(size, |size, length| size.saturating_mul(*length))
+    });
     made(&declaration(element.name(), &text), size, Kind::Array(array))
 }
 
@@ -92,20 +111,19 @@ pub(crate) fn spelled(symbols: &Symbols, text: &str) -> Option<Type> {
         return Some(ty);
     }
     let (text, lengths) = lengths(text.trim())?;
-    let mut name = text.trim_end();
-    let mut stars = 0;
-    loop {
-        name = without_qualifier_behind(name).trim_end();
-        let Some(rest) = name.strip_suffix('*') else { break };
-        stars += 1;
-        name = rest.trim_end();
+    let mut stars = Vec::new();
+    let (mut name, mut own) = qualifiers_behind(text);
+    while let Some(rest) = name.strip_suffix('*') {
+        stars.push(own);
+        (name, own) = qualifiers_behind(rest);
     }
-    if stars > MAX_MARKS {
+    if stars.len() > MAX_MARKS {
         return None;
     }
-    let mut ty = plain(symbols, without_qualifiers_before(name))?;
-    for _ in 0..stars {
-        ty = pointer_to(&ty);
+    let (name, before) = qualifiers_before(name);
+    let mut ty = qualified(plain(symbols, name)?, own.and(before));
+    for own in stars.into_iter().rev() {
+        ty = qualified(pointer_to(&ty), own);
     }
     Some(if lengths.is_empty() { ty } else { array_of(&ty, lengths) })
 }
@@ -126,23 +144,63 @@ fn plain(symbols: &Symbols, name: &str) -> Option<Type> {
         })
 }
 
-fn without_qualifier_behind(text: &str) -> &str {
-    let mut text = text.trim_end();
-    while let Some(rest) = ["const", "volatile"]
-        .iter()
-        .find_map(|word| text.strip_suffix(word).filter(|rest| rest.ends_with([' ', '*'])))
-    {
-        text = rest.trim_end();
-    }
-    text
+/// The qualifiers of one part of a type.
+#[derive(Clone, Copy, Default)]
+struct Qualifiers {
+    constant: bool,
+    volatile: bool,
 }
 
-fn without_qualifiers_before(text: &str) -> &str {
-    let mut text = text.trim_start();
-    while let Some(rest) = ["const ", "volatile "].iter().find_map(|word| text.strip_prefix(word)) {
+impl Qualifiers {
+    fn and(self, other: Qualifiers) -> Qualifiers {
+        Qualifiers {
+            constant: self.constant || other.constant,
+            volatile: self.volatile || other.volatile,
+        }
+    }
+
+    fn note(&mut self, word: &str) {
+        self.constant |= word == "const";
+        self.volatile |= word == "volatile";
+    }
+}
+
+/// The qualifiers stand before a name, and behind a pointer's star.
+fn qualified(ty: Type, own: Qualifiers) -> Type {
+    let words = match (own.constant, own.volatile) {
+        (false, false) => return ty,
+        (true, false) => "const",
+        (false, true) => "volatile",
+        (true, true) => "const volatile",
+    };
+    let pointer = ty.name().ends_with('*');
+    let name = if pointer { format!("{} {words}", ty.name()) } else { format!("{words} {ty}") };
+    let size = ty.size();
+    made(&name, size, Kind::Qualified(ty))
+}
+
+fn qualifiers_behind(text: &str) -> (&str, Qualifiers) {
+    let (mut text, mut found) = (text.trim_end(), Qualifiers::default());
+    while let Some((word, rest)) = ["const", "volatile"].into_iter().find_map(|word| {
+        let rest = text.strip_suffix(word).filter(|rest| rest.ends_with([' ', '*']));
+        rest.map(|rest| (word, rest))
+    }) {
+        found.note(word);
+        text = rest.trim_end();
+    }
+    (text, found)
+}
+
+fn qualifiers_before(text: &str) -> (&str, Qualifiers) {
+    let (mut text, mut found) = (text.trim_start(), Qualifiers::default());
+    while let Some((word, rest)) = ["const", "volatile"].into_iter().find_map(|word| {
+        let rest = text.strip_prefix(word).filter(|rest| rest.starts_with(' '));
+        rest.map(|rest| (word, rest))
+    }) {
+        found.note(word);
         text = rest.trim_start();
     }
-    text
+    (text, found)
 }
 
 /// The text before the lengths, and the lengths; none if there is something else in the brackets.

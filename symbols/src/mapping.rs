@@ -38,9 +38,16 @@ pub(crate) fn open(path: &Path) -> Option<Bytes> {
     }
 }
 
+/// What is not mapped may never end, as `/dev/zero` does not. No ELF of a core is as large as this.
+const MAX_READ: u64 = 256 << 20;
+
 /// Reads what cannot be mapped to its end.
-pub(crate) fn read(mut file: File) -> io::Result<Vec<u8>> {
+pub(crate) fn read(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    file.take(MAX_READ + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_READ {
+        let words = format!("more than {} MiB, and no regular file", MAX_READ >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
+    }
     Ok(bytes)
 }

@@ -1,19 +1,17 @@
 //! Follows an expression part by part; every error knows the part it belongs to.
 
+use crate::casts;
 use crate::error::Error;
 use crate::evaluate::{EvalError, Resolved};
 use crate::expression::{Expression, Node, What};
 use crate::field::Place;
 use crate::made;
 use crate::record::Bits;
-use crate::storage::{Storage, to_bytes};
+use crate::storage::Storage;
 use crate::symbols::Symbols;
-use crate::types::{Encoding, Kind, Type};
+use crate::types::{Kind, Pointer, Type};
 use crate::value::Value;
 use crate::walk;
-
-/// The last address that a core has.
-const MAX_ADDRESS: u64 = u32::MAX as u64;
 
 /// One expression being followed.
 pub(crate) struct Resolver<'a, R> {
@@ -23,6 +21,20 @@ pub(crate) struct Resolver<'a, R> {
 }
 
 impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
+    /// Where the whole expression leads to. A reference that cannot be followed is shown itself.
+    pub(crate) fn whole(&mut self) -> Result<Resolved, EvalError<E>> {
+        let root = &self.expression.root;
+        let found = self.node(root)?;
+        let elsewhere = matches!(found.storage, Storage::Elsewhere(_) | Storage::Moving(_));
+        if elsewhere || self.pointee(&found.ty).is_err() {
+            return Ok(found);
+        }
+        match self.without_reference(root, found.clone()) {
+            Err(EvalError::Memory { .. }) => Ok(found),
+            followed => self.right(root, casts::within(followed?)),
+        }
+    }
+
     /// Where a part leads to. Its depth is what the parser allowed.
     pub(crate) fn node(&mut self, node: &Node) -> Result<Resolved, EvalError<E>> {
         let found = match &node.what {
@@ -39,27 +51,22 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
             What::Index(of, index) => self.indexed(node, of, index)?,
             What::Follow(of) => self.followed(of)?,
             What::AddressOf(of) => {
-                let of = self.node(of)?;
-                self.right(node, address_of(&of))?
+                let of = self.behind_reference(of)?;
+                self.right(node, casts::address_of(&of))?
             }
             What::Cast(ty, of) => {
                 let ty = self.right(node, self.spelled(ty))?;
                 let number = self.address_or_number(of)?;
-                self.right(node, cast(ty, number))?
+                self.right(node, casts::cast(ty, number))?
             }
             What::At(ty, address) => {
                 let ty = self.right(node, self.spelled(ty))?;
                 let address = self.address_or_number(address)?;
-                self.right(node, at(ty, address))?
+                self.right(node, casts::at(ty, address))?
             }
-            What::SizeOf(of) => self.size_of(node, of)?,
+            What::SizeOf(text, of) => self.size_of(node, text, of.as_deref())?,
         };
-        match found.storage {
-            Storage::Address(address) if address > MAX_ADDRESS => {
-                self.right(node, Err(Error::OutsideMemory { address }))
-            }
-            _ => Ok(found),
-        }
+        self.right(node, casts::within(found))
     }
 
     /// Gives an error its place in the expression.
@@ -128,7 +135,7 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
 
     fn indexed(&mut self, node: &Node, of: &Node, index: &Node) -> Result<Resolved, EvalError<E>> {
         let found = self.behind_reference(of)?;
-        let value = self.node(index)?;
+        let value = self.behind_reference(index)?;
         let number = self.number(index, &value)?;
         let Kind::Pointer(_) = found.ty.plain().kind() else {
             let at = u64::try_from(number)
@@ -140,27 +147,32 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
         let size = i128::from(first.ty.size().unwrap_or(0));
         let Storage::Address(start) = first.storage else { return Ok(first) };
         let address = number.saturating_mul(size).saturating_add(start.into());
-        let address = u64::try_from(address).unwrap_or(u64::MAX);
+        let address = self.right(node, casts::address(address))?;
         Ok(Resolved { storage: Storage::Address(address), ..first })
     }
 
-    fn size_of(&mut self, node: &Node, of: &Node) -> Result<Resolved, EvalError<E>> {
-        let named = match &of.what {
-            What::Name(name) => made::spelled(self.symbols, name),
-            _ => None,
+    fn size_of(
+        &mut self,
+        node: &Node,
+        text: &str,
+        of: Option<&Node>,
+    ) -> Result<Resolved, EvalError<E>> {
+        let mut ty = match (made::spelled(self.symbols, text), of) {
+            (Some(ty), _) => ty,
+            (None, Some(of)) => self.node(of)?.ty,
+            (None, None) => return self.right(node, Err(Error::NoType { name: text.to_owned() })),
         };
-        let ty = match named {
-            Some(ty) => ty,
-            None => self.node(of)?.ty,
-        };
+        if let Kind::Pointer(Pointer { reference: true, .. }) = ty.plain().kind() {
+            ty = self.right(node, self.pointee(&ty))?;
+        }
         let unknown = || Error::NoSize { in_type: ty.name().to_owned() };
         let size = self.right(node, ty.size().ok_or_else(unknown))?;
-        Ok(made::number(size.into()))
+        Ok(made::size(size))
     }
 
     /// A number, or the address of an array, which stands for its first element's.
     fn address_or_number(&mut self, node: &Node) -> Result<i128, EvalError<E>> {
-        let found = self.node(node)?;
+        let found = self.behind_reference(node)?;
         match (&found.storage, found.ty.array()) {
             (Storage::Address(address), Some(_)) => Ok(i128::from(*address)),
             _ => self.number(node, &found),
@@ -221,34 +233,4 @@ fn step(
         other => other.clone(),
     };
     Ok(Resolved { ty: place.ty, storage, bits })
-}
-
-fn address_of(of: &Resolved) -> Result<Resolved, Error> {
-    let in_type = of.ty.name().to_owned();
-    match of.storage {
-        Storage::Address(address) if of.bits.is_none() => {
-            Ok(Resolved::constant(made::pointer_to(&of.ty), to_bytes(address, 4)))
-        }
-        Storage::Address(_) => Err(Error::NoParts { in_type, step: "&".to_owned() }),
-        ref other => Err(Error::NoAddress { name: in_type, storage: other.to_string() }),
-    }
-}
-
-fn cast(ty: Type, number: i128) -> Result<Resolved, Error> {
-    let float = matches!(ty.plain().kind(), Kind::Base(Encoding::Float));
-    let scalar = matches!(ty.plain().kind(), Kind::Base(_) | Kind::Enum(_) | Kind::Pointer(_));
-    match ty.size() {
-        Some(size @ 1..=8) if scalar && !float => {
-            Ok(Resolved::constant(ty, to_bytes(number as u64, size)))
-        }
-        _ => Err(Error::NoCast { to: ty.name().to_owned() }),
-    }
-}
-
-fn at(ty: Type, address: i128) -> Result<Resolved, Error> {
-    let address = u64::try_from(address).unwrap_or(u64::MAX);
-    if address > MAX_ADDRESS {
-        return Err(Error::OutsideMemory { address });
-    }
-    Ok(Resolved { ty, storage: Storage::Address(address), bits: None })
 }

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use gimli::{AttributeValue, Dwarf, Expression, Operation, Register, Unit, constants as dw};
+use gimli::{
+    AttributeValue, Dwarf, EvaluationResult, Expression, Location, Operation, Piece, Register,
+    Unit, constants as dw,
+};
 
 use crate::builder::number;
 use crate::die::{Die, View};
@@ -15,6 +18,9 @@ const MAX_CONSTANT: usize = 1 << 20;
 /// Longer location lists are cut; a hostile file can share one long list among all its variables.
 const MAX_RANGES: usize = 1 << 10;
 
+/// Longer computations are not believed.
+const MAX_OPERATIONS: u32 = 1 << 10;
+
 /// Where a variable's value is.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Storage {
@@ -22,7 +28,9 @@ pub enum Storage {
     Address(u64),
     /// Nowhere: the debug information holds the value, little-endian.
     Constant(Vec<u8>),
-    /// In a register, computed, or optimised away: in words, for people.
+    /// Nowhere: an expression made the value, little-endian, as `&x` and `sizeof(x)` do.
+    Computed(Vec<u8>),
+    /// In a register, computed by the core, or optimised away: in words, for people.
     Elsewhere(String),
     /// Not at one place all the time: where it is while the program counter is in a range. Outside
     /// of all ranges it is nowhere.
@@ -60,6 +68,7 @@ impl fmt::Display for Storage {
         match self {
             Storage::Address(address) => write!(f, "at {address:#x}"),
             Storage::Constant(_) => f.write_str("a constant of the debug information"),
+            Storage::Computed(_) => f.write_str("computed"),
             Storage::Elsewhere(words) => f.write_str(words),
             Storage::Moving(_) => f.write_str("moves between registers and memory"),
         }
@@ -143,7 +152,43 @@ fn place(
             words(format!("on the stack, at its frame's base{offset:+}"))
         }
         (_, Some(Operation::Piece { .. })) => words("in several places, piece by piece".to_owned()),
-        _ => words("computed at run time".to_owned()),
+        _ => computed(dwarf, unit, expression, size)
+            .unwrap_or_else(|| words("computed at run time".to_owned())),
+    }
+}
+
+/// What operations give that need neither registers nor memory; none if they do.
+fn computed(
+    dwarf: &Dwarf<Slice<'_>>,
+    unit: &Unit<Slice<'_>>,
+    expression: Expression<Slice<'_>>,
+    size: u64,
+) -> Option<Storage> {
+    let mut evaluation = expression.evaluation(unit.encoding());
+    evaluation.set_max_iterations(MAX_OPERATIONS);
+    let mut state = evaluation.evaluate().ok()?;
+    loop {
+        state = match state {
+            EvaluationResult::Complete => break,
+            EvaluationResult::RequiresRelocatedAddress(address) => {
+                evaluation.resume_with_relocated_address(address)
+            }
+            EvaluationResult::RequiresIndexedAddress { index, .. } => {
+                evaluation.resume_with_indexed_address(dwarf.address(unit, index).ok()?)
+            }
+            _ => return None,
+        }
+        .ok()?;
+    }
+    match evaluation.as_result() {
+        [Piece { location: Location::Address { address }, size_in_bits: None, .. }] => {
+            Some(Storage::Address(*address))
+        }
+        [Piece { location: Location::Value { value }, size_in_bits: None, .. }] => {
+            let number = value.to_u64(u64::from(u32::MAX)).ok()?;
+            Some(Storage::Constant(to_bytes(number, size)))
+        }
+        _ => None,
     }
 }
 

@@ -21,7 +21,13 @@ pub(crate) fn walk(root: &Type, steps: Steps<'_>) -> Result<Place, Error> {
         match step? {
             Step::Member(name) => member(&mut place, name)?,
             Step::Index(at) => index(&mut place, at)?,
-            Step::Through(_) => return Err(Error::Dereference { in_type: place.ty.name().into() }),
+            Step::Through(name) => {
+                let in_type = place.ty.name().to_owned();
+                return Err(match place.ty.plain().kind() {
+                    Kind::Pointer(_) => Error::InMemory { in_type },
+                    _ => Error::NoParts { in_type, step: format!("->{name}") },
+                });
+            }
         }
     }
     Ok(place)

@@ -42,7 +42,9 @@ fn answer(symbols: &Symbols, text: &str) -> String {
         Err(error) => error.to_string(),
         Ok(found) => match found.storage {
             Storage::Address(address) => format!("{} = {} at {address:#x}", found.ty, found.value),
-            Storage::Constant(_) => format!("{} = {}", found.ty, found.value),
+            Storage::Constant(_) | Storage::Computed(_) => {
+                format!("{} = {}", found.ty, found.value)
+            }
             elsewhere => format!("{}: {elsewhere}", found.ty),
         },
     }
@@ -79,7 +81,10 @@ fn expressions_have_values() {
         ("big_pointer->packed.middle", "int32_t = 4 at 0x8098".into()),
         ("big_pointer->next->header.kind", "volatile uint8_t = 88 at 0x8058".into()),
         ("&big_pointer->grid", "uint32_t (*)[2][3] = 0x8004".into()),
-        ("reference", format!("uint32_t & = {counter:#x} at {:#x}", at("reference"))),
+        ("reference", format!("uint32_t = 3 at {counter:#x}")),
+        ("&reference", format!("uint32_t * = {counter:#x}")),
+        ("(uint8_t)reference", "uint8_t = 3".into()),
+        ("sizeof(reference)", "unsigned int = 4".into()),
         ("*reference", format!("uint32_t = 3 at {counter:#x}")),
         ("point_t@0x8004", "point_t = {x = 32772, y = 32776} at 0x8004".into()),
         ("point_t@0x8004.y", "int32_t = 32776 at 0x8008".into()),
@@ -92,8 +97,23 @@ fn expressions_have_values() {
         ("(int8_t)0xff", "int8_t = -1".into()),
         ("(uint32_t *)grid", format!("uint32_t * = {grid:#x}")),
         ("*(uint32_t *)grid", format!("uint32_t = 1 at {grid:#x}")),
-        ("sizeof(big_t)", "int = 192".into()),
-        ("sizeof(grid[0])", "int = 12".into()),
+        ("sizeof(big_t)", "unsigned int = 192".into()),
+        ("sizeof(grid[0])", "unsigned int = 12".into()),
+        ("sizeof(void*)", "unsigned int = 4".into()),
+        ("sizeof(uint32_t *)", "unsigned int = 4".into()),
+        ("sizeof(unsigned long)", "unsigned int = 4".into()),
+        ("sizeof(uint16_t[3])", "unsigned int = 6".into()),
+        ("0777", "int = 511".into()),
+        ("5u", "unsigned int = 5".into()),
+        ("5ULL", "long long unsigned int = 5".into()),
+        ("5l", "long int = 5".into()),
+        ("0xffffffff", "unsigned int = 4294967295".into()),
+        ("4000000000", "long long int = 4000000000".into()),
+        ("-2147483648", "long long int = -2147483648".into()),
+        ("(bool)2", "bool = true".into()),
+        ("(const volatile uint32_t *)0x10", "const volatile uint32_t * = 0x10".into()),
+        ("(char const * const *)0x10", "const char * const * = 0x10".into()),
+        ("(uint32_t *)-4", "uint32_t * = 0xfffffffc".into()),
         ("(anonymous namespace)::secret.word", "uint32_t: optimised away".into()),
     ];
     for (text, want) in checks {
@@ -136,6 +156,24 @@ fn errors_name_the_place_in_the_expression() {
             "*big_pointer->anything",
             "in `big_pointer->anything`: `const void *` does not say what it points to: cast it first",
         ),
+        (
+            "*(uint32_t *)0x100000000",
+            "in `(uint32_t *)0x100000000`: 0x100000000 is no address of a core, which have 32 bits",
+        ),
+        (
+            "point_t@0xfffffffc",
+            "in `point_t@0xfffffffc`: 8 bytes at 0xfffffffc reach past a core's last address",
+        ),
+        (
+            "uint64_t[18446744073709551615]@0x9040",
+            "in `uint64_t[18446744073709551615]@0x9040`: 18446744073709551615 bytes at 0x9040 reach past a core's last address",
+        ),
+        (
+            "big_pointer[-1000]",
+            "in `big_pointer[-1000]`: -0x26e00 is no address of a core, which have 32 bits",
+        ),
+        ("&sizeof(grid)", "in `&sizeof(grid)`: `unsigned int` has no address: computed"),
+        ("sizeof(nothing_t *)", "in `sizeof(nothing_t *)`: no type `nothing_t *`"),
         ("grid[grid]", "in `grid`: `uint32_t [2][3]` is no number"),
         ("point_t@0x100", "`point_t@0x100`, 8 bytes at 0x100: nothing is there"),
         ("(*(point_t **)0x100)->x", "`(*(point_t **)0x100)`, 4 bytes at 0x100: nothing is there"),

@@ -124,6 +124,7 @@ fn elf_files_that_are_none() {
         refuses(&["symbols", "type", "mailboxes_t", "--elf", file], 2, &[words, file]);
         refuses(&["symbols", "addr", "0x9040", "--elf", file], 2, &[words, file]);
     }
+    refuses(&["symbols", "type", "x", "--elf", "/dev/zero"], 2, &["/dev/zero", "256 MiB"]);
     let app = image("erisc_app.elf");
     refuses(&["symbols", "type", "nothing_t", "--elf", &app], 2, &["nothing_t", "erisc_app.elf"]);
     refuses(&["symbols", "addr", "here", "--elf", &app], 2, &["'here'"]);
@@ -141,6 +142,20 @@ fn symbols_type_keeps_its_promise() {
     assert_eq!((&member["offset"], &member["size"]), (&json!(4), &json!(4)));
     assert!(member["type"].as_str().unwrap().contains("uint32_t"));
     assert!(member.get("bit_size").is_none(), "only bit-fields carry bits");
+}
+
+/// Whoever opens a pipe waits for somebody to write into it.
+#[test]
+fn a_pipe_in_a_folder_of_elfs_is_left_alone() {
+    let notes = Scratch::new("notes.txt", b"");
+    let folder = notes.0.parent().unwrap();
+    for name in ["erisc.elf", "brisc.elf"] {
+        let made = Command::new("mkfifo").arg(folder.join(name)).status();
+        assert!(made.unwrap().success());
+    }
+    let folder = folder.to_str().unwrap();
+    let output = meshscope(&["--target", "emulator:n300", "images", "0:9-6", "--elfs", folder]);
+    assert!(output.status.code().is_some());
 }
 
 /// An image of the small cases that only the tests of `symbols` have.
@@ -262,9 +277,24 @@ fn symbols_value_keeps_its_promise() {
         answers(&["symbols", "value", "moving", "--elf", &places, "--pc", "0x90a8", "--json"]);
     assert_eq!((&now["storage"], &now["value"]), (&json!("in register a0"), &Value::Null));
 
+    let computed = of("sizeof(mailboxes_t)", &app);
+    assert_eq!(
+        (&computed["source"], &computed["storage"]),
+        (&json!("constant"), &json!("computed"))
+    );
     let refused = |text: &str, words: &[&str]| {
         refuses(&["symbols", "value", text, "--elf", &app], 2, words);
     };
+    refused("uint8_t[100000000]@0x9040", &["100000000 bytes", "too many"]);
+    refused("mailboxes_t@0xffffffff", &["past a core's last address"]);
+    refused("*(uint32_t*)0x1000000000", &["no address of a core"]);
+    refused("mailboxes[-1000]", &["-0x", "no address of a core"]);
+    let path = "mailboxes_t->go_messages";
+    let words = &["cannot apply `->go_messages` to `mailboxes_t`"];
+    refuses(&["symbols", "type", path, "--elf", &app], 2, words);
+    let partly = meshscope(&["symbols", "value", "uint8_t[65536]@0x9040", "--elf", &app]);
+    let said = String::from_utf8(partly.stdout).unwrap();
+    assert!(said.contains("the file has its first") && partly.status.success(), "{said}");
     refused("mailboxes->lunch", &["`mailboxes->lunch`", "did you mean launch?"]);
     refused("mailboxes->", &["`mailboxes->`", "name of a member"]);
     refused("RUN_MSG_G", &["`RUN_MSG_G`", "RUN_MSG_GO"]);

@@ -1,5 +1,7 @@
 //! The words of an expression: names with their template arguments, numbers, and the text of types.
 
+use super::Literal;
+
 /// Where a name ends that starts at the beginning of `text`: identifiers joined by `::`, each with
 /// its template arguments, and unnamed namespaces. 0 if no name starts there.
 pub(crate) fn name(text: &str) -> usize {
@@ -55,19 +57,28 @@ pub(crate) fn bracketed(text: &str) -> Option<usize> {
     None
 }
 
-/// A number and how many bytes it takes: decimal, `0x` or `0b`, with `_` or `'` between digits, and
-/// the suffixes that C++ has.
-pub(crate) fn number(text: &str) -> Option<(i128, usize)> {
+/// A number and how many bytes it takes: decimal, `0x`, `0b` or octal after a `0`, with `_` or `'`
+/// between digits, and the suffixes that C++ has.
+pub(crate) fn number(text: &str) -> Option<(Literal, usize)> {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
     let end = text.find(|c| !word(c)).unwrap_or(text.len());
     let digits: String = text.get(..end)?.chars().filter(|c| !matches!(c, '_' | '\'')).collect();
-    let digits = digits.trim_end_matches(['u', 'U', 'l', 'L']).to_ascii_lowercase();
-    let value = match (digits.strip_prefix("0x"), digits.strip_prefix("0b")) {
-        (Some(hex), _) => u64::from_str_radix(hex, 16),
-        (_, Some(binary)) => u64::from_str_radix(binary, 2),
-        _ => digits.parse(),
+    let written = digits.to_ascii_lowercase();
+    let digits = written.trim_end_matches(['u', 'l']);
+    let suffix = written.get(digits.len()..)?;
+    if !matches!(suffix, "" | "u" | "l" | "ul" | "lu" | "ll" | "ull" | "llu") {
+        return None;
+    }
+    let (digits, radix) = match digits.get(..2) {
+        Some("0x") => (digits.get(2..)?, 16),
+        Some("0b") => (digits.get(2..)?, 2),
+        Some(_) if digits.starts_with('0') => (digits, 8),
+        _ => (digits, 10),
     };
-    Some((value.ok()?.into(), end))
+    let value = u64::from_str_radix(digits, radix).ok()?.into();
+    let unsigned = suffix.contains('u');
+    let longs = suffix.len() - usize::from(unsigned);
+    Some((Literal { value, decimal: radix == 10, unsigned, longs }, end))
 }
 
 /// How long the text of a type is that stands before an `@`; none if there is no `@` that belongs to
@@ -115,12 +126,21 @@ mod tests {
 
     #[test]
     fn numbers_have_many_forms() {
-        let checks = [("12]", Some((12, 2))), ("0x1_0u", Some((16, 6))), ("0b101", Some((5, 5)))];
+        let checks = [
+            ("12]", Some((12, 2))),
+            ("0x1_0u", Some((16, 6))),
+            ("0b101", Some((5, 5))),
+            ("0777", Some((511, 4))),
+            ("0", Some((0, 1))),
+            ("5ULL", Some((5, 4))),
+            ("089", None),
+            ("5lul", None),
+            ("x", None),
+            ("0xfffffffffffffffff", None),
+        ];
         for (text, want) in checks {
-            assert_eq!(number(text), want, "{text}");
+            assert_eq!(number(text).map(|(found, end)| (found.value, end)), want, "{text}");
         }
-        assert_eq!(number("x"), None);
-        assert_eq!(number("0xfffffffffffffffff"), None);
     }
 
     #[test]

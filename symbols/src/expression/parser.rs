@@ -133,11 +133,12 @@ impl<'a> Parser<'a> {
         let negative = self.rest().starts_with('-');
         let digits = self.rest().strip_prefix('-').unwrap_or(self.rest());
         if digits.starts_with(|c: char| c.is_ascii_digit()) {
-            let Some((value, length)) = lexer::number(digits) else {
+            let Some((mut literal, length)) = lexer::number(digits) else {
                 return Err(self.wants("a number of 64 bits"));
             };
             self.at += length + usize::from(negative);
-            return Ok(self.node(start, What::Number(if negative { -value } else { value })));
+            literal.value = if negative { -literal.value } else { literal.value };
+            return Ok(self.node(start, What::Number(literal)));
         }
         let length = lexer::name(self.rest());
         if length > 0 {
@@ -154,12 +155,26 @@ impl<'a> Parser<'a> {
     fn named(&mut self, start: usize, length: usize) -> Result<Node, Error> {
         let name = self.rest().get(..length).unwrap_or_default().to_owned();
         self.at += length;
-        if name == "sizeof" && self.take("(") {
-            let of = Box::new(self.unary()?);
-            self.must(")", "`)`")?;
-            return Ok(self.node(start, What::SizeOf(of)));
+        self.skip_spaces();
+        if name == "sizeof" && self.rest().starts_with('(') {
+            return self.size_of(start);
         }
         Ok(self.node(start, What::Name(name)))
+    }
+
+    /// What is in the parentheses may be a type that is no expression, such as `void *`.
+    fn size_of(&mut self, start: usize) -> Result<Node, Error> {
+        let (open, depth) = (self.at, self.depth);
+        let length = lexer::bracketed(self.rest());
+        self.at += 1;
+        let of = self.unary().and_then(|of| self.must(")", "`)`").map(|()| Box::new(of)));
+        let Some(length) = length else { return of.and(Err(self.wants("`)`"))) };
+        (self.at, self.depth) = (open + length, depth);
+        let inside = self.text.get(open + 1..self.at - 1).unwrap_or_default().trim();
+        if inside.is_empty() {
+            return of.and(Err(self.wants("a type or an expression")));
+        }
+        Ok(self.node(start, What::SizeOf(inside.to_owned(), of.ok())))
     }
 
     fn steps(&mut self, mut node: Node) -> Result<Node, Error> {
@@ -203,7 +218,7 @@ mod tests {
     fn shape(node: &Node) -> String {
         match &node.what {
             What::Name(name) => name.clone(),
-            What::Number(number) => number.to_string(),
+            What::Number(number) => number.value.to_string(),
             What::Member(of, name) => format!("[{} . {name}]", shape(of)),
             What::Through(of, name) => format!("[{} -> {name}]", shape(of)),
             What::Index(of, index) => format!("[{} at {}]", shape(of), shape(index)),
@@ -211,7 +226,8 @@ mod tests {
             What::AddressOf(of) => format!("[& {}]", shape(of)),
             What::Cast(ty, of) => format!("[{} as {ty}]", shape(of)),
             What::At(ty, address) => format!("[{ty} @ {}]", shape(address)),
-            What::SizeOf(of) => format!("[sizeof {}]", shape(of)),
+            What::SizeOf(_, Some(of)) => format!("[sizeof {}]", shape(of)),
+            What::SizeOf(ty, None) => format!("[sizeof type {ty}]"),
         }
     }
 
@@ -237,6 +253,8 @@ mod tests {
             ("a[b_t@4]", "[a at [b_t @ 4]]"),
             ("(anonymous namespace)::secret.word", "[(anonymous namespace)::secret . word]"),
             ("sizeof(m.x)", "[sizeof [m . x]]"),
+            ("sizeof( void * )", "[sizeof type void *]"),
+            ("sizeof(unsigned long)", "[sizeof type unsigned long]"),
         ];
         for (text, want) in checks {
             assert_eq!(parse(text).map(|node| shape(&node)).as_deref(), Ok(want), "{text}");

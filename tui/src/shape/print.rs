@@ -34,8 +34,8 @@ impl<'a> Printed<'a> {
         let mut missing = Missing::new();
         let addr = match &found.storage {
             Storage::Address(at) => Some(*at),
-            Storage::Constant(_) => {
-                let detail = "a constant of the debug information".to_owned();
+            Storage::Constant(_) | Storage::Computed(_) => {
+                let detail = found.storage.to_string();
                 missing.insert("addr", Why { reason: "constant", detail });
                 None
             }

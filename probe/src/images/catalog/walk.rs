@@ -100,10 +100,16 @@ impl Walk {
             self.left = left;
             let Ok(name) = entry.file_name().into_string() else { continue };
             let kind = entry.file_type()?;
-            // A link that leads nowhere is nobody's ELF.
-            let is_folder = kind.is_dir()
-                || kind.is_symlink() && fs::metadata(entry.path()).is_ok_and(|m| m.is_dir());
-            if is_folder { folders.push(name) } else { files.push(name) }
+            // A link that leads nowhere is nobody's ELF, nor is a pipe, which could keep us waiting.
+            let kind = match fs::metadata(entry.path()) {
+                Ok(about) if kind.is_symlink() => about.file_type(),
+                _ => kind,
+            };
+            if kind.is_dir() {
+                folders.push(name);
+            } else if kind.is_file() {
+                files.push(name);
+            }
         }
         files.sort();
         folders.sort();

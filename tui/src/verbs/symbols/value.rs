@@ -8,7 +8,7 @@ use crate::verbs::Style;
 use layouts::{Space, TileKind, wormhole};
 use std::fmt::Write;
 use std::path::Path;
-use symbols::{EvalError, Expression, Record, Resolved, Storage, Symbols, Value};
+use symbols::{EvalError, Expression, Kind, Record, Resolved, Storage, Symbols, Value};
 
 /// `symbols value`.
 pub(super) fn run(
@@ -24,6 +24,12 @@ pub(super) fn run(
     let read = |at: u64, bytes: &mut [u8]| symbols.initial(at, bytes);
     let found = symbols.resolve(&parsed, read).map_err(|e| failure(&symbols, &e))?;
     let answer = Answer::of(&symbols, found);
+    if answer.too_large {
+        let length = answer.found.size().unwrap_or(0);
+        let name = symbols.name();
+        let words = format!("{name}: `{expression}` has {length} bytes, too many to show at once");
+        return Err(Failure::Usage(words));
+    }
     if style.json {
         json(&answer.shape(expression))?;
     } else {
@@ -49,6 +55,9 @@ struct Answer<'a> {
     source: Option<&'static str>,
     section: Option<&'a str>,
     private: Option<String>,
+    /// How many bytes from its address on the file knows.
+    known: u64,
+    too_large: bool,
 }
 
 impl<'a> Answer<'a> {
@@ -59,9 +68,11 @@ impl<'a> Answer<'a> {
         };
         let section = place.and_then(|at| symbols.section_at(at));
         let value = found.read(|at, bytes| symbols.initial(at, bytes)).ok();
+        let made_of = matches!(found.ty.plain().kind(), Kind::Array(_) | Kind::Record(_));
+        let too_large = made_of && matches!(value, Some(Value::Opaque)) && found.size().is_some();
         let value = value.filter(|value| !matches!(value, Value::Unread | Value::Opaque));
         let source = match (&found.storage, &section) {
-            (Storage::Constant(_), _) => "constant",
+            (Storage::Constant(_) | Storage::Computed(_), _) => "constant",
             (_, Some(section)) if !section.writable => "file",
             _ => "initial",
         };
@@ -69,6 +80,8 @@ impl<'a> Answer<'a> {
             source: value.is_some().then_some(source),
             section: section.map(|section| section.name),
             private: place.and_then(private),
+            known: place.map_or(0, |at| symbols.initial_length(at)),
+            too_large,
             found,
             value,
         }
@@ -141,12 +154,16 @@ impl<'a> Answer<'a> {
         if let Some(why) = &self.private {
             let _ = write!(words, ", private to its core ({why})");
         }
-        words += match self.source {
-            Some("file") => "; a constant of the file",
-            Some(_) => "; this is the value that it starts with",
-            None => "; the file puts nothing there, so only a target knows the value",
-        };
-        words
+        match (self.source, self.known) {
+            (Some("file"), _) => words + "; a constant of the file",
+            (Some(_), _) => words + "; this is the value that it starts with",
+            (None, 0) => words + "; the file puts nothing there, so only a target knows the value",
+            (None, known) => {
+                format!(
+                    "{words}; the file has its first {known} bytes, only a target knows the rest"
+                )
+            }
+        }
     }
 }
 
