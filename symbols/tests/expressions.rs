@@ -277,3 +277,16 @@ fn template_arguments_have_names() {
         assert_eq!(from_file(&symbols, text, None), want, "{text}");
     }
 }
+
+/// `lit16 lit24 shl stack_value` needs nothing that only a core knows.
+#[test]
+fn constant_expressions_of_dwarf_are_computed() {
+    let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS") else {
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
+        return;
+    };
+    let build = "ttnn/tt_metal/pre-compiled/1003041148146844629/erisc/erisc.elf";
+    let symbols = Symbols::open(std::path::Path::new(&root).join(build)).unwrap().0;
+    let want = "uint32_t = 268435456 a constant of the debug information";
+    assert_eq!(from_file(&symbols, "status", Some(0x964c)), want);
+}
