@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::inner::Inner;
-use crate::symtab::Symbol;
+use crate::symtab::{Symbol, SymbolKind};
 use crate::units::DieId;
 
 /// One frame at an address: a function and the place in it. What is not known is none.
@@ -34,7 +34,8 @@ pub(crate) fn at(inner: &Inner, address: u32) -> Vec<Location> {
     let calls = if code { inner.calls().at(address) } else { Vec::new() };
     let outermost = calls.len().saturating_sub(1);
     if calls.is_empty() {
-        let symbol = inner.symbol_at(address);
+        // Data has a symbol too, but is no function.
+        let symbol = inner.symbol_at(address).filter(|symbol| symbol.kind != SymbolKind::Object);
         return symbol.map(|symbol| frame(named(&symbol), None, 0, false)).into_iter().collect();
     }
     let frames = calls.into_iter().enumerate().map(|(level, call)| {

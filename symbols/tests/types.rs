@@ -176,7 +176,7 @@ fn paths_from_variables_lead_to_places_in_memory() {
     assert_eq!((place.address(), place.ty.name()), (0x3dd50 + 4 + 2 * 8 + 4, "uint32_t"));
     let errors = [
         ("mailboxes", "`mailboxes` has no address: a constant of the debug information"),
-        ("big_pointer->mode", "`big_t *` is a pointer, and pointers are followed on request only"),
+        ("big_pointer->mode", "where `big_t *` points to is known in memory only"),
         ("nowhere.x", "no variable or constant `nowhere`"),
     ];
     for (path, want) in errors {
