@@ -118,16 +118,18 @@ impl Record {
         const MAX_SEARCHED: usize = 1024;
         let mut open: VecDeque<&Record> = VecDeque::from([self]);
         let mut found: Vec<&Type> = Vec::new();
-        for _ in 0..MAX_SEARCHED {
-            let Some(record) = open.pop_front() else { break };
-            for base in record.virtual_bases.iter().take(MAX_SEARCHED) {
+        let mut left = MAX_SEARCHED;
+        while let (Some(record), 1..) = (open.pop_front(), left) {
+            left -= 1;
+            for base in record.virtual_bases.iter().take(left) {
+                left = left.saturating_sub(1);
                 if !found.iter().any(|known| known.name() == base.ty.name()) {
                     found.push(&base.ty);
                     open.extend(base.ty.record());
                 }
             }
             let bases = record.members.iter().filter(|member| member.base);
-            open.extend(bases.take(MAX_SEARCHED).filter_map(|base| base.ty.record()));
+            open.extend(bases.take(left).filter_map(|base| base.ty.record()));
         }
         found
     }
