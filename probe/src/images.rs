@@ -23,7 +23,7 @@ pub(crate) use library::Library;
 pub use mailbox::Mailbox;
 pub use outline::{Node, Outline};
 pub(crate) use pointers::member;
-pub use pointers::written_out;
+pub use pointers::{WrittenOut, written_out};
 pub use signals::Signals;
 pub use spots::{Spot, spots};
 pub use text::{Comparison, Difference, TextCheck};

@@ -266,3 +266,24 @@ fn no_image_is_a_finding_that_names_the_nearest() {
     assert!(said.starts_with(&begins), "{said}");
     assert_eq!(of(&state, TENSIX, CoreKind::Trisc0).findings, []);
 }
+
+#[test]
+fn a_guess_is_no_finding_where_another_image_is_proved() {
+    let (folder, mut wrong) = (Folder::new("guess"), folder::image("erisc_app").to_vec());
+    // A byte of the text between the samples.
+    let (symbols, _) = symbols::Symbols::load(folder::image("erisc_app"), "app").unwrap();
+    let text = symbols.segments().into_iter().find(|s| s.executable).unwrap().bytes;
+    let text = wrong.windows(16).position(|at| at == &text[0x80..0x90]);
+    wrong[text.unwrap()] ^= 1;
+    folder.put("erisc_app.elf", &wrong);
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(Workload::RingPing), ..Scene::new("n300") };
+    let target = scene.build(&mut images).unwrap();
+    let mut session = Session::over(Box::new(target), images);
+    session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
+    let state = look(&mut session, true);
+    let core = of(&state, ETH, CoreKind::Erisc);
+    let application = only(core, ImageRole::Application);
+    assert_eq!((application.evidence, &application.path), (ImageEvidence::Proved, &None));
+    assert_eq!(core.findings, []);
+}

@@ -148,7 +148,8 @@ pub(crate) enum Verb {
     /// JSON: {"chip","tile":[x,y],"core","image","expression","type","addr","size","value","missing":{...}}: a
     /// structure is an object (a base with members that others hide is also one, under its type's name), an array a
     /// list, an enumerator {"name","value"}; what is null is named in "missing"
-    /// with its reason, which for "addr" may be constant, and private where only the core itself can look.
+    /// with its reason, which for "addr" may be constant, private where only the core itself can look, and unmapped
+    /// where nothing stands.
     Print {
         /// Which core: 0:e8, 0:9-6 or 0:1-2:trisc0; without a core's name the first of the tile.
         core: String,

@@ -72,6 +72,27 @@ fn what_only_the_core_sees_is_said_to_be_so() {
 }
 
 #[test]
+fn where_nothing_stands_is_unmapped() {
+    let output = print(OURS, &["0:e8", "uint32_t@0x50000", "--json"]);
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["missing"]["value"]["reason"], "unmapped");
+}
+
+#[test]
+fn a_pointer_that_only_the_layouts_know_is_said_to_be_so() {
+    let Some(firmware) = wheel() else { return };
+    let target = format!("emulator:n300,firmware={firmware}");
+    for expression in ["erisc_info", "*erisc_info", "erisc_info->channels[0].bytes_sent"] {
+        let output = print(&target, &["0:e8", expression]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{expression}: {}", said(&output));
+        assert!(text.contains("erisc_info points to 0x3dc30 by the layouts"), "{text}");
+        assert!(!text.contains("a constant of the debug information"), "{text}");
+    }
+}
+
+#[test]
 fn wrong_questions_are_one_line_and_exit_2() {
     for (arguments, words) in [
         (["0:e8", "nothing"], "no variable or constant `nothing`"),

@@ -72,7 +72,8 @@ impl fmt::Display for ImageFinding {
                 let who = match said {
                     ImageEvidence::Told => "was loaded",
                     ImageEvidence::Recorded => "is on record",
-                    _ => "runs",
+                    ImageEvidence::Sampled => "fits in samples",
+                    _ => "was found",
                 };
                 write!(f, "{core}: {image} {who}, but its text is not in L1")?;
                 difference.map_or(Ok(()), |difference| write!(f, ": {difference}"))
@@ -104,10 +105,13 @@ impl ImageFinding {
 impl ImageMap {
     /// What is wrong with the images of a core.
     pub fn findings(&self, core: CoreId) -> Vec<ImageFinding> {
+        let loads = self.loads(core);
         let strange = self.on.get(&core).into_iter().flatten();
         let differs = strange.filter_map(|(&index, known)| {
             let wrong = known.evidence == ImageEvidence::Mismatch && !known.released;
             let image = self.images.get(index).filter(|_| wrong)?;
+            // A guess is no finding where another image of its layer is proved.
+            loads.iter().find(|load| std::ptr::eq(load.image, &raw const **image))?;
             let difference = match known.comparison.check {
                 TextCheck::Differs(difference) => Some(difference),
                 _ => None,

@@ -132,6 +132,9 @@ impl ImageMap {
         let named: Vec<_> = loads.iter().filter(|load| load.path().is_some()).copied().collect();
         loads
             .retain(|load| load.path().is_some() || !named.iter().any(|dir| stands_for(dir, load)));
+        let proved = loads.iter().filter(|load| load.evidence == ImageEvidence::Proved);
+        let proved: Vec<_> = proved.map(|load| load.image.role).collect();
+        loads.retain(|load| !(was_guessed(load) && proved.contains(&load.image.role)));
         loads
     }
 
@@ -164,6 +167,11 @@ fn load<'a>(image: &'a Image, known: &'a Known) -> Load<'a> {
         comparison: &known.comparison,
         also: &known.also,
     }
+}
+
+/// Did only samples ever speak for an image that is not there?
+fn was_guessed(load: &Load<'_>) -> bool {
+    (load.said, load.evidence) == (ImageEvidence::Sampled, ImageEvidence::Mismatch)
 }
 
 /// Is the image of a directory that was found the same one as this? Layers do not matter: whoever loaded it may

@@ -1,6 +1,8 @@
 //! Structures of L1 that an image finds through a pointer of a well-known name.
 
 use layouts::wormhole;
+use std::fmt;
+use std::ops::Range;
 use symbols::{Storage, Symbols, Type};
 
 /// A structure in L1.
@@ -11,6 +13,9 @@ pub(crate) struct Pointed {
     /// What stands there.
     pub(crate) ty: Type,
 }
+
+/// The pointers of which [`known`] tells.
+const KNOWN: [&str; 2] = ["erisc_info", "routing_info"];
 
 /// The structures that host and firmware share, those of active Ethernet with the place that the host gives them:
 /// a linker may leave a pointer's type in the debug information and no value of it.
@@ -36,17 +41,50 @@ pub(crate) fn pointed(symbols: &Symbols, name: &str) -> Option<Pointed> {
     Some(Pointed { base: told.or_else(|| known(name))?, ty })
 }
 
-/// The expression with a structure's pointer written out as a number, if it begins with one of which the debug
-/// information says what it points to but not where.
-pub fn written_out(symbols: &Symbols, expression: &str) -> Option<String> {
-    let text = expression.trim_start();
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
-    let (name, rest) = text.split_at_checked(end)?;
-    let told =
-        symbols.variable(name).is_some_and(|found| matches!(found.storage, Storage::Constant(_)));
-    let at = known(name).filter(|_| !told)?;
-    let of = pointed(symbols, name)?;
-    Some(format!("(({} *){at:#x}){rest}", of.ty.name()))
+/// An expression in which a structure's pointer is written out as a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenOut {
+    /// The expression to ask.
+    pub text: String,
+    /// The pointer's name.
+    pub pointer: &'static str,
+    /// Where the layouts say that the host puts what it points to.
+    pub at: u64,
+}
+
+impl fmt::Display for WrittenOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pointer, at, .. } = self;
+        write!(f, "{pointer} points to {at:#x} by the layouts: the host puts it there")
+    }
+}
+
+/// The expression with a structure's pointer written out, if it names one of which the debug information says
+/// what it points to but not where.
+pub fn written_out(symbols: &Symbols, expression: &str) -> Option<WrittenOut> {
+    KNOWN.into_iter().find_map(|pointer| {
+        let range = named_in(expression, pointer)?;
+        let told = symbols
+            .variable(pointer)
+            .is_some_and(|found| matches!(found.storage, Storage::Constant(_)));
+        let at = known(pointer).filter(|_| !told)?;
+        let of = pointed(symbols, pointer)?;
+        let (before, after) = (expression.get(..range.start)?, expression.get(range.end..)?);
+        let text = format!("{before}(({} *){at:#x}){after}", of.ty.name());
+        Some(WrittenOut { text, pointer, at })
+    })
+}
+
+/// Where a name stands alone in an expression, not as a member or in a namespace.
+fn named_in(expression: &str, name: &str) -> Option<Range<usize>> {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut found = expression.match_indices(name).filter(|(at, _)| {
+        let (before, rest) = expression.split_at(*at);
+        let before_blanks = before.trim_end();
+        let inner = [".", "->", "::"].iter().any(|sign| before_blanks.ends_with(sign));
+        !inner && !before.ends_with(part) && !rest[name.len()..].starts_with(part)
+    });
+    found.next().map(|(at, _)| at..at + name.len())
 }
 
 /// The address of a member of such a structure, by the name of its type.
@@ -59,4 +97,20 @@ pub(super) fn place(symbols: &Symbols, name: &str, path: &str) -> Option<(u64, T
     let of = pointed(symbols, name)?;
     let place = symbols.member(&format!("{}.{path}", of.ty.plain().name())).ok()?;
     Some((of.base.checked_add(place.field.offset)?, place.ty))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named_in;
+
+    #[test]
+    fn a_pointer_is_written_out_wherever_it_stands_alone() {
+        assert_eq!(named_in("*erisc_info", "erisc_info"), Some(1..11));
+        assert_eq!(named_in("&erisc_info->channels[0]", "erisc_info"), Some(1..11));
+        for other in
+            ["a.erisc_info", "p -> erisc_info", "ns::erisc_info", "my_erisc_info", "erisc_info_t@0"]
+        {
+            assert_eq!(named_in(other, "erisc_info"), None, "{other}");
+        }
+    }
 }

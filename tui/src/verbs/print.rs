@@ -14,7 +14,7 @@ use crate::shape::Printed;
 use crate::words;
 use answer::{Answer, answer};
 use layouts::{CoreId, CoreKind, wormhole};
-use probe::images::Image;
+use probe::images::{Image, WrittenOut};
 use probe::snapshot::AccessError;
 use probe::target::Mesh;
 use std::fmt;
@@ -31,8 +31,10 @@ pub(super) struct Question {
 /// Why memory cannot be had.
 #[derive(Clone, Debug)]
 pub(crate) enum Unread {
-    /// Only the core itself sees it, or nothing stands there.
+    /// Only the core itself sees it.
     Nowhere(String),
+    /// Nothing stands there.
+    Unmapped(String),
     /// The target did not give it.
     Access(AccessError),
 }
@@ -40,7 +42,7 @@ pub(crate) enum Unread {
 impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nowhere(why) => f.write_str(why),
+            Self::Nowhere(why) | Self::Unmapped(why) => f.write_str(why),
             Self::Access(error) => write!(f, "{error}"),
         }
     }
@@ -51,6 +53,7 @@ impl Unread {
     pub(crate) fn told(&self) -> (&'static str, String) {
         match self {
             Self::Nowhere(why) => ("private", why.clone()),
+            Self::Unmapped(why) => ("unmapped", why.clone()),
             Self::Access(error) => (words::reason(error), error.to_string()),
         }
     }
@@ -127,20 +130,25 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
         say(&finding.to_string());
     }
     let (on, expression) = question.asked(core, images.believed(core), |load| load.image)?;
-    let Answer { load, found } = answer(target, core, &on, &expression)?;
+    let Answer { load, found, pointer } = answer(target, core, &on, &expression)?;
     let printed = Printed::new(core, load.image, &question.text, &found);
     if style.json {
         json(&printed)?;
+        if let Some(pointer) = &pointer {
+            say(&format!("{core}: {pointer}"));
+        }
     } else {
         let by = format!("{}, {}", load.image.name, words::evidence(load.evidence));
-        text(&lines(&question.text, &found, &by))?;
+        text(&lines(&question.text, &found, pointer.as_ref(), &by))?;
     }
     let Value::Missing(why) = &found.value else { return Ok(Outcome::Healthy) };
     match why {
         Unread::Access(error @ AccessError::Refused(_)) => {
             Err(Failure::of_access(&core.to_string(), error))
         }
-        Unread::Access(AccessError::NotRecorded | AccessError::NotAsked) | Unread::Nowhere(_) => {
+        Unread::Access(AccessError::NotRecorded | AccessError::NotAsked)
+        | Unread::Nowhere(_)
+        | Unread::Unmapped(_) => {
             say(&format!("{core}: {why}"));
             Ok(Outcome::Partial)
         }
@@ -187,21 +195,26 @@ impl Found {
     }
 }
 
-fn lines(asked: &str, found: &Found, image: &str) -> String {
+fn lines(asked: &str, found: &Found, pointer: Option<&WrittenOut>, image: &str) -> String {
     let value = match &found.value {
         Value::Known(value) => value.to_string(),
         Value::Missing(_) => "?".to_owned(),
     };
     let place = match &found.storage {
         Storage::Address(at) => format!("at {at:#x}"),
+        Storage::Constant(_) if pointer.is_some() => "computed".to_owned(),
         Storage::Constant(_) => "a constant of the debug information".to_owned(),
         elsewhere => elsewhere.to_string(),
     };
     let size = found.size.map_or_else(String::new, |size| format!(", {size} bytes"));
+    let source = pointer.map_or_else(String::new, |pointer| format!("  {pointer}\n"));
     let bases = found.ty.as_ref().and_then(Type::record).map(Record::all_virtual_bases);
     let bases = bases.unwrap_or_default().into_iter();
     let without = bases
         .map(|base| format!("  without its virtual base {base}: it lies where the vtable says\n"));
     let without: String = without.collect();
-    format!("{asked} = ({}) {value}\n  {place}{size}, by {image}\n{without}", found.type_name())
+    format!(
+        "{asked} = ({}) {value}\n  {place}{size}, by {image}\n{source}{without}",
+        found.type_name()
+    )
 }

@@ -2,8 +2,8 @@
 
 use super::{Found, Unread, Value};
 use crate::exit::Failure;
-use layouts::{CoreAddr, CoreId, NocAddr, wormhole};
-use probe::images::{Image, Load, written_out};
+use layouts::{CoreAddr, CoreId, NocAddr, Reason, wormhole};
+use probe::images::{Image, Load, WrittenOut, written_out};
 use probe::snapshot::{Plan, Span};
 use probe::target::Target;
 use std::collections::HashSet;
@@ -17,6 +17,8 @@ const MAX_NEAR: usize = 3;
 pub(super) struct Answer<'i> {
     pub(super) load: Load<'i>,
     pub(super) found: Found,
+    /// The pointer that only the layouts know the value of.
+    pub(super) pointer: Option<WrittenOut>,
 }
 
 /// The answer of the first image that has one; one that says where the value is comes before one that does not.
@@ -30,9 +32,9 @@ pub(super) fn answer<'i>(
     let mut wrong = Wrong::default();
     for &load in on {
         let image = load.image;
-        let answer = |found| Answer { load, found };
+        let (expression, pointer) = asking(image, expression);
+        let answer = |found| Answer { load, found, pointer: pointer.clone() };
         let read = |addr: u64, bytes: &mut [u8]| read(target, core, moved(&load, addr), bytes);
-        let expression = asking(image, expression);
         match image.symbols.evaluate(&expression, read) {
             Ok(evaluated) => {
                 let found = Found::of(evaluated);
@@ -56,10 +58,13 @@ pub(super) fn answer<'i>(
 }
 
 /// The expression as this image is asked it.
-pub(super) fn asking(image: &Image, expression: &Expression) -> Expression {
+pub(super) fn asking(image: &Image, expression: &Expression) -> (Expression, Option<WrittenOut>) {
     let written_out = written_out(&image.symbols, expression.text());
-    let written_out = written_out.and_then(|text| Expression::parse(&text).ok());
-    written_out.unwrap_or_else(|| expression.clone())
+    let asked = written_out.as_ref().and_then(|out| Expression::parse(&out.text).ok());
+    match asked {
+        Some(asked) => (asked, written_out),
+        None => (expression.clone(), None),
+    }
 }
 
 /// What is wrong with an expression, in the words of the image that knows most of it.
@@ -133,11 +138,16 @@ fn read(target: &mut dyn Target, core: CoreId, addr: u64, bytes: &mut [u8]) -> R
 }
 
 pub(super) fn span(core: CoreId, addr: u64, len: u64) -> Result<Span, Unread> {
-    let beyond = || Unread::Nowhere(format!("{addr:#x} is no address of a core"));
+    let beyond = || Unread::Unmapped(format!("{addr:#x} is no address of a core"));
     let at = u32::try_from(addr).map_err(|_| beyond())?;
     let len = u32::try_from(len).map_err(|_| beyond())?;
-    let outside =
-        |why| Unread::Nowhere(format!("{addr:#x} cannot be read from outside the core: {why}"));
+    let outside = |why| {
+        let text = format!("{addr:#x} cannot be read from outside the core: {why}");
+        match why {
+            Reason::Private { .. } => Unread::Nowhere(text),
+            _ => Unread::Unmapped(text),
+        }
+    };
     let addr: NocAddr = wormhole().core_to_noc(core, CoreAddr(at)).map_err(outside)?;
     Ok(Span { addr, len })
 }

@@ -43,7 +43,7 @@ fn spans(question: &Question, core: CoreId, known: Vec<&Image>) -> Result<Vec<Sp
     for image in &known {
         let mut spans = Vec::new();
         let asked =
-            image.symbols.evaluate(&asking(image, &expression), |addr, bytes: &mut [u8]| {
+            image.symbols.evaluate(&asking(image, &expression).0, |addr, bytes: &mut [u8]| {
                 spans.extend(span(core, addr, bytes.len() as u64).ok());
                 Err("not read")
             });
