@@ -114,7 +114,7 @@ fn wrong_questions_are_one_line_and_exit_2() {
 
 #[test]
 fn what_is_too_large_is_refused_with_the_limit() {
-    for size in ["1048576", "99999999999999", "1024][1024"] {
+    for size in ["1048576", "99999999", "1024][1024"] {
         let output = print(OURS, &["0:1-2:brisc", &format!("uint8_t[{size}]@0"), "--json"]);
         let said = said(&output);
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{size}: {said}");
