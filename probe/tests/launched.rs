@@ -289,8 +289,9 @@ fn of_all_builds_of_a_package_the_right_one_is_found() {
         put(&mut target, ETH, wormhole().eth.l1.launch_flag.at, &1u32.to_le_bytes());
         let mut session = Session::over(Box::new(target), ImageMap::default());
         session.consult(Catalog::read(std::slice::from_ref(&root)).unwrap());
+        let tile = Some((ChipId(0), TENSIX));
         let interest =
-            Interest { links: true, tile: Some((ChipId(0), TENSIX)), ..Interest::default() };
+            Interest { links: true, tile, proofs: true, texts: true, ..Interest::default() };
         let state = session.look(&interest).state;
         let key = build.file_name().unwrap().to_str().unwrap();
         for (tile, kind) in
