@@ -7,7 +7,7 @@ use crate::machine::Opening;
 use crate::output::{Columns, json, say, text};
 use crate::view::source;
 use crate::{shape, words};
-use layouts::{EthId, Tile, TileKind, wormhole};
+use layouts::{ChipId, EthId, NocXy, Tile, TileKind, wormhole};
 use probe::inspect::Interest;
 use probe::state::{ChipState, CoreState, MeshState, NamedWord};
 use probe::target::Mesh;
@@ -101,6 +101,21 @@ fn row(style: Style, core: &CoreState) -> Vec<String> {
 
 /// A chip, tile or channel that is not there is the argument's fault.
 pub(super) fn check(state: &MeshState, place: Option<Place>) -> Result<(), Failure> {
+    check_place(
+        place,
+        |chip| state.chips.iter().any(|known| known.chip.id == chip),
+        |chip, xy| state.tile(chip, xy).is_some_and(|tile| !tile.cores.is_empty()),
+        |chip, channel| state.eth(EthId { chip, channel }).is_some(),
+    )
+}
+
+/// Refuses a place by what there is, in one wording for looks and for their dry runs.
+pub(super) fn check_place(
+    place: Option<Place>,
+    has_chip: impl Fn(ChipId) -> bool,
+    has_cores: impl Fn(ChipId, NocXy) -> bool,
+    has_channel: impl Fn(ChipId, u8) -> bool,
+) -> Result<(), Failure> {
     let (chip, fault) = match place {
         None => return Ok(()),
         Some(Place::Address(_) | Place::Tile(_, _, Some(_))) => {
@@ -110,15 +125,15 @@ pub(super) fn check(state: &MeshState, place: Option<Place>) -> Result<(), Failu
         }
         Some(Place::Chip(chip)) => (chip, None),
         Some(Place::Tile(chip, xy, None)) => {
-            let none = state.tile(chip, xy).is_none_or(|t| t.cores.is_empty());
+            let none = !has_cores(chip, xy);
             (chip, none.then(|| format!("tile {chip}:{xy} has no cores")))
         }
         Some(Place::Channel(chip, channel)) => {
-            let none = state.eth(EthId { chip, channel }).is_none();
+            let none = !has_channel(chip, channel);
             (chip, none.then(|| format!("chip {chip} has no Ethernet channel {channel}")))
         }
     };
-    if !state.chips.iter().any(|c| c.chip.id == chip) {
+    if !has_chip(chip) {
         return Err(Failure::Usage(format!("there is no chip {chip} in this mesh")));
     }
     fault.map_or(Ok(()), |why| Err(Failure::Usage(why)))

@@ -81,27 +81,12 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
 
 /// A chip, tile or channel that is not there is refused in the words of the verbs themselves.
 fn check(mesh: &Mesh, place: Option<Place>) -> Result<(), Failure> {
-    let (chip, fault) = match place {
-        None => return Ok(()),
-        Some(Place::Address(_) | Place::Tile(_, _, Some(_))) => {
-            return Err(Failure::Usage(
-                "cores are not at addresses: give a chip, a tile or a channel".into(),
-            ));
-        }
-        Some(Place::Chip(chip)) => (chip, None),
-        Some(Place::Tile(chip, xy, None)) => {
-            let none = wormhole().tile_at(xy).is_none_or(|tile| tile.kind.cores().is_empty());
-            (chip, none.then(|| format!("tile {chip}:{xy} has no cores")))
-        }
-        Some(Place::Channel(chip, channel)) => {
-            let none = wormhole().eth_channel(channel).is_none();
-            (chip, none.then(|| format!("chip {chip} has no Ethernet channel {channel}")))
-        }
-    };
-    if !mesh.chips.iter().any(|known| known.id == chip) {
-        return Err(Failure::Usage(format!("there is no chip {chip} in this mesh")));
-    }
-    fault.map_or(Ok(()), |why| Err(Failure::Usage(why)))
+    cores::check_place(
+        place,
+        |chip| mesh.chips.iter().any(|known| known.id == chip),
+        |_, xy| wormhole().tile_at(xy).is_some_and(|tile| !tile.kind.cores().is_empty()),
+        |_, channel| wormhole().eth_channel(channel).is_some(),
+    )
 }
 
 fn table(preview: &Preview) -> String {
