@@ -5,6 +5,7 @@
 mod access;
 pub mod bar;
 mod bus;
+pub mod ccl;
 pub mod control;
 mod discover;
 pub mod emulator_bar;

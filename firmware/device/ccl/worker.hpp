@@ -1,0 +1,131 @@
+// The worker of the collectives: a Tensix kernel (BRISC) that carries out a list of commands. Each command moves pages between
+// the chip's tensors and the EDM channels of the chip's Ethernet tiles; the host compiles every collective into such lists.
+//
+// Every command of a list moves `pages` pages, the last of which has `last_page_bytes` bytes. The list is carried out once per
+// slice of `slice_pages` pages (the tensor slicer chooses them small enough for the pipeline), so that a slice's partial
+// results never wait for room. Packets have up to `packet_pages` pages.
+#pragma once
+#include "common/kernel.hpp"
+
+enum ccl_data_type_t : uint32_t { CCL_INT32 = 0, CCL_FLOAT32 = 1, CCL_BFLOAT16 = 2 };
+
+enum ccl_flags_t : uint32_t {
+    CCL_FROM_TENSOR = 1 << 0,   // with CCL_FROM_CHANNEL: their sum
+    CCL_FROM_CHANNEL = 1 << 1,  // the next packet of the inbound EDM channel
+    CCL_TO_TENSOR = 1 << 2,
+    CCL_TO_CHANNEL = 1 << 3,    // the outbound EDM channel
+    CCL_WAIT = 1 << 4,          // before each packet: the partner's next signal
+    CCL_SIGNAL = 1 << 5,        // after each packet is in its tensor: signal the partner
+    CCL_FILL = 1 << 6,          // alone: write ccl_pattern to the destination
+    CCL_DIGEST = 1 << 7,        // alone: digest of the source into digests[index of the command]
+    CCL_CREDIT = 1 << 8,        // socket: a sender waits for room in the far fifo, a receiver tells what it took
+};
+
+// Pages lie in shards of `pages_per_shard` pages, shard s in bank s mod banks (interleaved: one page a shard).
+struct ccl_tensor_t {
+    uint32_t first_bank;      // index into the banks
+    uint32_t banks;
+    uint32_t pages_per_shard;
+    uint32_t page_bytes;      // a multiple of 32
+    uint32_t offset;          // from the start of each bank to the tensor's first byte
+};
+
+struct ccl_bank_t {
+    uint32_t xy;              // x | y << 16
+    uint32_t address;         // of its first byte in that tile
+};
+
+struct ccl_command_t {
+    uint16_t flags;
+    uint8_t source;           // index of a tensor
+    uint8_t destination;
+    uint32_t source_page;
+    uint32_t destination_page;
+    uint32_t rank;            // CCL_FILL: the rank that the pattern is of
+    uint32_t first_element;   // CCL_FILL: number of the page's first element in that rank's data
+    uint32_t reserved[3];
+};
+static_assert(sizeof(ccl_command_t) == 32);
+
+// One side of an EDM channel.
+struct ccl_channel_t {
+    uint32_t used;
+    uint32_t edm_xy;              // x | y << 16
+    uint32_t buffers_address;     // of the channel's first buffer in the Ethernet tile
+    uint32_t buffers;
+    uint32_t buffer_bytes;
+    uint32_t edm_semaphore_address;   // in the Ethernet tile
+    uint32_t semaphore;           // number of this core's own semaphore
+    uint32_t worker_initiated;    // tell the EDM which message is the last
+};
+
+constexpr uint32_t CCL_MAX_TENSORS = 4;
+constexpr uint32_t CCL_SEMAPHORE_INBOUND = 0, CCL_SEMAPHORE_OUTBOUND = 1, CCL_SEMAPHORE_SIGNAL = 2;  // at sem_offset + 16 * number
+
+// Runtime arguments, at kernel_config_base[TENSIX] + rta_offset[0].
+struct ccl_worker_args_t {
+    uint32_t run_id;
+    ccl_data_type_t data_type;
+    uint32_t commands_address;    // ccl_command_t, in this tile's L1
+    uint32_t commands;
+    uint32_t banks_address;       // ccl_bank_t, in this tile's L1
+    uint32_t digests_address;     // one word a command
+    uint32_t staging_address;     // 32-aligned; room for four packets of packet_pages pages and 64 bytes each
+    uint32_t pages;
+    uint32_t last_page_bytes;     // a multiple of 32
+    uint32_t slice_pages;
+    uint32_t packet_pages;
+    uint32_t elements;            // CCL_FILL: real elements of a rank's data; what is beyond them is filled with zeros
+    uint32_t seed;
+    uint32_t fifo_bytes;          // CCL_CREDIT: size of the socket's far fifo
+    uint32_t partner_xy;          // CCL_SIGNAL: x | y << 16
+    uint32_t pause_at_stage;      // 0: run; n: park before the n-th packet
+    ccl_tensor_t tensors[CCL_MAX_TENSORS];
+    ccl_channel_t inbound;
+    ccl_channel_t outbound;
+};
+
+enum ccl_phase_t : uint32_t { CCL_NOT_STARTED = 0, CCL_RUNNING = 1, CCL_FINISHED = 4, CCL_STOPPED = 5, CCL_REFUSED = 6 };
+
+// A socket's counters, as tt-metal's mesh sockets call them.
+struct ccl_socket_t {
+    volatile uint32_t bytes_sent;
+    volatile uint32_t bytes_acked;
+};
+
+// The global `ccl_worker_state` is of this type.
+struct ccl_worker_state_t {
+    uint32_t magic;  // "CCLW"
+    kernel_control_t control;
+    ccl_worker_args_t args;
+    volatile ccl_phase_t phase;
+    volatile uint32_t command;           // under way
+    volatile uint32_t slice;
+    volatile uint32_t packets_in;        // from the inbound channel
+    volatile uint32_t packets_out;       // to the outbound channel
+    volatile uint32_t signals_sent;
+    volatile uint32_t signals_taken;
+    volatile uint32_t last_progress;     // low half of the wall clock
+    ccl_socket_t socket;
+    volatile uint64_t started_cycles;    // wall clock of this chip: kernel entered
+    volatile uint64_t ready_cycles;      // the first credit of an EDM was there: both ends of the link are up
+    volatile uint64_t finished_cycles;
+};
+
+// The data of a rank before a collective: word `index` (two elements of bfloat16). Floats are finite and normal.
+constexpr uint32_t ccl_mix(uint32_t seed, uint32_t rank, uint32_t index) {
+    uint32_t x = seed * 0x9E3779B9u ^ (rank + 1) * 0x85EBCA6Bu ^ index * 0xC2B2AE35u;
+    x ^= x >> 15;
+    x *= 0x2C1B3C6Du;
+    return x ^ x >> 13;
+}
+constexpr uint32_t ccl_pattern(ccl_data_type_t type, uint32_t seed, uint32_t rank, uint32_t index) {
+    uint32_t x = ccl_mix(seed, rank, index);
+    switch (type) {
+        case CCL_FLOAT32: return (x & 0x807FFFFFu) | (120 + (x >> 8 & 15)) << 23;
+        case CCL_BFLOAT16: return (x & 0x807F807Fu) | (120 + (x >> 8 & 7)) << 7 | (120 + (x >> 11 & 7)) << 23;
+        default: return x;
+    }
+}
+constexpr uint32_t CCL_DIGEST_SEED = 0x811C9DC5u;
+constexpr uint32_t ccl_digest(uint32_t digest, uint32_t word) { return (digest ^ word) * 0x01000193u; }
