@@ -4,7 +4,11 @@
 //! program, follows it and checks the data is in `run`.
 
 pub mod program;
+pub mod report;
+pub mod run;
 
 pub use program::{
     Bank, Channel, Command, DataType, EdmChannel, EdmPlan, Op, Partner, Program, Tensor, WorkerPlan,
 };
+pub use report::{ChipTimes, RunError, RunProgress, RunReport, RunSettings, Stage, WrongStretch};
+pub use run::{Run, refuse_if_in_use, writes};

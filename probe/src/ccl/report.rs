@@ -1,0 +1,210 @@
+//! What a run is told, how far it is, and what it brings back.
+
+use crate::control::ControlError;
+use crate::snapshot::AccessError;
+use layouts::ChipId;
+use std::fmt;
+
+/// How a program is carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSettings {
+    /// Launches before the ones that count.
+    pub warmups: u32,
+    /// Launches that count; at least one is made.
+    pub iterations: u32,
+    /// Compare the data of every chip with what the host computes.
+    pub check: bool,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self { warmups: 0, iterations: 1, check: true }
+    }
+}
+
+/// What a run is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Looks at every tile that it needs, and judges whether they are free.
+    Survey,
+    /// Firmware of compute tiles boots.
+    Boot,
+    /// Ethernet tiles are taken over from base firmware.
+    TakeOver,
+    /// The inputs are put in place.
+    Fill,
+    /// Kernels are written, and wait for their go messages.
+    Launch,
+    /// The data moves.
+    Transfer,
+    /// The outputs are digested.
+    Check,
+    /// A stretch that differs is read in full.
+    Compare,
+    /// The kernels are stopped before their end.
+    Stop,
+    /// What the run wrote for itself is cleared, and base firmware gets its cores back.
+    GiveBack,
+}
+
+impl Stage {
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Survey => "looks at the tiles",
+            Self::Boot => "boots compute tiles",
+            Self::TakeOver => "takes Ethernet tiles over",
+            Self::Fill => "fills the inputs",
+            Self::Launch => "launches",
+            Self::Transfer => "moves data",
+            Self::Check => "checks the data",
+            Self::Compare => "reads wrong data",
+            Self::Stop => "stops the kernels",
+            Self::GiveBack => "gives the tiles back",
+        }
+    }
+
+    /// The data moves now: the part that is worth following.
+    pub fn is_transfer(self) -> bool {
+        self == Self::Transfer
+    }
+}
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunProgress {
+    /// There is more to do; poll again after some time has passed.
+    Going {
+        /// What it is at.
+        stage: Stage,
+        /// How much of it is done: bytes that arrived while data moves, else steps.
+        done: u64,
+        /// Of how much.
+        of: u64,
+    },
+    /// It is over.
+    Done(RunReport),
+    /// It was cancelled, and everything is given back.
+    Cancelled,
+}
+
+/// When a chip's kernels ran, by its own clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChipTimes {
+    /// The chip.
+    pub chip: ChipId,
+    /// Its first worker was entered, in cycles.
+    pub started_cycles: u64,
+    /// The first of its links was up at both ends, in cycles.
+    pub ready_cycles: u64,
+    /// Its last worker was done, in cycles.
+    pub finished_cycles: u64,
+}
+
+impl ChipTimes {
+    /// How long its kernels lasted, in cycles: those of a chip that is launched early wait for the others.
+    pub fn kernel_cycles(&self) -> u64 {
+        self.finished_cycles.saturating_sub(self.started_cycles)
+    }
+
+    /// How long it moved data, in cycles.
+    pub fn transfer_cycles(&self) -> u64 {
+        self.finished_cycles.saturating_sub(self.ready_cycles)
+    }
+}
+
+/// A stretch of a chip's output that is not what the host computes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongStretch {
+    /// The chip.
+    pub chip: ChipId,
+    /// Its first page in the output tensor.
+    pub first_page: u32,
+    /// The first element of the stretch that is wrong.
+    pub first_element: u64,
+    /// Elements that are wrong.
+    pub elements: u64,
+}
+
+impl fmt::Display for WrongStretch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { chip, first_page, first_element, elements } = self;
+        write!(
+            f,
+            "chip {chip}: {elements} elements from page {first_page} on are wrong, the first is number {first_element}"
+        )
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunReport {
+    /// Transfer time of the chip that was launched last, in cycles; the mean of the iterations.
+    pub time_cycles: u64,
+    /// How much longer the kernels of the longest chip lasted than that chip's, in cycles; the mean of the iterations.
+    pub start_skew_cycles: u64,
+    /// Elements that are wrong, over all chips; none if nobody looked.
+    pub wrong: Option<u64>,
+    /// Where they are.
+    pub wrong_stretches: Vec<WrongStretch>,
+    /// The chip that was launched last, whose times are quoted.
+    pub last: ChipId,
+    /// Launches that count.
+    pub iterations: u32,
+    /// Every chip's times in the last iteration.
+    pub chips: Vec<ChipTimes>,
+}
+
+/// Why a run cannot be made, or was not finished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// Somebody uses the mesh, in one sentence.
+    InUse(String),
+    /// The target does not allow what the run needs, in one sentence.
+    NotAllowed(String),
+    /// The program cannot be put on the mesh, in one sentence.
+    Program(String),
+    /// A kernel refused its arguments or was stopped by somebody else, in one sentence.
+    Kernel(String),
+    /// A kernel did not end, in one sentence that names its core, its waypoint and what it waits for.
+    TookTooLong(String),
+    /// A step of it failed.
+    Control(ControlError),
+    /// The machine did not answer.
+    Access(AccessError),
+}
+
+impl RunError {
+    /// It was refused because somebody uses the mesh; nothing was written.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self, Self::InUse(_))
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InUse(why)
+            | Self::NotAllowed(why)
+            | Self::Program(why)
+            | Self::Kernel(why)
+            | Self::TookTooLong(why) => f.write_str(why),
+            Self::Control(error) => write!(f, "{error}"),
+            Self::Access(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<ControlError> for RunError {
+    fn from(error: ControlError) -> Self {
+        Self::Control(error)
+    }
+}
+
+impl From<AccessError> for RunError {
+    fn from(error: AccessError) -> Self {
+        Self::Access(error)
+    }
+}
