@@ -131,9 +131,9 @@ pub struct Command {
     pub source_page: u32,
     /// First page that it writes.
     pub destination_page: u32,
-    /// Fill: rank whose data it is.
+    /// Fill: the stream of the pattern, `rank` in `ccl_pattern`. A rank's block b of n is stream `rank * n + b`.
     pub rank: u32,
-    /// Fill: number of the first element within that rank's data.
+    /// Fill: number of the first element within that stream.
     pub first_element: u32,
 }
 
@@ -164,7 +164,7 @@ pub struct WorkerPlan {
     pub slice_pages: u32,
     /// Pages of a packet at most.
     pub packet_pages: u32,
-    /// Real elements of a rank's data.
+    /// Real elements of a stream, that is of a block.
     pub elements: u32,
     /// Room of the socket's far fifo, in bytes; 0 without a socket.
     pub fifo_bytes: u32,
@@ -228,8 +228,9 @@ pub struct Stretch {
     pub first_page: u32,
     /// Number of the first element of the expected data that lies there.
     pub first_element: u64,
-    /// Ranks whose data are added up there, in the order of the additions; one for data that only moved.
-    pub ranks: Vec<u32>,
+    /// Streams of [`Command::rank`] that are added up there: each arm's in its order, then the arms' sums in theirs. Data
+    /// that only moved is one arm of one stream.
+    pub arms: Vec<Vec<u32>>,
 }
 
 /// One collective of one size, ready to be launched: first the fills, then EDMs and workers together, then the checks.

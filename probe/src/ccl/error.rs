@@ -1,0 +1,231 @@
+//! Why a collective cannot be: one sentence for each mistake.
+
+use super::program::{DataType, Op};
+use super::request::{Bidirectional, TopologyKind};
+use layouts::ChipId;
+use std::fmt;
+
+/// Why a collective cannot be compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CclError {
+    /// The mesh has no chip of this number; how many it has.
+    NoChip(ChipId, usize),
+    /// A chip was named twice.
+    Twice(ChipId),
+    /// A collective needs two chips.
+    TooFewChips(usize),
+    /// The chips do not form the topology, and what is missing.
+    NoTopology {
+        /// What they should form.
+        kind: TopologyKind,
+        /// What keeps them from it.
+        missing: Missing,
+    },
+    /// No closed walk of so many hops exists that uses no Ethernet tile twice.
+    NoWalk(usize),
+    /// An edge has fewer links than asked for.
+    TooFewLinks {
+        /// One end of the edge.
+        a: ChipId,
+        /// The other.
+        b: ChipId,
+        /// Links asked for.
+        wanted: u32,
+        /// Links that are free.
+        free: usize,
+        /// Links that are reserved for dispatch.
+        reserved: usize,
+    },
+    /// No links were asked for.
+    NoLinks,
+    /// No buffers were asked for.
+    NoBuffers,
+    /// The size is no whole number of elements for each part.
+    SizeDoesNotDivide {
+        /// The size.
+        bytes: u64,
+        /// The type of the elements.
+        data_type: DataType,
+        /// Parts that it is cut into.
+        parts: u64,
+    },
+    /// Something is not a multiple of 32 bytes.
+    Unaligned {
+        /// What.
+        what: &'static str,
+        /// Its size.
+        bytes: u32,
+    },
+    /// A page does not fit into a buffer.
+    PageTooLarge {
+        /// Bytes of a page.
+        page_bytes: u32,
+        /// Bytes of a buffer.
+        buffer_bytes: u32,
+    },
+    /// No such rank can be the root.
+    RootOutOfRange {
+        /// The root that was asked for.
+        root: u32,
+        /// How many ranks there are.
+        ranks: usize,
+    },
+    /// The operation has no root.
+    NoRoot(Op),
+    /// The tensors do not fit into memory.
+    TooLarge {
+        /// Bytes that they need in one bank.
+        bytes: u64,
+        /// Bytes that a bank has.
+        room: u64,
+        /// What the banks are.
+        banks: &'static str,
+    },
+    /// A chip lacks compute tiles.
+    TooFewTiles {
+        /// The chip.
+        chip: ChipId,
+        /// Tiles that are needed.
+        wanted: usize,
+        /// Tiles that it has.
+        tiles: usize,
+    },
+    /// A worker would get a longer list of commands than it has room for.
+    TooManyCommands(usize),
+    /// The operation is not done in both directions of this topology in this way.
+    Direction {
+        /// The operation.
+        op: Op,
+        /// The topology.
+        kind: TopologyKind,
+        /// The way.
+        way: Bidirectional,
+        /// Why not, as the end of a sentence.
+        why: &'static str,
+    },
+}
+
+/// What keeps chips from being a ring or a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// This chip has no link to any of the others.
+    Alone(ChipId),
+    /// No link leads from these chips to those.
+    Parted(Vec<ChipId>, Vec<ChipId>),
+    /// In a ring this chip has only one neighbour.
+    OneNeighbour(ChipId, ChipId),
+    /// The longest way that was found, and the first chips that no link joins: its end and a chip that it should go to.
+    Edge {
+        /// Chips of the way.
+        way: Vec<ChipId>,
+        /// Its end.
+        from: ChipId,
+        /// The chip that should be next.
+        to: ChipId,
+    },
+}
+
+impl fmt::Display for CclError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoChip(chip, chips) => {
+                write!(
+                    f,
+                    "there is no chip {chip}: the mesh has chips 0 to {}",
+                    chips.saturating_sub(1)
+                )
+            }
+            Self::Twice(chip) => write!(f, "chip {chip} is named twice"),
+            Self::TooFewChips(chips) => {
+                write!(f, "a collective needs two chips or more, not {chips}")
+            }
+            Self::NoTopology { kind, missing } => write!(f, "the chips form no {kind}: {missing}"),
+            Self::NoWalk(hops) => {
+                write!(
+                    f,
+                    "no ring of {hops} hops exists in this mesh that enters no Ethernet tile twice"
+                )
+            }
+            Self::TooFewLinks { a, b, wanted, free, reserved } => {
+                write!(f, "{wanted} links were asked for, and chips {a} and {b} have {free}")?;
+                if *reserved > 0 {
+                    write!(f, ", not counting {reserved} reserved for dispatch")?;
+                }
+                Ok(())
+            }
+            Self::NoLinks => f.write_str("links: a collective needs one or more"),
+            Self::NoBuffers => f.write_str("buffers: a channel needs one or more"),
+            Self::SizeDoesNotDivide { bytes, data_type, parts } => {
+                let (name, element) = (data_type.name(), data_type.bytes());
+                write!(
+                    f,
+                    "{bytes} bytes are no whole number of {name} elements of {element} bytes"
+                )?;
+                if *parts > 1 {
+                    write!(
+                        f,
+                        " for each of {parts} ranks: it must be a multiple of {}",
+                        element * parts
+                    )?;
+                }
+                Ok(())
+            }
+            Self::Unaligned { what, bytes } => {
+                write!(f, "{what} of {bytes} bytes: it must be a multiple of 32, and not 0")
+            }
+            Self::PageTooLarge { page_bytes, buffer_bytes } => {
+                write!(
+                    f,
+                    "a page of {page_bytes} bytes does not fit an EDM buffer of {buffer_bytes} bytes"
+                )
+            }
+            Self::RootOutOfRange { root, ranks } => {
+                write!(f, "root {root}: the ranks are 0 to {}", ranks.saturating_sub(1))
+            }
+            Self::NoRoot(op) => write!(f, "{} has no root", op.name()),
+            Self::TooLarge { bytes, room, banks } => {
+                write!(
+                    f,
+                    "the tensors need {bytes} bytes in each of the {banks}, which have {room}"
+                )
+            }
+            Self::TooFewTiles { chip, wanted, tiles } => {
+                write!(f, "chip {chip} has {tiles} compute tiles, and {wanted} workers are needed")
+            }
+            Self::TooManyCommands(commands) => {
+                write!(f, "a worker would need {commands} commands, more than it has room for")
+            }
+            Self::Direction { op, kind, way, why } => {
+                write!(f, "{} on a {kind} does not go by {}: {why}", op.name(), way.name())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alone(chip) => write!(f, "chip {chip} has no link to any other of them"),
+            Self::Parted(here, there) => {
+                write!(f, "no link leads from {} to {}", Chips(here), Chips(there))
+            }
+            Self::OneNeighbour(chip, neighbour) => {
+                write!(f, "chip {chip} has links to chip {neighbour} only")
+            }
+            Self::Edge { way, from, to } => {
+                write!(f, "after {} no link leads from chip {from} to chip {to}", Chips(way))
+            }
+        }
+    }
+}
+
+struct Chips<'a>(&'a [ChipId]);
+
+impl fmt::Display for Chips<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        write!(f, "{} {}", if names.len() == 1 { "chip" } else { "chips" }, names.join(","))
+    }
+}
+
+impl std::error::Error for CclError {}
