@@ -1,5 +1,6 @@
 //! The one way to a live machine: PCI config space, BARs and time, in batches.
 
+use crate::fault::{Fault, Station};
 use crate::snapshot::AccessError;
 use crate::windows;
 pub use crate::windows::Order;
@@ -132,6 +133,15 @@ pub trait Bar: Send {
     /// Tells in words what the next batch is about to change because a person asked for it: a
     /// machine that outlives its clients keeps who changed it last.
     fn announce(&mut self, _change: &str) {}
+
+    /// Makes something go wrong at a chip, at the machine's own times; the chip that the fault names is
+    /// known to the machine as `at`.
+    ///
+    /// # Errors
+    /// `Refused` where nobody can break anything, and for a link or core that is not there.
+    fn disrupt(&mut self, _at: Station, _fault: &Fault) -> Result<(), AccessError> {
+        Err(Fault::refused())
+    }
 
     /// What the machine itself found wrong since it was opened, one sentence each: accesses that it
     /// refused, cores that it stopped, devices that could not be opened.

@@ -1,6 +1,7 @@
 //! Accesses to tiles over PCIe: windows set by need, many accesses in one batch, each counted.
 
 use crate::bar::{Bar, BarOp, Holder, Sharing};
+use crate::fault::{Fault, Station};
 use crate::snapshot::{AccessError, Bytes};
 use crate::windows::{Order, Windows};
 use layouts::NocXy;
@@ -36,6 +37,11 @@ impl Bus {
     /// Tells in words what the next batches are about to change.
     pub(crate) fn announce(&mut self, change: &str) {
         self.bar.announce(change);
+    }
+
+    /// Makes something go wrong.
+    pub(crate) fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+        self.bar.disrupt(at, fault)
     }
 
     /// Gives the machine back.

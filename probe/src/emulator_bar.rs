@@ -1,10 +1,11 @@
 //! The emulated mesh in this very process, behind the same trait as every other machine.
 
 use crate::bar::{Bar, BarOp};
+use crate::fault::{CoreFault, Fault, LinkFault, Station, What};
 use crate::snapshot::AccessError;
 use crate::windows;
-use emulator::Mesh;
-use layouts::NocXy;
+use emulator::{Disruption, HartId, Mesh, MeshConfig};
+use layouts::{NocXy, wormhole};
 
 /// A [`Bar`] over an emulated mesh.
 pub struct EmulatorBar {
@@ -68,7 +69,55 @@ impl Bar for EmulatorBar {
         Ok(())
     }
 
+    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+        let absent = || AccessError::Refused(format!("{fault}: this mesh has no such place"));
+        let chips = || self.mesh.config().chips.iter();
+        let chip = match at {
+            Station::Device(device) => {
+                (0..).zip(chips()).filter(|(_, chip)| chip.pcie).nth(usize::from(device))
+            }
+            Station::At(place) => (0..).zip(chips()).find(|(_, chip)| chip.place == Some(place)),
+        };
+        let (chip, _) = chip.ok_or_else(absent)?;
+        let what = disruption(self.mesh.config(), chip, fault).ok_or_else(absent)?;
+        if self.mesh.disrupt(what, fault.from_cycles, fault.until_cycles) {
+            Ok(())
+        } else {
+            Err(absent())
+        }
+    }
+
     fn remarks(&mut self) -> Vec<String> {
         self.mesh.conditions().iter().take(MOST_REMARKS).map(ToString::to_string).collect()
     }
+}
+
+/// The emulator's words for a fault at one of its chips.
+fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disruption> {
+    Some(match fault.what {
+        What::Link(end, what) => {
+            let end = (chip, end.channel);
+            let link = config.links.iter().position(|link| link.a == end || link.b == end)?;
+            match what {
+                LinkFault::Down => Disruption::LinkDown { link },
+                LinkFault::Flap { period_cycles } => Disruption::LinkFlap { link, period_cycles },
+                LinkFault::Slow { factor } => Disruption::LinkSlow { link, factor },
+                LinkFault::BitErrors { per_terabit } => Disruption::BitErrors { link, per_terabit },
+                LinkFault::SlowAck { delay_cycles } => {
+                    let end = usize::from(config.links.get(link)?.b == end);
+                    Disruption::SlowAck { link, end, delay_cycles }
+                }
+                LinkFault::Up => Disruption::LinkMended { link },
+            }
+        }
+        What::Core(core, what) => {
+            let kind = wormhole().tile_at(core.tile)?.kind;
+            let hart = kind.cores().iter().position(|other| *other == core.core)? as u8;
+            let hart = HartId { chip, x: core.tile.x, y: core.tile.y, hart };
+            match what {
+                CoreFault::Stuck => Disruption::StuckCore(hart),
+                CoreFault::Released => Disruption::CoreReleased(hart),
+            }
+        }
+    })
 }

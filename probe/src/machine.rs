@@ -7,6 +7,7 @@ use crate::access::{Access, Route};
 use crate::bar::{Bar, Holder};
 use crate::bus::Bus;
 use crate::discover::discover;
+use crate::fault::{Fault, Station};
 use crate::guard::{AuditLog, Deed, FarPlace, Guard, Latched, read_near};
 use crate::planner::Run;
 use crate::queue::{Patience, Results, Stamped};
@@ -259,6 +260,22 @@ impl Target for BarTarget {
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
         self.settle()?;
         self.access.bus.pass(cycles)
+    }
+
+    fn disrupt(&mut self, fault: &Fault) -> Result<(), AccessError> {
+        if !self.abilities.allow.write {
+            return Err(AccessError::Refused(format!("{fault}: nobody allowed write")));
+        }
+        fault.check(&self.mesh).map_err(|error| AccessError::Refused(error.to_string()))?;
+        let at = match self.routes.get(&fault.chip()) {
+            Some(Route::Pcie(device)) => Station::Device(*device),
+            Some(Route::Queue { coord, .. }) => Station::at(*coord),
+            None => return Err(no_route(fault.chip())),
+        };
+        // Writes that a person gave before come before it.
+        self.settle()?;
+        self.access.bus.announce(&fault.to_string());
+        self.access.bus.disrupt(at, fault)
     }
 
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {

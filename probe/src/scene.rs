@@ -1,4 +1,4 @@
-//! A scene: a mesh, what runs on it, and a seed; built here and handed to the emulator.
+//! A scene: a mesh, what runs on it, what goes wrong, and a seed; built here and handed to the emulator.
 //!
 //! What flash and ARC do on silicon happens at power on: base firmware, its boot parameters and its
 //! routing table are in the Ethernet tiles. Everything after that goes through the bus, by the same
@@ -14,6 +14,7 @@ use crate::control::{
     launch_worker,
 };
 use crate::emulator_bar::EmulatorBar;
+use crate::fault::{Fault, FaultError};
 use crate::images::ImageMap;
 use crate::machine::BarTarget;
 use crate::queue::Patience;
@@ -80,6 +81,8 @@ pub struct Scene {
     pub pace: Pace,
     /// Seed of everything that a real machine does not promise.
     pub seed: u64,
+    /// What goes wrong, counted from the hand-over.
+    pub faults: Vec<Fault>,
 }
 
 impl Scene {
@@ -92,6 +95,7 @@ impl Scene {
             at_cycles: None,
             pace: DEFAULT_PACE,
             seed: 0,
+            faults: Vec::new(),
         }
     }
 
@@ -112,8 +116,13 @@ impl Scene {
         let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
         let name = format!("emulator:{}", self.mesh);
         let mut target = BarTarget::open(name, bar, abilities, Patience::default())?;
+        self.faults.iter().try_for_each(|fault| fault.check(target.mesh()))?;
         self.boot(&mut target, images)?;
         hand_over(self.at_cycles, &mut target)?;
+        let now = target.now()?;
+        for fault in &self.faults {
+            target.disrupt(&fault.counted_from(now))?;
+        }
         Ok(target)
     }
 
@@ -270,6 +279,8 @@ pub enum SceneError {
         /// The first moment that can be had, in cycles.
         earliest_cycles: u64,
     },
+    /// A fault on a link or core that is not there.
+    Fault(FaultError),
     /// The machine did not answer.
     Access(AccessError),
 }
@@ -291,6 +302,7 @@ impl fmt::Display for SceneError {
                 let (at, first) = (at_cycles / 1_000, earliest_cycles.div_ceil(1_000));
                 write!(f, "at: {at}us is too early: the scene is ready at {first}us")
             }
+            Self::Fault(error) => write!(f, "{error}"),
             Self::Access(error) => write!(f, "{error}"),
         }
     }
@@ -307,6 +319,12 @@ impl From<DescriptorError> for SceneError {
 impl From<ControlError> for SceneError {
     fn from(error: ControlError) -> Self {
         Self::Control(error)
+    }
+}
+
+impl From<FaultError> for SceneError {
+    fn from(error: FaultError) -> Self {
+        Self::Fault(error)
     }
 }
 

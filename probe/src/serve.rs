@@ -4,7 +4,9 @@
 //! the others are told who holds it. Between clients the machine stands as the last one left it.
 
 use crate::bar::{Bar, BarOp};
+use crate::fault::{Fault, FaultError, Station};
 use crate::machine::host_micros;
+use crate::snapshot::AccessError;
 use crate::wire::{
     self, Change, Client, Outbox, Received, Reply, Request, VERSION, Visit, Welcome,
 };
@@ -164,6 +166,15 @@ impl Attendance<'_> {
                         error.map(Reply::Failed)
                     })?;
                 }
+                Received::Message(Request::Disrupt { at, fault }) => {
+                    outbox.answer(stream.get_mut(), |_| {
+                        let error = disrupt(self.bar, at, &fault).err();
+                        if error.is_none() {
+                            self.change = Some((fault.into_owned(), host_micros(), self.cycles()));
+                        }
+                        error.map(Reply::Failed)
+                    })?;
+                }
                 Received::Message(Request::Bye) => return Ok(Leave::Bye),
                 Received::End => return Ok(Leave::BrokeOff),
                 Received::Message(Request::Hello { .. }) | Received::Plain => {
@@ -180,4 +191,11 @@ impl Attendance<'_> {
         let cycles = told.ok().and_then(|()| answer.first_chunk().copied());
         u64::from_le_bytes(cycles.unwrap_or_default())
     }
+}
+
+/// Makes something go wrong, as a client put it into words.
+fn disrupt(bar: &mut dyn Bar, at: Station, fault: &str) -> Result<(), AccessError> {
+    let fault: Fault =
+        fault.parse().map_err(|error: FaultError| AccessError::Refused(error.to_string()))?;
+    bar.disrupt(at, &fault)
 }

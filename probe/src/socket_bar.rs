@@ -1,6 +1,7 @@
 //! A machine at the other end of a Unix socket.
 
 use crate::bar::{Bar, BarOp};
+use crate::fault::{Fault, Station};
 use crate::snapshot::AccessError;
 use crate::wire::{self, Client, Outbox, Received, Reply, Request, VERSION, Welcome};
 use std::borrow::Cow;
@@ -142,6 +143,16 @@ impl Bar for SocketBar {
             left -= LONGEST_PASS_CYCLES;
         }
         self.exchange(&[BarOp::Pass { cycles: left }], answer)
+    }
+
+    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+        self.change = None;
+        let request = Request::Disrupt { at, fault: fault.to_string().into() };
+        match self.call(&request, &mut Vec::new())? {
+            None => Ok(()),
+            Some(Reply::Failed(error)) => Err(error),
+            Some(Reply::Welcome(_) | Reply::Refused(_)) => Err(self.broken("it greeted twice")),
+        }
     }
 
     fn announce(&mut self, change: &str) {

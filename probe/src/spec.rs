@@ -1,5 +1,6 @@
 //! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`, a file.
 
+use crate::fault::{Fault, FaultError};
 use crate::scene::{Pace, Scene, Workload};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ const DEVICES: &str = "/dev/tenstorrent/";
 /// A target, as a person names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
-    /// `emulator:<mesh>[,run=..][,firmware=..][,at=..][,pace=..][,seed=..]`.
+    /// `emulator:<mesh>[,run=..][,firmware=..][,at=..][,pace=..][,seed=..][,fault=..]..`.
     Emulator(Scene),
     /// `ttsim:<library>[,firmware=..][,at=..]`.
     Ttsim(Simulator),
@@ -106,8 +107,12 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
             "at" => scene.at_cycles = Some(time(value)?),
             "pace" => scene.pace = pace(value)?,
             "seed" => scene.seed = number(key, value)?,
-            "fault" => return wrong("faults are not built yet"),
-            _ => return wrong(format!("`{key}` is no setting: run, firmware, at, pace or seed")),
+            "fault" => scene.faults.push(fault(value)?),
+            _ => {
+                return wrong(format!(
+                    "`{key}` is no setting: run, firmware, at, pace, seed or fault"
+                ));
+            }
         }
     }
     Ok(scene)
@@ -142,6 +147,10 @@ fn workload(value: &str) -> Result<Workload, SpecError> {
         "idle" => Ok(Workload::Idle),
         _ => wrong(format!("`{value}` is no workload: ring-ping or idle")),
     }
+}
+
+fn fault(words: &str) -> Result<Fault, SpecError> {
+    words.parse().map_err(|error: FaultError| SpecError(error.to_string()))
 }
 
 fn number(key: &str, value: &str) -> Result<u64, SpecError> {
@@ -202,6 +211,14 @@ mod tests {
     }
 
     #[test]
+    fn a_scene_with_faults() {
+        let words = "emulator:n300,fault=link:0.8:slow=4x@10us,fault=core:0.e8:stuck";
+        let TargetSpec::Emulator(scene) = TargetSpec::parse(words).unwrap() else { panic!() };
+        let faults: Vec<_> = scene.faults.iter().map(ToString::to_string).collect();
+        assert_eq!(faults, ["link:0.8:slow=4x@10us", "core:0.e8:stuck"]);
+    }
+
+    #[test]
     fn the_other_kinds() {
         let parse = |words| TargetSpec::parse(words).unwrap();
         let simulator =
@@ -250,6 +267,7 @@ mod tests {
             ("emulator:n300,seed=x", "no whole number"),
             ("emulator:n300,color=red", "no setting"),
             ("emulator:n300,idle", "key=value"),
+            ("emulator:n300,fault=link:0.8:off", "nothing that happens to a link"),
             ("ttsim:", "no file"),
             ("ttsim:,firmware=/d", "no file"),
             ("ttsim:a.so,firmware=", "no folder"),

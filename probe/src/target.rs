@@ -1,6 +1,7 @@
 //! A machine is a machine: what silicon, simulators, the emulator and recordings have in common.
 
 use crate::bar::Holder;
+use crate::fault::Fault;
 use crate::guard::Latched;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, Writing};
@@ -219,6 +220,14 @@ pub trait Target: Send {
     /// # Errors
     /// When the device is gone.
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError>;
+    /// Makes something go wrong: a command that a person gave. The fault's times are the target's own; one whose beginning
+    /// is over begins at once.
+    ///
+    /// # Errors
+    /// `Refused` where nobody can break anything, and for a link or core that is not there.
+    fn disrupt(&mut self, _fault: &Fault) -> Result<(), AccessError> {
+        Err(Fault::refused())
+    }
     /// Who else has a chip's device open, by chip.
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {
         Vec::new()

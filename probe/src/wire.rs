@@ -6,6 +6,7 @@
 //! socket does; a reply without a message is a batch that went well.
 
 use crate::bar::BarOp;
+use crate::fault::Station;
 use crate::snapshot::AccessError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// More in one part of a frame than this is not ours.
 const MAX_BYTES: u32 = 256 << 20;
@@ -38,6 +39,13 @@ pub enum Request<'a> {
         ops: Cow<'a, [BarOp]>,
         /// What they are about to change, if a person asked for a change.
         change: Option<Cow<'a, str>>,
+    },
+    /// Something to go wrong, which only the client that holds the machine may ask for.
+    Disrupt {
+        /// The chip that the fault is about.
+        at: Station,
+        /// The fault, in its words; its times are the machine's own.
+        fault: Cow<'a, str>,
     },
     /// The last word of a client that leaves by itself; it has no reply.
     Bye,

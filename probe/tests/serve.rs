@@ -3,7 +3,9 @@
 
 use layouts::{ChipId, NocAddr, NocXy};
 use probe::Patience;
+use probe::bar::Bar;
 use probe::emulator_bar::EmulatorBar;
+use probe::fault::{Fault, Station};
 use probe::machine::BarTarget;
 use probe::serve;
 use probe::snapshot::{AccessError, Plan, Span};
@@ -45,6 +47,27 @@ fn open(path: &Path) -> BarTarget {
 fn open_for(path: &Path, allow: Allow) -> BarTarget {
     let abilities = Abilities { allow, stepped_time: true, ..Abilities::default() };
     BarTarget::open("socket", Box::new(connect(path)), abilities, Patience::default()).unwrap()
+}
+
+#[test]
+fn what_a_client_breaks_stays_broken_for_the_next() {
+    let path = start("breaks");
+    let stuck: Fault = "core:0.e8:stuck".parse().unwrap();
+    let refused = open_for(&path, Allow::default()).disrupt(&stuck).unwrap_err();
+    assert_eq!(refused.to_string(), "refused: core:0.e8:stuck: nobody allowed write");
+    let mut first = open(&path);
+    assert_eq!(first.disrupt(&stuck), Ok(()));
+    let absent: Fault = "link:0.8:down".parse().unwrap();
+    let refused = first.disrupt(&absent).unwrap_err();
+    assert_eq!(refused.to_string(), "refused: link:0.8:down: no link ends at 0:e8");
+    drop(first);
+    let second = connect(&path);
+    assert_eq!(second.welcome().before.change.as_ref().unwrap().what, "core:0.e8:stuck");
+    // Chip 1 has no firmware that tells where it stands, and no PCIe.
+    let mut second: Box<dyn Bar> = Box::new(second);
+    let refused = second.disrupt(Station::Device(1), &stuck).unwrap_err();
+    assert!(refused.to_string().contains("this mesh has no such place"), "{refused}");
+    assert_eq!(second.disrupt(Station::Device(0), &absent), Ok(()));
 }
 
 #[test]

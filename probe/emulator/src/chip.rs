@@ -10,6 +10,7 @@ use crate::config::{GRID_HEIGHT, GRID_WIDTH};
 use crate::eth::LinkEnd;
 use crate::event::{Event, Outbox};
 use crate::grid::Xy;
+use crate::hart::Order;
 use crate::passive::{Backend, Passive};
 use crate::tile::Tile;
 use crate::timing::Timing;
@@ -123,6 +124,16 @@ impl Chip {
             if std::mem::take(&mut tile.blocks.changed) {
                 tile.group.devices_changed();
             }
+            self.refresh(unit);
+        }
+    }
+
+    /// Asks for something to be done to a core of the tile at `at`, at the present cycle.
+    pub(crate) fn order(&mut self, at: Xy, order: Order, now: u64) {
+        let (unit, _) = self.place(at);
+        if let Some(Unit::Core(tile)) = self.units.get_mut(unit) {
+            tile.run(now, u64::MAX / 2);
+            tile.group.order(order);
             self.refresh(unit);
         }
     }

@@ -42,6 +42,8 @@ impl Default for MeshConfig {
 pub struct ChipConfig {
     /// Has a PCIe endpoint of its own.
     pub pcie: bool,
+    /// Rack, shelf, x and y, for whoever names chips by where they stand; nothing here depends on it.
+    pub place: Option<[u8; 4]>,
     /// All its tiles. A grid place that is not named behaves as a router only.
     pub tiles: Vec<TileConfig>,
     /// NIU coordinate translation is on (NIU_CFG_0 bit 14), with tables that move harvested rows to the end.

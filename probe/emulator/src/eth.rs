@@ -29,6 +29,12 @@ pub(crate) struct LinkEnd {
     pub(crate) latency: u64,
     /// Bytes in a number of cycles.
     pub(crate) rate: (u64, u64),
+    /// Wrong bits in 10^12.
+    pub(crate) per_terabit: u64,
+    /// How much later small packets from this end arrive.
+    pub(crate) ack_delay: u64,
+    /// What the wrong bits of packets from this end are drawn from.
+    pub(crate) noise: u64,
 }
 
 /// The blocks of one Ethernet tile.
@@ -44,6 +50,12 @@ pub(crate) struct Eth {
     iram_busy: bool,
     /// First cycle at which the line is free.
     pub(crate) line_free: u64,
+    /// Packets that this end has drawn wrong bits for.
+    pub(crate) drawn: u64,
+    /// Arrival of the last packet of each queue.
+    pub(crate) arrives: [u64; 2],
+    /// Packets that came broken.
+    pub(crate) broken: u32,
     /// Packets that arrived while the MAC was stopped: the peer would send them again.
     pub(crate) held: Vec<crate::event::LinkPacket>,
 }
@@ -125,6 +137,9 @@ impl Eth {
             iram_load: 0,
             iram_busy: false,
             line_free: 0,
+            drawn: 0,
+            arrives: [0; 2],
+            broken: 0,
             held: Vec::new(),
         }
     }
@@ -155,10 +170,11 @@ impl Eth {
                 Ok(Load::stable(self.iram_load & !1 | u32::from(self.iram_busy)))
             }
             0xFFBA_0000 if offset < 8 => Ok(Load::stable(self.mac[(offset / 4) as usize])),
-            // The emulator's own word (plan of the project): bit 0 says that the link is up.
+            // The emulator's own words: bit 0 says that the link is up; packets that came with wrong bits.
             0xFFBB_0000 if offset == 0 => {
                 Ok(Load::stable(u32::from(self.link.is_some_and(|link| link.up))))
             }
+            0xFFBB_0000 if offset == 4 => Ok(Load::stable(self.broken)),
             _ => Err(NOT_MODELLED),
         }
     }

@@ -56,6 +56,8 @@ impl Body {
 pub(crate) struct LinkPacket {
     /// Queue it was sent from, 0 or 1.
     pub(crate) queue: usize,
+    /// How often it arrived broken before.
+    pub(crate) broken: u32,
     pub(crate) body: LinkPayload,
 }
 

@@ -174,6 +174,9 @@ impl Mesh {
                     self.bar_write(*device, *bar, *offset, bytes);
                 }
                 Deed::Link { link, up } => self.set_link(*link, *up),
+                Deed::Disrupt { what, from_cycle, until_cycle } => {
+                    self.disrupt(*what, *from_cycle, *until_cycle);
+                }
                 Deed::Reset { chip } => self.reset_chip(*chip),
             }
         }

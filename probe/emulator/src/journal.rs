@@ -1,5 +1,7 @@
 //! What was done to a mesh from outside, each with its cycle: with the configuration, all that is needed to get it again.
 
+use crate::disruption::Disruption;
+
 /// Something done from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
@@ -47,6 +49,15 @@ pub enum Deed {
         link: usize,
         /// Carries packets from now on.
         up: bool,
+    },
+    /// Something was made to go wrong, now or later.
+    Disrupt {
+        /// What.
+        what: Disruption,
+        /// Cycle at which it begins.
+        from_cycle: u64,
+        /// Cycle at which it ends by itself.
+        until_cycle: Option<u64>,
     },
     /// A chip was reset.
     Reset {

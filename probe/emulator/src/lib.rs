@@ -23,7 +23,7 @@
 //! | streams | 0, 3, 4, 5, 12, 34, 64-95, 248-253 of 64 (Tensix) or 32 (Ethernet) streams |
 //! | 0xFFB12000 | wall clock F0/F4/F8, SOFT_RESET_0 with all five cores, debug bus (pcs, groups A and B; self-test), clock gating words as plain storage |
 //! | Tensix | TDMA mover (L1, NCRISC IRAM, backend configuration), reset pcs in backend configuration, register file and semaphores as storage, the coprocessor instructions that firmware pushes while it starts (without effect) |
-//! | Ethernet | TXQ 0/1: CMD 1, 2, 4 (queue 0), 8, latch and fetch delays, split at MAX_PKT, backlog, counters; RXQ 0/1 counters and raw buffer; ETH_CTRL 0x98 (IRAM load); MAC words 0xFFBA0000/4; 0xFFBB0000 bit 0 = link up, a word of this emulator's own that only the ERISC may read |
+//! | Ethernet | TXQ 0/1: CMD 1, 2, 4 (queue 0), 8, latch and fetch delays, split at MAX_PKT, backlog, counters; RXQ 0/1 counters and raw buffer; ETH_CTRL 0x98 (IRAM load); MAC words 0xFFBA0000/4; 0xFFBB0000 bit 0 = link up and 0xFFBB0004 = packets that came broken, words of this emulator's own that only the ERISC may read; resend count |
 //! | ARC | shared memory, scratch 0-7, reference clock, messages by interrupt, telemetry table with a heartbeat and the words of the old table that have a tag, both NIUs; message 0x56 resets the chip |
 //! | DRAM | 6 x 2 GiB, three ports each, NIU copies |
 //!
@@ -32,8 +32,7 @@
 //! An access to anything else is a [`Condition`] with a citable name. A hart that makes it stops; a host read gives all ones after
 //! a long time; what silicon would never answer (wormhole.md 1.7) costs the tile, and the PCIe side of the chip if the host asked,
 //! until [`Mesh::reset_chip`]. Named and not modelled: the RISC debug interface, inbound translation and the DBI of the PCIe tile, the
-//! coprocessor, mailboxes and PC buffers, the L1 capture of the debug bus, the PIC, watchdogs, streams as streams, bit errors on
-//! links. NoC routers have no contention of their own: packets queue at the NIUs only. Host accesses do not count in NIU counters.
+//! coprocessor, mailboxes and PC buffers, the L1 capture of the debug bus, the PIC, watchdogs, streams as streams. NoC routers have no contention of their own: packets queue at the NIUs only. Host accesses do not count in NIU counters.
 #![forbid(unsafe_code)]
 
 mod agenda;
@@ -46,6 +45,7 @@ mod chip;
 mod condition;
 mod config;
 mod debug;
+mod disruption;
 mod dma;
 mod dram;
 mod elf;
@@ -79,6 +79,7 @@ pub use config::{
     ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, Image, LinkConfig, MeshConfig, PowerOn,
     TileConfig, TileKind,
 };
+pub use disruption::{Disruption, HartId, TERABIT};
 pub use endpoint::HostMemory;
 pub use journal::{Deed, Entry, Journal};
 pub use mesh::Mesh;

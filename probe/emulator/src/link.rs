@@ -5,14 +5,20 @@
 
 use crate::blocks::{Blocks, Special, Visitor};
 use crate::condition::{Actor, Refusal, UNMAPPED};
-use crate::eth::Eth;
+use crate::disruption::TERABIT;
+use crate::eth::{Eth, LinkEnd};
 use crate::event::{Event, LinkPacket, LinkPayload, What};
 use crate::hart::{IRAM_BYTES, Order};
 use crate::memory::TileMemory;
+use crate::mesh::mix;
 use crate::txq::{Command, Transfer};
 
 /// Source number of events that come from the Ethernet peer: after all units of the chip.
 const PEER: u32 = 1 << 16;
+/// Most payload bytes of a packet that a slow acknowledge concerns: one Ethernet word.
+const SMALL_PAYLOAD: u32 = 16;
+/// A packet is sent again so often at the most: what is so noisy does not carry anything, and no run may hang in it.
+const MOST_RESENDS: u32 = 255;
 
 impl Blocks {
     fn eth(&mut self) -> Option<&mut Eth> {
@@ -61,16 +67,17 @@ impl Blocks {
             return self.schedule_fetch(queue, now);
         }
         let Some(packet) = eth.txq[queue].next_packet() else { return };
-        let wire = u64::from(packet.len) + overhead;
-        eth.line_free = now + wire.saturating_mul(link.rate.1).div_ceil(link.rate.0.max(1));
+        let bytes = u64::from(packet.len) + overhead;
+        let broken = eth.times_broken(&link, 8 * bytes);
+        eth.txq[queue].resent(broken);
+        let at = eth.send(&link, queue, &packet, now, bytes, broken);
         let (line_free, channel) = (eth.line_free, eth.channel);
         let wants_latch = eth.txq[queue].wants_latch();
         self.changed = true;
         match frame_body(&packet, memory) {
             Ok(Some(body)) => {
                 self.seq += 1;
-                let what = What::LinkPacket(Box::new(LinkPacket { queue, body }));
-                let at = line_free.saturating_add(link.latency);
+                let what = What::LinkPacket(Box::new(LinkPacket { queue, broken, body }));
                 let event = Event { at, source: PEER, seq: self.seq, what };
                 self.out.frames.push((channel, event));
             }
@@ -115,6 +122,7 @@ impl Blocks {
             eth.held.push(frame);
             return Ok(());
         }
+        eth.broken = eth.broken.wrapping_add(frame.broken);
         let rxq = &mut eth.rxq[frame.queue];
         let raw = matches!(frame.body, LinkPayload::Raw { .. });
         if rxq.tt_link() == raw {
@@ -160,6 +168,62 @@ impl Blocks {
             eth.finish_iram();
         }
     }
+}
+
+impl Eth {
+    /// How often a packet of this many bits is broken before it arrives whole: as often as the noise has it, which depends on
+    /// the seed, the end, and how many packets it sent before.
+    fn times_broken(&mut self, link: &LinkEnd, bits: u64) -> u32 {
+        if link.per_terabit == 0 {
+            return 0;
+        }
+        let whole = chance_of_no_error(link.per_terabit, bits);
+        let mut broken = 0;
+        loop {
+            self.drawn += 1;
+            if mix(link.noise, self.drawn) <= whole || broken == MOST_RESENDS {
+                return broken;
+            }
+            broken += 1;
+        }
+    }
+
+    /// Puts a packet on the line and says when it arrives. A broken one costs a round trip before it is sent again.
+    fn send(
+        &mut self,
+        link: &LinkEnd,
+        queue: usize,
+        packet: &Transfer,
+        now: u64,
+        bytes: u64,
+        broken: u32,
+    ) -> u64 {
+        let once = bytes.saturating_mul(link.rate.1).div_ceil(link.rate.0.max(1));
+        let again = u64::from(broken).saturating_mul(once.saturating_add(2 * link.latency));
+        self.line_free = now.saturating_add(once).saturating_add(again);
+        let delay = if packet.len <= SMALL_PAYLOAD { link.ack_delay } else { 0 };
+        let at = self.line_free.saturating_add(link.latency).saturating_add(delay);
+        // What was sent earlier on a queue arrives earlier.
+        let at = at.max(self.arrives[queue]);
+        self.arrives[queue] = at;
+        at
+    }
+}
+
+/// The chance, in 2^-64, that all bits of a packet arrive right; by squaring, because no host's arithmetic may show.
+fn chance_of_no_error(per_terabit: u64, bits: u64) -> u64 {
+    let wrong = (u128::from(per_terabit.min(TERABIT)) << 64) / u128::from(TERABIT);
+    let mut one = u64::try_from((1u128 << 64) - wrong).unwrap_or(u64::MAX);
+    let (mut all, mut left) = (u64::MAX, bits);
+    let product = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64;
+    while left > 0 {
+        if left & 1 == 1 {
+            all = product(all, one);
+        }
+        one = product(one, one);
+        left >>= 1;
+    }
+    all
 }
 
 /// What a transfer puts on the wire; nothing for a flush.

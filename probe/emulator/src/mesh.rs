@@ -3,8 +3,11 @@
 use crate::chip::{Chip, Unit};
 use crate::condition::Condition;
 use crate::config::{ConfigError, MeshConfig};
+use crate::disruption::{Concerned, Disruption, Disruptor, HartId};
 use crate::endpoint::HostMemory;
 use crate::eth::LinkEnd;
+use crate::grid;
+use crate::hart::Order;
 use crate::journal::{Deed, Journal};
 use crate::memory::TileMemory;
 use crate::pci::ConfigSpace;
@@ -38,6 +41,7 @@ pub struct Mesh {
     /// The other end of each link end.
     peers: Peers,
     links_up: Vec<bool>,
+    disruptor: Disruptor,
     /// Least latency of all links: how far a chip may run ahead.
     lookahead: u64,
     pub(crate) conditions: Vec<Condition>,
@@ -65,6 +69,7 @@ impl Mesh {
             devices,
             peers,
             links_up: config.links.iter().map(|link| link.up).collect(),
+            disruptor: Disruptor::default(),
             lookahead: latencies.min().unwrap_or(u64::MAX),
             conditions: Vec::new(),
             journal: None,
@@ -147,7 +152,18 @@ impl Mesh {
         self.gather();
     }
 
+    /// Brings everything to `until`, with what goes wrong up to and at that cycle.
     fn run_until(&mut self, until: u64) {
+        while self.disruptor.next_at() <= until {
+            let at = self.disruptor.next_at().max(self.now);
+            self.run_undisturbed(at);
+            self.now = at;
+            self.take_step();
+        }
+        self.run_undisturbed(until);
+    }
+
+    fn run_undisturbed(&mut self, until: u64) {
         loop {
             let start = self.chips.iter().map(Chip::next_activity).min().unwrap_or(u64::MAX);
             if start >= until {
@@ -225,15 +241,69 @@ impl Mesh {
         self.links_up.get(link).copied()
     }
 
+    /// Makes something go wrong from a cycle on, at once if it is over; `until_cycle` ends it by itself. Says whether there is
+    /// such a link or core: otherwise nothing happens.
+    pub fn disrupt(&mut self, what: Disruption, from_cycle: u64, until_cycle: Option<u64>) -> bool {
+        let known = match what {
+            Disruption::LinkDown { link }
+            | Disruption::LinkFlap { link, .. }
+            | Disruption::LinkSlow { link, .. }
+            | Disruption::BitErrors { link, .. }
+            | Disruption::SlowAck { link, .. }
+            | Disruption::LinkMended { link } => link < self.config.links.len(),
+            Disruption::StuckCore(core) | Disruption::CoreReleased(core) => self.has_hart(core),
+        };
+        if known {
+            self.note(|| Deed::Disrupt { what, from_cycle, until_cycle });
+            self.disruptor.plan(what, from_cycle.max(self.now), until_cycle);
+            // What begins now has begun when this returns.
+            self.run_until(self.now);
+        }
+        known
+    }
+
+    fn has_hart(&self, core: HartId) -> bool {
+        let tile = |chip: &Chip| match chip.units.get(chip.place((core.x, core.y)).0) {
+            Some(Unit::Core(tile)) => core.hart < tile.group.len() && !tile.harvested,
+            _ => false,
+        };
+        grid::on_grid((core.x, core.y)) && self.chips.get(core.chip).is_some_and(tile)
+    }
+
+    fn take_step(&mut self) {
+        let now = self.now;
+        match self.disruptor.step() {
+            Some(Concerned::Link(link)) => drop(self.apply_link(link)),
+            Some(Concerned::Mended(link)) => {
+                self.links_up[link] = true;
+                drop(self.apply_link(link));
+            }
+            Some(Concerned::Stuck(HartId { chip, x, y, hart })) => {
+                self.chips[chip].order((x, y), Order::Pause { hart }, now);
+            }
+            Some(Concerned::Released(HartId { chip, x, y, hart })) => {
+                self.chips[chip].order((x, y), Order::Resume { hart }, now);
+            }
+            None => {}
+        }
+    }
+
     fn apply_link(&mut self, link: usize) -> Result<(), ConfigError> {
         let Some(config) = self.config.links.get(link) else { return Ok(()) };
         let (a, b, now) = (config.a, config.b, self.now);
-        let end = LinkEnd {
-            up: self.links_up[link],
+        let ailment = self.disruptor.ailment(link);
+        let (bytes, cycles) = config.bytes_per_cycle;
+        let mut end = LinkEnd {
+            up: self.links_up[link] && !ailment.down,
             latency: config.latency_cycles,
-            rate: config.bytes_per_cycle,
+            rate: (bytes, cycles.saturating_mul(ailment.factor)),
+            per_terabit: ailment.per_terabit,
+            ack_delay: 0,
+            noise: 0,
         };
-        for (chip, channel) in [a, b] {
+        for (side, (chip, channel)) in [a, b].into_iter().enumerate() {
+            end.ack_delay = ailment.ack_delay[side];
+            end.noise = mix(self.config.seed, 1 << 32 | (link as u64) << 1 | side as u64);
             let known = self.chips.get_mut(chip).filter(|c| c.has_channel(channel));
             let chip = known.ok_or(ConfigError::LinkEnd { chip, channel })?;
             chip.set_link(channel, end, now);
@@ -253,6 +323,7 @@ impl Mesh {
             && let Ok(built) = self.build_chip(chip)
         {
             self.chips[chip] = built;
+            self.disruptor.chip_reset(chip);
             for link in 0..self.config.links.len() {
                 let config = self.config.links[link];
                 if config.a.0 == chip || config.b.0 == chip {
@@ -295,10 +366,15 @@ fn thread_pool(config: &MeshConfig) -> Option<rayon::ThreadPool> {
     (helpers > 0).then(|| rayon::ThreadPoolBuilder::new().num_threads(helpers).build().ok())?
 }
 
-/// What is added to the cycle count to give a chip's wall clock: below 2^40 cycles (18 minutes), from the seed by splitmix64.
+/// What is added to the cycle count to give a chip's wall clock: below 2^40 cycles (18 minutes), from the seed.
 fn clock_offset(seed: u64, chip: usize) -> u64 {
-    let mut z = seed.wrapping_add((chip as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    mix(seed, chip as u64) & ((1 << 40) - 1)
+}
+
+/// A number that depends on the seed and on what it is for, by splitmix64.
+pub(crate) fn mix(seed: u64, which: u64) -> u64 {
+    let mut z = seed.wrapping_add(which.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (z ^ z >> 31) & ((1 << 40) - 1)
+    z ^ z >> 31
 }

@@ -195,6 +195,11 @@ impl Txq {
         true
     }
 
+    /// Counts how often a packet was sent again.
+    pub(crate) fn resent(&mut self, times: u32) {
+        self.count(reg::RESENDS, times);
+    }
+
     /// Is a command waiting to be latched?
     pub(crate) fn wants_latch(&self) -> bool {
         self.waiting.is_some()

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Host, T0, T1, T2, addi, bne, jal, li, lw, store, sw};
-use emulator::{Image, Mesh, MeshConfig, PowerOn};
+use emulator::{Disruption, HartId, Image, Mesh, MeshConfig, PowerOn};
 
 const NIU: u32 = 0xFFB2_0000;
 const TXQ: u32 = 0xFFB9_0000;
@@ -127,6 +127,35 @@ fn no_cut_no_sleep_and_no_thread_shows() {
     assert_ne!(run(busy_mesh(6, true, 1), total, |_| total), expected, "another seed");
 }
 
+/// Everything that can go wrong does, in time of its own and of the run.
+fn disrupted(mut mesh: Mesh) -> Mesh {
+    let core = |x, y, hart| HartId { chip: 1, x, y, hart };
+    for (what, from, until) in [
+        (Disruption::LinkFlap { link: 0, period_cycles: 1501 }, 2000, Some(9001)),
+        (Disruption::LinkDown { link: 1 }, 4003, Some(6007)),
+        (Disruption::LinkSlow { link: 1, factor: 3 }, 6007, None),
+        (Disruption::BitErrors { link: 0, per_terabit: 100_000_000 }, 9001, None),
+        (Disruption::SlowAck { link: 1, end: 1, delay_cycles: 777 }, 1, Some(20_000)),
+        (Disruption::StuckCore(core(9, 0, 0)), 11_111, Some(13_000)),
+        (Disruption::StuckCore(core(1, 1, 0)), 12_000, None),
+    ] {
+        assert!(mesh.disrupt(what, from, until));
+    }
+    mesh
+}
+
+#[test]
+fn neither_shows_in_what_goes_wrong() {
+    let total = 25_000;
+    let mesh = |sleep, threads| disrupted(busy_mesh(5, sleep, threads));
+    let expected = run(mesh(true, 1), total, |_| total);
+    assert_ne!(run(busy_mesh(5, true, 1), total, |_| total), expected, "without");
+    assert_eq!(run(mesh(true, 1), total, |done| done * 7 % 97), expected, "cut");
+    assert_eq!(run(mesh(false, 1), total, |_| total), expected, "sleep");
+    assert_eq!(run(mesh(false, 2), total, |done| done % 501), expected, "both, threads");
+    assert_eq!(run(mesh(true, 2), total, |_| total), expected, "threads");
+}
+
 /// The cycles of a run, one by one.
 #[test]
 fn single_cycles() {
@@ -146,6 +175,11 @@ fn a_journal_replays() {
         seen.extend(host.read((i % 4) << 20 | 0x3000, 96 + i as usize));
         if i % 5 == 0 {
             host.write_tile((1, 1), 0x3000, &i.to_le_bytes());
+        }
+        if i % 16 == 7 {
+            let end = host.mesh.now() + 999;
+            assert!(host.mesh.disrupt(Disruption::LinkDown { link: 1 }, end - 500, Some(end)));
+            host.mesh.disrupt(Disruption::LinkFlap { link: 0, period_cycles: 901 }, 0, Some(end));
         }
         if i == 20 || i == 30 {
             host.mesh.set_link(0, i == 30);

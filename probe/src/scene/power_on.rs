@@ -63,6 +63,7 @@ fn chip(
     }
     Ok(ChipConfig {
         pcie: chip.pcie.is_some(),
+        place: Some([coord.rack, coord.shelf, coord.x, coord.y]),
         tiles: tiles.map(|tile| self::tile(chip, *tile)).collect(),
         translation: chip.noc_translation,
         telemetry: telemetry(chip),

@@ -1,0 +1,163 @@
+//! What goes wrong goes wrong at its cycle, and shows where silicon would show it.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Host, T0, addi, jal, lw, store, sw};
+use emulator::Disruption::{
+    BitErrors, CoreReleased, LinkDown, LinkFlap, LinkMended, LinkSlow, SlowAck, StuckCore,
+};
+use emulator::{HartId, Image, Mesh, MeshConfig, PowerOn};
+
+/// E8 of the first chip, and E0 of the second at the other end of link 0.
+const NEAR: (u8, u8) = (9, 6);
+const FAR: (u8, u8) = (9, 0);
+const TXQ: u32 = 0xFFB9_0000;
+
+/// An n300 with bytes to send in the tile of E8, and nothing running.
+fn n300() -> Host {
+    let mut config = MeshConfig::n300();
+    let bytes = (1..=64).cycle().take(4096).collect();
+    let image = Image::Load { addr: 0x2_0000, bytes };
+    config.chips[0].power_on.push(PowerOn { x: NEAR.0, y: NEAR.1, image, start: false });
+    Host::new(config)
+}
+
+/// Sends bytes of E8 to the same address of its peer.
+fn send(host: &mut Host, addr: u32, len: u32) {
+    for (offset, value) in [(0x14, addr), (0x18, len), (0x1C, addr), (4, 2)] {
+        host.set_register(NEAR, TXQ + offset, value);
+    }
+}
+
+fn far_word(mesh: &Mesh, addr: u32) -> u32 {
+    let mut word = [0; 4];
+    mesh.l1(1, FAR.0, FAR.1).unwrap().read(addr, &mut word).unwrap();
+    u32::from_le_bytes(word)
+}
+
+/// Cycles until a word arrives at the peer.
+fn wait(host: &mut Host, addr: u32, most: u64) -> Option<u64> {
+    let start = host.mesh.now();
+    while far_word(&host.mesh, addr) == 0 {
+        if host.mesh.now() - start > most {
+            return None;
+        }
+        host.mesh.clock(1);
+    }
+    Some(host.mesh.now() - start)
+}
+
+/// Cycles until the last word of so many bytes is at the peer of a link with this trouble.
+fn trouble(what: emulator::Disruption, len: u32) -> u64 {
+    let mut host = n300();
+    assert!(host.mesh.disrupt(what, 0, None));
+    send(&mut host, 0x2_0000, len);
+    wait(&mut host, 0x2_0000 + len - 4, 200_000).unwrap()
+}
+
+#[test]
+fn a_link_goes_down_at_its_cycle_and_comes_back() {
+    let mut host = n300();
+    let start = host.mesh.now() + 5000;
+    assert!(host.mesh.disrupt(LinkDown { link: 0 }, start, Some(start + 10_000)));
+    host.mesh.clock(5100);
+    send(&mut host, 0x2_0000, 16);
+    let arrived = wait(&mut host, 0x2_0000, 20_000).map(|_| host.mesh.now()).unwrap();
+    let delay = arrived - (start + 10_000);
+    assert!((500..520).contains(&delay), "{delay} after it came up");
+}
+
+#[test]
+fn a_link_that_is_not_there_cannot_fail() {
+    let mut host = n300();
+    let core = |x, y, hart| HartId { chip: 0, x, y, hart };
+    assert!(!host.mesh.disrupt(LinkDown { link: 2 }, 0, None));
+    assert!(!host.mesh.disrupt(StuckCore(core(9, 6, 1)), 0, None));
+    assert!(!host.mesh.disrupt(StuckCore(core(0, 0, 0)), 0, None));
+    assert!(!host.mesh.disrupt(StuckCore(core(99, 0, 0)), 0, None));
+    assert!(host.mesh.disrupt(StuckCore(core(9, 6, 0)), 0, None));
+}
+
+#[test]
+fn a_mended_link_carries_whatever_ailed_it() {
+    let mut host = n300();
+    for what in [LinkDown { link: 0 }, LinkFlap { link: 0, period_cycles: 1_000_000 }] {
+        host.mesh.disrupt(what, 0, None);
+    }
+    host.mesh.set_link(0, false);
+    send(&mut host, 0x2_0000, 16);
+    assert_eq!(wait(&mut host, 0x2_0000, 3000), None);
+    host.mesh.disrupt(LinkMended { link: 0 }, 0, None);
+    assert!(wait(&mut host, 0x2_0000, 600).is_some());
+}
+
+#[test]
+fn a_slow_link_takes_longer_for_bytes_but_not_for_the_way() {
+    // 1024 + 50 bytes at 12.5 bytes a cycle are 86 cycles.
+    let usual = trouble(LinkSlow { link: 0, factor: 1 }, 1024);
+    let slow = trouble(LinkSlow { link: 0, factor: 10 }, 1024);
+    assert!((770..=780).contains(&(slow - usual)), "{usual} {slow}");
+}
+
+#[test]
+fn slow_acknowledges_are_late_and_payload_is_not() {
+    let none = LinkSlow { link: 0, factor: 1 };
+    let by_near = SlowAck { link: 0, end: 0, delay_cycles: 2000 };
+    let by_far = SlowAck { link: 0, end: 1, delay_cycles: 2000 };
+    let usual = [16, 32].map(|len| trouble(none, len));
+    assert_eq!([16, 32].map(|len| trouble(by_near, len)), [usual[0] + 2000, usual[1]]);
+    assert_eq!([16, 32].map(|len| trouble(by_far, len)), usual);
+    // What is sent behind an acknowledgement does not overtake it.
+    let mut host = n300();
+    host.mesh.disrupt(by_near, 0, None);
+    send(&mut host, 0x2_0000, 16);
+    host.mesh.clock(30);
+    send(&mut host, 0x2_0100, 64);
+    wait(&mut host, 0x2_0100, 5000).unwrap();
+    assert_ne!(far_word(&host.mesh, 0x2_0000), 0);
+}
+
+#[test]
+fn broken_packets_are_sent_again_and_counted() {
+    let mut host = n300();
+    // Some 12,400 bits a packet: about every eighth is broken.
+    host.mesh.disrupt(BitErrors { link: 0, per_terabit: 10_000_000 }, 0, None);
+    for _ in 0..20 {
+        send(&mut host, 0x2_0000, 4096);
+        host.mesh.clock(2000);
+    }
+    host.mesh.clock(100_000);
+    let sent = host.register(NEAR, TXQ + 0x3C);
+    let resent = host.register(NEAR, TXQ + 0x68);
+    assert_eq!(sent, 60);
+    assert!((2..20).contains(&resent), "{resent}");
+    // The other direction was idle, and the payload is whole.
+    assert_eq!(far_word(&host.mesh, 0x2_0FFC), u32::from_le_bytes([61, 62, 63, 64]));
+    assert!(host.mesh.conditions().is_empty());
+}
+
+#[test]
+fn a_stuck_core_stands_still_until_it_is_released() {
+    let mut host = n300();
+    let count = [lw(T0, 0, 0x700), addi(T0, T0, 1), sw(T0, 0, 0x700), jal(0, -12)];
+    host.run(NEAR, &[&store(0x700, 0)[..], &count].concat());
+    let core = HartId { chip: 0, x: NEAR.0, y: NEAR.1, hart: 0 };
+    let start = host.mesh.now() + 4000;
+    host.mesh.disrupt(StuckCore(core), start, Some(start + 9000));
+    host.mesh.clock(4100);
+    let stuck = host.register(NEAR, 0x700);
+    assert!(stuck > 900);
+    host.mesh.clock(1000);
+    assert_eq!(host.register(NEAR, 0x700), stuck);
+    host.mesh.clock(9000);
+    assert!(host.register(NEAR, 0x700) > stuck);
+    host.mesh.disrupt(StuckCore(core), 0, None);
+    host.mesh.clock(100);
+    let stuck = host.register(NEAR, 0x700);
+    host.mesh.clock(1000);
+    assert_eq!(host.register(NEAR, 0x700), stuck);
+    host.mesh.disrupt(CoreReleased(core), 0, None);
+    host.mesh.clock(1000);
+    assert!(host.register(NEAR, 0x700) > stuck);
+}

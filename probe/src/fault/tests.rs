@@ -1,0 +1,99 @@
+//! Words of faults there and back, and what is wrong with others.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::target::{Chip, Link};
+
+#[test]
+fn words_survive_the_way_there_and_back() {
+    for words in [
+        "link:0.8:down",
+        "link:0.8:up@1ms",
+        "link:0.8:down@10us",
+        "link:0.8:down@10us..30us",
+        "link:31.15:flap=5us",
+        "link:0.8:slow=4x@0ns..1500ns",
+        "link:0.8:bit-error=1e-6",
+        "link:0.8:bit-error=2.5e-7@3s",
+        "link:0.8:slow-ack=2us",
+        "core:0.e8:stuck@5us",
+        "core:0.1-1:brisc:stuck",
+        "core:3.9-11:trisc2:stuck@1ns..2ns",
+        "core:0.1-1:ncrisc:released@7us",
+    ] {
+        assert_eq!(words.parse::<Fault>().unwrap().to_string(), words);
+    }
+    for (words, meant) in [
+        ("link:0.e8:flap", "link:0.8:flap=5us"),
+        ("link:0.8:slow", "link:0.8:slow=4x"),
+        ("link:0.8:bit-error", "link:0.8:bit-error=1e-6"),
+        ("link:0.8:slow-ack@1000us", "link:0.8:slow-ack=2us@1ms"),
+        ("core:0.e8:stuck-core", "core:0.e8:stuck"),
+        ("core:0.9-0:erisc:stuck", "core:0.e0:stuck"),
+    ] {
+        assert_eq!(words.parse::<Fault>().unwrap().to_string(), meant);
+    }
+}
+
+#[test]
+fn each_mistake_has_its_sentence() {
+    for (words, says) in [
+        ("", "has the form link:<chip>.<channel>:<what>"),
+        ("link:0.8", "does not say what happens to 0.8"),
+        ("wire:0.8:down", "`wire` is neither link nor core"),
+        ("link:8:down", "`8` is no place"),
+        ("link:0.16:down", "`16` is no Ethernet channel from 0 to 15"),
+        ("link:0.8:broken", "`broken` is nothing that happens to a link"),
+        ("link:0.8:down=3", "`down=3` is nothing that happens to a link"),
+        ("link:0.8:slow=1x", "`1x` is no factor"),
+        ("link:0.8:flap=5", "`5` is no time"),
+        ("link:0.8:flap=5ns", "at least 100ns"),
+        ("link:0.8:bit-error=2", "`2` is no rate"),
+        ("link:0.8:bit-error=nan", "`nan` is no rate"),
+        ("link:0.8:down@now", "`now` is no time"),
+        ("link:0.8:down@200s", "longer than 100s"),
+        ("link:0.8:down@30us..10us", "ends before it begins"),
+        ("link:0.8:up@1us..2us", "does not end itself"),
+        ("core:0.1-1:stuck", "more than one core, name one: brisc"),
+        ("core:0.1-1:erisc:stuck", "has no core `erisc`: brisc, ncrisc"),
+        ("core:0.0-0:stuck", "has no core"),
+        ("core:0.77-0:stuck", "no tile is called `77-0`"),
+        ("core:0.e8:asleep", "`asleep` is nothing that happens to a core"),
+        ("core:\u{e9}.e8:stuck", "is no place"),
+        ("link:0.8:down@5\u{3bc}s", "is no time"),
+    ] {
+        let error = words.parse::<Fault>().unwrap_err().to_string();
+        assert!(error.contains(says), "{words}: {error}");
+        assert!(error.starts_with("fault `"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_not_there_cannot_fail() {
+    let chip = Chip {
+        id: ChipId(0),
+        coord: None,
+        pcie: true,
+        unique_id: None,
+        board: None,
+        gateway: None,
+        harvested_rows: vec![11],
+    };
+    let end = |channel| EthId { chip: ChipId(0), channel };
+    let links = vec![Link { a: end(0), b: end(8) }];
+    let mesh = Mesh { chips: vec![chip], links, problems: Vec::new() };
+    let check = |words: &str| words.parse::<Fault>().unwrap().check(&mesh);
+    assert_eq!(check("link:0.8:down"), Ok(()));
+    assert_eq!(check("core:0.e3:stuck"), Ok(()));
+    let says = |words| check(words).unwrap_err().to_string();
+    assert_eq!(says("link:0.9:down"), "link:0.9:down: no link ends at 0:e9");
+    assert_eq!(says("core:1.e8:stuck"), "core:1.e8:stuck: there is no chip 1");
+    let fused = "core:0.1-11:brisc:stuck: tile 1-11 of chip 0 is fused off";
+    assert_eq!(says("core:0.1-11:brisc:stuck"), fused);
+}
+
+#[test]
+fn time_is_counted_from_a_moment() {
+    let fault: Fault = "link:0.8:down@10us..30us".parse().unwrap();
+    assert_eq!(fault.counted_from(5_000).to_string(), "link:0.8:down@15us..35us");
+}

@@ -1,0 +1,75 @@
+//! What goes wrong on a mesh shows in what its base firmware publishes.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use layouts::{ChipId, NocAddr, NocXy};
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::{SceneError, Workload};
+use probe::snapshot::{Plan, Span};
+use probe::spec::TargetSpec;
+use probe::target::Target;
+
+/// E8 of chip 0: its link goes to E0 of chip 1.
+const E8: NocXy = NocXy { x: 9, y: 6 };
+const E0: NocXy = NocXy { x: 9, y: 0 };
+/// `boot_results` words: link status and retrain count.
+const LINK_STATUS: u64 = 0x1EC0 + 4 * 5;
+const RETRAINS: u64 = 0x1EC0 + 4 * 7;
+const HEARTBEAT: u64 = 0x1C;
+const UP: u32 = 6;
+
+fn open(words: &str) -> Result<BarTarget, SceneError> {
+    let TargetSpec::Emulator(mut scene) = TargetSpec::parse(words).unwrap() else { panic!() };
+    scene.run = Some(Workload::Idle);
+    let (mut images, _) = ImageMap::firmware();
+    scene.build(&mut images)
+}
+
+fn word(target: &mut BarTarget, chip: u16, tile: NocXy, offset: u64) -> u32 {
+    let addr = NocAddr { chip: ChipId(chip), tile, offset };
+    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    u32::from_le_bytes(shot.bytes(addr, 4).unwrap().try_into().unwrap())
+}
+
+#[test]
+fn a_link_that_was_down_shows_as_retrained() {
+    let mut target = open("emulator:n300,fault=link:1.0:down@1ms..3ms").unwrap();
+    let before = word(&mut target, 0, E8, RETRAINS);
+    target.pass(2_000_000).unwrap();
+    assert_eq!(word(&mut target, 0, E8, LINK_STATUS), 0);
+    // Chip 1 is read over the other link.
+    assert_eq!(word(&mut target, 1, E0, LINK_STATUS), 0);
+    target.pass(2_000_000).unwrap();
+    for (chip, tile) in [(0, E8), (1, E0)] {
+        assert_eq!(word(&mut target, chip, tile, LINK_STATUS), UP, "chip {chip}");
+        assert_eq!(word(&mut target, chip, tile, RETRAINS), before + 1, "chip {chip}");
+    }
+}
+
+#[test]
+fn a_far_core_is_stuck_as_a_command_and_its_memory_stays_readable() {
+    let mut target = open("emulator:n300").unwrap();
+    let now = target.now().unwrap();
+    target
+        .disrupt(
+            &"core:1.e3:stuck@1us..5ms".parse::<probe::fault::Fault>().unwrap().counted_from(now),
+        )
+        .unwrap();
+    let e3 = layouts::wormhole().eth_channel(3).unwrap();
+    target.pass(1_000_000).unwrap();
+    let beat = word(&mut target, 1, e3, HEARTBEAT);
+    target.pass(1_000_000).unwrap();
+    assert_eq!(word(&mut target, 1, e3, HEARTBEAT), beat);
+    target.pass(5_000_000).unwrap();
+    assert_ne!(word(&mut target, 1, e3, HEARTBEAT), beat);
+}
+
+#[test]
+fn a_fault_on_what_is_not_there_is_refused_before_anything_runs() {
+    for (words, says) in [
+        ("emulator:n300,fault=link:0.0:down", "link:0.0:down: no link ends at 0:e0"),
+        ("emulator:n150,fault=core:1.e0:stuck", "core:1.e0:stuck: there is no chip 1"),
+    ] {
+        assert_eq!(open(words).err().unwrap().to_string(), says);
+    }
+}
