@@ -74,4 +74,20 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "0b3e4606fff41a0ed86d86d82ad19b04313bb88c6d815938c25dd2ea8fc9f019",
         build_id: 0x2d1a_711c_2108_fb53,
     },
+    Image {
+        name: "edm",
+        role: Role::Kernel,
+        core: "erisc",
+        elf: include_bytes!("../images/edm.elf"),
+        sha256: "9a347ea9e918cb4fd450784d7d25afb077e2069b18db231c708f90a71d2e4efb",
+        build_id: 0x5493_a449_f2a0_d646,
+    },
+    Image {
+        name: "ccl_worker",
+        role: Role::Kernel,
+        core: "brisc",
+        elf: include_bytes!("../images/ccl_worker.elf"),
+        sha256: "f4316ca5422f08dd19ebd3080751193e6d83c9822a4791aadfb3cbfd93869350",
+        build_id: 0x11ff_ba69_8d32_d71a,
+    },
 ];

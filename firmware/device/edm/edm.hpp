@@ -7,6 +7,7 @@
 // channel's semaphore. Buffer b of channel c stands at buffers_address + (c * buffers_per_channel + b) * (buffer_bytes + 16),
 // at both ends of the link.
 #pragma once
+#include "common/erisc.hpp"
 #include "common/eth_sync.hpp"
 #include "common/kernel.hpp"
 

@@ -1,0 +1,104 @@
+// The worker's side of its EDM channels, and of its partner: semaphores, packets with their sync words.
+#include "common/eth_sync.hpp"
+#include "edm/edm.hpp"
+#include "worker_moves.hpp"
+
+namespace ccl {
+namespace {
+
+constexpr uint32_t SEMAPHORES = 3;
+uint32_t taken_of[SEMAPHORES];
+uint32_t last_inbound, last_outbound;             // numbers of the last packets
+
+uint32_t own_semaphore(uint32_t which) {
+    uint32_t number = which == CCL_SEMAPHORE_INBOUND && args.inbound.used != 0     ? args.inbound.semaphore
+                      : which == CCL_SEMAPHORE_OUTBOUND && args.outbound.used != 0 ? args.outbound.semaphore
+                                                                                   : which;
+    return launched().kernel_config_base[TENSIX] + launched().sem_offset[TENSIX] + number * SEMAPHORE_BYTES;
+}
+
+uint32_t mid_of(uint32_t xy) { return noc_mid(xy & 0xFFFF, xy >> 16); }
+
+bool increment(uint32_t mid, uint32_t address, uint32_t value) {
+    bool free = wait_until([] {
+        return !niu_busy(NOC, NOC_BUFFER_WRITE) && !niu_busy(NOC, NOC_BUFFER_ATOMIC) && noc_outstanding(NOC, ATOMIC_ID) < MAX_OUTSTANDING;
+    });
+    if (free) {
+        semaphore_increment(NOC, ATOMIC_ID, mid, address, value);
+    }
+    return free;
+}
+
+bool increment_edm(const ccl_channel_t& channel, bool last) {
+    uint32_t signal = channel.worker_initiated != 0 && last ? NEXT_MESSAGE_IS_LAST : NEXT_MESSAGE_AVAILABLE;
+    return increment(mid_of(channel.edm_xy), channel.edm_semaphore_address, signal);
+}
+
+// Where a message of so many bytes begins in the buffer of the channel's packet of this number.
+tile_t message(const ccl_channel_t& channel, uint32_t number, uint32_t bytes) {
+    uint32_t buffer = channel.buffers_address + number % channel.buffers * (channel.buffer_bytes + SYNC_BYTES);
+    return {mid_of(channel.edm_xy), buffer + channel.buffer_bytes - bytes};
+}
+
+eth_channel_sync_t& sync_of(uint32_t area, uint32_t bytes) { return *reinterpret_cast<eth_channel_sync_t*>(area + bytes); }
+
+}  // namespace
+
+uint32_t& taken(uint32_t semaphore) { return taken_of[semaphore]; }
+
+bool available(uint32_t semaphore) { return semaphore_at(own_semaphore(semaphore)) != taken(semaphore); }
+
+void expect_packets(uint32_t inbound, uint32_t outbound) {
+    last_inbound = inbound - 1;
+    last_outbound = outbound - 1;
+}
+
+// With its sync word, so that what comes can be told from what should.
+bool read_channel(const packet_t& packet) {
+    tile_t from = message(args.inbound, taken(CCL_SEMAPHORE_INBOUND), packet.bytes);
+    ++taken(CCL_SEMAPHORE_INBOUND);
+    return read_bytes(READ_IDS + packet.slot, from, packet.addend, packet.bytes + SYNC_BYTES);
+}
+
+bool release_channel(const packet_t& packet) {
+    const eth_channel_sync_t& sync = sync_of(packet.addend, packet.bytes);
+    uint32_t number = state.packets_in;
+    if (sync.bytes_sent != packet.bytes || sync.reserved_2 != number) {
+        state.phase = CCL_REFUSED;  // the two ends of the channel were not made for each other
+        return false;
+    }
+    state.packets_in = number + 1;
+    return increment_edm(args.inbound, number == last_inbound);
+}
+
+bool write_channel(const packet_t& packet) {
+    uint32_t number = state.packets_out;
+    eth_channel_sync_t& sync = sync_of(packet.area, packet.bytes);
+    sync.bytes_sent = packet.bytes;
+    sync.receiver_ack = 0;
+    sync.src_id = 0;
+    sync.reserved_2 = number;
+    compiler_barrier();
+    ++taken(CCL_SEMAPHORE_OUTBOUND);
+    state.packets_out = number + 1;
+    tile_t to = message(args.outbound, number, packet.bytes);
+    return write_bytes(WRITE_IDS + packet.slot, packet.area, to, packet.bytes + SYNC_BYTES) &&
+           increment_edm(args.outbound, number == last_outbound);
+}
+
+bool signal_partner() {
+    state.signals_sent = state.signals_sent + 1;
+    return increment(mid_of(args.partner_xy), own_semaphore(CCL_SEMAPHORE_SIGNAL), 1);
+}
+
+// What was used up is subtracted, not cleared: an EDM may be taking back at this moment what was not used.
+bool settle_semaphores() {
+    for (uint32_t i = 0; i < SEMAPHORES; ++i) {
+        if (taken(i) != 0 && !increment(noc_own_mid(NOC), own_semaphore(i), -taken(i))) {
+            return false;
+        }
+    }
+    return wait_until([] { return noc_outstanding(NOC, ATOMIC_ID) == 0; });
+}
+
+}  // namespace ccl

@@ -1,0 +1,95 @@
+// What the parts of the worker share: packets on their way, the places of pages, and the NoC.
+#pragma once
+#include "semaphore/semaphore.hpp"
+#include "worker.hpp"
+
+extern "C" {
+extern ccl_worker_state_t ccl_worker_state;
+}
+
+namespace ccl {
+
+constexpr uint32_t NOC = 0;
+constexpr uint32_t MAX_DEPTH = 4;                // packets on their way at a time
+constexpr uint32_t READ_IDS = 1, WRITE_IDS = READ_IDS + MAX_DEPTH, ATOMIC_ID = WRITE_IDS + MAX_DEPTH;  // transaction ids
+constexpr uint32_t MAX_OUTSTANDING = 200;        // of a transaction id: the NIU counts them in eight bits
+constexpr uint32_t SYNC_BYTES = 16;              // eth_channel_sync_t
+
+inline ccl_worker_state_t& state = ccl_worker_state;
+inline ccl_worker_args_t& args = ccl_worker_state.args;
+
+struct tile_t {
+    uint32_t mid;
+    uint32_t address;
+};
+
+// A part of a command's pages, small enough for a buffer of the EDM.
+struct packet_t {
+    const ccl_command_t* command;
+    uint32_t index;       // of the command
+    uint32_t slice;
+    uint32_t first_page;  // within the command
+    uint32_t pages;
+    uint32_t bytes;
+    uint32_t area;        // in staging: here it is put together
+    uint32_t addend;      // where the channel's part of a sum lies, else the same
+    uint32_t slot;
+    bool released;        // the inbound buffer has been given back
+};
+
+inline uint32_t element_bytes() { return args.data_type == CCL_BFLOAT16 ? 2 : 4; }
+inline uint32_t page_bytes() { return args.tensors[0].page_bytes; }
+inline uint32_t bytes_of_page(uint32_t page) { return page + 1 == args.pages ? args.last_page_bytes : page_bytes(); }
+inline bool has(const packet_t& packet, uint32_t flags) { return (packet.command->flags & flags) == flags; }
+inline bool has_any(const packet_t& packet, uint32_t flags) { return (packet.command->flags & flags) != 0; }
+inline bool sums(uint32_t flags) { return (flags & CCL_FROM_TENSOR) != 0 && (flags & CCL_FROM_CHANNEL) != 0; }
+
+template <typename Condition>
+bool wait_until(Condition condition) {
+    while (!condition()) {
+        if (must_stop_now(state.control)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+inline uint64_t wall_clock_64() {
+    uint32_t low = wall_clock();
+    return static_cast<uint64_t>(word_at(WALL_CLOCK_HIGH)) << 32 | low;
+}
+
+// --- worker_setup.cpp ---
+// Reads and judges the arguments. False: refused.
+bool set_up();
+
+// --- worker_pipeline.cpp ---
+// Carries out the list. False: stopped at once.
+bool carry_out();
+
+// --- worker_tensors.cpp: pages between staging and their banks ---
+bool read_bytes(uint32_t id, const tile_t& from, uint32_t to, uint32_t bytes);
+bool write_bytes(uint32_t id, uint32_t from, const tile_t& to, uint32_t bytes);
+bool read_pages(const packet_t& packet);
+bool write_pages(const packet_t& packet);
+
+// --- worker_channels.cpp: the two EDM channels, the partner, and the semaphores ---
+uint32_t& taken(uint32_t semaphore);             // what this worker has used up of its own semaphore
+bool available(uint32_t semaphore);
+void expect_packets(uint32_t inbound, uint32_t outbound);
+bool read_channel(const packet_t& packet);
+bool release_channel(const packet_t& packet);
+bool write_channel(const packet_t& packet);
+bool signal_partner();
+bool settle_semaphores();
+
+// --- worker_words.cpp: what the core does with the words itself ---
+void add_words(const packet_t& packet);
+void fill_words(const packet_t& packet);
+void digest_words(const packet_t& packet);
+
+// --- worker_float.cpp ---
+uint32_t add_float32(uint32_t a, uint32_t b);
+uint32_t add_bfloat16(uint32_t a, uint32_t b);   // two each
+
+}  // namespace ccl

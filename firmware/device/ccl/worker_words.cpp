@@ -1,0 +1,66 @@
+// What the worker computes: sums, patterns, digests.
+#include "worker_moves.hpp"
+
+namespace ccl {
+namespace {
+
+uint32_t* words_of(uint32_t address) { return reinterpret_cast<uint32_t*>(address); }
+
+// Bytes are a multiple of 32, so eight words a turn fit.
+void add_integers(uint32_t* sum, const uint32_t* addend, const uint32_t* end) {
+    for (; sum != end; sum += 8, addend += 8) {
+        uint32_t a = sum[0] + addend[0], b = sum[1] + addend[1], c = sum[2] + addend[2], d = sum[3] + addend[3];
+        uint32_t e = sum[4] + addend[4], f = sum[5] + addend[5], g = sum[6] + addend[6], h = sum[7] + addend[7];
+        sum[0] = a, sum[1] = b, sum[2] = c, sum[3] = d;
+        sum[4] = e, sum[5] = f, sum[6] = g, sum[7] = h;
+    }
+}
+
+// What is not an element of the rank's data is zero.
+uint32_t fill_word(uint32_t rank, uint32_t element) {
+    if (element >= args.elements) {
+        return 0;
+    }
+    bool halves = args.data_type == CCL_BFLOAT16;
+    uint32_t word = ccl_pattern(args.data_type, args.seed, rank, halves ? element / 2 : element);
+    return halves && element + 1 >= args.elements ? word & 0xFFFF : word;
+}
+
+}  // namespace
+
+void add_words(const packet_t& packet) {
+    compiler_barrier();
+    uint32_t *sum = words_of(packet.area), *end = words_of(packet.area + packet.bytes);
+    const uint32_t* addend = words_of(packet.addend);
+    if (args.data_type == CCL_INT32) {
+        add_integers(sum, addend, end);
+    } else {
+        bool single = args.data_type == CCL_FLOAT32;
+        for (; sum != end; ++sum, ++addend) {
+            *sum = single ? add_float32(*sum, *addend) : add_bfloat16(*sum, *addend);
+        }
+    }
+    compiler_barrier();
+}
+
+void fill_words(const packet_t& packet) {
+    uint32_t *out = words_of(packet.area), *end = words_of(packet.area + packet.bytes);
+    uint32_t element = packet.command->first_element + packet.first_page * (page_bytes() / element_bytes());
+    for (; out != end; ++out, element += 4 / element_bytes()) {
+        *out = fill_word(packet.command->rank, element);
+    }
+    compiler_barrier();
+}
+
+void digest_words(const packet_t& packet) {
+    compiler_barrier();
+    volatile uint32_t& result = word_at(args.digests_address + packet.index * 4);
+    uint32_t digest = packet.slice == 0 && packet.first_page == 0 ? CCL_DIGEST_SEED : result;
+    const uint32_t *in = words_of(packet.area), *end = words_of(packet.area + packet.bytes);
+    for (; in != end; ++in) {
+        digest = ccl_digest(digest, *in);
+    }
+    result = digest;
+}
+
+}  // namespace ccl

@@ -1,0 +1,57 @@
+// Channels without workers, for measurements: the EDM makes the messages itself, or checks and drops them. Making and looking at
+// every word would take longer than the link, so a message is made once for its buffer and only its number changes; the receiver
+// looks at a stretch of each message that moves on from one to the next, and in the end at all words that are still there.
+#include "edm_moves.hpp"
+
+namespace edm {
+namespace {
+
+constexpr uint32_t STRETCH_WORDS = 8;
+
+// Word 0 is the message's number.
+uint32_t pattern(uint32_t channel, uint32_t index) { return (channel + 1) * 0x9E3779B9u + index * 0x01000193u; }
+volatile uint32_t* words_of(uint32_t buffer) { return reinterpret_cast<volatile uint32_t*>(buffer); }
+
+void mismatch(channel_t& channel, uint32_t by) { channel.state->mismatched_words = channel.state->mismatched_words + by; }
+
+void check_words(channel_t& channel, uint32_t buffer, uint32_t first, uint32_t end) {
+    const volatile uint32_t* words = words_of(buffer);
+    uint32_t bad = 0;
+    for (uint32_t i = first; i < end; ++i) {
+        bad += words[i] != pattern(channel.index, i) ? 1 : 0;
+    }
+    if (bad != 0) {
+        mismatch(channel, bad);
+    }
+}
+
+}  // namespace
+
+void make_messages(const channel_t& channel) {
+    for (uint32_t buffer = 0; buffer < args.buffers_per_channel; ++buffer) {
+        volatile uint32_t* words = words_of(buffer_of(channel, buffer));
+        for (uint32_t i = 0; i < args.buffer_bytes / 4; ++i) {
+            words[i] = pattern(channel.index, i);
+        }
+    }
+}
+
+void number_message(uint32_t buffer, uint32_t number) { words_of(buffer)[0] = number; }
+
+void check_message(channel_t& channel, uint32_t buffer, uint32_t number) {
+    uint32_t address = buffer_of(channel, buffer), length = args.buffer_bytes / 4;
+    if (words_of(address)[0] != number) {
+        mismatch(channel, 1);
+    }
+    uint32_t first = number * STRETCH_WORDS % length;
+    check_words(channel, address, first == 0 ? 1 : first, first + STRETCH_WORDS);
+}
+
+void check_buffers(channel_t& channel) {
+    uint32_t seen = channel.state->messages_sent;
+    for (uint32_t buffer = 0; buffer < args.buffers_per_channel && buffer < seen; ++buffer) {
+        check_words(channel, buffer_of(channel, buffer), 1, args.buffer_bytes / 4);
+    }
+}
+
+}  // namespace edm

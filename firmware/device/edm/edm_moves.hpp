@@ -1,0 +1,150 @@
+// What the parts of the EDM share: a channel's private side, waiting, sending over the link, counting workers' semaphores.
+#pragma once
+#include "common/txq.hpp"
+#include "edm.hpp"
+#include "semaphore/semaphore.hpp"
+
+extern "C" {
+extern edm_state_t edm_state;
+extern eth_channel_places_t eth_channel_places;
+}
+
+namespace edm {
+
+constexpr uint32_t NOC = 0;
+constexpr uint32_t TRANSACTION = 5;              // an id of our own: base firmware's traffic in a yield does not disturb it
+
+// In the sync word's src_id, beside the channel's number.
+constexpr uint32_t SYNC_LAST = 1u << 31;         // no message of this channel follows
+constexpr uint32_t SYNC_EMPTY = 1u << 30;        // a sync word without a message, to say so
+
+inline edm_state_t& state = edm_state;
+inline edm_args_t& args = edm_state.args;
+static edm_words_t* const words = reinterpret_cast<edm_words_t*>(EDM_WORDS);
+
+// Message number `count` of a channel lies in buffer `buffer`, and is the `round`-th of worker `turn`.
+struct cursor_t {
+    uint32_t buffer;
+    uint32_t turn;
+    uint32_t round;
+};
+
+struct channel_t {
+    const edm_channel_args_t* args;
+    edm_channel_state_t* state;
+    eth_channel_place_t* place;
+    uint32_t index;
+    uint32_t buffers_address;
+    cursor_t head;                                // sender: next to send; receiver: next to arrive
+    cursor_t acked;                               // sender: next to be acknowledged
+    cursor_t tail;                                // next to be completed
+    cursor_t credit;                              // next credit or signal to the workers
+    uint32_t credits;                             // how many there were
+    bool ended;                                   // it is known how many messages there are
+    uint32_t last;                                // so many
+};
+
+extern channel_t channels[EDM_MAX_CHANNELS];
+
+inline uint32_t stride() { return args.buffer_bytes + sizeof(eth_channel_sync_t); }
+inline uint32_t buffer_of(const channel_t& channel, uint32_t buffer) { return channel.buffers_address + buffer * stride(); }
+inline eth_channel_sync_t& tail_of(const channel_t& channel, uint32_t buffer) {
+    return *reinterpret_cast<eth_channel_sync_t*>(buffer_of(channel, buffer) + args.buffer_bytes);
+}
+inline volatile uint32_t& sequence_of(eth_channel_sync_t& sync) { return *const_cast<volatile uint32_t*>(&sync.reserved_2); }
+
+inline void fill_sync(eth_channel_sync_t& sync, uint32_t bytes_sent, uint32_t ack, uint32_t source, uint32_t sequence) {
+    sync.receiver_ack = ack;
+    sync.src_id = source;
+    sequence_of(sync) = sequence;
+    sync.bytes_sent = bytes_sent;  // last: whoever looks at it finds the rest in place
+}
+
+// Where the decoder finds the channel: the oldest message that is not completed.
+inline void show(const channel_t& channel) {
+    uint32_t buffer = channel.tail.buffer;
+    channel.place->buffer_address = buffer_of(channel, buffer);
+    channel.place->sync = channel.args->is_sender != 0 ? &words->credits[channel.index][buffer] : &tail_of(channel, buffer);
+}
+
+inline void advance(const channel_t& channel, cursor_t& cursor) {
+    cursor.buffer = cursor.buffer + 1 == args.buffers_per_channel ? 0 : cursor.buffer + 1;
+    if (args.buffer_sharing_mode == ROUND_ROBIN && cursor.turn + 1 < channel.args->workers) {
+        ++cursor.turn;
+    } else {
+        cursor.turn = 0;
+        ++cursor.round;
+    }
+}
+
+template <typename Condition>
+bool wait_until(Condition condition) {
+    while (!condition()) {
+        if (must_stop_now(state.control)) {
+            return false;
+        }
+        yield_to_base_firmware();
+    }
+    return true;
+}
+
+inline bool send(uint32_t source, uint32_t destination, uint32_t bytes) {
+    if (!wait_until([] { return !txq_busy(); })) {
+        return false;
+    }
+    txq_write(source, destination, bytes);
+    return true;
+}
+
+inline bool send_word(const eth_channel_sync_t& source, const eth_channel_sync_t& destination) {
+    return send(reinterpret_cast<uint32_t>(&source), reinterpret_cast<uint32_t>(&destination), sizeof(source));
+}
+
+// The messages that every worker concerned has filled or read reach past the cursor.
+inline bool workers_passed(const channel_t& channel, const cursor_t& cursor) {
+    uint32_t first = cursor.turn, count = args.buffer_sharing_mode == SHARED ? channel.args->workers : 1;
+    for (uint32_t worker = first; worker < first + count; ++worker) {
+        uint32_t signals = semaphore_at(channel.args->semaphore_address + worker * SEMAPHORE_BYTES);
+        if (signals >= TERMINATE_IMMEDIATELY) {
+            state.control.termination_signal = IMMEDIATELY_TERMINATE;
+            return false;
+        }
+        if (((signals - cursor.round) & EDM_MESSAGES) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// --- edm_setup.cpp ---
+// Reads and judges the arguments, and clears what the peer and the workers write. False: refused.
+bool set_up();
+// False: stopped or refused.
+bool shake_hands();
+
+// --- edm_workers.cpp ---
+// Tells the worker, or the workers, whose turn it is that a buffer may be filled or read.
+bool signal_workers(channel_t& channel);
+// Takes back what the workers have not used, and clears their semaphores here: they are gone, or have used everything.
+bool settle_workers(channel_t& channel);
+// All workers have said that their last message is among those counted here.
+bool workers_ended(const channel_t& channel);
+
+// --- edm_sender.cpp, edm_receiver.cpp ---
+enum step_t : uint32_t { STEP_IDLE = 0, STEP_PROGRESS = 1, STEP_FAILED = 2 };
+bool open_sender(channel_t& channel);
+step_t step_sender(channel_t& channel);
+step_t step_receiver(channel_t& channel);
+// Four letters of what an idle channel waits for.
+void show_sender_wait(const channel_t& channel);
+void show_receiver_wait(const channel_t& channel);
+
+// --- edm_messages.cpp: channels without workers ---
+void make_messages(const channel_t& channel);
+void number_message(uint32_t buffer, uint32_t number);
+// Looks at the message's number and at one stretch, another one each time.
+void check_message(channel_t& channel, uint32_t buffer, uint32_t number);
+// Looks at every word of the messages that the buffers still hold.
+void check_buffers(channel_t& channel);
+
+}  // namespace edm

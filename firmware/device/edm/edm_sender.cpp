@@ -1,0 +1,147 @@
+// A sender channel: workers fill its buffers, it sends them over the link, and the peer acknowledges and completes.
+#include "edm_moves.hpp"
+
+namespace edm {
+namespace {
+
+// A worker may fill a buffer as soon as the peer has acknowledged that the last message of it arrived.
+bool offer_buffer(channel_t& channel) {
+    bool more = !channel.ended || channel.credits < channel.last;
+    if (!more || state.control.termination_signal != KEEP_RUNNING) {
+        return true;
+    }
+    ++channel.credits;
+    return signal_workers(channel);
+}
+
+bool take_acknowledge(channel_t& channel) {
+    const eth_channel_sync_t& credit = words->credits[channel.index][channel.acked.buffer];
+    if (credit.receiver_ack == 0 && credit.bytes_sent != 0) {
+        return false;
+    }
+    channel.state->acknowledged = channel.state->acknowledged + 1;
+    advance(channel, channel.acked);
+    return true;
+}
+
+bool take_completion(channel_t& channel) {
+    if (words->credits[channel.index][channel.tail.buffer].bytes_sent != 0) {
+        return false;
+    }
+    channel.state->completed = channel.state->completed + 1;
+    advance(channel, channel.tail);
+    return true;
+}
+
+bool filled(const channel_t& channel) {
+    if (channel.args->workers != 0) {
+        return workers_passed(channel, channel.head);
+    }
+    return state.control.termination_signal == KEEP_RUNNING && (!channel.ended || channel.state->messages_sent != channel.last);
+}
+
+// The peer completes a channel that ends early when it sees this sync word.
+bool wants_end_mark(const channel_t& channel) {
+    bool more = !channel.ended || channel.state->messages_sent != channel.last;
+    return more && state.control.termination_signal == GRACEFULLY_TERMINATE;
+}
+
+void end_here(channel_t& channel) {
+    channel.ended = true;
+    channel.last = channel.state->messages_sent + 1;
+}
+
+bool is_last_of_workers(const channel_t& channel) {
+    cursor_t next = channel.head;
+    advance(channel, next);
+    return args.termination_mode == WORKER_INITIATED && workers_ended(channel) && !workers_passed(channel, next);
+}
+
+bool transmit(channel_t& channel, uint32_t bytes) {
+    uint32_t buffer = channel.head.buffer, from = buffer_of(channel, buffer) + args.buffer_bytes - bytes;
+    const eth_channel_sync_t& tail = tail_of(channel, buffer);
+    if (args.separate_sync == 0 || bytes == 0) {
+        txq_write(from, from, bytes + sizeof(tail));
+        return true;
+    }
+    txq_write(from, from, bytes);
+    return send_word(tail, tail);
+}
+
+bool send_next(channel_t& channel, bool mark) {
+    uint32_t buffer = channel.head.buffer, number = channel.state->messages_sent;
+    eth_channel_sync_t& tail = tail_of(channel, buffer);
+    uint32_t bytes = mark ? 0 : channel.args->workers == 0 ? args.buffer_bytes : tail.bytes_sent;
+    if (bytes % 16 != 0 || bytes > args.buffer_bytes || (bytes == 0 && !mark)) {
+        state.phase = EDM_REFUSED;  // a worker's sync word that says nothing possible
+        return false;
+    }
+    uint32_t source = channel.index;
+    if (mark) {
+        source |= SYNC_LAST | SYNC_EMPTY;
+        end_here(channel);
+    } else if (channel.args->workers == 0) {
+        number_message(buffer_of(channel, buffer), number);
+    } else {
+        channel.state->worker_signals = channel.state->worker_signals + 1;
+        if (is_last_of_workers(channel)) {
+            source |= SYNC_LAST;
+            end_here(channel);
+        }
+    }
+    uint32_t counted = mark ? sizeof(eth_channel_sync_t) : bytes;
+    fill_sync(tail, counted, 0, source, number);
+    fill_sync(words->credits[channel.index][buffer], counted, 0, source, number);
+    if (!transmit(channel, bytes)) {
+        return false;
+    }
+    channel.state->messages_sent = number + 1;
+    advance(channel, channel.head);
+    return true;
+}
+
+}  // namespace
+
+bool open_sender(channel_t& channel) {
+    for (uint32_t buffer = 0; buffer < args.buffers_per_channel; ++buffer) {
+        if (!offer_buffer(channel)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+step_t step_sender(channel_t& channel) {
+    edm_channel_state_t& mine = *channel.state;
+    step_t step = STEP_IDLE;
+    if (mine.acknowledged != mine.messages_sent && take_acknowledge(channel)) {
+        if (!offer_buffer(channel)) {
+            return STEP_FAILED;
+        }
+        step = STEP_PROGRESS;
+    }
+    if (mine.completed != mine.acknowledged && take_completion(channel)) {
+        show(channel);
+        step = STEP_PROGRESS;
+    }
+    if (mine.messages_sent - mine.completed < args.buffers_per_channel && !txq_busy()) {
+        bool ready = filled(channel);
+        if (ready || wants_end_mark(channel)) {
+            return send_next(channel, !ready) ? STEP_PROGRESS : STEP_FAILED;
+        }
+    }
+    return step;
+}
+
+void show_sender_wait(const channel_t& channel) {
+    const edm_channel_state_t& mine = *channel.state;
+    if (mine.acknowledged != mine.messages_sent) {
+        WAYPOINT("ACKW");
+    } else if (mine.completed != mine.messages_sent) {
+        WAYPOINT("CMPW");
+    } else {
+        WAYPOINT("FILW");
+    }
+}
+
+}  // namespace edm

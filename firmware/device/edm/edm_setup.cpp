@@ -1,0 +1,135 @@
+// The EDM before its first message: arguments, cleared words, and the handshake at the reserved address.
+#include "edm_moves.hpp"
+
+namespace edm {
+namespace {
+
+constexpr uint32_t HANDSHAKE_REPEAT = 50000;     // cycles; the peer may be launched any time after us
+constexpr uint32_t HANDSHAKE_BYTES = 16;
+constexpr uint32_t READY = 1, NOT_ALIKE = 2;     // receiver_ack of the answer
+
+bool channel_fits(const edm_channel_args_t& channel) {
+    bool alone = args.buffer_sharing_mode != NOT_SHARED || channel.workers <= 1;
+    bool place = channel.workers == 0 || (channel.semaphore_address != 0 && channel.semaphore_address % SEMAPHORE_BYTES == 0 &&
+                                          channel.worker_semaphore_address % SEMAPHORE_BYTES == 0);
+    return alone && place && channel.workers <= EDM_MAX_WORKERS && channel.message_count <= EDM_MESSAGES;
+}
+
+bool arguments_fit() {
+    bool counts = args.run_id != 0 && args.channels != 0 && args.channels <= EDM_MAX_CHANNELS && args.buffers_per_channel != 0 &&
+                  args.buffers_per_channel <= EDM_MAX_BUFFERS;
+    bool modes = args.buffer_sharing_mode <= SHARED && args.termination_mode <= WORKER_INITIATED;
+    bool size = args.buffer_bytes != 0 && args.buffer_bytes % 32 == 0 && args.buffer_bytes < EDM_BUFFERS_END;
+    if (!counts || !modes || !size) {
+        return false;
+    }
+    uint32_t bytes = args.channels * args.buffers_per_channel * stride();
+    bool room = args.buffers_address >= EDM_BUFFERS && args.buffers_address < EDM_BUFFERS_END && args.buffers_address % 16 == 0 &&
+                bytes <= EDM_BUFFERS_END - args.buffers_address;
+    for (uint32_t i = 0; room && i < args.channels; ++i) {
+        room = channel_fits(args.channel[i]);
+    }
+    return room;
+}
+
+void clear(eth_channel_sync_t& sync) { fill_sync(sync, 0, 0, 0, 0); }
+
+// The workers signal only what the EDM has offered them, so nothing is lost by clearing their semaphores here.
+void open(channel_t& channel, uint32_t index) {
+    channel = {.args = &args.channel[index],
+               .state = &state.channels[index],
+               .place = &eth_channel_places.channels[index],
+               .index = index,
+               .buffers_address = args.buffers_address + index * args.buffers_per_channel * stride()};
+    for (uint32_t buffer = 0; buffer < args.buffers_per_channel; ++buffer) {
+        clear(words->credits[index][buffer]);
+        clear(tail_of(channel, buffer));
+    }
+    for (uint32_t worker = 0; worker < channel.args->workers; ++worker) {
+        semaphore_at(channel.args->semaphore_address + worker * SEMAPHORE_BYTES) = 0;
+    }
+    channel.place->role = channel.args->is_sender != 0 ? ETH_CHANNEL_SENDER : ETH_CHANNEL_RECEIVER;
+    channel.place->buffer_bytes = args.buffer_bytes;
+    show(channel);
+    if (channel.args->workers == 0 && channel.args->is_sender != 0) {
+        make_messages(channel);
+    }
+}
+
+uint32_t mix(uint32_t hash, uint32_t word) { return (hash ^ word) * 0x01000193u; }
+
+// Both ends must agree on this: `sender` is who began the handshake.
+uint32_t fingerprint(bool sender) {
+    uint32_t hash = mix(mix(mix(args.channels, args.buffers_per_channel), args.buffer_bytes), args.buffers_address);
+    for (uint32_t i = 0; i < args.channels; ++i) {
+        bool out = (args.channel[i].is_sender != 0) == sender;
+        hash = mix(mix(hash, out), args.termination_mode == WORKER_INITIATED ? 0 : args.channel[i].message_count);
+    }
+    return mix(hash, args.termination_mode);
+}
+
+// The sender offers until the answer comes. It repeats the offer, because who is launched later clears nothing here, but an
+// offer that arrives before the peer's host has started the tile may be lost with it.
+bool offer() {
+    uint32_t mark = fingerprint(true);
+    fill_sync(words->handshake_source, HANDSHAKE_BYTES, 0, args.run_id, mark);
+    fill_sync(words->handshake, HANDSHAKE_BYTES, 0, args.run_id, mark);
+    while (words->handshake.bytes_sent != 0) {
+        if (!send_word(words->handshake_source, words->handshake)) {
+            return false;
+        }
+        uint32_t start = wall_clock();
+        WAYPOINT("EHSW");
+        if (!wait_until([=] { return words->handshake.bytes_sent == 0 || wall_clock() - start >= HANDSHAKE_REPEAT; })) {
+            return false;
+        }
+    }
+    WAYPOINT("EHSD");
+    if (words->handshake.receiver_ack != READY) {
+        state.phase = EDM_REFUSED;
+        return false;
+    }
+    return true;
+}
+
+bool answer() {
+    WAYPOINT("EHSW");
+    if (!wait_until([] { return words->handshake.bytes_sent != 0 && words->handshake.src_id == args.run_id; })) {
+        return false;
+    }
+    WAYPOINT("EHSD");
+    bool alike = sequence_of(words->handshake) == fingerprint(false);
+    fill_sync(words->handshake_source, 0, alike ? READY : NOT_ALIKE, args.run_id, sequence_of(words->handshake));
+    words->handshake.bytes_sent = 0;
+    if (!send_word(words->handshake_source, words->handshake)) {
+        return false;
+    }
+    if (!alike) {
+        state.phase = EDM_REFUSED;
+    }
+    return alike;
+}
+
+}  // namespace
+
+bool set_up() {
+    uint32_t address = runtime_args_address(ACTIVE_ETH, 0);
+    if (address == 0) {
+        return false;
+    }
+    args = *reinterpret_cast<const edm_args_t*>(address);
+    if (args.pause_at_stage != 0) {
+        state.control.pause_at_stage = args.pause_at_stage - 1;
+    }
+    if (!arguments_fit()) {
+        return false;
+    }
+    for (uint32_t i = 0; i < args.channels; ++i) {
+        open(channels[i], i);
+    }
+    return true;
+}
+
+bool shake_hands() { return args.handshake_sender != 0 ? offer() : answer(); }
+
+}  // namespace edm

@@ -1,0 +1,123 @@
+//! EDMs and workers by hand: arguments by the members' names, launches, and what the kernels say of themselves.
+#![allow(unreachable_pub, reason = "a module of a test")]
+
+use layouts::{ChipId, NocXy, wormhole};
+use probe::control::{Firmware, KernelLaunch, Place, launch_kernel, start_application};
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::{Scene, Workload};
+use probe::snapshot::{Plan, Span};
+use probe::target::Target;
+
+/// One end of an n300's link e8-e0, and the other.
+pub const NEAR: Place = Place { chip: ChipId(0), tile: NocXy { x: 9, y: 6 } };
+pub const FAR: Place = Place { chip: ChipId(1), tile: NocXy { x: 9, y: 0 } };
+
+/// Values of arguments by member.
+pub type Values = Vec<(String, u32)>;
+
+/// A target with application firmware on both ends of the link.
+pub struct Bench {
+    pub target: BarTarget,
+    pub images: ImageMap,
+    pub run_id: u32,
+}
+
+impl Bench {
+    pub fn emulated() -> Self {
+        let (mut images, problems) = ImageMap::firmware();
+        assert_eq!(problems, Vec::<String>::new());
+        let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
+        let target = scene.build(&mut images).unwrap();
+        Self::on(target, images)
+    }
+
+    pub fn on(target: BarTarget, images: ImageMap) -> Self {
+        let mut bench = Self { target, images, run_id: 0 };
+        for place in [NEAR, FAR] {
+            let start = start_application(&mut bench.images, Firmware::OURS, place).unwrap();
+            start.finish(&mut bench.target).unwrap();
+        }
+        bench
+    }
+
+    pub fn arguments(&self, kernel: &str, of: &str, values: &[(String, u32)]) -> Vec<u8> {
+        let symbols = &self.images.named(kernel).unwrap().symbols;
+        let mut bytes = vec![0; symbols.type_named(of).unwrap().size().unwrap() as usize];
+        for (member, value) in values {
+            let field = symbols.field(&format!("{of}.{member}")).unwrap();
+            let at = field.offset as usize;
+            bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        bytes
+    }
+
+    pub fn launch_edm(&mut self, place: Place, values: &[(String, u32)]) {
+        let launch = KernelLaunch {
+            place,
+            kernel: "edm",
+            firmware: "erisc_app",
+            core_type: "ACTIVE_ETH",
+            config_base: wormhole().eth.l1.kernel_config.at,
+            text_offset: 0,
+            arguments: self.arguments("edm", "edm_args_t", values),
+            host_assigned_id: self.run_id,
+            kernel_id: 3,
+        };
+        let launch = launch_kernel(&mut self.images, &launch).unwrap();
+        launch.finish(&mut self.target).unwrap();
+    }
+
+    pub fn bytes(&mut self, place: Place, at: u64, len: u32) -> Vec<u8> {
+        let span = Span { addr: place.at(at), len };
+        let shot = self.target.read(&Plan { spans: vec![span] });
+        shot.bytes(span.addr, len).unwrap().to_vec()
+    }
+
+    pub fn word(&mut self, place: Place, at: u64) -> u32 {
+        u32::from_le_bytes(self.bytes(place, at, 4).try_into().unwrap())
+    }
+
+    /// A member of a kernel's state.
+    pub fn state(&mut self, place: Place, kernel: &str, member: &str) -> u64 {
+        let global = if kernel == "edm" { "edm_state" } else { "ccl_worker_state" };
+        let symbols = &self.images.named(kernel).unwrap().symbols;
+        let found = symbols.locate(&format!("{global}.{member}")).unwrap();
+        let (at, size) = (found.address(), found.field.size as u32);
+        let bytes = self.bytes(place, at, size);
+        bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+    }
+
+    /// Lets time pass until both EDMs have come to an end, and tells their phases.
+    pub fn finish_edms(&mut self, patience_cycles: u64) -> [u64; 2] {
+        for _ in 0..patience_cycles.div_ceil(2_000) {
+            let phases = [NEAR, FAR].map(|place| self.state(place, "edm", "phase"));
+            if phases.iter().all(|phase| *phase >= 4) {
+                return phases;
+            }
+            self.target.pass(2_000).unwrap();
+        }
+        [NEAR, FAR].map(|place| self.state(place, "edm", "phase"))
+    }
+}
+
+/// Arguments of an EDM: what both ends have alike.
+pub fn edm(run_id: u32, first: bool, channels: u32, buffers: u32, buffer_bytes: u32) -> Values {
+    let values = [
+        ("run_id", run_id),
+        ("handshake_sender", u32::from(first)),
+        ("channels", channels),
+        ("buffers_per_channel", buffers),
+        ("buffer_bytes", buffer_bytes),
+        ("buffers_address", 0x1_9000),
+        ("idle_count", 64),
+        ("busy_count", 256),
+    ];
+    values.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}
+
+/// Arguments of one of its channels.
+pub fn channel(index: u32, sends: bool, messages: u32) -> Values {
+    let values = [("is_sender", u32::from(sends)), ("message_count", messages)];
+    values.map(|(name, value)| (format!("channel[{index}].{name}"), value)).to_vec()
+}
