@@ -1,5 +1,5 @@
 //! EDMs and workers by hand: arguments by the members' names, launches, and what the kernels say of themselves.
-#![allow(unreachable_pub, reason = "a module of a test")]
+#![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use layouts::{ChipId, NocXy, wormhole};
 use probe::control::{Firmware, KernelLaunch, Place, launch_kernel, start_application};
