@@ -1,8 +1,10 @@
 //! The command line: verbs, global options, and what `--help` promises about JSON.
 
 mod question;
+mod run;
 
 pub(crate) use question::{Listing, Question};
+pub(crate) use run::RunArguments;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use probe::target::Allow;
@@ -55,7 +57,7 @@ pub(crate) struct Arguments {
     /// (some of its text was compared), which beats what is on record, which beats what this process loaded; what is neither there nor explained is a finding.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) elfs: Vec<PathBuf>,
-    /// Find the mesh, then only print what the verb would touch (mesh, cores, images, links, read, write, print).
+    /// Find the mesh, then only print what the verb would touch (mesh, cores, images, links, read, write, print, run).
     ///
     /// JSON: {"target","discovery_transactions","transactions","accesses":[{"chip","tile":[x,y],"addr","len",
     /// "way","write","transactions"}],"gaps":[...]}.
@@ -194,6 +196,23 @@ pub(crate) enum Verb {
         #[arg(long, default_value = "1_000_000", value_name = "CYCLES")]
         every: String,
     },
+    /// Run a collective on the mesh, size after size, and print the table that nccl-tests prints.
+    ///
+    /// Each size is compiled for the mesh first, so that what cannot be is refused before anything is written. The
+    /// kernels are those of the firmware of this house; the mesh must be free, and is given back as it was. On a
+    /// machine that is not this program's own it needs --allow launch,write,reset. Without --target, and for an
+    /// emulated mesh without run=, nothing else runs there. Exit code 1 if data is wrong or a kernel does not end.
+    /// Ctrl-C tears the run down; a second one leaves at once.
+    ///
+    /// size is nccl-tests': the larger of a rank's input and output. time is the transfer by the clock of the chip that was
+    /// launched last; algbw is size over time, busbw that times the collective's factor in nccl-tests' PERFORMANCE.md.
+    ///
+    /// JSON: {"op","target","chips","topology","rows":[{"size","count","type","redop","time_us","algbw_gbps",
+    /// "busbw_gbps","wrong","root","start_skew_us","last_chip","chips":[{"chip","kernel_us","transfer_us"}],
+    /// "wrong_places":[...]}],"links","layout","bidirectional","iterations","warmups","seed","faults":[...],
+    /// "out_of_bounds","avg_busbw_gbps"}; chips are in the order of their ranks, wrong and out_of_bounds are null
+    /// where nothing was checked, root where there is none.
+    Run(Box<RunArguments>),
     /// Measure something on emulated meshes of this program's own.
     Study {
         /// What to measure.

@@ -1,5 +1,6 @@
 //! How the program ends: every error and every finding becomes an exit code here and nowhere else.
 
+use probe::ccl::RunError;
 use probe::control::ControlError;
 use probe::scene::SceneError;
 use probe::session::OpenError;
@@ -25,8 +26,10 @@ pub(crate) enum Failure {
     Usage(String),
     /// The target cannot be reached.
     Unreachable(String),
-    /// The safe access layer does not allow it.
+    /// The safe access layer does not allow it, or somebody else uses what it needs.
     Refused(String),
+    /// It was begun, and the mesh did not do its part.
+    Finding(String),
     /// A fault of this program.
     Internal(String),
     /// A person or the system stopped it.
@@ -39,7 +42,7 @@ pub(crate) enum Failure {
 pub(crate) fn code(result: &Result<Outcome, Failure>) -> u8 {
     match result {
         Ok(Outcome::Healthy) | Err(Failure::ClosedPipe) => 0,
-        Ok(Outcome::Findings) => 1,
+        Ok(Outcome::Findings) | Err(Failure::Finding(_)) => 1,
         Err(Failure::Usage(_)) => 2,
         Err(Failure::Unreachable(_)) => 3,
         Ok(Outcome::Partial) => 4,
@@ -98,6 +101,32 @@ impl Failure {
         }
     }
 
+    /// What ended the run of a collective.
+    pub(crate) fn of_run(target: &str, error: &RunError) -> Self {
+        let text = format!("{target}: {error}");
+        match error {
+            RunError::InUse(_) | RunError::NotAllowed(_) => Self::Refused(text),
+            RunError::Program(_) => Self::Usage(text),
+            RunError::Kernel(_) | RunError::TookTooLong(_) => Self::Finding(text),
+            RunError::Control(error) => Self::of_control(target, error),
+            RunError::Access(error) => Self::of_access(target, error),
+        }
+    }
+
+    /// What ended a command that changes the machine.
+    pub(crate) fn of_control(target: &str, error: &ControlError) -> Self {
+        let text = format!("{target}: {error}");
+        match error {
+            ControlError::Gone(error) => Self::of_access(target, error),
+            ControlError::Access { addr, reason } => {
+                Self::of_access(&format!("{target}: {addr}"), reason)
+            }
+            ControlError::TookTooLong { .. } => Self::Unreachable(text),
+            ControlError::NoRing | ControlError::Settings(_) => Self::Usage(text),
+            _ => Self::Internal(text),
+        }
+    }
+
     /// What an error of standard output means: a closed pipe is a quiet end.
     pub(crate) fn of_output(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -114,6 +143,7 @@ impl fmt::Display for Failure {
             Self::Usage(text)
             | Self::Unreachable(text)
             | Self::Refused(text)
+            | Self::Finding(text)
             | Self::Internal(text) => f.write_str(text),
             Self::Interrupted => f.write_str("interrupted"),
             Self::ClosedPipe => f.write_str("closed pipe"),

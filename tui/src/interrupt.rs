@@ -3,6 +3,8 @@
 use crate::exit::{self, Failure};
 use crate::output::say;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -55,4 +57,48 @@ pub(crate) fn watch(last: impl FnOnce() -> Option<String> + Send + 'static) -> R
         std::process::exit(exit::code(&Err(Failure::Interrupted)).into());
     };
     std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop).map_err(failed)
+}
+
+/// The first signal asks for an orderly end, the second ends the process at once. Before [`Stop::takes_time`] the first
+/// one ends it too: there is nothing to clear away.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop {
+    asked: Arc<AtomicBool>,
+    orderly: Arc<AtomicBool>,
+}
+
+impl Stop {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// When signals cannot be listened to.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::Internal(format!("signals: {error}"));
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let mut signals = runtime.block_on(async { Signals::new() }).map_err(failed)?;
+        let stop = Self::default();
+        let own = stop.clone();
+        let wait = move || {
+            loop {
+                runtime.block_on(signals.any());
+                let again = own.asked.swap(true, Ordering::SeqCst);
+                if again || !own.orderly.load(Ordering::SeqCst) {
+                    say(&Failure::Interrupted.to_string());
+                    std::process::exit(exit::code(&Err(Failure::Interrupted)).into());
+                }
+            }
+        };
+        std::thread::Builder::new().name("signals".into()).spawn(wait).map_err(failed)?;
+        Ok(stop)
+    }
+
+    /// From now on an orderly end takes a while.
+    pub(crate) fn takes_time(&self) {
+        self.orderly.store(true, Ordering::SeqCst);
+    }
+
+    /// Somebody wants it to end.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::SeqCst)
+    }
 }

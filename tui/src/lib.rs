@@ -16,6 +16,7 @@ pub mod model;
 mod output;
 mod place;
 mod program;
+pub mod run;
 mod screen;
 mod shape;
 pub mod terminal;

@@ -41,7 +41,7 @@ fn refuse(error: &clap::Error) -> Result<Outcome, Failure> {
 }
 
 /// What clap says in paragraphs, in one line: the fault and its tips, without usage and hints.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim);
     let told =
         lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information"));

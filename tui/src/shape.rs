@@ -5,12 +5,14 @@
 mod build;
 mod difference;
 mod print;
+mod run;
 mod stack;
 mod symbols;
 mod value;
 
 pub(crate) use build::{cores, dry_run, images, links, mesh, written};
 pub(crate) use print::Printed;
+pub(crate) use run::run;
 pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
 pub(crate) use symbols::*;
 pub(crate) use value::Decoded;

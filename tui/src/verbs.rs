@@ -9,6 +9,7 @@ mod mesh;
 pub(crate) mod print;
 mod read;
 mod record;
+mod run;
 mod serve;
 mod study;
 mod symbols;
@@ -46,13 +47,16 @@ pub(crate) struct Style {
 /// Carries out a verb.
 pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure> {
     let style = Style { json: arguments.json, glyphs: Glyphs { ascii: arguments.ascii } };
-    let target = Opening::of(arguments);
-    // These two have something to tidy up, and listen to signals themselves.
-    if !matches!(verb, Verb::Record { .. } | Verb::Serve { .. }) {
+    let mut target = Opening::of(arguments);
+    if let Verb::Run(_) = verb {
+        target.words = run::idle(&target.words, arguments.target.is_none());
+    }
+    // These have something to tidy up, and listen to signals themselves.
+    if !matches!(verb, Verb::Record { .. } | Verb::Serve { .. } | Verb::Run(_)) {
         interrupt::watch(|| None)?;
     }
     if arguments.dry_run {
-        return dry_run::run(verb, &target, style);
+        return dry_run::dry_run(verb, &target, style);
     }
     match verb {
         Verb::Mesh { expect } => mesh::run(&target, style, expect.as_deref()),
@@ -73,6 +77,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Study { study: Study::Watching { mesh, seed, cycles } } => {
             study::watching(style, mesh, *seed, cycles)
         }
+        Verb::Run(options) => run::run(&target, style, options),
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)
         }

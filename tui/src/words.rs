@@ -1,5 +1,6 @@
 //! The words for states and quantities, shared by screens, tables and JSON.
 
+use crate::run::Going;
 use layouts::TileKind;
 use probe::snapshot::AccessError;
 use probe::state::{
@@ -188,4 +189,18 @@ pub(crate) fn count(count: u64) -> String {
         10_000..1_000_000 => format!("{}k", count / 1_000),
         _ => format!("{}M", count / 1_000_000),
     }
+}
+
+/// How far a run is: its size, its stage, and how much of that is done.
+pub(crate) fn going(going: &Going) -> String {
+    let Going { size_bytes, number, sizes, stage, done, of, moving_cycles } = *going;
+    let head = format!("{} ({number} of {sizes}): {}", bytes(size_bytes), stage.words());
+    if !stage.is_transfer() {
+        return if of == 0 { head } else { format!("{head}, {done} of {of}") };
+    }
+    let percent = (done * 100).checked_div(of).unwrap_or(0);
+    let rate = moving_cycles.filter(|cycles| *cycles > 0);
+    let rate = rate.map(|cycles| format!(", {:.2} GB/s", done as f64 / cycles as f64));
+    let rate = rate.unwrap_or_default();
+    format!("{head}, {} of {} ({percent}%){rate}", bytes(done), bytes(of))
 }

@@ -195,7 +195,7 @@ impl Op {
     }
 
     /// One rank is special.
-    pub(super) fn has_root(self) -> bool {
+    pub fn has_root(self) -> bool {
         matches!(self, Self::Broadcast | Self::Reduce | Self::Gather | Self::Scatter)
     }
 }

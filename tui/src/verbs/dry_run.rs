@@ -1,18 +1,19 @@
 //! `--dry-run`: what a verb would touch, printed instead of touched.
 
-use super::{Style, cores, open, print, read, write};
+use super::{Style, cores, open, print, read, run, write};
 use crate::args::Verb;
 use crate::exit::{Failure, Outcome};
 use crate::locate::{self, Place};
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
+use crate::run::Sweep;
 use crate::{shape, words};
 use layouts::wormhole;
 use probe::inspect::Interest;
 use probe::snapshot::Span;
 use probe::target::{Mesh, Preview, Visit};
 
-pub(super) fn run(verb: &Verb, opening: &Opening, style: Style) -> Result<Outcome, Failure> {
+pub(super) fn dry_run(verb: &Verb, opening: &Opening, style: Style) -> Result<Outcome, Failure> {
     let ask = question(verb, opening)?;
     let mut machine = open(opening)?;
     let discovery = machine.target().transactions();
@@ -71,9 +72,15 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
             let span = Span { addr, len: bytes.len() as u32 };
             Box::new(move |machine| Ok(machine.target().preview_write(span)))
         }
+        Verb::Run(options) => {
+            let options = options.clone();
+            // What makes no sense is told before a target is opened.
+            Sweep::of(&options).map_err(Failure::Usage)?;
+            Box::new(move |machine| run::preview(machine, &options))
+        }
         Verb::Symbols { .. } | Verb::Record { .. } | Verb::Serve { .. } | Verb::Study { .. } => {
             return Err(Failure::Usage(
-                "--dry-run is for mesh, cores, images, links, read, write, print".into(),
+                "--dry-run is for mesh, cores, images, links, read, write, print, run".into(),
             ));
         }
     })

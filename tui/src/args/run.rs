@@ -1,0 +1,133 @@
+//! The options of `run`, spelled as users of nccl-tests and tt-metal expect; the `:` line takes the same ones.
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use probe::ccl::{Bidirectional, DataType, Layout, Op, TopologyKind};
+
+/// A collective, and how it is carried out.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunArguments {
+    /// The collective.
+    #[arg(value_parser = ops(), value_name = "OP")]
+    pub(crate) op: Op,
+    /// Chips that take part, such as 0-7 or 0-3,5; all of the mesh without it.
+    #[arg(long, value_name = "LIST")]
+    pub(crate) chips: Option<String>,
+    /// How the chips are joined; what fits the collective and the mesh without it.
+    #[arg(long, value_parser = topologies(), value_name = "TOPOLOGY")]
+    pub(crate) topology: Option<TopologyKind>,
+    /// Smallest size, in bytes: 4096, 4K, 1M or 1G (K is 1024).
+    #[arg(short = 'b', long = "minbytes", default_value = "4K", value_name = "SIZE")]
+    pub(crate) min_bytes: String,
+    /// Largest size; the smallest one alone without it.
+    #[arg(short = 'e', long = "maxbytes", value_name = "SIZE")]
+    pub(crate) max_bytes: Option<String>,
+    /// Factor from one size to the next; 2 without -f and -i.
+    #[arg(short = 'f', long = "stepfactor", value_name = "FACTOR", conflicts_with = "step_bytes")]
+    pub(crate) step_factor: Option<String>,
+    /// Bytes from one size to the next.
+    #[arg(short = 'i', long = "stepbytes", value_name = "SIZE")]
+    pub(crate) step_bytes: Option<String>,
+    /// How often each size is measured; the time is the mean.
+    #[arg(short = 'n', long = "iters", default_value = "1", value_name = "N")]
+    pub(crate) iterations: String,
+    /// How often each size is carried out before it is measured.
+    #[arg(short = 'w', long = "warmup-iters", default_value = "0", value_name = "N")]
+    pub(crate) warmups: String,
+    /// Check the data on every chip against what the host computes, and count wrong elements.
+    #[arg(short = 'c', long)]
+    pub(crate) check: bool,
+    /// Links side by side between two neighbours.
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub(crate) links: String,
+    /// What an element is.
+    #[arg(short = 'd', long = "type", value_parser = types(), default_value = "int32", value_name = "TYPE")]
+    pub(crate) data_type: DataType,
+    /// Where pages of a tensor lie: one after another over the DRAM banks, or in shards in L1 of compute tiles.
+    #[arg(long, value_parser = layouts(), default_value = "interleaved", value_name = "LAYOUT")]
+    pub(crate) layout: Layout,
+    /// Both directions of a ring: not used, half of each tensor in each, or whole tensors half-way round in each.
+    #[arg(
+        long,
+        value_parser = ways(),
+        default_value = "no",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "half",
+        value_name = "HOW"
+    )]
+    pub(crate) bidirectional: Bidirectional,
+    /// Rank that has the data first or gets it last (broadcast, scatter, reduce, gather).
+    #[arg(short = 'r', long, default_value = "0", value_name = "RANK")]
+    pub(crate) root: String,
+    /// When EDM channels end: after a count of messages, or when their workers say so.
+    #[arg(long = "termination", value_parser = terminations(), default_value = "count", value_name = "MODE")]
+    pub(crate) worker_initiated: bool,
+    /// Seed of the data.
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub(crate) seed: String,
+    /// Bytes of one buffer of an EDM channel, a multiple of 32.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) buffer_bytes: Option<String>,
+    /// Buffers of each EDM channel.
+    #[arg(long, value_name = "N")]
+    pub(crate) buffers: Option<String>,
+    /// Bytes of one page of a tensor, a multiple of 32.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) page_bytes: Option<String>,
+    /// Disturb an emulated mesh, such as link:0.8:down@10us: the time counts from the start of the transfer.
+    ///
+    /// May be given more than once.
+    #[arg(long, value_name = "FAULT")]
+    pub(crate) fault: Vec<String>,
+    /// Give up on a size after so much of the target's own time, such as 20ms.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timeout: Option<String>,
+}
+
+/// A word for each value: the one that is shown, and others that are understood.
+type Words<T> = Vec<(&'static str, &'static [&'static str], T)>;
+
+fn one_of<T: Clone + Send + Sync + 'static>(words: Words<T>) -> impl TypedValueParser<Value = T> {
+    let shown = words.iter().map(|(name, others, _)| PossibleValue::new(*name).aliases(*others));
+    let shown: Vec<_> = shown.collect();
+    PossibleValuesParser::new(shown).try_map(move |word| {
+        let is = |name: &str, others: &[&str]| name == word || others.contains(&&*word);
+        let value = words.iter().find(|(name, others, _)| is(name, others));
+        value.map(|(.., value)| value.clone()).ok_or("is no such word")
+    })
+}
+
+fn ops() -> impl TypedValueParser<Value = Op> {
+    one_of(Op::ALL.map(|op| (op.name(), &[][..], op)).into())
+}
+
+fn topologies() -> impl TypedValueParser<Value = TopologyKind> {
+    one_of([TopologyKind::Ring, TopologyKind::Line].map(|kind| (kind.name(), &[][..], kind)).into())
+}
+
+fn types() -> impl TypedValueParser<Value = DataType> {
+    let others = |data_type| match data_type {
+        DataType::Int32 => &["int"][..],
+        DataType::Float32 => &["float", "float32"],
+        DataType::Bfloat16 => &["bf16"],
+    };
+    let all = [DataType::Int32, DataType::Float32, DataType::Bfloat16];
+    one_of(all.map(|of| (of.name(), others(of), of)).into())
+}
+
+fn layouts() -> impl TypedValueParser<Value = Layout> {
+    one_of([Layout::Interleaved, Layout::Sharded].map(|at| (at.name(), &[][..], at)).into())
+}
+
+fn ways() -> impl TypedValueParser<Value = Bidirectional> {
+    one_of(vec![
+        ("no", &[], Bidirectional::No),
+        ("half", &["half-tensors"], Bidirectional::HalfTensors),
+        ("full", &["full-tensors"], Bidirectional::FullTensors),
+    ])
+}
+
+fn terminations() -> impl TypedValueParser<Value = bool> {
+    one_of(vec![("count", &[], false), ("worker", &[], true)])
+}

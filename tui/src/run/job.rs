@@ -1,0 +1,213 @@
+//! A sweep on a mesh: size after size, each a run that is polled; never blocks, and can be cancelled at each step.
+
+use super::sweep::Sweep;
+use super::table::{ChipMeasured, Measured};
+use crate::exit::Failure;
+use probe::ccl::{Program, Run, RunProgress, RunReport, Stage, refuse_if_in_use};
+use probe::images::ImageMap;
+use probe::target::{Allow, Target};
+use std::collections::VecDeque;
+
+/// What launching takes on a machine that is not this program's own.
+const NEEDS: Allow = Allow { write: true, halt: false, launch: true, reset: true };
+
+/// A sweep under way.
+pub(crate) struct Job {
+    sweep: Sweep,
+    /// The sizes that were not begun.
+    left: VecDeque<Program>,
+    total: usize,
+    run: Option<Run>,
+    /// The target's own time when the present size was begun, and when its data began to move.
+    begun_cycles: Option<u64>,
+    moving_cycles: Option<u64>,
+    why: Option<Why>,
+}
+
+/// Why a run is cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    Asked,
+    TimedOut,
+}
+
+/// Where a sweep stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Turn {
+    /// Time has to pass.
+    Going(Going),
+    /// A size is done, and there may be more.
+    Row(Measured),
+    /// All sizes are done.
+    Done,
+    /// A person stopped it, and everything is given back.
+    Cancelled,
+}
+
+/// How far the present size is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Going {
+    /// Its bytes.
+    pub size_bytes: u64,
+    /// Which size of how many, from 1.
+    pub number: usize,
+    /// How many sizes there are.
+    pub sizes: usize,
+    /// What it is at.
+    pub stage: Stage,
+    /// Bytes that arrived while data moves, else steps.
+    pub done: u64,
+    /// Of so many.
+    pub of: u64,
+    /// Since the data began to move, in cycles of the target.
+    pub moving_cycles: Option<u64>,
+}
+
+impl Job {
+    /// Compiles every size, so that what cannot be is told before anything is written.
+    ///
+    /// # Errors
+    /// `Refused` for a target that does not allow it, `Usage` for what this mesh cannot do.
+    pub(crate) fn new(sweep: Sweep, target: &mut dyn Target) -> Result<Self, Failure> {
+        let missing = missing(target.abilities().allow);
+        if !missing.is_empty() {
+            return Err(Failure::Refused(format!(
+                "{}: a run launches kernels, and what may be done there lacks {missing}: --allow {NEEDS}",
+                target.name()
+            )));
+        }
+        let programs = sweep.compile(target.mesh()).map_err(Failure::Usage)?;
+        let left: VecDeque<_> = programs.into();
+        let total = left.len();
+        Ok(Self {
+            sweep,
+            left,
+            total,
+            run: None,
+            begun_cycles: None,
+            moving_cycles: None,
+            why: None,
+        })
+    }
+
+    /// What was asked for.
+    pub(crate) fn sweep(&self) -> &Sweep {
+        &self.sweep
+    }
+
+    /// The program of the present size, or of the next.
+    pub(crate) fn program(&self) -> Option<&Program> {
+        self.run.as_ref().map(Run::program).or(self.left.front())
+    }
+
+    /// All programs that were not begun.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.left.iter()
+    }
+
+    /// Refuses a mesh that somebody uses; nothing is written.
+    ///
+    /// # Errors
+    /// `Refused`, with who uses what.
+    pub(crate) fn refuse(&self, target: &mut dyn Target, images: &ImageMap) -> Result<(), Failure> {
+        let Some(program) = self.program() else { return Ok(()) };
+        let free = refuse_if_in_use(target, images, program);
+        free.map_err(|error| Failure::of_run(target.name(), &error))
+    }
+
+    /// Goes on until time has to pass.
+    ///
+    /// # Errors
+    /// What ended the sweep.
+    pub(crate) fn poll(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<Turn, Failure> {
+        let run = match &mut self.run {
+            Some(run) => run,
+            None if self.why.is_some() => return Ok(Turn::Cancelled),
+            None => match self.left.pop_front() {
+                None => return Ok(Turn::Done),
+                Some(program) => {
+                    (self.begun_cycles, self.moving_cycles) = (None, None);
+                    self.run.insert(Run::new(program, self.sweep.settings().clone()))
+                }
+            },
+        };
+        let progress = run.poll(target, images);
+        let now = target.now().map_err(|error| Failure::of_access(target.name(), &error))?;
+        let name = target.name();
+        match progress.map_err(|error| Failure::of_run(name, &error))? {
+            RunProgress::Going { stage, done, of } => {
+                let size_bytes = run.program().size_bytes;
+                let begun = *self.begun_cycles.get_or_insert(now);
+                let late = self.sweep.timeout_cycles().is_some_and(|most| now - begun > most);
+                if late && self.why.is_none() {
+                    self.why = Some(Why::TimedOut);
+                    run.cancel();
+                }
+                if stage.is_transfer() {
+                    self.moving_cycles.get_or_insert(now);
+                }
+                let number = self.total - self.left.len();
+                let moving_cycles = self.moving_cycles.map(|since| now - since);
+                let sizes = self.total;
+                Ok(Turn::Going(Going { size_bytes, number, sizes, stage, done, of, moving_cycles }))
+            }
+            RunProgress::Done(report) => {
+                let row = measured(run.program(), &report, self.sweep.request().root);
+                self.run = None;
+                Ok(Turn::Row(row))
+            }
+            RunProgress::Cancelled => {
+                self.run = None;
+                match self.why {
+                    Some(Why::TimedOut) => Err(Failure::Finding(format!(
+                        "{name}: {} was not done after --timeout and was stopped",
+                        self.sweep.request().op.name()
+                    ))),
+                    _ => Ok(Turn::Cancelled),
+                }
+            }
+        }
+    }
+
+    /// The next polls tear down what is under way.
+    pub(crate) fn cancel(&mut self) {
+        self.why.get_or_insert(Why::Asked);
+        if let Some(run) = &mut self.run {
+            run.cancel();
+        }
+    }
+}
+
+/// The words that are missing.
+fn missing(allow: Allow) -> String {
+    let words = [("launch", allow.launch), ("write", allow.write), ("reset", allow.reset)];
+    let words = words.into_iter().filter(|(_, allowed)| !allowed).map(|(word, _)| word);
+    words.collect::<Vec<_>>().join(",")
+}
+
+fn measured(program: &Program, report: &RunReport, root: u32) -> Measured {
+    let chips = report.chips.iter().map(|times| ChipMeasured {
+        chip: times.chip,
+        kernel_cycles: times.kernel_cycles(),
+        transfer_cycles: times.transfer_cycles(),
+    });
+    Measured {
+        op: program.op.name(),
+        size_bytes: program.size_bytes,
+        count: program.count,
+        data_type: program.data_type.name(),
+        redop: if program.op.reduces() { "sum" } else { "none" },
+        root: program.op.has_root().then_some(root),
+        time_cycles: report.time_cycles,
+        bus_factor: program.bus_factor,
+        wrong: report.wrong,
+        start_skew_cycles: report.start_skew_cycles,
+        last: report.last,
+        chips: chips.collect(),
+        places: report.wrong_stretches.iter().map(ToString::to_string).collect(),
+    }
+}

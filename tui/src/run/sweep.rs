@@ -1,0 +1,131 @@
+//! A sweep: one collective in several sizes, as a person asked for it, and what it becomes on a mesh.
+
+use super::amount::{Step, bytes, chips, count, sizes, time};
+use crate::args::RunArguments;
+use probe::ccl::{Program, Request, RunSettings, compile};
+use probe::fault::Fault;
+use probe::target::Mesh;
+
+/// More of anything that is counted in ones is a mistake.
+const MANY: u32 = 1_000_000;
+
+/// What a person asked for; nothing is known of a mesh yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// All but the size.
+    request: Request,
+    sizes: Vec<u64>,
+    step: Step,
+    settings: RunSettings,
+    faults: Vec<Fault>,
+    /// Patience with one size, in cycles of the target's own time.
+    timeout_cycles: Option<u64>,
+}
+
+impl Sweep {
+    /// Understands the options.
+    ///
+    /// # Errors
+    /// The first that makes no sense, in one sentence.
+    pub(crate) fn of(run: &RunArguments) -> Result<Self, String> {
+        let least = bytes("-b", &run.min_bytes)?;
+        let most = run.max_bytes.as_deref().map(|text| bytes("-e", text)).transpose()?;
+        let step = step(run)?;
+        let sizes = sizes(least, most.unwrap_or(least), step)?;
+        let mut request = Request::new(run.op, least);
+        if let Some(list) = &run.chips {
+            request.chips = chips(list)?;
+        }
+        request.topology = run.topology;
+        request.links = count("--links", &run.links, 1, 16)?;
+        request.data_type = run.data_type;
+        request.layout = run.layout;
+        request.bidirectional = run.bidirectional;
+        request.root = count("--root", &run.root, 0, u16::MAX.into())?;
+        request.worker_initiated = run.worker_initiated;
+        request.seed = count("--seed", &run.seed, 0, u32::MAX)?;
+        let small = |what: &str, text: &str| {
+            let size = bytes(what, text)?;
+            u32::try_from(size).map_err(|_| format!("{what}: {size} bytes fit no tile's memory"))
+        };
+        if let Some(text) = &run.buffer_bytes {
+            request.buffer_bytes = small("--buffer-bytes", text)?;
+        }
+        if let Some(text) = &run.buffers {
+            request.buffers_per_channel = count("--buffers", text, 1, MANY)?;
+        }
+        request.page_bytes =
+            run.page_bytes.as_deref().map(|text| small("--page-bytes", text)).transpose()?;
+        let faults = run.fault.iter().map(|words| fault(words)).collect::<Result<_, _>>()?;
+        let settings = RunSettings {
+            warmups: count("-w", &run.warmups, 0, MANY)?,
+            iterations: count("-n", &run.iterations, 1, MANY)?,
+            check: run.check,
+        };
+        let timeout_cycles =
+            run.timeout.as_deref().map(|text| time("--timeout", text)).transpose()?;
+        Ok(Self { request, sizes, step, settings, faults, timeout_cycles })
+    }
+
+    /// One program for each size.
+    ///
+    /// # Errors
+    /// Why this mesh cannot do it, in one sentence.
+    pub(crate) fn compile(&self, mesh: &Mesh) -> Result<Vec<Program>, String> {
+        for fault in &self.faults {
+            fault.check(mesh).map_err(|error| error.to_string())?;
+        }
+        let of = |&bytes: &u64| compile(mesh, &Request { bytes, ..self.request.clone() });
+        self.sizes.iter().map(of).collect::<Result<_, _>>().map_err(|error| error.to_string())
+    }
+
+    /// What is asked for, but its size.
+    pub(crate) fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// How each size is carried out.
+    pub(crate) fn settings(&self) -> &RunSettings {
+        &self.settings
+    }
+
+    /// What is disturbed while data moves.
+    pub(crate) fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// Patience with one size, in cycles of the target's own time.
+    pub(crate) fn timeout_cycles(&self) -> Option<u64> {
+        self.timeout_cycles
+    }
+
+    /// The smallest size and the largest that is allowed.
+    pub(crate) fn ends(&self) -> (u64, u64) {
+        let first = self.sizes.first().copied().unwrap_or_default();
+        (first, self.sizes.last().copied().unwrap_or(first))
+    }
+
+    /// The step as nccl-tests tells it.
+    pub(crate) fn step(&self) -> String {
+        match self.step {
+            Step::Factor(factor) => format!("{factor}(factor)"),
+            Step::Bytes(bytes) => format!("{bytes}(bytes)"),
+        }
+    }
+}
+
+fn step(run: &RunArguments) -> Result<Step, String> {
+    match (&run.step_factor, &run.step_bytes) {
+        (_, Some(text)) => match bytes("-i", text)? {
+            0 => Err("-i: a step of 0 bytes leads nowhere".into()),
+            bytes => Ok(Step::Bytes(bytes)),
+        },
+        (Some(text), None) => Ok(Step::Factor(count("-f", text, 2, u32::MAX)?.into())),
+        (None, None) => Ok(Step::Factor(2)),
+    }
+}
+
+/// A fault in its words.
+pub(crate) fn fault(words: &str) -> Result<Fault, String> {
+    words.parse::<Fault>().map_err(|error| error.to_string())
+}

@@ -1,0 +1,202 @@
+//! `run`: a collective, size after size, with the table that nccl-tests prints.
+
+use super::{Style, open};
+use crate::args::{DEFAULT_TARGET, DEVICE_TARGET, RunArguments};
+use crate::exit::{Failure, Outcome};
+use crate::interrupt::Stop;
+use crate::machine::{Machine, Opening};
+use crate::output::{json, say, text};
+use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
+use crate::run::{Going, Job, Sweep, Turn};
+use crate::{shape, words};
+use layouts::ChipId;
+use probe::ccl::{TopologyKind, writes};
+use probe::spec::TargetSpec;
+use probe::target::Preview;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// So many cycles of the target pass between two polls.
+const STEP_CYCLES: u64 = 20_000;
+/// How often the line of progress is drawn.
+const DRAW_PAUSE: Duration = Duration::from_millis(100);
+
+/// Where a collective runs unless something else is said: on an emulated mesh where nothing else does.
+pub(super) fn idle(words: &str, default: bool) -> String {
+    if default && words != DEVICE_TARGET {
+        return format!("{DEFAULT_TARGET},run=idle");
+    }
+    match TargetSpec::parse(words) {
+        Ok(TargetSpec::Emulator(scene)) if scene.run.is_none() => format!("{words},run=idle"),
+        _ => words.to_owned(),
+    }
+}
+
+pub(super) fn run(
+    opening: &Opening,
+    style: Style,
+    options: &RunArguments,
+) -> Result<Outcome, Failure> {
+    let sweep = Sweep::of(options).map_err(Failure::Usage)?;
+    let stop = Stop::listen()?;
+    let mut machine = open(opening)?;
+    let job = Job::new(sweep, machine.target())?;
+    let told = Told::of(&job);
+    let about = told.head(&opening.words, job.sweep());
+    let title = (!style.json).then(|| head(&about, &machine.mesh()));
+    let (target, images) = machine.session().parts();
+    job.refuse(target, images)?;
+    if let Some(title) = title {
+        text(&title)?;
+    }
+    stop.takes_time();
+    let mut carrying = Carrying { job, stop, line: Line::new(options.op.name()), rows: Vec::new() };
+    carrying.out(&mut machine, style)?;
+    let Carrying { rows, job, .. } = carrying;
+    if style.json {
+        let about = told.head(&opening.words, job.sweep());
+        json(&shape::run(&about, &rows))?;
+    } else {
+        text(&foot(options.op.name(), &rows))?;
+    }
+    for place in rows.iter().flat_map(|row| &row.places) {
+        say(place);
+    }
+    Ok(if out_of_bounds(&rows).unwrap_or(0) > 0 { Outcome::Findings } else { Outcome::Healthy })
+}
+
+/// What a run would write.
+pub(super) fn preview(machine: &mut Machine, options: &RunArguments) -> Result<Preview, Failure> {
+    let sweep = Sweep::of(options).map_err(Failure::Usage)?;
+    let job = Job::new(sweep, machine.target())?;
+    let (target, images) = machine.session().parts();
+    let mut whole = Preview::default();
+    for program in job.programs() {
+        let spans = writes(program, images);
+        let spans = spans.map_err(|error| Failure::of_run(target.name(), &error))?;
+        for span in spans {
+            let Preview { visits, gaps } = target.preview_write(span);
+            whole.visits.extend(visits);
+            whole.gaps.extend(gaps);
+        }
+    }
+    Ok(whole)
+}
+
+/// What the programs say about the sweep, kept while they are used up.
+struct Told {
+    ranks: Vec<ChipId>,
+    topology: &'static str,
+    most: u64,
+    faults: Vec<String>,
+}
+
+impl Told {
+    fn of(job: &Job) -> Self {
+        let program = job.program();
+        let faults = job.sweep().faults().iter().map(ToString::to_string).collect();
+        Self {
+            ranks: program.map(|program| program.ranks.clone()).unwrap_or_default(),
+            topology: job.sweep().request().topology.map_or("auto", TopologyKind::name),
+            most: job.sweep().ends().1,
+            faults,
+        }
+    }
+
+    fn head<'a>(&'a self, target: &'a str, sweep: &Sweep) -> Head<'a> {
+        let (request, settings) = (sweep.request(), sweep.settings());
+        Head {
+            target,
+            op: request.op.name(),
+            topology: self.topology,
+            ranks: &self.ranks,
+            sizes: (sweep.ends().0, self.most),
+            step: sweep.step(),
+            warmups: settings.warmups,
+            iterations: settings.iterations,
+            check: settings.check,
+            links: request.links,
+            layout: request.layout.name(),
+            bidirectional: request.bidirectional.name(),
+            seed: request.seed,
+            faults: self.faults.clone(),
+        }
+    }
+}
+
+/// A sweep that is being carried out.
+struct Carrying {
+    job: Job,
+    stop: Stop,
+    line: Line,
+    rows: Vec<Measured>,
+}
+
+impl Carrying {
+    /// Carries it out, and prints each line of the table as it comes.
+    fn out(&mut self, machine: &mut Machine, style: Style) -> Result<(), Failure> {
+        let (target, images) = machine.session().parts();
+        let mut stopping = false;
+        loop {
+            if self.stop.is_asked() && !stopping {
+                stopping = true;
+                self.line.say("stopping; Ctrl-C again leaves at once");
+                self.job.cancel();
+            }
+            let turn = self.job.poll(target, images);
+            match turn.inspect_err(|_| self.line.clear())? {
+                Turn::Going(going) => {
+                    self.line.show(&going);
+                    let passed = target.pass(STEP_CYCLES);
+                    passed.map_err(|error| Failure::of_access(target.name(), &error))?;
+                }
+                Turn::Row(row) => {
+                    self.line.clear();
+                    if !style.json {
+                        text(&row.line())?;
+                    }
+                    self.rows.push(row);
+                }
+                Turn::Done => return Ok(()),
+                Turn::Cancelled => {
+                    self.line.clear();
+                    return Err(Failure::Interrupted);
+                }
+            }
+        }
+    }
+}
+
+/// The line of progress on a terminal.
+struct Line {
+    op: &'static str,
+    shown: bool,
+    next: Instant,
+    terminal: bool,
+}
+
+impl Line {
+    fn new(op: &'static str) -> Self {
+        Self { op, shown: false, next: Instant::now(), terminal: std::io::stderr().is_terminal() }
+    }
+
+    fn show(&mut self, going: &Going) {
+        if !self.terminal || Instant::now() < self.next {
+            return;
+        }
+        self.next = Instant::now() + DRAW_PAUSE;
+        self.shown = true;
+        let _ = write!(std::io::stderr(), "\r\x1b[K{} {}", self.op, words::going(going));
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.clear();
+        say(text);
+    }
+}
