@@ -87,7 +87,7 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
-        sha256: "f4316ca5422f08dd19ebd3080751193e6d83c9822a4791aadfb3cbfd93869350",
-        build_id: 0x11ff_ba69_8d32_d71a,
+        sha256: "2f5a85b9071882854eadbd3dded05c8a1635cca43b022b98cf3c1a889610c396",
+        build_id: 0x60a8_28d7_ccf7_85e5,
     },
 ];

@@ -176,8 +176,11 @@ void show_wait() {
     }
 }
 
+bool was_available(uint32_t semaphore) { return taken(semaphore) != 0 || available(semaphore); }
+
 void note_ready() {
-    bool first = (args.inbound.used != 0 && available(CCL_SEMAPHORE_INBOUND)) || (args.outbound.used != 0 && available(CCL_SEMAPHORE_OUTBOUND));
+    bool first = (args.inbound.used != 0 && was_available(CCL_SEMAPHORE_INBOUND)) ||
+                 (args.outbound.used != 0 && was_available(CCL_SEMAPHORE_OUTBOUND));
     if (state.ready_cycles == 0 && first) {
         state.ready_cycles = wall_clock_64();
     }

@@ -2,7 +2,7 @@
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use layouts::{ChipId, NocXy, wormhole};
-use probe::control::{Firmware, KernelLaunch, Place, launch_kernel, start_application};
+use probe::control::{Firmware, KernelLaunch, Place, Step, launch_kernel, start_application};
 use probe::images::ImageMap;
 use probe::machine::BarTarget;
 use probe::scene::{Scene, Workload};
@@ -66,6 +66,31 @@ impl Bench {
         };
         let launch = launch_kernel(&mut self.images, &launch).unwrap();
         launch.finish(&mut self.target).unwrap();
+    }
+
+    /// Launches a kernel whose semaphores, zeros, stand at an offset from the base of its configuration.
+    pub fn launch_with_semaphores(
+        &mut self,
+        launch: &KernelLaunch<'_>,
+        base: u64,
+        offset: u32,
+        count: usize,
+    ) {
+        let zeros = vec![0; 16 * count];
+        self.target.write(launch.place.at(base + u64::from(offset)), &zeros).unwrap();
+        let operation = launch_kernel(&mut self.images, launch).unwrap();
+        let symbols = &self.images.named(launch.firmware).unwrap().symbols;
+        let member = "mailboxes->launch[0].kernel_config.sem_offset[0]";
+        let member = launch.place.at(symbols.locate(member).unwrap().address());
+        for step in operation.steps() {
+            let Step::Write { addr, bytes } = step else { panic!("a launch only writes") };
+            let mut bytes = bytes.clone();
+            let at = member.offset.wrapping_sub(addr.offset) as usize;
+            if addr.tile == member.tile && at < bytes.len() {
+                bytes[at..at + 2].copy_from_slice(&offset.to_le_bytes()[..2]);
+            }
+            self.target.write(*addr, &bytes).unwrap();
+        }
     }
 
     pub fn bytes(&mut self, place: Place, at: u64, len: u32) -> Vec<u8> {
