@@ -9,6 +9,7 @@ pub mod program;
 pub mod report;
 pub mod request;
 pub mod run;
+pub mod topology;
 
 pub use compile::compile;
 pub use error::{CclError, Missing};
@@ -18,3 +19,6 @@ pub use program::{
 pub use report::{ChipTimes, RunError, RunProgress, RunReport, RunSettings, Stage, WrongStretch};
 pub use request::{Bidirectional, Layout, Request, TopologyKind};
 pub use run::{Run, refuse_if_in_use, writes};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! What the tests of collectives share.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use crate::target::{Chip, Link, Mesh};
+use layouts::{ClusterDescriptor, EthId};
+
+/// A shipped mesh as discovery would find it.
+pub(super) fn mesh(name: &str) -> Mesh {
+    let descriptor = ClusterDescriptor::shipped(name).unwrap().unwrap();
+    let chips = descriptor.chips.iter().map(|chip| Chip {
+        id: chip.id,
+        coord: chip.coord,
+        pcie: chip.pcie.is_some(),
+        unique_id: chip.unique_id,
+        board: None,
+        gateway: None,
+        harvested_rows: chip.harvested_rows.clone(),
+    });
+    let links = descriptor.links.iter().map(|&(a, b): &(EthId, EthId)| Link { a, b });
+    Mesh { chips: chips.collect(), links: links.collect(), problems: Vec::new() }
+}
