@@ -5,10 +5,13 @@
 
 pub mod compile;
 pub mod error;
+pub mod expected;
 pub mod program;
 pub mod report;
 pub mod request;
 pub mod run;
+pub mod slicer;
+pub mod tensor;
 pub mod topology;
 
 pub use compile::compile;

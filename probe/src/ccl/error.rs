@@ -81,6 +81,8 @@ pub enum CclError {
         /// What the banks are.
         banks: &'static str,
     },
+    /// More elements than a worker can count.
+    TooManyElements(u64),
     /// A chip lacks compute tiles.
     TooFewTiles {
         /// The chip.
@@ -187,6 +189,13 @@ impl fmt::Display for CclError {
                 write!(
                     f,
                     "the tensors need {bytes} bytes in each of the {banks}, which have {room}"
+                )
+            }
+            Self::TooManyElements(elements) => {
+                write!(
+                    f,
+                    "{elements} elements for a rank are more than the {} that can be counted",
+                    u32::MAX
                 )
             }
             Self::TooFewTiles { chip, wanted, tiles } => {

@@ -118,7 +118,29 @@ pub struct Tensor {
     pub offset: u32,
 }
 
-/// One command of a worker; see `ccl_command_t`. `flags` are `ccl_flags_t`.
+/// What a command does: `ccl_flags_t`.
+pub mod flags {
+    /// Reads the source tensor; with [`FROM_CHANNEL`] the sum of both.
+    pub const FROM_TENSOR: u16 = 1 << 0;
+    /// Takes the next packet of the inbound channel.
+    pub const FROM_CHANNEL: u16 = 1 << 1;
+    /// Writes the destination tensor.
+    pub const TO_TENSOR: u16 = 1 << 2;
+    /// Gives a packet to the outbound channel.
+    pub const TO_CHANNEL: u16 = 1 << 3;
+    /// Waits for the partner's next signal before each packet.
+    pub const WAIT: u16 = 1 << 4;
+    /// Signals the partner after each packet.
+    pub const SIGNAL: u16 = 1 << 5;
+    /// Alone: writes the pattern to the destination.
+    pub const FILL: u16 = 1 << 6;
+    /// Alone: digests the source.
+    pub const DIGEST: u16 = 1 << 7;
+    /// A socket: the sender waits for room, the receiver tells what it took.
+    pub const CREDIT: u16 = 1 << 8;
+}
+
+/// One command of a worker; see `ccl_command_t`. `flags` are [`flags`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// What it does.

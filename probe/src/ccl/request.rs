@@ -194,6 +194,16 @@ impl Op {
         }
     }
 
+    /// busbw / algbw of so many ranks (nccl-tests, `PERFORMANCE.md`).
+    pub(super) fn bus_factor(self, ranks: usize) -> f64 {
+        let others = (ranks as f64 - 1.0) / ranks as f64;
+        match self {
+            Self::AllReduce => 2.0 * others,
+            _ if self.cuts() => others,
+            _ => 1.0,
+        }
+    }
+
     /// One rank is special.
     pub fn has_root(self) -> bool {
         matches!(self, Self::Broadcast | Self::Reduce | Self::Gather | Self::Scatter)

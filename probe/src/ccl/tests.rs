@@ -1,5 +1,9 @@
-//! What the tests of collectives share.
-#![allow(clippy::unwrap_used, reason = "tests")]
+//! What the tests of collectives share, and the proof that compiled programs do what they should.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+mod interpreter;
+mod proof;
+mod reference;
 
 use crate::target::{Chip, Link, Mesh};
 use layouts::{ClusterDescriptor, EthId};

@@ -67,13 +67,12 @@ impl Topology {
             let graph = Graph::new(&all, |a, b| free.between(a, b).len() >= least);
             graph.shortest(from, to)
         };
-        let ranks = way(links as usize).map(Ok).unwrap_or_else(|| {
+        let lacking = || {
             let missing = Missing::Parted(vec![from], vec![to]);
-            let none = CclError::NoTopology { kind: TopologyKind::Line, missing };
-            Err(way(1)
-                .and_then(|way| free.lacking(&way, TopologyKind::Line, links))
-                .unwrap_or(none))
-        })?;
+            let fewer = way(1).and_then(|way| free.lacking(&way, TopologyKind::Line, links));
+            fewer.unwrap_or(CclError::NoTopology { kind: TopologyKind::Line, missing })
+        };
+        let ranks = way(links as usize).ok_or_else(lacking)?;
         let edges = sockets(&free, &ranks, TopologyKind::Line, links as usize);
         Ok(Self { kind: TopologyKind::Line, ranks, edges })
     }

@@ -2,6 +2,7 @@
 
 use crate::ccl::error::Missing;
 use layouts::ChipId;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Steps after which the search gives up: a ring or line through every chip of a mesh is found long before.
@@ -56,8 +57,8 @@ impl Graph {
         let mut queue = VecDeque::from([to]);
         while let Some(at) = queue.pop_front() {
             for &near in self.near.get(at)? {
-                if !next.contains_key(&near) {
-                    next.insert(near, at);
+                if let Entry::Vacant(entry) = next.entry(near) {
+                    entry.insert(at);
                     queue.push_back(near);
                 }
             }

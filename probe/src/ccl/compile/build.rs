@@ -1,0 +1,272 @@
+//! What every collective is put together with: lanes, channels, workers and their commands.
+
+use super::channels;
+use super::data;
+use super::shape::Shape;
+use crate::ccl::error::CclError;
+use crate::ccl::program::{Channel, Command, Program, WorkerPlan, flags};
+use crate::ccl::request::{Bidirectional, Request, TopologyKind};
+use crate::ccl::slicer::{self, Part};
+use crate::ccl::tensor::{self, Placement};
+use crate::ccl::topology::Topology;
+use crate::control::Place;
+use crate::target::Mesh;
+use layouts::{ChipId, EthId, wormhole};
+use std::collections::BTreeMap;
+
+/// Commands that a worker's L1 has room for.
+const MAX_COMMANDS: usize = 3500;
+
+/// A stretch of every block that goes over one link of each edge.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    /// Number of the link of each edge.
+    pub(super) link: usize,
+    /// The stretch.
+    pub(super) part: Part,
+    /// Directions that it goes in: towards higher ranks, and towards lower ones.
+    pub(super) ways: Vec<bool>,
+}
+
+/// A command before pages are known: tensors by number and block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Move {
+    /// What it does besides reading and writing tensors.
+    pub(super) flags: u16,
+    /// Tensor and block that it reads.
+    pub(super) from: Option<(u8, u32)>,
+    /// Tensor and block that it writes.
+    pub(super) to: Option<(u8, u32)>,
+}
+
+/// A worker whose commands are being listed.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    /// Its tile.
+    pub(super) place: Place,
+    role: String,
+    /// The list.
+    pub(super) moves: Vec<Move>,
+    /// Where packets come from.
+    pub(super) inbound: Option<Channel>,
+    /// Where packets go.
+    pub(super) outbound: Option<Channel>,
+    /// Who gets the signals.
+    pub(super) partner: Option<Place>,
+    /// A worker of a cycle works slice by slice, any other in one go.
+    pub(super) sliced: bool,
+}
+
+/// A program that is being put together.
+pub(super) struct Build<'a> {
+    pub(super) mesh: &'a Mesh,
+    pub(super) request: &'a Request,
+    pub(super) topology: &'a Topology,
+    pub(super) shape: Shape,
+    pub(super) placement: Placement,
+    /// Compute tiles of each chip, and how many of them have a worker.
+    tiles: BTreeMap<ChipId, (Vec<Place>, usize)>,
+    /// Channels of each link, by its lower end.
+    numbers: BTreeMap<EthId, u32>,
+    pub(super) workers: Vec<WorkerPlan>,
+}
+
+impl<'a> Build<'a> {
+    pub(super) fn new(
+        mesh: &'a Mesh,
+        request: &'a Request,
+        topology: &'a Topology,
+        shape: Shape,
+    ) -> Result<Self, CclError> {
+        let block = shape.block;
+        let pages = shape.blocks.map(|blocks| u64::from(blocks) * u64::from(block.pages));
+        let chips = &topology.ranks;
+        let placement = Placement::new(mesh, chips, request.layout, block.page_bytes, pages)?;
+        let tiles = |&chip: &ChipId| {
+            let tiles = tensor::compute_tiles(mesh, chip).into_iter();
+            (chip, (tiles.map(|tile| Place { chip, tile }).collect(), 0))
+        };
+        let tiles = chips.iter().map(tiles).collect();
+        let (numbers, workers) = (BTreeMap::new(), Vec::new());
+        Ok(Self { mesh, request, topology, shape, placement, tiles, numbers, workers })
+    }
+
+    /// The lanes: one for each link, and for each half of the tensors.
+    pub(super) fn lanes(&self) -> Vec<Lane> {
+        let (links, block) = (self.request.links, self.shape.block);
+        let half = self.request.bidirectional == Bidirectional::HalfTensors;
+        let both = self.topology.kind == TopologyKind::Line
+            || self.request.bidirectional == Bidirectional::FullTensors;
+        let parts = if half { 2 * links } else { links };
+        let lane = |(index, part): (usize, Part)| {
+            let link = if half { index / 2 } else { index };
+            let ways = match (both, half) {
+                (true, _) => vec![true, false],
+                (_, true) => vec![index % 2 == 0],
+                _ => vec![true],
+            };
+            Lane { link, part, ways }
+        };
+        block.parts(parts).into_iter().enumerate().map(lane).collect()
+    }
+
+    /// How many ranks there are.
+    pub(super) fn size(&self) -> usize {
+        self.topology.size()
+    }
+
+    pub(super) fn is_line(&self) -> bool {
+        self.topology.kind == TopologyKind::Line
+    }
+
+    /// The rank so many steps on.
+    pub(super) fn rank(&self, from: usize, steps: usize, forward: bool) -> usize {
+        let size = self.size();
+        if forward { (from + steps) % size } else { (from + size - steps % size) % size }
+    }
+
+    /// How many hops data of a ring travels in a direction of this lane: all the way, or half.
+    pub(super) fn reach(&self, lane: &Lane, forward: bool) -> usize {
+        let others = self.size() - 1;
+        match lane.ways.len() {
+            1 => others,
+            _ if forward => others.div_ceil(2),
+            _ => others / 2,
+        }
+    }
+
+    /// A worker on the next compute tile of a rank's chip.
+    pub(super) fn draft(
+        &mut self,
+        rank: usize,
+        lane: &Lane,
+        role: &str,
+    ) -> Result<Draft, CclError> {
+        let chip = self.topology.ranks.get(rank).copied().unwrap_or(ChipId(0));
+        let (tiles, used) = self.tiles.entry(chip).or_default();
+        *used += 1;
+        let wanted = *used;
+        let place = tiles.get(wanted - 1).copied();
+        let place = place.ok_or(CclError::TooFewTiles { chip, wanted, tiles: tiles.len() })?;
+        Ok(Draft {
+            place,
+            role: format!("{role} of link {}", lane.link),
+            moves: Vec::new(),
+            inbound: None,
+            outbound: None,
+            partner: None,
+            sliced: false,
+        })
+    }
+
+    /// A tile of a rank's chip by number, for fills and checks: they run when the workers do not.
+    pub(super) fn tile(&self, rank: usize, index: usize) -> Result<Place, CclError> {
+        let chip = self.topology.ranks.get(rank).copied().unwrap_or(ChipId(0));
+        let tiles = self.tiles.get(&chip).map_or(&[][..], |(tiles, _)| tiles);
+        let few = CclError::TooFewTiles { chip, wanted: index + 1, tiles: tiles.len() };
+        tiles.get(index).copied().ok_or(few)
+    }
+
+    /// A new channel from one worker to another of a neighbouring rank.
+    pub(super) fn connect(
+        &mut self,
+        lane: &Lane,
+        forward: bool,
+        (from, from_rank): (&mut Draft, usize),
+        to: &mut Draft,
+    ) {
+        let sockets = self.topology.sockets(from_rank, forward);
+        let Some(&(near, far)) = sockets.get(lane.link) else { return };
+        let number = self.numbers.entry(near.min(far)).or_default();
+        let channel = |end: EthId| {
+            let tile = wormhole().eth_channel(end.channel)?;
+            Some(Channel { edm: Place { chip: end.chip, tile }, number: *number })
+        };
+        (from.outbound, to.inbound) = (channel(near), channel(far));
+        *number += 1;
+    }
+
+    /// The worker is complete.
+    pub(super) fn add(&mut self, lane: &Lane, draft: Draft) -> Result<(), CclError> {
+        if draft.moves.len() > MAX_COMMANDS {
+            return Err(CclError::TooManyCommands(draft.moves.len()));
+        }
+        let commands = draft.moves.iter().map(|one| self.command(lane.part, *one)).collect();
+        let mut plan = self.plan(draft.place, draft.role, lane.part, commands);
+        if draft.sliced {
+            plan.slice_pages = slicer::slice_pages(self.request, self.shape.block.page_bytes);
+        }
+        (plan.inbound, plan.outbound, plan.partner) =
+            (draft.inbound, draft.outbound, draft.partner);
+        self.workers.push(plan);
+        Ok(())
+    }
+
+    /// A worker that has no channels.
+    pub(super) fn plan(
+        &self,
+        place: Place,
+        role: String,
+        part: Part,
+        commands: Vec<Command>,
+    ) -> WorkerPlan {
+        WorkerPlan {
+            place,
+            role,
+            pages: part.pages,
+            last_page_bytes: part.last_page_bytes,
+            slice_pages: part.pages,
+            packet_pages: slicer::packet_pages(self.request, self.shape.block.page_bytes),
+            elements: self.shape.block.elements as u32,
+            fifo_bytes: 0,
+            banks: self.placement.banks(self.mesh, place.chip),
+            tensors: self.placement.tensors.to_vec(),
+            commands,
+            inbound: None,
+            outbound: None,
+            partner: None,
+        }
+    }
+
+    /// The page of a block at which a part begins.
+    pub(super) fn page(&self, block: u32, part: Part) -> u32 {
+        block * self.shape.block.pages + part.first_page
+    }
+
+    fn command(&self, part: Part, one: Move) -> Command {
+        let mut command = Command { flags: one.flags, ..Command::default() };
+        if let Some((tensor, block)) = one.from {
+            command.flags |= flags::FROM_TENSOR;
+            (command.source, command.source_page) = (tensor, self.page(block, part));
+        }
+        if let Some((tensor, block)) = one.to {
+            command.flags |= flags::TO_TENSOR;
+            (command.destination, command.destination_page) = (tensor, self.page(block, part));
+        }
+        command
+    }
+
+    /// Fills, EDMs and checks of the workers.
+    pub(super) fn finish(self) -> Result<Program, CclError> {
+        let lanes = self.lanes();
+        let fills = data::fills(&self, &lanes)?;
+        let (checks, expected) = data::checks(&self, &lanes)?;
+        Ok(Program {
+            op: self.request.op,
+            data_type: self.request.data_type,
+            ranks: self.topology.ranks.clone(),
+            seed: self.request.seed,
+            buffer_bytes: self.request.buffer_bytes,
+            buffers_per_channel: self.request.buffers_per_channel,
+            worker_initiated: self.request.worker_initiated,
+            fills,
+            edms: channels::edms(&self.workers),
+            workers: self.workers,
+            checks,
+            expected,
+            size_bytes: self.request.bytes,
+            count: self.shape.count(),
+            bus_factor: self.request.op.bus_factor(self.topology.size()),
+        })
+    }
+}
