@@ -76,6 +76,12 @@ impl Tiles {
         pick(&self.tensix.rows, mask)
     }
 
+    /// The mask of a cluster descriptor for these harvested rows.
+    pub fn descriptor_mask_from_rows(&self, rows: &[u8]) -> u32 {
+        let compute = (0..).zip(&self.tensix.rows);
+        compute.filter(|(_, row)| rows.contains(row)).fold(0, |mask, (bit, _)| mask | 1_u32 << bit)
+    }
+
     /// Harvested rows from `ROUTER_CFG_3`, whose bit y is row y, ascending.
     pub fn rows_from_router_cfg(&self, value: u32) -> Vec<u8> {
         let always = &self.harvesting.router_cfg_always;

@@ -12,6 +12,7 @@ mod lookup;
 mod map;
 mod ranges;
 mod registers;
+mod system;
 mod targets;
 mod tiles;
 mod wormhole;
@@ -30,6 +31,7 @@ pub use registers::{
     ArcReset, Debug, EthCtrl, EthL1, Niu, NiuCommand, NiuCounters, Queue, QueueEntry, Queues,
     Registers, Rxq, Stream, TensixL1, Txq,
 };
+pub use system::{PLAIN_CABLING, SystemSpec};
 pub use targets::{TargetRefusal, target_refusals};
 pub use tiles::{Tile, Tiles};
 pub use wormhole::{

@@ -51,8 +51,10 @@ fn shipped_meshes_have_their_chips_and_every_chip_can_reach_every_other() {
         ("n150", 1, 1, 0, 0),
         ("n300", 2, 1, 2, 1),
         ("t3000", 8, 4, 20, 4),
-        ("galaxy", 32, 32, 256, 6),
-        ("tg", 36, 4, 210, 10),
+        ("galaxy", 32, 32, 208, 10),
+        ("dual_galaxy", 64, 64, 448, 14),
+        ("tg", 36, 4, 216, 10),
+        ("tgg", 72, 8, 448, 14),
     ] {
         let mesh = ClusterDescriptor::shipped(name).unwrap().unwrap();
         assert_eq!(mesh.chips.len(), chips, "{name}");

@@ -16,12 +16,9 @@ pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, Descrip
             problems.finish(name, built)
         }
         Err(error) => {
-            let line = error.location().map_or(0, |location| location.line());
-            if is_no_mapping(text) {
-                problems.add(line, "this is no cluster descriptor: it is no mapping of keys");
-            } else {
-                problems.add(line, one_line(error.without_snippet()));
-            }
+            let (line, what) = yaml_problem(&error);
+            let other = "this is no cluster descriptor: it is no mapping of keys".to_owned();
+            problems.add(line, if is_no_mapping(text) { other } else { what });
             problems.finish(name, ClusterDescriptor::default())
         }
     }
@@ -31,6 +28,12 @@ pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, Descrip
 fn is_no_mapping(text: &str) -> bool {
     let parsed = serde_saphyr::from_str::<AnyMapping>(text);
     parsed.is_err_and(|error| one_line(error.without_snippet()).starts_with("expected mapping"))
+}
+
+/// The line of a parser's complaint, and its words.
+pub(crate) fn yaml_problem(error: &serde_saphyr::Error) -> (u64, String) {
+    let line = error.location().map_or(0, |location| location.line());
+    (line, one_line(error.without_snippet()))
 }
 
 /// The first line of a parser's message, without the place that our own begins with and without advice to programmers.
@@ -71,23 +74,27 @@ impl<'a> Builder<'a> {
         self.seat_on_boards();
         let links = self.links();
         let outward = self.outward();
-        let (chips, ids) = number(self.chips);
+        let mut chips: Vec<_> = self.chips.into_values().collect();
+        for (id, chip) in (0..=u16::MAX).zip(&mut chips) {
+            chip.id = ChipId(id);
+        }
+        let ids: BTreeMap<_, _> = chips.iter().map(|chip| (chip.file_id, chip.id)).collect();
         let end =
             |(chip, channel): (u32, u8)| ids.get(&chip).map(|id| EthId { chip: *id, channel });
-        let ordered = |(a, b): (EthId, EthId)| if a < b { (a, b) } else { (b, a) };
-        let mut links: Vec<_> =
-            links.into_iter().filter_map(|(a, b)| Some(ordered((end(a)?, end(b)?)))).collect();
-        links.sort_unstable();
+        let links = links.into_iter().filter_map(|(a, b)| Some((end(a)?, end(b)?))).collect();
         let outward = outward.into_iter().filter_map(|(near, far_unique_id, far_channel)| {
             Some(OutwardLink { near: end(near)?, far_unique_id, far_channel })
         });
-        ClusterDescriptor {
+        let mut descriptor = ClusterDescriptor {
             name: name.into(),
+            outward: outward.collect(),
             chips,
             links,
-            outward: outward.collect(),
             io_device_type: self.raw.io_device_type.clone(),
-        }
+            hosts: Vec::new(),
+        };
+        descriptor.renumber();
+        descriptor
     }
 
     fn add_chips(&mut self) {
@@ -334,19 +341,6 @@ fn blank_chip(file_id: u32) -> DescribedChip {
         board: None,
         asic_location: None,
         pci_address: None,
+        host: 0,
     }
-}
-
-/// Chips in the order of [`ChipId`], and the number of each file id.
-fn number(chips: BTreeMap<u32, DescribedChip>) -> (Vec<DescribedChip>, BTreeMap<u32, ChipId>) {
-    let mut chips: Vec<_> = chips.into_values().collect();
-    chips.sort_by_key(|chip| {
-        let place = chip.coord.map(|c| (c.rack, c.shelf, c.y, c.x));
-        (chip.pcie.is_none(), chip.pcie, place.is_none(), place, chip.file_id)
-    });
-    for (id, chip) in (0..=u16::MAX).zip(&mut chips) {
-        chip.id = ChipId(id);
-    }
-    let ids = chips.iter().map(|chip| (chip.file_id, chip.id)).collect();
-    (chips, ids)
 }

@@ -40,15 +40,15 @@ impl std::error::Error for DescriptorError {}
 
 /// Collects problems while a descriptor is read.
 #[derive(Debug, Default)]
-pub(super) struct Problems(Vec<DescriptorProblem>);
+pub(crate) struct Problems(Vec<DescriptorProblem>);
 
 impl Problems {
-    pub(super) fn add(&mut self, line: u64, what: impl Into<String>) {
+    pub(crate) fn add(&mut self, line: u64, what: impl Into<String>) {
         self.0.push(DescriptorProblem { line, what: what.into() });
     }
 
     /// The value, if nothing was wrong.
-    pub(super) fn finish<T>(mut self, name: &str, value: T) -> Result<T, DescriptorError> {
+    pub(crate) fn finish<T>(mut self, name: &str, value: T) -> Result<T, DescriptorError> {
         self.0.sort();
         if self.0.is_empty() {
             Ok(value)

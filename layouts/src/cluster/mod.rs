@@ -2,13 +2,19 @@
 
 mod build;
 mod error;
+mod hosts;
 mod raw;
 mod routes;
+mod write;
 
+pub(crate) use build::yaml_problem;
+pub(crate) use error::Problems;
 pub use error::{DescriptorError, DescriptorProblem};
 pub use routes::Routes;
 
 use crate::address::{ChipCoord, ChipId, EthId};
+use crate::system::{PLAIN_CABLING, SystemSpec};
+use std::collections::BTreeMap;
 
 /// A mesh as a file describes it. Chips stand in the order of [`ChipId`]: those with PCIe by their PCI index, then the
 /// others by (rack, shelf, y, x).
@@ -24,6 +30,8 @@ pub struct ClusterDescriptor {
     pub outward: Vec<OutwardLink>,
     /// How UMD reached the devices, such as `PCIe`.
     pub io_device_type: Option<String>,
+    /// Names of the hosts that the mesh is divided among; none where the file does not say.
+    pub hosts: Vec<String>,
 }
 
 /// One chip of a descriptor.
@@ -49,6 +57,8 @@ pub struct DescribedChip {
     pub asic_location: Option<u64>,
     /// PCI bus number or address, as the file spells it.
     pub pci_address: Option<String>,
+    /// The host that reaches it, by its place in `hosts`; 0 where the file does not say.
+    pub host: u16,
 }
 
 /// The board that carries a chip.
@@ -71,15 +81,6 @@ pub struct OutwardLink {
     pub far_channel: u8,
 }
 
-/// Shipped descriptors by mesh name.
-const SHIPPED: [(&str, &str); 5] = [
-    ("n150", include_str!("../../data/meshes/n150.yaml")),
-    ("n300", include_str!("../../data/meshes/n300.yaml")),
-    ("t3000", include_str!("../../data/meshes/t3000.yaml")),
-    ("galaxy", include_str!("../../data/meshes/galaxy.yaml")),
-    ("tg", include_str!("../../data/meshes/tg.yaml")),
-];
-
 impl ClusterDescriptor {
     /// Reads a descriptor. `name` is what messages call it: the path, for a file.
     ///
@@ -89,15 +90,15 @@ impl ClusterDescriptor {
         build::parse(name, text)
     }
 
-    /// The shipped descriptor of a mesh, such as `n300`; nothing if there is none of that name.
+    /// The descriptor of a shipped mesh, such as `n300`, cabled plainly; nothing if there is none of that name.
     pub fn shipped(mesh: &str) -> Option<Result<Self, DescriptorError>> {
-        let (name, text) = SHIPPED.iter().find(|(name, _)| *name == mesh)?;
-        Some(Self::parse(&format!("{name}.yaml"), text))
+        // Every system has the plain cabling.
+        SystemSpec::shipped(mesh)?.map(|system| system.describe(PLAIN_CABLING)).transpose()
     }
 
     /// Names of the shipped meshes.
     pub fn shipped_names() -> impl Iterator<Item = &'static str> {
-        SHIPPED.iter().map(|(name, _)| *name)
+        SystemSpec::shipped_names()
     }
 
     /// The chip of this number.
@@ -117,5 +118,25 @@ impl ClusterDescriptor {
     /// For each pair of chips the channels that lead one hop closer.
     pub fn routes(&self) -> Routes {
         Routes::new(self.chips.len() as u16, &self.links)
+    }
+
+    /// Puts chips and links into the house's order: chips with PCIe by their PCI index, then the others by place.
+    pub(crate) fn renumber(&mut self) {
+        self.chips.sort_by_key(|chip| {
+            let place = chip.coord.map(|c| (c.rack, c.shelf, c.y, c.x));
+            (chip.pcie.is_none(), chip.pcie, place.is_none(), place, chip.file_id)
+        });
+        let mut ids = BTreeMap::new();
+        for (id, chip) in (0..=u16::MAX).zip(&mut self.chips) {
+            ids.insert(chip.id, ChipId(id));
+            chip.id = ChipId(id);
+        }
+        let end = |end: EthId| ids.get(&end.chip).map(|chip| EthId { chip: *chip, ..end });
+        let link = |(a, b)| Some((end(a)?, end(b)?)).map(|(a, b)| (a.min(b), a.max(b)));
+        self.links = self.links.drain(..).filter_map(link).collect();
+        self.links.sort_unstable();
+        for link in &mut self.outward {
+            link.near = end(link.near).unwrap_or(link.near);
+        }
     }
 }

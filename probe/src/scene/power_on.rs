@@ -23,7 +23,7 @@ pub(crate) fn config(
     let base = images.named(BASE_FIRMWARE).cloned();
     let base =
         base.ok_or_else(|| SceneError::Image(format!("there is no image {BASE_FIRMWARE}")))?;
-    let routes = descriptor.routes();
+    let routes = descriptor.firmware_routes();
     let chips = descriptor.chips.iter().map(|chip| self::chip(descriptor, &routes, chip, &base));
     let link = |(a, b): &(layouts::EthId, layouts::EthId)| {
         LinkConfig::new((a.chip.0.into(), a.channel), (b.chip.0.into(), b.channel))
@@ -175,10 +175,12 @@ fn routing_table(
     base: &Arc<Image>,
 ) -> Result<Load, SceneError> {
     let mut words = whole(base, "routing_table", "routing_table.count")?;
-    let table = routes.table(chip.id);
+    // Of a chip to which no way leads, such as one of another host, the table says nothing.
+    let ways = routes.table(chip.id).into_iter().filter(|(_, channels)| *channels != 0);
+    let place = |to| descriptor.chip(to).and_then(|chip| chip.coord);
+    let table: Vec<_> = ways.filter_map(|(to, channels)| Some((place(to)?, channels))).collect();
     words.put("routing_table.count", table.len() as u64)?;
-    for (index, (to, channels)) in table.iter().enumerate() {
-        let Some(coord) = descriptor.chip(*to).and_then(|chip| chip.coord) else { continue };
+    for (index, (coord, channels)) in table.iter().enumerate() {
         for (member, value) in [
             ("rack", coord.rack.into()),
             ("shelf", coord.shelf.into()),
