@@ -4,6 +4,7 @@
 //! routing table are in the Ethernet tiles. Everything after that goes through the bus, by the same
 //! control code as on any machine.
 
+mod describe;
 pub(crate) mod firmware;
 pub(crate) mod power_on;
 mod telemetry;
@@ -20,6 +21,7 @@ use crate::machine::BarTarget;
 use crate::queue::Patience;
 use crate::snapshot::AccessError;
 use crate::target::{Abilities, Allow, Mesh, Target};
+pub use describe::described;
 use firmware::Given;
 use layouts::{ClusterDescriptor, DescriptorError, TileKind, wormhole};
 use std::fmt;
@@ -67,8 +69,12 @@ const PATTERN: Pattern =
 /// A scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scene {
-    /// Name of a shipped mesh, or the path of a cluster descriptor.
+    /// Name of a shipped mesh, or the path of a cluster descriptor or of a system specification.
     pub mesh: String,
+    /// How it is cabled, as its system specification calls it; plainly if not told.
+    pub cabling: Option<String>,
+    /// The host whose PCIe devices are there, by its number; those of all hosts if not told.
+    pub host: Option<u16>,
     /// What runs; if not told, the ring ping where the mesh has a ring and runs firmware of this house, else
     /// nothing but firmware.
     pub run: Option<Workload>,
@@ -90,6 +96,8 @@ impl Scene {
     pub fn new(mesh: impl Into<String>) -> Self {
         Self {
             mesh: mesh.into(),
+            cabling: None,
+            host: None,
             run: None,
             firmware: None,
             at_cycles: None,
@@ -139,8 +147,16 @@ impl Scene {
     /// # Errors
     /// What is wrong with the mesh or its description.
     pub fn config(&self, images: &ImageMap) -> Result<emulator::MeshConfig, SceneError> {
+        power_on::config(&self.descriptor()?, images, self.seed)
+    }
+
+    /// The descriptor of the whole mesh, all its hosts together.
+    ///
+    /// # Errors
+    /// What is wrong with the mesh or its description.
+    pub fn descriptor(&self) -> Result<ClusterDescriptor, SceneError> {
         let called = format!("emulator:{}", self.mesh);
-        power_on::config(&described(&self.mesh, &called)?, images, self.seed)
+        describe::cabled(&self.mesh, self.cabling.as_deref(), &called)
     }
 
     /// Firmware on every compute tile; for a workload also the kernels.
@@ -220,23 +236,6 @@ fn hand_over(at_cycles: Option<u64>, target: &mut dyn Target) -> Result<(), Scen
     Ok(target.pass(left)?)
 }
 
-/// The descriptor of a shipped mesh by its name, or of a file, which messages call as the person did.
-///
-/// # Errors
-/// `NoMesh`, `File` or `Descriptor`.
-pub fn described(mesh: &str, called: &str) -> Result<ClusterDescriptor, SceneError> {
-    if let Some(shipped) = ClusterDescriptor::shipped(mesh) {
-        return Ok(shipped?);
-    }
-    if !mesh.contains(['/', '.']) {
-        let names: Vec<&str> = ClusterDescriptor::shipped_names().collect();
-        return Err(SceneError::NoMesh(mesh.to_owned(), names.join(", ")));
-    }
-    let text = std::fs::read_to_string(mesh);
-    let text = text.map_err(|e| SceneError::File(format!("{called}: {e}")))?;
-    Ok(ClusterDescriptor::parse(called, &text)?)
-}
-
 /// The compute tiles that run: those that are not fused off, or only some of each chip.
 fn compute_tiles(target: &dyn Target, some: bool) -> Vec<Place> {
     let tiles = || wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
@@ -258,6 +257,8 @@ fn compute_tiles(target: &dyn Target, some: bool) -> Vec<Place> {
 pub enum SceneError {
     /// No shipped mesh has this name; the names that there are.
     NoMesh(String, String),
+    /// The mesh cannot be cabled so, or has no such host.
+    NoWord(String),
     /// The descriptor's file cannot be read.
     File(String),
     /// The descriptor is wrong.
@@ -289,9 +290,11 @@ impl fmt::Display for SceneError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoMesh(name, known) => write!(f, "no mesh is called {name}; there is {known}"),
-            Self::File(why) | Self::Mesh(why) | Self::Image(why) | Self::Firmware(why) => {
-                f.write_str(why)
-            }
+            Self::NoWord(why)
+            | Self::File(why)
+            | Self::Mesh(why)
+            | Self::Image(why)
+            | Self::Firmware(why) => f.write_str(why),
             Self::Descriptor(error) => write!(f, "{error}"),
             Self::Control(error) => write!(f, "{error}"),
             Self::NoRing(mesh) => {

@@ -15,7 +15,7 @@ const DEVICES: &str = "/dev/tenstorrent/";
 /// A target, as a person names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
-    /// `emulator:<mesh>[,run=..][,firmware=..][,at=..][,pace=..][,seed=..][,fault=..]..`.
+    /// `emulator:<mesh>[,cabling=..][,host=..][,run=..][,firmware=..][,at=..][,pace=..][,seed=..][,fault=..]..`.
     Emulator(Scene),
     /// `ttsim:<library>[,firmware=..][,at=..]`.
     Ttsim(Simulator),
@@ -102,6 +102,8 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
             return wrong(format!("`{part}` is no setting of the form key=value"));
         };
         match key {
+            "cabling" => scene.cabling = Some(value.to_owned()),
+            "host" => scene.host = Some(host(value)?),
             "run" => scene.run = Some(workload(value)?),
             "firmware" => scene.firmware = Some(folder(value)?),
             "at" => scene.at_cycles = Some(time(value)?),
@@ -110,7 +112,7 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
             "fault" => scene.faults.push(fault(value)?),
             _ => {
                 return wrong(format!(
-                    "`{key}` is no setting: run, firmware, at, pace, seed or fault"
+                    "`{key}` is no setting: cabling, host, run, firmware, at, pace, seed or fault"
                 ));
             }
         }
@@ -139,6 +141,11 @@ fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
 
 fn folder(value: &str) -> Result<PathBuf, SpecError> {
     if value.is_empty() { wrong("firmware: names no folder") } else { Ok(value.into()) }
+}
+
+/// A host's number, from 0.
+fn host(value: &str) -> Result<u16, SpecError> {
+    value.parse().map_err(|_| SpecError(format!("host: `{value}` is no number of a host, from 0")))
 }
 
 fn workload(value: &str) -> Result<Workload, SpecError> {

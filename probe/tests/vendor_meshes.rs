@@ -8,8 +8,9 @@ use layouts::{ChipId, ClusterDescriptor, EthId, NocAddr, wormhole};
 use probe::expect::{Difference, differences};
 use probe::images::ImageMap;
 use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
+use probe::scene::{Scene, Workload, described};
 use probe::session::{OpenError, Session};
+use probe::spec::TargetSpec;
 use probe::target::{Allow, Target};
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
@@ -19,12 +20,15 @@ fn host_helper() {
 }
 
 fn shipped(mesh: &str) -> ClusterDescriptor {
-    ClusterDescriptor::shipped(mesh).unwrap().unwrap()
+    described(mesh, mesh).unwrap()
 }
 
 fn emulated(mesh: &str) -> BarTarget {
     let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), ..Scene::new(mesh) };
+    let Ok(TargetSpec::Emulator(scene)) = TargetSpec::parse(&format!("emulator:{mesh}")) else {
+        panic!("{mesh}")
+    };
+    let scene = Scene { run: Some(Workload::Idle), ..scene };
     scene.build(&mut images).unwrap()
 }
 
@@ -74,13 +78,13 @@ fn a_t3000() {
 #[test]
 fn a_galaxy_whose_base_firmware_does_not_route_is_asked_by_pcie_alone() {
     let asked_by_pcie = |target: BarTarget| {
-        let mut target = is(target, "galaxy");
+        let mut target = is(target, "galaxy,cabling=torus");
         assert_eq!(target.queue_commands(), 0);
         let tile = wormhole().eth_channel(8).unwrap();
         let offset = wormhole().eth.l1.routing_disabled.at;
         assert_eq!(common::word(&mut target, NocAddr { chip: ChipId(0), tile, offset }), 1);
     };
-    asked_by_pcie(emulated("galaxy"));
+    asked_by_pcie(emulated("galaxy,cabling=torus"));
     let Some(target) = common::open("wh_x32") else { return };
     asked_by_pcie(target);
 }

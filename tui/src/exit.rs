@@ -79,6 +79,7 @@ impl Failure {
             }
             OpenError::Scene(error) => match error {
                 SceneError::NoMesh(..)
+                | SceneError::NoWord(_)
                 | SceneError::File(_)
                 | SceneError::Firmware(_)
                 | SceneError::Descriptor(_)

@@ -1,0 +1,84 @@
+//! Which mesh the words of a scene mean: a shipped system, or the file of a descriptor or of a specification.
+
+use super::SceneError;
+use layouts::{ClusterDescriptor, PLAIN_CABLING, SystemSpec};
+
+/// The descriptor that words such as `t3000`, `galaxy,cabling=torus`, `tgg,host=0` or the path of a file name; messages call
+/// it as the person did.
+///
+/// # Errors
+/// `NoMesh`, `NoWord`, `File` or `Descriptor`.
+pub fn described(words: &str, called: &str) -> Result<ClusterDescriptor, SceneError> {
+    let (mut mesh, mut cabling, mut host) = (words, None, None);
+    while let Some((before, (key, value))) =
+        mesh.rsplit_once(',').and_then(|(before, last)| Some((before, last.split_once('=')?)))
+    {
+        match key {
+            "cabling" => cabling = Some(value),
+            "host" => host = Some(value),
+            _ => break,
+        }
+        mesh = before;
+    }
+    let descriptor = cabled(mesh, cabling, called)?;
+    let Some(host) = host else { return Ok(descriptor) };
+    let number = host.parse().map_err(|_| no_host(called, host, &descriptor))?;
+    checked(number, called, &descriptor)?;
+    Ok(descriptor.of_host(number))
+}
+
+/// The descriptor of a mesh with its cabling, all hosts together.
+pub(super) fn cabled(
+    mesh: &str,
+    cabling: Option<&str>,
+    called: &str,
+) -> Result<ClusterDescriptor, SceneError> {
+    if let Some(shipped) = SystemSpec::shipped(mesh) {
+        return with_cabling(&shipped?, cabling, called);
+    }
+    if !mesh.contains(['/', '.']) {
+        let names: Vec<&str> = ClusterDescriptor::shipped_names().collect();
+        return Err(SceneError::NoMesh(mesh.to_owned(), names.join(", ")));
+    }
+    let text = std::fs::read_to_string(mesh);
+    let text = text.map_err(|e| SceneError::File(format!("{called}: {e}")))?;
+    if SystemSpec::is_one(&text) {
+        return with_cabling(&SystemSpec::parse(called, &text)?, cabling, called);
+    }
+    match cabling {
+        Some(_) => Err(SceneError::NoWord(format!(
+            "{called}: a cluster descriptor says how its mesh is cabled; only a system can be cabled otherwise"
+        ))),
+        None => Ok(ClusterDescriptor::parse(called, &text)?),
+    }
+}
+
+fn with_cabling(
+    system: &SystemSpec,
+    cabling: Option<&str>,
+    called: &str,
+) -> Result<ClusterDescriptor, SceneError> {
+    let word = cabling.unwrap_or(PLAIN_CABLING);
+    system.describe(word).ok_or_else(|| {
+        let words: Vec<_> = system.cablings().collect();
+        SceneError::NoWord(format!(
+            "{called} has no cabling `{word}`; there is {}",
+            words.join(", ")
+        ))
+    })
+}
+
+/// Does the mesh have a host of this number?
+pub(super) fn checked(
+    host: u16,
+    called: &str,
+    descriptor: &ClusterDescriptor,
+) -> Result<(), SceneError> {
+    let there = host < descriptor.host_count();
+    there.then_some(()).ok_or_else(|| no_host(called, &host.to_string(), descriptor))
+}
+
+fn no_host(called: &str, host: &str, descriptor: &ClusterDescriptor) -> SceneError {
+    let last = descriptor.host_count() - 1;
+    SceneError::NoWord(format!("{called} has no host `{host}`: they are counted from 0 to {last}"))
+}
