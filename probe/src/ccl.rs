@@ -3,25 +3,43 @@
 //! `request` and `topology` and `compile` are pure: they turn a mesh and a wish into a [`Program`]. What launches a
 //! program, follows it and checks the data is in `run`.
 
+mod blame;
+mod check;
 pub mod compile;
+pub mod edm_builder;
+mod edm_settings;
 pub mod error;
 pub mod expected;
+mod in_use;
+mod launch;
 pub mod program;
+mod records;
 pub mod report;
 pub mod request;
 pub mod run;
 pub mod slicer;
+mod survey;
+mod task;
+mod teardown;
 pub mod tensor;
+mod times;
 pub mod topology;
+mod watch;
+mod words;
+mod worker;
+mod writes;
 
 pub use compile::compile;
 pub use error::{CclError, Missing};
+pub use in_use::refuse_if_in_use;
 pub use program::{
     Bank, Channel, Command, DataType, EdmChannel, EdmPlan, Op, Partner, Program, Tensor, WorkerPlan,
 };
 pub use report::{ChipTimes, RunError, RunProgress, RunReport, RunSettings, Stage, WrongStretch};
 pub use request::{Bidirectional, Layout, Request, TopologyKind};
-pub use run::{Run, refuse_if_in_use, writes};
+pub use run::Run;
+pub use survey::Loaded;
+pub use writes::writes;
 
 #[cfg(test)]
 mod tests;

@@ -11,17 +11,23 @@ mod ring;
 mod ring_ping;
 mod stretch;
 mod tensix;
+mod together;
 
 pub use erisc::{start_application, stop_application};
 pub use firmware::Firmware;
-pub use kernel::{KernelLaunch, launch_kernel};
+pub use kernel::{KernelLaunch, go_kernel, launch_kernel, place_kernel};
+pub(crate) use kernel::{done, semaphore_address};
 pub use operation::{Condition, ControlError, Operation, Progress, Step};
 pub use ring::{Ring, RingStop};
 pub use ring_ping::{RingPing, RingPingSettings};
+pub(crate) use stretch::{arguments, constant_of, mailbox};
+pub(crate) use tensix::{CONFIG_BASE, TEXT_OFFSET};
 pub use tensix::{Pattern, boot_tensix, launch_worker};
+pub use together::Together;
 
 use crate::images::{Image, ImageMap};
 use layouts::{ChipId, NocAddr, NocXy};
+use std::fmt;
 use std::sync::Arc;
 
 /// A tile that a command works on.
@@ -40,6 +46,12 @@ impl Place {
     }
 }
 
-fn image(images: &ImageMap, name: &str) -> Result<Arc<Image>, ControlError> {
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.chip, self.tile)
+    }
+}
+
+pub(crate) fn image(images: &ImageMap, name: &str) -> Result<Arc<Image>, ControlError> {
     images.named(name).cloned().ok_or_else(|| ControlError::NoImage(name.to_owned()))
 }

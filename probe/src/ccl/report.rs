@@ -14,11 +14,16 @@ pub struct RunSettings {
     pub iterations: u32,
     /// Compare the data of every chip with what the host computes.
     pub check: bool,
+    /// Patience with a kernel that makes no progress, in cycles of the target's own time.
+    pub deadline_cycles: u64,
 }
+
+/// Five milliseconds without any progress is longer than any link needs to come up again.
+const DEADLINE_CYCLES: u64 = 5_000_000;
 
 impl Default for RunSettings {
     fn default() -> Self {
-        Self { warmups: 0, iterations: 1, check: true }
+        Self { warmups: 0, iterations: 1, check: true, deadline_cycles: DEADLINE_CYCLES }
     }
 }
 
@@ -153,6 +158,21 @@ pub struct RunReport {
     pub iterations: u32,
     /// Every chip's times in the last iteration.
     pub chips: Vec<ChipTimes>,
+}
+
+impl RunReport {
+    /// Of a run that has not begun.
+    pub(super) fn new(last: ChipId, settings: &RunSettings) -> Self {
+        Self {
+            time_cycles: 0,
+            start_skew_cycles: 0,
+            wrong: None,
+            wrong_stretches: Vec::new(),
+            last,
+            iterations: settings.iterations.max(1),
+            chips: Vec::new(),
+        }
+    }
 }
 
 /// Why a run cannot be made, or was not finished.

@@ -1,23 +1,96 @@
 //! A program on a mesh: launched, followed, checked and cleared away.
+//!
+//! A run is a list of tasks that is polled. Cancelling it, or a failure, replaces the list by the one that clears away.
 
+use super::check::{Comparison, differing};
+use super::edm_builder::EDM;
+use super::in_use::{judge, kind};
+use super::launch::{Launcher, Layer};
 use super::program::Program;
-use super::report::{RunError, RunProgress, RunSettings};
+use super::report::{RunError, RunProgress, RunReport, RunSettings, Stage};
+use super::survey::{Finding, Loaded};
+use super::task::Task;
+use super::teardown;
+use super::times::Times;
+use super::watch::Watch;
+use super::worker::WORKER;
+use crate::control::{
+    Firmware, Operation, Place, Progress, Together, boot_tensix, start_application,
+};
 use crate::images::ImageMap;
-use crate::snapshot::Span;
 use crate::target::Target;
+use layouts::{ChipId, TileKind};
+use std::collections::{BTreeMap, VecDeque};
+
+/// How a run ends.
+#[derive(Debug)]
+enum Outcome {
+    /// As it was meant to.
+    Whole,
+    /// A person wanted it to end.
+    Cancelled,
+    /// Something went wrong.
+    Failed(RunError),
+}
 
 /// A program under way. All times are cycles of the target.
 #[derive(Debug)]
 pub struct Run {
     program: Program,
     settings: RunSettings,
-    cancelled: bool,
+    tasks: VecDeque<Task>,
+    launcher: Launcher,
+    /// Ethernet tiles that were taken over, to be given back.
+    taken: Vec<Place>,
+    /// Kernels that were told to go and have not returned.
+    running: BTreeMap<Place, &'static str>,
+    times: Times,
+    /// The chip that was launched last.
+    last: ChipId,
+    report: RunReport,
+    outcome: Outcome,
+    cancel: bool,
 }
 
 impl Run {
     /// A run that has not begun: the first poll looks at the mesh.
     pub fn new(program: Program, settings: RunSettings) -> Self {
-        Self { program, settings, cancelled: false }
+        let mut tasks = VecDeque::from([Task::Judge]);
+        if !program.fills.is_empty() {
+            tasks.push_back(Task::Launch(Layer::Fill));
+        }
+        let launches = settings.warmups + settings.iterations.max(1);
+        tasks.extend((0..launches).map(|_| Task::Launch(Layer::Transfer)));
+        if settings.check && !program.checks.is_empty() {
+            tasks.extend([Task::Launch(Layer::Check), Task::Digests]);
+        }
+        tasks.push_back(Task::GiveBack);
+        let last = program.ranks.last().copied().unwrap_or(ChipId(0));
+        Self {
+            times: Times::new(settings.warmups),
+            report: RunReport::new(last, &settings),
+            program,
+            settings,
+            tasks,
+            launcher: Launcher::default(),
+            taken: Vec::new(),
+            running: BTreeMap::new(),
+            last,
+            outcome: Outcome::Whole,
+            cancel: false,
+        }
+    }
+
+    /// For somebody who has the mesh for himself, and knows what the last run left there.
+    #[must_use]
+    pub fn knowing(mut self, loaded: Loaded) -> Self {
+        self.launcher.loaded = loaded;
+        self
+    }
+
+    /// What is known to be on the tiles now.
+    pub fn into_loaded(self) -> Loaded {
+        self.launcher.loaded
     }
 
     /// What is run.
@@ -30,43 +103,190 @@ impl Run {
         &self.settings
     }
 
-    /// Goes on until it has to wait; time passes outside. A run that failed is over, and has given back what it could.
+    /// The next polls stop the kernels, give everything back, and then say so.
+    pub fn cancel(&mut self) {
+        self.cancel = true;
+    }
+
+    /// Goes on until it has to wait; time passes outside. A run that failed first clears away, and then says why.
     ///
     /// # Errors
     /// Why it cannot be made, or was not finished.
     pub fn poll(
         &mut self,
-        _target: &mut dyn Target,
-        _images: &mut ImageMap,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
     ) -> Result<RunProgress, RunError> {
-        if self.cancelled {
-            return Ok(RunProgress::Cancelled);
+        target.commanded_by(self.program.op.name());
+        let whole = matches!(self.outcome, Outcome::Whole);
+        if self.cancel && whole && !self.is_bringing_up() {
+            self.abandon(images, Outcome::Cancelled)?;
         }
-        Err(RunError::Program("programs are not carried out yet".to_owned()))
+        loop {
+            let Some(mut task) = self.tasks.pop_front() else { return self.end() };
+            match self.carry_out(&mut task, target, images) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let progress = task.progress();
+                    self.tasks.push_front(task);
+                    return Ok(progress);
+                }
+                Err(error) if matches!(self.outcome, Outcome::Whole) => {
+                    self.abandon(images, Outcome::Failed(error))?;
+                }
+                Err(error) => {
+                    // What was wrong first is what is told.
+                    self.tasks.clear();
+                    return self.end().and(Err(error));
+                }
+            }
+        }
     }
 
-    /// The next polls stop the kernels, give everything back, and then say so.
-    pub fn cancel(&mut self) {
-        self.cancelled = true;
+    /// Polls to the end, letting so many cycles pass in between: for scripts and tests.
+    ///
+    /// # Errors
+    /// As [`Run::poll`], and when time cannot pass.
+    pub fn finish(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+        step_cycles: u64,
+    ) -> Result<Option<RunReport>, RunError> {
+        loop {
+            match self.poll(target, images)? {
+                RunProgress::Going { .. } => target.pass(step_cycles)?,
+                RunProgress::Done(report) => return Ok(Some(report)),
+                RunProgress::Cancelled => return Ok(None),
+            }
+        }
     }
-}
 
-/// Every range that a run would write up to its transfer, in order; nothing is touched.
-///
-/// # Errors
-/// When an image is missing or lacks a member.
-pub fn writes(_program: &Program, _images: &mut ImageMap) -> Result<Vec<Span>, RunError> {
-    Err(RunError::Program("programs are not carried out yet".to_owned()))
-}
+    /// Firmware that is half started is not left so.
+    fn is_bringing_up(&self) -> bool {
+        let up = [Stage::Boot, Stage::TakeOver];
+        self.tasks.iter().any(|task| matches!(task, Task::Steps(stage, _) if up.contains(stage)))
+    }
 
-/// Refuses a mesh that somebody uses, or that may not be changed; nothing is written.
-///
-/// # Errors
-/// Why not.
-pub fn refuse_if_in_use(
-    _target: &mut dyn Target,
-    _images: &ImageMap,
-    _program: &Program,
-) -> Result<(), RunError> {
-    Err(RunError::Program("programs are not carried out yet".to_owned()))
+    fn end(&mut self) -> Result<RunProgress, RunError> {
+        match std::mem::replace(&mut self.outcome, Outcome::Cancelled) {
+            Outcome::Whole => Ok(RunProgress::Done(self.report.clone())),
+            Outcome::Cancelled => Ok(RunProgress::Cancelled),
+            Outcome::Failed(error) => Err(error),
+        }
+    }
+
+    /// From now on everything is only cleared away.
+    fn abandon(&mut self, images: &ImageMap, outcome: Outcome) -> Result<(), RunError> {
+        self.outcome = outcome;
+        self.tasks.clear();
+        let running = std::mem::take(&mut self.running);
+        let each = |act: fn(&ImageMap, Place, &'static str) -> Result<Operation, RunError>| {
+            let all = running.iter().map(|(place, kernel)| act(images, *place, kernel));
+            all.collect::<Result<Vec<_>, _>>().map(Together::new)
+        };
+        if !running.is_empty() {
+            self.tasks.push_back(Task::Steps(Stage::Stop, each(teardown::stop)?));
+            self.tasks.push_back(Task::Steps(Stage::Stop, each(teardown::await_return)?));
+            self.tasks.push_back(Task::Steps(Stage::GiveBack, each(teardown::clear)?));
+        }
+        self.tasks.push_back(Task::GiveBack);
+        Ok(())
+    }
+
+    /// Carries a task out as far as it goes; tells whether it is done.
+    fn carry_out(
+        &mut self,
+        task: &mut Task,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<bool, RunError> {
+        match task {
+            Task::Judge => self.judge(target, images)?,
+            Task::Launch(layer) => self.launch(*layer, target, images)?,
+            Task::Steps(_, together) => return Ok(together.poll(target)? == Progress::Done),
+            Task::Gone(layer) => {
+                // Whatever is still in a queue has arrived when the time is told.
+                target.now()?;
+                let deadline = self.settings.deadline_cycles;
+                let watch = Watch::new(images, &self.program, *layer, deadline)?;
+                self.tasks.push_front(Task::Watch(*layer, Box::new(watch)));
+            }
+            Task::Watch(layer, watch) => {
+                if !watch.poll(target, images)? {
+                    return Ok(false);
+                }
+                self.running.clear();
+                if *layer == Layer::Transfer {
+                    self.times.take(watch, self.last);
+                    self.times.tell(&mut self.report);
+                }
+            }
+            Task::Digests => {
+                self.report.wrong = Some(0);
+                for index in differing(target, images, &self.program)? {
+                    let comparison = Comparison::new(&self.program, index)?;
+                    self.tasks.push_front(Task::Compare(Box::new(comparison)));
+                }
+            }
+            Task::Compare(comparison) => {
+                let Some(wrong) = comparison.poll(target, &self.program)? else { return Ok(false) };
+                self.report.wrong = self.report.wrong.map(|sum| sum + wrong.elements);
+                self.report.wrong_stretches.push(wrong);
+            }
+            Task::GiveBack => {
+                let back = self.taken.drain(..).map(|place| teardown::give_back(images, place));
+                let back = back.collect::<Result<Vec<_>, _>>()?;
+                self.tasks.push_front(Task::Steps(Stage::GiveBack, Together::new(back)));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Nothing is written before this is over.
+    fn judge(&mut self, target: &mut dyn Target, images: &mut ImageMap) -> Result<(), RunError> {
+        let found = judge(target, images, &self.program, &self.launcher.loaded)?;
+        self.launcher.begin(target.now()?);
+        let (mut boots, mut takes) = (Vec::new(), Vec::new());
+        for (place, finding) in found {
+            let ethernet = kind(place) == Some(TileKind::Eth);
+            if !ethernet {
+                self.launcher.loaded.firmware.insert(place);
+            }
+            if finding != Finding::Cold {
+                continue;
+            }
+            if ethernet {
+                takes.push(start_application(images, Firmware::OURS, place)?);
+                self.taken.push(place);
+            } else {
+                boots.push(boot_tensix(images, Firmware::OURS, place)?);
+            }
+        }
+        self.tasks.push_front(Task::Steps(Stage::TakeOver, Together::new(takes)));
+        self.tasks.push_front(Task::Steps(Stage::Boot, Together::new(boots)));
+        Ok(())
+    }
+
+    fn launch(
+        &mut self,
+        layer: Layer,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), RunError> {
+        let launch = self.launcher.launch(target.mesh(), images, &self.program, layer)?;
+        let mut tasks = vec![Task::Steps(Stage::Launch, Together::new(launch.place))];
+        for (chip, go) in launch.go {
+            self.last = chip;
+            tasks.push(Task::Steps(Stage::Launch, Together::new(go)));
+        }
+        tasks.push(Task::Gone(layer));
+        tasks.into_iter().rev().for_each(|task| self.tasks.push_front(task));
+        let workers = layer.workers(&self.program).iter().map(|plan| (plan.place, WORKER));
+        self.running.extend(workers);
+        if layer == Layer::Transfer {
+            self.running.extend(self.program.edms.iter().map(|plan| (plan.place, EDM)));
+        }
+        Ok(())
+    }
 }

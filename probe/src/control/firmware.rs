@@ -3,6 +3,7 @@
 use super::{ControlError, Operation, Place};
 use crate::images::Image;
 use layouts::{CoreKind, Space, TileKind, wormhole};
+use symbols::Segment;
 
 /// The images that boot a machine, by the names under which the map knows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +39,32 @@ pub(super) fn load(
     image: &Image,
 ) -> Result<(), ControlError> {
     for segment in image.symbols.segments() {
-        if !segment.bytes.is_empty() {
-            let at = load_address(image, segment.load_address)?;
-            operation.write(place.at(at), segment.bytes.to_vec());
-        }
+        put(operation, place, image, &segment)?;
+    }
+    Ok(())
+}
+
+/// Writes only what a run changes: where the text is already, the initial data makes a kernel as new.
+pub(super) fn load_data(
+    operation: &mut Operation,
+    place: Place,
+    image: &Image,
+) -> Result<(), ControlError> {
+    for segment in image.symbols.segments().iter().filter(|segment| segment.writable) {
+        put(operation, place, image, segment)?;
+    }
+    Ok(())
+}
+
+fn put(
+    operation: &mut Operation,
+    place: Place,
+    image: &Image,
+    segment: &Segment<'_>,
+) -> Result<(), ControlError> {
+    if !segment.bytes.is_empty() {
+        let at = load_address(image, segment.load_address)?;
+        operation.write(place.at(at), segment.bytes.to_vec());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Launching a kernel: segments, runtime arguments, launch message, go (tt-metal.md 7.2).
 
-use super::firmware::load;
+use super::firmware::{load, load_data};
 use super::stretch::{Stretch, constant, mailbox};
 use super::{Condition, ControlError, Operation, Place, image};
 use crate::images::{Image, ImageMap, Mailbox};
@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// How tt-metal calls a runtime-argument offset that is not there, and its value (tt-metal.md 1.2) where no image
 /// names it.
 const NO_OFFSET: (&str, u64) = ("RTA_CRTA_NO_ARGS_SENTINEL", 0xFFFF);
+
+/// Semaphores of a program stand so far apart (tt-metal.md 7.2).
+const SEMAPHORE_BYTES: u64 = 16;
 
 /// What to launch where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,17 +32,58 @@ pub struct KernelLaunch<'a> {
     pub text_offset: u64,
     /// Runtime arguments.
     pub arguments: Vec<u8>,
+    /// Initial values of the program's semaphores, which stand behind the arguments.
+    pub semaphores: Vec<u32>,
+    /// The kernel's text is there already, so that only its data is written.
+    pub in_place: bool,
     /// A number for people that all cores of a run share.
     pub host_assigned_id: u32,
     /// A number that names the kernel.
     pub kernel_id: u16,
 }
 
-/// The launch up to, but without, the go message: [`go`] follows when all cores are ready.
+/// Address of the program's semaphore of this number, behind so many bytes of arguments.
+pub(crate) fn semaphore_address(config_base: u64, argument_bytes: u64, number: u32) -> u64 {
+    let first = argument_bytes.next_multiple_of(SEMAPHORE_BYTES);
+    config_base + first + SEMAPHORE_BYTES * u64::from(number)
+}
+
+impl KernelLaunch<'_> {
+    /// From the config base.
+    fn semaphore_offset(&self) -> u64 {
+        (self.arguments.len() as u64).next_multiple_of(SEMAPHORE_BYTES)
+    }
+
+    /// What stands at the config base: arguments and semaphores.
+    fn config(&self) -> Vec<u8> {
+        let mut config = self.arguments.clone();
+        for value in &self.semaphores {
+            config.resize(config.len().next_multiple_of(SEMAPHORE_BYTES as usize), 0);
+            config.extend(value.to_le_bytes());
+        }
+        config.resize(config.len().next_multiple_of(4), 0);
+        config
+    }
+}
+
+/// A whole launch: [`place_kernel`], then the go message.
 ///
 /// # Errors
 /// When an image is missing or lacks a member.
 pub fn launch_kernel(
+    images: &mut ImageMap,
+    launch: &KernelLaunch<'_>,
+) -> Result<Operation, ControlError> {
+    let mut operation = place_kernel(images, launch)?;
+    operation.then(go_kernel(images, launch.firmware, launch.place)?);
+    Ok(operation)
+}
+
+/// The launch up to, but without, the go message: [`go_kernel`] follows when all cores are ready.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
+pub fn place_kernel(
     images: &mut ImageMap,
     launch: &KernelLaunch<'_>,
 ) -> Result<Operation, ControlError> {
@@ -48,14 +92,31 @@ pub fn launch_kernel(
     let place = launch.place;
     let mut operation =
         Operation::new(format!("launch {} on {}:{}", launch.kernel, place.chip, place.tile));
-    load(&mut operation, place, &kernel)?;
-    operation.write(place.at(launch.config_base), launch.arguments.clone());
+    if launch.in_place {
+        load_data(&mut operation, place, &kernel)?;
+    } else {
+        load(&mut operation, place, &kernel)?;
+    }
+    operation.write(place.at(launch.config_base), launch.config());
     let message = message(images, &firmware, &kernel, launch)?;
     operation.write(place.at(message.start), message.bytes);
-    let go = go(mailbox(&firmware)?);
-    operation.write(place.at(go.start), go.bytes);
     let core = CoreId { chip: place.chip, tile: place.tile, core: kernel.core };
     images.tell(core, launch.kernel, ImageEvidence::Told);
+    Ok(operation)
+}
+
+/// The go message that lets a kernel run that was placed.
+///
+/// # Errors
+/// When the firmware's image is missing or has no mailbox.
+pub fn go_kernel(
+    images: &ImageMap,
+    firmware: &str,
+    place: Place,
+) -> Result<Operation, ControlError> {
+    let go = go(mailbox(&*image(images, firmware)?)?);
+    let mut operation = Operation::new(format!("go {}:{}", place.chip, place.tile));
+    operation.write(place.at(go.start), go.bytes);
     Ok(operation)
 }
 
@@ -76,7 +137,7 @@ pub(super) fn await_done(
 }
 
 /// Where and how a go message shows that its kernels have returned, or that firmware is up.
-pub(super) fn done(mailbox: &Mailbox) -> (u64, Condition) {
+pub(crate) fn done(mailbox: &Mailbox) -> (u64, Condition) {
     let (word, shift) = mailbox.go_word();
     let value = u32::from(mailbox.signals.done) << shift;
     (word, Condition::Masked { mask: 0xFF << shift, value })
@@ -107,6 +168,7 @@ fn message(
         (format!("rta_offset[{processor}].rta_offset"), 0),
         (format!("rta_offset[{processor}].crta_offset"), no_offset),
         (format!("kernel_text_offset[{processor}]"), launch.text_offset),
+        (format!("sem_offset[{core_type}]"), launch.semaphore_offset()),
         ("mode".to_owned(), constant("DISPATCH_MODE_HOST")?),
         ("host_assigned_id".to_owned(), launch.host_assigned_id.into()),
         ("enables".to_owned(), 1 << processor),

@@ -1,6 +1,6 @@
 //! A command as a list of steps, polled between samples.
 
-use crate::snapshot::{AccessError, Plan, Span};
+use crate::snapshot::{AccessError, Plan, Snapshot, Span};
 use crate::target::Target;
 use layouts::NocAddr;
 use std::collections::VecDeque;
@@ -72,7 +72,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    fn holds(self, word: u32) -> bool {
+    pub(crate) fn holds(self, word: u32) -> bool {
         match self {
             Self::Nonzero => word != 0,
             Self::Masked { mask, value } => word & mask == value,
@@ -124,7 +124,7 @@ pub struct Operation {
 }
 
 /// A wait looks again after so many cycles.
-const STEP_CYCLES: u64 = 2_000;
+pub(super) const STEP_CYCLES: u64 = 2_000;
 
 /// How long a step may wait by default, in cycles: 20 ms of the target's own time.
 const PATIENCE_CYCLES: u64 = 20_000_000;
@@ -141,7 +141,7 @@ impl Operation {
     }
 
     /// What is still to be done, for those who want to see it first.
-    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
         self.steps.iter()
     }
 
@@ -150,15 +150,15 @@ impl Operation {
         self.steps.extend(other.steps);
     }
 
-    pub(super) fn write(&mut self, addr: NocAddr, bytes: Vec<u8>) {
+    pub(crate) fn write(&mut self, addr: NocAddr, bytes: Vec<u8>) {
         self.steps.push_back(Step::Write { addr, bytes });
     }
 
-    pub(super) fn write_word(&mut self, addr: NocAddr, word: u32) {
+    pub(crate) fn write_word(&mut self, addr: NocAddr, word: u32) {
         self.write(addr, word.to_le_bytes().to_vec());
     }
 
-    pub(super) fn wait(&mut self, what: impl Into<String>, addr: NocAddr, until: Condition) {
+    pub(crate) fn wait(&mut self, what: impl Into<String>, addr: NocAddr, until: Condition) {
         let deadline_cycles = PATIENCE_CYCLES;
         self.steps.push_back(Step::Await { what: what.into(), addr, until, deadline_cycles });
     }
@@ -168,34 +168,71 @@ impl Operation {
     /// # Errors
     /// A failed access or a wait that took too long. The command is over then.
     pub fn poll(&mut self, target: &mut dyn Target) -> Result<Progress, ControlError> {
-        while let Some(step) = self.steps.front() {
-            match step {
-                Step::Write { addr, bytes } => {
-                    let addr = *addr;
-                    target.commanded_by(&self.name);
-                    let written = target.write(addr, bytes);
-                    written.map_err(|reason| ControlError::Access { addr, reason })?;
-                }
-                Step::Await { what, addr, until, deadline_cycles } => {
-                    let (word, now) = look(target, *addr)?;
-                    if !until.holds(word) {
-                        let since = *self.waiting_since.get_or_insert(now);
-                        if now.saturating_sub(since) <= *deadline_cycles {
-                            return Ok(Progress::Going { waiting_for: what.clone() });
-                        }
-                        return Err(ControlError::TookTooLong {
-                            what: what.clone(),
-                            addr: *addr,
-                            value: word,
-                            waited_cycles: now - since,
-                        });
-                    }
-                    self.waiting_since = None;
-                }
+        loop {
+            self.write_on(target, u64::MAX)?;
+            let Some(addr) = self.awaited() else { return Ok(Progress::Done) };
+            let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+            let now = target.now().map_err(|reason| ControlError::Access { addr, reason })?;
+            if !self.judge(&shot, now)? {
+                let waiting_for = self.waiting_for().unwrap_or_default().to_owned();
+                return Ok(Progress::Going { waiting_for });
             }
+        }
+    }
+
+    /// Makes its writes up to a wait, until so many bytes are written; tells how many were.
+    pub(super) fn write_on(
+        &mut self,
+        target: &mut dyn Target,
+        room: u64,
+    ) -> Result<u64, ControlError> {
+        let mut written = 0;
+        while written < room
+            && let Some(Step::Write { addr, bytes }) = self.steps.front()
+        {
+            let addr = *addr;
+            target.commanded_by(&self.name);
+            let wrote = target.write(addr, bytes);
+            wrote.map_err(|reason| ControlError::Access { addr, reason })?;
+            written += bytes.len() as u64;
             self.steps.pop_front();
         }
-        Ok(Progress::Done)
+        Ok(written)
+    }
+
+    /// The word that it waits for now.
+    pub(super) fn awaited(&self) -> Option<NocAddr> {
+        match self.steps.front()? {
+            Step::Await { addr, .. } => Some(*addr),
+            Step::Write { .. } => None,
+        }
+    }
+
+    /// What it waits for now, in words.
+    pub(super) fn waiting_for(&self) -> Option<&str> {
+        match self.steps.front()? {
+            Step::Await { what, .. } => Some(what),
+            Step::Write { .. } => None,
+        }
+    }
+
+    /// Goes past a wait whose word shows what it must; tells whether it did.
+    pub(super) fn judge(&mut self, shot: &Snapshot, now: u64) -> Result<bool, ControlError> {
+        let Some(Step::Await { what, addr, until, deadline_cycles }) = self.steps.front() else {
+            return Ok(false);
+        };
+        let addr = *addr;
+        let value = shot.word(addr).map_err(|reason| ControlError::Access { addr, reason })?;
+        if until.holds(value) {
+            self.waiting_since = None;
+            self.steps.pop_front();
+            return Ok(true);
+        }
+        let waited_cycles = now.saturating_sub(*self.waiting_since.get_or_insert(now));
+        if waited_cycles <= *deadline_cycles {
+            return Ok(false);
+        }
+        Err(ControlError::TookTooLong { what: what.clone(), addr, value, waited_cycles })
     }
 
     /// Polls to the end, letting time pass in between: for scenes and scripts, not for the probe
@@ -209,33 +246,4 @@ impl Operation {
         }
         Ok(())
     }
-
-    /// Polls many commands side by side to their ends: while one waits, the others go on.
-    ///
-    /// # Errors
-    /// As [`Operation::finish`], at the first command that fails.
-    pub fn finish_all(
-        mut operations: Vec<Self>,
-        target: &mut dyn Target,
-    ) -> Result<(), ControlError> {
-        loop {
-            let mut going = Vec::with_capacity(operations.len());
-            for mut operation in operations {
-                if operation.poll(target)? != Progress::Done {
-                    going.push(operation);
-                }
-            }
-            if going.is_empty() {
-                return Ok(());
-            }
-            operations = going;
-            target.pass(STEP_CYCLES).map_err(ControlError::Gone)?;
-        }
-    }
-}
-
-fn look(target: &mut dyn Target, addr: NocAddr) -> Result<(u32, u64), ControlError> {
-    let failed = |reason| ControlError::Access { addr, reason };
-    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    Ok((shot.word(addr).map_err(failed)?, target.now().map_err(failed)?))
 }

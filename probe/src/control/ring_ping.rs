@@ -90,6 +90,8 @@ impl RingPing {
                 config_base: wormhole().eth.l1.kernel_config.at,
                 text_offset: 0,
                 arguments: self.arguments(images, stop, settings)?,
+                semaphores: Vec::new(),
+                in_place: false,
                 host_assigned_id: settings.run_id,
                 kernel_id: 1,
             };

@@ -40,15 +40,16 @@ impl Stretch {
 }
 
 /// Arguments of a kernel, put together by the members of their type.
-pub(super) fn arguments(
+pub(crate) fn arguments<N: AsRef<str>>(
     kernel: &Image,
     of: &str,
-    values: &[(&str, u32)],
+    values: &[(N, u32)],
 ) -> Result<Vec<u8>, ControlError> {
     let missing = |what: &str| ControlError::NoMember(kernel.name.clone(), what.to_owned());
     let size = kernel.symbols.type_named(of).and_then(|ty| ty.size());
     let mut stretch = Stretch::zeros(0, size.ok_or_else(|| missing(of))?);
     for (member, value) in values {
+        let member = member.as_ref();
         let field = kernel.symbols.field(&format!("{of}.{member}"));
         let field = field.map_err(|_| missing(member))?;
         stretch.put(field.offset, field.size.min(8) as usize, (*value).into());
@@ -77,7 +78,7 @@ pub(super) fn fresh_mailbox(image: &Image, start: u64) -> Result<Stretch, Contro
     Ok(stretch)
 }
 
-pub(super) fn mailbox(image: &Image) -> Result<&Mailbox, ControlError> {
+pub(crate) fn mailbox(image: &Image) -> Result<&Mailbox, ControlError> {
     let missing = || ControlError::NoMember(image.name.clone(), "mailboxes".to_owned());
     image.mailbox.as_ref().ok_or_else(missing)
 }
@@ -96,7 +97,7 @@ pub(super) fn constant(
 }
 
 /// The value of a constant of the image of this name.
-pub(super) fn constant_of(
+pub(crate) fn constant_of(
     images: &ImageMap,
     name: &str,
     constant: &str,

@@ -12,8 +12,8 @@ const WORKER: &str = "tensix_worker";
 
 /// Where our Tensix kernels find their arguments, and how far behind them their text is linked
 /// (firmware/device/LAUNCH.txt 6).
-const CONFIG_BASE: u64 = 0x14000;
-const TEXT_OFFSET: u64 = 0x400;
+pub(crate) const CONFIG_BASE: u64 = 0x14000;
+pub(crate) const TEXT_OFFSET: u64 = 0x400;
 
 /// Boots the firmware of a compute tile (wormhole.md 4.2). The other cores start from BRISC.
 ///
@@ -82,6 +82,8 @@ pub fn launch_worker(
         config_base: CONFIG_BASE,
         text_offset: TEXT_OFFSET,
         arguments: arguments(&*image(images, WORKER)?, "tensix_worker_args_t", &values)?,
+        semaphores: Vec::new(),
+        in_place: false,
         host_assigned_id: seed,
         kernel_id: 2,
     };

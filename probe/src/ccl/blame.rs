@@ -1,0 +1,64 @@
+//! Names the core that keeps a launch from its end: what it waits for, and where in its source.
+
+use super::edm_builder::EDM;
+use super::in_use::name;
+use super::launch::firmware_of;
+use super::report::RunError;
+use super::watch::Watched;
+use crate::control::{image, mailbox};
+use crate::images::{ImageMap, waypoint_code};
+use crate::snapshot::{Plan, Span};
+use crate::target::Target;
+use layouts::CoreKind;
+
+/// The waypoint of a kernel that somebody parked.
+const PARKED: &str = "PASW";
+
+/// Names a core that does not come to its end, unless one was parked by somebody.
+///
+/// # Errors
+/// `TookTooLong`.
+pub(super) fn blame(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    open: &[&Watched],
+    waited: u64,
+) -> Result<(), RunError> {
+    let mut codes = Vec::new();
+    for core in open {
+        let firmware = image(images, firmware_of(core.kernel))?;
+        let kind = if core.kernel == EDM { CoreKind::Erisc } else { CoreKind::Brisc };
+        let own = mailbox(&firmware)?;
+        let span = Span { addr: core.place.at(own.waypoint(kind)), len: own.waypoint_bytes as u32 };
+        let shot = target.read(&Plan { spans: vec![span] });
+        let code = shot.bytes(span.addr, span.len).map(waypoint_code);
+        if code.as_deref() == Ok(PARKED) {
+            return Ok(());
+        }
+        codes.push(code.unwrap_or_else(|reason| reason.to_string()));
+    }
+    // An EDM whose link does not answer keeps everybody waiting; its workers only wait for it.
+    let guilty = |core: &&&Watched| core.kernel == EDM && core.values.unanswered();
+    let first = open.iter().find(guilty).or_else(|| open.iter().find(|c| c.kernel == EDM));
+    let Some(core) = first.or_else(|| open.first()) else { return Ok(()) };
+    let at = open.iter().position(|other| other.place == core.place).unwrap_or_default();
+    let code = codes.get(at).map_or("", String::as_str);
+    let role = if core.role == core.kernel { String::new() } else { format!(" ({})", core.role) };
+    Err(RunError::TookTooLong(format!(
+        "{}: {}{role} makes no progress for {waited} cycles: at waypoint {code}{}, {}",
+        name(core.place),
+        core.kernel,
+        line_of(images, core.kernel, code),
+        core.values.waits_for(core.kernel == EDM),
+    )))
+}
+
+/// Where the kernel's source sets a waypoint.
+fn line_of(images: &ImageMap, kernel: &str, code: &str) -> String {
+    let found = images.named(kernel).and_then(|image| {
+        let place = image.waypoints.iter().find(|place| place.code == code)?;
+        let line = place.lines.first()?;
+        Some(format!(" ({}:{})", line.file.as_ref()?, line.line?))
+    });
+    found.unwrap_or_default()
+}

@@ -1,0 +1,178 @@
+//! From a program to the commands that launch it: kernels are placed on all tiles, then told to go, chip by chip.
+
+use super::edm_builder::{ChannelAddresses, EDM, EdmBuilder, EdmSettings};
+use super::program::{Channel, EdmPlan, Program, WorkerPlan};
+use super::report::RunError;
+use super::survey::Loaded;
+use super::worker::{WORKER, WorkerContext, worker_launch, worker_semaphore, write_lists};
+use crate::control::{KernelLaunch, Operation, Place, go_kernel, place_kernel};
+use crate::images::ImageMap;
+use crate::target::Mesh;
+use layouts::ChipId;
+use std::collections::BTreeMap;
+
+/// Which kernels of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layer {
+    /// Those that put the inputs in place.
+    Fill,
+    /// EDMs and workers.
+    Transfer,
+    /// Those that digest the outputs.
+    Check,
+}
+
+impl Layer {
+    pub(super) fn workers(self, program: &Program) -> &[WorkerPlan] {
+        match self {
+            Self::Fill => &program.fills,
+            Self::Transfer => &program.workers,
+            Self::Check => &program.checks,
+        }
+    }
+
+    fn edms(self, program: &Program) -> &[EdmPlan] {
+        if self == Self::Transfer { &program.edms } else { &[] }
+    }
+}
+
+/// What launches a layer.
+#[derive(Debug, Default)]
+pub(super) struct Launch {
+    /// Writes lists, kernels and launch messages.
+    pub(super) place: Vec<Operation>,
+    /// Go messages of each chip, in the order in which they are sent.
+    pub(super) go: Vec<(ChipId, Vec<Operation>)>,
+}
+
+/// Launches with what was launched before.
+#[derive(Debug, Default)]
+pub(super) struct Launcher {
+    /// The number of the next launch, never zero.
+    run_id: u32,
+    /// Whose lists are in the workers' L1.
+    lists: BTreeMap<Place, Layer>,
+    pub(super) loaded: Loaded,
+}
+
+/// Addresses of the channels by Ethernet tile and number.
+type Channels = BTreeMap<(Place, u32), ChannelAddresses>;
+
+impl Launcher {
+    /// Numbers of launches begin with the time, so that those of other runs are others.
+    pub(super) fn begin(&mut self, now_cycles: u64) {
+        self.run_id = now_cycles as u32;
+    }
+
+    /// The launch of a layer.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member, or something does not fit.
+    pub(super) fn launch(
+        &mut self,
+        mesh: &Mesh,
+        images: &mut ImageMap,
+        program: &Program,
+        layer: Layer,
+    ) -> Result<Launch, RunError> {
+        self.run_id = self.run_id.wrapping_add(1).max(1);
+        let mut launch = Launch::default();
+        let mut places = Vec::new();
+        let (edms, channels) = self.edms(images, program, layer)?;
+        for plan in layer.workers(program) {
+            if places.contains(&plan.place) {
+                let why = format!("two workers at once on {}", plan.place);
+                return Err(RunError::Program(why));
+            }
+            places.push(plan.place);
+            if self.lists.insert(plan.place, layer) != Some(layer) {
+                launch.place.push(write_lists(images, plan)?);
+            }
+            let find = |channel: Option<Channel>| {
+                let Channel { edm, number } = channel?;
+                channels.get(&(edm, number)).copied()
+            };
+            let context = WorkerContext {
+                program,
+                run_id: self.run_id,
+                inbound: find(plan.inbound),
+                outbound: find(plan.outbound),
+            };
+            let kernel = worker_launch(images, plan, &context)?;
+            launch.place.push(self.place(images, kernel)?);
+        }
+        for kernel in edms {
+            launch.place.push(self.place(images, kernel)?);
+        }
+        launch.go = go(mesh, images, layer, program)?;
+        Ok(launch)
+    }
+
+    fn edms(
+        &self,
+        images: &ImageMap,
+        program: &Program,
+        layer: Layer,
+    ) -> Result<(Vec<KernelLaunch<'static>>, Channels), RunError> {
+        let (mut kernels, mut channels) = (Vec::new(), Channels::new());
+        let settings = EdmSettings {
+            run_id: self.run_id,
+            buffer_bytes: program.buffer_bytes,
+            buffers_per_channel: program.buffers_per_channel,
+            worker_initiated: program.worker_initiated,
+            ..EdmSettings::default()
+        };
+        for plan in layer.edms(program) {
+            let mut builder = EdmBuilder::new(images, plan.place, plan.handshake_sender, settings)?;
+            for (number, channel) in (0..).zip(&plan.channels) {
+                let workers: Vec<_> = channel.workers.iter().map(|place| place.tile).collect();
+                let addresses = if channel.sends {
+                    let semaphore = worker_semaphore(images, "CCL_SEMAPHORE_OUTBOUND")?;
+                    builder.add_sender_channel(semaphore, channel.messages, &workers)?
+                } else {
+                    let semaphore = worker_semaphore(images, "CCL_SEMAPHORE_INBOUND")?;
+                    builder.add_receiver_channel(semaphore, channel.messages, &workers)?
+                };
+                channels.insert((plan.place, number), addresses);
+            }
+            kernels.push(builder.build(images)?);
+        }
+        Ok((kernels, channels))
+    }
+
+    /// Places a kernel; a text that is there already is not written again.
+    fn place(
+        &mut self,
+        images: &mut ImageMap,
+        kernel: KernelLaunch<'static>,
+    ) -> Result<Operation, RunError> {
+        let before = self.loaded.kernels.insert(kernel.place, kernel.kernel);
+        let in_place = before == Some(kernel.kernel);
+        Ok(place_kernel(images, &KernelLaunch { in_place, ..kernel })?)
+    }
+}
+
+/// Go messages chip by chip, far chips first: those take long to arrive, and the times of the chip that is launched last
+/// are the ones that count.
+fn go(
+    mesh: &Mesh,
+    images: &ImageMap,
+    layer: Layer,
+    program: &Program,
+) -> Result<Vec<(ChipId, Vec<Operation>)>, RunError> {
+    let near = |chip| mesh.chip(chip).is_some_and(|chip| chip.pcie);
+    let mut chips: BTreeMap<(bool, ChipId), Vec<Operation>> = BTreeMap::new();
+    let workers = layer.workers(program).iter().map(|plan| (plan.place, WORKER));
+    let edms = layer.edms(program).iter().map(|plan| (plan.place, EDM));
+    for (place, kernel) in workers.chain(edms) {
+        let go = go_kernel(images, firmware_of(kernel), place)?;
+        chips.entry((near(place.chip), place.chip)).or_default().push(go);
+    }
+    Ok(chips.into_iter().map(|((_, chip), go)| (chip, go)).collect())
+}
+
+/// The firmware under a kernel.
+pub(super) fn firmware_of(kernel: &str) -> &'static str {
+    use crate::control::Firmware;
+    if kernel == EDM { Firmware::OURS.application } else { Firmware::OURS.tensix[0] }
+}

@@ -1,0 +1,45 @@
+//! The things that a run does, one after the other.
+
+use super::check::Comparison;
+use super::launch::Layer;
+use super::report::{RunProgress, Stage};
+use super::watch::Watch;
+use crate::control::Together;
+
+/// One thing to do.
+#[derive(Debug)]
+pub(super) enum Task {
+    /// Looks whether the mesh is free.
+    Judge,
+    /// Composes the launch of a layer.
+    Launch(Layer),
+    /// Carries commands out, side by side.
+    Steps(Stage, Together),
+    /// The last go message of a launch is on its way.
+    Gone(Layer),
+    /// Follows kernels to their end.
+    Watch(Layer, Box<Watch>),
+    /// Looks at the digests.
+    Digests,
+    /// Reads a stretch that differs.
+    Compare(Box<Comparison>),
+    /// Composes what clears away.
+    GiveBack,
+}
+
+impl Task {
+    /// How far it is.
+    pub(super) fn progress(&self) -> RunProgress {
+        let (stage, (done, of)) = match self {
+            Self::Judge | Self::Launch(_) | Self::Gone(_) => (Stage::Survey, (0, 1)),
+            Self::Steps(stage, together) => (*stage, together.done()),
+            Self::Watch(Layer::Fill, watch) => (Stage::Fill, watch.done()),
+            Self::Watch(Layer::Transfer, watch) => (Stage::Transfer, watch.done()),
+            Self::Watch(Layer::Check, watch) => (Stage::Check, watch.done()),
+            Self::Digests => (Stage::Check, (0, 1)),
+            Self::Compare(comparison) => (Stage::Compare, comparison.done()),
+            Self::GiveBack => (Stage::GiveBack, (0, 1)),
+        };
+        RunProgress::Going { stage, done, of }
+    }
+}

@@ -1,0 +1,73 @@
+//! The end of a run: kernels are stopped at once if need be, what they left is cleared, and base firmware gets its cores
+//! back.
+
+use super::edm_builder::EDM;
+use super::launch::firmware_of;
+use super::report::RunError;
+use super::worker::{WORKER, worker_semaphore};
+use crate::control::{
+    ControlError, Firmware, Operation, Place, constant_of, done, image, mailbox, stop_application,
+};
+use crate::images::ImageMap;
+
+/// Tells a kernel to return at once.
+pub(super) fn stop(
+    images: &ImageMap,
+    place: Place,
+    kernel: &'static str,
+) -> Result<Operation, RunError> {
+    let path = format!("{kernel}_state.control.termination_signal");
+    let missing = |_| ControlError::NoMember(kernel.to_owned(), path.clone());
+    let word = image(images, kernel)?.symbols.locate(&path).map_err(missing)?;
+    let at_once = constant_of(images, kernel, "IMMEDIATELY_TERMINATE")?;
+    let mut operation = Operation::new(format!("stop {kernel} on {place}"));
+    operation.write_word(place.at(word.address()), at_once);
+    Ok(operation)
+}
+
+/// Waits until a kernel has returned.
+pub(super) fn await_return(
+    images: &ImageMap,
+    place: Place,
+    kernel: &'static str,
+) -> Result<Operation, RunError> {
+    let firmware = image(images, firmware_of(kernel))?;
+    let (word, returned) = done(mailbox(&firmware)?);
+    let mut operation = Operation::new(format!("wait for {kernel} on {place}"));
+    operation.wait(format!("{kernel} on {place} returns"), place.at(word), returned);
+    Ok(operation)
+}
+
+/// Clears the credits and semaphores that a stopped kernel leaves.
+pub(super) fn clear(
+    images: &ImageMap,
+    place: Place,
+    kernel: &'static str,
+) -> Result<Operation, RunError> {
+    let mut operation = Operation::new(format!("clear the credits of {place}"));
+    if kernel == WORKER {
+        for semaphore in ["CCL_SEMAPHORE_INBOUND", "CCL_SEMAPHORE_OUTBOUND", "CCL_SEMAPHORE_SIGNAL"]
+        {
+            let at = worker_semaphore(images, semaphore)?;
+            operation.write_word(place.at(at.into()), 0);
+        }
+        return Ok(operation);
+    }
+    let size = |of: &str| {
+        let size = image(images, EDM)?.symbols.type_named(of).and_then(|ty| ty.size());
+        size.ok_or_else(|| ControlError::NoMember(EDM.to_owned(), of.to_owned()))
+    };
+    let words = constant_of(images, EDM, "EDM_WORDS")?;
+    operation.write(place.at(words.into()), vec![0; size("edm_words_t")? as usize]);
+    let base = layouts::wormhole().eth.l1.kernel_config.at;
+    for channel in 0..constant_of(images, EDM, "EDM_MAX_CHANNELS")? {
+        let at = crate::control::semaphore_address(base, size("edm_args_t")?, channel);
+        operation.write_word(place.at(at), 0);
+    }
+    Ok(operation)
+}
+
+/// Gives an Ethernet tile back to base firmware.
+pub(super) fn give_back(images: &ImageMap, place: Place) -> Result<Operation, RunError> {
+    Ok(stop_application(images, Firmware::OURS, place)?)
+}

@@ -1,0 +1,236 @@
+//! Follows the kernels of a launch by their own words until all have returned.
+
+use super::blame::blame;
+use super::edm_builder::EDM;
+use super::in_use::name;
+use super::launch::{Layer, firmware_of};
+use super::program::{Program, WorkerPlan};
+use super::report::RunError;
+use super::words::{StateWords, Values};
+use super::worker::WORKER;
+use crate::control::{Condition, Place, constant_of, done, image, mailbox};
+use crate::images::ImageMap;
+use crate::snapshot::{AccessError, Plan, Snapshot, Span};
+use crate::target::Target;
+use layouts::ChipId;
+
+/// Cores that are looked at in one poll at most.
+const LOOK_AT: usize = 48;
+
+/// A kernel that was launched.
+#[derive(Clone, Debug)]
+pub(super) struct Watched {
+    pub(super) place: Place,
+    pub(super) kernel: &'static str,
+    /// What it is, for people.
+    pub(super) role: String,
+    /// Bytes of a packet that it takes.
+    packet_bytes: u64,
+    /// Its words when they were read last.
+    pub(super) values: Values,
+    /// Its go message said once that it has returned.
+    returned: bool,
+    finished: bool,
+}
+
+/// Kernels that run.
+#[derive(Debug)]
+pub(super) struct Watch {
+    cores: Vec<Watched>,
+    next: usize,
+    /// Bytes that are to arrive.
+    of: u64,
+    worker: Words,
+    edm: Words,
+    /// Time of the last change.
+    moved: Option<u64>,
+    deadline_cycles: u64,
+}
+
+/// What is read of a kind of kernel.
+#[derive(Debug)]
+struct Words {
+    state: StateWords,
+    go: (u64, Condition),
+    finished: u32,
+    refused: u32,
+    stopped: u32,
+}
+
+impl Words {
+    fn of(
+        images: &ImageMap,
+        kernel: &str,
+        state: StateWords,
+        prefix: &str,
+    ) -> Result<Self, RunError> {
+        let phase = |name: &str| constant_of(images, kernel, &format!("{prefix}_{name}"));
+        let firmware = image(images, firmware_of(kernel))?;
+        Ok(Self {
+            state,
+            go: done(mailbox(&firmware)?),
+            finished: phase("FINISHED")?,
+            refused: phase("REFUSED")?,
+            stopped: phase("STOPPED")?,
+        })
+    }
+}
+
+impl Watch {
+    /// Follows what was launched of this layer.
+    pub(super) fn new(
+        images: &ImageMap,
+        program: &Program,
+        layer: Layer,
+        deadline_cycles: u64,
+    ) -> Result<Self, RunError> {
+        let core = |place, kernel, role, packet_bytes| Watched {
+            place,
+            kernel,
+            role,
+            packet_bytes,
+            values: Values::default(),
+            returned: false,
+            finished: false,
+        };
+        let workers = layer.workers(program);
+        let flag = constant_of(images, WORKER, "CCL_FROM_CHANNEL")? as u16;
+        let mut cores: Vec<Watched> = workers
+            .iter()
+            .map(|plan| core(plan.place, WORKER, plan.role.clone(), packet_bytes(plan)))
+            .collect();
+        if layer == Layer::Transfer {
+            let edms = program.edms.iter().map(|plan| core(plan.place, EDM, EDM.to_owned(), 0));
+            cores.extend(edms);
+        }
+        Ok(Self {
+            cores,
+            next: 0,
+            of: workers.iter().map(|plan| inbound_bytes(plan, flag)).sum(),
+            worker: Words::of(images, WORKER, StateWords::of_worker(images)?, "CCL")?,
+            edm: Words::of(images, EDM, StateWords::of_edm(images)?, "EDM")?,
+            moved: None,
+            deadline_cycles,
+        })
+    }
+
+    /// Bytes that arrived, and that are to arrive; kernels that are done and that there are where nothing arrives.
+    pub(super) fn done(&self) -> (u64, u64) {
+        if self.of == 0 {
+            let done = self.cores.iter().filter(|core| core.finished).count();
+            return (done as u64, self.cores.len() as u64);
+        }
+        let arrived = |core: &Watched| u64::from(core.values.packets_in) * core.packet_bytes;
+        (self.cores.iter().map(arrived).sum::<u64>().min(self.of), self.of)
+    }
+
+    /// Looks at some of those that run; tells whether all have returned.
+    ///
+    /// # Errors
+    /// When one does not come to its end, or the machine does not answer.
+    pub(super) fn poll(
+        &mut self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<bool, RunError> {
+        let asked = self.some();
+        let spans = asked.iter().flat_map(|&index| self.spans(index)).collect();
+        let shot = target.read(&Plan { spans });
+        let now = target.now()?;
+        let mut moved = self.moved.is_none();
+        for index in asked {
+            moved |= self.learn(index, &shot)?;
+        }
+        if moved {
+            self.moved = Some(now);
+        }
+        if self.cores.iter().all(|core| core.finished) {
+            return Ok(true);
+        }
+        let waited = now.saturating_sub(self.moved.unwrap_or(now));
+        if waited > self.deadline_cycles {
+            let open: Vec<&Watched> = self.cores.iter().filter(|core| !core.finished).collect();
+            blame(target, images, &open, waited)?;
+            // Somebody parked it: that takes as long as it takes.
+            self.moved = Some(now);
+        }
+        Ok(false)
+    }
+
+    /// The next of those that run.
+    fn some(&mut self) -> Vec<usize> {
+        let count = self.cores.len();
+        let order = (0..count).map(|n| (self.next + n) % count);
+        let open = order.filter(|&index| !self.cores.get(index).is_none_or(|core| core.finished));
+        let some: Vec<usize> = open.take(LOOK_AT).collect();
+        self.next = some.last().map_or(0, |last| last + 1);
+        some
+    }
+
+    fn words(&self, kernel: &str) -> &Words {
+        if kernel == EDM { &self.edm } else { &self.worker }
+    }
+
+    fn spans(&self, index: usize) -> Vec<Span> {
+        let Some(core) = self.cores.get(index) else { return Vec::new() };
+        let words = self.words(core.kernel);
+        let state = Span { addr: core.place.at(words.state.start), len: words.state.len };
+        vec![state, Span { addr: core.place.at(words.go.0), len: 4 }]
+    }
+
+    /// Takes what was read of a core; tells whether anything changed.
+    fn learn(&mut self, index: usize, shot: &Snapshot) -> Result<bool, RunError> {
+        let Some(core) = self.cores.get(index) else { return Ok(false) };
+        let words = self.words(core.kernel);
+        let unread = |reason: AccessError| {
+            let why = format!("{}: {reason}", name(core.place));
+            RunError::Access(AccessError::Unreachable(why))
+        };
+        let go = shot.word(core.place.at(words.go.0)).map_err(unread)?;
+        let state = shot.bytes(core.place.at(words.state.start), words.state.len);
+        let values = words.state.read(state.map_err(unread)?);
+        let returned = words.go.1.holds(go);
+        let over = [words.finished, words.stopped, words.refused].contains(&values.phase);
+        if values.phase == words.refused {
+            let (tile, role) = (name(core.place), &core.role);
+            return Err(RunError::Kernel(format!(
+                "{tile}: the kernel refused its arguments ({role})"
+            )));
+        }
+        if values.phase == words.stopped {
+            let (tile, role) = (name(core.place), &core.role);
+            return Err(RunError::Kernel(format!("{tile}: somebody stopped the kernel ({role})")));
+        }
+        // Its words may have been read just before it ended.
+        let finished = returned && (over || core.returned);
+        let changed = values != core.values || returned != core.returned;
+        if let Some(core) = self.cores.get_mut(index) {
+            core.values = values;
+            (core.returned, core.finished) = (returned, finished);
+        }
+        Ok(changed)
+    }
+
+    /// The words of every worker, with its chip.
+    pub(super) fn workers(&self) -> impl Iterator<Item = (ChipId, &Values)> {
+        let workers = self.cores.iter().filter(|core| core.kernel == WORKER);
+        workers.map(|core| (core.place.chip, &core.values))
+    }
+}
+
+fn page_bytes(plan: &WorkerPlan) -> u64 {
+    plan.tensors.first().map_or(0, |tensor| tensor.page_bytes.into())
+}
+
+fn packet_bytes(plan: &WorkerPlan) -> u64 {
+    u64::from(plan.packet_pages) * page_bytes(plan)
+}
+
+/// Bytes that a worker takes from its channel.
+fn inbound_bytes(plan: &WorkerPlan, flag: u16) -> u64 {
+    if plan.inbound.is_none() {
+        return 0;
+    }
+    let takes = plan.commands.iter().filter(|command| command.flags & flag != 0).count() as u64;
+    u64::from(plan.pages) * page_bytes(plan) * takes
+}

@@ -1,0 +1,188 @@
+//! A mesh that somebody uses, or that may not be changed, is refused before anything is written.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use layouts::{ChipId, NocAddr, NocXy, wormhole};
+use probe::Patience;
+use probe::bar::Holder;
+use probe::ccl::{
+    DataType, EdmPlan, Op, Program, Run, RunError, RunSettings, WorkerPlan, refuse_if_in_use,
+};
+use probe::control::{Firmware, Place, RingPing, RingPingSettings, boot_tensix, start_application};
+use probe::emulator_bar::EmulatorBar;
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::Scene;
+use probe::snapshot::{AccessError, Plan, Snapshot};
+use probe::target::{Abilities, Allow, Mesh, Target};
+
+/// A machine that counts what is written to it.
+struct Counted {
+    inner: BarTarget,
+    holders: Vec<(ChipId, Holder)>,
+    writes: u64,
+}
+
+impl Target for Counted {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn abilities(&self) -> &Abilities {
+        self.inner.abilities()
+    }
+    fn mesh(&self) -> &Mesh {
+        self.inner.mesh()
+    }
+    fn read(&mut self, plan: &Plan) -> Snapshot {
+        self.inner.read(plan)
+    }
+    fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
+        self.writes += 1;
+        self.inner.write(addr, bytes)
+    }
+    fn now(&mut self) -> Result<u64, AccessError> {
+        self.inner.now()
+    }
+    fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
+        self.inner.pass(cycles)
+    }
+    fn holders(&mut self) -> Vec<(ChipId, Holder)> {
+        self.holders.clone()
+    }
+}
+
+/// An n300 with base firmware alone.
+fn n300(allow: Allow) -> (Counted, ImageMap) {
+    let (images, _) = ImageMap::firmware();
+    let bar = Box::new(EmulatorBar::new(Scene::new("n300").power_on(&images).unwrap()));
+    let abilities = Abilities { allow, stepped_time: true, ..Abilities::default() };
+    let inner = BarTarget::open("emulator:n300", bar, abilities, Patience::default()).unwrap();
+    (Counted { inner, holders: Vec::new(), writes: 0 }, images)
+}
+
+fn eth(chip: u16, channel: u8) -> Place {
+    Place { chip: ChipId(chip), tile: wormhole().eth_channel(channel).unwrap() }
+}
+
+const COMPUTE: Place = Place { chip: ChipId(0), tile: NocXy { x: 1, y: 1 } };
+
+/// Needs one compute tile and both ends of a link.
+fn program() -> Program {
+    let worker = WorkerPlan {
+        place: COMPUTE,
+        role: "worker".into(),
+        pages: 1,
+        last_page_bytes: 32,
+        slice_pages: 1,
+        packet_pages: 1,
+        elements: 8,
+        fifo_bytes: 0,
+        banks: Vec::new(),
+        tensors: Vec::new(),
+        commands: Vec::new(),
+        inbound: None,
+        outbound: None,
+        partner: None,
+    };
+    let edm = |place, handshake_sender| EdmPlan { place, handshake_sender, channels: Vec::new() };
+    Program {
+        op: Op::AllGather,
+        data_type: DataType::Int32,
+        ranks: vec![ChipId(0), ChipId(1)],
+        seed: 1,
+        buffer_bytes: 1024,
+        buffers_per_channel: 1,
+        worker_initiated: false,
+        fills: Vec::new(),
+        edms: vec![edm(eth(0, 8), true), edm(eth(1, 0), false)],
+        workers: vec![worker],
+        checks: Vec::new(),
+        expected: Vec::new(),
+        size_bytes: 32,
+        count: 8,
+        bus_factor: 1.0,
+    }
+}
+
+fn refused(target: &mut Counted, images: &mut ImageMap) -> RunError {
+    let before = target.writes;
+    let error = refuse_if_in_use(target, images, &program()).unwrap_err();
+    let mut run = Run::new(program(), RunSettings::default());
+    assert_eq!(run.finish(target, images, 1000), Err(error.clone()));
+    assert_eq!(target.writes, before, "{error}");
+    error
+}
+
+#[test]
+fn a_running_kernel_is_named() {
+    let (mut target, mut images) = n300(Allow::ALL);
+    let ring = RingPing::on(target.mesh()).unwrap();
+    ring.prepare(&mut images).unwrap().finish(&mut target).unwrap();
+    let settings = RingPingSettings::default();
+    ring.launch(&mut images, &settings).unwrap().finish(&mut target).unwrap();
+    let error = refused(&mut target, &mut images);
+    assert!(error.is_in_use());
+    assert_eq!(error.to_string(), "0:e8 is in use: ring_ping runs there");
+    // Somebody who did not launch it only sees that something runs.
+    let (mut images, _) = ImageMap::firmware();
+    let error = refused(&mut target, &mut images);
+    assert_eq!(error.to_string(), "0:e8 is in use: a kernel runs there");
+    ring.tear_down(&images).unwrap().finish(&mut target).unwrap();
+    refuse_if_in_use(&mut target, &images, &program()).unwrap();
+}
+
+#[test]
+fn an_application_of_others_is_left_alone() {
+    let (mut target, mut images) = n300(Allow::ALL);
+    let place = eth(0, 8);
+    start_application(&mut images, Firmware::OURS, place).unwrap().finish(&mut target).unwrap();
+    refuse_if_in_use(&mut target, &images, &program()).unwrap();
+    let (at, id) = images.named("erisc_app").unwrap().build_id.clone().unwrap();
+    target.write(place.at(at), &vec![0xEE; id.len()]).unwrap();
+    let error = refused(&mut target, &mut images);
+    assert!(error.is_in_use());
+    assert!(error.to_string().starts_with("0:e8 is in use: an application"), "{error}");
+}
+
+#[test]
+fn what_must_be_allowed_is_named() {
+    let (mut target, mut images) = n300(Allow::default());
+    let error = refused(&mut target, &mut images);
+    assert!(matches!(error, RunError::NotAllowed(_)));
+    assert!(error.to_string().ends_with("needs --allow write,launch"), "{error}");
+    let write = Allow { write: true, launch: true, ..Allow::default() };
+    let (mut target, mut images) = n300(write);
+    let error = refused(&mut target, &mut images);
+    assert!(error.to_string().ends_with("needs --allow reset"), "{error}");
+}
+
+#[test]
+fn a_tile_that_runs_needs_no_reset() {
+    let (mut target, mut images) = n300(Allow::ALL);
+    boot_tensix(&mut images, Firmware::OURS, COMPUTE).unwrap().finish(&mut target).unwrap();
+    let mut abilities = target.abilities().clone();
+    abilities.allow.reset = false;
+    let bar = target.inner.into_bar();
+    let mut again = BarTarget::open("again", bar, abilities, Patience::default()).unwrap();
+    refuse_if_in_use(&mut again, &images, &program()).unwrap();
+}
+
+#[test]
+fn whoever_has_the_device_open_is_named() {
+    let (mut target, mut images) = n300(Allow::ALL);
+    target.holders = vec![(ChipId(0), Holder { pid: 4711, name: "trainer".into() })];
+    let error = refused(&mut target, &mut images);
+    assert!(error.is_in_use());
+    assert_eq!(error.to_string(), "chip 0 is in use: process 4711 trainer has it open");
+}
+
+#[test]
+fn a_place_that_is_not_there_is_no_place_for_kernels() {
+    let (mut target, images) = n300(Allow::ALL);
+    let mut program = program();
+    program.workers[0].place.tile = NocXy { x: 0, y: 0 };
+    let error = refuse_if_in_use(&mut target, &images, &program).unwrap_err();
+    assert_eq!(error.to_string(), "0:0-0 is no tile that runs kernels");
+    program.workers[0].place.chip = ChipId(7);
+    let error = refuse_if_in_use(&mut target, &images, &program).unwrap_err();
+    assert_eq!(error.to_string(), "there is no chip 7");
+}
