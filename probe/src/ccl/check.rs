@@ -3,6 +3,7 @@
 use super::expected;
 use super::program::{Expected, Program};
 use super::report::{RunError, WrongStretch};
+use super::tensor::locate;
 use super::worker::WorkerPlaces;
 use crate::images::ImageMap;
 use crate::snapshot::{Plan, Span};
@@ -125,15 +126,11 @@ fn pages(program: &Program, expected: &Expected) -> Result<Vec<Span>, RunError> 
     let plan = program.checks.get(expected.worker).ok_or_else(nowhere)?;
     let tensor = plan.tensors.get(expected.stretch.tensor).ok_or_else(nowhere)?;
     let page = |number: u32| {
-        let shard = number / tensor.pages_per_shard.max(1);
-        let bank = tensor.first_bank + shard % tensor.banks.max(1);
+        let (bank, offset) = locate(tensor, number);
         let bank = plan.banks.get(bank as usize).ok_or_else(nowhere)?;
-        let row = u64::from(shard / tensor.banks.max(1)) * u64::from(tensor.pages_per_shard)
-            + u64::from(number % tensor.pages_per_shard.max(1));
-        let at = u64::from(bank.address) + u64::from(tensor.offset);
         let last = number + 1 == expected.stretch.first_page + plan.pages;
         let len = if last { plan.last_page_bytes } else { tensor.page_bytes };
-        Ok(Span { addr: bank.place.at(at + row * u64::from(tensor.page_bytes)), len })
+        Ok(Span { addr: bank.place.at(u64::from(bank.address) + offset), len })
     };
     let first = expected.stretch.first_page;
     (first..first + plan.pages).map(page).collect()

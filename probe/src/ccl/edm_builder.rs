@@ -14,7 +14,7 @@ use layouts::{NocXy, wormhole};
 pub struct ChannelAddresses {
     /// First buffer, in the Ethernet tile.
     pub buffers: u32,
-    /// The word that the workers increment, in the Ethernet tile.
+    /// The word that the first worker increments, in the Ethernet tile; those of further workers follow 16 bytes apart.
     pub semaphore: u32,
 }
 
@@ -25,6 +25,13 @@ struct Channel {
     messages: u32,
     worker_semaphore: u32,
     workers: Vec<NocXy>,
+}
+
+impl Channel {
+    /// Each worker of a channel has a semaphore of its own there.
+    fn semaphores(&self) -> u32 {
+        self.workers.len().max(1) as u32
+    }
 }
 
 /// An EDM in the making.
@@ -119,11 +126,12 @@ impl EdmBuilder {
         Ok(addresses)
     }
 
-    /// Where the channel of this number is; the same at both ends of the link.
+    /// Where the channel of this number is. Its buffers are at the same place at both ends of the link.
     fn addresses(&self, number: u32) -> ChannelAddresses {
         let buffers = u64::from(self.limits.start) + u64::from(number) * self.channel_bytes();
+        let before = self.channels.iter().take(number as usize).map(Channel::semaphores).sum();
         let base = wormhole().eth.l1.kernel_config.at;
-        let semaphore = semaphore_address(base, self.limits.arguments, number);
+        let semaphore = semaphore_address(base, self.limits.arguments, before);
         ChannelAddresses { buffers: buffers as u32, semaphore: semaphore as u32 }
     }
 
@@ -173,10 +181,11 @@ impl EdmBuilder {
             }
         }
         let edm = image(images, EDM)?;
-        Ok(self.launch(arguments(&edm, "edm_args_t", &values)?, self.channels.len()))
+        Ok(self.launch(arguments(&edm, "edm_args_t", &values)?))
     }
 
-    fn launch(&self, arguments: Vec<u8>, semaphores: usize) -> KernelLaunch<'static> {
+    fn launch(&self, arguments: Vec<u8>) -> KernelLaunch<'static> {
+        let semaphores: u32 = self.channels.iter().map(Channel::semaphores).sum();
         KernelLaunch {
             place: self.place,
             kernel: EDM,
@@ -185,7 +194,7 @@ impl EdmBuilder {
             config_base: wormhole().eth.l1.kernel_config.at,
             text_offset: 0,
             arguments,
-            semaphores: vec![0; semaphores],
+            semaphores: vec![0; semaphores as usize],
             in_place: false,
             host_assigned_id: self.settings.run_id,
             kernel_id: KERNEL_ID,

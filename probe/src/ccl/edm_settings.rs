@@ -39,8 +39,8 @@ impl Default for EdmSettings {
             worker_initiated: false,
             sharing: "NOT_SHARED",
             separate_sync: false,
-            idle_count: 32,
-            busy_count: 4096,
+            idle_count: 64,
+            busy_count: 256,
             pause_at_stage: 0,
         }
     }

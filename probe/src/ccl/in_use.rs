@@ -4,6 +4,7 @@ use super::program::Program;
 use super::report::RunError;
 use super::survey::{Finding, Loaded, survey, tiles};
 use crate::control::Place;
+use crate::fault::Fault;
 use crate::images::ImageMap;
 use crate::target::{Allow, Target};
 use layouts::{TileKind, Writing, wormhole};
@@ -18,7 +19,7 @@ pub fn refuse_if_in_use(
     images: &ImageMap,
     program: &Program,
 ) -> Result<(), RunError> {
-    judge(target, images, program, &Loaded::default()).map(drop)
+    judge(target, images, program, &Loaded::default(), &[]).map(drop)
 }
 
 /// What is on the tiles of a program that may be carried out.
@@ -30,8 +31,13 @@ pub(super) fn judge(
     images: &ImageMap,
     program: &Program,
     loaded: &Loaded,
+    faults: &[Fault],
 ) -> Result<BTreeMap<Place, Finding>, RunError> {
     fits(target, program)?;
+    let mesh = target.mesh();
+    for fault in faults {
+        fault.check(mesh).map_err(|error| RunError::Program(error.to_string()))?;
+    }
     allowed(target, &[Writing::Write, Writing::Launch])?;
     if let Some((chip, holder)) = target.holders().first() {
         return Err(RunError::InUse(format!(

@@ -1,6 +1,7 @@
 //! What a run is told, how far it is, and what it brings back.
 
 use crate::control::ControlError;
+use crate::fault::Fault;
 use crate::snapshot::AccessError;
 use layouts::ChipId;
 use std::fmt;
@@ -14,6 +15,8 @@ pub struct RunSettings {
     pub iterations: u32,
     /// Compare the data of every chip with what the host computes.
     pub check: bool,
+    /// What is to go wrong; times count from the first go message of the transfer.
+    pub faults: Vec<Fault>,
     /// Patience with a kernel that makes no progress, in cycles of the target's own time.
     pub deadline_cycles: u64,
 }
@@ -23,7 +26,13 @@ const DEADLINE_CYCLES: u64 = 5_000_000;
 
 impl Default for RunSettings {
     fn default() -> Self {
-        Self { warmups: 0, iterations: 1, check: true, deadline_cycles: DEADLINE_CYCLES }
+        Self {
+            warmups: 0,
+            iterations: 1,
+            check: true,
+            faults: Vec::new(),
+            deadline_cycles: DEADLINE_CYCLES,
+        }
     }
 }
 

@@ -10,13 +10,14 @@ use super::program::Program;
 use super::report::{RunError, RunProgress, RunReport, RunSettings, Stage};
 use super::survey::{Finding, Loaded};
 use super::task::Task;
-use super::teardown;
+use super::teardown::{self, Way};
 use super::times::Times;
 use super::watch::Watch;
 use super::worker::WORKER;
 use crate::control::{
-    Firmware, Operation, Place, Progress, Together, boot_tensix, start_application,
+    Firmware, Place, Progress, Together, boot_tensix, start_application,
 };
+use crate::fault::Fault;
 use crate::images::ImageMap;
 use crate::target::Target;
 use layouts::{ChipId, TileKind};
@@ -29,6 +30,8 @@ enum Outcome {
     Whole,
     /// A person wanted it to end.
     Cancelled,
+    /// A person wanted it to end, and some kernel did not end gracefully.
+    Stuck,
     /// Something went wrong.
     Failed(RunError),
 }
@@ -47,6 +50,9 @@ pub struct Run {
     times: Times,
     /// The chip that was launched last.
     last: ChipId,
+    /// What is to go wrong; counted from the first go message once that was sent.
+    faults: Vec<Fault>,
+    moving: bool,
     report: RunReport,
     outcome: Outcome,
     cancel: bool,
@@ -69,6 +75,8 @@ impl Run {
         Self {
             times: Times::new(settings.warmups),
             report: RunReport::new(last, &settings),
+            faults: settings.faults.clone(),
+            moving: false,
             program,
             settings,
             tasks,
@@ -103,6 +111,11 @@ impl Run {
         &self.settings
     }
 
+    /// Something goes wrong from now on, or from the first go message on where that is still to come.
+    pub fn fault(&mut self, fault: Fault) {
+        self.faults.push(fault);
+    }
+
     /// The next polls stop the kernels, give everything back, and then say so.
     pub fn cancel(&mut self) {
         self.cancel = true;
@@ -122,6 +135,9 @@ impl Run {
         if self.cancel && whole && !self.is_bringing_up() {
             self.abandon(images, Outcome::Cancelled)?;
         }
+        if self.moving {
+            self.disrupt(target)?;
+        }
         loop {
             let Some(mut task) = self.tasks.pop_front() else { return self.end() };
             match self.carry_out(&mut task, target, images) {
@@ -133,6 +149,10 @@ impl Run {
                 }
                 Err(error) if matches!(self.outcome, Outcome::Whole) => {
                     self.abandon(images, Outcome::Failed(error))?;
+                }
+                // Who does not drain in time is stopped where it is.
+                Err(_) if matches!(self.outcome, Outcome::Cancelled) => {
+                    self.abandon(images, Outcome::Stuck)?;
                 }
                 Err(error) => {
                     // What was wrong first is what is told.
@@ -162,6 +182,18 @@ impl Run {
         }
     }
 
+    /// Lets go wrong what is to go wrong; times count from now.
+    fn disrupt(&mut self, target: &mut dyn Target) -> Result<(), RunError> {
+        if self.faults.is_empty() {
+            return Ok(());
+        }
+        let now = target.now()?;
+        for fault in self.faults.drain(..) {
+            target.disrupt(&fault.counted_from(now))?;
+        }
+        Ok(())
+    }
+
     /// Firmware that is half started is not left so.
     fn is_bringing_up(&self) -> bool {
         let up = [Stage::Boot, Stage::TakeOver];
@@ -171,26 +203,48 @@ impl Run {
     fn end(&mut self) -> Result<RunProgress, RunError> {
         match std::mem::replace(&mut self.outcome, Outcome::Cancelled) {
             Outcome::Whole => Ok(RunProgress::Done(self.report.clone())),
-            Outcome::Cancelled => Ok(RunProgress::Cancelled),
+            Outcome::Cancelled | Outcome::Stuck => Ok(RunProgress::Cancelled),
             Outcome::Failed(error) => Err(error),
         }
     }
 
-    /// From now on everything is only cleared away.
+    /// From now on everything is only cleared away: gracefully if a person wants it, at once after a failure.
     fn abandon(&mut self, images: &ImageMap, outcome: Outcome) -> Result<(), RunError> {
+        let gracefully = matches!(outcome, Outcome::Cancelled);
         self.outcome = outcome;
         self.tasks.clear();
-        let running = std::mem::take(&mut self.running);
-        let each = |act: fn(&ImageMap, Place, &'static str) -> Result<Operation, RunError>| {
-            let all = running.iter().map(|(place, kernel)| act(images, *place, kernel));
-            all.collect::<Result<Vec<_>, _>>().map(Together::new)
-        };
-        if !running.is_empty() {
-            self.tasks.push_back(Task::Steps(Stage::Stop, each(teardown::stop)?));
-            self.tasks.push_back(Task::Steps(Stage::Stop, each(teardown::await_return)?));
-            self.tasks.push_back(Task::Steps(Stage::GiveBack, each(teardown::clear)?));
+        if gracefully {
+            for kernel in [WORKER, EDM] {
+                self.stop(images, Way::Gracefully, |other| other == kernel)?;
+            }
+            self.tasks.push_back(Task::Returned);
+        } else {
+            self.stop(images, Way::AtOnce, |_| true)?;
+            let clear = self.running.iter();
+            let clear = clear.map(|(place, kernel)| teardown::clear(images, *place, kernel));
+            let clear = Together::new(clear.collect::<Result<Vec<_>, _>>()?);
+            self.tasks.extend([Task::Steps(Stage::GiveBack, clear), Task::Returned]);
         }
         self.tasks.push_back(Task::GiveBack);
+        Ok(())
+    }
+
+    /// Tells some of the kernels to return, and waits for them.
+    fn stop(
+        &mut self,
+        images: &ImageMap,
+        way: Way,
+        which: impl Fn(&str) -> bool,
+    ) -> Result<(), RunError> {
+        let (mut tell, mut wait) = (Vec::new(), Vec::new());
+        for (&place, &kernel) in self.running.iter().filter(|(_, kernel)| which(kernel)) {
+            tell.push(teardown::stop(images, way, place, kernel)?);
+            let patience = self.settings.deadline_cycles;
+            wait.push(teardown::await_return(images, place, kernel, patience)?);
+        }
+        for operations in [tell, wait] {
+            self.tasks.push_back(Task::Steps(Stage::Stop, Together::new(operations)));
+        }
         Ok(())
     }
 
@@ -234,6 +288,11 @@ impl Run {
                 self.report.wrong = self.report.wrong.map(|sum| sum + wrong.elements);
                 self.report.wrong_stretches.push(wrong);
             }
+            Task::Moves => {
+                self.moving = true;
+                self.disrupt(target)?;
+            }
+            Task::Returned => self.running.clear(),
             Task::GiveBack => {
                 let back = self.taken.drain(..).map(|place| teardown::give_back(images, place));
                 let back = back.collect::<Result<Vec<_>, _>>()?;
@@ -245,7 +304,7 @@ impl Run {
 
     /// Nothing is written before this is over.
     fn judge(&mut self, target: &mut dyn Target, images: &mut ImageMap) -> Result<(), RunError> {
-        let found = judge(target, images, &self.program, &self.launcher.loaded)?;
+        let found = judge(target, images, &self.program, &self.launcher.loaded, &self.faults)?;
         self.launcher.begin(target.now()?);
         let (mut boots, mut takes) = (Vec::new(), Vec::new());
         for (place, finding) in found {
@@ -276,6 +335,9 @@ impl Run {
     ) -> Result<(), RunError> {
         let launch = self.launcher.launch(target.mesh(), images, &self.program, layer)?;
         let mut tasks = vec![Task::Steps(Stage::Launch, Together::new(launch.place))];
+        if layer == Layer::Transfer {
+            tasks.push(Task::Moves);
+        }
         for (chip, go) in launch.go {
             self.last = chip;
             tasks.push(Task::Steps(Stage::Launch, Together::new(go)));

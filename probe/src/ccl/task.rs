@@ -15,6 +15,8 @@ pub(super) enum Task {
     Launch(Layer),
     /// Carries commands out, side by side.
     Steps(Stage, Together),
+    /// From now on data moves: the time from which faults count.
+    Moves,
     /// The last go message of a launch is on its way.
     Gone(Layer),
     /// Follows kernels to their end.
@@ -23,6 +25,8 @@ pub(super) enum Task {
     Digests,
     /// Reads a stretch that differs.
     Compare(Box<Comparison>),
+    /// No kernel runs any more.
+    Returned,
     /// Composes what clears away.
     GiveBack,
 }
@@ -31,14 +35,14 @@ impl Task {
     /// How far it is.
     pub(super) fn progress(&self) -> RunProgress {
         let (stage, (done, of)) = match self {
-            Self::Judge | Self::Launch(_) | Self::Gone(_) => (Stage::Survey, (0, 1)),
+            Self::Judge | Self::Launch(_) | Self::Moves | Self::Gone(_) => (Stage::Survey, (0, 1)),
             Self::Steps(stage, together) => (*stage, together.done()),
             Self::Watch(Layer::Fill, watch) => (Stage::Fill, watch.done()),
             Self::Watch(Layer::Transfer, watch) => (Stage::Transfer, watch.done()),
             Self::Watch(Layer::Check, watch) => (Stage::Check, watch.done()),
             Self::Digests => (Stage::Check, (0, 1)),
             Self::Compare(comparison) => (Stage::Compare, comparison.done()),
-            Self::GiveBack => (Stage::GiveBack, (0, 1)),
+            Self::Returned | Self::GiveBack => (Stage::GiveBack, (0, 1)),
         };
         RunProgress::Going { stage, done, of }
     }

@@ -6,22 +6,36 @@ use super::launch::firmware_of;
 use super::report::RunError;
 use super::worker::{WORKER, worker_semaphore};
 use crate::control::{
-    ControlError, Firmware, Operation, Place, constant_of, done, image, mailbox, stop_application,
+    ControlError, Firmware, Operation, Place, constant_of, done, image, mailbox, semaphore_address,
+    stop_application,
 };
 use crate::images::ImageMap;
 
-/// Tells a kernel to return at once.
+/// How kernels are told to return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// With every credit: workers first, then EDMs, which drain their links.
+    Gracefully,
+    /// Wherever they are.
+    AtOnce,
+}
+
+/// Tells a kernel to return.
 pub(super) fn stop(
     images: &ImageMap,
+    way: Way,
     place: Place,
     kernel: &'static str,
 ) -> Result<Operation, RunError> {
     let path = format!("{kernel}_state.control.termination_signal");
     let missing = |_| ControlError::NoMember(kernel.to_owned(), path.clone());
     let word = image(images, kernel)?.symbols.locate(&path).map_err(missing)?;
-    let at_once = constant_of(images, kernel, "IMMEDIATELY_TERMINATE")?;
+    let signal = match way {
+        Way::Gracefully => "GRACEFULLY_TERMINATE",
+        Way::AtOnce => "IMMEDIATELY_TERMINATE",
+    };
     let mut operation = Operation::new(format!("stop {kernel} on {place}"));
-    operation.write_word(place.at(word.address()), at_once);
+    operation.write_word(place.at(word.address()), constant_of(images, kernel, signal)?);
     Ok(operation)
 }
 
@@ -30,11 +44,13 @@ pub(super) fn await_return(
     images: &ImageMap,
     place: Place,
     kernel: &'static str,
+    patience_cycles: u64,
 ) -> Result<Operation, RunError> {
     let firmware = image(images, firmware_of(kernel))?;
     let (word, returned) = done(mailbox(&firmware)?);
     let mut operation = Operation::new(format!("wait for {kernel} on {place}"));
-    operation.wait(format!("{kernel} on {place} returns"), place.at(word), returned);
+    let what = format!("{kernel} on {place} returns");
+    operation.wait_for(what, place.at(word), returned, patience_cycles);
     Ok(operation)
 }
 
@@ -60,10 +76,10 @@ pub(super) fn clear(
     let words = constant_of(images, EDM, "EDM_WORDS")?;
     operation.write(place.at(words.into()), vec![0; size("edm_words_t")? as usize]);
     let base = layouts::wormhole().eth.l1.kernel_config.at;
-    for channel in 0..constant_of(images, EDM, "EDM_MAX_CHANNELS")? {
-        let at = crate::control::semaphore_address(base, size("edm_args_t")?, channel);
-        operation.write_word(place.at(at), 0);
-    }
+    // Whatever number of semaphores follows the arguments.
+    let first = semaphore_address(base, size("edm_args_t")?, 0);
+    let end = layouts::wormhole().eth.l1.kernel_config.end();
+    operation.write(place.at(first), vec![0; end.saturating_sub(first) as usize]);
     Ok(operation)
 }
 

@@ -159,7 +159,17 @@ impl Operation {
     }
 
     pub(crate) fn wait(&mut self, what: impl Into<String>, addr: NocAddr, until: Condition) {
-        let deadline_cycles = PATIENCE_CYCLES;
+        self.wait_for(what, addr, until, PATIENCE_CYCLES);
+    }
+
+    /// Waits so many cycles at most.
+    pub(crate) fn wait_for(
+        &mut self,
+        what: impl Into<String>,
+        addr: NocAddr,
+        until: Condition,
+        deadline_cycles: u64,
+    ) {
         self.steps.push_back(Step::Await { what: what.into(), addr, until, deadline_cycles });
     }
 

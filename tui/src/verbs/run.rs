@@ -72,7 +72,7 @@ pub(super) fn preview(machine: &mut Machine, options: &RunArguments) -> Result<P
     let (target, images) = machine.session().parts();
     let mut whole = Preview::default();
     for program in job.programs() {
-        let spans = writes(program, images);
+        let spans = writes(program, target.mesh(), images);
         let spans = spans.map_err(|error| Failure::of_run(target.name(), &error))?;
         for span in spans {
             let Preview { visits, gaps } = target.preview_write(span);
