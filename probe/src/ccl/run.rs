@@ -14,9 +14,7 @@ use super::teardown::{self, Way};
 use super::times::Times;
 use super::watch::Watch;
 use super::worker::WORKER;
-use crate::control::{
-    Firmware, Place, Progress, Together, boot_tensix, start_application,
-};
+use crate::control::{Firmware, Place, Progress, Together, boot_tensix, start_application};
 use crate::fault::Fault;
 use crate::images::ImageMap;
 use crate::target::Target;

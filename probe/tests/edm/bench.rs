@@ -61,6 +61,8 @@ impl Bench {
             config_base: wormhole().eth.l1.kernel_config.at,
             text_offset: 0,
             arguments: self.arguments("edm", "edm_args_t", values),
+            semaphores: Vec::new(),
+            in_place: false,
             host_assigned_id: self.run_id,
             kernel_id: 3,
         };

@@ -246,6 +246,8 @@ impl Bench {
             config_base: CONFIG_BASE,
             text_offset: 0x400,
             arguments: self.arguments("ccl_worker", "ccl_worker_args_t", &values),
+            semaphores: Vec::new(),
+            in_place: false,
             host_assigned_id: self.run_id,
             kernel_id: 4,
         };

@@ -56,11 +56,13 @@ impl Sweep {
         }
         request.page_bytes =
             run.page_bytes.as_deref().map(|text| small("--page-bytes", text)).transpose()?;
-        let faults = run.fault.iter().map(|words| fault(words)).collect::<Result<_, _>>()?;
+        let faults = run.fault.iter().map(|words| fault(words)).collect::<Result<Vec<_>, _>>()?;
         let settings = RunSettings {
             warmups: count("-w", &run.warmups, 0, MANY)?,
             iterations: count("-n", &run.iterations, 1, MANY)?,
             check: run.check,
+            faults: faults.clone(),
+            ..RunSettings::default()
         };
         let timeout_cycles =
             run.timeout.as_deref().map(|text| time("--timeout", text)).transpose()?;
