@@ -12,11 +12,13 @@ mod worker;
 
 use probe::control::{Firmware, boot_tensix};
 use probe::images::ImageMap;
+use probe::target::Target;
 
 use bench::{Bench, FAR, NEAR, channel, edm};
 use worker::{Command, Shape, Side, Work, digest, sum, with_workers};
 
 const FINISHED: u64 = 4;
+const STOPPED: u64 = 5;
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
 #[test]
@@ -79,14 +81,7 @@ fn add_over_the_link(bench: &mut Bench, shape: &Shape, buffers: u32) {
         bench.work(place, shape, Command { flags: worker::FILL, rank, ..Command::default() });
     }
     bench.run_id += 1;
-    let side = |edm| Side {
-        edm,
-        number: 0,
-        buffers,
-        buffer_bytes: shape.buffer_bytes(),
-        worker: 0,
-        initiates: false,
-    };
+    let side = |edm| Side::new(edm, 0, buffers, shape.buffer_bytes());
     let send = Command { flags: worker::FROM_TENSOR | worker::TO_CHANNEL, ..Command::default() };
     let add = worker::FROM_TENSOR | worker::FROM_CHANNEL | worker::TO_TENSOR;
     let add = Command { flags: add, destination: 1, ..Command::default() };
@@ -101,8 +96,10 @@ fn add_over_the_link(bench: &mut Bench, shape: &Shape, buffers: u32) {
         bench.launch_edm(place, &values);
     }
     assert_eq!(bench.finish_edms(5_000_000), [FINISHED; 2]);
-    bench.finish_worker(from, FINISHED);
-    bench.finish_worker(to, FINISHED);
+    for place in [from, to] {
+        bench.finish_worker(place, FINISHED);
+        bench.assert_settled(place);
+    }
 
     let cycles = bench.state(to, "ccl_worker", "finished_cycles")
         - bench.state(to, "ccl_worker", "ready_cycles");
@@ -136,6 +133,250 @@ fn workers_add_tensors_of_every_type_over_a_link() {
     }
 }
 
+/// How a channel is used.
+#[derive(Clone, Copy, Debug, Default)]
+struct Way {
+    sharing: u32,
+    workers: usize,
+    initiates: bool,
+    separate_sync: bool,
+    buffers: u32,
+}
+
+/// Each of some workers on chip 0 sends a tensor of its own to the worker of that number on chip 1.
+fn copy_over_the_link(bench: &mut Bench, shape: &Shape, way: Way) {
+    let tiles =
+        |bench: &Bench, chip| (0..way.workers).map(|n| bench.compute(chip, n)).collect::<Vec<_>>();
+    let (from, to) = (tiles(bench, 0), tiles(bench, 1));
+    for (number, place) in (0..).zip(&from) {
+        let fill = Command {
+            flags: worker::FILL,
+            destination: number,
+            rank: number,
+            ..Command::default()
+        };
+        bench.work(*place, shape, fill);
+    }
+    bench.run_id += 1;
+    let parts = if way.sharing == worker::SHARED { way.workers as u32 } else { 1 };
+    let buffer_bytes = parts * shape.buffer_bytes();
+    for number in 0..way.workers {
+        let tensor = number as u32;
+        let side = |edm| Side {
+            worker: tensor,
+            workers: way.workers as u32,
+            sharing: way.sharing,
+            initiates: way.initiates,
+            ..Side::new(edm, 0, way.buffers, buffer_bytes)
+        };
+        let send = Command {
+            flags: worker::FROM_TENSOR | worker::TO_CHANNEL,
+            source: tensor,
+            ..Command::default()
+        };
+        let take = Command {
+            flags: worker::FROM_CHANNEL | worker::TO_TENSOR,
+            destination: tensor,
+            ..Command::default()
+        };
+        let sends = Work { commands: vec![send], outbound: Some(side(NEAR)), ..Work::default() };
+        let takes = Work { commands: vec![take], inbound: Some(side(FAR)), ..Work::default() };
+        bench.launch_worker(from[number], shape, &sends);
+        bench.launch_worker(to[number], shape, &takes);
+    }
+    let messages = shape.packets() * way.workers as u32 / parts;
+    for (place, first, semaphore, tiles) in [(NEAR, true, 1, &from), (FAR, false, 0, &to)] {
+        let mut values = edm(bench.run_id, first, 1, way.buffers, buffer_bytes);
+        let modes = [
+            ("termination_mode", u32::from(way.initiates)),
+            ("buffer_sharing_mode", way.sharing),
+            ("separate_sync", u32::from(way.separate_sync)),
+        ];
+        values.extend(modes.map(|(name, value)| (name.to_owned(), value)));
+        values.extend(channel(0, first, if way.initiates { 0 } else { messages }));
+        values.extend(with_workers(0, semaphore, tiles));
+        bench.launch_edm(place, &values);
+    }
+    assert_eq!(bench.finish_edms(5_000_000), [FINISHED; 2], "{way:?}");
+    for (number, place) in from.iter().chain(&to).enumerate() {
+        bench.finish_worker(*place, FINISHED);
+        bench.assert_settled(*place);
+        let semaphore = worker::edm_semaphore(0, (number % way.workers) as u32).into();
+        let edm = if number < way.workers { NEAR } else { FAR };
+        assert_eq!(bench.word(edm, semaphore), 0, "{way:?}");
+    }
+    for tensor in 0..way.workers as u32 {
+        assert_eq!(bench.tensor(1, tensor, shape), shape.words(tensor), "{way:?} {tensor}");
+    }
+    for place in [NEAR, FAR] {
+        let sent = bench.state(place, "edm", "channels[0].messages_sent");
+        let completed = bench.state(place, "edm", "channels[0].completed");
+        assert_eq!((sent, completed), (messages.into(), messages.into()), "{way:?}");
+    }
+}
+
+/// Every way to share, end and send.
+fn copy_in_every_way(bench: &mut Bench, shape: &Shape) {
+    for (sharing, workers) in [(0, 1), (worker::ROUND_ROBIN, 3), (worker::SHARED, 2)] {
+        for (initiates, separate_sync) in [(false, true), (true, false)] {
+            let way = Way { sharing, workers, initiates, separate_sync, buffers: 4 };
+            copy_over_the_link(bench, shape, way);
+        }
+    }
+}
+
+const SMALL: Shape = Shape {
+    data_type: 0,
+    page_bytes: 512,
+    pages: 12,
+    last_page_bytes: 512,
+    packet_pages: 2,
+    slice_pages: 12,
+};
+
+#[test]
+fn channels_are_shared_and_ended_in_every_way() {
+    copy_in_every_way(&mut Bench::emulated(), &SMALL);
+}
+
+/// A socket: packets go one way, and what the receiver has taken is told the other way.
+fn send_through_a_socket(bench: &mut Bench, shape: &Shape) {
+    let (from, to) = (bench.compute(0, 0), bench.compute(1, 0));
+    bench.work(from, shape, Command { flags: worker::FILL, ..Command::default() });
+    bench.run_id += 1;
+    let side = |edm, number| Some(Side::new(edm, number, 2, shape.buffer_bytes()));
+    let send = worker::FROM_TENSOR | worker::TO_CHANNEL | worker::CREDIT;
+    let take = worker::FROM_CHANNEL | worker::TO_TENSOR | worker::CREDIT;
+    for (place, flags, inbound, outbound) in
+        [(from, send, side(NEAR, 1), side(NEAR, 0)), (to, take, side(FAR, 0), side(FAR, 1))]
+    {
+        let commands = vec![Command { flags, ..Command::default() }];
+        let more = vec![("fifo_bytes".to_owned(), 2 * shape.buffer_bytes())];
+        let work = Work { commands, inbound, outbound, more, ..Work::default() };
+        bench.launch_worker(place, shape, &work);
+    }
+    for (place, first, tile) in [(NEAR, true, from), (FAR, false, to)] {
+        let mut values = edm(bench.run_id, first, 2, 2, shape.buffer_bytes());
+        for (index, sends) in [(0, first), (1, !first)] {
+            values.extend(channel(index, sends, shape.packets()));
+            values.extend(with_workers(index, u32::from(sends), &[tile]));
+        }
+        bench.launch_edm(place, &values);
+    }
+    assert_eq!(bench.finish_edms(5_000_000), [FINISHED; 2]);
+    for place in [from, to] {
+        bench.finish_worker(place, FINISHED);
+        bench.assert_settled(place);
+        for counter in ["socket.bytes_sent", "socket.bytes_acked"] {
+            assert_eq!(bench.state(place, "ccl_worker", counter), u64::from(shape.bytes()));
+        }
+    }
+    assert_eq!(bench.tensor(1, 0, shape), shape.words(0));
+}
+
+#[test]
+fn a_socket_never_has_more_under_way_than_its_fifo_holds() {
+    send_through_a_socket(&mut Bench::emulated(), &SMALL);
+}
+
+/// EDMs that make messages for ever.
+fn launch_endless(bench: &mut Bench) {
+    bench.run_id += 1;
+    for (place, first) in [(NEAR, true), (FAR, false)] {
+        let mut values = edm(bench.run_id, first, 2, 2, 4096);
+        values.extend(channel(0, first, 0));
+        values.extend(channel(1, !first, 0));
+        bench.launch_edm(place, &values);
+    }
+    bench.target.pass(50_000).unwrap();
+}
+
+fn assert_no_credit_is_out(bench: &mut Bench, channels: u32) {
+    for index in 0..channels {
+        let [near, far] = [NEAR, FAR].map(|place| {
+            ["messages_sent", "acknowledged", "completed"]
+                .map(|counter| bench.state(place, "edm", &format!("channels[{index}].{counter}")))
+        });
+        assert_eq!(near, far);
+        assert!(near.iter().all(|count| *count == near[0] && *count != 0), "{near:?}");
+    }
+}
+
+#[test]
+fn edms_end_gracefully_without_a_credit_out_and_at_once_within_microseconds() {
+    let mut bench = Bench::emulated();
+    launch_endless(&mut bench);
+    for place in [NEAR, FAR] {
+        bench.terminate(place, "edm", 1);
+    }
+    assert_eq!(bench.finish_edms(100_000), [FINISHED; 2]);
+    assert_no_credit_is_out(&mut bench, 2);
+
+    launch_endless(&mut bench);
+    bench.terminate(NEAR, "edm", 2);
+    bench.target.pass(5_000).unwrap();
+    assert_eq!(bench.state(NEAR, "edm", "phase"), STOPPED);
+    // The other end, whose peer is gone, leaves as fast.
+    bench.terminate(FAR, "edm", 2);
+    bench.target.pass(5_000).unwrap();
+    assert_eq!(bench.state(FAR, "edm", "phase"), STOPPED);
+
+    // A handshake that nobody answers can be left too, and does not disturb what follows.
+    bench.run_id += 1;
+    let mut values = edm(bench.run_id, true, 1, 1, 64);
+    values.extend(channel(0, true, 1));
+    bench.launch_edm(NEAR, &values);
+    bench.target.pass(5_000).unwrap();
+    bench.terminate(NEAR, "edm", 2);
+    bench.target.pass(5_000).unwrap();
+    assert_eq!(bench.state(NEAR, "edm", "phase"), STOPPED);
+    exchange(&mut bench, 2, 2, 1024, 5);
+}
+
+#[test]
+fn a_copy_is_cancelled_gracefully_and_nothing_is_left_behind() {
+    let mut bench = Bench::emulated();
+    let shape = Shape { pages: 4000, slice_pages: 4000, ..SMALL };
+    let (from, to) = (bench.compute(0, 0), bench.compute(1, 0));
+    for initiates in [false, true] {
+        bench.run_id += 1;
+        let side = |edm| Some(Side { initiates, ..Side::new(edm, 0, 4, shape.buffer_bytes()) });
+        let flags = worker::FROM_TENSOR | worker::TO_CHANNEL;
+        let commands = vec![Command { flags, ..Command::default() }];
+        let work = Work { commands, outbound: side(NEAR), ..Work::default() };
+        bench.launch_worker(from, &shape, &work);
+        let flags = worker::FROM_CHANNEL | worker::TO_TENSOR;
+        let commands = vec![Command { flags, destination: 1, ..Command::default() }];
+        let work = Work { commands, inbound: side(FAR), ..Work::default() };
+        bench.launch_worker(to, &shape, &work);
+        for (place, first, semaphore, tile) in [(NEAR, true, 1, from), (FAR, false, 0, to)] {
+            let mut values = edm(bench.run_id, first, 1, 4, shape.buffer_bytes());
+            values.push(("termination_mode".to_owned(), u32::from(initiates)));
+            values.extend(channel(0, first, if initiates { 0 } else { shape.packets() }));
+            values.extend(with_workers(0, semaphore, &[tile]));
+            bench.launch_edm(place, &values);
+        }
+        bench.target.pass(100_000).unwrap();
+        assert!(bench.state(to, "ccl_worker", "packets_in") > 0);
+        for place in [to, from] {
+            bench.terminate(place, "ccl_worker", 1);
+            bench.finish_worker(place, STOPPED);
+        }
+        for place in [NEAR, FAR] {
+            bench.terminate(place, "edm", 1);
+        }
+        assert_eq!(bench.finish_edms(100_000), [FINISHED; 2]);
+        assert_no_credit_is_out(&mut bench, 1);
+        for place in [from, to] {
+            bench.assert_settled(place);
+        }
+        for place in [NEAR, FAR] {
+            assert_eq!(bench.word(place, worker::edm_semaphore(0, 0).into()), 0);
+        }
+    }
+    add_over_the_link(&mut bench, &SMALL, 2);
+}
+
 #[test]
 fn the_same_images_run_on_the_vendors_simulator() {
     let Some(target) = common::open("wh_x2") else { return };
@@ -143,8 +384,8 @@ fn the_same_images_run_on_the_vendors_simulator() {
     for (channels, buffers, bytes, messages) in [(1, 1, 32, 3), (2, 2, 4096, 6)] {
         exchange(&mut bench, channels, buffers, bytes, messages);
     }
-    for chip in 0..2 {
-        let place = bench.compute(chip, 0);
+    for (chip, n) in (0..2).flat_map(|chip| (0..3).map(move |n| (chip, n))) {
+        let place = bench.compute(chip, n);
         let boot = boot_tensix(&mut bench.images, Firmware::OURS, place).unwrap();
         boot.finish(&mut bench.target).unwrap();
     }
@@ -159,4 +400,6 @@ fn the_same_images_run_on_the_vendors_simulator() {
         };
         add_over_the_link(&mut bench, &shape, 2);
     }
+    copy_in_every_way(&mut bench, &SMALL);
+    send_through_a_socket(&mut bench, &SMALL);
 }

@@ -18,7 +18,7 @@ enum ccl_flags_t : uint32_t {
     CCL_SIGNAL = 1 << 5,        // after each packet is in its tensor: signal the partner
     CCL_FILL = 1 << 6,          // alone: write ccl_pattern to the destination
     CCL_DIGEST = 1 << 7,        // alone: digest of the source into digests[index of the command]
-    CCL_CREDIT = 1 << 8,        // socket: a sender waits for room in the far fifo, a receiver tells what it took
+    CCL_CREDIT = 1 << 8,        // socket: with CCL_TO_CHANNEL, wait for room in the far fifo; with CCL_FROM_CHANNEL, tell what was taken
 };
 
 // Pages lie in shards of `pages_per_shard` pages, shard s in bank s mod banks (interleaved: one page a shard).
@@ -57,6 +57,9 @@ struct ccl_channel_t {
     uint32_t edm_semaphore_address;   // in the Ethernet tile
     uint32_t semaphore;           // number of this core's own semaphore
     uint32_t worker_initiated;    // tell the EDM which message is the last
+    uint32_t sharing_mode;        // EriscDataMoverBufferSharingMode of the EDM
+    uint32_t workers;             // how many share the channel; ROUND_ROBIN: packet k of worker w is message k * workers + w;
+    uint32_t worker;              // SHARED: worker w's packet is the w-th of equal parts of a message
 };
 
 constexpr uint32_t CCL_MAX_TENSORS = 4;
@@ -87,11 +90,13 @@ struct ccl_worker_args_t {
 
 enum ccl_phase_t : uint32_t { CCL_NOT_STARTED = 0, CCL_RUNNING = 1, CCL_FINISHED = 4, CCL_STOPPED = 5, CCL_REFUSED = 6 };
 
-// A socket's counters, as tt-metal's mesh sockets call them.
+// A socket's counters, as tt-metal's mesh sockets call them. For each packet that the receiver has in its tensor, a message of
+// CCL_CREDIT_BYTES goes back, whose first word is the receiver's bytes_acked; the sender takes it from its inbound channel.
 struct ccl_socket_t {
-    volatile uint32_t bytes_sent;
+    volatile uint32_t bytes_sent;   // receiver: bytes that arrived
     volatile uint32_t bytes_acked;
 };
+constexpr uint32_t CCL_CREDIT_BYTES = 32;
 
 // The global `ccl_worker_state` is of this type.
 struct ccl_worker_state_t {

@@ -34,10 +34,24 @@ bool increment_edm(const ccl_channel_t& channel, bool last) {
     return increment(mid_of(channel.edm_xy), channel.edm_semaphore_address, signal);
 }
 
-// Where a message of so many bytes begins in the buffer of the channel's packet of this number.
-tile_t message(const ccl_channel_t& channel, uint32_t number, uint32_t bytes) {
+bool shared(const ccl_channel_t& channel) { return channel.sharing_mode == SHARED; }
+
+// Number in the channel of this worker's packet.
+uint32_t message_number(const ccl_channel_t& channel, uint32_t packet) {
+    return channel.sharing_mode == ROUND_ROBIN ? packet * channel.workers + channel.worker : packet;
+}
+
+// Of several workers that share a buffer the last one's part ends with the sync word.
+bool has_sync(const ccl_channel_t& channel) { return !shared(channel) || channel.worker + 1 == channel.workers; }
+
+uint32_t message_bytes(const ccl_channel_t& channel, uint32_t bytes) { return shared(channel) ? bytes * channel.workers : bytes; }
+
+// Where this worker's packet begins in the buffer of the message.
+tile_t place_of(const ccl_channel_t& channel, uint32_t packet, uint32_t bytes) {
+    uint32_t number = message_number(channel, packet);
     uint32_t buffer = channel.buffers_address + number % channel.buffers * (channel.buffer_bytes + SYNC_BYTES);
-    return {mid_of(channel.edm_xy), buffer + channel.buffer_bytes - bytes};
+    uint32_t part = shared(channel) ? channel.worker * bytes : 0;
+    return {mid_of(channel.edm_xy), buffer + channel.buffer_bytes - message_bytes(channel, bytes) + part};
 }
 
 eth_channel_sync_t& sync_of(uint32_t area, uint32_t bytes) { return *reinterpret_cast<eth_channel_sync_t*>(area + bytes); }
@@ -53,37 +67,37 @@ void expect_packets(uint32_t inbound, uint32_t outbound) {
     last_outbound = outbound - 1;
 }
 
-// With its sync word, so that what comes can be told from what should.
-bool read_channel(const packet_t& packet) {
-    tile_t from = message(args.inbound, taken(CCL_SEMAPHORE_INBOUND), packet.bytes);
+bool read_channel(uint32_t id, uint32_t to, uint32_t bytes) {
+    tile_t from = place_of(args.inbound, taken(CCL_SEMAPHORE_INBOUND), bytes);
     ++taken(CCL_SEMAPHORE_INBOUND);
-    return read_bytes(READ_IDS + packet.slot, from, packet.addend, packet.bytes + SYNC_BYTES);
+    return read_bytes(id, from, to, has_sync(args.inbound) ? bytes + SYNC_BYTES : bytes);
 }
 
-bool release_channel(const packet_t& packet) {
-    const eth_channel_sync_t& sync = sync_of(packet.addend, packet.bytes);
+bool release_channel(uint32_t at, uint32_t bytes) {
+    const ccl_channel_t& channel = args.inbound;
+    const eth_channel_sync_t& sync = sync_of(at, bytes);
     uint32_t number = state.packets_in;
-    if (sync.bytes_sent != packet.bytes || sync.reserved_2 != number) {
+    if (has_sync(channel) && (sync.bytes_sent != message_bytes(channel, bytes) || sync.reserved_2 != message_number(channel, number))) {
         state.phase = CCL_REFUSED;  // the two ends of the channel were not made for each other
         return false;
     }
     state.packets_in = number + 1;
-    return increment_edm(args.inbound, number == last_inbound);
+    return increment_edm(channel, number == last_inbound);
 }
 
-bool write_channel(const packet_t& packet) {
+bool write_channel(uint32_t id, uint32_t from, uint32_t bytes) {
+    const ccl_channel_t& channel = args.outbound;
     uint32_t number = state.packets_out;
-    eth_channel_sync_t& sync = sync_of(packet.area, packet.bytes);
-    sync.bytes_sent = packet.bytes;
+    eth_channel_sync_t& sync = sync_of(from, bytes);
+    sync.bytes_sent = message_bytes(channel, bytes);
     sync.receiver_ack = 0;
     sync.src_id = 0;
-    sync.reserved_2 = number;
+    sync.reserved_2 = message_number(channel, number);
     compiler_barrier();
     ++taken(CCL_SEMAPHORE_OUTBOUND);
     state.packets_out = number + 1;
-    tile_t to = message(args.outbound, number, packet.bytes);
-    return write_bytes(WRITE_IDS + packet.slot, packet.area, to, packet.bytes + SYNC_BYTES) &&
-           increment_edm(args.outbound, number == last_outbound);
+    return write_bytes(id, from, place_of(channel, number, bytes), has_sync(channel) ? bytes + SYNC_BYTES : bytes) &&
+           increment_edm(channel, number == last_outbound);
 }
 
 bool signal_partner() {

@@ -42,6 +42,8 @@ inline uint32_t page_bytes() { return args.tensors[0].page_bytes; }
 inline uint32_t bytes_of_page(uint32_t page) { return page + 1 == args.pages ? args.last_page_bytes : page_bytes(); }
 inline bool has(const packet_t& packet, uint32_t flags) { return (packet.command->flags & flags) == flags; }
 inline bool has_any(const packet_t& packet, uint32_t flags) { return (packet.command->flags & flags) != 0; }
+inline bool sends_on_credit(const packet_t& packet) { return has(packet, CCL_CREDIT | CCL_TO_CHANNEL); }
+inline bool gives_credit(const packet_t& packet) { return has(packet, CCL_CREDIT | CCL_FROM_CHANNEL); }
 inline bool sums(uint32_t flags) { return (flags & CCL_FROM_TENSOR) != 0 && (flags & CCL_FROM_CHANNEL) != 0; }
 
 template <typename Condition>
@@ -77,11 +79,23 @@ bool write_pages(const packet_t& packet);
 uint32_t& taken(uint32_t semaphore);             // what this worker has used up of its own semaphore
 bool available(uint32_t semaphore);
 void expect_packets(uint32_t inbound, uint32_t outbound);
-bool read_channel(const packet_t& packet);
-bool release_channel(const packet_t& packet);
-bool write_channel(const packet_t& packet);
+// Reads the next message with its sync word, so that what comes can be told from what should.
+bool read_channel(uint32_t id, uint32_t to, uint32_t bytes);
+// Gives the buffer back of the message that was read to this place.
+bool release_channel(uint32_t at, uint32_t bytes);
+// Writes a message; 16 bytes behind it are used for its sync word.
+bool write_channel(uint32_t id, uint32_t from, uint32_t bytes);
 bool signal_partner();
 bool settle_semaphores();
+
+// --- worker_socket.cpp ---
+bool has_room(uint32_t bytes);
+void count_sent(uint32_t bytes);
+// A sender's: takes the credits that have come. False: stopped.
+bool take_credits();
+bool credits_are_due();
+// A receiver's.
+bool send_credit(const packet_t& packet);
 
 // --- worker_words.cpp: what the core does with the words itself ---
 void add_words(const packet_t& packet);

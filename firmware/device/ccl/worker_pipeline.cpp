@@ -87,19 +87,24 @@ bool start(const packet_t& next) {
     if (has_any(next, CCL_FROM_TENSOR | CCL_DIGEST) && !read_pages(next)) {
         return false;
     }
-    return !has(next, CCL_FROM_CHANNEL) || read_channel(next);
+    return !has(next, CCL_FROM_CHANNEL) || read_channel(READ_IDS + next.slot, next.addend, next.bytes);
 }
 
 bool has_arrived(const packet_t& packet) { return noc_outstanding(NOC, READ_IDS + packet.slot) == 0; }
 
-bool may_issue(const packet_t& packet) { return !has(packet, CCL_TO_CHANNEL) || available(CCL_SEMAPHORE_OUTBOUND); }
+bool may_issue(const packet_t& packet) {
+    return !has(packet, CCL_TO_CHANNEL) || (available(CCL_SEMAPHORE_OUTBOUND) && (!sends_on_credit(packet) || has_room(packet.bytes)));
+}
 
 bool release(packet_t& packet) {
     if (!has(packet, CCL_FROM_CHANNEL) || packet.released) {
         return true;
     }
     packet.released = true;
-    return release_channel(packet);
+    if (gives_credit(packet)) {
+        state.socket.bytes_sent = state.socket.bytes_sent + packet.bytes;
+    }
+    return release_channel(packet.addend, packet.bytes);
 }
 
 bool issue(const packet_t& packet) {
@@ -113,14 +118,24 @@ bool issue(const packet_t& packet) {
     } else if (sums(packet.command->flags)) {
         add_words(packet);
     }
-    if (has(packet, CCL_TO_CHANNEL) && !write_channel(packet)) {
+    if (sends_on_credit(packet)) {
+        count_sent(packet.bytes);
+    }
+    if (has(packet, CCL_TO_CHANNEL) && !write_channel(WRITE_IDS + packet.slot, packet.area, packet.bytes)) {
         return false;
     }
     return !has_any(packet, CCL_TO_TENSOR | CCL_FILL) || write_pages(packet);
 }
 
+bool may_retire(const packet_t& packet) {
+    return noc_outstanding(NOC, WRITE_IDS + packet.slot) == 0 && (!gives_credit(packet) || available(CCL_SEMAPHORE_OUTBOUND));
+}
+
 bool retire(const packet_t& packet) {
     ++pipe.retired;
+    if (gives_credit(packet) && !send_credit(packet)) {
+        return false;
+    }
     return !has(packet, CCL_SIGNAL) || signal_partner();
 }
 
@@ -128,7 +143,7 @@ enum step_t : uint32_t { IDLE = 0, PROGRESS = 1, STOPPED = 2 };
 step_t step(bool done) { return done ? PROGRESS : STOPPED; }
 
 step_t step_retire() {
-    if (pipe.retired == pipe.issued || noc_outstanding(NOC, WRITE_IDS + packet_at(pipe.retired).slot) != 0) {
+    if (pipe.retired == pipe.issued || !may_retire(packet_at(pipe.retired))) {
         return IDLE;
     }
     return step(retire(packet_at(pipe.retired)));
@@ -186,14 +201,7 @@ void note_ready() {
     }
 }
 
-// Told to stop: what was taken from the inbound channel is given back, what cannot go on is dropped.
-bool drop() {
-    for (; pipe.issued != pipe.started; ++pipe.issued) {
-        packet_t& packet = packet_at(pipe.issued);
-        if (!wait_until([&] { return has_arrived(packet); }) || !release(packet)) {
-            return false;
-        }
-    }
+bool writes_done() {
     return wait_until([] {
         uint32_t outstanding = 0;
         for (uint32_t slot = 0; slot < pipe.depth; ++slot) {
@@ -202,6 +210,19 @@ bool drop() {
         return outstanding == 0;
     });
 }
+
+// Told to stop: what was taken from the inbound channel is given back, what cannot go on is dropped.
+bool drop() {
+    for (; pipe.issued != pipe.started; ++pipe.issued) {
+        packet_t& packet = packet_at(pipe.issued);
+        if (!wait_until([&] { return has_arrived(packet); }) || !release(packet)) {
+            return false;
+        }
+    }
+    return writes_done();
+}
+
+bool under_way() { return !all_started() || pipe.retired != pipe.started || credits_are_due(); }
 
 }  // namespace
 
@@ -214,8 +235,11 @@ bool carry_out() {
         }
     }
     WAYPOINT("R");
-    while (!all_started() || pipe.retired != pipe.started) {
+    while (under_way()) {
         note_ready();
+        if (!take_credits()) {
+            return false;
+        }
         step_t retired = step_retire();
         step_t issued = retired == STOPPED ? STOPPED : step_issue();
         step_t started = issued == STOPPED ? STOPPED : step_start();
@@ -232,7 +256,7 @@ bool carry_out() {
             WAYPOINT("R");
         }
     }
-    return true;
+    return writes_done();
 }
 
 }  // namespace ccl

@@ -1,11 +1,15 @@
 // The worker before its first packet: arguments, and what they say about the packets to come.
+#include "edm/edm.hpp"
 #include "worker_moves.hpp"
 
 namespace ccl {
 namespace {
 
 bool channel_fits(const ccl_channel_t& channel, uint32_t packet_bytes) {
-    return channel.used == 0 || (channel.buffers != 0 && channel.buffer_bytes >= packet_bytes && channel.edm_semaphore_address % SEMAPHORE_BYTES == 0);
+    bool shares = channel.sharing_mode == NOT_SHARED || (channel.sharing_mode <= SHARED && channel.worker < channel.workers);
+    uint32_t parts = channel.sharing_mode == SHARED ? channel.workers : 1;
+    return channel.used == 0 || (shares && channel.buffers != 0 && channel.buffer_bytes / parts >= packet_bytes &&
+                                 channel.edm_semaphore_address % SEMAPHORE_BYTES == 0);
 }
 
 bool tensor_fits(const ccl_tensor_t& tensor) {
@@ -29,7 +33,11 @@ bool command_fits(const ccl_command_t& command) {
     bool reads = (command.flags & (CCL_FROM_TENSOR | CCL_DIGEST)) == 0 || args.tensors[command.source % CCL_MAX_TENSORS].page_bytes != 0;
     bool writes = (command.flags & (CCL_TO_TENSOR | CCL_FILL)) == 0 || args.tensors[command.destination % CCL_MAX_TENSORS].page_bytes != 0;
     bool channels = ((command.flags & CCL_FROM_CHANNEL) == 0 || args.inbound.used != 0) && ((command.flags & CCL_TO_CHANNEL) == 0 || args.outbound.used != 0);
-    return from != 0 && reads && writes && channels && command.source < CCL_MAX_TENSORS && command.destination < CCL_MAX_TENSORS;
+    bool room = (command.flags & CCL_TO_CHANNEL) == 0 || args.fifo_bytes >= args.packet_pages * page_bytes();
+    bool both = args.inbound.used != 0 && args.outbound.used != 0 && room;
+    bool one_way = (command.flags & CCL_FROM_CHANNEL) == 0 || (command.flags & CCL_TO_CHANNEL) == 0;
+    bool socket = (command.flags & CCL_CREDIT) == 0 || (both && one_way);
+    return from != 0 && socket && reads && writes && channels && command.source < CCL_MAX_TENSORS && command.destination < CCL_MAX_TENSORS;
 }
 
 uint32_t packets_of(uint32_t pages) { return (pages + args.packet_pages - 1) / args.packet_pages; }
@@ -59,8 +67,10 @@ bool set_up() {
     const auto* commands = reinterpret_cast<const ccl_command_t*>(args.commands_address);
     for (uint32_t i = 0; fits && i < args.commands; ++i) {
         fits = command_fits(commands[i]);
-        inbound += (commands[i].flags & CCL_FROM_CHANNEL) != 0 ? 1 : 0;
-        outbound += (commands[i].flags & CCL_TO_CHANNEL) != 0 ? 1 : 0;
+        bool credit = (commands[i].flags & CCL_CREDIT) != 0, in = (commands[i].flags & CCL_FROM_CHANNEL) != 0;
+        bool out = (commands[i].flags & CCL_TO_CHANNEL) != 0;
+        inbound += in || (credit && out) ? 1 : 0;  // a socket's credits go the other way
+        outbound += out || (credit && in) ? 1 : 0;
     }
     expect_packets(inbound * packets_of_command(), outbound * packets_of_command());
     return fits;

@@ -16,6 +16,12 @@ void add_integers(uint32_t* sum, const uint32_t* addend, const uint32_t* end) {
     }
 }
 
+void clear_words(uint32_t* out, const uint32_t* end) {
+    for (; out != end; out += 8) {
+        out[0] = out[1] = out[2] = out[3] = out[4] = out[5] = out[6] = out[7] = 0;
+    }
+}
+
 // What is not an element of the rank's data is zero.
 uint32_t fill_word(uint32_t rank, uint32_t element) {
     if (element >= args.elements) {
@@ -46,8 +52,12 @@ void add_words(const packet_t& packet) {
 void fill_words(const packet_t& packet) {
     uint32_t *out = words_of(packet.area), *end = words_of(packet.area + packet.bytes);
     uint32_t element = packet.command->first_element + packet.first_page * (page_bytes() / element_bytes());
-    for (; out != end; ++out, element += 4 / element_bytes()) {
-        *out = fill_word(packet.command->rank, element);
+    if (element >= args.elements) {
+        clear_words(out, end);
+    } else {
+        for (; out != end; ++out, element += 4 / element_bytes()) {
+            *out = fill_word(packet.command->rank, element);
+        }
     }
     compiler_barrier();
 }

@@ -75,30 +75,27 @@ void show_wait() {
     }
 }
 
-bool pace_progress(pace_t& pace) {
+void pace_progress(pace_t& pace) {
     if (pace.idle > args.idle_count) {
         WAYPOINT("EDMR");
     }
     pace.idle = 0;
     state.passes = pace.passes;
     state.yields = pace.yields;
-    if (++pace.busy < args.busy_count) {
-        return true;
+    if (++pace.busy >= args.busy_count) {
+        pace.busy = 0;
+        give_way(pace);
     }
-    pace.busy = 0;
-    give_way(pace);
-    return !must_stop_now(state.control);
 }
 
-bool pace_wait(pace_t& pace) {
+void pace_wait(pace_t& pace) {
     if (pace.idle <= args.idle_count) {
         ++pace.idle;
-        return true;
+        return;
     }
     pace.busy = 0;
     show_wait();
     give_way(pace);
-    return !must_stop_now(state.control);
 }
 
 bool transfer() {
@@ -111,8 +108,13 @@ bool transfer() {
         open = false;
         step_t step = step_all(open);
         ++pace.passes;
-        if (step == STEP_FAILED || (open && !(step == STEP_PROGRESS ? pace_progress(pace) : pace_wait(pace)))) {
+        if (step == STEP_FAILED || must_stop_now(state.control)) {
             return false;
+        }
+        if (step == STEP_PROGRESS) {
+            pace_progress(pace);
+        } else {
+            pace_wait(pace);
         }
     }
     state.passes = pace.passes;

@@ -33,17 +33,10 @@ bool take_completion(channel_t& channel) {
     return true;
 }
 
-bool filled(const channel_t& channel) {
-    if (channel.args->workers != 0) {
-        return workers_passed(channel, channel.head);
-    }
-    return state.control.termination_signal == KEEP_RUNNING && (!channel.ended || channel.state->messages_sent != channel.last);
-}
+bool all_sent(const channel_t& channel) { return channel.ended && channel.state->messages_sent == channel.last; }
 
-// The peer completes a channel that ends early when it sees this sync word.
-bool wants_end_mark(const channel_t& channel) {
-    bool more = !channel.ended || channel.state->messages_sent != channel.last;
-    return more && state.control.termination_signal == GRACEFULLY_TERMINATE;
+bool filled(const channel_t& channel) {
+    return channel.args->workers != 0 ? workers_passed(channel, channel.head) : state.control.termination_signal == KEEP_RUNNING;
 }
 
 void end_here(channel_t& channel) {
@@ -124,9 +117,10 @@ step_t step_sender(channel_t& channel) {
         show(channel);
         step = STEP_PROGRESS;
     }
-    if (mine.messages_sent - mine.completed < args.buffers_per_channel && !txq_busy()) {
+    if (mine.messages_sent - mine.completed < args.buffers_per_channel && !all_sent(channel) && !txq_busy()) {
+        // The peer completes a channel that ends early when it sees the end mark.
         bool ready = filled(channel);
-        if (ready || wants_end_mark(channel)) {
+        if (ready || state.control.termination_signal == GRACEFULLY_TERMINATE) {
             return send_next(channel, !ready) ? STEP_PROGRESS : STEP_FAILED;
         }
     }

@@ -105,12 +105,22 @@ impl Bench {
         u32::from_le_bytes(self.bytes(place, at, 4).try_into().unwrap())
     }
 
-    /// A member of a kernel's state.
-    pub fn state(&mut self, place: Place, kernel: &str, member: &str) -> u64 {
+    /// Asks a kernel to end: 1 gracefully, 2 at once.
+    pub fn terminate(&mut self, place: Place, kernel: &str, signal: u32) {
+        let at = self.member(kernel, "control.termination_signal").0;
+        self.target.write(place.at(at), &signal.to_le_bytes()).unwrap();
+    }
+
+    fn member(&self, kernel: &str, member: &str) -> (u64, u32) {
         let global = if kernel == "edm" { "edm_state" } else { "ccl_worker_state" };
         let symbols = &self.images.named(kernel).unwrap().symbols;
         let found = symbols.locate(&format!("{global}.{member}")).unwrap();
-        let (at, size) = (found.address(), found.field.size as u32);
+        (found.address(), found.field.size as u32)
+    }
+
+    /// A member of a kernel's state.
+    pub fn state(&mut self, place: Place, kernel: &str, member: &str) -> u64 {
+        let (at, size) = self.member(kernel, member);
         let bytes = self.bytes(place, at, size);
         bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
     }

@@ -14,6 +14,10 @@ pub const WAIT: u32 = 16;
 pub const SIGNAL: u32 = 32;
 pub const FILL: u32 = 64;
 pub const DIGEST: u32 = 128;
+pub const CREDIT: u32 = 256;
+
+pub const ROUND_ROBIN: u32 = 1;
+pub const SHARED: u32 = 2;
 
 const CONFIG_BASE: u64 = 0x14000;
 const SEMAPHORES: u32 = 0x200;
@@ -113,8 +117,19 @@ pub struct Side {
     pub number: u32,
     pub buffers: u32,
     pub buffer_bytes: u32,
+    /// Number of this worker, of so many that share the channel.
     pub worker: u32,
+    pub workers: u32,
+    pub sharing: u32,
     pub initiates: bool,
+}
+
+impl Side {
+    /// A channel with one worker and a message count.
+    pub fn new(edm: Place, number: u32, buffers: u32, buffer_bytes: u32) -> Self {
+        let (worker, workers, sharing, initiates) = (0, 1, 0, false);
+        Self { edm, number, buffers, buffer_bytes, worker, workers, sharing, initiates }
+    }
 }
 
 /// A command over all pages: flags, tensors, rank.
@@ -177,6 +192,9 @@ fn side(values: &mut Values, name: &str, side: &Side, semaphore: u32) {
         ("edm_semaphore_address", edm_semaphore(side.number, side.worker)),
         ("semaphore", semaphore),
         ("worker_initiated", u32::from(side.initiates)),
+        ("sharing_mode", side.sharing),
+        ("workers", side.workers),
+        ("worker", side.worker),
     ];
     values.extend(members.map(|(member, value)| (format!("{name}.{member}"), value)));
 }
@@ -260,14 +278,18 @@ impl Bench {
         self.finish_worker(place, 4);
     }
 
-    /// Waits for a worker, which must end in this phase and leave every semaphore at zero.
+    /// No semaphore of a worker holds anything.
+    pub fn assert_settled(&mut self, place: Place) {
+        let semaphores = self.bytes(place, CONFIG_BASE + u64::from(SEMAPHORES), 48);
+        assert_eq!(semaphores, [0; 48], "{place:?}");
+    }
+
+    /// Waits for a worker, which must end in this phase.
     pub fn finish_worker(&mut self, place: Place, phase: u64) {
         for _ in 0..2_000 {
             let now = self.state(place, "ccl_worker", "phase");
             if now >= 4 {
                 assert_eq!(now, phase, "{place:?}");
-                let semaphores = self.bytes(place, CONFIG_BASE + u64::from(SEMAPHORES), 48);
-                assert_eq!(semaphores, [0; 48], "{place:?}");
                 return;
             }
             self.target.pass(2_000).unwrap();
