@@ -41,37 +41,62 @@ bool set_out() {
     return true;
 }
 
-// Of all channels that are not done.
-step_t step_all(bool& open) {
+// The channels that are not done, receivers first: a credit is short, and the peer waits for it, while a message would keep the
+// queue busy for long.
+channel_t* open_channels[EDM_MAX_CHANNELS];
+uint32_t open_count;
+
+void list_channels() {
+    open_count = 0;
+    for (uint32_t senders = 0; senders < 2; ++senders) {
+        for (uint32_t i = 0; i < args.channels; ++i) {
+            if ((args.channel[i].is_sender != 0) == (senders != 0) && !channels[i].done) {
+                open_channels[open_count++] = &channels[i];
+            }
+        }
+    }
+}
+
+bool end_channel(channel_t& channel) {
+    if (!channel.ended || channel.completed != channel.last) {
+        return false;
+    }
+    channel.done = true;
+    channel.state->done = 1;
+    return true;
+}
+
+step_t step_all() {
     step_t all = STEP_IDLE;
-    for (uint32_t i = 0; i < args.channels; ++i) {
-        channel_t& channel = channels[i];
-        if (channel.state->done != 0) {
+    bool ended = false;
+    for (uint32_t i = 0; i < open_count; ++i) {
+        channel_t& channel = *open_channels[i];
+        bool sends = channel.args->is_sender != 0;
+        if (!(sends ? sender_may_step(channel) : receiver_may_step(channel))) {
             continue;
         }
-        step_t step = channel.args->is_sender != 0 ? step_sender(channel) : step_receiver(channel);
+        step_t step = sends ? step_sender(channel) : step_receiver(channel);
         if (step == STEP_FAILED) {
             return STEP_FAILED;
         }
         if (step == STEP_PROGRESS) {
-            channel.state->last_progress = wall_clock();
             all = STEP_PROGRESS;
+            channel.state->last_progress = wall_clock();
+            ended = end_channel(channel) || ended;
         }
-        if (channel.ended && channel.state->completed == channel.last) {
-            channel.state->done = 1;
-        } else {
-            open = true;
-        }
+    }
+    if (ended) {
+        list_channels();
     }
     return all;
 }
 
 void show_wait() {
-    for (uint32_t i = 0; i < args.channels; ++i) {
-        const channel_t& channel = channels[i];
-        if (channel.state->done == 0) {
-            return channel.args->is_sender != 0 ? show_sender_wait(channel) : show_receiver_wait(channel);
-        }
+    const channel_t& channel = *open_channels[0];
+    if (channel.args->is_sender != 0) {
+        show_sender_wait(channel);
+    } else {
+        show_receiver_wait(channel);
     }
 }
 
@@ -104,9 +129,12 @@ bool transfer() {
     if (!set_out()) {
         return false;
     }
-    for (bool open = true; open;) {
-        open = false;
-        step_t step = step_all(open);
+    for (uint32_t i = 0; i < args.channels; ++i) {
+        end_channel(channels[i]);  // no message at all
+    }
+    list_channels();
+    while (open_count != 0) {
+        step_t step = step_all();
         ++pace.passes;
         if (step == STEP_FAILED || must_stop_now(state.control)) {
             return false;

@@ -28,18 +28,20 @@ void check_words(channel_t& channel, uint32_t buffer, uint32_t first, uint32_t e
 }  // namespace
 
 void make_messages(const channel_t& channel) {
+    cursor_t message = channel.first;
     for (uint32_t buffer = 0; buffer < args.buffers_per_channel; ++buffer) {
-        volatile uint32_t* words = words_of(buffer_of(channel, buffer));
+        volatile uint32_t* words = words_of(buffer_of(message.tail));
         for (uint32_t i = 0; i < args.buffer_bytes / 4; ++i) {
             words[i] = pattern(channel.index, i);
         }
+        advance(channel, message);
     }
 }
 
-void number_message(uint32_t buffer, uint32_t number) { words_of(buffer)[0] = number; }
+void number_message(const cursor_t& message, uint32_t number) { words_of(buffer_of(message.tail))[0] = number; }
 
-void check_message(channel_t& channel, uint32_t buffer, uint32_t number) {
-    uint32_t address = buffer_of(channel, buffer), length = args.buffer_bytes / 4;
+void check_message(channel_t& channel, const cursor_t& message, uint32_t number) {
+    uint32_t address = buffer_of(message.tail), length = args.buffer_bytes / 4;
     if (words_of(address)[0] != number) {
         mismatch(channel, 1);
     }
@@ -48,9 +50,10 @@ void check_message(channel_t& channel, uint32_t buffer, uint32_t number) {
 }
 
 void check_buffers(channel_t& channel) {
-    uint32_t seen = channel.state->messages_sent;
-    for (uint32_t buffer = 0; buffer < args.buffers_per_channel && buffer < seen; ++buffer) {
-        check_words(channel, buffer_of(channel, buffer), 1, args.buffer_bytes / 4);
+    cursor_t message = channel.first;
+    for (uint32_t buffer = 0; buffer < args.buffers_per_channel && buffer < channel.sent; ++buffer) {
+        check_words(channel, buffer_of(message.tail), 1, args.buffer_bytes / 4);
+        advance(channel, message);
     }
 }
 

@@ -22,8 +22,10 @@ inline edm_state_t& state = edm_state;
 inline edm_args_t& args = edm_state.args;
 static edm_words_t* const words = reinterpret_cast<edm_words_t*>(EDM_WORDS);
 
-// Message number `count` of a channel lies in buffer `buffer`, and is the `round`-th of worker `turn`.
+// A message of a channel: the buffer it lies in, and whose turn it is with it: it is the `round`-th of worker `turn`.
 struct cursor_t {
+    eth_channel_sync_t* tail;                     // behind the buffer
+    eth_channel_sync_t* words;                    // of this buffer in `credits`
     uint32_t buffer;
     uint32_t turn;
     uint32_t round;
@@ -34,12 +36,16 @@ struct channel_t {
     edm_channel_state_t* state;
     eth_channel_place_t* place;
     uint32_t index;
-    uint32_t buffers_address;
+    uint32_t turns;                               // workers that take turns: 1 unless ROUND_ROBIN
+    uint32_t together;                            // workers that are at work on one buffer: 1 unless SHARED
+    cursor_t first;                               // of the first message
     cursor_t head;                                // sender: next to send; receiver: next to arrive
     cursor_t acked;                               // sender: next to be acknowledged
     cursor_t tail;                                // next to be completed
     cursor_t credit;                              // next credit or signal to the workers
-    uint32_t credits;                             // how many there were
+    uint32_t sent, acknowledged, completed;       // as in `state`
+    uint32_t credits;                             // given
+    bool done;
     bool ended;                                   // it is known how many messages there are
     uint32_t last;                                // so many
 };
@@ -47,10 +53,9 @@ struct channel_t {
 extern channel_t channels[EDM_MAX_CHANNELS];
 
 inline uint32_t stride() { return args.buffer_bytes + sizeof(eth_channel_sync_t); }
-inline uint32_t buffer_of(const channel_t& channel, uint32_t buffer) { return channel.buffers_address + buffer * stride(); }
-inline eth_channel_sync_t& tail_of(const channel_t& channel, uint32_t buffer) {
-    return *reinterpret_cast<eth_channel_sync_t*>(buffer_of(channel, buffer) + args.buffer_bytes);
-}
+inline uint32_t buffer_of(const eth_channel_sync_t* tail) { return reinterpret_cast<uint32_t>(tail) - args.buffer_bytes; }
+inline eth_channel_sync_t& ack_of(const cursor_t& cursor) { return cursor.words[EDM_MAX_CHANNELS * EDM_MAX_BUFFERS]; }
+inline eth_channel_sync_t& completion_of(const cursor_t& cursor) { return cursor.words[2 * EDM_MAX_CHANNELS * EDM_MAX_BUFFERS]; }
 inline volatile uint32_t& sequence_of(eth_channel_sync_t& sync) { return *const_cast<volatile uint32_t*>(&sync.reserved_2); }
 
 inline void fill_sync(eth_channel_sync_t& sync, uint32_t bytes_sent, uint32_t ack, uint32_t source, uint32_t sequence) {
@@ -62,16 +67,20 @@ inline void fill_sync(eth_channel_sync_t& sync, uint32_t bytes_sent, uint32_t ac
 
 // Where the decoder finds the channel: the oldest message that is not completed.
 inline void show(const channel_t& channel) {
-    uint32_t buffer = channel.tail.buffer;
-    channel.place->buffer_address = buffer_of(channel, buffer);
-    channel.place->sync = channel.args->is_sender != 0 ? &words->credits[channel.index][buffer] : &tail_of(channel, buffer);
+    channel.place->buffer_address = buffer_of(channel.tail.tail);
+    channel.place->sync = channel.args->is_sender != 0 ? channel.tail.words : channel.tail.tail;
 }
 
 inline void advance(const channel_t& channel, cursor_t& cursor) {
-    cursor.buffer = cursor.buffer + 1 == args.buffers_per_channel ? 0 : cursor.buffer + 1;
-    if (args.buffer_sharing_mode == ROUND_ROBIN && cursor.turn + 1 < channel.args->workers) {
-        ++cursor.turn;
+    if (++cursor.buffer == args.buffers_per_channel) {
+        cursor.buffer = 0;
+        cursor.tail = channel.first.tail;
+        cursor.words = channel.first.words;
     } else {
+        cursor.tail = reinterpret_cast<eth_channel_sync_t*>(reinterpret_cast<uint32_t>(cursor.tail) + stride());
+        ++cursor.words;
+    }
+    if (++cursor.turn == channel.turns) {
         cursor.turn = 0;
         ++cursor.round;
     }
@@ -96,14 +105,23 @@ inline bool send(uint32_t source, uint32_t destination, uint32_t bytes) {
     return true;
 }
 
+// For the words of 16 bytes that the peer waits for: after another such word the queue is free again at once.
+inline bool txq_free_soon() {
+    for (uint32_t polls = 0; polls < 8; ++polls) {
+        if (!txq_busy()) {
+            return true;
+        }
+    }
+    return false;
+}
+
 inline bool send_word(const eth_channel_sync_t& source, const eth_channel_sync_t& destination) {
     return send(reinterpret_cast<uint32_t>(&source), reinterpret_cast<uint32_t>(&destination), sizeof(source));
 }
 
 // The messages that every worker concerned has filled or read reach past the cursor.
 inline bool workers_passed(const channel_t& channel, const cursor_t& cursor) {
-    uint32_t first = cursor.turn, count = args.buffer_sharing_mode == SHARED ? channel.args->workers : 1;
-    for (uint32_t worker = first; worker < first + count; ++worker) {
+    for (uint32_t worker = cursor.turn; worker < cursor.turn + channel.together; ++worker) {
         uint32_t signals = semaphore_at(channel.args->semaphore_address + worker * SEMAPHORE_BYTES);
         if (signals >= TERMINATE_IMMEDIATELY) {
             state.control.termination_signal = IMMEDIATELY_TERMINATE;
@@ -139,11 +157,25 @@ step_t step_receiver(channel_t& channel);
 void show_sender_wait(const channel_t& channel);
 void show_receiver_wait(const channel_t& channel);
 
+// Whether a step can bring anything, in few instructions: most passes find that it cannot.
+inline bool sender_may_step(const channel_t& channel) {
+    if (channel.acknowledged != channel.sent && (channel.acked.words->receiver_ack != 0 || channel.acked.words->bytes_sent == 0)) {
+        return true;
+    }
+    if (channel.completed != channel.acknowledged && channel.tail.words->bytes_sent == 0) {
+        return true;
+    }
+    return channel.sent - channel.completed < args.buffers_per_channel && !(channel.ended && channel.sent == channel.last);
+}
+inline bool receiver_may_step(const channel_t& channel) {
+    return channel.completed != channel.sent || channel.head.tail->bytes_sent != 0;
+}
+
 // --- edm_messages.cpp: channels without workers ---
 void make_messages(const channel_t& channel);
-void number_message(uint32_t buffer, uint32_t number);
+void number_message(const cursor_t& message, uint32_t number);
 // Looks at the message's number and at one stretch, another one each time.
-void check_message(channel_t& channel, uint32_t buffer, uint32_t number);
+void check_message(channel_t& channel, const cursor_t& message, uint32_t number);
 // Looks at every word of the messages that the buffers still hold.
 void check_buffers(channel_t& channel);
 

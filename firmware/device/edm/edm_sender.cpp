@@ -14,26 +14,27 @@ bool offer_buffer(channel_t& channel) {
     return signal_workers(channel);
 }
 
+// A completion says as much as an acknowledge that was not sent.
 bool take_acknowledge(channel_t& channel) {
-    const eth_channel_sync_t& credit = words->credits[channel.index][channel.acked.buffer];
+    const eth_channel_sync_t& credit = *channel.acked.words;
     if (credit.receiver_ack == 0 && credit.bytes_sent != 0) {
         return false;
     }
-    channel.state->acknowledged = channel.state->acknowledged + 1;
+    channel.state->acknowledged = ++channel.acknowledged;
     advance(channel, channel.acked);
     return true;
 }
 
 bool take_completion(channel_t& channel) {
-    if (words->credits[channel.index][channel.tail.buffer].bytes_sent != 0) {
+    if (channel.tail.words->bytes_sent != 0) {
         return false;
     }
-    channel.state->completed = channel.state->completed + 1;
+    channel.state->completed = ++channel.completed;
     advance(channel, channel.tail);
     return true;
 }
 
-bool all_sent(const channel_t& channel) { return channel.ended && channel.state->messages_sent == channel.last; }
+bool all_sent(const channel_t& channel) { return channel.ended && channel.sent == channel.last; }
 
 bool filled(const channel_t& channel) {
     return channel.args->workers != 0 ? workers_passed(channel, channel.head) : state.control.termination_signal == KEEP_RUNNING;
@@ -41,18 +42,21 @@ bool filled(const channel_t& channel) {
 
 void end_here(channel_t& channel) {
     channel.ended = true;
-    channel.last = channel.state->messages_sent + 1;
+    channel.last = channel.sent + 1;
 }
 
 bool is_last_of_workers(const channel_t& channel) {
+    if (args.termination_mode != WORKER_INITIATED || !workers_ended(channel)) {
+        return false;
+    }
     cursor_t next = channel.head;
     advance(channel, next);
-    return args.termination_mode == WORKER_INITIATED && workers_ended(channel) && !workers_passed(channel, next);
+    return !workers_passed(channel, next);
 }
 
-bool transmit(channel_t& channel, uint32_t bytes) {
-    uint32_t buffer = channel.head.buffer, from = buffer_of(channel, buffer) + args.buffer_bytes - bytes;
-    const eth_channel_sync_t& tail = tail_of(channel, buffer);
+bool transmit(const channel_t& channel, uint32_t bytes) {
+    const eth_channel_sync_t& tail = *channel.head.tail;
+    uint32_t from = reinterpret_cast<uint32_t>(&tail) - bytes;
     if (args.separate_sync == 0 || bytes == 0) {
         txq_write(from, from, bytes + sizeof(tail));
         return true;
@@ -62,9 +66,9 @@ bool transmit(channel_t& channel, uint32_t bytes) {
 }
 
 bool send_next(channel_t& channel, bool mark) {
-    uint32_t buffer = channel.head.buffer, number = channel.state->messages_sent;
-    eth_channel_sync_t& tail = tail_of(channel, buffer);
-    uint32_t bytes = mark ? 0 : channel.args->workers == 0 ? args.buffer_bytes : tail.bytes_sent;
+    eth_channel_sync_t& tail = *channel.head.tail;
+    bool own = channel.args->workers == 0;
+    uint32_t bytes = mark ? 0 : own ? args.buffer_bytes : tail.bytes_sent;
     if (bytes % 16 != 0 || bytes > args.buffer_bytes || (bytes == 0 && !mark)) {
         state.phase = EDM_REFUSED;  // a worker's sync word that says nothing possible
         return false;
@@ -73,8 +77,8 @@ bool send_next(channel_t& channel, bool mark) {
     if (mark) {
         source |= SYNC_LAST | SYNC_EMPTY;
         end_here(channel);
-    } else if (channel.args->workers == 0) {
-        number_message(buffer_of(channel, buffer), number);
+    } else if (own) {
+        number_message(channel.head, channel.sent);
     } else {
         channel.state->worker_signals = channel.state->worker_signals + 1;
         if (is_last_of_workers(channel)) {
@@ -83,12 +87,12 @@ bool send_next(channel_t& channel, bool mark) {
         }
     }
     uint32_t counted = mark ? sizeof(eth_channel_sync_t) : bytes;
-    fill_sync(tail, counted, 0, source, number);
-    fill_sync(words->credits[channel.index][buffer], counted, 0, source, number);
+    fill_sync(tail, counted, 0, source, channel.sent);
+    fill_sync(*channel.head.words, counted, 0, source, channel.sent);
     if (!transmit(channel, bytes)) {
         return false;
     }
-    channel.state->messages_sent = number + 1;
+    channel.state->messages_sent = ++channel.sent;
     advance(channel, channel.head);
     return true;
 }
@@ -105,19 +109,18 @@ bool open_sender(channel_t& channel) {
 }
 
 step_t step_sender(channel_t& channel) {
-    edm_channel_state_t& mine = *channel.state;
     step_t step = STEP_IDLE;
-    if (mine.acknowledged != mine.messages_sent && take_acknowledge(channel)) {
+    if (channel.acknowledged != channel.sent && take_acknowledge(channel)) {
         if (!offer_buffer(channel)) {
             return STEP_FAILED;
         }
         step = STEP_PROGRESS;
     }
-    if (mine.completed != mine.acknowledged && take_completion(channel)) {
+    if (channel.completed != channel.acknowledged && take_completion(channel)) {
         show(channel);
         step = STEP_PROGRESS;
     }
-    if (mine.messages_sent - mine.completed < args.buffers_per_channel && !all_sent(channel) && !txq_busy()) {
+    if (channel.sent - channel.completed < args.buffers_per_channel && !all_sent(channel) && !txq_busy()) {
         // The peer completes a channel that ends early when it sees the end mark.
         bool ready = filled(channel);
         if (ready || state.control.termination_signal == GRACEFULLY_TERMINATE) {
@@ -128,10 +131,9 @@ step_t step_sender(channel_t& channel) {
 }
 
 void show_sender_wait(const channel_t& channel) {
-    const edm_channel_state_t& mine = *channel.state;
-    if (mine.acknowledged != mine.messages_sent) {
+    if (channel.acknowledged != channel.sent) {
         WAYPOINT("ACKW");
-    } else if (mine.completed != mine.messages_sent) {
+    } else if (channel.completed != channel.sent) {
         WAYPOINT("CMPW");
     } else {
         WAYPOINT("FILW");

@@ -34,24 +34,39 @@ bool arguments_fit() {
 
 void clear(eth_channel_sync_t& sync) { fill_sync(sync, 0, 0, 0, 0); }
 
+cursor_t first_message(uint32_t index) {
+    uint32_t tail = args.buffers_address + index * args.buffers_per_channel * stride() + args.buffer_bytes;
+    return {.tail = reinterpret_cast<eth_channel_sync_t*>(tail), .words = words->credits[index], .buffer = 0, .turn = 0, .round = 0};
+}
+
 // The workers signal only what the EDM has offered them, so nothing is lost by clearing their semaphores here.
 void open(channel_t& channel, uint32_t index) {
-    channel = {.args = &args.channel[index],
+    const edm_channel_args_t& mine = args.channel[index];
+    cursor_t first = first_message(index);
+    channel = {.args = &mine,
                .state = &state.channels[index],
                .place = &eth_channel_places.channels[index],
                .index = index,
-               .buffers_address = args.buffers_address + index * args.buffers_per_channel * stride()};
+               .turns = args.buffer_sharing_mode == ROUND_ROBIN && mine.workers != 0 ? mine.workers : 1,
+               .together = args.buffer_sharing_mode == SHARED ? mine.workers : 1,
+               .first = first,
+               .head = first,
+               .acked = first,
+               .tail = first,
+               .credit = first};
     for (uint32_t buffer = 0; buffer < args.buffers_per_channel; ++buffer) {
-        clear(words->credits[index][buffer]);
-        clear(tail_of(channel, buffer));
+        clear(*channel.head.words);
+        clear(*channel.head.tail);
+        advance(channel, channel.head);
     }
-    for (uint32_t worker = 0; worker < channel.args->workers; ++worker) {
-        semaphore_at(channel.args->semaphore_address + worker * SEMAPHORE_BYTES) = 0;
+    channel.head = first;
+    for (uint32_t worker = 0; worker < mine.workers; ++worker) {
+        semaphore_at(mine.semaphore_address + worker * SEMAPHORE_BYTES) = 0;
     }
-    channel.place->role = channel.args->is_sender != 0 ? ETH_CHANNEL_SENDER : ETH_CHANNEL_RECEIVER;
+    channel.place->role = mine.is_sender != 0 ? ETH_CHANNEL_SENDER : ETH_CHANNEL_RECEIVER;
     channel.place->buffer_bytes = args.buffer_bytes;
     show(channel);
-    if (channel.args->workers == 0 && channel.args->is_sender != 0) {
+    if (mine.workers == 0 && mine.is_sender != 0) {
         make_messages(channel);
     }
 }

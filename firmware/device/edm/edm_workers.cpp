@@ -19,8 +19,7 @@ bool signal_workers(channel_t& channel) {
     if (channel.args->workers == 0) {
         return true;
     }
-    uint32_t first = channel.credit.turn, count = args.buffer_sharing_mode == SHARED ? channel.args->workers : 1;
-    for (uint32_t worker = first; worker < first + count; ++worker) {
+    for (uint32_t worker = channel.credit.turn; worker < channel.credit.turn + channel.together; ++worker) {
         if (!increment(channel, worker, 1)) {
             return false;
         }
