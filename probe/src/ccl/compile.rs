@@ -1,9 +1,14 @@
 //! A mesh and a wish become a [`Program`].
 
 mod all_gather;
+mod all_reduce;
+mod all_to_all;
 mod build;
 mod channels;
 mod data;
+mod reduce_scatter;
+mod rooted;
+mod send_receive;
 mod shape;
 
 use super::error::CclError;
@@ -23,7 +28,7 @@ pub fn compile(mesh: &Mesh, request: &Request) -> Result<Program, CclError> {
     if request.root > 0 && !request.op.has_root() {
         return Err(CclError::NoRoot(request.op));
     }
-    let topology = Topology::find(mesh, &request.chips, request.topology, request.links)?;
+    let topology = topology(mesh, request)?;
     if request.root as usize >= topology.size() {
         let ranks = topology.size();
         return Err(CclError::RootOutOfRange { root: request.root, ranks });
@@ -34,13 +39,30 @@ pub fn compile(mesh: &Mesh, request: &Request) -> Result<Program, CclError> {
     for lane in build.lanes() {
         match request.op {
             Op::AllGather => all_gather::workers(&mut build, &lane)?,
-            op => {
-                let (kind, way) = (topology.kind, request.bidirectional);
-                return Err(CclError::Direction { op, kind, way, why: "it is still being built" });
-            }
+            Op::ReduceScatter => reduce_scatter::workers(&mut build, &lane)?,
+            Op::AllReduce => all_reduce::workers(&mut build, &lane)?,
+            Op::Broadcast => rooted::broadcast(&mut build, &lane)?,
+            Op::Reduce => rooted::reduce(&mut build, &lane)?,
+            Op::Gather => rooted::gather(&mut build, &lane)?,
+            Op::Scatter => rooted::scatter(&mut build, &lane)?,
+            Op::AllToAll => all_to_all::workers(&mut build, &lane)?,
+            Op::SendReceive => send_receive::workers(&mut build, &lane)?,
         }
     }
     build.finish()
+}
+
+/// The chips in their order. A socket between two chips takes the shortest way, through others if need be.
+fn topology(mesh: &Mesh, request: &Request) -> Result<Topology, CclError> {
+    match (request.op, request.topology, request.chips.as_slice()) {
+        (Op::SendReceive, None | Some(TopologyKind::Line), &[from, to]) => {
+            Topology::way(mesh, from, to, request.links)
+        }
+        (Op::SendReceive, None, chips) => {
+            Topology::find(mesh, chips, Some(TopologyKind::Line), request.links)
+        }
+        (_, kind, chips) => Topology::find(mesh, chips, kind, request.links),
+    }
 }
 
 /// Can the operation use the directions of this topology in that way?
@@ -51,9 +73,7 @@ fn direction(request: &Request, kind: TopologyKind) -> Result<(), CclError> {
         (_, No) => return Ok(()),
         (TopologyKind::Line, HalfTensors) => "what leaves a chip of a line cannot come round",
         (_, _) if op == Op::SendReceive => "a socket's credits go the other way",
-        (_, FullTensors) if matches!(op, Op::ReduceScatter | Op::AllReduce) => {
-            "a sum has to pass every rank"
-        }
+        (_, FullTensors) if op == Op::AllReduce => "each sum has to pass every rank",
         _ => return Ok(()),
     };
     Err(CclError::Direction { op, kind, way, why })

@@ -4,7 +4,7 @@ use super::channels;
 use super::data;
 use super::shape::Shape;
 use crate::ccl::error::CclError;
-use crate::ccl::program::{Channel, Command, Program, WorkerPlan, flags};
+use crate::ccl::program::{Channel, Command, Op, Program, WorkerPlan, flags};
 use crate::ccl::request::{Bidirectional, Request, TopologyKind};
 use crate::ccl::slicer::{self, Part};
 use crate::ccl::tensor::{self, Placement};
@@ -184,6 +184,28 @@ impl<'a> Build<'a> {
         };
         (from.outbound, to.inbound) = (channel(near), channel(far));
         *number += 1;
+    }
+
+    /// Channels from each rank's worker to the next one's, round a ring or to the end of a line or socket.
+    pub(super) fn join(&mut self, lane: &Lane, forward: bool, drafts: &mut [Option<Draft>]) {
+        let closed = !self.is_line() && self.request.op != Op::SendReceive;
+        for rank in 0..self.size() {
+            let next = self.rank(rank, 1, forward);
+            let round = if forward { next < rank } else { next > rank };
+            if round && !closed {
+                continue;
+            }
+            let mut take = |rank| drafts.get_mut(rank).and_then(Option::take);
+            let (mut from, mut to) = (take(rank), take(next));
+            if let (Some(from), Some(to)) = (&mut from, &mut to) {
+                self.connect(lane, forward, (from, rank), to);
+            }
+            for (rank, draft) in [(rank, from), (next, to)] {
+                if let Some(place) = drafts.get_mut(rank) {
+                    *place = draft;
+                }
+            }
+        }
     }
 
     /// The worker is complete.

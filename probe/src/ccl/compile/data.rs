@@ -1,7 +1,7 @@
 //! Fills that put inputs in place and clear outputs, and checks of what came out.
 
-use super::all_gather;
 use super::build::{Build, Lane};
+use super::{all_gather, all_reduce, all_to_all, reduce_scatter, rooted, send_receive};
 use crate::ccl::error::CclError;
 use crate::ccl::expected;
 use crate::ccl::program::{Command, Expected, Op, Stretch, WorkerPlan, flags};
@@ -99,12 +99,18 @@ fn stretch(
     block: u32,
     chip: layouts::ChipId,
 ) -> Stretch {
+    let root = build.request.root as usize;
     let sum = match build.request.op {
-        Op::AllGather => all_gather::result(block),
-        _ => Sum::new(),
+        Op::AllGather | Op::Gather => all_gather::result(block),
+        Op::ReduceScatter => reduce_scatter::result(build, lane, rank),
+        Op::AllReduce => all_reduce::result(build, lane, block),
+        Op::Broadcast => vec![vec![(root, 0)]],
+        Op::Reduce => rooted::reduced(build, lane),
+        Op::Scatter => vec![vec![(root, rank as u32)]],
+        Op::AllToAll => all_to_all::result(rank, block),
+        Op::SendReceive => send_receive::result(),
     };
     let stream = |&(rank, block): &(usize, u32)| build.shape.stream(rank, block);
-    let _ = rank;
     Stretch {
         chip,
         tensor: usize::from(OUTPUT),

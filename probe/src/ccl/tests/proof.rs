@@ -144,3 +144,43 @@ const LINE: (TopologyKind, Bidirectional) = (TopologyKind::Line, Bidirectional::
 fn all_gather() {
     prove_everywhere(Op::AllGather, &[RING, HALF, FULL, LINE]);
 }
+
+#[test]
+fn reduce_scatter() {
+    prove_everywhere(Op::ReduceScatter, &[RING, HALF, FULL, LINE]);
+}
+
+#[test]
+fn all_reduce() {
+    prove_everywhere(Op::AllReduce, &[RING, HALF, LINE]);
+}
+
+#[test]
+fn broadcast() {
+    prove_everywhere(Op::Broadcast, &[RING, HALF, FULL, LINE]);
+}
+
+#[test]
+fn reduce() {
+    prove_everywhere(Op::Reduce, &[RING, HALF, FULL, LINE]);
+}
+
+#[test]
+fn gather() {
+    prove_everywhere(Op::Gather, &[RING, HALF, FULL, LINE]);
+}
+
+#[test]
+fn scatter() {
+    prove_everywhere(Op::Scatter, &[RING, HALF, FULL, LINE]);
+}
+
+#[test]
+fn all_to_all() {
+    prove_everywhere(Op::AllToAll, &[RING, HALF, FULL, LINE]);
+}
+
+#[test]
+fn send_receive() {
+    prove_everywhere(Op::SendReceive, &[RING, LINE]);
+}
