@@ -5,7 +5,8 @@ use layouts::{ChipId, NocAddr, NocXy, wormhole};
 use probe::Patience;
 use probe::bar::Holder;
 use probe::ccl::{
-    DataType, EdmPlan, Op, Program, Run, RunError, RunSettings, WorkerPlan, refuse_if_in_use,
+    DataType, EdmPlan, Op, Program, Run, RunError, RunSettings, TopologyKind, WorkerPlan,
+    refuse_if_in_use,
 };
 use probe::control::{Firmware, Place, RingPing, RingPingSettings, boot_tensix, start_application};
 use probe::emulator_bar::EmulatorBar;
@@ -88,6 +89,7 @@ fn program() -> Program {
     Program {
         op: Op::AllGather,
         data_type: DataType::Int32,
+        topology: TopologyKind::Ring,
         ranks: vec![ChipId(0), ChipId(1)],
         seed: 1,
         buffer_bytes: 1024,

@@ -2,6 +2,7 @@
 //!
 //! The layouts of the kernels' arguments are theirs alone (`edm_args_t`, `ccl_worker_args_t`): what is here is what they mean.
 
+use super::request::TopologyKind;
 use crate::control::Place;
 use layouts::ChipId;
 
@@ -262,6 +263,8 @@ pub struct Program {
     pub op: Op,
     /// The type of its elements.
     pub data_type: DataType,
+    /// How the ranks are joined.
+    pub topology: TopologyKind,
     /// Chip of each rank.
     pub ranks: Vec<ChipId>,
     /// Seed of the data.

@@ -276,6 +276,7 @@ impl<'a> Build<'a> {
         Ok(Program {
             op: self.request.op,
             data_type: self.request.data_type,
+            topology: self.topology.kind,
             ranks: self.topology.ranks.clone(),
             seed: self.request.seed,
             buffer_bytes: self.request.buffer_bytes,
