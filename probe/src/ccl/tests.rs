@@ -5,12 +5,13 @@ mod interpreter;
 mod proof;
 mod reference;
 
+use crate::scene::described;
 use crate::target::{Chip, Link, Mesh};
-use layouts::{ClusterDescriptor, EthId};
+use layouts::EthId;
 
-/// A shipped mesh as discovery would find it.
+/// A shipped mesh, such as `galaxy,cabling=torus`, as discovery would find it.
 pub(super) fn mesh(name: &str) -> Mesh {
-    let descriptor = ClusterDescriptor::shipped(name).unwrap().unwrap();
+    let descriptor = described(name, name).unwrap();
     let chips = descriptor.chips.iter().map(|chip| Chip {
         id: chip.id,
         coord: chip.coord,

@@ -1,6 +1,7 @@
 //! Which chips are neighbours, and over which Ethernet sockets: the ring or line of a collective, and rings of any length.
 
 mod free;
+mod rotate;
 mod search;
 mod walk;
 
@@ -40,8 +41,8 @@ impl Topology {
         kind: Option<TopologyKind>,
         links: u32,
     ) -> Result<Self, CclError> {
-        let chips = wished(mesh, chips)?;
         let free = FreeLinks::of(mesh);
+        let chips = wished(mesh, &free, chips)?;
         let ring = || through(&free, &chips, TopologyKind::Ring, links);
         let line = || through(&free, &chips, TopologyKind::Line, links);
         let (kind, ranks) = match kind {
@@ -60,8 +61,8 @@ impl Topology {
     /// # Errors
     /// What the way lacks.
     pub fn way(mesh: &Mesh, from: ChipId, to: ChipId, links: u32) -> Result<Self, CclError> {
-        wished(mesh, &[from, to])?;
         let free = FreeLinks::of(mesh);
+        wished(mesh, &free, &[from, to])?;
         let all: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
         let way = |least| {
             let graph = Graph::new(&all, |a, b| free.between(a, b).len() >= least);
@@ -97,8 +98,9 @@ impl Topology {
     }
 }
 
-/// The chips that were named, each once and there; all of the mesh if none was.
-fn wished(mesh: &Mesh, chips: &[ChipId]) -> Result<Vec<ChipId>, CclError> {
+/// The chips that were named, each once and there. If none was, all of the mesh but those whose every link is reserved for
+/// dispatch: the gateways of a TG are no part of its mesh.
+fn wished(mesh: &Mesh, free: &FreeLinks, chips: &[ChipId]) -> Result<Vec<ChipId>, CclError> {
     let mut there: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
     there.sort_unstable();
     let mut seen = BTreeSet::new();
@@ -110,7 +112,11 @@ fn wished(mesh: &Mesh, chips: &[ChipId]) -> Result<Vec<ChipId>, CclError> {
             return Err(CclError::Twice(chip));
         }
     }
-    let wished = if chips.is_empty() { there } else { chips.to_vec() };
+    let joined = |chip: &ChipId| there.iter().any(|&other| !free.between(*chip, other).is_empty());
+    let wished = match chips {
+        [] => there.iter().copied().filter(joined).collect(),
+        _ => chips.to_vec(),
+    };
     if wished.len() < 2 { Err(CclError::TooFewChips(wished.len())) } else { Ok(wished) }
 }
 

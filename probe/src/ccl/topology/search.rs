@@ -1,12 +1,13 @@
 //! An order of chips in which each is a neighbour of the next, found depth first.
 
+use super::rotate::rotate;
 use crate::ccl::error::Missing;
 use layouts::ChipId;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Steps after which the search gives up: a ring or line through every chip of a mesh is found long before.
-const BUDGET: u32 = 20_000;
+/// Steps after which the search gives up.
+const BUDGET: u32 = 2_000;
 
 /// Chips and who is whose neighbour, by index.
 pub(super) struct Graph {
@@ -44,6 +45,9 @@ impl Graph {
             if search.best.len() > best.len() {
                 best = search.best;
             }
+        }
+        if rotate(&self.near, &mut best, |path| self.is_order(path, ring)) {
+            return Ok(self.named(&best));
         }
         Err(self.gap(&best))
     }

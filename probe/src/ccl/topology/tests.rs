@@ -53,26 +53,29 @@ fn a_t3000_has_rings_of_eight_and_four_and_lines() {
 }
 
 #[test]
-fn a_galaxy_has_rings_of_all_chips_and_of_rows_and_columns() {
-    let galaxy = mesh("galaxy");
-    let descriptor = layouts::ClusterDescriptor::shipped("galaxy").unwrap().unwrap();
-    let all = Topology::find(&galaxy, &[], Some(TopologyKind::Ring), 4).unwrap();
+fn a_galaxy_has_rings_of_all_chips_and_a_torus_of_rows_and_columns() {
+    let all = find("galaxy", &[], TopologyKind::Ring, 4).unwrap();
     assert_eq!(all.size(), 32);
+    let torus = mesh("galaxy,cabling=torus");
     let line_of = |same: &dyn Fn(layouts::ChipCoord) -> bool| -> Vec<ChipId> {
-        let chips = descriptor.chips.iter().filter(|chip| chip.coord.is_some_and(same));
+        let chips = torus.chips.iter().filter(|chip| chip.coord.is_some_and(same));
         chips.map(|chip| chip.id).collect()
     };
     for (row, size) in [(line_of(&|c| c.y == 1), 8), (line_of(&|c| c.x == 3), 4)] {
-        let ring = Topology::find(&galaxy, &row, Some(TopologyKind::Ring), 4).unwrap();
+        let ring = Topology::find(&torus, &row, Some(TopologyKind::Ring), 4).unwrap();
         assert_eq!(ring.size(), size);
         assert!(ring.edges.iter().all(|edge| edge.len() == 4));
+        let line = Topology::find(&mesh("galaxy"), &row, None, 4).unwrap();
+        assert_eq!((line.kind, line.size()), (TopologyKind::Line, size), "without wrap links");
     }
 }
 
 #[test]
-fn every_chip_of_a_tg_is_on_one_ring() {
-    let topology = find("tg", &[], TopologyKind::Ring, 1).unwrap();
-    assert_eq!(topology.size(), mesh("tg").chips.len());
+fn the_gateways_of_a_tg_are_left_to_dispatch() {
+    for (name, size) in [("tg", 32), ("tgg", 64), ("dual_galaxy", 64)] {
+        let topology = find(name, &[], TopologyKind::Ring, 1).unwrap();
+        assert_eq!(topology.size(), size, "{name}");
+    }
 }
 
 #[test]
