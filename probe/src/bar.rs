@@ -92,6 +92,19 @@ impl fmt::Display for Holder {
     }
 }
 
+/// A chip that another host reaches, as whoever keeps this machine knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Elsewhere {
+    /// The id that its firmware publishes.
+    pub unique_id: u64,
+    /// The name of its host.
+    pub host: String,
+}
+
+/// A bus has no more devices than this, unless its keeper says otherwise: the vendor's simulator ends its
+/// process when asked for more.
+pub(crate) const MOST_DEVICES: u8 = 32;
+
 /// A machine as its bus shows it. Silicon, the vendor's simulator and the emulator meet here.
 pub trait Bar: Send {
     /// Carries out the operations in order and appends what the reads gave to `answer`.
@@ -141,6 +154,16 @@ pub trait Bar: Send {
     /// `Refused` where nobody can break anything, and for a link or core that is not there.
     fn disrupt(&mut self, _at: Station, _fault: &Fault) -> Result<(), AccessError> {
         Err(Fault::refused())
+    }
+
+    /// How many devices there are at most.
+    fn most_devices(&self) -> u8 {
+        MOST_DEVICES
+    }
+
+    /// The chips of the same mesh that only other hosts reach, where that is known.
+    fn elsewhere(&self) -> Vec<Elsewhere> {
+        Vec::new()
     }
 
     /// What the machine itself found wrong since it was opened, one sentence each: accesses that it

@@ -1,6 +1,6 @@
 //! Accesses to tiles over PCIe: windows set by need, many accesses in one batch, each counted.
 
-use crate::bar::{Bar, BarOp, Holder, Sharing};
+use crate::bar::{Bar, BarOp, Elsewhere, Holder, Sharing};
 use crate::fault::{Fault, Station};
 use crate::snapshot::{AccessError, Bytes};
 use crate::windows::{Order, Windows};
@@ -22,6 +22,16 @@ impl Bus {
     /// A bus whose windows are as a stranger left them.
     pub(crate) fn new(bar: Box<dyn Bar>) -> Self {
         Self { bar, windows: BTreeMap::new(), transactions: 0, spare: Vec::new() }
+    }
+
+    /// How many devices there are at most.
+    pub(crate) fn most_devices(&self) -> u8 {
+        self.bar.most_devices()
+    }
+
+    /// The chips that only other hosts reach.
+    pub(crate) fn elsewhere(&self) -> Vec<Elsewhere> {
+        self.bar.elsewhere()
     }
 
     /// What the machine itself found wrong.

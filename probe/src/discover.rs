@@ -44,7 +44,9 @@ struct Candidate {
 /// # Errors
 /// Only when the machine itself is gone or shows no Wormhole at all.
 pub(crate) fn discover(access: &mut Access) -> Result<Found, AccessError> {
+    let elsewhere = access.bus.elsewhere().into_iter();
     let mut walk = Walk {
+        elsewhere: elsewhere.map(|chip| (chip.unique_id, chip.host)).collect(),
         access,
         chips: Vec::new(),
         problems: Vec::new(),
@@ -75,6 +77,8 @@ struct Walk<'a> {
     silent: Vec<(usize, u8, AccessError)>,
     /// How often training links may still be waited for.
     training_looks: u32,
+    /// The host of each chip that only another host reaches, by its id.
+    elsewhere: BTreeMap<u64, String>,
 }
 
 impl Walk<'_> {
@@ -84,7 +88,11 @@ impl Walk<'_> {
         let mut queue: VecDeque<usize> = (0..self.chips.len()).collect();
         while let Some(from) = queue.pop_front() {
             for (channel, port) in self.live_ports(from) {
-                if port.routing_off || self.known(&port.peer, from, channel).is_some() {
+                let other_hosts = self.elsewhere.contains_key(&port.peer.id);
+                if port.routing_off
+                    || other_hosts
+                    || self.known(&port.peer, from, channel).is_some()
+                {
                     continue;
                 }
                 if let Some(new) = self.far_chip(from, channel, &port) {

@@ -87,6 +87,10 @@ impl Bar for EmulatorBar {
         }
     }
 
+    fn most_devices(&self) -> u8 {
+        self.mesh.config().chips.iter().filter(|chip| chip.pcie).count() as u8
+    }
+
     fn remarks(&mut self) -> Vec<String> {
         self.mesh.conditions().iter().take(MOST_REMARKS).map(ToString::to_string).collect()
     }

@@ -13,6 +13,7 @@ pub mod expect;
 pub mod fault;
 mod guard;
 pub use guard::{AuditLog, Latched};
+pub mod hosts;
 pub mod images;
 pub mod inspect;
 pub mod machine;

@@ -16,6 +16,7 @@ use crate::control::{
 };
 use crate::emulator_bar::EmulatorBar;
 use crate::fault::{Fault, FaultError};
+use crate::hosts::HostBar;
 use crate::images::ImageMap;
 use crate::machine::BarTarget;
 use crate::queue::Patience;
@@ -123,9 +124,22 @@ impl Scene {
     pub fn start(&self, bar: Box<dyn Bar>, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
         let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
         let name = format!("emulator:{}", self.mesh);
-        let mut target = BarTarget::open(name, bar, abilities, Patience::default())?;
-        self.faults.iter().try_for_each(|fault| fault.check(target.mesh()))?;
+        let host = self.host.map(|host| self.descriptor().map(|mesh| (host, mesh))).transpose()?;
+        if let Some((host, mesh)) = &host {
+            describe::checked(*host, &name, mesh)?;
+        }
+        let patience = Patience::default();
+        let mut target = BarTarget::open(&name, bar, abilities.clone(), patience)?;
+        if host.is_none() {
+            self.faults.iter().try_for_each(|fault| fault.check(target.mesh()))?;
+        }
         self.boot(&mut target, images)?;
+        if let Some((host, mesh)) = &host {
+            // Every host has booted its own chips; from here on there is one of them.
+            let bar = Box::new(HostBar::of(mesh, *host, target.into_bar()));
+            target = BarTarget::open(&name, bar, abilities, patience)?;
+            self.faults.iter().try_for_each(|fault| fault.check(target.mesh()))?;
+        }
         hand_over(self.at_cycles, &mut target)?;
         let now = target.now()?;
         for fault in &self.faults {

@@ -3,6 +3,7 @@
 use crate::bar::{Bar, BarOp};
 use crate::emulator_bar;
 use crate::guard::AuditLog;
+use crate::hosts::JoinedBar;
 use crate::images::{Catalog, ImageMap, Library};
 use crate::inspect::{Interest, decode, plan, plan_proofs, plan_tables, plan_texts};
 use crate::machine::BarTarget;
@@ -132,12 +133,30 @@ impl Session {
                 }
                 Ok(session)
             }
-            TargetSpec::Socket(path) => {
-                let bar = SocketBar::connect(&path).map_err(gone)?;
-                let paced = bar.welcome().profile == emulator_bar::PROFILE;
-                let pacer = paced.then(|| Pacer::new(DEFAULT_PACE));
-                let before = bar.welcome().before.clone();
-                let open = || over_bar(words, bar, allow).map_err(gone);
+            TargetSpec::Sockets(paths) => {
+                let bars = paths.iter().map(|path| SocketBar::connect(path));
+                let bars: Vec<_> = bars.collect::<Result<_, _>>().map_err(gone)?;
+                let profiles: Vec<_> = bars.iter().map(|bar| &bar.welcome().profile).collect();
+                let profile = profiles.first().map(|p| (*p).clone()).unwrap_or_default();
+                if profiles.iter().any(|other| **other != profile) {
+                    let why = "what is served there are machines of different kinds";
+                    return Err(gone(AccessError::Refused(why.into())));
+                }
+                let pacer = (profile == emulator_bar::PROFILE).then(|| Pacer::new(DEFAULT_PACE));
+                let before = bars.first().map(|bar| bar.welcome().before.clone());
+                let open = || {
+                    let mut bars: Vec<Box<dyn Bar>> =
+                        bars.into_iter().map(|bar| Box::new(bar) as Box<dyn Bar>).collect();
+                    let bar = match bars.pop() {
+                        Some(only) if bars.is_empty() => only,
+                        last => {
+                            bars.extend(last);
+                            Box::new(JoinedBar::new(bars).map_err(gone)?)
+                        }
+                    };
+                    over_bar(words, bar, &profile, allow).map_err(gone)
+                };
+                let before = before.unwrap_or_default();
                 Ok(Self { before, ..Self::elsewhere(words, pacer, open)? })
             }
             TargetSpec::Silicon(which) => Self::elsewhere(words, None, || {
@@ -356,12 +375,18 @@ fn over_ttsim(
         let why = said.unwrap_or(stranger);
         return Err(OpenError::Library { target: target(), why });
     }
-    over_bar(words, bar, allow).map_err(gone)
+    let profile = bar.welcome().profile.clone();
+    over_bar(words, Box::new(bar), &profile, allow).map_err(gone)
 }
 
-fn over_bar(words: &str, bar: SocketBar, allow: Allow) -> Result<BarTarget, AccessError> {
-    let abilities = abilities(&bar.welcome().profile, allow)?;
-    BarTarget::open(words, Box::new(bar), abilities, Patience::default())
+fn over_bar(
+    words: &str,
+    bar: Box<dyn Bar>,
+    profile: &str,
+    allow: Allow,
+) -> Result<BarTarget, AccessError> {
+    let abilities = abilities(profile, allow)?;
+    BarTarget::open(words, bar, abilities, Patience::default())
 }
 
 /// What a machine of others can be asked, by the name of its list of refusals; only what a person

@@ -1,6 +1,6 @@
 //! A machine at the other end of a Unix socket.
 
-use crate::bar::{Bar, BarOp};
+use crate::bar::{Bar, BarOp, Elsewhere, MOST_DEVICES};
 use crate::fault::{Fault, Station};
 use crate::snapshot::AccessError;
 use crate::wire::{self, Client, Outbox, Received, Reply, Request, VERSION, Welcome};
@@ -153,6 +153,14 @@ impl Bar for SocketBar {
             Some(Reply::Failed(error)) => Err(error),
             Some(Reply::Welcome(_) | Reply::Refused(_)) => Err(self.broken("it greeted twice")),
         }
+    }
+
+    fn most_devices(&self) -> u8 {
+        self.welcome.devices.unwrap_or(MOST_DEVICES)
+    }
+
+    fn elsewhere(&self) -> Vec<Elsewhere> {
+        self.welcome.elsewhere.clone()
     }
 
     fn announce(&mut self, change: &str) {

@@ -19,8 +19,8 @@ pub enum TargetSpec {
     Emulator(Scene),
     /// `ttsim:<library>[,firmware=..][,at=..]`.
     Ttsim(Simulator),
-    /// `socket:<path>`.
-    Socket(PathBuf),
+    /// `socket:<path>[,socket:<path>..]`: the machines of several hosts as one.
+    Sockets(Vec<PathBuf>),
     /// `silicon`, or a device file.
     Silicon(String),
     /// A recording.
@@ -70,7 +70,7 @@ impl TargetSpec {
             Some(("emulator", scene)) => Ok(Self::Emulator(parse_scene(scene)?)),
             Some((kind @ ("ttsim" | "socket"), "")) => wrong(format!("{kind}: names no file")),
             Some(("ttsim", words)) => Ok(Self::Ttsim(parse_simulator(words)?)),
-            Some(("socket", path)) => Ok(Self::Socket(path.into())),
+            Some(("socket", path)) => sockets(path),
             _ if words.is_empty() => wrong("the target has no name"),
             _ if words.contains(['/', '.']) || Path::new(words).is_file() => {
                 Ok(Self::Recording(words.into()))
@@ -88,6 +88,15 @@ fn is_device(words: &str) -> bool {
     let by_id = |name: &str| name.strip_prefix("by-id/").is_some_and(|id| !id.is_empty());
     let name = words.strip_prefix(DEVICES);
     name.is_some_and(|name| name.parse::<u16>().is_ok() || by_id(name))
+}
+
+/// Paths, each but the first after `,socket:`.
+fn sockets(words: &str) -> Result<TargetSpec, SpecError> {
+    let paths = words.split(",socket:");
+    if paths.clone().any(str::is_empty) {
+        return wrong("socket: names no file");
+    }
+    Ok(TargetSpec::Sockets(paths.map(PathBuf::from).collect()))
 }
 
 fn parse_scene(words: &str) -> Result<Scene, SpecError> {
@@ -235,7 +244,9 @@ mod tests {
         let booted = Simulator { at_cycles: Some(2_000), ..firmware.clone() };
         assert_eq!(parse("ttsim:/a,b.so,firmware=/d"), TargetSpec::Ttsim(firmware));
         assert_eq!(parse("ttsim:/a,b.so,firmware=/d,at=2us"), TargetSpec::Ttsim(booted));
-        assert_eq!(parse("socket:/tmp/x"), TargetSpec::Socket("/tmp/x".into()));
+        assert_eq!(parse("socket:/tmp/x"), TargetSpec::Sockets(vec!["/tmp/x".into()]));
+        let two = TargetSpec::Sockets(vec!["/a,b".into(), "c".into()]);
+        assert_eq!(parse("socket:/a,b,socket:c"), two);
         assert_eq!(parse("/dev/tenstorrent/0"), TargetSpec::Silicon("/dev/tenstorrent/0".into()));
         let by_id = "/dev/tenstorrent/by-id/wormhole-0100014611703014";
         assert_eq!(parse(by_id), TargetSpec::Silicon(by_id.into()));
@@ -276,6 +287,8 @@ mod tests {
             ("emulator:n300,idle", "key=value"),
             ("emulator:n300,fault=link:0.8:off", "nothing that happens to a link"),
             ("ttsim:", "no file"),
+            ("socket:a,socket:", "no file"),
+            ("emulator:tgg,host=x", "no number of a host"),
             ("ttsim:,firmware=/d", "no file"),
             ("ttsim:a.so,firmware=", "no folder"),
             ("ttsim:a.so,color=red", "`color` is no setting of ttsim"),

@@ -5,7 +5,7 @@
 //! reply. What reads gave travels as plain bytes, so that nobody copies it more often than the
 //! socket does; a reply without a message is a batch that went well.
 
-use crate::bar::BarOp;
+use crate::bar::{BarOp, Elsewhere};
 use crate::fault::Station;
 use crate::snapshot::AccessError;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// More in one part of a frame than this is not ours.
 const MAX_BYTES: u32 = 256 << 20;
@@ -96,6 +96,10 @@ pub struct Welcome {
     pub machine: String,
     /// Name of the list of refusals that goes with the machine, such as `ttsim`.
     pub profile: String,
+    /// How many devices it has, where the server knows.
+    pub devices: Option<u8>,
+    /// Chips of its mesh that only other hosts reach.
+    pub elsewhere: Vec<Elsewhere>,
     /// Who had the machine before.
     pub before: Before,
 }

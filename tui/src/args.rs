@@ -223,9 +223,9 @@ pub(crate) enum Verb {
     Serve {
         /// The mesh, such as emulator:n300.
         mesh: Option<String>,
-        /// Where to listen.
-        #[arg(long, value_name = "PATH")]
-        socket: PathBuf,
+        /// Where to listen. Given once for each host of a mesh of several, each socket has the devices of one host.
+        #[arg(long, value_name = "PATH", required = true)]
+        socket: Vec<PathBuf>,
     },
 }
 

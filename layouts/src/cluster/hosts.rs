@@ -20,6 +20,7 @@ impl ClusterDescriptor {
     }
 
     /// What a host describes: its own chips, its PCIe devices counted from 0, and links that leave to other hosts' chips.
+    #[must_use]
     pub fn of_host(&self, host: u16) -> Self {
         let own = |end: EthId| self.host_of(end.chip) == Some(host);
         let mut chips: Vec<_> = self.chips.iter().filter(|c| c.host == host).cloned().collect();

@@ -88,7 +88,7 @@ fn graph(raw: &RawSystem, grids: &[Grid], ids: &Ids, problems: &mut Problems) ->
                 links.extend(a.into_iter().zip(b).map(|(a, b)| (a.min(b), a.max(b))));
             }
             (Ok(_), Ok(_)) => {
-                problems.add(line, format!("the edges {} and {} are not equally long", a.1, b.1))
+                problems.add(line, format!("the edges {} and {} are not equally long", a.1, b.1));
             }
             (Err(what), _) | (_, Err(what)) => problems.add(line, what),
         }

@@ -11,8 +11,6 @@ use crate::telemetry::board_id;
 use crate::wormhole::{config_id, eth_register, eth_tile, stranger};
 use layouts::{Board, wormhole};
 
-/// Devices 0 to 31 exist at most; the simulator ends its process when asked for more.
-const DEVICES: u8 = 32;
 /// Firmware that was started this very moment has not beaten yet: so many cycles pass before the next
 /// look (ttsim's beats every 100 cycles), each time twice as many, and so often at most.
 const BEAT_CYCLES: u64 = 250;
@@ -27,7 +25,7 @@ impl Walk<'_> {
     /// it is looked at leaves the others.
     pub(super) fn pcie_chips(&mut self) -> Result<(), AccessError> {
         let mut lost = None;
-        for device in 0..DEVICES {
+        for device in 0..self.access.bus.most_devices() {
             let id = self.access.bus.batch().config(device, 0).run().word()?;
             if id == u32::MAX {
                 break;

@@ -5,7 +5,7 @@ use super::{Candidate, Found, Walk};
 use crate::access::Route;
 use crate::target::{Chip, Link, Mesh};
 use layouts::{ChipId, EthId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Walk<'_> {
     /// Gives the chips their numbers: PCIe chips in device order, then far ones by (rack, shelf, y, x).
@@ -25,6 +25,7 @@ impl Walk<'_> {
         }
         let links = self.links(&ids);
         self.name_the_dead(&ids, &links);
+        self.name_the_others(&ids);
         let mesh = Mesh {
             chips: order.iter().map(|&i| self.chip(i, &ids)).collect(),
             links,
@@ -50,6 +51,8 @@ impl Walk<'_> {
                         down.insert(link);
                     }
                 }
+                // Told once for each host.
+                None if self.elsewhere.contains_key(&port.peer.id) => {}
                 None if port.is_up() => self.problems.push(format!(
                     "{near} leads to e{far} of a chip at {coord} that was not found"
                 )),
@@ -114,6 +117,36 @@ impl Walk<'_> {
                 }
             }
         }
+        self.problems.append(&mut said);
+    }
+
+    /// Chips that only other hosts reach, and the links that lead there.
+    fn name_the_others(&mut self, ids: &[ChipId]) {
+        let mut missing: BTreeMap<&str, u32> = BTreeMap::new();
+        let found = |id: u64| self.chips.iter().any(|chip| chip.id == id);
+        for (_, host) in self.elsewhere.iter().filter(|(id, _)| !found(**id)) {
+            *missing.entry(host).or_default() += 1;
+        }
+        let ports = self.told_ports();
+        let ends = |host: &str| {
+            let there = ports.iter().filter(|(.., port)| {
+                !found(port.peer.id) && self.elsewhere.get(&port.peer.id).is_some_and(|h| h == host)
+            });
+            let ends =
+                there.map(|(from, channel, _)| EthId { chip: ids[*from], channel: *channel });
+            ends.collect::<BTreeSet<_>>()
+        };
+        let said = missing.iter().map(|(host, count)| {
+            let ends = ends(host);
+            let lead = match ends.first() {
+                Some(only) if ends.len() == 1 => format!("one link leads there, at {only}"),
+                Some(first) => format!("{} links lead there, {first} the first", ends.len()),
+                None => "no link leads there".into(),
+            };
+            let chips = if *count == 1 { "chip" } else { "chips" };
+            format!("{count} {chips} of {host} cannot be reached from here ({lead})")
+        });
+        let mut said: Vec<String> = said.collect();
         self.problems.append(&mut said);
     }
 

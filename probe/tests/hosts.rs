@@ -1,0 +1,124 @@
+//! A mesh of two hosts: each alone sees its own chips and names the others', and both sockets together show all.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use layouts::{ClusterDescriptor, SystemSpec};
+use probe::bar::Bar;
+use probe::hosts::{HostBar, SharedBar};
+use probe::images::ImageMap;
+use probe::scene::{Scene, Workload};
+use probe::serve::{bind, serve};
+use probe::session::{OpenError, Session};
+use probe::target::{Allow, Mesh, Target};
+use probe::ttsim::HostCommand;
+use probe::wire::Welcome;
+use std::path::PathBuf;
+
+/// Two n300 of two hosts, joined by one cable between the chips that are behind.
+const PAIR: &str = "\
+ChipSpec:
+  left: {E: [8, 9]}
+  right: {W: [0, 1], S: [6]}
+Board:
+  n300: {type: n300, chips: [[left, right]], pcie: [0]}
+Host: [anna, berta]
+Mesh:
+  - {boards: [[n300]], first_board_id: 72058985900941320}
+  - {boards: [[n300]], host: 1, first_board_id: 72058985900941330, place: [0, 0, 1, 0]}
+Graph:
+  - [[0, S0], [1, S0]]
+";
+
+/// A file of this process that is removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("meshscope-{}-{name}", std::process::id())))
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn descriptor() -> ClusterDescriptor {
+    SystemSpec::parse("pair.yaml", PAIR).unwrap().describe("mesh").unwrap()
+}
+
+fn scene(file: &Scratch, host: Option<u16>) -> Scene {
+    std::fs::write(&file.0, PAIR).unwrap();
+    Scene { host, run: Some(Workload::Idle), ..Scene::new(file.path()) }
+}
+
+fn is(mesh: &Mesh, expected: &ClusterDescriptor) {
+    let ids = |chips: &mut dyn Iterator<Item = Option<u64>>| chips.collect::<Vec<_>>();
+    let found = ids(&mut mesh.chips.iter().map(|chip| chip.unique_id));
+    assert_eq!(found, ids(&mut expected.chips.iter().map(|chip| chip.unique_id)));
+    let links: Vec<_> = mesh.links.iter().map(|link| (link.a, link.b)).collect();
+    assert_eq!(links, expected.links);
+}
+
+#[test]
+fn a_host_alone_names_whose_chips_it_does_not_reach() {
+    let file = Scratch::new("alone.yaml");
+    let (mut images, _) = ImageMap::firmware();
+    let target = scene(&file, Some(1)).build(&mut images).unwrap();
+    is(target.mesh(), &descriptor().of_host(1));
+    let said = "2 chips of anna cannot be reached from here (one link leads there, at 1:e6)";
+    assert_eq!(target.mesh().problems, [said]);
+    let none = scene(&file, Some(2)).build(&mut images).map(|_| ()).unwrap_err().to_string();
+    assert!(none.ends_with("has no host `2`: they are counted from 0 to 1"), "{none}");
+}
+
+#[test]
+fn two_sockets_show_a_mesh_of_two_hosts_whole_and_each_its_part() {
+    let file = Scratch::new("whole.yaml");
+    let (mut images, _) = ImageMap::firmware();
+    let whole = scene(&file, None).build(&mut images).unwrap();
+    is(whole.mesh(), &descriptor());
+    assert_eq!(whole.mesh().problems, Vec::<String>::new());
+    let sockets = [Scratch::new("a.socket"), Scratch::new("b.socket")];
+    for (host, (bar, socket)) in
+        (0..).zip(SharedBar::split(whole.into_bar(), 2).into_iter().zip(&sockets))
+    {
+        let listener = bind(&socket.0).unwrap();
+        let mut bar = HostBar::of(&descriptor(), host, Box::new(bar));
+        std::thread::spawn(move || {
+            let (devices, elsewhere) = (Some(bar.most_devices()), bar.elsewhere());
+            let profile = "emulator".to_owned();
+            let welcome = Welcome { profile, devices, elsewhere, ..Welcome::default() };
+            serve(&mut bar, listener, &welcome)
+        });
+    }
+    let open = |words: &str| Session::open(words, &HostCommand::default(), Allow::default());
+    let [a, b] = sockets.each_ref().map(|socket| format!("socket:{}", socket.path()));
+    let mut one = open(&a).map_err(|e| e.to_string()).unwrap();
+    is(one.target().mesh(), &descriptor().of_host(0));
+    let said = "2 chips of berta cannot be reached from here (one link leads there, at 1:e6)";
+    assert_eq!(one.target().mesh().problems, [said]);
+    // Time that one client lets pass has passed for the other.
+    let before = one.target().now().unwrap();
+    one.target().pass(5_000).unwrap();
+    let mut other = open(&b).map_err(|e| e.to_string()).unwrap();
+    assert!(other.target().now().unwrap() >= before + 5_000);
+    drop((one, other));
+    let mut both = loop {
+        // The server notices that a client has left a moment later.
+        match open(&format!("{a},{b}")) {
+            Ok(both) => break both,
+            Err(OpenError::Unreachable { .. }) => {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            Err(other) => panic!("{other}"),
+        }
+    };
+    is(both.target().mesh(), &descriptor());
+    assert_eq!(both.target().mesh().problems, Vec::<String>::new());
+    assert!(both.target().now().unwrap() >= before + 5_000);
+}
