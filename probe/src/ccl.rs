@@ -16,6 +16,7 @@ pub mod program;
 mod records;
 pub mod report;
 pub mod request;
+pub(crate) mod rest;
 pub mod run;
 pub mod slicer;
 mod survey;

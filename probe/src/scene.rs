@@ -10,6 +10,7 @@ pub(crate) mod power_on;
 mod telemetry;
 
 use crate::bar::Bar;
+use crate::ccl::RunError;
 use crate::control::{
     ControlError, Firmware, Operation, Pattern, Place, RingPing, RingPingSettings, boot_tensix,
     launch_worker,
@@ -285,6 +286,8 @@ pub enum SceneError {
     Firmware(String),
     /// The workload could not be launched.
     Control(ControlError),
+    /// A collective of a study was not finished.
+    Run(RunError),
     /// The mesh, by its name, has no ring of links for the workload.
     NoRing(String),
     /// The scene was asked for at a moment at which it is not ready yet.
@@ -321,6 +324,7 @@ impl fmt::Display for SceneError {
             }
             Self::Fault(error) => write!(f, "{error}"),
             Self::Access(error) => write!(f, "{error}"),
+            Self::Run(error) => write!(f, "{error}"),
         }
     }
 }

@@ -94,6 +94,7 @@ impl Failure {
                     Self::of_access(&format!("{words}: {addr}"), reason)
                 }
                 SceneError::Control(ControlError::TookTooLong { .. }) => Self::Unreachable(text),
+                SceneError::Run(error) => Self::of_run(words, error),
                 SceneError::Control(_) | SceneError::Image(_) => Self::Internal(text),
             },
             OpenError::Unreachable { reason: AccessError::Refused(_), .. } => Self::Refused(text),

@@ -84,4 +84,4 @@ pub use endpoint::HostMemory;
 pub use journal::{Deed, Entry, Journal};
 pub use mesh::Mesh;
 pub use timing::Timing;
-pub use view::HartView;
+pub use view::{HartView, Unrest};

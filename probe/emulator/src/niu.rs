@@ -99,6 +99,12 @@ pub(crate) enum NiuStore {
 }
 
 impl Niu {
+    /// Requests of all transaction ids that wait for an answer.
+    pub(crate) fn outstanding(&self) -> u32 {
+        let ids = self.counters.iter().skip(counter::OUTSTANDING).take(16);
+        ids.map(|count| count & 0xFF).sum()
+    }
+
     /// A NIU as ARC firmware leaves it.
     pub(crate) fn new(setup: &NiuSetup) -> Self {
         let mut cfg = [0; CFG_WORDS];

@@ -80,6 +80,11 @@ pub(crate) enum TxqStore {
 }
 
 impl Txq {
+    /// Transfers and packets that were asked for and are not on the line yet.
+    pub(crate) fn unsent(&self) -> u32 {
+        u32::from(self.cmd != 0) + u32::from(self.waiting.is_some()) + self.packets.len() as u32
+    }
+
     /// Queue 0 or 1, as base firmware finds it.
     pub(crate) fn new(index: usize) -> Self {
         let mut words = [0; REGISTERS];

@@ -1,10 +1,13 @@
 //! A hart as a debugger would see it: looked at in this process, without an access, and without any effect.
 
+use crate::blocks::Special;
 use crate::chip::Unit;
 use crate::hart::core::Hart;
 use crate::hart::sleep::{FIRST_LOCAL, Mode};
 use crate::memory::TileMemory;
 use crate::mesh::Mesh;
+use crate::niu::Niu;
+use crate::txq::Txq;
 
 impl Mesh {
     /// A hart as it is at this cycle: for tests, studies and tools in this process. No bus shows this much (the RISC debug
@@ -22,6 +25,39 @@ impl Mesh {
             }
             Unit::Passive(_) => None,
         }
+    }
+}
+
+/// A tile that has not come to rest: how much of it is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unrest {
+    /// The chip, by its index.
+    pub chip: usize,
+    /// Column and row of the tile.
+    pub tile: (u8, u8),
+    /// NoC requests without an answer, over both NIUs.
+    pub requests: u32,
+    /// Transfers of its transmit queues that are not on the line yet.
+    pub transfers: u32,
+}
+
+impl Mesh {
+    /// The tiles that wait for answers of a NoC or have something to send over their links, looked at without an access:
+    /// for studies that ask whether anything is left behind.
+    pub fn unrest(&self) -> Vec<Unrest> {
+        let units = self.chips.iter().enumerate();
+        let units = units.flat_map(|(chip, c)| c.units.iter().map(move |unit| (chip, unit)));
+        let of = |(chip, unit): (usize, &Unit)| {
+            let Unit::Core(tile) = unit else { return None };
+            let requests = tile.blocks.niu.iter().map(Niu::outstanding).sum();
+            let transfers = match &tile.blocks.special {
+                Special::Eth(eth) => eth.txq.iter().map(Txq::unsent).sum(),
+                Special::Tensix(_) => 0,
+            };
+            let found = Unrest { chip, tile: tile.blocks.at, requests, transfers };
+            (requests != 0 || transfers != 0).then_some(found)
+        };
+        units.filter_map(of).collect()
     }
 }
 

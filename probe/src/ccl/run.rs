@@ -60,12 +60,14 @@ impl Run {
     /// A run that has not begun: the first poll looks at the mesh.
     pub fn new(program: Program, settings: RunSettings) -> Self {
         let mut tasks = VecDeque::from([Task::Judge]);
-        if !program.fills.is_empty() {
+        // Without a look at the data it does not matter what moves.
+        let check = settings.check && !program.checks.is_empty();
+        if check && !program.fills.is_empty() {
             tasks.push_back(Task::Launch(Layer::Fill));
         }
         let launches = settings.warmups + settings.iterations.max(1);
         tasks.extend((0..launches).map(|_| Task::Launch(Layer::Transfer)));
-        if settings.check && !program.checks.is_empty() {
+        if check {
             tasks.extend([Task::Launch(Layer::Check), Task::Digests]);
         }
         tasks.push_back(Task::GiveBack);

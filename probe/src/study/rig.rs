@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const KERNEL: &str = "ring_ping";
 
 /// The bus of a mesh that somebody else keeps a hand on.
-struct Shared(Arc<Mutex<EmulatorBar>>);
+pub(super) struct Shared(pub(super) Arc<Mutex<EmulatorBar>>);
 
-fn lock(mesh: &Mutex<EmulatorBar>) -> MutexGuard<'_, EmulatorBar> {
+pub(super) fn lock(mesh: &Mutex<EmulatorBar>) -> MutexGuard<'_, EmulatorBar> {
     mesh.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
