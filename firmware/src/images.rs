@@ -79,8 +79,16 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "erisc",
         elf: include_bytes!("../images/edm.elf"),
-        sha256: "5a0b58c4b6d47f4e16435fd4adb87a6c68b67b2d514107b8e1bb6f679a1fdf32",
-        build_id: 0xe92f_3279_8dcc_152b,
+        sha256: "4e349a6962feea5ae81b15e0b1a8a1965e2fd7e6e6e994942bd3aa9e155c73b8",
+        build_id: 0x3d03_8c0d_9b16_806d,
+    },
+    Image {
+        name: "link_bench",
+        role: Role::Kernel,
+        core: "erisc",
+        elf: include_bytes!("../images/link_bench.elf"),
+        sha256: "333959a553dd583451af1fae957ade56fec4b366e938e8cf50db7d9700be0207",
+        build_id: 0xf2c7_e9d2_acbd_d6ac,
     },
     Image {
         name: "ccl_worker",

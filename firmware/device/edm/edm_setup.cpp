@@ -1,12 +1,9 @@
 // The EDM before its first message: arguments, cleared words, and the handshake at the reserved address.
 #include "edm_moves.hpp"
+#include "handshake/handshake.hpp"
 
 namespace edm {
 namespace {
-
-constexpr uint32_t HANDSHAKE_REPEAT = 50000;     // cycles; the peer may be launched any time after us
-constexpr uint32_t HANDSHAKE_BYTES = 16;
-constexpr uint32_t READY = 1, NOT_ALIKE = 2;     // receiver_ack of the answer
 
 bool channel_fits(const edm_channel_args_t& channel) {
     bool alone = args.buffer_sharing_mode != NOT_SHARED || channel.workers <= 1;
@@ -83,48 +80,6 @@ uint32_t fingerprint(bool sender) {
     return mix(hash, args.termination_mode);
 }
 
-// The sender offers until the answer comes. It repeats the offer, because who is launched later clears nothing here, but an
-// offer that arrives before the peer's host has started the tile may be lost with it.
-bool offer() {
-    uint32_t mark = fingerprint(true);
-    fill_sync(words->handshake_source, HANDSHAKE_BYTES, 0, args.run_id, mark);
-    fill_sync(words->handshake, HANDSHAKE_BYTES, 0, args.run_id, mark);
-    while (words->handshake.bytes_sent != 0) {
-        if (!send_word(words->handshake_source, words->handshake)) {
-            return false;
-        }
-        uint32_t start = wall_clock();
-        WAYPOINT("EHSW");
-        if (!wait_until([=] { return words->handshake.bytes_sent == 0 || wall_clock() - start >= HANDSHAKE_REPEAT; })) {
-            return false;
-        }
-    }
-    WAYPOINT("EHSD");
-    if (words->handshake.receiver_ack != READY) {
-        state.phase = EDM_REFUSED;
-        return false;
-    }
-    return true;
-}
-
-bool answer() {
-    WAYPOINT("EHSW");
-    if (!wait_until([] { return words->handshake.bytes_sent != 0 && words->handshake.src_id == args.run_id; })) {
-        return false;
-    }
-    WAYPOINT("EHSD");
-    bool alike = sequence_of(words->handshake) == fingerprint(false);
-    fill_sync(words->handshake_source, 0, alike ? READY : NOT_ALIKE, args.run_id, sequence_of(words->handshake));
-    words->handshake.bytes_sent = 0;
-    if (!send_word(words->handshake_source, words->handshake)) {
-        return false;
-    }
-    if (!alike) {
-        state.phase = EDM_REFUSED;
-    }
-    return alike;
-}
-
 }  // namespace
 
 bool set_up() {
@@ -145,6 +100,15 @@ bool set_up() {
     return true;
 }
 
-bool shake_hands() { return args.handshake_sender != 0 ? offer() : answer(); }
+bool shake_hands() {
+    auto wait = [](auto condition) { return wait_until(condition); };
+    bool offers = args.handshake_sender != 0;
+    uint32_t mark = fingerprint(offers);
+    handshake_t shaken = offers ? handshake_offer(args.run_id, mark, wait) : handshake_answer(args.run_id, mark, wait);
+    if (shaken == HANDSHAKE_NOT_ALIKE) {
+        state.phase = EDM_REFUSED;
+    }
+    return shaken == HANDSHAKE_READY;
+}
 
 }  // namespace edm

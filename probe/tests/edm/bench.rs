@@ -112,7 +112,7 @@ impl Bench {
     }
 
     fn member(&self, kernel: &str, member: &str) -> (u64, u32) {
-        let global = if kernel == "edm" { "edm_state" } else { "ccl_worker_state" };
+        let global = format!("{kernel}_state");
         let symbols = &self.images.named(kernel).unwrap().symbols;
         let found = symbols.locate(&format!("{global}.{member}")).unwrap();
         (found.address(), found.field.size as u32)

@@ -1,0 +1,69 @@
+// The handshake of two ERISCs at the ends of a link, before a kernel's first message: its words are at the same place in every
+// kernel, so that one run's handshake cannot clobber another's data.
+#pragma once
+#include "common/erisc.hpp"
+#include "common/eth_sync.hpp"
+#include "common/txq.hpp"
+#include "common/waypoint.hpp"
+
+struct handshake_words_t {
+    eth_channel_sync_t arrived;                    // the peer writes here
+    eth_channel_sync_t source;
+};
+static handshake_words_t* const handshake_words = reinterpret_cast<handshake_words_t*>(ERISC_UNRESERVED);
+
+enum handshake_t : uint32_t { HANDSHAKE_STOPPED = 0, HANDSHAKE_READY = 1, HANDSHAKE_NOT_ALIKE = 2 };
+constexpr uint32_t HANDSHAKE_REPEAT = 50000;      // cycles; the peer may be launched any time after us
+constexpr uint32_t HANDSHAKE_BYTES = 16;
+
+// `mark` is what both ends must agree on; `wait` waits for a condition and is false if the kernel has to stop.
+template <typename Wait>
+bool handshake_send(Wait wait) {
+    if (!wait([] { return !txq_busy(); })) {
+        return false;
+    }
+    txq_write(reinterpret_cast<uint32_t>(&handshake_words->source), reinterpret_cast<uint32_t>(&handshake_words->arrived), HANDSHAKE_BYTES);
+    return true;
+}
+
+inline void handshake_fill(eth_channel_sync_t& sync, uint32_t bytes_sent, uint32_t ack, uint32_t run_id, uint32_t mark) {
+    sync.receiver_ack = ack;
+    sync.src_id = run_id;
+    *const_cast<volatile uint32_t*>(&sync.reserved_2) = mark;
+    sync.bytes_sent = bytes_sent;
+}
+
+// The sender offers until the answer comes. It repeats the offer: one that arrives before the peer's host has started that tile
+// may be lost with what the host clears.
+template <typename Wait>
+handshake_t handshake_offer(uint32_t run_id, uint32_t mark, Wait wait) {
+    eth_channel_sync_t& arrived = handshake_words->arrived;
+    handshake_fill(handshake_words->source, HANDSHAKE_BYTES, 0, run_id, mark);
+    handshake_fill(arrived, HANDSHAKE_BYTES, 0, run_id, mark);
+    while (arrived.bytes_sent != 0) {
+        if (!handshake_send(wait)) {
+            return HANDSHAKE_STOPPED;
+        }
+        uint32_t start = wall_clock();
+        WAYPOINT("EHSW");
+        if (!wait([&] { return arrived.bytes_sent == 0 || wall_clock() - start >= HANDSHAKE_REPEAT; })) {
+            return HANDSHAKE_STOPPED;
+        }
+    }
+    WAYPOINT("EHSD");
+    return arrived.receiver_ack == HANDSHAKE_READY ? HANDSHAKE_READY : HANDSHAKE_NOT_ALIKE;
+}
+
+template <typename Wait>
+handshake_t handshake_answer(uint32_t run_id, uint32_t mark, Wait wait) {
+    eth_channel_sync_t& arrived = handshake_words->arrived;
+    WAYPOINT("EHSW");
+    if (!wait([&] { return arrived.bytes_sent != 0 && arrived.src_id == run_id; })) {
+        return HANDSHAKE_STOPPED;
+    }
+    WAYPOINT("EHSD");
+    handshake_t answer = arrived.reserved_2 == mark ? HANDSHAKE_READY : HANDSHAKE_NOT_ALIKE;
+    handshake_fill(handshake_words->source, 0, answer, run_id, mark);
+    arrived.bytes_sent = 0;
+    return handshake_send(wait) ? answer : HANDSHAKE_STOPPED;
+}
