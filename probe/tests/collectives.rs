@@ -1,15 +1,26 @@
 //! Collectives end to end on emulated meshes: launched, followed, checked and given back.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use probe::ccl::{Op, Program, Request, Run, RunReport, RunSettings, compile};
+use layouts::{ChipId, wormhole};
+use probe::Patience;
+use probe::ccl::program::flags;
+use probe::ccl::{
+    Bidirectional, DataType, Layout, Op, Request, Run, RunError, RunProgress, RunReport,
+    RunSettings, Stage, TopologyKind, compile, refuse_if_in_use,
+};
+use probe::control::Place;
+use probe::emulator_bar::EmulatorBar;
+use probe::fault::Fault;
 use probe::images::ImageMap;
 use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
-use probe::target::Target;
+use probe::scene::Scene;
+use probe::snapshot::{Plan, Span};
+use probe::target::{Abilities, Allow, Target};
 
 /// Time between two polls, in cycles.
 const STEP_CYCLES: u64 = 2_000;
 
+/// A mesh with base firmware alone.
 struct Bench {
     target: BarTarget,
     images: ImageMap,
@@ -17,38 +28,218 @@ struct Bench {
 
 impl Bench {
     fn new(mesh: &str) -> Self {
-        let (mut images, problems) = ImageMap::firmware();
+        let (images, problems) = ImageMap::firmware();
         assert_eq!(problems, Vec::<String>::new());
-        let scene = Scene { run: Some(Workload::Idle), at_cycles: None, ..Scene::new(mesh) };
-        let bar = probe::emulator_bar::EmulatorBar::new(scene.power_on(&images).unwrap());
-        let abilities = probe::target::Abilities {
-            allow: probe::target::Allow::ALL,
-            stepped_time: true,
-            ..probe::target::Abilities::default()
-        };
-        let patience = probe::Patience::default();
-        let target = BarTarget::open(mesh, Box::new(bar), abilities, patience).unwrap();
-        let _ = &mut images;
+        let bar = Box::new(EmulatorBar::new(Scene::new(mesh).power_on(&images).unwrap()));
+        let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+        let target = BarTarget::open(mesh, bar, abilities, Patience::default()).unwrap();
         Self { target, images }
     }
 
-    fn compile(&self, request: &Request) -> Program {
-        compile(self.target.mesh(), request).unwrap()
+    fn start(&self, request: &Request, settings: RunSettings) -> Run {
+        Run::new(compile(self.target.mesh(), request).unwrap(), settings)
     }
 
-    fn run(&mut self, program: Program) -> RunReport {
-        let mut run = Run::new(program, RunSettings::default());
-        run.finish(&mut self.target, &mut self.images, STEP_CYCLES).unwrap().unwrap()
+    fn finish(&mut self, run: &mut Run) -> Result<Option<RunReport>, RunError> {
+        run.finish(&mut self.target, &mut self.images, STEP_CYCLES)
+    }
+
+    /// Carries each out, and demands that every element is right.
+    fn all_right(&mut self, requests: impl IntoIterator<Item = Request>) {
+        for request in requests {
+            let program = match compile(self.target.mesh(), &request) {
+                Ok(program) => program,
+                Err(error) => panic!("{request:?}: {error}"),
+            };
+            let mut run = Run::new(program, RunSettings::default());
+            match self.finish(&mut run) {
+                Ok(Some(report)) => {
+                    let wrong = (report.wrong, &report.wrong_stretches);
+                    assert_eq!(wrong, (Some(0), &vec![]), "{request:?}");
+                }
+                other => panic!("{request:?}: {other:?}"),
+            }
+            self.target.pass(STEP_CYCLES).unwrap();
+        }
+    }
+
+    /// Lets the run go on until its data moves.
+    fn until_it_moves(&mut self, run: &mut Run) {
+        loop {
+            match run.poll(&mut self.target, &mut self.images).unwrap() {
+                RunProgress::Going { stage: Stage::Transfer, done, of } if 2 * done > of => return,
+                RunProgress::Going { .. } => self.target.pass(300).unwrap(),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn word(&mut self, place: Place, at: u64) -> u32 {
+        let addr = place.at(at);
+        self.target.read(&Plan { spans: vec![Span { addr, len: 4 }] }).word(addr).unwrap()
+    }
+
+    /// Every Ethernet tile is base firmware's again.
+    fn is_given_back(&mut self) {
+        self.target.pass(50_000).unwrap();
+        for link in self.target.mesh().links.clone() {
+            for end in [link.a, link.b] {
+                let tile = wormhole().eth_channel(end.channel).unwrap();
+                let place = Place { chip: end.chip, tile };
+                assert_eq!(self.word(place, wormhole().eth.l1.launch_flag.at), 0, "{end}");
+            }
+        }
     }
 }
 
+/// A size that divides for so many ranks, with odd elements.
+fn request(op: Op, ranks: u64, elements: u64) -> Request {
+    Request::new(op, 4 * ranks * elements)
+}
+
 #[test]
-fn an_n300_gathers() {
+fn every_collective_is_right_on_an_n300() {
     let mut bench = Bench::new("n300");
-    for bytes in [8 << 10, 100_008, 8] {
-        let program = bench.compile(&Request::new(Op::AllGather, bytes));
-        let report = bench.run(program);
-        println!("{bytes}: {report:?}");
-        assert_eq!(report.wrong, Some(0), "{:?}", report.wrong_stretches);
+    bench.all_right(Op::ALL.iter().map(|&op| request(op, 2, 1_031)));
+    bench.is_given_back();
+}
+
+#[test]
+fn every_type_layout_and_way_is_right_on_an_n300() {
+    let mut bench = Bench::new("n300");
+    let sums = [Op::ReduceScatter, Op::AllReduce, Op::Reduce];
+    let types = [DataType::Float32, DataType::Bfloat16];
+    let of = |data_type| sums.map(|op| Request { data_type, ..request(op, 2, 777) });
+    bench.all_right(types.into_iter().flat_map(of));
+    let sharded = |op| Request { layout: Layout::Sharded, ..request(op, 2, 5_003) };
+    bench.all_right([Op::AllGather, Op::AllReduce, Op::AllToAll].map(sharded));
+    let told = |op| Request { worker_initiated: true, ..request(op, 2, 2_050) };
+    bench.all_right([Op::AllGather, Op::ReduceScatter, Op::SendReceive].map(told));
+    let kind = Some(TopologyKind::Line);
+    bench.all_right([Op::AllGather, Op::Broadcast].map(|op| {
+        let bidirectional = Bidirectional::FullTensors;
+        Request { topology: kind, bidirectional, ..request(op, 2, 1) }
+    }));
+}
+
+#[test]
+fn every_collective_is_right_on_a_t3000() {
+    let mut bench = Bench::new("t3000");
+    bench.all_right(Op::ALL.iter().map(|&op| request(op, 8, 515)));
+    bench.all_right([Request {
+        bidirectional: Bidirectional::HalfTensors,
+        topology: Some(TopologyKind::Ring),
+        ..request(Op::AllGather, 8, 9_000)
+    }]);
+    bench.is_given_back();
+}
+
+#[test]
+fn a_galaxy_gathers() {
+    let mut bench = Bench::new("galaxy");
+    bench.all_right([request(Op::AllGather, 32, 65)]);
+}
+
+#[test]
+fn a_run_counts_its_bytes_and_its_iterations() {
+    let mut bench = Bench::new("n300");
+    let settings = RunSettings { warmups: 1, iterations: 2, ..RunSettings::default() };
+    let mut run = bench.start(&request(Op::AllGather, 2, 40_000), settings);
+    let mut stages = Vec::new();
+    let report = loop {
+        match run.poll(&mut bench.target, &mut bench.images).unwrap() {
+            RunProgress::Going { stage, done, of } => {
+                assert!(done <= of, "{stage:?} {done} of {of}");
+                if stages.last() != Some(&stage) {
+                    stages.push(stage);
+                }
+                bench.target.pass(500).unwrap();
+            }
+            RunProgress::Done(report) => break report,
+            RunProgress::Cancelled => panic!("nobody wanted it to end"),
+        }
+    };
+    for stage in [Stage::Fill, Stage::Transfer, Stage::Check] {
+        assert!(stages.contains(&stage), "{stage:?} of {stages:?}");
+    }
+    assert_eq!((report.wrong, report.iterations, report.last), (Some(0), 2, ChipId(0)));
+    let last = report.chips.iter().find(|times| times.chip == report.last).unwrap();
+    assert!(last.ready_cycles >= last.started_cycles && last.transfer_cycles() > 1_000);
+    assert!(report.time_cycles > 1_000);
+}
+
+#[test]
+fn a_cancelled_run_leaves_nothing() {
+    let mut bench = Bench::new("n300");
+    let wish = request(Op::AllGather, 2, 50_000);
+    let mut run = bench.start(&wish, RunSettings::default());
+    bench.until_it_moves(&mut run);
+    run.cancel();
+    assert_eq!(bench.finish(&mut run), Ok(None));
+    bench.is_given_back();
+    refuse_if_in_use(&mut bench.target, &bench.images, run.program()).unwrap();
+    bench.all_right([request(Op::AllGather, 2, 100)]);
+    // Before anything ran there is nothing to stop.
+    let mut run = bench.start(&wish, RunSettings::default());
+    run.cancel();
+    assert_eq!(bench.finish(&mut run), Ok(None));
+}
+
+#[test]
+fn a_dead_link_is_named_and_everything_given_back() {
+    let mut bench = Bench::new("n300");
+    let fault: Fault = "link:0.8:down@2us".parse().unwrap();
+    let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
+    let mut run = bench.start(&request(Op::AllGather, 2, 50_000), settings);
+    run.fault(fault);
+    let error = bench.finish(&mut run).unwrap_err();
+    let said = error.to_string();
+    println!("{said}");
+    assert!(matches!(error, RunError::TookTooLong(_)), "{said}");
+    assert!(
+        said.starts_with("0:e8: edm makes no progress") || said.starts_with("1:e0: edm"),
+        "{said}"
+    );
+    assert!(said.contains("at waypoint") && said.contains("firmware/device/edm"), "{said}");
+}
+
+#[test]
+fn wrong_elements_are_counted() {
+    let mut bench = Bench::new("n300");
+    let mut program = compile(bench.target.mesh(), &request(Op::AllGather, 2, 300)).unwrap();
+    // One command of one worker does not do what it should.
+    let copy = flags::FROM_TENSOR | flags::TO_TENSOR;
+    let copies = |c: &&mut probe::ccl::Command| c.flags & copy == copy;
+    let command = program.workers.iter_mut().flat_map(|w| &mut w.commands).find(copies).unwrap();
+    command.flags &= !flags::TO_TENSOR;
+    if command.flags & flags::TO_CHANNEL == 0 {
+        command.flags |= flags::TO_TENSOR;
+        command.source = command.destination;
+    }
+    let mut run = Run::new(program, RunSettings::default());
+    let report = bench.finish(&mut run).unwrap().unwrap();
+    println!("{:?}", report.wrong_stretches);
+    let [wrong] = &report.wrong_stretches[..] else { panic!("{:?}", report.wrong_stretches) };
+    assert!((290..=300).contains(&wrong.elements), "{wrong}");
+    assert_eq!(report.wrong, Some(wrong.elements));
+}
+
+#[test]
+fn the_kernels_words_are_those_of_the_program() {
+    let (images, _) = ImageMap::firmware();
+    let worker = images.named("ccl_worker").unwrap();
+    for (name, flag) in [
+        ("CCL_FROM_TENSOR", flags::FROM_TENSOR),
+        ("CCL_FROM_CHANNEL", flags::FROM_CHANNEL),
+        ("CCL_TO_TENSOR", flags::TO_TENSOR),
+        ("CCL_TO_CHANNEL", flags::TO_CHANNEL),
+        ("CCL_WAIT", flags::WAIT),
+        ("CCL_SIGNAL", flags::SIGNAL),
+        ("CCL_FILL", flags::FILL),
+        ("CCL_DIGEST", flags::DIGEST),
+        ("CCL_CREDIT", flags::CREDIT),
+    ] {
+        let constant = worker.symbols.constant(name).unwrap();
+        assert_eq!(constant.as_u64(), Some(flag.into()), "{name}");
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn blame(
         name(core.place),
         core.kernel,
         line_of(images, core.kernel, code),
-        core.values.waits_for(core.kernel == EDM),
+        if core.kernel == EDM { core.values.of_edm() } else { core.values.of_worker(core.has_channel) },
     )))
 }
 

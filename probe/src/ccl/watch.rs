@@ -24,6 +24,8 @@ pub(super) struct Watched {
     pub(super) kernel: &'static str,
     /// What it is, for people.
     pub(super) role: String,
+    /// It moves data of an EDM.
+    pub(super) has_channel: bool,
     /// Bytes of a packet that it takes.
     packet_bytes: u64,
     /// Its words when they were read last.
@@ -85,6 +87,7 @@ impl Watch {
         deadline_cycles: u64,
     ) -> Result<Self, RunError> {
         let core = |place, kernel, role, packet_bytes| Watched {
+            has_channel: layer == Layer::Transfer,
             place,
             kernel,
             role,

@@ -22,6 +22,8 @@ pub(super) struct Values {
     acknowledged: u32,
     completed: u32,
     worker_signals: u32,
+    /// Low half of the wall clock at the last step, over an EDM's channels.
+    last_progress: u32,
     /// Wall clock of its chip.
     pub(super) started_cycles: u64,
     pub(super) ready_cycles: u64,
@@ -34,21 +36,26 @@ impl Values {
         self.ready_cycles == 0 || self.sent != self.completed
     }
 
-    /// What a kernel waits for, as far as its words tell.
-    pub(super) fn waits_for(&self, edm: bool) -> String {
-        let Self { sent, acknowledged, completed, packets_in, packets_out, command, .. } = self;
-        match (edm, self.ready_cycles) {
-            (true, 0) => "it waits for the handshake with the other end of its link".to_owned(),
-            (true, _) => format!(
-                "of {sent} messages {acknowledged} are acknowledged and {completed} completed, and its workers signalled {}",
-                self.worker_signals
-            ),
-            (false, 0) => "it waits for its first credit of an EDM".to_owned(),
-            (false, _) => format!(
-                "it waits in command {command} after {packets_in} packets in, {packets_out} out and {} signals",
-                self.signals_taken
-            ),
+    /// What an EDM waits for, as far as its words tell.
+    pub(super) fn of_edm(&self) -> String {
+        let Self { sent, acknowledged, completed, worker_signals, .. } = self;
+        if self.ready_cycles == 0 {
+            return "it waits for the handshake with the other end of its link".to_owned();
         }
+        format!(
+            "of {sent} messages {acknowledged} are acknowledged and {completed} completed, and its workers signalled {worker_signals}"
+        )
+    }
+
+    /// What a worker waits for, as far as its words tell.
+    pub(super) fn of_worker(&self, has_channel: bool) -> String {
+        let Self { command, packets_in, packets_out, signals_taken, .. } = self;
+        if has_channel && self.ready_cycles == 0 {
+            return "it waits for its first credit of an EDM".to_owned();
+        }
+        format!(
+            "it waits in command {command} after {packets_in} packets in, {packets_out} out and {signals_taken} signals"
+        )
     }
 }
 
@@ -56,12 +63,13 @@ impl Values {
 type Take = fn(&mut Values, u64);
 
 /// What is read of a worker.
-const OF_WORKER: [(&str, Take); 8] = [
+const OF_WORKER: [(&str, Take); 9] = [
     ("phase", |values, word| values.phase = word as u32),
     ("command", |values, word| values.command = word as u32),
     ("packets_in", |values, word| values.packets_in = word as u32),
     ("packets_out", |values, word| values.packets_out = word as u32),
     ("signals_taken", |values, word| values.signals_taken = word as u32),
+    ("last_progress", |values, word| values.last_progress = word as u32),
     ("started_cycles", |values, word| values.started_cycles = word),
     ("ready_cycles", |values, word| values.ready_cycles = word),
     ("finished_cycles", |values, word| values.finished_cycles = word),
@@ -74,11 +82,14 @@ const OF_EDM: [(&str, Take); 4] = [
     ("ready_cycles", |values, word| values.ready_cycles = word),
     ("finished_cycles", |values, word| values.finished_cycles = word),
 ];
-const OF_CHANNEL: [(&str, Take); 4] = [
+const OF_CHANNEL: [(&str, Take); 5] = [
     ("messages_sent", |values, word| values.sent += word as u32),
     ("acknowledged", |values, word| values.acknowledged += word as u32),
     ("completed", |values, word| values.completed += word as u32),
     ("worker_signals", |values, word| values.worker_signals += word as u32),
+    ("last_progress", |values, word| {
+        values.last_progress = values.last_progress.wrapping_add(word as u32);
+    }),
 ];
 
 /// A member in the bytes that are read.

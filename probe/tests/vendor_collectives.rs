@@ -1,0 +1,58 @@
+//! All-gather and reduce-scatter by the same images on the vendor's simulator, where `MESHSCOPE_TTSIM_DIR` names its
+//! libraries: the same data as on the emulator.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod common;
+
+use common::open;
+use probe::ccl::{Op, Request, Run, RunSettings, compile};
+use probe::Patience;
+use probe::emulator_bar::EmulatorBar;
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::Scene;
+use probe::target::Target;
+
+/// Not a test of its own: the other tests start this binary again as the library's host.
+#[test]
+fn host_helper() {
+    common::help_host();
+}
+
+/// Runs the collectives and tells the digests that the kernels found.
+fn digests(target: &mut dyn Target, requests: &[Request]) -> Vec<Vec<u32>> {
+    let (mut images, _) = ImageMap::firmware();
+    let of = |request: &Request| {
+        let program = compile(target.mesh(), request).unwrap();
+        let mut digests: Vec<u32> = program.expected.iter().map(|e| e.digest).collect();
+        digests.sort_unstable();
+        let mut run = Run::new(program, RunSettings::default());
+        let report = run.finish(target, &mut images, 2_000).unwrap().unwrap();
+        println!("{}: {request:?}: {} cycles", target.name(), report.time_cycles);
+        assert_eq!(report.wrong, Some(0), "{:?}", report.wrong_stretches);
+        digests
+    };
+    requests.iter().map(of).collect()
+}
+
+fn same_data(build: &str, mesh: &str, ranks: u64) {
+    let Some(mut vendor) = open(build) else { return };
+    let requests = [(Op::AllGather, 515), (Op::ReduceScatter, 130)]
+        .map(|(op, elements)| Request::new(op, 4 * ranks * elements));
+    let theirs = digests(&mut vendor, &requests);
+    let (images, _) = ImageMap::firmware();
+    let bar = Box::new(EmulatorBar::new(Scene::new(mesh).power_on(&images).unwrap()));
+    let abilities = vendor.abilities().clone();
+    let mut ours = BarTarget::open(mesh, bar, abilities, Patience::default()).unwrap();
+    assert_eq!(digests(&mut ours, &requests), theirs);
+}
+
+#[test]
+fn two_chips_gather_and_scatter_sums() {
+    same_data("wh_x2", "n300", 2);
+}
+
+#[test]
+fn eight_chips_gather_and_scatter_sums() {
+    same_data("wh_x8", "t3000", 8);
+}
