@@ -5,8 +5,8 @@
 mod common;
 
 use common::open;
-use probe::ccl::{Op, Request, Run, RunSettings, compile};
 use probe::Patience;
+use probe::ccl::{Op, Request, Run, RunSettings, compile};
 use probe::emulator_bar::EmulatorBar;
 use probe::images::ImageMap;
 use probe::machine::BarTarget;

@@ -35,7 +35,10 @@ pub(super) fn blame(
         if code.as_deref() == Ok(PARKED) {
             return Ok(());
         }
-        codes.push(code.unwrap_or_else(|reason| reason.to_string()));
+        codes.push(match code {
+            Ok(code) => format!("at waypoint {code}{}", line_of(images, core.kernel, &code)),
+            Err(reason) => format!("its waypoint cannot be read ({reason})"),
+        });
     }
     // An EDM whose link does not answer keeps everybody waiting; its workers only wait for it.
     let guilty = |core: &&&Watched| core.kernel == EDM && core.values.unanswered();
@@ -45,11 +48,14 @@ pub(super) fn blame(
     let code = codes.get(at).map_or("", String::as_str);
     let role = if core.role == core.kernel { String::new() } else { format!(" ({})", core.role) };
     Err(RunError::TookTooLong(format!(
-        "{}: {}{role} makes no progress for {waited} cycles: at waypoint {code}{}, {}",
+        "{}: {}{role} makes no progress for {waited} cycles: {code}, {}",
         name(core.place),
         core.kernel,
-        line_of(images, core.kernel, code),
-        if core.kernel == EDM { core.values.of_edm() } else { core.values.of_worker(core.has_channel) },
+        if core.kernel == EDM {
+            core.values.of_edm()
+        } else {
+            core.values.of_worker(core.has_channel)
+        },
     )))
 }
 

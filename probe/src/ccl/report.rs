@@ -204,6 +204,20 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The same, with something more to say.
+    pub(super) fn and(self, more: Option<String>) -> Self {
+        let Some(more) = more else { return self };
+        match self {
+            Self::InUse(why) => Self::InUse(format!("{why}; {more}")),
+            Self::NotAllowed(why) => Self::NotAllowed(format!("{why}; {more}")),
+            Self::Program(why) => Self::Program(format!("{why}; {more}")),
+            Self::Kernel(why) => Self::Kernel(format!("{why}; {more}")),
+            Self::TookTooLong(why) => Self::TookTooLong(format!("{why}; {more}")),
+            Self::Control(why) => Self::Access(AccessError::Unreachable(format!("{why}; {more}"))),
+            Self::Access(why) => Self::Access(AccessError::Unreachable(format!("{why}; {more}"))),
+        }
+    }
+
     /// It was refused because somebody uses the mesh; nothing was written.
     pub fn is_in_use(&self) -> bool {
         matches!(self, Self::InUse(_))

@@ -2,37 +2,25 @@
 //!
 //! A run is a list of tasks that is polled. Cancelling it, or a failure, replaces the list by the one that clears away.
 
+mod begin;
+mod ending;
+
 use super::check::{Comparison, differing};
-use super::edm_builder::EDM;
-use super::in_use::{judge, kind};
 use super::launch::{Launcher, Layer};
 use super::program::Program;
 use super::report::{RunError, RunProgress, RunReport, RunSettings, Stage};
-use super::survey::{Finding, Loaded};
+use super::survey::Loaded;
 use super::task::Task;
-use super::teardown::{self, Way};
+use super::teardown;
 use super::times::Times;
 use super::watch::Watch;
-use super::worker::WORKER;
-use crate::control::{Firmware, Place, Progress, Together, boot_tensix, start_application};
+use crate::control::{ControlError, Place, Progress, Together};
 use crate::fault::Fault;
 use crate::images::ImageMap;
 use crate::target::Target;
-use layouts::{ChipId, TileKind};
+use ending::Outcome;
+use layouts::ChipId;
 use std::collections::{BTreeMap, VecDeque};
-
-/// How a run ends.
-#[derive(Debug)]
-enum Outcome {
-    /// As it was meant to.
-    Whole,
-    /// A person wanted it to end.
-    Cancelled,
-    /// A person wanted it to end, and some kernel did not end gracefully.
-    Stuck,
-    /// Something went wrong.
-    Failed(RunError),
-}
 
 /// A program under way. All times are cycles of the target.
 #[derive(Debug)]
@@ -53,6 +41,8 @@ pub struct Run {
     moving: bool,
     report: RunReport,
     outcome: Outcome,
+    /// What could not be cleared away.
+    left: Vec<ControlError>,
     cancel: bool,
 }
 
@@ -85,6 +75,7 @@ impl Run {
             running: BTreeMap::new(),
             last,
             outcome: Outcome::Whole,
+            left: Vec::new(),
             cancel: false,
         }
     }
@@ -200,54 +191,6 @@ impl Run {
         self.tasks.iter().any(|task| matches!(task, Task::Steps(stage, _) if up.contains(stage)))
     }
 
-    fn end(&mut self) -> Result<RunProgress, RunError> {
-        match std::mem::replace(&mut self.outcome, Outcome::Cancelled) {
-            Outcome::Whole => Ok(RunProgress::Done(self.report.clone())),
-            Outcome::Cancelled | Outcome::Stuck => Ok(RunProgress::Cancelled),
-            Outcome::Failed(error) => Err(error),
-        }
-    }
-
-    /// From now on everything is only cleared away: gracefully if a person wants it, at once after a failure.
-    fn abandon(&mut self, images: &ImageMap, outcome: Outcome) -> Result<(), RunError> {
-        let gracefully = matches!(outcome, Outcome::Cancelled);
-        self.outcome = outcome;
-        self.tasks.clear();
-        if gracefully {
-            for kernel in [WORKER, EDM] {
-                self.stop(images, Way::Gracefully, |other| other == kernel)?;
-            }
-            self.tasks.push_back(Task::Returned);
-        } else {
-            self.stop(images, Way::AtOnce, |_| true)?;
-            let clear = self.running.iter();
-            let clear = clear.map(|(place, kernel)| teardown::clear(images, *place, kernel));
-            let clear = Together::new(clear.collect::<Result<Vec<_>, _>>()?);
-            self.tasks.extend([Task::Steps(Stage::GiveBack, clear), Task::Returned]);
-        }
-        self.tasks.push_back(Task::GiveBack);
-        Ok(())
-    }
-
-    /// Tells some of the kernels to return, and waits for them.
-    fn stop(
-        &mut self,
-        images: &ImageMap,
-        way: Way,
-        which: impl Fn(&str) -> bool,
-    ) -> Result<(), RunError> {
-        let (mut tell, mut wait) = (Vec::new(), Vec::new());
-        for (&place, &kernel) in self.running.iter().filter(|(_, kernel)| which(kernel)) {
-            tell.push(teardown::stop(images, way, place, kernel)?);
-            let patience = self.settings.deadline_cycles;
-            wait.push(teardown::await_return(images, place, kernel, patience)?);
-        }
-        for operations in [tell, wait] {
-            self.tasks.push_back(Task::Steps(Stage::Stop, Together::new(operations)));
-        }
-        Ok(())
-    }
-
     /// Carries a task out as far as it goes; tells whether it is done.
     fn carry_out(
         &mut self,
@@ -258,7 +201,13 @@ impl Run {
         match task {
             Task::Judge => self.judge(target, images)?,
             Task::Launch(layer) => self.launch(*layer, target, images)?,
-            Task::Steps(_, together) => return Ok(together.poll(target)? == Progress::Done),
+            Task::Steps(_, together) => {
+                let done = together.poll(target)? == Progress::Done;
+                if done {
+                    self.left.extend_from_slice(together.failed());
+                }
+                return Ok(done);
+            }
             Task::Gone(layer) => {
                 // Whatever is still in a queue has arrived when the time is told.
                 target.now()?;
@@ -296,59 +245,9 @@ impl Run {
             Task::GiveBack => {
                 let back = self.taken.drain(..).map(|place| teardown::give_back(images, place));
                 let back = back.collect::<Result<Vec<_>, _>>()?;
-                self.tasks.push_front(Task::Steps(Stage::GiveBack, Together::new(back)));
+                self.tasks.push_front(Task::Steps(Stage::GiveBack, Together::as_can_be(back)));
             }
         }
         Ok(true)
-    }
-
-    /// Nothing is written before this is over.
-    fn judge(&mut self, target: &mut dyn Target, images: &mut ImageMap) -> Result<(), RunError> {
-        let found = judge(target, images, &self.program, &self.launcher.loaded, &self.faults)?;
-        self.launcher.begin(target.now()?);
-        let (mut boots, mut takes) = (Vec::new(), Vec::new());
-        for (place, finding) in found {
-            let ethernet = kind(place) == Some(TileKind::Eth);
-            if !ethernet {
-                self.launcher.loaded.firmware.insert(place);
-            }
-            if finding != Finding::Cold {
-                continue;
-            }
-            if ethernet {
-                takes.push(start_application(images, Firmware::OURS, place)?);
-                self.taken.push(place);
-            } else {
-                boots.push(boot_tensix(images, Firmware::OURS, place)?);
-            }
-        }
-        self.tasks.push_front(Task::Steps(Stage::TakeOver, Together::new(takes)));
-        self.tasks.push_front(Task::Steps(Stage::Boot, Together::new(boots)));
-        Ok(())
-    }
-
-    fn launch(
-        &mut self,
-        layer: Layer,
-        target: &mut dyn Target,
-        images: &mut ImageMap,
-    ) -> Result<(), RunError> {
-        let launch = self.launcher.launch(target.mesh(), images, &self.program, layer)?;
-        let mut tasks = vec![Task::Steps(Stage::Launch, Together::new(launch.place))];
-        if layer == Layer::Transfer {
-            tasks.push(Task::Moves);
-        }
-        for (chip, go) in launch.go {
-            self.last = chip;
-            tasks.push(Task::Steps(Stage::Launch, Together::new(go)));
-        }
-        tasks.push(Task::Gone(layer));
-        tasks.into_iter().rev().for_each(|task| self.tasks.push_front(task));
-        let workers = layer.workers(&self.program).iter().map(|plan| (plan.place, WORKER));
-        self.running.extend(workers);
-        if layer == Layer::Transfer {
-            self.running.extend(self.program.edms.iter().map(|plan| (plan.place, EDM)));
-        }
-        Ok(())
     }
 }

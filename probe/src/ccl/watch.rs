@@ -185,13 +185,13 @@ impl Watch {
     fn learn(&mut self, index: usize, shot: &Snapshot) -> Result<bool, RunError> {
         let Some(core) = self.cores.get(index) else { return Ok(false) };
         let words = self.words(core.kernel);
-        let unread = |reason: AccessError| {
-            let why = format!("{}: {reason}", name(core.place));
-            RunError::Access(AccessError::Unreachable(why))
-        };
-        let go = shot.word(core.place.at(words.go.0)).map_err(unread)?;
         let state = shot.bytes(core.place.at(words.state.start), words.state.len);
-        let values = words.state.read(state.map_err(unread)?);
+        let (go, values) = match (shot.word(core.place.at(words.go.0)), state) {
+            (Ok(go), Ok(state)) => (go, words.state.read(state)),
+            (Err(gone @ AccessError::DeviceGone(_)), _) => return Err(gone.into()),
+            // Who cannot be read now may be later; patience ends as with one that stands still.
+            _ => return Ok(false),
+        };
         let returned = words.go.1.holds(go);
         let over = [words.finished, words.stopped, words.refused].contains(&values.phase);
         if values.phase == words.refused {

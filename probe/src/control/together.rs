@@ -11,6 +11,8 @@ pub struct Together {
     going: Vec<Operation>,
     steps: u64,
     left: u64,
+    /// One that fails does not keep the others from going on; why they failed.
+    failed: Option<Vec<ControlError>>,
 }
 
 /// A poll writes about so many bytes and then lets others have the machine.
@@ -21,7 +23,17 @@ impl Together {
     pub fn new(operations: impl IntoIterator<Item = Operation>) -> Self {
         let going: Vec<Operation> = operations.into_iter().collect();
         let steps = count(&going);
-        Self { going, steps, left: steps }
+        Self { going, steps, left: steps, failed: None }
+    }
+
+    /// The same, but as many of them are carried out as can be: for clearing away.
+    pub fn as_can_be(operations: impl IntoIterator<Item = Operation>) -> Self {
+        Self { failed: Some(Vec::new()), ..Self::new(operations) }
+    }
+
+    /// Why some of them were not carried out.
+    pub fn failed(&self) -> &[ControlError] {
+        self.failed.as_deref().unwrap_or_default()
     }
 
     /// Steps that are done, and how many there are.
@@ -36,12 +48,12 @@ impl Together {
     pub fn poll(&mut self, target: &mut dyn Target) -> Result<Progress, ControlError> {
         let mut room = BYTES_A_POLL;
         loop {
-            for operation in &mut self.going {
-                room = room.saturating_sub(operation.write_on(target, room)?);
-                if room == 0 {
-                    break;
+            self.each(|operation| {
+                if room > 0 {
+                    room = room.saturating_sub(operation.write_on(target, room)?);
                 }
-            }
+                Ok(())
+            })?;
             self.going.retain(|operation| operation.steps().len() > 0);
             self.left = count(&self.going);
             let Some(first) = self.going.first() else { return Ok(Progress::Done) };
@@ -57,12 +69,39 @@ impl Together {
         let words = self.going.iter().filter_map(Operation::awaited);
         let spans: Vec<Span> = words.map(|addr| Span { addr, len: 4 }).collect();
         let shot = target.read(&Plan { spans });
-        let now = target.now().map_err(ControlError::Gone)?;
+        let now = match (target.now().map_err(ControlError::Gone), &mut self.failed) {
+            (Ok(now), _) => now,
+            (Err(error), None) => return Err(error),
+            // A write that did not arrive is told once.
+            (Err(error), Some(failed)) => {
+                failed.push(error);
+                target.now().map_err(ControlError::Gone)?
+            }
+        };
         let mut moved = false;
-        for operation in &mut self.going {
+        self.each(|operation| {
             moved |= operation.judge(&shot, now)?;
-        }
+            Ok(())
+        })?;
         Ok(moved)
+    }
+
+    /// Does something with each command; one that fails ends all, or only itself.
+    fn each(
+        &mut self,
+        mut act: impl FnMut(&mut Operation) -> Result<(), ControlError>,
+    ) -> Result<(), ControlError> {
+        let Some(failed) = &mut self.failed else {
+            return self.going.iter_mut().try_for_each(act);
+        };
+        self.going.retain_mut(|operation| match act(operation) {
+            Ok(()) => true,
+            Err(error) => {
+                failed.push(error);
+                false
+            }
+        });
+        Ok(())
     }
 }
 

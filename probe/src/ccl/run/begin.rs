@@ -1,0 +1,70 @@
+//! What a run begins with, and how it launches a layer of its program.
+
+use super::Run;
+use crate::ccl::edm_builder::EDM;
+use crate::ccl::in_use::{judge, kind};
+use crate::ccl::launch::Layer;
+use crate::ccl::report::{RunError, Stage};
+use crate::ccl::survey::Finding;
+use crate::ccl::task::Task;
+use crate::ccl::worker::WORKER;
+use crate::control::{Firmware, Together, boot_tensix, start_application};
+use crate::images::ImageMap;
+use crate::target::Target;
+use layouts::TileKind;
+
+impl Run {
+    /// Nothing is written before this is over.
+    pub(super) fn judge(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), RunError> {
+        let found = judge(target, images, &self.program, &self.launcher.loaded, &self.faults)?;
+        self.launcher.begin(target.now()?);
+        let (mut boots, mut takes) = (Vec::new(), Vec::new());
+        for (place, finding) in found {
+            let ethernet = kind(place) == Some(TileKind::Eth);
+            if !ethernet {
+                self.launcher.loaded.firmware.insert(place);
+            }
+            if finding != Finding::Cold {
+                continue;
+            }
+            if ethernet {
+                takes.push(start_application(images, Firmware::OURS, place)?);
+                self.taken.push(place);
+            } else {
+                boots.push(boot_tensix(images, Firmware::OURS, place)?);
+            }
+        }
+        self.tasks.push_front(Task::Steps(Stage::TakeOver, Together::new(takes)));
+        self.tasks.push_front(Task::Steps(Stage::Boot, Together::new(boots)));
+        Ok(())
+    }
+
+    pub(super) fn launch(
+        &mut self,
+        layer: Layer,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), RunError> {
+        let launch = self.launcher.launch(target.mesh(), images, &self.program, layer)?;
+        let mut tasks = vec![Task::Steps(Stage::Launch, Together::new(launch.place))];
+        if layer == Layer::Transfer {
+            tasks.push(Task::Moves);
+        }
+        for (chip, go) in launch.go {
+            self.last = chip;
+            tasks.push(Task::Steps(Stage::Launch, Together::new(go)));
+        }
+        tasks.push(Task::Gone(layer));
+        tasks.into_iter().rev().for_each(|task| self.tasks.push_front(task));
+        let workers = layer.workers(&self.program).iter().map(|plan| (plan.place, WORKER));
+        self.running.extend(workers);
+        if layer == Layer::Transfer {
+            self.running.extend(self.program.edms.iter().map(|plan| (plan.place, EDM)));
+        }
+        Ok(())
+    }
+}

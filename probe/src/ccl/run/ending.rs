@@ -1,0 +1,83 @@
+//! How a run comes to its end: as meant, because a person wants it, or after a failure.
+
+use super::Run;
+use crate::ccl::edm_builder::EDM;
+use crate::ccl::report::{RunError, RunProgress, Stage};
+use crate::ccl::task::Task;
+use crate::ccl::teardown::{self, Way};
+use crate::ccl::worker::WORKER;
+use crate::control::Together;
+use crate::images::ImageMap;
+
+/// How a run ends.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// As it was meant to.
+    Whole,
+    /// A person wanted it to end.
+    Cancelled,
+    /// A person wanted it to end, and some kernel did not end gracefully.
+    Stuck,
+    /// Something went wrong.
+    Failed(RunError),
+}
+
+impl Run {
+    /// What is told at last.
+    pub(super) fn end(&mut self) -> Result<RunProgress, RunError> {
+        let outcome = std::mem::replace(&mut self.outcome, Outcome::Cancelled);
+        let left = self.left.first().map(|first| {
+            format!("{} steps of clearing away failed, the first with: {first}", self.left.len())
+        });
+        match (outcome, left) {
+            (Outcome::Failed(error), left) => Err(error.and(left)),
+            (_, Some(left)) => Err(RunError::Kernel(left)),
+            (Outcome::Whole, None) => Ok(RunProgress::Done(self.report.clone())),
+            (Outcome::Cancelled | Outcome::Stuck, None) => Ok(RunProgress::Cancelled),
+        }
+    }
+
+    /// From now on everything is only cleared away: gracefully if a person wants it, at once after a failure.
+    pub(super) fn abandon(&mut self, images: &ImageMap, outcome: Outcome) -> Result<(), RunError> {
+        let gracefully = matches!(outcome, Outcome::Cancelled);
+        self.outcome = outcome;
+        self.tasks.clear();
+        if gracefully {
+            for kernel in [WORKER, EDM] {
+                self.stop(images, Way::Gracefully, |other| other == kernel)?;
+            }
+            self.tasks.push_back(Task::Returned);
+        } else {
+            self.stop(images, Way::AtOnce, |_| true)?;
+            let clear = self.running.iter();
+            let clear = clear.map(|(place, kernel)| teardown::clear(images, *place, kernel));
+            let clear = Together::as_can_be(clear.collect::<Result<Vec<_>, _>>()?);
+            self.tasks.extend([Task::Steps(Stage::GiveBack, clear), Task::Returned]);
+        }
+        self.tasks.push_back(Task::GiveBack);
+        Ok(())
+    }
+
+    /// Tells some of the kernels to return, and waits for them.
+    fn stop(
+        &mut self,
+        images: &ImageMap,
+        way: Way,
+        which: impl Fn(&str) -> bool,
+    ) -> Result<(), RunError> {
+        let (mut tell, mut wait) = (Vec::new(), Vec::new());
+        for (&place, &kernel) in self.running.iter().filter(|(_, kernel)| which(kernel)) {
+            tell.push(teardown::stop(images, way, place, kernel)?);
+            let patience = self.settings.deadline_cycles;
+            wait.push(teardown::await_return(images, place, kernel, patience)?);
+        }
+        for operations in [tell, wait] {
+            let together = match way {
+                Way::Gracefully => Together::new(operations),
+                Way::AtOnce => Together::as_can_be(operations),
+            };
+            self.tasks.push_back(Task::Steps(Stage::Stop, together));
+        }
+        Ok(())
+    }
+}
