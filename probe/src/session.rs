@@ -305,6 +305,15 @@ impl Session {
         }
     }
 
+    /// Changes how fast time passes for those who watch; false where it passes by itself.
+    pub fn set_pace(&mut self, pace: Pace) -> bool {
+        let paced = self.pacer.is_some();
+        if paced {
+            self.pacer = Some(Pacer::new(pace));
+        }
+        paced
+    }
+
     /// Time stood still on purpose: it is not caught up.
     pub fn paused(&mut self) {
         if let Some(pacer) = &mut self.pacer {

@@ -190,8 +190,11 @@ fn time(value: &str) -> Result<u64, SpecError> {
     }
 }
 
-/// Cycles per host second, with k, M or G.
-fn pace(value: &str) -> Result<Pace, SpecError> {
+/// Cycles per host second, with k, M or G, or `max`.
+///
+/// # Errors
+/// What is wrong with the word.
+pub fn pace(value: &str) -> Result<Pace, SpecError> {
     if value == "max" {
         return Ok(Pace::Max);
     }

@@ -17,9 +17,12 @@ pub const DEFAULT_TARGET: &str = "emulator:n300";
 pub(crate) const DEVICE_TARGET: &str = "silicon";
 
 const TARGETS: &str = "\
-Targets: emulator:<mesh>[,run=<workload>][,firmware=<folder>][,at=<time>][,pace=<cycles per second>|max]
-[,seed=<n>], ttsim:<library>[,firmware=<folder>][,at=<time>], silicon, /dev/tenstorrent/N, socket:<path>, or a recording.
-Without --target: silicon where device files exist, else emulator:n300 with ring ping running on it.
+Targets: emulator:<mesh>[,cabling=<word>][,host=<n>][,run=<workload>][,firmware=<folder>][,at=<time>]
+[,pace=<cycles per second>|max][,seed=<n>][,fault=<fault>]..., ttsim:<library>[,firmware=<folder>][,at=<time>],
+silicon, /dev/tenstorrent/N, socket:<path>, or a recording.
+Without --target: silicon where device files exist, else emulator:n300 with ring ping running on it, for run without.
+Faults: link:0.8:down|up|flap=5us|slow=4x|bit-error=1e-6|slow-ack=2us, core:0.e8:stuck|released, each with @10us or
+@10us..30us.
 
 Exit codes: 0 healthy, 1 findings, 2 usage or unusable input, 3 target unreachable, 4 partial,
 5 refused by safety, 70 internal, 130 interrupted. A closed pipe ends quietly with 0.";
@@ -247,5 +250,20 @@ pub(crate) enum Study {
         /// Length of each run, in cycles of a nanosecond.
         #[arg(long, default_value = "5_000_000", value_name = "CYCLES")]
         cycles: String,
+    },
+    /// Launch small all-gathers again and again, and print what they leave behind.
+    ///
+    /// JSON: {"mesh","seed","rows":[{"runs","bytes","wrong","left","told":[...],"cycles","transactions"}]}; exit code
+    /// 1 if data was wrong, or a credit, packet or semaphore was left behind.
+    Relaunch {
+        /// The mesh.
+        #[arg(long, default_value = "n300", value_name = "MESH")]
+        mesh: String,
+        /// Seed of sizes, links and directions.
+        #[arg(long, default_value = "0", value_name = "N")]
+        seed: u64,
+        /// How often.
+        #[arg(long, default_value = "100", value_name = "N")]
+        count: String,
     },
 }

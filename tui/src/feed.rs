@@ -1,6 +1,7 @@
 //! The probe thread and what it hands to the screens: one sample at a time, the newest wins.
 
 use crate::exit::Failure;
+use crate::run::{Board, Order};
 pub use crate::traffic::Traffic;
 use crate::traffic::least_time;
 use probe::Latched;
@@ -20,8 +21,11 @@ const PACE: Duration = Duration::from_millis(100);
 /// How long leaving may wait for an access under way.
 const END_PATIENCE: Duration = Duration::from_millis(500);
 
+/// And how long where a run has to be torn down.
+const BUSY_PATIENCE: Duration = Duration::from_secs(12);
+
 /// One published look at the target.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// The words that opened the target, such as `emulator:n300`.
     pub target: String,
@@ -39,6 +43,8 @@ pub struct Sample {
     pub taken_micros: u64,
     /// Which look this is, counted from 1: what is missing between two was never shown.
     pub number: u64,
+    /// The runs of this session.
+    pub board: Arc<Board>,
 }
 
 /// Something that can be looked at again and again: an open target with its decoder.
@@ -51,6 +57,12 @@ pub trait Look: Send {
 
     /// Lets what is latched be tried again.
     fn clear_latch(&mut self);
+
+    /// Begins what a person ordered; the samples tell what becomes of it.
+    fn order(&mut self, order: Order);
+
+    /// Nobody looks any more: tears down what is under way.
+    fn wind_up(&mut self);
 }
 
 /// What the probe thread says.
@@ -71,6 +83,8 @@ enum Wish {
     Look(Interest),
     /// What is latched may be tried again.
     ClearLatch,
+    /// Something is to be done to the machine.
+    Order(Order),
 }
 
 /// The screens' end of the probe thread.
@@ -102,11 +116,12 @@ impl Feed {
         Ok(Self { newest, wishes, thread })
     }
 
-    /// Lets the thread finish the access that it is in, so that no queue is left half read; not for long.
-    pub(crate) fn end(self) {
+    /// Lets the thread finish the access that it is in, so that no queue is left half read, and what it
+    /// has to tear down; not for long.
+    pub(crate) fn end(self, busy: bool) {
         let Self { newest, wishes, thread } = self;
         drop((newest, wishes));
-        let patience = Instant::now() + END_PATIENCE;
+        let patience = Instant::now() + if busy { BUSY_PATIENCE } else { END_PATIENCE };
         while !thread.is_finished() && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -128,6 +143,11 @@ impl Feed {
     pub(crate) fn look_at(&self, interest: Interest) {
         // If the thread is gone, what it said last is about to be shown.
         let _ = self.wishes.send(Wish::Look(interest));
+    }
+
+    /// Lets something be done to the machine.
+    pub(crate) fn order(&self, order: Order) {
+        let _ = self.wishes.send(Wish::Order(order));
     }
 
     /// Lets what is latched be tried again.
@@ -156,6 +176,7 @@ fn watch_on(
         before = Some(total);
         publish.send_replace(Some(Published::Sample(Arc::new(sample))));
         if publish.is_closed() {
+            looker.wind_up();
             return None;
         }
         // A wish ends the pause early, because whoever asks should not wait for the next turn; what
@@ -166,8 +187,12 @@ fn watch_on(
             match asked.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(Wish::Look(asked)) => interest = asked,
                 Ok(Wish::ClearLatch) => looker.clear_latch(),
+                Ok(Wish::Order(order)) => looker.order(order),
                 Err(mpsc::RecvTimeoutError::Timeout) => break,
-                Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    looker.wind_up();
+                    return None;
+                }
             }
             next = earliest;
         }

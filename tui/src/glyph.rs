@@ -133,6 +133,11 @@ impl Glyphs {
         self.pick("▶", ">")
     }
 
+    /// What is done and what is not of a bar.
+    pub(crate) fn bar(self) -> (&'static str, &'static str) {
+        (self.pick("█", "#"), self.pick("░", "."))
+    }
+
     pub(crate) fn to_left(self) -> &'static str {
         self.pick("◀", "<")
     }

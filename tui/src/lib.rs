@@ -8,6 +8,7 @@ mod geometry;
 mod glyph;
 mod interrupt;
 mod keys;
+mod line;
 mod locate;
 mod machine;
 mod members;

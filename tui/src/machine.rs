@@ -1,8 +1,11 @@
 //! Opens what `--target` names and looks at it: the one place where screens and verbs meet a machine.
 
+mod work;
+
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
 use crate::feed::{Look, Sample};
+use crate::run::Order;
 use crate::screen::now_micros;
 use crate::traffic::{Meter, Traffic};
 use probe::images::{Catalog, ImageMap};
@@ -14,6 +17,7 @@ use probe::ttsim::HostCommand;
 use recordings::Replay;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use work::Work;
 
 /// An open target with its decoder.
 pub(crate) struct Machine {
@@ -22,6 +26,7 @@ pub(crate) struct Machine {
     number: u64,
     budget: Option<u32>,
     meter: Meter,
+    work: Work,
 }
 
 /// What is to be opened, and how far it may be touched.
@@ -101,7 +106,14 @@ impl Machine {
     }
 
     fn over(session: Session, problems: Vec<String>) -> Self {
-        Self { session, problems, number: 0, budget: None, meter: Meter::default() }
+        Self {
+            session,
+            problems,
+            number: 0,
+            budget: None,
+            meter: Meter::default(),
+            work: Work::default(),
+        }
     }
 
     /// The mesh as discovery found it.
@@ -147,13 +159,14 @@ impl Machine {
             memory: look.snapshot,
             taken_micros,
             number: self.number,
+            board: self.work.board(),
         }
     }
 }
 
 impl Look for Machine {
     fn look(&mut self, interest: &Interest) -> Result<Sample, AccessError> {
-        if self.number > 0 {
+        if self.number > 0 && !self.work.carry_on(&mut self.session)? {
             self.session.keep_pace()?;
         }
         Ok(self.take(interest))
@@ -161,5 +174,13 @@ impl Look for Machine {
 
     fn clear_latch(&mut self) {
         self.session.target().clear_latch();
+    }
+
+    fn order(&mut self, order: Order) {
+        self.work.order(order, &mut self.session);
+    }
+
+    fn wind_up(&mut self) {
+        self.work.wind_up(&mut self.session);
     }
 }

@@ -1,6 +1,7 @@
 //! Everything that can happen to the picture, and everything that it can ask for.
 
 use crate::feed::Sample;
+use crate::run::Order;
 use crossterm::event::KeyEvent;
 use probe::inspect::Interest;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ pub enum Message {
 }
 
 /// Something that the picture asks of the world outside it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Draw the model again.
     Draw,
@@ -37,6 +38,8 @@ pub enum Command {
     ReadSource(String),
     /// Let what is latched be tried again.
     ClearLatch,
+    /// Do something to the machine.
+    Order(Order),
     /// Let each look read what is on screen now.
     Look(Interest),
 }

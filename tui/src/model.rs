@@ -4,6 +4,7 @@ use crate::feed::Sample;
 use crate::geometry;
 use crate::glyph::Glyphs;
 use crate::members::{self, Row};
+use crate::run::Sheet;
 use crate::theme::Theme;
 use crate::{update, view};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
@@ -55,8 +56,8 @@ pub enum CorePane {
 pub enum PromptKind {
     /// `/`: find or filter in the screen that is shown.
     Find,
-    /// `:`: go to a chip, a tile or an address.
-    Goto,
+    /// `:`: an order, or a place to go to.
+    Line,
 }
 
 /// A line being typed at the foot of the screen.
@@ -66,6 +67,28 @@ pub struct Prompt {
     pub kind: PromptKind,
     /// What was typed.
     pub input: Input,
+    /// The line of the history that is shown, and what was typed before it.
+    pub recalled: Option<(usize, String)>,
+    /// What Tab offers, if it does.
+    pub choices: Option<Choices>,
+}
+
+impl Prompt {
+    /// An empty line.
+    pub(crate) fn new(kind: PromptKind) -> Self {
+        Self { kind, input: Input::default(), recalled: None, choices: None }
+    }
+}
+
+/// Several endings of a line.
+#[derive(Clone, Debug)]
+pub struct Choices {
+    /// The line without its ending.
+    pub stem: String,
+    /// The endings.
+    pub all: Vec<String>,
+    /// The one that stands there, once one was chosen.
+    pub at: Option<usize>,
 }
 
 /// The whole picture.
@@ -105,6 +128,12 @@ pub struct Model {
     pub help: Option<usize>,
     /// The line being typed, if one is.
     pub prompt: Option<Prompt>,
+    /// Lines that were typed after `:`, the oldest first.
+    pub history: Vec<String>,
+    /// So many sheets of runs are put away.
+    pub put_away: usize,
+    /// Number of the last sentence of the probe thread that was shown.
+    pub heard: u64,
     /// A sentence for the person, until the next key.
     pub notice: Option<String>,
     /// `g` was pressed once.
@@ -160,6 +189,9 @@ impl Model {
             trail: Vec::new(),
             help: None,
             prompt: None,
+            history: Vec::new(),
+            put_away: 0,
+            heard: 0,
             notice: None,
             pending_g: false,
             mesh_pane: MeshPane::Map,
@@ -274,6 +306,17 @@ impl Model {
         let len = u64::from(geometry::memory_rows(self.size)) * 16;
         let len = end.checked_sub(self.top)?.min(len) as u32;
         Some(Span { addr: NocAddr { chip: self.chip, tile: self.tile, offset: self.top }, len })
+    }
+
+    /// The sheets of runs that are on screen.
+    pub(crate) fn sheets(&self) -> &[Sheet] {
+        let all = self.shown.as_deref().map_or(&[][..], |sample| &sample.board.sheets);
+        all.get(self.put_away..).unwrap_or_default()
+    }
+
+    /// A run is under way, whatever the display shows.
+    pub(crate) fn runs(&self) -> bool {
+        self.newest.as_ref().is_some_and(|sample| sample.board.going().is_some())
     }
 
     /// How old the sample on screen is, in microseconds of host time.

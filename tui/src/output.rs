@@ -16,8 +16,9 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     text(&(line + "\n"))
 }
 
-/// Says something to the person on standard error, which may be closed too.
+/// Says something to the person on standard error, which may be closed too. What it quotes gives the terminal no orders.
 pub(crate) fn say(line: &str) {
+    let line: String = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     let _ = writeln!(io::stderr().lock(), "meshscope: {line}");
 }
 

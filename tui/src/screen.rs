@@ -2,9 +2,10 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, Published};
-use crate::interrupt::Signals;
+use crate::interrupt::{self, Signals};
 use crate::message::{Command, Message};
 use crate::model::Model;
+use crate::output::say;
 use crate::terminal::Session;
 use crate::{update, view};
 use crossterm::event::{Event, EventStream};
@@ -30,8 +31,14 @@ pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
         .enable_all()
         .build()
         .map_err(|e| Failure::Internal(format!("event loop: {e}")))?;
-    let result = runtime.block_on(turn(model, &mut feed));
-    feed.end();
+    let mut model = model;
+    let result = runtime.block_on(turn(&mut model, &mut feed));
+    let busy = model.newest.as_ref().is_some_and(|sample| sample.board.going().is_some());
+    if busy {
+        say("the run is torn down; Ctrl-C leaves at once");
+        interrupt::watch(|| None)?;
+    }
+    feed.end(busy);
     result
 }
 
@@ -39,7 +46,7 @@ fn terminal_failed(error: &std::io::Error) -> Failure {
     Failure::Internal(format!("terminal: {error}"))
 }
 
-async fn turn(mut model: Model, feed: &mut Feed) -> Result<Outcome, Failure> {
+async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
     let mut signals = Signals::new().map_err(|e| Failure::Internal(format!("signals: {e}")))?;
     let mut session = Session::enter().map_err(|e| terminal_failed(&e))?;
     let mut events = EventStream::new();
@@ -58,7 +65,7 @@ async fn turn(mut model: Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                 None => return Err(Failure::Interrupted),
             },
             () = sleep_until(next_draw), if !fresh => {
-                session.terminal.draw(|frame| view(&model, frame)).map_err(|e| terminal_failed(&e))?;
+                session.terminal.draw(|frame| view(model, frame)).map_err(|e| terminal_failed(&e))?;
                 fresh = true;
                 next_draw = Instant::now() + DRAW_PAUSE;
                 None
@@ -73,16 +80,17 @@ async fn turn(mut model: Model, feed: &mut Feed) -> Result<Outcome, Failure> {
         };
         let mut messages: VecDeque<Message> = message.into_iter().collect();
         while let Some(message) = messages.pop_front() {
-            for command in update(&mut model, message) {
+            for command in update(model, message) {
                 match command {
                     Command::Draw => fresh = false,
-                    Command::Quit => return leave(&model),
+                    Command::Quit => return leave(model),
                     Command::Interrupt => return Err(Failure::Interrupted),
                     Command::ReadSource(file) => {
                         let text = source(&file);
                         messages.push_back(Message::Source(file, text));
                     }
                     Command::ClearLatch => feed.clear_latch(),
+                    Command::Order(order) => feed.order(order),
                     Command::Look(interest) => feed.look_at(interest),
                 }
             }

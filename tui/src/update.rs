@@ -2,6 +2,7 @@
 
 mod motion;
 pub(crate) use motion::GRID;
+mod prompt;
 mod search;
 
 use crate::feed::Sample;
@@ -9,19 +10,18 @@ use crate::keys::{self, Action};
 use crate::members::Row;
 use crate::message::{Command, Message};
 use crate::model::{CorePane, MeshPane, Model, Prompt, PromptKind, Screen};
+use crate::run::Sheet;
 use crate::words;
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use layouts::{TileKind, wormhole};
 use std::sync::Arc;
-use tui_input::backend::crossterm::EventHandler;
-use tui_input::{Input, InputRequest};
 
 /// Carries out one message.
 pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
     let interest = model.interest();
     let mut commands = match message {
         Message::Key(event) => key(model, event),
-        Message::Paste(text) => paste(model, &text),
+        Message::Paste(text) => prompt::paste(model, &text),
         Message::Resize(columns, rows) => {
             model.size = (columns, rows);
             vec![Command::Draw]
@@ -66,6 +66,12 @@ fn take_sample(model: &mut Model, sample: Arc<Sample>) -> Vec<Command> {
     }
     let last = model.newest.as_ref().map_or(sample.number, |s| s.number + 1);
     model.dropped += sample.number.saturating_sub(last);
+    if let Some((number, sentence)) = &sample.board.said
+        && *number > model.heard
+    {
+        model.heard = *number;
+        model.notice = Some(sentence.clone());
+    }
     model.newest = Some(sample);
     if model.frozen {
         return Vec::new();
@@ -98,14 +104,6 @@ fn select_first(model: &mut Model) {
     }
 }
 
-fn paste(model: &mut Model, text: &str) -> Vec<Command> {
-    let Some(prompt) = &mut model.prompt else { return Vec::new() };
-    for c in text.chars().filter(|c| !c.is_control()) {
-        prompt.input.handle(InputRequest::InsertChar(c));
-    }
-    vec![Command::Draw]
-}
-
 fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     if event.kind == KeyEventKind::Release {
         return Vec::new();
@@ -113,8 +111,9 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     let interrupt =
         event.code == KeyCode::Char('c') && event.modifiers.contains(KeyModifiers::CONTROL);
     if model.prompt.is_some() && !interrupt {
-        type_key(model, event);
-        return vec![Command::Draw];
+        let mut commands = prompt::key(model, event);
+        commands.push(Command::Draw);
+        return commands;
     }
     model.notice = None;
     let action = keys::lookup(&event, model.screen);
@@ -142,25 +141,6 @@ fn retry(model: &mut Model) -> Vec<Command> {
     vec![Command::ClearLatch, Command::Draw]
 }
 
-/// A key while a line is being typed.
-fn type_key(model: &mut Model, event: KeyEvent) {
-    let Some(prompt) = &mut model.prompt else { return };
-    match event.code {
-        KeyCode::Esc => model.prompt = None,
-        KeyCode::Enter => {
-            let (kind, text) = (prompt.kind, prompt.input.value().trim().to_owned());
-            model.prompt = None;
-            match kind {
-                PromptKind::Find => search::find(model, &text),
-                PromptKind::Goto => search::goto(model, &text),
-            }
-        }
-        _ => {
-            prompt.input.handle_event(&Event::Key(event));
-        }
-    }
-}
-
 fn act(model: &mut Model, action: Action) {
     if model.help.is_some() && motion::help(model, action) {
         return;
@@ -170,10 +150,10 @@ fn act(model: &mut Model, action: Action) {
         Action::Freeze => freeze(model),
         Action::Back => back(model),
         Action::Find => {
-            model.prompt = Some(Prompt { kind: PromptKind::Find, input: Input::default() });
+            model.prompt = Some(Prompt::new(PromptKind::Find));
         }
-        Action::Goto => {
-            model.prompt = Some(Prompt { kind: PromptKind::Goto, input: Input::default() });
+        Action::Line => {
+            model.prompt = Some(Prompt::new(PromptKind::Line));
         }
         Action::Show(screen) => show(model, screen),
         Action::Enter => enter(model),
@@ -219,6 +199,8 @@ fn back(model: &mut Model) {
         && !filter.is_empty()
     {
         filter.clear();
+    } else if model.screen == Screen::Mesh && model.sheets().last().is_some_and(Sheet::is_over) {
+        model.put_away += model.sheets().len();
     } else if let Some(screen) = model.trail.pop() {
         model.screen = screen;
     } else if model.screen != Screen::Mesh {

@@ -74,9 +74,10 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         }
         Verb::Symbols { question } => symbols::run(style, question),
         Verb::Record { file, moments, every } => record::run(&target, file, moments, every),
-        Verb::Study { study: Study::Watching { mesh, seed, cycles } } => {
-            study::watching(style, mesh, *seed, cycles)
-        }
+        Verb::Study { study } => match study {
+            Study::Watching { mesh, seed, cycles } => study::watching(style, mesh, *seed, cycles),
+            Study::Relaunch { mesh, seed, count } => study::relaunch(style, mesh, *seed, count),
+        },
         Verb::Run(options) => run::run(&target, style, options),
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)

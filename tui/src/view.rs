@@ -8,16 +8,17 @@ mod hex;
 mod links;
 mod map;
 mod mesh;
+mod prompt;
 mod reading;
+mod run;
 mod tiles;
 
 use crate::feed::{Sample, Traffic};
 use crate::geometry;
 use crate::keys::BINDINGS;
-use crate::model::{Model, PromptKind, Screen};
+use crate::model::{Model, Screen};
 use crate::words;
 use ratatui::Frame;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
@@ -59,7 +60,7 @@ pub fn view(model: &Model, frame: &mut Frame) {
             Screen::Gaps => gaps::draw(model, frame, body),
         }
     }
-    draw_foot(model, frame, foot);
+    prompt::draw(model, frame, foot);
 }
 
 /// What is looked at, when it was, what it cost; badges stand at the right end and are never cut.
@@ -149,6 +150,9 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
         let text = format!(" {} STALE {} ", model.glyphs.stale(), words::age(age));
         found.push(Span::styled(text, model.theme.badge(true)));
     }
+    if model.runs() {
+        found.push(Span::styled(" RUN ", model.theme.badge(true)));
+    }
     if model.lost.is_some() {
         found.push(Span::styled(" LOST ", model.theme.badge(true)));
     }
@@ -195,27 +199,6 @@ fn tab_line(model: &Model) -> Line<'static> {
         line.push(Span::raw(" "));
     }
     Line::from(line)
-}
-
-/// The line being typed, a notice, or the keys of this screen.
-fn draw_foot(model: &Model, frame: &mut Frame, area: Rect) {
-    if let Some(prompt) = &model.prompt {
-        let sign = if prompt.kind == PromptKind::Find { "/" } else { ":" };
-        let room = usize::from(area.width).saturating_sub(2);
-        let skip = prompt.input.visual_scroll(room);
-        let text: String = prompt.input.value().chars().skip(skip).collect();
-        frame.render_widget(Paragraph::new(format!("{sign}{text}")), area);
-        let column = prompt.input.visual_cursor().saturating_sub(skip) as u16;
-        frame.set_cursor_position((area.x + 1 + column.min(area.width.saturating_sub(2)), area.y));
-    } else if let Some(notice) = &model.notice {
-        let line = Span::styled(notice.clone(), model.theme.warn());
-        frame.render_widget(Paragraph::new(Line::from(line)), area);
-    } else if let Some(why) = &model.lost {
-        let line = Span::styled(format!("the target is gone: {why}"), model.theme.bad());
-        frame.render_widget(Paragraph::new(Line::from(line)), area);
-    } else {
-        frame.render_widget(Paragraph::new(Line::from(keys_line(model, area.width))), area);
-    }
 }
 
 /// As many keys of the table as fit.

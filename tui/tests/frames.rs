@@ -4,25 +4,22 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod common;
+#[path = "common/keys.rs"]
+mod keys;
 
 use common::{TAKEN, sample};
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use keys::{SIZES, golden, model, picture, press};
 use layouts::{ChipId, NocXy};
 use probe::Latched;
 use probe::snapshot::AccessError;
 use probe::state::Reading;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use std::path::PathBuf;
 use std::sync::Arc;
 use tui::message::{Command, Message};
 use tui::model::{Model, Screen};
 use tui::theme::Theme;
 use tui::{Glyphs, update, view};
-
-fn model(size: (u16, u16)) -> Model {
-    Model::new("emulator:n300", Theme { color: true }, Glyphs { ascii: false }, size)
-}
 
 /// A model that has seen two samples, a tenth of a second ago.
 fn running(size: (u16, u16)) -> Model {
@@ -33,63 +30,6 @@ fn running(size: (u16, u16)) -> Model {
     update(&mut model, Message::Tick(TAKEN + 200_000));
     model
 }
-
-/// Types keys as helix's tests do: characters stand for themselves, names stand in `<>`.
-fn press(model: &mut Model, keys: &str) -> Vec<Command> {
-    let mut commands = Vec::new();
-    let mut rest = keys;
-    while let Some(c) = rest.chars().next() {
-        let (event, used) = match rest.strip_prefix('<').and_then(|r| r.split_once('>')) {
-            Some((name, _)) => (named(name), name.len() + 2),
-            None => (KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), c.len_utf8()),
-        };
-        commands.extend(update(model, Message::Key(event)));
-        rest = &rest[used..];
-    }
-    commands
-}
-
-fn named(name: &str) -> KeyEvent {
-    let code = match name {
-        "enter" => KeyCode::Enter,
-        "esc" => KeyCode::Esc,
-        "tab" => KeyCode::Tab,
-        "s-tab" => KeyCode::BackTab,
-        "down" => KeyCode::Down,
-        "right" => KeyCode::Right,
-        "pgdn" => KeyCode::PageDown,
-        "end" => KeyCode::End,
-        "c-c" => return KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
-        other => panic!("no key is named {other}"),
-    };
-    KeyEvent::new(code, KeyModifiers::NONE)
-}
-
-fn picture(model: &Model) -> String {
-    let mut terminal = Terminal::new(TestBackend::new(model.size.0, model.size.1)).unwrap();
-    terminal.draw(|frame| view(model, frame)).unwrap();
-    let buffer = terminal.backend().buffer().clone();
-    let rows = buffer.content.chunks(usize::from(model.size.0));
-    let text = rows.map(|r| r.iter().map(ratatui::buffer::Cell::symbol).collect::<String>());
-    text.map(|line| line.trim_end().to_owned() + "\n").collect()
-}
-
-fn golden(name: &str, model: &Model) {
-    let picture = picture(model);
-    let path =
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, &picture).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        picture == kept,
-        "{name} differs from {}; BLESS=1 keeps it:\n{picture}",
-        path.display()
-    );
-}
-
-const SIZES: [(u16, u16); 2] = [(80, 24), (160, 48)];
 
 #[test]
 fn the_screens_are_as_they_were() {

@@ -80,7 +80,7 @@ pub(crate) struct RunArguments {
     /// May be given more than once.
     #[arg(long, value_name = "FAULT")]
     pub(crate) fault: Vec<String>,
-    /// Give up on a size after so much of the target's own time, such as 20ms.
+    /// Give up on a kernel after so much of the target's own time without progress, such as 20ms; 5ms without it.
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
 }

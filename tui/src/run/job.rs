@@ -3,7 +3,8 @@
 use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
-use probe::ccl::{Program, Run, RunProgress, RunReport, Stage, refuse_if_in_use};
+use probe::ccl::{Loaded, Program, Run, RunProgress, RunReport, Stage, refuse_if_in_use};
+use probe::fault::Fault;
 use probe::images::ImageMap;
 use probe::target::{Allow, Target};
 use std::collections::VecDeque;
@@ -18,17 +19,11 @@ pub(crate) struct Job {
     left: VecDeque<Program>,
     total: usize,
     run: Option<Run>,
-    /// The target's own time when the present size was begun, and when its data began to move.
-    begun_cycles: Option<u64>,
+    /// The target's own time when the data of the present size began to move.
     moving_cycles: Option<u64>,
-    why: Option<Why>,
-}
-
-/// Why a run is cancelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Why {
-    Asked,
-    TimedOut,
+    cancelled: bool,
+    /// What the size before left on the tiles.
+    loaded: Loaded,
 }
 
 /// Where a sweep stands.
@@ -84,9 +79,9 @@ impl Job {
             left,
             total,
             run: None,
-            begun_cycles: None,
             moving_cycles: None,
-            why: None,
+            cancelled: false,
+            loaded: Loaded::default(),
         })
     }
 
@@ -126,12 +121,14 @@ impl Job {
     ) -> Result<Turn, Failure> {
         let run = match &mut self.run {
             Some(run) => run,
-            None if self.why.is_some() => return Ok(Turn::Cancelled),
+            None if self.cancelled => return Ok(Turn::Cancelled),
             None => match self.left.pop_front() {
                 None => return Ok(Turn::Done),
                 Some(program) => {
-                    (self.begun_cycles, self.moving_cycles) = (None, None);
-                    self.run.insert(Run::new(program, self.sweep.settings().clone()))
+                    self.moving_cycles = None;
+                    let run = Run::new(program, self.sweep.settings().clone());
+                    // Nobody else had the mesh since the size before.
+                    self.run.insert(run.knowing(std::mem::take(&mut self.loaded)))
                 }
             },
         };
@@ -141,12 +138,6 @@ impl Job {
         match progress.map_err(|error| Failure::of_run(name, &error))? {
             RunProgress::Going { stage, done, of } => {
                 let size_bytes = run.program().size_bytes;
-                let begun = *self.begun_cycles.get_or_insert(now);
-                let late = self.sweep.timeout_cycles().is_some_and(|most| now - begun > most);
-                if late && self.why.is_none() {
-                    self.why = Some(Why::TimedOut);
-                    run.cancel();
-                }
                 if stage.is_transfer() {
                     self.moving_cycles.get_or_insert(now);
                 }
@@ -157,28 +148,27 @@ impl Job {
             }
             RunProgress::Done(report) => {
                 let row = measured(run.program(), &report, self.sweep.request().root);
-                self.run = None;
+                self.loaded = self.run.take().map(Run::into_loaded).unwrap_or_default();
                 Ok(Turn::Row(row))
             }
             RunProgress::Cancelled => {
                 self.run = None;
-                match self.why {
-                    Some(Why::TimedOut) => Err(Failure::Finding(format!(
-                        "{name}: {} was not done after --timeout and was stopped",
-                        self.sweep.request().op.name()
-                    ))),
-                    _ => Ok(Turn::Cancelled),
-                }
+                Ok(Turn::Cancelled)
             }
         }
     }
 
     /// The next polls tear down what is under way.
     pub(crate) fn cancel(&mut self) {
-        self.why.get_or_insert(Why::Asked);
+        self.cancelled = true;
         if let Some(run) = &mut self.run {
             run.cancel();
         }
+    }
+
+    /// Disturbs the mesh under the run.
+    pub(crate) fn fault(&mut self, fault: Fault) -> bool {
+        self.run.as_mut().map(|run| run.fault(fault)).is_some()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::amount::{Step, bytes, chips, count, sizes, time};
 use crate::args::RunArguments;
+use crate::words;
 use probe::ccl::{Program, Request, RunSettings, compile};
 use probe::fault::Fault;
 use probe::target::Mesh;
@@ -17,9 +18,6 @@ pub struct Sweep {
     sizes: Vec<u64>,
     step: Step,
     settings: RunSettings,
-    faults: Vec<Fault>,
-    /// Patience with one size, in cycles of the target's own time.
-    timeout_cycles: Option<u64>,
 }
 
 impl Sweep {
@@ -61,12 +59,13 @@ impl Sweep {
             warmups: count("-w", &run.warmups, 0, MANY)?,
             iterations: count("-n", &run.iterations, 1, MANY)?,
             check: run.check,
-            faults: faults.clone(),
-            ..RunSettings::default()
+            faults,
+            deadline_cycles: match &run.timeout {
+                Some(text) => time("--timeout", text)?,
+                None => RunSettings::default().deadline_cycles,
+            },
         };
-        let timeout_cycles =
-            run.timeout.as_deref().map(|text| time("--timeout", text)).transpose()?;
-        Ok(Self { request, sizes, step, settings, faults, timeout_cycles })
+        Ok(Self { request, sizes, step, settings })
     }
 
     /// One program for each size.
@@ -74,11 +73,25 @@ impl Sweep {
     /// # Errors
     /// Why this mesh cannot do it, in one sentence.
     pub(crate) fn compile(&self, mesh: &Mesh) -> Result<Vec<Program>, String> {
-        for fault in &self.faults {
+        for fault in &self.settings.faults {
             fault.check(mesh).map_err(|error| error.to_string())?;
         }
         let of = |&bytes: &u64| compile(mesh, &Request { bytes, ..self.request.clone() });
         self.sizes.iter().map(of).collect::<Result<_, _>>().map_err(|error| error.to_string())
+    }
+
+    /// The sweep in a line, for people.
+    pub(crate) fn title(&self, program: &Program) -> String {
+        let request = &self.request;
+        let (least, most) = self.ends();
+        let sizes = if least == most {
+            words::bytes(least)
+        } else {
+            format!("{} to {}", words::bytes(least), words::bytes(most))
+        };
+        let ranks: Vec<_> = program.ranks.iter().map(ToString::to_string).collect();
+        let (op, topology) = (request.op.name(), program.topology);
+        format!("{op} {topology} {} {sizes} {}", ranks.join(","), request.data_type.name())
     }
 
     /// What is asked for, but its size.
@@ -89,16 +102,6 @@ impl Sweep {
     /// How each size is carried out.
     pub(crate) fn settings(&self) -> &RunSettings {
         &self.settings
-    }
-
-    /// What is disturbed while data moves.
-    pub(crate) fn faults(&self) -> &[Fault] {
-        &self.faults
-    }
-
-    /// Patience with one size, in cycles of the target's own time.
-    pub(crate) fn timeout_cycles(&self) -> Option<u64> {
-        self.timeout_cycles
     }
 
     /// The smallest size and the largest that is allowed.

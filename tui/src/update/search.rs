@@ -1,6 +1,7 @@
 //! What `/` and `:` do with the line that was typed.
 
 use super::{memory_end, motion, open_core, show};
+use crate::line;
 use crate::locate::{self, Place};
 use crate::members::{self, Row};
 use crate::model::{CorePane, Model, Screen};
@@ -116,6 +117,7 @@ pub(super) fn goto(model: &mut Model, text: &str) {
                 model.notice = Some(format!("'{text}' is neither a place nor a word of this core"));
             }
         },
+        Err(_) if name => model.notice = Some(line::unknown(text)),
         Err(why) => model.notice = Some(why),
         Ok(Place::Address(addr)) => goto_address_of_core(model, addr),
         Ok(Place::Chip(chip)) => {

@@ -10,7 +10,7 @@ use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
 use crate::run::{Going, Job, Sweep, Turn};
 use crate::{shape, words};
 use layouts::ChipId;
-use probe::ccl::{TopologyKind, writes};
+use probe::ccl::writes;
 use probe::spec::TargetSpec;
 use probe::target::Preview;
 use std::io::{IsTerminal, Write};
@@ -94,10 +94,10 @@ struct Told {
 impl Told {
     fn of(job: &Job) -> Self {
         let program = job.program();
-        let faults = job.sweep().faults().iter().map(ToString::to_string).collect();
+        let faults = job.sweep().settings().faults.iter().map(ToString::to_string).collect();
         Self {
             ranks: program.map(|program| program.ranks.clone()).unwrap_or_default(),
-            topology: job.sweep().request().topology.map_or("auto", TopologyKind::name),
+            topology: program.map_or("", |program| program.topology.name()),
             most: job.sweep().ends().1,
             faults,
         }

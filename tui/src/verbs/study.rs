@@ -1,5 +1,8 @@
 //! `study`: measurements on emulated meshes, each with a seed.
 
+mod measured;
+pub(super) use measured::relaunch;
+
 use super::Style;
 use crate::exit::{Failure, Outcome};
 use crate::locate;

@@ -1,6 +1,6 @@
 //! The mesh screen: the map of chips above, the list of links below.
 
-use super::{links, map};
+use super::{links, map, run};
 use crate::geometry;
 use crate::model::{MeshPane, Model};
 use ratatui::Frame;
@@ -11,6 +11,10 @@ use ratatui::widgets::{Block, Borders};
 /// Draws the mesh screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let Some(mesh) = model.mesh() else { return };
+    let wanted = run::height(model, area.height);
+    let parts = [Constraint::Min(0), Constraint::Length(wanted)];
+    let [area, runs] = Layout::vertical(parts).areas(area);
+    run::draw(model, frame, runs);
     let map = map::Map::new(model, mesh, area);
     // The list keeps its head and at least three links in sight; the map takes what it can use of the rest.
     let least = 5.min(area.height / 2);

@@ -11,6 +11,7 @@ use probe::state::{
 use probe::target::{Chip, Link};
 use std::sync::Arc;
 use tui::feed::{Sample, Traffic};
+use tui::run::Board;
 
 /// Columns of the Ethernet channels 0 to 7 in row 0, and of 8 to 15 in row 6 (wormhole.md).
 const ETH_X: [u8; 8] = [9, 1, 8, 2, 7, 3, 6, 4];
@@ -310,6 +311,7 @@ pub(crate) fn sample(n: u64) -> Arc<Sample> {
         memory: memory(0, eth_xy(8)),
         taken_micros: TAKEN + n * 100_000,
         number: n + 1,
+        board: Arc::new(Board::default()),
     })
 }
 

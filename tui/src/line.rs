@@ -1,0 +1,209 @@
+//! What the `:` line understands besides places: orders, in the grammar of the verbs, and how Tab completes them.
+
+use crate::args::RunArguments;
+use crate::program::one_line;
+use crate::run::shown;
+use clap::{Arg, CommandFactory, Parser, Subcommand};
+
+/// An order, as it is typed.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum Typed {
+    /// Run a collective, with the options of `meshscope run`.
+    Run(Box<RunArguments>),
+    /// Stop the run that is under way; without one, tear the ring ping down.
+    Stop,
+    /// Disturb an emulated mesh now, such as link:0.8:down.
+    Fault {
+        /// What goes wrong where.
+        #[arg(value_name = "FAULT")]
+        fault: String,
+    },
+    /// Cycles of an emulated mesh in a second, such as 100k or 10M, or max.
+    Pace {
+        /// How many.
+        #[arg(value_name = "CYCLES")]
+        pace: String,
+    },
+    /// Show or hide the results of this session.
+    Results,
+    /// Explain keys and glyphs.
+    Help,
+    /// Quit.
+    #[command(alias = "q")]
+    Quit,
+}
+
+#[derive(Parser)]
+#[command(
+    name = ":",
+    no_binary_name = true,
+    disable_help_flag = true,
+    disable_help_subcommand = true,
+    disable_version_flag = true
+)]
+struct Line {
+    #[command(subcommand)]
+    order: Typed,
+}
+
+/// The order that the line gives, or what is wrong with it; none if its first word is no order, but a place.
+pub(crate) fn parse(text: &str) -> Option<Result<Typed, String>> {
+    let first = text.split_whitespace().next()?;
+    let grammar = Line::command();
+    grammar.find_subcommand(first)?;
+    let parsed = Line::try_parse_from(text.split_whitespace());
+    Some(parsed.map(|line| line.order).map_err(|error| {
+        let said = one_line(&error.render().to_string());
+        // There is no --help on this line.
+        let said = said.trim_end_matches(" (see --help)");
+        said.chars().filter(|c| !c.is_control()).collect()
+    }))
+}
+
+/// The names of all orders.
+pub(crate) fn names() -> Vec<String> {
+    Line::command().get_subcommands().map(|order| order.get_name().to_owned()).collect()
+}
+
+/// What may stand at the end of a line in place of its last word: where that begins, and the candidates.
+pub(crate) fn candidates(text: &str) -> (usize, Vec<String>) {
+    let start = text.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+    let (before, word) = text.split_at(start);
+    let before: Vec<&str> = before.split_whitespace().collect();
+    let Some((order, given)) = before.split_first() else {
+        return (start, beginning_with(word, names()));
+    };
+    let grammar = Line::command();
+    let Some(order) = grammar.find_subcommand(order) else { return (start, Vec::new()) };
+    if let Some((option, value)) = word.split_once('=') {
+        let at = start + option.len() + 1;
+        return (at, beginning_with(value, find(order, option).map(values).unwrap_or_default()));
+    }
+    let takes = |word: &&str| find(order, word).filter(|arg| takes_value(arg));
+    if let Some(option) = given.last().and_then(takes) {
+        return (start, beginning_with(word, values(option)));
+    }
+    let mut found = Vec::new();
+    if !word.starts_with('-') {
+        let positional = order.get_positionals().next();
+        let values = positional.map(values).unwrap_or_default();
+        if !given.iter().any(|word| values.iter().any(|value| value == word)) {
+            found = beginning_with(word, values);
+        }
+    }
+    if found.is_empty() {
+        let unused = |name: &String| !given.contains(&name.as_str());
+        found = beginning_with(word, options(order).filter(unused));
+    }
+    (start, found)
+}
+
+fn beginning_with(word: &str, all: impl IntoIterator<Item = String>) -> Vec<String> {
+    all.into_iter().filter(|name| name.starts_with(word)).collect()
+}
+
+fn options(order: &clap::Command) -> impl Iterator<Item = String> {
+    order.get_arguments().filter_map(Arg::get_long).map(|long| format!("--{long}"))
+}
+
+fn takes_value(arg: &Arg) -> bool {
+    arg.get_action().takes_values() && !arg.is_require_equals_set()
+}
+
+fn values(arg: &Arg) -> Vec<String> {
+    arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect()
+}
+
+/// The option that a word names: `-b` or `--topology`.
+fn find<'a>(order: &'a clap::Command, word: &str) -> Option<&'a Arg> {
+    let long = word.strip_prefix("--");
+    let short = word.strip_prefix('-').and_then(|rest| rest.chars().next());
+    let named = |arg: &&Arg| match long {
+        Some(long) => arg.get_long() == Some(long),
+        None => word.len() == 2 && short.is_some() && arg.get_short() == short,
+    };
+    order.get_arguments().find(named)
+}
+
+/// The longest beginning that all have in common.
+pub(crate) fn common(candidates: &[String]) -> String {
+    let Some((first, rest)) = candidates.split_first() else { return String::new() };
+    let same = |other: &String| {
+        first
+            .chars()
+            .zip(other.chars())
+            .take_while(|(a, b)| a == b)
+            .map(|(a, _)| a.len_utf8())
+            .sum()
+    };
+    let len = rest.iter().map(same).min().unwrap_or(first.len());
+    first.get(..len).unwrap_or_default().to_owned()
+}
+
+/// An order that nobody knows, as far as it can be shown.
+pub(crate) fn unknown(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    format!("'{}' is no place and no order: {}", shown(first), names().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+    use super::*;
+
+    fn said(text: &str) -> String {
+        parse(text).unwrap().unwrap_err()
+    }
+
+    #[test]
+    fn orders_have_the_grammar_of_the_verbs() {
+        let Typed::Run(run) =
+            parse("run all-gather --chips 0-7 --topology ring -b 4K -e 1M -f 2 --check")
+                .unwrap()
+                .unwrap()
+        else {
+            panic!()
+        };
+        assert_eq!(run.op.name(), "all-gather");
+        assert_eq!((&*run.min_bytes, run.max_bytes.as_deref()), ("4K", Some("1M")));
+        assert!(run.check);
+        assert_eq!(parse("stop"), Some(Ok(Typed::Stop)));
+        assert_eq!(parse("q"), Some(Ok(Typed::Quit)));
+        assert_eq!(parse("pace 100k"), Some(Ok(Typed::Pace { pace: "100k".into() })));
+        assert_eq!(parse("0:9-6"), None, "a place");
+        assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_one_line() {
+        assert!(said("run").contains("<OP>"), "{}", said("run"));
+        assert!(said("run all-gathr").contains("all-gather"), "{}", said("run all-gathr"));
+        for wrong in
+            ["run all-gather --topology star", "run all-gather -f 2 -i 4K", "pace", "stop now"]
+        {
+            let said = said(wrong);
+            assert!(!said.contains('\n') && !said.contains("--help"), "{said}");
+        }
+        assert!(!said("run \u{1b}[2J").contains('\u{1b}'));
+    }
+
+    #[test]
+    fn tab_knows_orders_collectives_options_and_values() {
+        let list = |text| candidates(text).1;
+        assert_eq!(list("r"), ["run", "results"]);
+        assert_eq!(list("ru"), ["run"]);
+        assert_eq!(list("run all"), ["all-gather", "all-reduce", "all-to-all"]);
+        assert_eq!(list("run all-gather --to"), ["--topology"]);
+        assert_eq!(list("run all-gather --topology "), ["ring", "line"]);
+        assert_eq!(list("run all-gather --bidirectional=h"), ["half"]);
+        assert_eq!(list("run -d f"), ["fp32"]);
+        assert!(
+            list("run all-gather ").contains(&"--check".to_owned()),
+            "options, not another one"
+        );
+        assert!(!list("run all-gather --check --c").contains(&"--check".to_owned()));
+        assert!(list("0:9").is_empty());
+        assert_eq!(candidates("run all").0, 4);
+        assert_eq!(common(&list("run all")), "all-");
+    }
+}

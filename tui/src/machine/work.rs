@@ -1,0 +1,243 @@
+//! What a person ordered of the machine: one run or teardown at a time, carried on between two looks.
+
+use crate::exit::Failure;
+use crate::run::{Board, Job, Order, Sheet, SheetState, Sweep, Turn};
+use probe::control::{Operation, Progress, RingPing};
+use probe::fault::Fault;
+use probe::scene::Pace;
+use probe::session::Session;
+use probe::snapshot::AccessError;
+use probe::target::{Allow, Target};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// So many cycles pass between two polls.
+const STEP_CYCLES: u64 = 20_000;
+/// While data moves on an emulated mesh, so many cycles pass in a second, so that a person can follow.
+const FOLLOW: Pace = Pace::CyclesPerSecond(50_000);
+/// Work that nobody wants to follow may take so much of the host's time between two looks.
+const SLICE: Duration = Duration::from_millis(70);
+/// A teardown at the end of the program may take so long.
+const LAST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is under way.
+#[derive(Default)]
+enum Task {
+    #[default]
+    None,
+    Run(Box<Job>),
+    TearDown(Operation),
+}
+
+/// Orders and what becomes of them.
+#[derive(Default)]
+pub(super) struct Work {
+    task: Task,
+    board: Arc<Board>,
+    /// The pace that a person asked for.
+    pace: Option<Pace>,
+    /// Since when data moves: host time and target's time.
+    since: Option<(Instant, u64)>,
+}
+
+impl Work {
+    /// What is told of it.
+    pub(super) fn board(&self) -> Arc<Board> {
+        Arc::clone(&self.board)
+    }
+
+    /// Something is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        !matches!(self.task, Task::None)
+    }
+
+    fn board_mut(&mut self) -> &mut Board {
+        Arc::make_mut(&mut self.board)
+    }
+
+    /// Begins what was ordered, or says why not.
+    pub(super) fn order(&mut self, order: Order, session: &mut Session) {
+        let done = match order {
+            Order::Run(sweep) => self.begin(*sweep, session),
+            Order::Stop => self.stop(session),
+            Order::Fault(fault) => self.disturb(fault, session.target()),
+            Order::Pace(pace) => self.keep(pace, session),
+        };
+        if let Err(failure) = done {
+            self.board_mut().say(failure.to_string());
+        }
+    }
+
+    fn begin(&mut self, sweep: Sweep, session: &mut Session) -> Result<(), Failure> {
+        if self.is_busy() {
+            return Err(Failure::Refused("something is under way already; :stop ends it".into()));
+        }
+        let job = Job::new(sweep, session.target())?;
+        let (target, images) = session.parts();
+        job.refuse(target, images).map_err(|failure| match failure {
+            Failure::Refused(why) => Failure::Refused(format!("{why} (:stop ends a ring ping)")),
+            other => other,
+        })?;
+        let title = job.program().map(|program| job.sweep().title(program)).unwrap_or_default();
+        let state = SheetState::Going(None);
+        self.board_mut().sheets.push(Sheet { title, rows: Vec::new(), state });
+        self.task = Task::Run(Box::new(job));
+        Ok(())
+    }
+
+    fn stop(&mut self, session: &mut Session) -> Result<(), Failure> {
+        match &mut self.task {
+            Task::Run(job) => {
+                job.cancel();
+                self.set(SheetState::Stopping);
+            }
+            Task::TearDown(_) => self.board_mut().say("the ring ping is being torn down already"),
+            Task::None => {
+                let (target, images) = session.parts();
+                may_launch(target)?;
+                let name = target.name().to_owned();
+                let failed = |error| Failure::of_control(&name, &error);
+                let ring = RingPing::on(target.mesh()).map_err(failed)?;
+                self.task = Task::TearDown(ring.tear_down(images).map_err(failed)?);
+                self.board_mut().say("tearing the ring ping down");
+            }
+        }
+        Ok(())
+    }
+
+    fn disturb(&mut self, fault: Fault, target: &mut dyn Target) -> Result<(), Failure> {
+        fault.check(target.mesh()).map_err(|error| Failure::Usage(error.to_string()))?;
+        let running = match &mut self.task {
+            Task::Run(job) => job.fault(fault),
+            Task::None | Task::TearDown(_) => false,
+        };
+        if !running {
+            let failed = |error| Failure::of_access(&fault.to_string(), &error);
+            let now = target.now().map_err(failed)?;
+            target.commanded_by("fault");
+            target.disrupt(&fault.counted_from(now)).map_err(failed)?;
+        }
+        self.board_mut().say(format!("fault {fault}"));
+        Ok(())
+    }
+
+    fn keep(&mut self, pace: Pace, session: &mut Session) -> Result<(), Failure> {
+        if !session.set_pace(pace) {
+            let why = "time passes by itself there; only an emulated mesh has a pace";
+            return Err(Failure::Usage(format!("{}: {why}", session.target().name())));
+        }
+        (self.pace, self.since) = (Some(pace), None);
+        Ok(())
+    }
+
+    /// Carries on with what is under way, and lets the time pass that this takes; false if nothing is.
+    pub(super) fn carry_on(&mut self, session: &mut Session) -> Result<bool, AccessError> {
+        if !self.is_busy() {
+            return Ok(false);
+        }
+        let end = Instant::now() + SLICE;
+        loop {
+            let moves = self.poll(session);
+            if !self.is_busy() {
+                session.paused();
+                return Ok(true);
+            }
+            let cycles = if moves { self.due(session.target())? } else { STEP_CYCLES };
+            self.since = self.since.filter(|_| moves);
+            if cycles > 0 {
+                session.target().pass(cycles)?;
+            }
+            if cycles < STEP_CYCLES || Instant::now() >= end {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// What may pass now, at most a step, while a person follows.
+    fn due(&mut self, target: &mut dyn Target) -> Result<u64, AccessError> {
+        if !target.abilities().stepped_time {
+            return Ok(STEP_CYCLES);
+        }
+        let Pace::CyclesPerSecond(pace) = self.pace.unwrap_or(FOLLOW) else {
+            return Ok(STEP_CYCLES);
+        };
+        let now = target.now()?;
+        let (then, cycles) = *self.since.get_or_insert((Instant::now(), now));
+        let due = cycles + (then.elapsed().as_secs_f64() * pace as f64) as u64;
+        Ok(due.saturating_sub(now).min(STEP_CYCLES))
+    }
+
+    /// One poll; true while data moves.
+    fn poll(&mut self, session: &mut Session) -> bool {
+        let (target, images) = session.parts();
+        match &mut self.task {
+            Task::None => false,
+            Task::TearDown(operation) => {
+                let progress = operation.poll(target);
+                let said = match progress {
+                    Ok(Progress::Going { .. }) => return false,
+                    Ok(Progress::Done) => "the ring ping is torn down".to_owned(),
+                    Err(error) => Failure::of_control(target.name(), &error).to_string(),
+                };
+                self.task = Task::None;
+                self.board_mut().say(said);
+                false
+            }
+            Task::Run(job) => {
+                let turn = job.poll(target, images);
+                self.note(turn)
+            }
+        }
+    }
+
+    fn note(&mut self, turn: Result<Turn, Failure>) -> bool {
+        let state = match turn {
+            Ok(Turn::Going(going)) => {
+                let stopping = |sheet: &Sheet| sheet.state == SheetState::Stopping;
+                if !self.board.sheets.last().is_some_and(stopping) {
+                    self.set(SheetState::Going(Some(going)));
+                }
+                return going.stage.is_transfer();
+            }
+            Ok(Turn::Row(row)) => {
+                if let Some(sheet) = self.board_mut().sheets.last_mut() {
+                    sheet.rows.push(row);
+                }
+                return false;
+            }
+            Ok(Turn::Done) => SheetState::Done,
+            Ok(Turn::Cancelled) => SheetState::Stopped,
+            Err(failure) => SheetState::Failed(failure.to_string()),
+        };
+        self.task = Task::None;
+        self.set(state);
+        false
+    }
+
+    fn set(&mut self, state: SheetState) {
+        if let Some(sheet) = self.board_mut().sheets.last_mut() {
+            sheet.state = state;
+        }
+    }
+
+    /// Nobody looks any more: what is under way is torn down, for a while.
+    pub(super) fn wind_up(&mut self, session: &mut Session) {
+        if let Task::Run(job) = &mut self.task {
+            job.cancel();
+        }
+        let end = Instant::now() + LAST_PATIENCE;
+        while self.is_busy() && Instant::now() < end {
+            self.poll(session);
+            if session.target().pass(STEP_CYCLES).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn may_launch(target: &dyn Target) -> Result<(), Failure> {
+    let Allow { launch, .. } = target.abilities().allow;
+    let why = "nothing may be launched or torn down there: --allow launch,write,reset";
+    let refused = || Failure::Refused(format!("{}: {why}", target.name()));
+    if launch { Ok(()) } else { Err(refused()) }
+}

@@ -1,0 +1,160 @@
+//! A line being typed: editing, history, completion, and what Enter does with it.
+
+use super::search;
+use crate::line::{self, Typed};
+use crate::message::Command;
+use crate::model::{Choices, Model, Prompt, PromptKind, Screen};
+use crate::run::{Order, Sweep, fault};
+use crossterm::event::{Event, KeyCode, KeyEvent};
+use tui_input::backend::crossterm::EventHandler;
+use tui_input::{Input, InputRequest};
+
+/// Lines of the history that are kept.
+const MOST: usize = 100;
+
+pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Command> {
+    let Some(prompt) = &mut model.prompt else { return Vec::new() };
+    prompt.choices = None;
+    for c in text.chars().filter(|c| !c.is_control()) {
+        prompt.input.handle(InputRequest::InsertChar(c));
+    }
+    vec![Command::Draw]
+}
+
+/// A key while a line is being typed.
+pub(super) fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
+    let Some(prompt) = &mut model.prompt else { return Vec::new() };
+    let is_line = prompt.kind == PromptKind::Line;
+    match event.code {
+        KeyCode::Esc if prompt.choices.is_some() => prompt.choices = None,
+        KeyCode::Esc => model.prompt = None,
+        KeyCode::Backspace if prompt.input.value().is_empty() => model.prompt = None,
+        KeyCode::Enter => return enter(model),
+        KeyCode::Up if is_line => recall(prompt, &model.history, true),
+        KeyCode::Down if is_line => recall(prompt, &model.history, false),
+        KeyCode::Tab if is_line => complete(prompt, true),
+        KeyCode::BackTab if is_line => complete(prompt, false),
+        _ => {
+            prompt.choices = None;
+            prompt.input.handle_event(&Event::Key(event));
+        }
+    }
+    Vec::new()
+}
+
+fn enter(model: &mut Model) -> Vec<Command> {
+    let Some(prompt) = model.prompt.take() else { return Vec::new() };
+    let text = prompt.input.value().trim().to_owned();
+    match prompt.kind {
+        PromptKind::Find => search::find(model, &text),
+        PromptKind::Line => {
+            remember(&mut model.history, &text);
+            match line::parse(&text) {
+                None => search::goto(model, &text),
+                Some(Err(why)) => model.notice = Some(why),
+                Some(Ok(typed)) => match carry_out(model, typed) {
+                    Ok(commands) => return commands,
+                    Err(why) => model.notice = Some(why),
+                },
+            }
+        }
+    }
+    Vec::new()
+}
+
+fn remember(history: &mut Vec<String>, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    history.retain(|line| line != text);
+    history.push(text.to_owned());
+    if history.len() > MOST {
+        history.remove(0);
+    }
+}
+
+/// What an order asks of the world.
+fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
+    let order = match typed {
+        Typed::Run(options) => {
+            let sweep = Sweep::of(&options)?;
+            model.screen = Screen::Mesh;
+            model.help = None;
+            Order::Run(Box::new(sweep))
+        }
+        Typed::Stop => Order::Stop,
+        Typed::Fault { fault: words } => Order::Fault(fault(&words)?),
+        Typed::Pace { pace } => {
+            Order::Pace(probe::spec::pace(&pace).map_err(|error| error.to_string())?)
+        }
+        Typed::Results => {
+            turn_results(model);
+            return Ok(Vec::new());
+        }
+        Typed::Help => {
+            model.help = Some(0);
+            return Ok(Vec::new());
+        }
+        Typed::Quit => return Ok(vec![Command::Quit]),
+    };
+    Ok(vec![Command::Order(order)])
+}
+
+/// Shows all results of the session, or puts away those that are shown.
+fn turn_results(model: &mut Model) {
+    let all = model.shown.as_ref().map_or(0, |sample| sample.board.sheets.len());
+    model.put_away = if model.put_away == 0 { all } else { 0 };
+    if all == 0 {
+        model.notice = Some("nothing was run yet: :run all-gather --check".to_owned());
+    }
+    model.screen = Screen::Mesh;
+}
+
+/// The line before this one in the history, or the one after it.
+fn recall(prompt: &mut Prompt, history: &[String], back: bool) {
+    prompt.choices = None;
+    let at = prompt.recalled.as_ref().map_or(history.len(), |(at, _)| *at);
+    let next = if back { at.checked_sub(1) } else { Some(at + 1) };
+    let Some(next) = next.filter(|next| *next <= history.len() && *next != at) else { return };
+    let draft = match prompt.recalled.take() {
+        Some((_, draft)) => draft,
+        None => prompt.input.value().to_owned(),
+    };
+    let text = history.get(next).cloned().unwrap_or_else(|| draft.clone());
+    prompt.input = Input::new(text);
+    prompt.recalled = (next < history.len()).then_some((next, draft));
+}
+
+/// Adds what all candidates have in common; where there is a choice, further Tabs go through it.
+fn complete(prompt: &mut Prompt, forward: bool) {
+    if let Some(choices) = &mut prompt.choices {
+        let count = choices.all.len();
+        let at = match (choices.at, forward) {
+            (None, true) => 0,
+            (None, false) => count - 1,
+            (Some(at), true) => (at + 1) % count,
+            (Some(at), false) => (at + count - 1) % count,
+        };
+        choices.at = Some(at);
+        let ending = choices.all.get(at).cloned().unwrap_or_default();
+        prompt.input = Input::new(format!("{}{ending}", choices.stem));
+        return;
+    }
+    let text = prompt.input.value();
+    let cursor = text.char_indices().nth(prompt.input.cursor()).map_or(text.len(), |(at, _)| at);
+    // What stands behind the cursor is not guessed at.
+    if cursor != text.len() {
+        return;
+    }
+    let (start, all) = line::candidates(text);
+    let stem = text.get(..start).unwrap_or_default().to_owned();
+    match &all[..] {
+        [] => {}
+        [only] => prompt.input = Input::new(format!("{stem}{only} ")),
+        _ => {
+            let common = line::common(&all);
+            prompt.input = Input::new(format!("{stem}{common}"));
+            prompt.choices = Some(Choices { stem, all, at: None });
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! `study relaunch`: what collectives leave behind, over and over.
+
+use crate::exit::{Failure, Outcome};
+use crate::locate;
+use crate::output::{Columns, json, say, text};
+use crate::verbs::Style;
+use crate::words;
+use probe::session::OpenError;
+use probe::study::relaunch::{self, Relaunch};
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// More launches than this take days.
+const MOST: u64 = 10_000_000;
+
+#[derive(Serialize)]
+struct Table<'a, R> {
+    mesh: &'a str,
+    seed: u64,
+    rows: Vec<R>,
+}
+
+#[derive(Serialize)]
+struct RelaunchRow<'a> {
+    runs: u64,
+    bytes: u64,
+    wrong: u64,
+    left: u64,
+    told: &'a [String],
+    cycles: u64,
+    transactions: u64,
+}
+
+fn failed(mesh: &str) -> impl Fn(probe::scene::SceneError) -> Failure {
+    move |error| Failure::of_open(&format!("emulator:{mesh}"), &OpenError::Scene(error))
+}
+
+/// Small all-gathers again and again, and what they leave behind.
+pub(in crate::verbs) fn relaunch(
+    style: Style,
+    mesh: &str,
+    seed: u64,
+    count: &str,
+) -> Result<Outcome, Failure> {
+    let count = locate::number(count).map_err(|why| Failure::Usage(format!("--count: {why}")))?;
+    if count == 0 || count > MOST {
+        return Err(Failure::Usage(format!("--count {count}: it can be from 1 to {MOST}")));
+    }
+    let mut next = Instant::now();
+    let terminal = std::io::stderr().is_terminal();
+    let mut tell = |done: u64| {
+        if terminal && Instant::now() >= next {
+            next = Instant::now() + Duration::from_millis(200);
+            let _ = write!(std::io::stderr(), "\r\x1b[K{done} of {count} launches");
+        }
+    };
+    let found = relaunch::study(mesh, seed, count, &mut tell);
+    if terminal {
+        let _ = write!(std::io::stderr(), "\r\x1b[K");
+    }
+    let Relaunch { runs, bytes, wrong, left, told, cycles, transactions } =
+        found.map_err(failed(mesh))?;
+    if style.json {
+        let told = &told[..];
+        let row = RelaunchRow { runs, bytes, wrong, left, told, cycles, transactions };
+        json(&Table { mesh, seed, rows: vec![row] })?;
+    } else {
+        let mut table =
+            Columns::new(&["LAUNCHES", "BYTES", "WRONG", "LEFT BEHIND", "EMULATED TIME", "TX"]);
+        table.row(vec![
+            runs.to_string(),
+            words::bytes(bytes),
+            wrong.to_string(),
+            left.to_string(),
+            words::cycles(cycles),
+            transactions.to_string(),
+        ]);
+        text(&table.text())?;
+    }
+    for sentence in &told {
+        say(sentence);
+    }
+    Ok(if wrong + left > 0 { Outcome::Findings } else { Outcome::Healthy })
+}

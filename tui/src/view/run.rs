@@ -1,0 +1,111 @@
+//! Runs on the mesh screen: how far the present one is, and the lines of its table.
+
+use super::mesh::titled;
+use crate::model::Model;
+use crate::run::{Going, Measured, Sheet, SheetState};
+use crate::words;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+/// Rows of a sheet besides its lines: title, how it stands, head.
+const FIXED: u16 = 3;
+/// Cells of the bar.
+const BAR: usize = 10;
+
+const HEAD: &str =
+    "      size    count     type redop root  time us algbw busbw #wrong skew us chip";
+
+/// Rows that runs would like to have of so many.
+pub(super) fn height(model: &Model, room: u16) -> u16 {
+    let Some(last) = model.sheets().last() else { return 0 };
+    let rows: usize = model.sheets().iter().map(|sheet| sheet.rows.len()).sum();
+    let older = model.sheets().len() - 1;
+    let rows = u16::try_from(rows + older).unwrap_or(u16::MAX);
+    let fixed = if rows == 0 && last.rows.is_empty() { FIXED - 1 } else { FIXED };
+    rows.saturating_add(fixed).min((room / 3).max(FIXED + 1)).min(room)
+}
+
+/// Draws the newest sheet, and as much of the older ones as there is room for.
+pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let Some(last) = model.sheets().last() else { return };
+    let block = titled(model, &format!(" run: {} ", last.title), !last.is_over());
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let mut table = Vec::new();
+    for sheet in model.sheets() {
+        if !std::ptr::eq(sheet, last) {
+            table.push(Line::styled(format!("  {}", sheet.title), model.theme.dim()));
+        }
+        table.extend(sheet.rows.iter().map(|row| line(model, row)));
+    }
+    let mut lines = vec![standing(model, last)];
+    let room = usize::from(inner.height).saturating_sub(2);
+    if !table.is_empty() && room > 0 {
+        lines.push(Line::styled(HEAD, model.theme.dim()));
+        let skip = table.len().saturating_sub(room);
+        lines.extend(table.into_iter().skip(skip));
+    }
+    frame.render_widget(Paragraph::new(lines), inner);
+}
+
+/// How it stands, in one line.
+fn standing(model: &Model, sheet: &Sheet) -> Line<'static> {
+    let theme = model.theme;
+    let wrong: u64 = sheet.rows.iter().filter_map(|row| row.wrong).sum();
+    let dismiss = Span::styled("  (Esc puts it away)", theme.dim());
+    match &sheet.state {
+        SheetState::Going(None) => Line::raw("  begins"),
+        SheetState::Going(Some(going)) => Line::from(vec![
+            Span::styled(format!("  {} ", bar(model, going)), theme.traffic()),
+            Span::raw(words::going(going)),
+        ]),
+        SheetState::Stopping => Line::styled("  is being torn down", theme.warn()),
+        SheetState::Stopped => {
+            Line::from(vec![Span::styled("  stopped and torn down", theme.warn()), dismiss])
+        }
+        SheetState::Failed(why) => Line::styled(format!("  failed: {why}"), theme.bad()),
+        SheetState::Done if wrong > 0 => {
+            let text = format!("  done: {wrong} elements are WRONG");
+            Line::from(vec![Span::styled(text, theme.bad()), dismiss])
+        }
+        SheetState::Done => {
+            let checked = sheet.rows.iter().all(|row| row.wrong.is_some());
+            let text =
+                if checked { "  done: data is right" } else { "  done: data was not checked" };
+            Line::from(vec![Span::styled(text, theme.ok()), dismiss])
+        }
+    }
+}
+
+/// How much of the present stage is done.
+fn bar(model: &Model, going: &Going) -> String {
+    let filled = (going.done * BAR as u64).checked_div(going.of).unwrap_or(0).min(BAR as u64);
+    let filled = filled as usize;
+    let (full, empty) = model.glyphs.bar();
+    full.repeat(filled) + &empty.repeat(BAR - filled)
+}
+
+fn line(model: &Model, row: &Measured) -> Line<'static> {
+    let root = row.root.map_or_else(|| "-".to_owned(), |root| root.to_string());
+    let wrong = row.wrong.map_or_else(|| "N/A".to_owned(), |wrong| wrong.to_string());
+    let text = format!(
+        "{:>10}{:>9}{:>9}{:>6}{root:>5}{:>9.2}{:>6.2}{:>6.2}",
+        row.size_bytes,
+        row.count,
+        row.data_type,
+        row.redop,
+        row.time_us(),
+        row.algbw(),
+        row.busbw(),
+    );
+    let bad = row.wrong.is_some_and(|wrong| wrong > 0);
+    let style = if bad { model.theme.bad() } else { ratatui::style::Style::new() };
+    let skew = row.start_skew_cycles as f64 / 1e3;
+    Line::from(vec![
+        Span::raw(text),
+        Span::styled(format!("{wrong:>7}"), style),
+        Span::raw(format!("{skew:>8.2}{:>5}", row.last.to_string())),
+    ])
+}

@@ -1,0 +1,73 @@
+//! Keys in, pictures out, and the golden files that they are compared with.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::path::PathBuf;
+use tui::message::{Command, Message};
+use tui::model::Model;
+use tui::theme::Theme;
+use tui::{Glyphs, update, view};
+
+pub(crate) fn model(size: (u16, u16)) -> Model {
+    Model::new("emulator:n300", Theme { color: true }, Glyphs { ascii: false }, size)
+}
+
+/// Types keys as helix's tests do: characters stand for themselves, names stand in `<>`.
+pub(crate) fn press(model: &mut Model, keys: &str) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let mut rest = keys;
+    while let Some(c) = rest.chars().next() {
+        let (event, used) = match rest.strip_prefix('<').and_then(|r| r.split_once('>')) {
+            Some((name, _)) => (named(name), name.len() + 2),
+            None => (KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), c.len_utf8()),
+        };
+        commands.extend(update(model, Message::Key(event)));
+        rest = &rest[used..];
+    }
+    commands
+}
+
+fn named(name: &str) -> KeyEvent {
+    let code = match name {
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "tab" => KeyCode::Tab,
+        "s-tab" => KeyCode::BackTab,
+        "up" => KeyCode::Up,
+        "down" => KeyCode::Down,
+        "right" => KeyCode::Right,
+        "pgdn" => KeyCode::PageDown,
+        "end" => KeyCode::End,
+        "c-c" => return KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
+        other => panic!("no key is named {other}"),
+    };
+    KeyEvent::new(code, KeyModifiers::NONE)
+}
+
+pub(crate) fn picture(model: &Model) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(model.size.0, model.size.1)).unwrap();
+    terminal.draw(|frame| view(model, frame)).unwrap();
+    let buffer = terminal.backend().buffer().clone();
+    let rows = buffer.content.chunks(usize::from(model.size.0));
+    let text = rows.map(|r| r.iter().map(ratatui::buffer::Cell::symbol).collect::<String>());
+    text.map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+pub(crate) fn golden(name: &str, model: &Model) {
+    let picture = picture(model);
+    let path =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &picture).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        picture == kept,
+        "{name} differs from {}; BLESS=1 keeps it:\n{picture}",
+        path.display()
+    );
+}
+
+pub(crate) const SIZES: [(u16, u16); 2] = [(80, 24), (160, 48)];

@@ -1,0 +1,206 @@
+//! The `:` line and the runs on the mesh screen: keys and made-up progress in, pictures and orders out.
+//!
+//! `BLESS=1 cargo test -p tui --test line` writes the golden files anew.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod common;
+#[path = "common/keys.rs"]
+mod keys;
+
+use common::{TAKEN, sample};
+use keys::{SIZES, golden, model, picture, press};
+use layouts::ChipId;
+use probe::ccl::Stage;
+use std::sync::Arc;
+use tui::feed::Sample;
+use tui::message::{Command, Message};
+use tui::model::{Model, Screen};
+use tui::run::{Board, Going, Measured, Order, Sheet, SheetState};
+use tui::update;
+
+fn with(board: Board, n: u64) -> Message {
+    Message::Sample(Arc::new(Sample {
+        board: Arc::new(board),
+        read_only: false,
+        ..(*sample(n)).clone()
+    }))
+}
+
+fn running(size: (u16, u16)) -> Model {
+    let mut model = model(size);
+    update(&mut model, with(Board::default(), 0));
+    update(&mut model, Message::Tick(TAKEN + 200_000));
+    model
+}
+
+fn row(size_bytes: u64, time_cycles: u64, wrong: Option<u64>) -> Measured {
+    Measured {
+        op: "all-gather",
+        size_bytes,
+        count: size_bytes / 8,
+        data_type: "int32",
+        redop: "none",
+        root: None,
+        time_cycles,
+        bus_factor: 0.5,
+        wrong,
+        start_skew_cycles: 35_210,
+        last: ChipId(1),
+        chips: Vec::new(),
+        places: Vec::new(),
+    }
+}
+
+fn sheet(rows: Vec<Measured>, state: SheetState) -> Sheet {
+    Sheet { title: "all-gather ring 0,1 4K to 1M int32".into(), rows, state }
+}
+
+fn going() -> SheetState {
+    SheetState::Going(Some(Going {
+        size_bytes: 1 << 20,
+        number: 3,
+        sizes: 3,
+        stage: Stage::Transfer,
+        done: 393_216,
+        of: 1 << 20,
+        moving_cycles: Some(40_000),
+    }))
+}
+
+fn board(sheets: Vec<Sheet>) -> Board {
+    Board { sheets, said: None }
+}
+
+#[test]
+fn a_run_is_shown_live_and_its_results_stay_until_put_away() {
+    let rows = || vec![row(4096, 2_345, Some(0)), row(65_536, 7_001, Some(0))];
+    for size in SIZES {
+        let mut model = running(size);
+        update(&mut model, with(board(vec![sheet(rows(), going())]), 1));
+        golden(&format!("running_{}x{}", size.0, size.1), &model);
+        assert!(picture(&model).contains(" RUN"), "the header says so on every screen");
+        press(&mut model, "<esc>");
+        assert!(picture(&model).contains("384K of 1024K"), "what runs is not put away");
+        let mut all = rows();
+        all.push(row(1 << 20, 94_208, Some(3)));
+        update(&mut model, with(board(vec![sheet(all, SheetState::Done)]), 2));
+        golden(&format!("results_{}x{}", size.0, size.1), &model);
+        press(&mut model, "<esc>");
+        assert!(!picture(&model).contains("run: all-gather"));
+        press(&mut model, ":results<enter>");
+        assert!(picture(&model).contains("3 elements are WRONG"));
+        press(&mut model, ":results<enter>");
+        assert!(!picture(&model).contains("WRONG"));
+    }
+}
+
+#[test]
+fn the_line_orders_with_the_grammar_of_the_verb() {
+    let mut model = running((80, 24));
+    press(&mut model, "4");
+    let line = ":run all-gather --chips 0-1 --topology ring -b 4K -e 1M -f 2 --check<enter>";
+    let orders = press(&mut model, line);
+    let run = |command: &Command| matches!(command, Command::Order(Order::Run(_)));
+    assert_eq!(orders.iter().filter(|command| run(command)).count(), 1);
+    assert_eq!(model.screen, Screen::Mesh, "where it is shown");
+    assert!(press(&mut model, ":stop<enter>").contains(&Command::Order(Order::Stop)));
+    let fault = Order::Fault("link:0.8:down".parse().unwrap());
+    assert!(press(&mut model, ":fault link:0.8:down<enter>").contains(&Command::Order(fault)));
+    let pace = Order::Pace(probe::scene::Pace::CyclesPerSecond(100_000));
+    assert!(press(&mut model, ":pace 100k<enter>").contains(&Command::Order(pace)));
+    press(&mut model, ":help<enter>");
+    assert!(picture(&model).contains("help: j k scroll"));
+    assert!(press(&mut model, ":q<enter>").contains(&Command::Quit));
+}
+
+#[test]
+fn what_is_wrong_is_told_in_place_and_orders_nothing() {
+    for (line, word) in [
+        (":run<enter>", "<OP>"),
+        (":run all-gathr<enter>", "all-gather"),
+        (":run all-gather -b 4x<enter>", "'4x'"),
+        (":run all-gather -b 8 -e 4<enter>", "less than"),
+        (":run all-gather --chips 3-0<enter>", "backwards"),
+        (":run all-gather -f 1<enter>", "'1'"),
+        (":run all-gather --fault link:0.8:melt<enter>", "melt"),
+        (":pace slowly<enter>", "slowly"),
+        (":fault nothing<enter>", "nothing"),
+        (":dance<enter>", "no order: run, stop"),
+        (":77<enter>", "no chip 77"),
+    ] {
+        let mut model = running((80, 24));
+        let commands = press(&mut model, line);
+        let ordered = commands.iter().any(|command| matches!(command, Command::Order(_)));
+        assert!(!ordered, "{line}");
+        let picture = picture(&model);
+        assert!(picture.contains(word), "{line}:\n{picture}");
+        press(&mut model, ":<up>");
+        let typed = line.trim_end_matches("<enter>");
+        assert!(picture_foot(&model).starts_with(typed), "the line can be mended");
+    }
+}
+
+fn picture_foot(model: &Model) -> String {
+    picture(model).lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn history_goes_back_and_forth_and_keeps_the_draft() {
+    let mut model = running((80, 24));
+    press(&mut model, ":0:e8<enter>:stop<enter>:0:e8<enter>:dr");
+    press(&mut model, "<up>");
+    assert_eq!(picture_foot(&model), ":0:e8");
+    press(&mut model, "<up><up><up>");
+    assert_eq!(picture_foot(&model), ":stop", "a line stands in it once");
+    press(&mut model, "<down><down><down>");
+    assert_eq!(picture_foot(&model), ":dr");
+    press(&mut model, "<esc>");
+    assert!(model.prompt.is_none());
+}
+
+#[test]
+fn tab_completes_and_offers() {
+    let mut model = running((80, 24));
+    press(&mut model, ":ru<tab>");
+    assert_eq!(picture_foot(&model), ":run");
+    press(&mut model, "all<tab>");
+    assert_eq!(picture_foot(&model), ":run all-");
+    assert!(picture(&model).contains("all-gather  all-reduce  all-to-all"));
+    press(&mut model, "<tab><tab>");
+    assert_eq!(picture_foot(&model), ":run all-reduce");
+    press(&mut model, "<s-tab> --to<tab>l<tab>");
+    assert_eq!(picture_foot(&model), ":run all-gather --topology line");
+    press(&mut model, "<esc>");
+    assert!(model.prompt.is_none(), "Esc leaves the line");
+    press(&mut model, "/<tab>x");
+    assert!(picture_foot(&model).starts_with('/'), "only orders complete");
+}
+
+#[test]
+fn a_sentence_of_the_probe_thread_is_a_notice_once() {
+    let mut model = running((80, 24));
+    let said =
+        || Board { sheets: Vec::new(), said: Some((1, "tearing the ring ping down".into())) };
+    update(&mut model, with(said(), 1));
+    assert!(picture_foot(&model).contains("tearing the ring ping down"));
+    press(&mut model, "j");
+    update(&mut model, with(said(), 2));
+    assert!(!picture_foot(&model).contains("tearing"));
+}
+
+#[test]
+fn no_size_is_too_small_for_a_run() {
+    for size in [(40, 10), (80, 11), (41, 30), (300, 12)] {
+        for state in [going(), SheetState::Done, SheetState::Failed("x".repeat(500))] {
+            let mut model = running(size);
+            let rows = vec![row(4096, 1, None); 50];
+            update(
+                &mut model,
+                with(board(vec![sheet(rows.clone(), SheetState::Stopped), sheet(rows, state)]), 1),
+            );
+            press(&mut model, ":run all-gather -");
+            press(&mut model, "<tab><tab><tab>");
+            picture(&model);
+        }
+    }
+}

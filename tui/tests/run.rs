@@ -1,0 +1,140 @@
+//! `meshscope run` on an emulated n300: the table, its JSON, what is refused, and how it is stopped.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+#[path = "common/terminal.rs"]
+mod pseudo;
+
+use portable_pty::CommandBuilder;
+use pseudo::Terminal;
+use serde_json::{Value, json};
+use std::process::{Command, Output, Stdio};
+
+const MESH: &str = "emulator:n300";
+
+fn meshscope(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(["--target", MESH]).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn terminal(name: &str, arguments: &[&str]) -> Terminal {
+    let folder = std::env::temp_dir().join(format!("meshscope-run-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(arguments);
+    command.env("MESHSCOPE_AUDIT_LOG", folder.join("audit.jsonl"));
+    Terminal::start(&command, folder, 100, 30)
+}
+
+#[test]
+fn the_table_and_its_json_are_of_the_same_run() {
+    let options = ["run", "all-gather", "-b", "4K", "-e", "16K", "-f", "4", "--check"];
+    let table = meshscope(&options);
+    let said = String::from_utf8(table.stderr).unwrap();
+    assert_eq!(table.status.code(), Some(0), "{said}");
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(table.contains(
+        "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+    ));
+    assert!(table.contains("# Out of bounds values : 0 OK\n"), "{table}");
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows.len(), 2, "{table}");
+    let answer = meshscope(&[&options[..], &["--json"]].concat());
+    let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    assert_eq!(answer["op"], "all-gather");
+    assert_eq!(answer["target"], "emulator:n300,run=idle");
+    assert_eq!(answer["chips"], json!([0, 1]));
+    assert_eq!(answer["out_of_bounds"], 0);
+    for (row, line) in answer["rows"].as_array().unwrap().iter().zip(&rows) {
+        assert_eq!(row["size"].to_string(), line[0]);
+        assert_eq!(row["count"].to_string(), line[1]);
+        assert_eq!((&row["type"], &row["redop"]), (&json!("int32"), &json!("none")));
+        assert_eq!(format!("{:.2}", row["time_us"].as_f64().unwrap()), line[5], "the same mesh");
+        assert_eq!(row["wrong"], 0);
+        let chips = row["chips"].as_array().unwrap();
+        assert_eq!(chips.len(), 2);
+        assert!(
+            chips.iter().all(|chip| chip["transfer_us"].as_f64() <= chip["kernel_us"].as_f64())
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line_before_anything_is_written() {
+    for (arguments, code, word) in [
+        (&["-b", "4x"][..], 2, "'4x'"),
+        (&["-b", "4097"], 2, "4097"),
+        (&["--chips", "0-7"], 2, "no chip 2"),
+        (&["--chips", "0"], 2, "two chips"),
+        (&["--links", "9"], 2, "9 links"),
+        (&["--fault", "link:0.3:down"], 2, "0:e3"),
+        (&["--root", "1"], 2, "no root"),
+    ] {
+        let output = meshscope(&[&["run", "all-gather"], arguments].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
+        assert!(said.contains(word), "{arguments:?}: {said}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_mesh_in_use_is_refused() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(["--target", "emulator:n300,run=ring-ping", "run", "all-gather"]);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_written_where() {
+    let output = meshscope(&["run", "all-gather", "--dry-run", "--json"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let accesses = answer["accesses"].as_array().unwrap();
+    assert!(accesses.len() > 10, "{answer}");
+    assert!(accesses.iter().all(|access| access["write"] == true));
+    for chip in [0, 1] {
+        assert!(accesses.iter().any(|access| access["chip"] == chip));
+    }
+}
+
+#[test]
+fn ctrl_c_tears_a_run_down_and_says_130() {
+    let mut terminal =
+        terminal("stop", &["--target", MESH, "run", "all-gather", "-b", "1M", "-n", "100000"]);
+    terminal.shows("moves data");
+    terminal.press("\x03");
+    terminal.shows("stopping");
+    assert_eq!(terminal.ends().exit_code(), 130);
+    terminal.shows("interrupted");
+    terminal.is_given_back();
+}
+
+#[test]
+fn the_live_view_stops_the_ring_ping_and_runs_a_collective() {
+    let mut terminal = terminal("live", &["--target", MESH]);
+    terminal.shows("links: 2");
+    terminal.press(":run all-gather --check\r");
+    terminal.shows(":stop ends a ring ping");
+    terminal.press(":stop\r");
+    terminal.shows("the ring ping is torn down");
+    terminal.press(":run all-gather -b 4K -e 8K --check\r");
+    terminal.shows("done: data is right");
+    terminal.shows("8192");
+    terminal.press(":run all-gather -b 1M -n 100000\r");
+    terminal.shows("moves data");
+    terminal.press(":stop\r");
+    terminal.shows("stopped and torn down");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+    terminal.is_given_back();
+}
