@@ -61,6 +61,7 @@ fn look(session: &mut Session, model: &mut Model, number: u64) {
         memory: look.snapshot,
         taken_micros: number,
         number,
+        board: Arc::default(),
     };
     update(model, Message::Sample(Arc::new(sample)));
     update(model, Message::Tick(number));
