@@ -79,8 +79,8 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "erisc",
         elf: include_bytes!("../images/edm.elf"),
-        sha256: "4e349a6962feea5ae81b15e0b1a8a1965e2fd7e6e6e994942bd3aa9e155c73b8",
-        build_id: 0x3d03_8c0d_9b16_806d,
+        sha256: "ad2e7ce5f52edd687d43573b7f4477b2d87b6ac606b0c7f78f1b5d186b434477",
+        build_id: 0x8ccf_4fcf_a446_d08a,
     },
     Image {
         name: "link_bench",
@@ -95,7 +95,7 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
-        sha256: "d9fe1246e6b8061d25794a70cfd1f36e408130cde84b12acea144321ce18a28b",
-        build_id: 0xd373_de55_d556_b8b0,
+        sha256: "0a1b037d505ffd9e88f4c90bad104e54e7ec0dc49c05bca5e3a4c941a4b9cb42",
+        build_id: 0xa8fe_612c_d724_17ab,
     },
 ];

@@ -403,3 +403,56 @@ fn the_same_images_run_on_the_vendors_simulator() {
     copy_in_every_way(&mut bench, &SMALL);
     send_through_a_socket(&mut bench, &SMALL);
 }
+
+/// Both directions of the link at 16 KB, with workers that read from DRAM and write to DRAM.
+fn stream_with_workers(bench: &mut Bench, shape: &Shape, buffers: u32) -> f64 {
+    let ends = [(NEAR, true, 0), (FAR, false, 1)];
+    bench.run_id += 1;
+    for (edm, first, chip) in ends {
+        let (out, back) = if first { (0, 1) } else { (1, 0) };
+        let (sender, receiver) = (bench.compute(chip, 0), bench.compute(chip, 1));
+        let side = |number| Some(Side::new(edm, number, buffers, shape.buffer_bytes()));
+        let flags = worker::FROM_TENSOR | worker::TO_CHANNEL;
+        let commands = vec![Command { flags, ..Command::default() }];
+        let work = Work { commands, outbound: side(out), ..Work::default() };
+        bench.launch_worker(sender, shape, &work);
+        let flags = worker::FROM_CHANNEL | worker::TO_TENSOR;
+        let commands = vec![Command { flags, destination: 1, ..Command::default() }];
+        let work = Work { commands, inbound: side(back), ..Work::default() };
+        bench.launch_worker(receiver, shape, &work);
+    }
+    for (place, first, chip) in ends {
+        let (sender, receiver) = (bench.compute(chip, 0), bench.compute(chip, 1));
+        let mut values = edm(bench.run_id, first, 2, buffers, shape.buffer_bytes());
+        for index in 0..2 {
+            let sends = (index == 0) == first;
+            values.extend(channel(index, sends, shape.packets()));
+            let tile = if sends { sender } else { receiver };
+            values.extend(with_workers(index, u32::from(sends), &[tile]));
+        }
+        bench.launch_edm(place, &values);
+    }
+    assert_eq!(bench.finish_edms(5_000_000), [FINISHED; 2]);
+    let cycles =
+        bench.state(NEAR, "edm", "finished_cycles") - bench.state(NEAR, "edm", "ready_cycles");
+    2.0 * f64::from(shape.bytes()) / cycles as f64
+}
+
+#[test]
+fn workers_keep_a_link_as_busy_both_ways() {
+    let mut bench = Bench::emulated();
+    for (page_bytes, packet_pages, least) in [(16384, 1, 20.0), (2048, 8, 12.0)] {
+        let pages = 50 * packet_pages;
+        let shape = Shape {
+            data_type: 0,
+            page_bytes,
+            pages,
+            last_page_bytes: page_bytes,
+            packet_pages,
+            slice_pages: pages,
+        };
+        let bandwidth = stream_with_workers(&mut bench, &shape, 4);
+        eprintln!("{packet_pages} pages of {page_bytes}: {bandwidth:.2} GB/s");
+        assert!(bandwidth > least, "{bandwidth:.2} GB/s");
+    }
+}

@@ -76,14 +76,26 @@ uint32_t upper_half(uint32_t number) {
     return (number + 0x7FFF + (number >> 16 & 1)) & 0xFFFF0000;
 }
 
-}  // namespace
-
 uint32_t add_float32(uint32_t a, uint32_t b) { return a << 1 < b << 1 ? add_ordered(b, a) : add_ordered(a, b); }
 
 // Rounding twice is harmless here: single precision has more than twice the bits of bfloat16.
 uint32_t add_bfloat16(uint32_t a, uint32_t b) {
     uint32_t low = upper_half(add_float32(a << 16, b << 16)) >> 16;
     return upper_half(add_float32(a & 0xFFFF0000, b & 0xFFFF0000)) | low;
+}
+
+}  // namespace
+
+void add_floats(uint32_t* sum, const uint32_t* addend, const uint32_t* end) {
+    for (; sum != end; ++sum, ++addend) {
+        *sum = add_float32(*sum, *addend);
+    }
+}
+
+void add_bfloats(uint32_t* sum, const uint32_t* addend, const uint32_t* end) {
+    for (; sum != end; ++sum, ++addend) {
+        *sum = add_bfloat16(*sum, *addend);
+    }
 }
 
 }  // namespace ccl

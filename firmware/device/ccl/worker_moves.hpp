@@ -103,7 +103,7 @@ void fill_words(const packet_t& packet);
 void digest_words(const packet_t& packet);
 
 // --- worker_float.cpp ---
-uint32_t add_float32(uint32_t a, uint32_t b);
-uint32_t add_bfloat16(uint32_t a, uint32_t b);   // two each
+void add_floats(uint32_t* sum, const uint32_t* addend, const uint32_t* end);
+void add_bfloats(uint32_t* sum, const uint32_t* addend, const uint32_t* end);  // two a word
 
 }  // namespace ccl

@@ -4,13 +4,36 @@
 namespace ccl {
 namespace {
 
-tile_t place_of(const ccl_tensor_t& tensor, uint32_t page) {
-    uint32_t shard = page / tensor.pages_per_shard, within = page % tensor.pages_per_shard;
-    const auto* banks = reinterpret_cast<const ccl_bank_t*>(args.banks_address) + tensor.first_bank;
-    const ccl_bank_t& bank = banks[shard % tensor.banks];
-    uint32_t row = shard / tensor.banks * tensor.pages_per_shard + within;
-    return {noc_mid(bank.xy & 0xFFFF, bank.xy >> 16), bank.address + tensor.offset + row * tensor.page_bytes};
-}
+// Goes through the pages of a tensor.
+class pages_t {
+  public:
+    pages_t(const ccl_tensor_t& tensor, uint32_t page) : tensor(tensor) {
+        uint32_t shard = page / tensor.pages_per_shard;
+        within = page % tensor.pages_per_shard;
+        bank = shard % tensor.banks;
+        shard_offset = tensor.offset + shard / tensor.banks * tensor.pages_per_shard * tensor.page_bytes;
+        offset = shard_offset + within * tensor.page_bytes;
+        first = reinterpret_cast<const ccl_bank_t*>(args.banks_address) + tensor.first_bank;
+    }
+    tile_t place() const { return {noc_mid(first[bank].xy & 0xFFFF, first[bank].xy >> 16), first[bank].address + offset}; }
+    void next() {
+        offset += tensor.page_bytes;
+        if (++within != tensor.pages_per_shard) {
+            return;
+        }
+        within = 0;
+        if (++bank == tensor.banks) {
+            bank = 0;
+            shard_offset = offset;
+        }
+        offset = shard_offset;
+    }
+
+  private:
+    const ccl_tensor_t& tensor;
+    const ccl_bank_t* first;
+    uint32_t within, bank, shard_offset, offset;  // offset of the page in its bank, and of its shard
+};
 
 bool room(uint32_t buffer, uint32_t id) {
     return wait_until([=] { return !niu_busy(NOC, buffer) && noc_outstanding(NOC, id) < MAX_OUTSTANDING; });
@@ -51,11 +74,10 @@ bool write_bytes(uint32_t id, uint32_t from, const tile_t& to, uint32_t bytes) {
 }
 
 bool read_pages(const packet_t& packet) {
-    const ccl_tensor_t& tensor = args.tensors[packet.command->source];
-    uint32_t to = packet.area;
-    for (uint32_t i = 0; i < packet.pages; ++i, to += page_bytes()) {
-        tile_t from = place_of(tensor, packet.command->source_page + packet.first_page + i);
-        if (!read_bytes(READ_IDS + packet.slot, from, to, bytes_of_page(packet.first_page + i))) {
+    pages_t pages(args.tensors[packet.command->source], packet.command->source_page + packet.first_page);
+    for (uint32_t done = 0; done < packet.bytes; done += page_bytes(), pages.next()) {
+        uint32_t rest = packet.bytes - done, bytes = rest < page_bytes() ? rest : page_bytes();
+        if (!read_bytes(READ_IDS + packet.slot, pages.place(), packet.area + done, bytes)) {
             return false;
         }
     }
@@ -63,11 +85,10 @@ bool read_pages(const packet_t& packet) {
 }
 
 bool write_pages(const packet_t& packet) {
-    const ccl_tensor_t& tensor = args.tensors[packet.command->destination];
-    uint32_t from = packet.area;
-    for (uint32_t i = 0; i < packet.pages; ++i, from += page_bytes()) {
-        tile_t to = place_of(tensor, packet.command->destination_page + packet.first_page + i);
-        if (!write_bytes(WRITE_IDS + packet.slot, from, to, bytes_of_page(packet.first_page + i))) {
+    pages_t pages(args.tensors[packet.command->destination], packet.command->destination_page + packet.first_page);
+    for (uint32_t done = 0; done < packet.bytes; done += page_bytes(), pages.next()) {
+        uint32_t rest = packet.bytes - done, bytes = rest < page_bytes() ? rest : page_bytes();
+        if (!write_bytes(WRITE_IDS + packet.slot, packet.area + done, pages.place(), bytes)) {
             return false;
         }
     }

@@ -38,13 +38,10 @@ void add_words(const packet_t& packet) {
     compiler_barrier();
     uint32_t *sum = words_of(packet.area), *end = words_of(packet.area + packet.bytes);
     const uint32_t* addend = words_of(packet.addend);
-    if (args.data_type == CCL_INT32) {
-        add_integers(sum, addend, end);
-    } else {
-        bool single = args.data_type == CCL_FLOAT32;
-        for (; sum != end; ++sum, ++addend) {
-            *sum = single ? add_float32(*sum, *addend) : add_bfloat16(*sum, *addend);
-        }
+    switch (args.data_type) {
+        case CCL_FLOAT32: add_floats(sum, addend, end); break;
+        case CCL_BFLOAT16: add_bfloats(sum, addend, end); break;
+        default: add_integers(sum, addend, end); break;
     }
     compiler_barrier();
 }

@@ -18,6 +18,9 @@ constexpr uint32_t TRANSACTION = 5;              // an id of our own: base firmw
 constexpr uint32_t SYNC_LAST = 1u << 31;         // no message of this channel follows
 constexpr uint32_t SYNC_EMPTY = 1u << 30;        // a sync word without a message, to say so
 
+// A message goes out in parts of so many bytes, so that credits that wait for the queue need not wait for a whole message.
+constexpr uint32_t PART_BYTES = 4096;
+
 inline edm_state_t& state = edm_state;
 inline edm_args_t& args = edm_state.args;
 static edm_words_t* const words = reinterpret_cast<edm_words_t*>(EDM_WORDS);
@@ -45,6 +48,7 @@ struct channel_t {
     cursor_t credit;                              // next credit or signal to the workers
     uint32_t sent, acknowledged, completed;       // as in `state`
     uint32_t credits;                             // given
+    uint32_t rest;                                // sender: bytes of the message at `head` that are still to be sent
     bool done;
     bool ended;                                   // it is known how many messages there are
     uint32_t last;                                // so many
@@ -165,7 +169,7 @@ inline bool sender_may_step(const channel_t& channel) {
     if (channel.completed != channel.acknowledged && channel.tail.words->bytes_sent == 0) {
         return true;
     }
-    return channel.sent - channel.completed < args.buffers_per_channel && !(channel.ended && channel.sent == channel.last);
+    return channel.rest != 0 || (channel.sent - channel.completed < args.buffers_per_channel && !(channel.ended && channel.sent == channel.last));
 }
 inline bool receiver_may_step(const channel_t& channel) {
     return channel.completed != channel.sent || channel.head.tail->bytes_sent != 0;

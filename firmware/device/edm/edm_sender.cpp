@@ -54,30 +54,50 @@ bool is_last_of_workers(const channel_t& channel) {
     return !workers_passed(channel, next);
 }
 
-bool transmit(const channel_t& channel, uint32_t bytes) {
+// Sends the next part; the sync word goes with the last one.
+bool send_part(channel_t& channel) {
     const eth_channel_sync_t& tail = *channel.head.tail;
-    uint32_t from = reinterpret_cast<uint32_t>(&tail) - bytes;
-    if (args.separate_sync == 0 || bytes == 0) {
-        txq_write(from, from, bytes + sizeof(tail));
+    uint32_t from = reinterpret_cast<uint32_t>(&tail) - channel.rest;
+    if (channel.rest > PART_BYTES) {
+        txq_write(from, from, PART_BYTES);
+        channel.rest -= PART_BYTES;
         return true;
     }
-    txq_write(from, from, bytes);
-    return send_word(tail, tail);
+    if (args.separate_sync == 0) {
+        txq_write(from, from, channel.rest + sizeof(tail));
+    } else {
+        txq_write(from, from, channel.rest);
+        if (!send_word(tail, tail)) {
+            return false;
+        }
+    }
+    channel.rest = 0;
+    channel.state->messages_sent = ++channel.sent;
+    advance(channel, channel.head);
+    return true;
 }
 
-bool send_next(channel_t& channel, bool mark) {
+bool send_end_mark(channel_t& channel) {
+    eth_channel_sync_t& tail = *channel.head.tail;
+    uint32_t source = channel.index | SYNC_LAST | SYNC_EMPTY;
+    end_here(channel);
+    fill_sync(tail, sizeof(tail), 0, source, channel.sent);
+    fill_sync(*channel.head.words, sizeof(tail), 0, source, channel.sent);
+    txq_write(reinterpret_cast<uint32_t>(&tail), reinterpret_cast<uint32_t>(&tail), sizeof(tail));
+    channel.state->messages_sent = ++channel.sent;
+    advance(channel, channel.head);
+    return true;
+}
+
+bool send_next(channel_t& channel) {
     eth_channel_sync_t& tail = *channel.head.tail;
     bool own = channel.args->workers == 0;
-    uint32_t bytes = mark ? 0 : own ? args.buffer_bytes : tail.bytes_sent;
-    if (bytes % 16 != 0 || bytes > args.buffer_bytes || (bytes == 0 && !mark)) {
+    uint32_t bytes = own ? args.buffer_bytes : tail.bytes_sent, source = channel.index;
+    if (bytes % 16 != 0 || bytes > args.buffer_bytes || bytes == 0) {
         state.phase = EDM_REFUSED;  // a worker's sync word that says nothing possible
         return false;
     }
-    uint32_t source = channel.index;
-    if (mark) {
-        source |= SYNC_LAST | SYNC_EMPTY;
-        end_here(channel);
-    } else if (own) {
+    if (own) {
         number_message(channel.head, channel.sent);
     } else {
         channel.state->worker_signals = channel.state->worker_signals + 1;
@@ -86,15 +106,10 @@ bool send_next(channel_t& channel, bool mark) {
             end_here(channel);
         }
     }
-    uint32_t counted = mark ? sizeof(eth_channel_sync_t) : bytes;
-    fill_sync(tail, counted, 0, source, channel.sent);
-    fill_sync(*channel.head.words, counted, 0, source, channel.sent);
-    if (!transmit(channel, bytes)) {
-        return false;
-    }
-    channel.state->messages_sent = ++channel.sent;
-    advance(channel, channel.head);
-    return true;
+    fill_sync(tail, bytes, 0, source, channel.sent);
+    fill_sync(*channel.head.words, bytes, 0, source, channel.sent);
+    channel.rest = bytes;
+    return send_part(channel);
 }
 
 }  // namespace
@@ -120,11 +135,16 @@ step_t step_sender(channel_t& channel) {
         show(channel);
         step = STEP_PROGRESS;
     }
+    if (channel.rest != 0) {
+        return txq_busy() ? step : send_part(channel) ? STEP_PROGRESS : STEP_FAILED;
+    }
     if (channel.sent - channel.completed < args.buffers_per_channel && !all_sent(channel) && !txq_busy()) {
+        if (filled(channel)) {
+            return send_next(channel) ? STEP_PROGRESS : STEP_FAILED;
+        }
         // The peer completes a channel that ends early when it sees the end mark.
-        bool ready = filled(channel);
-        if (ready || state.control.termination_signal == GRACEFULLY_TERMINATE) {
-            return send_next(channel, !ready) ? STEP_PROGRESS : STEP_FAILED;
+        if (state.control.termination_signal == GRACEFULLY_TERMINATE) {
+            return send_end_mark(channel) ? STEP_PROGRESS : STEP_FAILED;
         }
     }
     return step;
