@@ -16,7 +16,7 @@ mod together;
 pub use erisc::{start_application, stop_application};
 pub use firmware::Firmware;
 pub use kernel::{KernelLaunch, go_kernel, launch_kernel, place_kernel};
-pub(crate) use kernel::{done, semaphore_address};
+pub(crate) use kernel::{await_done, done, semaphore_address};
 pub use operation::{Condition, ControlError, Operation, Progress, Step};
 pub use ring::{Ring, RingStop};
 pub use ring_ping::{RingPing, RingPingSettings};

@@ -124,7 +124,7 @@ pub fn go_kernel(
 ///
 /// # Errors
 /// When the image is missing or has no mailbox.
-pub(super) fn await_done(
+pub(crate) fn await_done(
     images: &ImageMap,
     firmware: &str,
     place: Place,
