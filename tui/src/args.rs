@@ -251,6 +251,28 @@ pub(crate) enum Study {
         #[arg(long, default_value = "5_000_000", value_name = "CYCLES")]
         cycles: String,
     },
+    /// Print how long rings and a link take on an emulated T3000, beside the published figures.
+    ///
+    /// JSON: {"mesh","seed","rows":[{"what","hops","packet_bytes","count","measured_ns","per_hop_ns","published_ns",
+    /// "deviation_percent"}]}; the last two are null where nothing is published.
+    Latency {
+        /// Seed of everything that a real machine does not promise.
+        #[arg(long, default_value = "0", value_name = "N")]
+        seed: u64,
+    },
+    /// Print what one link carries in both directions, by packet size and channels, beside what the overheads leave.
+    ///
+    /// JSON: {"mesh","seed","rows":[{"mover","packet_bytes","channels","buffers","messages","cycles","measured_gbps",
+    /// "published_gbps","utilisation_percent","deviation_percent"}]}; mover is stream (nothing but sends and
+    /// completions) or edm.
+    Bandwidth {
+        /// The mesh.
+        #[arg(long, default_value = "n300", value_name = "MESH")]
+        mesh: String,
+        /// Seed of everything that a real machine does not promise.
+        #[arg(long, default_value = "0", value_name = "N")]
+        seed: u64,
+    },
     /// Launch small all-gathers again and again, and print what they leave behind.
     ///
     /// JSON: {"mesh","seed","rows":[{"runs","bytes","wrong","left","told":[...],"cycles","transactions"}]}; exit code

@@ -76,6 +76,8 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Record { file, moments, every } => record::run(&target, file, moments, every),
         Verb::Study { study } => match study {
             Study::Watching { mesh, seed, cycles } => study::watching(style, mesh, *seed, cycles),
+            Study::Latency { seed } => study::latency(style, *seed),
+            Study::Bandwidth { mesh, seed } => study::bandwidth(style, mesh, *seed),
             Study::Relaunch { mesh, seed, count } => study::relaunch(style, mesh, *seed, count),
         },
         Verb::Run(options) => run::run(&target, style, options),

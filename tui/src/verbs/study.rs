@@ -1,7 +1,7 @@
 //! `study`: measurements on emulated meshes, each with a seed.
 
 mod measured;
-pub(super) use measured::relaunch;
+pub(super) use measured::{bandwidth, latency, relaunch};
 
 use super::Style;
 use crate::exit::{Failure, Outcome};
