@@ -95,7 +95,7 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
-        sha256: "0a1b037d505ffd9e88f4c90bad104e54e7ec0dc49c05bca5e3a4c941a4b9cb42",
-        build_id: 0xa8fe_612c_d724_17ab,
+        sha256: "8902ef5d8cd31221ce26a64aad17b0c8615fccdf662d39ccd0a82cac88da1b35",
+        build_id: 0x4763_5c66_d432_16e8,
     },
 ];

@@ -378,6 +378,67 @@ fn a_copy_is_cancelled_gracefully_and_nothing_is_left_behind() {
 }
 
 #[test]
+fn edms_and_workers_park_step_and_run_on() {
+    let mut bench = Bench::emulated();
+    let (from, to) = (bench.compute(0, 0), bench.compute(1, 0));
+    bench.run_id += 1;
+    let side = |edm| Some(Side::new(edm, 0, 2, SMALL.buffer_bytes()));
+    let park = |stage: u32| vec![("pause_at_stage".to_owned(), stage)];
+    let flags = worker::FROM_TENSOR | worker::TO_CHANNEL;
+    let commands = vec![Command { flags, ..Command::default() }];
+    let work = Work { commands, outbound: side(NEAR), more: park(3), ..Work::default() };
+    bench.launch_worker(from, &SMALL, &work);
+    let flags = worker::FROM_CHANNEL | worker::TO_TENSOR;
+    let commands = vec![Command { flags, destination: 1, ..Command::default() }];
+    let work = Work { commands, inbound: side(FAR), ..Work::default() };
+    bench.launch_worker(to, &SMALL, &work);
+    for (place, first, semaphore, tile) in [(NEAR, true, 1, from), (FAR, false, 0, to)] {
+        let mut values = edm(bench.run_id, first, 1, 2, SMALL.buffer_bytes());
+        values.extend(park(2));
+        values.extend(channel(0, first, SMALL.packets()));
+        values.extend(with_workers(0, semaphore, &[tile]));
+        bench.launch_edm(place, &values);
+    }
+    bench.target.pass(100_000).unwrap();
+    for place in [NEAR, FAR] {
+        assert_eq!(bench.state(place, "edm", "control.stage"), 1);
+        bench.set(place, "edm", "control.pause_at_stage", u32::MAX);
+    }
+    bench.target.pass(50_000).unwrap();
+    assert_eq!(bench.state(from, "ccl_worker", "packets_out"), 2);
+    bench.set(from, "ccl_worker", "control.pause_at_stage", 3);
+    bench.target.pass(50_000).unwrap();
+    assert_eq!(bench.state(from, "ccl_worker", "packets_out"), 3);
+    assert_eq!(bench.state(to, "ccl_worker", "packets_in"), 3);
+    bench.set(from, "ccl_worker", "control.pause_at_stage", u32::MAX);
+    assert_eq!(bench.finish_edms(1_000_000), [FINISHED; 2]);
+    for place in [from, to] {
+        bench.finish_worker(place, FINISHED);
+        bench.assert_settled(place);
+    }
+
+    // A worker may also end its EDM at once.
+    bench.run_id += 1;
+    for (place, first, semaphore, tile) in [(NEAR, true, 1, from), (FAR, false, 0, to)] {
+        let mut values = edm(bench.run_id, first, 1, 2, 64);
+        values.push(("termination_mode".to_owned(), 1));
+        values.extend(channel(0, first, 0));
+        values.extend(with_workers(0, semaphore, &[tile]));
+        bench.launch_edm(place, &values);
+    }
+    bench.target.pass(100_000).unwrap();
+    for (place, signal) in [(NEAR, 1u32 << 28), (FAR, 1)] {
+        let semaphore = place.at(worker::edm_semaphore(0, 0).into());
+        bench.target.write(semaphore, &signal.to_le_bytes()).unwrap();
+    }
+    bench.target.pass(5_000).unwrap();
+    assert_eq!(bench.state(NEAR, "edm", "phase"), STOPPED);
+    bench.terminate(FAR, "edm", 2);
+    bench.target.pass(5_000).unwrap();
+    assert_eq!(bench.state(FAR, "edm", "phase"), STOPPED);
+}
+
+#[test]
 fn the_same_images_run_on_the_vendors_simulator() {
     let Some(target) = common::open("wh_x2") else { return };
     let mut bench = Bench::on(target, ImageMap::firmware().0);

@@ -10,12 +10,7 @@ constexpr uint32_t SEMAPHORES = 3;
 uint32_t taken_of[SEMAPHORES];
 uint32_t last_inbound, last_outbound;             // numbers of the last packets
 
-uint32_t own_semaphore(uint32_t which) {
-    uint32_t number = which == CCL_SEMAPHORE_INBOUND && args.inbound.used != 0     ? args.inbound.semaphore
-                      : which == CCL_SEMAPHORE_OUTBOUND && args.outbound.used != 0 ? args.outbound.semaphore
-                                                                                   : which;
-    return launched().kernel_config_base[TENSIX] + launched().sem_offset[TENSIX] + number * SEMAPHORE_BYTES;
-}
+uint32_t addresses[SEMAPHORES];
 
 uint32_t mid_of(uint32_t xy) { return noc_mid(xy & 0xFFFF, xy >> 16); }
 
@@ -60,7 +55,21 @@ eth_channel_sync_t& sync_of(uint32_t area, uint32_t bytes) { return *reinterpret
 
 uint32_t& taken(uint32_t semaphore) { return taken_of[semaphore]; }
 
-bool available(uint32_t semaphore) { return semaphore_at(own_semaphore(semaphore)) != taken(semaphore); }
+bool available(uint32_t semaphore) { return semaphore_at(addresses[semaphore]) != taken_of[semaphore]; }
+
+void find_semaphores() {
+    uint32_t first = launched().kernel_config_base[TENSIX] + launched().sem_offset[TENSIX];
+    uint32_t numbers[SEMAPHORES] = {CCL_SEMAPHORE_INBOUND, CCL_SEMAPHORE_OUTBOUND, CCL_SEMAPHORE_SIGNAL};
+    if (args.inbound.used != 0) {
+        numbers[CCL_SEMAPHORE_INBOUND] = args.inbound.semaphore;
+    }
+    if (args.outbound.used != 0) {
+        numbers[CCL_SEMAPHORE_OUTBOUND] = args.outbound.semaphore;
+    }
+    for (uint32_t i = 0; i < SEMAPHORES; ++i) {
+        addresses[i] = first + numbers[i] * SEMAPHORE_BYTES;
+    }
+}
 
 void expect_packets(uint32_t inbound, uint32_t outbound) {
     last_inbound = inbound - 1;
@@ -102,13 +111,13 @@ bool write_channel(uint32_t id, uint32_t from, uint32_t bytes) {
 
 bool signal_partner() {
     state.signals_sent = state.signals_sent + 1;
-    return increment(mid_of(args.partner_xy), own_semaphore(CCL_SEMAPHORE_SIGNAL), 1);
+    return increment(mid_of(args.partner_xy), addresses[CCL_SEMAPHORE_SIGNAL], 1);
 }
 
 // What was used up is subtracted, not cleared: an EDM may be taking back at this moment what was not used.
 bool settle_semaphores() {
     for (uint32_t i = 0; i < SEMAPHORES; ++i) {
-        if (taken(i) != 0 && !increment(noc_own_mid(NOC), own_semaphore(i), -taken(i))) {
+        if (taken(i) != 0 && !increment(noc_own_mid(NOC), addresses[i], -taken(i))) {
             return false;
         }
     }

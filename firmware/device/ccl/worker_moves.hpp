@@ -76,6 +76,7 @@ bool read_pages(const packet_t& packet);
 bool write_pages(const packet_t& packet);
 
 // --- worker_channels.cpp: the two EDM channels, the partner, and the semaphores ---
+void find_semaphores();
 uint32_t& taken(uint32_t semaphore);             // what this worker has used up of its own semaphore
 bool available(uint32_t semaphore);
 void expect_packets(uint32_t inbound, uint32_t outbound);

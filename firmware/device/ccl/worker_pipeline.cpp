@@ -12,11 +12,12 @@ struct pipeline_t {
     // The next packet: the list is carried out once a slice.
     uint32_t slice_first, command, page;
     uint32_t slice;
+    packet_t next;        // as the four above say
 };
 
 pipeline_t pipe;
 
-packet_t& packet_at(uint32_t number) { return pipe.packets[number % pipe.depth]; }
+packet_t& packet_at(uint32_t number) { return pipe.packets[number & (pipe.depth - 1)]; }
 uint32_t pages_of_slice() {
     uint32_t left = args.pages - pipe.slice_first;
     return left < args.slice_pages ? left : args.slice_pages;
@@ -25,7 +26,7 @@ bool all_started() { return pipe.slice_first >= args.pages || args.commands == 0
 
 packet_t next_packet() {
     uint32_t left = pages_of_slice() - pipe.page, pages = left < args.packet_pages ? left : args.packet_pages;
-    uint32_t first = pipe.slice_first + pipe.page, slot = pipe.started % pipe.depth;
+    uint32_t first = pipe.slice_first + pipe.page, slot = pipe.started & (pipe.depth - 1);
     const auto* command = reinterpret_cast<const ccl_command_t*>(args.commands_address) + pipe.command;
     uint32_t room = args.packet_pages * page_bytes() + 64, areas = MAX_DEPTH / pipe.depth;
     uint32_t area = args.staging_address + slot * areas * room;
@@ -79,7 +80,6 @@ bool may_start(const packet_t& next) {
 bool start(const packet_t& next) {
     state.command = next.index;
     state.slice = next.slice;
-    packet_at(pipe.started++) = next;
     if (has(next, CCL_WAIT)) {
         ++taken(CCL_SEMAPHORE_SIGNAL);
         state.signals_taken = taken(CCL_SEMAPHORE_SIGNAL);
@@ -170,15 +170,19 @@ step_t step_start() {
         state.control.termination_signal != KEEP_RUNNING) {
         return IDLE;
     }
-    packet_t next = next_packet();
-    if (!may_start(next)) {
+    if (!may_start(pipe.next)) {
         return IDLE;
     }
     if (!begin_stage(state.control, compiler_barrier)) {
         return STOPPED;
     }
-    pass_on(next.pages);
-    return step(start(next));
+    packet_t& packet = packet_at(pipe.started++);
+    packet = pipe.next;
+    pass_on(packet.pages);
+    if (!all_started()) {
+        pipe.next = next_packet();
+    }
+    return step(start(packet));
 }
 
 void show_wait() {
@@ -194,9 +198,12 @@ void show_wait() {
 bool was_available(uint32_t semaphore) { return taken(semaphore) != 0 || available(semaphore); }
 
 void note_ready() {
+    if (state.ready_cycles != 0) {
+        return;
+    }
     bool first = (args.inbound.used != 0 && was_available(CCL_SEMAPHORE_INBOUND)) ||
                  (args.outbound.used != 0 && was_available(CCL_SEMAPHORE_OUTBOUND));
-    if (state.ready_cycles == 0 && first) {
+    if (first) {
         state.ready_cycles = wall_clock_64();
     }
 }
@@ -233,6 +240,9 @@ bool carry_out() {
         if (sums(commands[i].flags)) {
             pipe.depth = MAX_DEPTH / 2;  // a sum needs two areas of staging
         }
+    }
+    if (!all_started()) {
+        pipe.next = next_packet();
     }
     WAYPOINT("R");
     while (under_way()) {

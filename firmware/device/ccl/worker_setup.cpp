@@ -59,6 +59,7 @@ bool set_up() {
     if (args.pause_at_stage != 0) {
         state.control.pause_at_stage = args.pause_at_stage - 1;
     }
+    find_semaphores();
     if (args.packet_pages == 0 || args.slice_pages == 0 || args.pages == 0) {
         return args.pages == 0;
     }

@@ -107,8 +107,12 @@ impl Bench {
 
     /// Asks a kernel to end: 1 gracefully, 2 at once.
     pub fn terminate(&mut self, place: Place, kernel: &str, signal: u32) {
-        let at = self.member(kernel, "control.termination_signal").0;
-        self.target.write(place.at(at), &signal.to_le_bytes()).unwrap();
+        self.set(place, kernel, "control.termination_signal", signal);
+    }
+
+    pub fn set(&mut self, place: Place, kernel: &str, member: &str, value: u32) {
+        let at = self.member(kernel, member).0;
+        self.target.write(place.at(at), &value.to_le_bytes()).unwrap();
     }
 
     fn member(&self, kernel: &str, member: &str) -> (u64, u32) {
