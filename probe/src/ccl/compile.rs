@@ -6,6 +6,7 @@ mod all_to_all;
 mod build;
 mod channels;
 mod data;
+mod lanes;
 mod reduce_scatter;
 mod rooted;
 mod send_receive;

@@ -113,9 +113,11 @@ fn wished(mesh: &Mesh, free: &FreeLinks, chips: &[ChipId]) -> Result<Vec<ChipId>
         }
     }
     let joined = |chip: &ChipId| there.iter().any(|&other| !free.between(*chip, other).is_empty());
-    let wished = match chips {
-        [] => there.iter().copied().filter(joined).collect(),
-        _ => chips.to_vec(),
+    let wished = if chips.is_empty() {
+        let mesh: Vec<ChipId> = there.iter().copied().filter(joined).collect();
+        if mesh.is_empty() { there } else { mesh }
+    } else {
+        chips.to_vec()
     };
     if wished.len() < 2 { Err(CclError::TooFewChips(wished.len())) } else { Ok(wished) }
 }

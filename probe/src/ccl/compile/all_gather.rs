@@ -1,8 +1,9 @@
 //! All-gather: two workers for each direction of a link. The sender puts its own block into the output and the channel, then
 //! forwards what the receiver has written to the output and signalled (CCL guide, all-gather).
 
-use super::build::{Build, Lane, Move};
+use super::build::Build;
 use super::data::Sum;
+use super::lanes::{Lane, Move};
 use crate::ccl::error::CclError;
 use crate::ccl::program::flags::{FROM_CHANNEL, SIGNAL, TO_CHANNEL, WAIT};
 use crate::ccl::tensor::{INPUT, OUTPUT};

@@ -1,8 +1,9 @@
 //! All-reduce: on a ring a reduce-scatter and then an all-gather in one list; on a line the sum goes up to the last rank and
 //! the result comes back down.
 
-use super::build::{Build, Draft, Lane, Move};
+use super::build::Build;
 use super::data::Sum;
+use super::lanes::{Draft, Lane, Move};
 use crate::ccl::error::CclError;
 use crate::ccl::program::flags::{FROM_CHANNEL, TO_CHANNEL};
 use crate::ccl::tensor::{INPUT, OUTPUT};

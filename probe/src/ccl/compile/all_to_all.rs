@@ -3,8 +3,9 @@
 //! On a ring all ranks give the block for the rank one step on, then for two steps on, ...: each of those takes as many
 //! packets as it gives, so that no rank is more than a slice ahead. On a line the way is a pipe: own blocks first.
 
-use super::build::{Build, Lane, Move};
+use super::build::Build;
 use super::data::Sum;
+use super::lanes::{Lane, Move};
 use crate::ccl::error::CclError;
 use crate::ccl::program::flags::{FROM_CHANNEL, TO_CHANNEL};
 use crate::ccl::tensor::{INPUT, OUTPUT};

@@ -1,11 +1,12 @@
-//! What every collective is put together with: lanes, channels, workers and their commands.
+//! What every collective is put together with: channels, workers and their commands.
 
 use super::channels;
 use super::data;
+use super::lanes::{Draft, Lane, Move};
 use super::shape::Shape;
 use crate::ccl::error::CclError;
 use crate::ccl::program::{Channel, Command, Op, Program, WorkerPlan, flags};
-use crate::ccl::request::{Bidirectional, Request, TopologyKind};
+use crate::ccl::request::Request;
 use crate::ccl::slicer::{self, Part};
 use crate::ccl::tensor::{self, Placement};
 use crate::ccl::topology::Topology;
@@ -16,46 +17,6 @@ use std::collections::BTreeMap;
 
 /// Commands that a worker's L1 has room for.
 const MAX_COMMANDS: usize = 3500;
-
-/// A stretch of every block that goes over one link of each edge.
-#[derive(Clone, Debug)]
-pub(super) struct Lane {
-    /// Number of the link of each edge.
-    pub(super) link: usize,
-    /// The stretch.
-    pub(super) part: Part,
-    /// Directions that it goes in: towards higher ranks, and towards lower ones.
-    pub(super) ways: Vec<bool>,
-}
-
-/// A command before pages are known: tensors by number and block.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Move {
-    /// What it does besides reading and writing tensors.
-    pub(super) flags: u16,
-    /// Tensor and block that it reads.
-    pub(super) from: Option<(u8, u32)>,
-    /// Tensor and block that it writes.
-    pub(super) to: Option<(u8, u32)>,
-}
-
-/// A worker whose commands are being listed.
-#[derive(Clone, Debug)]
-pub(super) struct Draft {
-    /// Its tile.
-    pub(super) place: Place,
-    role: String,
-    /// The list.
-    pub(super) moves: Vec<Move>,
-    /// Where packets come from.
-    pub(super) inbound: Option<Channel>,
-    /// Where packets go.
-    pub(super) outbound: Option<Channel>,
-    /// Who gets the signals.
-    pub(super) partner: Option<Place>,
-    /// A worker of a cycle works slice by slice, any other in one go.
-    pub(super) sliced: bool,
-}
 
 /// A program that is being put together.
 pub(super) struct Build<'a> {
@@ -91,50 +52,6 @@ impl<'a> Build<'a> {
         Ok(Self { mesh, request, topology, shape, placement, tiles, numbers, workers })
     }
 
-    /// The lanes: one for each link, and for each half of the tensors.
-    pub(super) fn lanes(&self) -> Vec<Lane> {
-        let (links, block) = (self.request.links, self.shape.block);
-        let half = self.request.bidirectional == Bidirectional::HalfTensors;
-        let both = self.topology.kind == TopologyKind::Line
-            || self.request.bidirectional == Bidirectional::FullTensors;
-        let parts = if half { 2 * links } else { links };
-        let lane = |(index, part): (usize, Part)| {
-            let link = if half { index / 2 } else { index };
-            let ways = match (both, half) {
-                (true, _) => vec![true, false],
-                (_, true) => vec![index % 2 == 0],
-                _ => vec![true],
-            };
-            Lane { link, part, ways }
-        };
-        block.parts(parts).into_iter().enumerate().map(lane).collect()
-    }
-
-    /// How many ranks there are.
-    pub(super) fn size(&self) -> usize {
-        self.topology.size()
-    }
-
-    pub(super) fn is_line(&self) -> bool {
-        self.topology.kind == TopologyKind::Line
-    }
-
-    /// The rank so many steps on.
-    pub(super) fn rank(&self, from: usize, steps: usize, forward: bool) -> usize {
-        let size = self.size();
-        if forward { (from + steps) % size } else { (from + size - steps % size) % size }
-    }
-
-    /// How many hops data of a ring travels in a direction of this lane: all the way, or half.
-    pub(super) fn reach(&self, lane: &Lane, forward: bool) -> usize {
-        let others = self.size() - 1;
-        match lane.ways.len() {
-            1 => others,
-            _ if forward => others.div_ceil(2),
-            _ => others / 2,
-        }
-    }
-
     /// A worker on the next compute tile of a rank's chip.
     pub(super) fn draft(
         &mut self,
@@ -148,15 +65,7 @@ impl<'a> Build<'a> {
         let wanted = *used;
         let place = tiles.get(wanted - 1).copied();
         let place = place.ok_or(CclError::TooFewTiles { chip, wanted, tiles: tiles.len() })?;
-        Ok(Draft {
-            place,
-            role: format!("{role} of link {}", lane.link),
-            moves: Vec::new(),
-            inbound: None,
-            outbound: None,
-            partner: None,
-            sliced: false,
-        })
+        Ok(Draft::new(place, format!("{role} of link {}", lane.link)))
     }
 
     /// A tile of a rank's chip by number, for fills and checks: they run when the workers do not.

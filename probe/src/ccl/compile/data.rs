@@ -1,6 +1,7 @@
 //! Fills that put inputs in place and clear outputs, and checks of what came out.
 
-use super::build::{Build, Lane};
+use super::build::Build;
+use super::lanes::Lane;
 use super::{all_gather, all_reduce, all_to_all, reduce_scatter, rooted, send_receive};
 use crate::ccl::error::CclError;
 use crate::ccl::expected;

@@ -1,8 +1,9 @@
 //! Reduce-scatter: the sum of each block grows from rank to rank on its way to the rank that keeps it (CCL guide). Where data
 //! go both ways, the sum of the first way lies in the output and is signalled before that of the second is added.
 
-use super::build::{Build, Draft, Lane, Move};
+use super::build::Build;
 use super::data::Sum;
+use super::lanes::{Draft, Lane, Move};
 use crate::ccl::error::CclError;
 use crate::ccl::program::flags::{FROM_CHANNEL, SIGNAL, TO_CHANNEL, WAIT};
 use crate::ccl::tensor::{INPUT, OUTPUT};

@@ -1,7 +1,8 @@
 //! Operations with a root: broadcast, scatter, gather and reduce, along one or two arms of ranks that begin at the root.
 
-use super::build::{Build, Draft, Lane, Move};
+use super::build::Build;
 use super::data::Sum;
+use super::lanes::{Draft, Lane, Move};
 use crate::ccl::error::CclError;
 use crate::ccl::program::flags::{FROM_CHANNEL, SIGNAL, TO_CHANNEL, WAIT};
 use crate::ccl::tensor::{INPUT, OUTPUT};

@@ -1,9 +1,10 @@
 //! Send and receive: a socket from the first rank to the last. The sender sends as long as there is room in the far fifo; what
 //! the receiver took comes back as credits over channels of the other direction. Chips between them pass both on.
 
-use super::build::{Build, Draft, Lane, Move};
+use super::build::Build;
 use super::channels;
 use super::data::Sum;
+use super::lanes::{Draft, Lane, Move};
 use crate::ccl::error::CclError;
 use crate::ccl::program::Tensor;
 use crate::ccl::program::flags::{CREDIT, FROM_CHANNEL, TO_CHANNEL};

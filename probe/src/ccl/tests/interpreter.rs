@@ -1,9 +1,9 @@
 //! Carries out programs without a machine: workers take turns in a seeded order, channels hold as many packets as one end of
 //! a link has buffers, and nothing is done that the kernel could not do.
 
+use super::memory::{bytes_of, locate, page_bytes};
 use crate::ccl::expected;
 use crate::ccl::program::{Channel, Command, Program, WorkerPlan, flags};
-use crate::ccl::tensor;
 use crate::control::Place;
 use crate::target::Mesh;
 use layouts::{EthId, wormhole};
@@ -15,7 +15,7 @@ const CREDIT_BYTES: usize = 32;
 /// Memory, channels and semaphores of a mesh.
 pub(super) struct Machine {
     /// Pages by tile and address.
-    memory: BTreeMap<(Place, u64), Vec<u8>>,
+    pub(super) memory: BTreeMap<(Place, u64), Vec<u8>>,
     /// Packets of each channel by its sending end.
     channels: BTreeMap<(Place, u32), Line>,
     signals: BTreeMap<Place, u32>,
@@ -53,37 +53,6 @@ impl Machine {
             signals: BTreeMap::new(),
             buffers: program.buffers_per_channel as usize,
             random: seed,
-        }
-    }
-
-    /// Fills; these workers have no channels.
-    pub(super) fn fill(&mut self, program: &Program) {
-        for worker in &program.fills {
-            for command in &worker.commands {
-                assert_eq!(command.flags, flags::FILL);
-                let in_page = u64::from(page_bytes(worker)) / program.data_type.bytes();
-                for page in 0..worker.pages {
-                    let first = u64::from(command.first_element) + u64::from(page) * in_page;
-                    let in_word = 4 / program.data_type.bytes();
-                    let words = (0..bytes_of(worker, page) / 4).map(|word| {
-                        let element = first + u64::from(word) * in_word;
-                        let real = u64::from(worker.elements).saturating_sub(element).min(in_word);
-                        let index = (element / in_word) as u32;
-                        let full =
-                            expected::pattern(program.data_type, program.seed, command.rank, index);
-                        if real == 0 {
-                            0
-                        } else if real < in_word {
-                            full & 0xFFFF
-                        } else {
-                            full
-                        }
-                    });
-                    let bytes = words.flat_map(u32::to_le_bytes).collect();
-                    let at = locate(worker, command.destination, command.destination_page + page);
-                    self.memory.insert(at, bytes);
-                }
-            }
         }
     }
 
@@ -283,22 +252,6 @@ impl Machine {
         line.carried += 1;
         true
     }
-
-    /// The digest that a checking worker's command would bring.
-    pub(super) fn digest(&self, worker: &WorkerPlan, command: &Command) -> u32 {
-        let words = self.words(worker, command.source, command.source_page);
-        expected::digest(words.into_iter())
-    }
-
-    /// The words of a worker's stretch of a tensor.
-    pub(super) fn words(&self, worker: &WorkerPlan, tensor: u8, first_page: u32) -> Vec<u32> {
-        let page = |page| {
-            let at = locate(worker, tensor, first_page + page);
-            let page = self.memory.get(&at).unwrap_or_else(|| panic!("{at:?} was never written"));
-            page.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()))
-        };
-        (0..worker.pages).flat_map(page).collect()
-    }
 }
 
 fn add(program: &Program, a: &[u8], b: &[u8]) -> Vec<u8> {
@@ -306,20 +259,6 @@ fn add(program: &Program, a: &[u8], b: &[u8]) -> Vec<u8> {
     let words = a.chunks_exact(4).zip(b.chunks_exact(4));
     let sums = words.map(|(a, b)| expected::add(program.data_type, word(a), word(b)));
     sums.flat_map(u32::to_le_bytes).collect()
-}
-
-fn page_bytes(worker: &WorkerPlan) -> u32 {
-    worker.tensors[0].page_bytes
-}
-
-fn bytes_of(worker: &WorkerPlan, page: u32) -> u32 {
-    if page + 1 == worker.pages { worker.last_page_bytes } else { page_bytes(worker) }
-}
-
-fn locate(worker: &WorkerPlan, tensor: u8, page: u32) -> (Place, u64) {
-    let (bank, offset) = tensor::locate(&worker.tensors[usize::from(tensor)], page);
-    let bank = &worker.banks[bank as usize];
-    (bank.place, u64::from(bank.address) + offset)
 }
 
 /// The channel's other end.

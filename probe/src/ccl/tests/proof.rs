@@ -184,3 +184,90 @@ fn all_to_all() {
 fn send_receive() {
     prove_everywhere(Op::SendReceive, &[RING, LINE]);
 }
+
+fn sentence(name: &str, request: &Request) -> String {
+    compile(&mesh(name), request).unwrap_err().to_string()
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_a_sentence() {
+    let broadcast = Request { root: 8, ..Request::new(Op::Broadcast, 4096) };
+    assert_eq!(sentence("t3000", &broadcast), "root 8: the ranks are 0 to 7");
+    let gather = Request { root: 1, ..Request::new(Op::AllGather, 4096) };
+    assert_eq!(sentence("t3000", &gather), "all-gather has no root");
+    assert_eq!(
+        sentence("t3000", &Request::new(Op::AllGather, 4100)),
+        "4100 bytes are no whole number of int32 elements of 4 bytes for each of 8 ranks: it must be a multiple of 32"
+    );
+    let odd = Request { data_type: DataType::Bfloat16, ..Request::new(Op::AllReduce, 3) };
+    assert_eq!(
+        sentence("n300", &odd),
+        "3 bytes are no whole number of bfloat16 elements of 2 bytes"
+    );
+    let page =
+        Request { page_bytes: Some(8192), buffer_bytes: 4096, ..Request::new(Op::Reduce, 64) };
+    assert_eq!(
+        sentence("n300", &page),
+        "a page of 8192 bytes does not fit an EDM buffer of 4096 bytes"
+    );
+    let full =
+        Request { bidirectional: Bidirectional::FullTensors, ..Request::new(Op::AllReduce, 64) };
+    assert_eq!(
+        sentence("n300", &full),
+        "all-reduce on a ring does not go by full-tensors: each sum has to pass every rank"
+    );
+    assert_eq!(
+        sentence("n150", &Request::new(Op::AllGather, 64)),
+        "a collective needs two chips or more, not 1"
+    );
+}
+
+#[test]
+fn sizes_counts_and_factors_are_those_of_nccl_tests() {
+    let t3000 = mesh("t3000");
+    let told = Op::ALL.map(|op| {
+        let program = compile(&t3000, &Request::new(op, 64 << 10)).unwrap();
+        (op.name(), program.size_bytes, program.count, program.bus_factor)
+    });
+    let (all, eighth, others) = (16 << 10, 2 << 10, 7.0 / 8.0);
+    let size = 64 << 10;
+    assert_eq!(
+        told,
+        [
+            ("all-gather", size, eighth, others),
+            ("reduce-scatter", size, eighth, others),
+            ("all-reduce", size, all, 2.0 * others),
+            ("broadcast", size, all, 1.0),
+            ("reduce", size, all, 1.0),
+            ("gather", size, eighth, others),
+            ("scatter", size, eighth, others),
+            ("all-to-all", size, eighth, others),
+            ("send-receive", size, all, 1.0),
+        ]
+    );
+}
+
+#[test]
+fn an_all_gather_has_two_workers_for_each_direction_and_link() {
+    let workers = |bidirectional| {
+        let request = Request { bidirectional, ..Request::new(Op::AllGather, 64 << 10) };
+        compile(&mesh("t3000"), &request).unwrap().workers.len() / 8
+    };
+    assert_eq!(workers(Bidirectional::No), 2);
+    assert_eq!(workers(Bidirectional::HalfTensors), 4);
+    assert_eq!(workers(Bidirectional::FullTensors), 4);
+}
+
+#[test]
+fn a_socket_goes_through_the_chips_between() {
+    let request = Request {
+        chips: vec![ChipId(4), ChipId(7)],
+        page_bytes: Some(64),
+        buffer_bytes: 192,
+        ..Request::new(Op::SendReceive, 5000)
+    };
+    let mesh = mesh("t3000");
+    let program = compile(&mesh, &request).unwrap();
+    assert_eq!(program.ranks.len(), 5, "4-0-2-3-7 or another of that length: {:?}", program.ranks);
+    prove(&mesh, TopologyKind::Line, &request, 3);
+}
