@@ -96,6 +96,11 @@ impl HartView<'_> {
         }
     }
 
+    /// Instructions really executed on the host; it depends on how sleep fell, so never show it as emulated state.
+    pub fn executed(&self) -> u64 {
+        self.hart.retired - self.hart.slept
+    }
+
     /// Copies what the hart has in its private RAM or in L1 at an address of its own. `None`, with nothing copied, where
     /// neither is; registers of devices are not read.
     pub fn read(&self, addr: u32, out: &mut [u8]) -> Option<()> {

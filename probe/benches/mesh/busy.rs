@@ -1,0 +1,106 @@
+//! Meshes with traffic on every link: on one thread and on two, with the same bytes in the end.
+
+use super::{case, instructions, memory_mib, timed};
+use emulator::Mesh;
+use probe::Patience;
+use probe::bar::{Bar, BarOp};
+use probe::control::{Firmware, Operation, Ring, RingPing, RingPingSettings};
+use probe::emulator_bar::EmulatorBar;
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::Scene;
+use probe::snapshot::AccessError;
+use probe::target::{Abilities, Allow, Link, Target};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::{Arc, Mutex};
+
+/// A mesh and how far it is clocked.
+const MESHES: [(&str, u64); 3] =
+    [("n300", 20_000_000), ("t3000", 5_000_000), ("galaxy,cabling=torus", 1_000_000)];
+
+/// A bus that leaves the mesh to be looked at.
+struct Shared(Arc<Mutex<EmulatorBar>>);
+
+impl Bar for Shared {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        self.0.lock().unwrap().submit(batch, answer)
+    }
+}
+
+/// Each mesh on one thread and on two.
+pub(crate) fn run() {
+    for (name, _) in MESHES {
+        let [one, two] = [1, 2].map(|threads| case(&format!("busy {name} {threads}")));
+        assert_eq!(one[1], two[1], "{name}: one thread and two");
+        let rate = |told: &[String]| told[0].parse::<f64>().unwrap();
+        println!("  two threads: {:.2} times as fast, the same bytes", rate(&two) / rate(&one));
+    }
+}
+
+/// One mesh on so many threads: every pair of links between the same two chips becomes a ring.
+pub(crate) fn one(name: &str, threads: usize) {
+    let cycles = MESHES.iter().find(|mesh| mesh.0 == name).unwrap().1;
+    let (machine, cores) = pinging(name, threads);
+    let mut machine = machine.lock().unwrap();
+    let mesh = machine.mesh_mut();
+    let before = instructions(mesh);
+    let (seconds, processor) = timed(|| mesh.clock(cycles));
+    let after = instructions(mesh);
+    println!(
+        "{name}: {cores} ERISCs in ring pings, {threads} threads, {:.0} k cycles/s ({:.0} k by processor time), {:.0} M instructions/s of which {:.0} M executed, {} MiB",
+        cycles as f64 / seconds / 1e3,
+        cycles as f64 / processor / 1e3,
+        (after.0 - before.0) as f64 / seconds / 1e6,
+        (after.1 - before.1) as f64 / seconds / 1e6,
+        memory_mib("VmHWM")
+    );
+    println!("{} {:016x}", cycles as f64 / seconds, digest(mesh));
+}
+
+/// A mesh whose links all carry ring pings.
+fn pinging(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, usize) {
+    let (mut images, _) = ImageMap::firmware();
+    let mut config = Scene::new(name).config(&images).unwrap();
+    config.threads = threads;
+    let machine = Arc::new(Mutex::new(EmulatorBar::new(Mesh::new(config).unwrap())));
+    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+    let bar = Box::new(Shared(Arc::clone(&machine)));
+    let mut target = BarTarget::open("bench", bar, abilities, Patience::default()).unwrap();
+    let rings = rings(&target.mesh().links);
+    let each = |ring: &RingPing, images: &mut ImageMap, launch: bool| {
+        let settings = RingPingSettings { payload_bytes: 16 * 1024, ..RingPingSettings::default() };
+        if launch { ring.launch(images, &settings).unwrap() } else { ring.prepare(images).unwrap() }
+    };
+    for launch in [false, true] {
+        let all: Vec<Operation> =
+            rings.iter().map(|ring| each(ring, &mut images, launch)).collect();
+        Operation::finish_all(all, &mut target).unwrap();
+    }
+    (machine, rings.iter().map(|ring| ring.stops.len()).sum())
+}
+
+fn rings(links: &[Link]) -> Vec<RingPing> {
+    let mut pairs: BTreeMap<_, Vec<Link>> = BTreeMap::new();
+    for link in links {
+        pairs.entry((link.a.chip, link.b.chip)).or_default().push(*link);
+    }
+    let two = |links: &[Link]| match links {
+        [there, back] => Some(Ring { hops: vec![(there.a, there.b), (back.b, back.a)] }.stops()),
+        _ => None,
+    };
+    let stops = pairs.values().flat_map(|links| links.chunks(2)).filter_map(two);
+    stops.map(|stops| RingPing { firmware: Firmware::OURS, stops }).collect()
+}
+
+/// All L1 of Ethernet tiles.
+fn digest(mesh: &Mesh) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for (chip, config) in mesh.config().chips.iter().enumerate() {
+        for (x, y) in (0..16).filter_map(|channel| config.eth_tile(channel)) {
+            let l1 = mesh.l1(chip, x, y).unwrap();
+            hasher.write(l1.slice(0, 256 * 1024).unwrap());
+        }
+    }
+    hasher.finish()
+}
