@@ -1,6 +1,6 @@
 //! Meshes with traffic on every link: on one thread and on two, with the same bytes in the end.
 
-use super::{case, instructions, memory_mib, timed};
+use super::{case, instructions, memory_mib, scene, timed};
 use emulator::Mesh;
 use probe::Patience;
 use probe::bar::{Bar, BarOp};
@@ -8,7 +8,6 @@ use probe::control::{Firmware, Operation, Ring, RingPing, RingPingSettings};
 use probe::emulator_bar::EmulatorBar;
 use probe::images::ImageMap;
 use probe::machine::BarTarget;
-use probe::scene::Scene;
 use probe::snapshot::AccessError;
 use probe::target::{Abilities, Allow, Link, Target};
 use std::collections::BTreeMap;
@@ -61,7 +60,7 @@ pub(crate) fn one(name: &str, threads: usize) {
 /// A mesh whose links all carry ring pings.
 fn pinging(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, usize) {
     let (mut images, _) = ImageMap::firmware();
-    let mut config = Scene::new(name).config(&images).unwrap();
+    let mut config = scene(name).config(&images).unwrap();
     config.threads = threads;
     let machine = Arc::new(Mutex::new(EmulatorBar::new(Mesh::new(config).unwrap())));
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };

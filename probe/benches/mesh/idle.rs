@@ -1,9 +1,8 @@
 //! Meshes of which every Ethernet tile runs base firmware and nothing else, beside the vendor's simulator.
 
-use super::{case, instructions, memory_mib, timed};
+use super::{case, instructions, memory_mib, scene, timed};
 use probe::bar::{Bar, BarOp};
 use probe::images::ImageMap;
-use probe::scene::Scene;
 use probe::ttsim::{self, HostCommand};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -35,7 +34,7 @@ pub(crate) fn run() {
 pub(crate) fn one(name: &str) {
     let cycles = MESHES.iter().find(|mesh| mesh.0 == name).unwrap().1;
     let (images, _) = ImageMap::firmware();
-    let mut mesh = Scene::new(name).power_on(&images).unwrap();
+    let mut mesh = scene(name).power_on(&images).unwrap();
     mesh.clock(SETTLED_CYCLES);
     let before = instructions(&mesh);
     let (seconds, processor) = timed(|| mesh.clock(cycles));

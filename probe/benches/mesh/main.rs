@@ -14,6 +14,8 @@ mod busy;
 mod idle;
 
 use emulator::Mesh;
+use probe::scene::Scene;
+use probe::spec::TargetSpec;
 use probe::ttsim;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -42,6 +44,14 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// The scene that these words name after `emulator:`.
+fn scene(words: &str) -> Scene {
+    match TargetSpec::parse(&format!("emulator:{words}")) {
+        Ok(TargetSpec::Emulator(scene)) => scene,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Names the one case that a process measures: each has its own, so that its peak memory can be told and none finds the
