@@ -57,15 +57,21 @@ pub(crate) fn one(name: &str, threads: usize) {
     println!("{} {:016x}", cycles as f64 / seconds, digest(mesh));
 }
 
-/// A mesh whose links all carry ring pings.
-fn pinging(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, usize) {
-    let (mut images, _) = ImageMap::firmware();
+/// A mesh on so many threads, and a target over it.
+pub(crate) fn open(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, BarTarget, ImageMap) {
+    let (images, _) = ImageMap::firmware();
     let mut config = scene(name).config(&images).unwrap();
     config.threads = threads;
     let machine = Arc::new(Mutex::new(EmulatorBar::new(Mesh::new(config).unwrap())));
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     let bar = Box::new(Shared(Arc::clone(&machine)));
-    let mut target = BarTarget::open("bench", bar, abilities, Patience::default()).unwrap();
+    let target = BarTarget::open("bench", bar, abilities, Patience::default()).unwrap();
+    (machine, target, images)
+}
+
+/// A mesh whose links all carry ring pings.
+fn pinging(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, usize) {
+    let (machine, mut target, mut images) = open(name, threads);
     let rings = rings(&target.mesh().links);
     let each = |ring: &RingPing, images: &mut ImageMap, launch: bool| {
         let settings = RingPingSettings { payload_bytes: 16 * 1024, ..RingPingSettings::default() };
@@ -93,7 +99,7 @@ fn rings(links: &[Link]) -> Vec<RingPing> {
 }
 
 /// All L1 of Ethernet tiles.
-fn digest(mesh: &Mesh) -> u64 {
+pub(crate) fn digest(mesh: &Mesh) -> u64 {
     let mut hasher = DefaultHasher::new();
     for (chip, config) in mesh.config().chips.iter().enumerate() {
         for (x, y) in (0..16).filter_map(|channel| config.eth_tile(channel)) {
