@@ -95,7 +95,7 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
-        sha256: "8902ef5d8cd31221ce26a64aad17b0c8615fccdf662d39ccd0a82cac88da1b35",
-        build_id: 0x4763_5c66_d432_16e8,
+        sha256: "51900f6f5a130615665158177dbfe2d17625756eb2f184bb79af5156b6a63514",
+        build_id: 0x0e88_23da_3c4e_b8cc,
     },
 ];

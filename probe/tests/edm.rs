@@ -502,7 +502,7 @@ fn stream_with_workers(bench: &mut Bench, shape: &Shape, buffers: u32) -> f64 {
 #[test]
 fn workers_keep_a_link_as_busy_both_ways() {
     let mut bench = Bench::emulated();
-    for (page_bytes, packet_pages, least) in [(16384, 1, 20.0), (2048, 8, 12.0)] {
+    for (page_bytes, packet_pages, least) in [(16384, 1, 19.0), (2048, 8, 12.0)] {
         let pages = 50 * packet_pages;
         let shape = Shape {
             data_type: 0,

@@ -35,42 +35,38 @@ class pages_t {
     uint32_t within, bank, shard_offset, offset;  // offset of the page in its bank, and of its shard
 };
 
+bool niu_has_room(uint32_t buffer, uint32_t id) { return !niu_busy(NOC, buffer) && noc_outstanding(NOC, id) < MAX_OUTSTANDING; }
+
 bool room(uint32_t buffer, uint32_t id) {
-    return wait_until([=] { return !niu_busy(NOC, buffer) && noc_outstanding(NOC, id) < MAX_OUTSTANDING; });
+    return niu_has_room(buffer, id) || wait_until([=] { return niu_has_room(buffer, id); });
 }
 
-// Calls `move` with each stretch that one NoC packet can carry.
-template <typename Move>
-bool in_parts(uint32_t bytes, Move move) {
-    for (uint32_t done = 0; done < bytes; done += NOC_MAX_PACKET_BYTES) {
-        uint32_t rest = bytes - done;
-        if (!move(done, rest < NOC_MAX_PACKET_BYTES ? rest : NOC_MAX_PACKET_BYTES)) {
-            return false;
-        }
-    }
-    return true;
-}
+uint32_t part_of(uint32_t bytes) { return bytes < NOC_MAX_PACKET_BYTES ? bytes : NOC_MAX_PACKET_BYTES; }
 
 }  // namespace
 
 bool read_bytes(uint32_t id, const tile_t& from, uint32_t to, uint32_t bytes) {
-    return in_parts(bytes, [&](uint32_t at, uint32_t part) {
+    uint32_t address = from.address;
+    for (uint32_t part; bytes != 0; bytes -= part, address += part, to += part) {
+        part = part_of(bytes);
         if (!room(NOC_BUFFER_READ, id)) {
             return false;
         }
-        noc_start_read(NOC, id, from.mid, from.address + at, to + at, part);
-        return true;
-    });
+        noc_start_read(NOC, id, from.mid, address, to, part);
+    }
+    return true;
 }
 
 bool write_bytes(uint32_t id, uint32_t from, const tile_t& to, uint32_t bytes) {
-    return in_parts(bytes, [&](uint32_t at, uint32_t part) {
+    uint32_t address = to.address;
+    for (uint32_t part; bytes != 0; bytes -= part, address += part, from += part) {
+        part = part_of(bytes);
         if (!room(NOC_BUFFER_WRITE, id)) {
             return false;
         }
-        noc_start_write(NOC, id, from + at, to.mid, to.address + at, part);
-        return true;
-    });
+        noc_start_write(NOC, id, from, to.mid, address, part);
+    }
+    return true;
 }
 
 bool read_pages(const packet_t& packet) {
