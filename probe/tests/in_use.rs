@@ -5,8 +5,8 @@ use layouts::{ChipId, NocAddr, NocXy, wormhole};
 use probe::Patience;
 use probe::bar::Holder;
 use probe::ccl::{
-    DataType, EdmPlan, Op, Program, Run, RunError, RunSettings, TopologyKind, WorkerPlan,
-    refuse_if_in_use,
+    Command, DataType, EdmChannel, EdmPlan, Op, Program, Run, RunError, RunSettings, TopologyKind,
+    WorkerPlan, refuse_if_in_use,
 };
 use probe::control::{Firmware, Place, RingPing, RingPingSettings, boot_tensix, start_application};
 use probe::emulator_bar::EmulatorBar;
@@ -176,6 +176,34 @@ fn whoever_has_the_device_open_is_named() {
     let error = refused(&mut target, &mut images);
     assert!(error.is_in_use());
     assert_eq!(error.to_string(), "chip 0 is in use: process 4711 trainer has it open");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_before_anything_is_written() {
+    let (mut target, mut images) = n300(Allow::ALL);
+    let mut refuse = |program: Program| {
+        let mut run = Run::new(program, RunSettings::default());
+        run.finish(&mut target, &mut images, 1000).unwrap_err().to_string()
+    };
+    let channel = EdmChannel { sends: true, messages: 1, workers: vec![COMPUTE] };
+    let mut large = program();
+    large.buffer_bytes = 0x1_8000;
+    large.edms[0].channels = vec![channel; 2];
+    let said = refuse(large);
+    assert!(said.contains("2 channels of 1 buffers of 98304 bytes do not fit"), "{said}");
+    let mut twice = program();
+    twice.workers.push(twice.workers[0].clone());
+    assert_eq!(refuse(twice), "two workers at once on 0:1-2");
+    let mut long = program();
+    long.workers[0].commands = vec![Command::default(); 5_000];
+    assert_eq!(refuse(long), "0:1-2: a list of 5000 commands is too long");
+    let mut fault = program();
+    fault.seed = 2;
+    let faults = vec!["link:0.3:down".parse().unwrap()];
+    let mut run = Run::new(fault, RunSettings { faults, ..RunSettings::default() });
+    let error = run.finish(&mut target, &mut images, 1000).unwrap_err();
+    assert!(matches!(error, RunError::Program(_)), "{error}");
+    assert_eq!(target.writes, 0);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A mesh that somebody uses, or that may not be changed, is refused before anything is written to it.
 
+use super::launch;
 use super::program::Program;
 use super::report::RunError;
 use super::survey::{Finding, Loaded, survey, tiles};
@@ -38,6 +39,7 @@ pub(super) fn judge(
     for fault in faults {
         fault.check(mesh).map_err(|error| RunError::Program(error.to_string()))?;
     }
+    launch::fits(images, program)?;
     allowed(target, &[Writing::Write, Writing::Launch])?;
     if let Some((chip, holder)) = target.holders().first() {
         return Err(RunError::InUse(format!(

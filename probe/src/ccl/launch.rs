@@ -4,12 +4,14 @@ use super::edm_builder::{ChannelAddresses, EDM, EdmBuilder, EdmSettings};
 use super::program::{Channel, EdmPlan, Program, WorkerPlan};
 use super::report::RunError;
 use super::survey::Loaded;
-use super::worker::{WORKER, WorkerContext, worker_launch, worker_semaphore, write_lists};
+use super::worker::{
+    WORKER, WorkerContext, WorkerPlaces, worker_launch, worker_semaphore, write_lists,
+};
 use crate::control::{KernelLaunch, Operation, Place, go_kernel, place_kernel};
 use crate::images::ImageMap;
 use crate::target::Mesh;
 use layouts::ChipId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which kernels of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,14 +79,8 @@ impl Launcher {
     ) -> Result<Launch, RunError> {
         self.run_id = self.run_id.wrapping_add(1).max(1);
         let mut launch = Launch::default();
-        let mut places = Vec::new();
-        let (edms, channels) = self.edms(images, program, layer)?;
+        let (edms, channels) = builders(self.run_id, images, layer.edms(program), program)?;
         for plan in layer.workers(program) {
-            if places.contains(&plan.place) {
-                let why = format!("two workers at once on {}", plan.place);
-                return Err(RunError::Program(why));
-            }
-            places.push(plan.place);
             if self.lists.insert(plan.place, layer) != Some(layer) {
                 launch.place.push(write_lists(images, plan)?);
             }
@@ -101,43 +97,11 @@ impl Launcher {
             let kernel = worker_launch(images, plan, &context)?;
             launch.place.push(self.place(images, kernel)?);
         }
-        for kernel in edms {
-            launch.place.push(self.place(images, kernel)?);
+        for edm in edms {
+            launch.place.push(self.place(images, edm.build(images)?)?);
         }
         launch.go = go(mesh, images, layer, program)?;
         Ok(launch)
-    }
-
-    fn edms(
-        &self,
-        images: &ImageMap,
-        program: &Program,
-        layer: Layer,
-    ) -> Result<(Vec<KernelLaunch<'static>>, Channels), RunError> {
-        let (mut kernels, mut channels) = (Vec::new(), Channels::new());
-        let settings = EdmSettings {
-            run_id: self.run_id,
-            buffer_bytes: program.buffer_bytes,
-            buffers_per_channel: program.buffers_per_channel,
-            worker_initiated: program.worker_initiated,
-            ..EdmSettings::default()
-        };
-        for plan in layer.edms(program) {
-            let mut builder = EdmBuilder::new(images, plan.place, plan.handshake_sender, settings)?;
-            for (number, channel) in (0..).zip(&plan.channels) {
-                let workers: Vec<_> = channel.workers.iter().map(|place| place.tile).collect();
-                let addresses = if channel.sends {
-                    let semaphore = worker_semaphore(images, "CCL_SEMAPHORE_OUTBOUND")?;
-                    builder.add_sender_channel(semaphore, channel.messages, &workers)?
-                } else {
-                    let semaphore = worker_semaphore(images, "CCL_SEMAPHORE_INBOUND")?;
-                    builder.add_receiver_channel(semaphore, channel.messages, &workers)?
-                };
-                channels.insert((plan.place, number), addresses);
-            }
-            kernels.push(builder.build(images)?);
-        }
-        Ok((kernels, channels))
     }
 
     /// Places a kernel; a text that is there already is not written again.
@@ -150,6 +114,57 @@ impl Launcher {
         let in_place = before == Some(kernel.kernel);
         Ok(place_kernel(images, &KernelLaunch { in_place, ..kernel })?)
     }
+}
+
+/// Does everything fit where it is to be? Nothing has been written yet.
+///
+/// # Errors
+/// What does not.
+pub(super) fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
+    for layer in [Layer::Fill, Layer::Transfer, Layer::Check] {
+        builders(1, images, layer.edms(program), program)?;
+        let mut places = BTreeSet::new();
+        for plan in layer.workers(program) {
+            WorkerPlaces::of(images, plan)?;
+            if !places.insert(plan.place) {
+                return Err(RunError::Program(format!("two workers at once on {}", plan.place)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// EDMs with all their channels, and where those are.
+fn builders(
+    run_id: u32,
+    images: &ImageMap,
+    edms: &[EdmPlan],
+    program: &Program,
+) -> Result<(Vec<EdmBuilder>, Channels), RunError> {
+    let (mut builders, mut channels) = (Vec::new(), Channels::new());
+    let settings = EdmSettings {
+        run_id,
+        buffer_bytes: program.buffer_bytes,
+        buffers_per_channel: program.buffers_per_channel,
+        worker_initiated: program.worker_initiated,
+        ..EdmSettings::default()
+    };
+    for plan in edms {
+        let mut builder = EdmBuilder::new(images, plan.place, plan.handshake_sender, settings)?;
+        for (number, channel) in (0..).zip(&plan.channels) {
+            let workers: Vec<_> = channel.workers.iter().map(|place| place.tile).collect();
+            let addresses = if channel.sends {
+                let semaphore = worker_semaphore(images, "CCL_SEMAPHORE_OUTBOUND")?;
+                builder.add_sender_channel(semaphore, channel.messages, &workers)?
+            } else {
+                let semaphore = worker_semaphore(images, "CCL_SEMAPHORE_INBOUND")?;
+                builder.add_receiver_channel(semaphore, channel.messages, &workers)?
+            };
+            channels.insert((plan.place, number), addresses);
+        }
+        builders.push(builder);
+    }
+    Ok((builders, channels))
 }
 
 /// Go messages chip by chip, far chips first: those take long to arrive, and the times of the chip that is launched last

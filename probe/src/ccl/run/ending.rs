@@ -3,6 +3,7 @@
 use super::Run;
 use crate::ccl::edm_builder::EDM;
 use crate::ccl::report::{RunError, RunProgress, Stage};
+use crate::ccl::survey::Loaded;
 use crate::ccl::task::Task;
 use crate::ccl::teardown::{self, Way};
 use crate::ccl::worker::WORKER;
@@ -48,6 +49,8 @@ impl Run {
             }
             self.tasks.push_back(Task::Returned);
         } else {
+            // What was half written is not known to be there.
+            self.launcher.loaded = Loaded::default();
             self.stop(images, Way::AtOnce, |_| true)?;
             let clear = self.running.iter();
             let clear = clear.map(|(place, kernel)| teardown::clear(images, *place, kernel));
