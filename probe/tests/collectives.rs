@@ -231,17 +231,22 @@ fn a_parked_kernel_is_waited_for() {
     let mut bench = Bench::new("n300");
     let settings = RunSettings { deadline_cycles: 150_000, ..RunSettings::default() };
     let mut run = bench.start(&request(Op::AllGather, 2, 30_000), settings);
-    bench.until_it_moves(&mut run);
-    let place = run.program().workers[0].place;
+    let fills = Stage::Fill;
+    while !matches!(
+        run.poll(&mut bench.target, &mut bench.images).unwrap(),
+        RunProgress::Going { stage, .. } if stage == fills
+    ) {
+        bench.target.pass(300).unwrap();
+    }
+    let place = run.program().fills[0].place;
     let pause = "ccl_worker_state.control.pause_at_stage";
     let worker = bench.images.named("ccl_worker").unwrap();
     let at = place.at(worker.symbols.locate(pause).unwrap().address());
     bench.target.write(at, &0u32.to_le_bytes()).unwrap();
     for _ in 0..40 {
-        assert!(matches!(
-            run.poll(&mut bench.target, &mut bench.images),
-            Ok(RunProgress::Going { stage: Stage::Transfer, .. })
-        ));
+        let progress = run.poll(&mut bench.target, &mut bench.images);
+        let waits = matches!(progress, Ok(RunProgress::Going { stage, .. }) if stage == fills);
+        assert!(waits, "{progress:?}");
         bench.target.pass(20_000).unwrap();
     }
     bench.target.write(at, &u32::MAX.to_le_bytes()).unwrap();
