@@ -101,7 +101,10 @@ fn a_dry_run_says_what_would_be_written_where() {
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let accesses = answer["accesses"].as_array().unwrap();
     assert!(accesses.len() > 10, "{answer}");
-    assert!(accesses.iter().all(|access| access["write"] == true));
+    assert!(
+        accesses.iter().any(|access| access["write"] == true),
+        "what stood there is read for the log"
+    );
     for chip in [0, 1] {
         assert!(accesses.iter().any(|access| access["chip"] == chip));
     }

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::run::{Board, Job, Order, Sheet, SheetState, Sweep, Turn};
-use probe::control::{Operation, Progress, RingPing};
+use probe::control::{ControlError, Operation, Progress, RingPing};
 use probe::fault::Fault;
 use probe::scene::Pace;
 use probe::session::Session;
@@ -17,6 +17,8 @@ const STEP_CYCLES: u64 = 20_000;
 const FOLLOW: Pace = Pace::CyclesPerSecond(50_000);
 /// Work that nobody wants to follow may take so much of the host's time between two looks.
 const SLICE: Duration = Duration::from_millis(70);
+/// The end of a ring ping is waited for so many times longer than a step of it.
+const WAITS: u32 = 10;
 /// A teardown at the end of the program may take so long.
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -26,7 +28,16 @@ enum Task {
     #[default]
     None,
     Run(Box<Job>),
-    TearDown(Operation),
+    TearDown(Ring),
+}
+
+/// A ring ping that was told to end. It ends with its lap, and one that rests at each hop takes longer for it than the
+/// patience of one operation.
+struct Ring {
+    ping: RingPing,
+    operation: Operation,
+    /// So many more times its end is waited for.
+    waits: u32,
 }
 
 /// Orders and what becomes of them.
@@ -98,7 +109,8 @@ impl Work {
                 let name = target.name().to_owned();
                 let failed = |error| Failure::of_control(&name, &error);
                 let ring = RingPing::on(target.mesh()).map_err(failed)?;
-                self.task = Task::TearDown(ring.tear_down(images).map_err(failed)?);
+                let operation = ring.tear_down(images).map_err(failed)?;
+                self.task = Task::TearDown(Ring { ping: ring, operation, waits: WAITS });
                 self.board_mut().say("tearing the ring ping down");
             }
         }
@@ -172,10 +184,20 @@ impl Work {
         let (target, images) = session.parts();
         match &mut self.task {
             Task::None => false,
-            Task::TearDown(operation) => {
-                let progress = operation.poll(target);
+            Task::TearDown(ring) => {
+                let progress = ring.operation.poll(target);
                 let said = match progress {
                     Ok(Progress::Going { .. }) => return false,
+                    Err(ControlError::TookTooLong { .. }) if ring.waits > 0 => {
+                        ring.waits -= 1;
+                        match ring.ping.await_finish(images) {
+                            Ok(operation) => {
+                                ring.operation = operation;
+                                return false;
+                            }
+                            Err(error) => error.to_string(),
+                        }
+                    }
                     Ok(Progress::Done) => "the ring ping is torn down".to_owned(),
                     Err(error) => Failure::of_control(target.name(), &error).to_string(),
                 };

@@ -11,7 +11,7 @@ use ratatui::widgets::{Block, Borders};
 /// Draws the mesh screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let Some(mesh) = model.mesh() else { return };
-    let wanted = run::height(model, area.height);
+    let wanted = run::height(model, area.width, area.height);
     let parts = [Constraint::Min(0), Constraint::Length(wanted)];
     let [area, runs] = Layout::vertical(parts).areas(area);
     run::draw(model, frame, runs);

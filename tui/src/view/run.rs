@@ -18,13 +18,14 @@ const HEAD: &str =
     "      size    count     type redop root  time us algbw busbw #wrong skew us chip";
 
 /// Rows that runs would like to have of so many.
-pub(super) fn height(model: &Model, room: u16) -> u16 {
+pub(super) fn height(model: &Model, width: u16, room: u16) -> u16 {
     let Some(last) = model.sheets().last() else { return 0 };
     let rows: usize = model.sheets().iter().map(|sheet| sheet.rows.len()).sum();
     let older = model.sheets().len() - 1;
     let rows = u16::try_from(rows + older).unwrap_or(u16::MAX);
     let fixed = if rows == 0 && last.rows.is_empty() { FIXED - 1 } else { FIXED };
-    rows.saturating_add(fixed).min((room / 3).max(FIXED + 1)).min(room)
+    let told = standing(model, last, usize::from(width)).len() as u16;
+    rows.saturating_add(fixed + told - 1).min((room / 3).max(FIXED + 1)).min(room)
 }
 
 /// Draws the newest sheet, and as much of the older ones as there is room for.
@@ -40,8 +41,8 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         }
         table.extend(sheet.rows.iter().map(|row| line(model, row)));
     }
-    let mut lines = vec![standing(model, last)];
-    let room = usize::from(inner.height).saturating_sub(2);
+    let mut lines = standing(model, last, usize::from(inner.width));
+    let room = usize::from(inner.height).saturating_sub(lines.len() + 1);
     if !table.is_empty() && room > 0 {
         lines.push(Line::styled(HEAD, model.theme.dim()));
         let skip = table.len().saturating_sub(room);
@@ -50,12 +51,12 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-/// How it stands, in one line.
-fn standing(model: &Model, sheet: &Sheet) -> Line<'static> {
+/// How it stands: a line, or as many as it takes to say why it failed.
+fn standing(model: &Model, sheet: &Sheet, width: usize) -> Vec<Line<'static>> {
     let theme = model.theme;
     let wrong: u64 = sheet.rows.iter().filter_map(|row| row.wrong).sum();
     let dismiss = Span::styled("  (Esc puts it away)", theme.dim());
-    match &sheet.state {
+    let line = match &sheet.state {
         SheetState::Going(None) => Line::raw("  begins"),
         SheetState::Going(Some(going)) => Line::from(vec![
             Span::styled(format!("  {} ", bar(model, going)), theme.traffic()),
@@ -65,7 +66,10 @@ fn standing(model: &Model, sheet: &Sheet) -> Line<'static> {
         SheetState::Stopped => {
             Line::from(vec![Span::styled("  stopped and torn down", theme.warn()), dismiss])
         }
-        SheetState::Failed(why) => Line::styled(format!("  failed: {why}"), theme.bad()),
+        SheetState::Failed(why) => {
+            let lines = broken(&format!("failed: {why}"), width.saturating_sub(4));
+            return lines.into_iter().map(|line| Line::styled(line, theme.bad())).collect();
+        }
         SheetState::Done if wrong > 0 => {
             let text = format!("  done: {wrong} elements are WRONG");
             Line::from(vec![Span::styled(text, theme.bad()), dismiss])
@@ -76,7 +80,25 @@ fn standing(model: &Model, sheet: &Sheet) -> Line<'static> {
                 if checked { "  done: data is right" } else { "  done: data was not checked" };
             Line::from(vec![Span::styled(text, theme.ok()), dismiss])
         }
+    };
+    vec![line]
+}
+
+/// A sentence in lines of so many columns, at most four.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    const MOST: usize = 4;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut().filter(|line| line.chars().count() + word.chars().count() < width) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(format!("  {word}")),
+        }
     }
+    lines.truncate(MOST);
+    lines
 }
 
 /// How much of the present stage is done.
