@@ -1,0 +1,72 @@
+//! A collective on a sick mesh gives the same cycles and bytes on one thread and on two, with sleeping cores and without.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use emulator::Mesh;
+use probe::Patience;
+use probe::bar::{Bar, BarOp};
+use probe::ccl::{Op, Request, Run, RunReport, RunSettings, compile};
+use probe::emulator_bar::EmulatorBar;
+use probe::fault::{Fault, Station};
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::Scene;
+use probe::snapshot::AccessError;
+use probe::target::{Abilities, Allow, Target};
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::{Arc, Mutex};
+
+/// A bus that leaves the mesh to be looked at.
+struct Shared(Arc<Mutex<EmulatorBar>>);
+
+impl Bar for Shared {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        self.0.lock().unwrap().submit(batch, answer)
+    }
+
+    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+        self.0.lock().unwrap().disrupt(at, fault)
+    }
+}
+
+/// The report of an all-gather on an n300, when it was over, and all L1 of its Ethernet tiles then.
+fn gather(faults: &[&str], sleep: bool, threads: usize) -> (RunReport, u64, u64) {
+    let (mut images, _) = ImageMap::firmware();
+    let mut config = Scene::new("n300").config(&images).unwrap();
+    (config.sleep, config.threads) = (sleep, threads);
+    let machine = Arc::new(Mutex::new(EmulatorBar::new(Mesh::new(config).unwrap())));
+    let bar = Box::new(Shared(Arc::clone(&machine)));
+    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+    let mut target = BarTarget::open("n300", bar, abilities, Patience::default()).unwrap();
+    let program = compile(target.mesh(), &Request::new(Op::AllGather, 64 << 10)).unwrap();
+    let faults = faults.iter().map(|words| words.parse().unwrap()).collect();
+    let mut run = Run::new(program, RunSettings { faults, ..RunSettings::default() });
+    let report = run.finish(&mut target, &mut images, 2_000).unwrap().unwrap();
+    let now = target.now().unwrap();
+    let machine = machine.lock().unwrap();
+    let mut hasher = DefaultHasher::new();
+    for (chip, config) in machine.mesh().config().chips.iter().enumerate() {
+        for (x, y) in (0..16).filter_map(|channel| config.eth_tile(channel)) {
+            hasher.write(machine.mesh().l1(chip, x, y).unwrap().slice(0, 256 << 10).unwrap());
+        }
+    }
+    (report, now, hasher.finish())
+}
+
+#[test]
+fn neither_threads_nor_sleep_show_in_a_collective_on_a_sick_mesh() {
+    let faults = [
+        "link:0.8:slow=3x@2us..9us",
+        "link:0.9:slow=3x@2us..9us",
+        "link:0.8:bit-error=1e-5",
+        "link:0.9:bit-error=1e-5",
+        "link:1.0:slow-ack=700ns@1us",
+        "link:0.9:flap=900ns@3us..8us",
+        "core:0.e3:stuck@4us..30us",
+    ];
+    let sick = gather(&faults, true, 1);
+    assert_eq!(sick.0.wrong, Some(0));
+    let healthy = gather(&[], true, 1);
+    assert!(sick.0.time_cycles > healthy.0.time_cycles, "{sick:?} {healthy:?}");
+    assert_eq!(gather(&faults, true, 2), sick, "two threads");
+    assert_eq!(gather(&faults, false, 2), sick, "two threads and no sleep");
+}
