@@ -95,7 +95,7 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
-        sha256: "51900f6f5a130615665158177dbfe2d17625756eb2f184bb79af5156b6a63514",
-        build_id: 0x0e88_23da_3c4e_b8cc,
+        sha256: "92e7c35b83d1926bd711e19caafe7d275b2a95da13c40663ef5472dcba17ba80",
+        build_id: 0x98a5_4dd0_d6d6_ba94,
     },
 ];

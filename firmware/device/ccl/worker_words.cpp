@@ -22,14 +22,21 @@ void clear_words(uint32_t* out, const uint32_t* end) {
     }
 }
 
-// What is not an element of the rank's data is zero.
-uint32_t fill_word(uint32_t rank, uint32_t element) {
-    if (element >= args.elements) {
-        return 0;
+// Whole words of a rank's data, from word `index` of it.
+template <ccl_data_type_t type>
+void make_words(uint32_t* out, const uint32_t* end, uint32_t rank, uint32_t index) {
+    uint32_t seed = args.seed;
+    for (; out != end; ++out, ++index) {
+        *out = ccl_pattern(type, seed, rank, index);
     }
-    bool halves = args.data_type == CCL_BFLOAT16;
-    uint32_t word = ccl_pattern(args.data_type, args.seed, rank, halves ? element / 2 : element);
-    return halves && element + 1 >= args.elements ? word & 0xFFFF : word;
+}
+
+void make_words(uint32_t* out, const uint32_t* end, uint32_t rank, uint32_t index) {
+    switch (args.data_type) {
+        case CCL_FLOAT32: return make_words<CCL_FLOAT32>(out, end, rank, index);
+        case CCL_BFLOAT16: return make_words<CCL_BFLOAT16>(out, end, rank, index);
+        default: return make_words<CCL_INT32>(out, end, rank, index);
+    }
 }
 
 }  // namespace
@@ -46,14 +53,18 @@ void add_words(const packet_t& packet) {
     compiler_barrier();
 }
 
+// What is not an element of the rank's data is zero.
 void fill_words(const packet_t& packet) {
     uint32_t *out = words_of(packet.area), *end = words_of(packet.area + packet.bytes);
-    uint32_t element = packet.command->first_element + packet.first_page * (page_bytes() / element_bytes());
-    if (element >= args.elements) {
-        clear_words(out, end);
+    uint32_t in_word = 4 / element_bytes(), element = packet.command->first_element + packet.first_page * (page_bytes() / element_bytes());
+    uint32_t elements = element < args.elements ? args.elements - element : 0, whole = elements / in_word;
+    if (whole >= packet.bytes / 4) {
+        make_words(out, end, packet.command->rank, element / in_word);
     } else {
-        for (; out != end; ++out, element += 4 / element_bytes()) {
-            *out = fill_word(packet.command->rank, element);
+        clear_words(out, end);
+        make_words(out, out + whole, packet.command->rank, element / in_word);
+        if (elements % in_word != 0) {
+            out[whole] = ccl_pattern(args.data_type, args.seed, packet.command->rank, element / in_word + whole) & 0xFFFF;
         }
     }
     compiler_barrier();
