@@ -28,18 +28,9 @@ impl Block {
 
     /// Cuts it into so many parts, or fewer if it has fewer pages; the first ones are larger.
     pub fn parts(&self, parts: u32) -> Vec<Part> {
-        let (each, more) = (self.pages / parts, self.pages % parts);
-        let mut first_page = 0;
-        let part = |index| {
-            let pages = each + u32::from(index < more);
-            let end = first_page + pages;
-            let last_page_bytes =
-                if end == self.pages { self.last_page_bytes } else { self.page_bytes };
-            let part = Part { first_page, pages, last_page_bytes };
-            first_page = end;
-            part
-        };
-        (0..parts).map(part).filter(|part| part.pages > 0).collect()
+        let whole =
+            Part { first_page: 0, pages: self.pages, last_page_bytes: self.last_page_bytes };
+        whole.cut(parts, self.page_bytes)
     }
 }
 
@@ -52,6 +43,24 @@ pub struct Part {
     pub pages: u32,
     /// Bytes of the last of them.
     pub last_page_bytes: u32,
+}
+
+impl Part {
+    /// Cuts it into so many parts, or fewer if it has fewer pages; the first ones are larger.
+    pub fn cut(&self, parts: u32, page_bytes: u32) -> Vec<Self> {
+        let (each, more) = (self.pages / parts, self.pages % parts);
+        let end = self.first_page + self.pages;
+        let mut first_page = self.first_page;
+        let part = |index| {
+            let pages = each + u32::from(index < more);
+            let last = first_page + pages == end;
+            let last_page_bytes = if last { self.last_page_bytes } else { page_bytes };
+            let part = Self { first_page, pages, last_page_bytes };
+            first_page += pages;
+            part
+        };
+        (0..parts).map(part).filter(|part| part.pages > 0).collect()
+    }
 }
 
 /// Pages of a packet at most: as many as a buffer holds.

@@ -179,9 +179,9 @@ impl<'a> Build<'a> {
 
     /// Fills, EDMs and checks of the workers.
     pub(super) fn finish(self) -> Result<Program, CclError> {
-        let lanes = self.lanes();
-        let fills = data::fills(&self, &lanes)?;
-        let (checks, expected) = data::checks(&self, &lanes)?;
+        let pieces = self.pieces();
+        let fills = data::fills(&self, &pieces)?;
+        let (checks, expected) = data::checks(&self, &pieces)?;
         Ok(Program {
             op: self.request.op,
             data_type: self.request.data_type,

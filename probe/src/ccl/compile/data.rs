@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// Ranks whose input blocks are added up in an output block, arm by arm, each with the block of its input.
 pub(super) type Sum = Vec<Vec<(usize, u32)>>;
 
-/// One worker for each lane and rank: what is left of an earlier run must not pass for a result.
+/// One worker for each piece of a lane and rank: what is left of an earlier run must not pass for a result.
 pub(super) fn fills(build: &Build<'_>, lanes: &[Lane]) -> Result<Vec<WorkerPlan>, CclError> {
     let [inputs, outputs] = build.shape.blocks;
     // Past the elements of every stream there are only zeros.
@@ -48,7 +48,7 @@ pub(super) fn fills(build: &Build<'_>, lanes: &[Lane]) -> Result<Vec<WorkerPlan>
     Ok(fills)
 }
 
-/// One worker for each lane and rank that has an output.
+/// One worker for each piece of a lane and rank that has an output.
 pub(super) fn checks(
     build: &Build<'_>,
     lanes: &[Lane],

@@ -6,6 +6,10 @@ use crate::ccl::request::{Bidirectional, TopologyKind};
 use crate::ccl::slicer::Part;
 use crate::control::Place;
 
+/// What one worker fills or checks, in bytes, before another is called; and how many there are of a lane at most.
+const PIECE_BYTES: u64 = 256 << 10;
+const MAX_PIECES: u64 = 8;
+
 /// A stretch of every block that goes over one link of each edge.
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
@@ -79,6 +83,18 @@ impl Build<'_> {
             Lane { link, part, ways }
         };
         block.parts(parts).into_iter().enumerate().map(lane).collect()
+    }
+
+    /// The same stretches in pieces for those who fill and check: the more there is to do, the more workers do it.
+    pub(super) fn pieces(&self) -> Vec<Lane> {
+        let (block, [inputs, outputs]) = (self.shape.block, self.shape.blocks);
+        let cut = |lane: Lane| {
+            let pages = u64::from(lane.part.pages) * u64::from(inputs + outputs);
+            let workers = (pages * u64::from(block.page_bytes)).div_ceil(PIECE_BYTES);
+            let parts = lane.part.cut(workers.min(MAX_PIECES) as u32, block.page_bytes);
+            parts.into_iter().map(move |part| Lane { part, ..lane.clone() })
+        };
+        self.lanes().into_iter().flat_map(cut).collect()
     }
 
     /// How many ranks there are.

@@ -259,6 +259,19 @@ fn an_all_gather_has_two_workers_for_each_direction_and_link() {
 }
 
 #[test]
+fn large_tensors_are_filled_and_checked_by_more_workers() {
+    let mesh = mesh("t3000");
+    let workers = |bytes| {
+        let program = compile(&mesh, &Request::new(Op::AllGather, bytes)).unwrap();
+        (program.fills.len() / 8, program.checks.len() / 8)
+    };
+    assert_eq!(workers(8 << 10), (1, 1));
+    assert_eq!(workers(2 << 20), (8, 8));
+    let request = Request { seed: 5, ..Request::new(Op::AllReduce, 600_000) };
+    prove(&mesh, TopologyKind::Ring, &request, 9);
+}
+
+#[test]
 fn a_socket_goes_through_the_chips_between() {
     let request = Request {
         chips: vec![ChipId(4), ChipId(7)],
