@@ -123,13 +123,21 @@ fn ctrl_c_tears_a_run_down_and_says_130() {
 }
 
 #[test]
-fn the_live_view_stops_the_ring_ping_and_runs_a_collective() {
+fn the_live_view_refuses_a_mesh_in_use_and_tears_the_ring_ping_down() {
     let mut terminal = terminal("live", &["--target", MESH]);
     terminal.shows("links: 2");
     terminal.press(":run all-gather --check\r");
-    terminal.shows(":stop ends a ring ping");
+    terminal.shows("in use");
     terminal.press(":stop\r");
     terminal.shows("the ring ping is torn down");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+}
+
+#[test]
+fn the_live_view_runs_collectives_and_stops_them() {
+    let mut terminal = terminal("runs", &["--target", "emulator:n300,run=idle"]);
+    terminal.shows("links: 2");
     terminal.press(":run all-gather -b 4K -e 8K --check\r");
     terminal.shows("done: data is right");
     terminal.shows("8192");

@@ -86,7 +86,9 @@ impl Work {
         let job = Job::new(sweep, session.target())?;
         let (target, images) = session.parts();
         job.refuse(target, images).map_err(|failure| match failure {
-            Failure::Refused(why) => Failure::Refused(format!("{why} (:stop ends a ring ping)")),
+            Failure::Refused(why) => Failure::Refused(format!(
+                "{why} (:stop ends a ring ping; in emulator:<mesh>,run=idle nothing runs)"
+            )),
             other => other,
         })?;
         let title = job.program().map(|program| job.sweep().title(program)).unwrap_or_default();
