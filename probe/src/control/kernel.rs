@@ -162,13 +162,14 @@ fn message(
     let constant = |name: &str| constant(images, &[firmware, kernel], name);
     let core_type = constant(&format!("ProgrammableCoreType::{}", launch.core_type))?;
     let no_offset = constant(NO_OFFSET.0).unwrap_or(NO_OFFSET.1);
+    let semaphores = if launch.semaphores.is_empty() { 0 } else { launch.semaphore_offset() };
     let mut message = Stretch::zeros(mailbox.launch, mailbox.launch_bytes);
     for (member, value) in [
         (format!("kernel_config_base[{core_type}]"), launch.config_base),
         (format!("rta_offset[{processor}].rta_offset"), 0),
         (format!("rta_offset[{processor}].crta_offset"), no_offset),
         (format!("kernel_text_offset[{processor}]"), launch.text_offset),
-        (format!("sem_offset[{core_type}]"), launch.semaphore_offset()),
+        (format!("sem_offset[{core_type}]"), semaphores),
         ("mode".to_owned(), constant("DISPATCH_MODE_HOST")?),
         ("host_assigned_id".to_owned(), launch.host_assigned_id.into()),
         ("enables".to_owned(), 1 << processor),
