@@ -95,7 +95,7 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
-        sha256: "92e7c35b83d1926bd711e19caafe7d275b2a95da13c40663ef5472dcba17ba80",
-        build_id: 0x98a5_4dd0_d6d6_ba94,
+        sha256: "3a67f7ff86353b03be8ec186d886bf0db8ac5e05649c3574b742e734a56a3e41",
+        build_id: 0x8229_69c6_ae9a_6c66,
     },
 ];

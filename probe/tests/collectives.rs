@@ -98,6 +98,22 @@ fn request(op: Op, ranks: u64, elements: u64) -> Request {
 }
 
 #[test]
+fn workers_that_dwell_can_be_followed() {
+    let request =
+        |dwell_cycles| Request { dwell_cycles, ..Request::new(Op::AllGather, 4 * 64 * 1024) };
+    let mut bench = Bench::new("n300");
+    let mut time = |dwell_cycles| {
+        let mut run = bench.start(&request(dwell_cycles), RunSettings::default());
+        let report = bench.finish(&mut run).unwrap().unwrap();
+        assert_eq!(report.wrong, Some(0));
+        report.time_cycles
+    };
+    // Eight packets of 16 KiB go each way: seven rests at least.
+    let (fast, slow) = (time(0), time(50_000));
+    assert!(fast < 50_000 && slow >= 7 * 50_000, "{fast} {slow}");
+}
+
+#[test]
 fn every_collective_is_right_on_an_n300() {
     let mut bench = Bench::new("n300");
     bench.all_right(Op::ALL.iter().map(|&op| request(op, 2, 1_031)));

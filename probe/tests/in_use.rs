@@ -95,6 +95,7 @@ fn program() -> Program {
         buffer_bytes: 1024,
         buffers_per_channel: 1,
         worker_initiated: false,
+        dwell_cycles: 0,
         fills: Vec::new(),
         edms: vec![edm(eth(0, 8), true), edm(eth(1, 0), false)],
         workers: vec![worker],

@@ -9,6 +9,7 @@ struct pipeline_t {
     packet_t packets[MAX_DEPTH];
     uint32_t depth;       // packets on their way at most
     uint32_t started, issued, retired;
+    uint32_t started_at;  // low half of the wall clock at the last start
     // The next packet: the list is carried out once a slice.
     uint32_t slice_first, command, page;
     uint32_t slice;
@@ -70,6 +71,8 @@ bool reads_what_is_being_written(const packet_t& next) {
     }
     return false;
 }
+
+bool dwells() { return args.dwell_cycles != 0 && pipe.started != 0 && wall_clock() - pipe.started_at < args.dwell_cycles; }
 
 bool may_start(const packet_t& next) {
     return !(has(next, CCL_WAIT) && !available(CCL_SEMAPHORE_SIGNAL)) && !(has(next, CCL_FROM_CHANNEL) && !available(CCL_SEMAPHORE_INBOUND)) &&
@@ -170,13 +173,14 @@ step_t step_start() {
         state.control.termination_signal != KEEP_RUNNING) {
         return IDLE;
     }
-    if (!may_start(pipe.next)) {
+    if (dwells() || !may_start(pipe.next)) {
         return IDLE;
     }
     if (!begin_stage(state.control, compiler_barrier)) {
         return STOPPED;
     }
     packet_t& packet = packet_at(pipe.started++);
+    pipe.started_at = wall_clock();
     packet = pipe.next;
     pass_on(packet.pages);
     if (!all_started()) {
@@ -190,6 +194,8 @@ void show_wait() {
         WAYPOINT("NWBW");
     } else if (pipe.issued != pipe.started && !has_arrived(packet_at(pipe.issued))) {
         WAYPOINT("NRBW");
+    } else if (dwells()) {
+        WAYPOINT("DWLW");
     } else {
         WAYPOINT("NSW");
     }

@@ -102,6 +102,8 @@ pub struct Request {
     pub buffers_per_channel: u32,
     /// Channels end when their workers say so, not after a number of messages.
     pub worker_initiated: bool,
+    /// Rest of each worker between two packets, in cycles, so that a person can follow; 0 to measure.
+    pub dwell_cycles: u32,
     /// Seed of the data.
     pub seed: u32,
 }
@@ -132,6 +134,7 @@ impl Request {
             buffer_bytes: BUFFER_BYTES,
             buffers_per_channel: BUFFERS,
             worker_initiated: false,
+            dwell_cycles: 0,
             seed: 1,
         }
     }

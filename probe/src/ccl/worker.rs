@@ -129,6 +129,8 @@ pub(super) fn worker_launch(
     let places = WorkerPlaces::of(images, plan)?;
     let constant = |name| constant_of(images, WORKER, name);
     let program = context.program;
+    // Fills and checks are not what a person follows.
+    let moves = plan.inbound.is_some() || plan.outbound.is_some();
     let data_type = match program.data_type {
         DataType::Int32 => "CCL_INT32",
         DataType::Float32 => "CCL_FLOAT32",
@@ -151,6 +153,7 @@ pub(super) fn worker_launch(
         ("fifo_bytes", plan.fifo_bytes),
         ("partner_xy", plan.partner.map_or(0, |partner| xy(partner.tile))),
         ("pause_at_stage", 0),
+        ("dwell_cycles", if moves { program.dwell_cycles } else { 0 }),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .to_vec();

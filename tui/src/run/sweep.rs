@@ -9,6 +9,8 @@ use probe::target::Mesh;
 
 /// More of anything that is counted in ones is a mistake.
 const MANY: u32 = 1_000_000;
+/// A second of rest at each packet is as slow as anybody can want it, in cycles.
+const MOST_DWELL_CYCLES: u32 = 1_000_000_000;
 
 /// What a person asked for; nothing is known of a mesh yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +56,12 @@ impl Sweep {
         }
         request.page_bytes =
             run.page_bytes.as_deref().map(|text| small("--page-bytes", text)).transpose()?;
+        if let Some(text) = &run.dwell {
+            let cycles = time("--dwell", text)?;
+            let fits = u32::try_from(cycles).ok().filter(|cycles| *cycles <= MOST_DWELL_CYCLES);
+            request.dwell_cycles =
+                fits.ok_or_else(|| format!("--dwell: {text} is longer than 1s"))?;
+        }
         let faults = run.fault.iter().map(|words| fault(words)).collect::<Result<Vec<_>, _>>()?;
         let settings = RunSettings {
             warmups: count("-w", &run.warmups, 0, MANY)?,
@@ -62,7 +70,9 @@ impl Sweep {
             faults,
             deadline_cycles: match &run.timeout {
                 Some(text) => time("--timeout", text)?,
-                None => RunSettings::default().deadline_cycles,
+                None => {
+                    RunSettings::default().deadline_cycles + 2 * u64::from(request.dwell_cycles)
+                }
             },
         };
         Ok(Self { request, sizes, step, settings })

@@ -191,6 +191,7 @@ impl<'a> Build<'a> {
             buffer_bytes: self.request.buffer_bytes,
             buffers_per_channel: self.request.buffers_per_channel,
             worker_initiated: self.request.worker_initiated,
+            dwell_cycles: self.request.dwell_cycles,
             fills,
             edms: channels::edms(&self.workers),
             workers: self.workers,
