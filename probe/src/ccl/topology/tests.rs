@@ -1,3 +1,4 @@
+//! Rings and lines on meshes of every shape.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 use super::*;
 use crate::ccl::tests::mesh;
