@@ -8,6 +8,7 @@ mod check;
 pub mod compile;
 pub mod edm_builder;
 mod edm_settings;
+mod ends;
 pub mod error;
 pub mod expected;
 mod in_use;

@@ -123,7 +123,12 @@ impl Scene {
     /// # Errors
     /// What kept the scene from starting.
     pub fn start(&self, bar: Box<dyn Bar>, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
-        let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+        let abilities = Abilities {
+            allow: Allow::ALL,
+            stepped_time: true,
+            faults: true,
+            ..Abilities::default()
+        };
         let name = format!("emulator:{}", self.mesh);
         let host = self.host.map(|host| self.descriptor().map(|mesh| (host, mesh))).transpose()?;
         if let Some((host, mesh)) = &host {

@@ -410,7 +410,14 @@ fn abilities(profile: &str, allow: Allow) -> Result<Abilities, AccessError> {
     };
     let stepped_time = matches!(profile, ttsim::PROFILE | emulator_bar::PROFILE);
     let refusals = refusals.into_iter().map(refusal).collect();
-    Ok(Abilities { allow, stepped_time, budget: Some(budget(profile)), refusals })
+    Ok(Abilities {
+        allow,
+        stepped_time,
+        budget: Some(budget(profile)),
+        refusals,
+        faults: profile == emulator_bar::PROFILE,
+        unchangeable: None,
+    })
 }
 
 /// A read costs about a microsecond of a real bus (wormhole.md 1.4), which others need too: a

@@ -19,6 +19,10 @@ pub struct Abilities {
     pub budget: Option<u32>,
     /// Ranges that this target must not be asked for, with the reason.
     pub refusals: Vec<Refusal>,
+    /// [`Target::disrupt`] can make something go wrong there.
+    pub faults: bool,
+    /// Why nothing there can be changed whatever is allowed, in one sentence; none where [`Abilities::allow`] decides.
+    pub unchangeable: Option<String>,
 }
 
 /// What a person allowed to be done to a machine; nothing unless told.

@@ -31,7 +31,12 @@ impl Bench {
         let (images, problems) = ImageMap::firmware();
         assert_eq!(problems, Vec::<String>::new());
         let bar = Box::new(EmulatorBar::new(Scene::new(mesh).power_on(&images).unwrap()));
-        let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+        let abilities = Abilities {
+            allow: Allow::ALL,
+            stepped_time: true,
+            faults: true,
+            ..Abilities::default()
+        };
         let target = BarTarget::open(mesh, bar, abilities, Patience::default()).unwrap();
         Self { target, images }
     }
@@ -111,6 +116,30 @@ fn workers_that_dwell_can_be_followed() {
     // Eight packets of 16 KiB go each way: seven rests at least.
     let (fast, slow) = (time(0), time(50_000));
     assert!(fast < 50_000 && slow >= 7 * 50_000, "{fast} {slow}");
+}
+
+/// Who only sends is done before the data are there: the chip that is quoted is one at which they end.
+#[test]
+fn nothing_is_faster_than_its_link() {
+    let mut bench = Bench::new("n300");
+    let bytes = 64 * 1024;
+    let mut cycles_of = |op, root, last| {
+        let request = Request { root, ..Request::new(op, bytes) };
+        let mut run = bench.start(&request, RunSettings::default());
+        let report = bench.finish(&mut run).unwrap().unwrap();
+        println!("{op:?} from {root}: {} cycles of chip {}", report.time_cycles, report.last);
+        assert_eq!((report.wrong, report.last), (Some(0), ChipId(last)), "{op:?}");
+        report.time_cycles as f64
+    };
+    // A link carries 12.5 bytes per cycle.
+    for (root, leaf) in [(0, 1), (1, 0)] {
+        assert!(cycles_of(Op::Broadcast, root, leaf) >= bytes as f64 / 12.5);
+        assert!(cycles_of(Op::Reduce, root, root as u16) >= bytes as f64 / 12.5);
+        cycles_of(Op::Scatter, root, leaf);
+        cycles_of(Op::Gather, root, root as u16);
+    }
+    // Each receives from the other.
+    assert!(cycles_of(Op::SendReceive, 0, 0) >= bytes as f64 / 12.5);
 }
 
 #[test]

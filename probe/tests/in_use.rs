@@ -10,6 +10,7 @@ use probe::ccl::{
 };
 use probe::control::{Firmware, Place, RingPing, RingPingSettings, boot_tensix, start_application};
 use probe::emulator_bar::EmulatorBar;
+use probe::fault::Fault;
 use probe::images::ImageMap;
 use probe::machine::BarTarget;
 use probe::scene::Scene;
@@ -157,6 +158,28 @@ fn what_must_be_allowed_is_named() {
     let (mut target, mut images) = n300(write);
     let error = refused(&mut target, &mut images);
     assert!(error.to_string().ends_with("needs --allow reset"), "{error}");
+}
+
+#[test]
+fn what_can_never_be_changed_asks_for_no_leave() {
+    let (target, mut images) = n300(Allow::ALL);
+    let why = Some("a recording cannot be changed".to_owned());
+    let abilities = Abilities { unchangeable: why, ..Abilities::default() };
+    let bar = target.inner.into_bar();
+    let inner = BarTarget::open("past.rec", bar, abilities, Patience::default()).unwrap();
+    let mut target = Counted { inner, holders: Vec::new(), writes: 0 };
+    let error = refused(&mut target, &mut images);
+    assert_eq!(error.to_string(), "past.rec: a recording cannot be changed");
+}
+
+#[test]
+fn a_fault_where_nobody_can_make_one_is_refused_before_anything_is_written() {
+    let (mut target, mut images) = n300(Allow::ALL);
+    let faults = vec!["link:0.8:down".parse().unwrap()];
+    let mut run = Run::new(program(), RunSettings { faults, ..RunSettings::default() });
+    let error = run.finish(&mut target, &mut images, 1000).unwrap_err();
+    assert!(error.to_string().contains("faults are for emulated meshes"), "{error}");
+    assert_eq!((error, target.writes), (Fault::refused().into(), 0));
 }
 
 #[test]

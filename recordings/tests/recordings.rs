@@ -139,7 +139,9 @@ fn what_goes_in_comes_out() {
     let path = record("round_trip");
     let mut replay = Replay::open(&path).unwrap();
     assert_eq!(replay.mesh(), &target().mesh);
-    assert_eq!(replay.abilities(), &Abilities { allow: Allow::default(), ..target().abilities });
+    let unchangeable = Some("a recording cannot be changed".to_owned());
+    let allow = Allow::default();
+    assert_eq!(replay.abilities(), &Abilities { allow, unchangeable, ..target().abilities });
     assert_eq!(replay.name(), path.display().to_string());
     assert_eq!(
         (replay.recorded_target(), replay.made_by()),

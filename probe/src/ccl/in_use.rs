@@ -39,6 +39,9 @@ pub(super) fn judge(
     for fault in faults {
         fault.check(mesh).map_err(|error| RunError::Program(error.to_string()))?;
     }
+    if !faults.is_empty() && !target.abilities().faults {
+        return Err(Fault::refused().into());
+    }
     launch::fits(images, program)?;
     allowed(target, &[Writing::Write, Writing::Launch])?;
     if let Some((chip, holder)) = target.holders().first() {
@@ -87,7 +90,11 @@ fn fits(target: &dyn Target, program: &Program) -> Result<(), RunError> {
 
 /// Each word that is missing is named.
 fn allowed(target: &dyn Target, needs: &[Writing]) -> Result<(), RunError> {
-    let allow: Allow = target.abilities().allow;
+    let abilities = target.abilities();
+    if let Some(why) = &abilities.unchangeable {
+        return Err(RunError::NotAllowed(format!("{}: {why}", target.name())));
+    }
+    let allow: Allow = abilities.allow;
     let missing: Vec<&str> =
         needs.iter().filter(|need| !allow.covers(**need)).map(|need| need.word()).collect();
     if missing.is_empty() {

@@ -1,6 +1,7 @@
 //! From a program to the commands that launch it: kernels are placed on all tiles, then told to go, chip by chip.
 
 use super::edm_builder::{ChannelAddresses, EDM, EdmBuilder, EdmSettings};
+use super::ends::ends_at;
 use super::program::{Channel, EdmPlan, Program, WorkerPlan};
 use super::report::RunError;
 use super::survey::Loaded;
@@ -167,8 +168,8 @@ fn builders(
     Ok((builders, channels))
 }
 
-/// Go messages chip by chip, far chips first: those take long to arrive, and the times of the chip that is launched last
-/// are the ones that count.
+/// Go messages chip by chip. The times of the chip that is launched last are the ones that count: that is the one at which
+/// data end, or a near one where they end everywhere, since messages to far ones take long to arrive.
 fn go(
     mesh: &Mesh,
     images: &ImageMap,
@@ -176,14 +177,16 @@ fn go(
     program: &Program,
 ) -> Result<Vec<(ChipId, Vec<Operation>)>, RunError> {
     let near = |chip| mesh.chip(chip).is_some_and(|chip| chip.pcie);
-    let mut chips: BTreeMap<(bool, ChipId), Vec<Operation>> = BTreeMap::new();
+    let end = ends_at(mesh, program);
+    let mut chips: BTreeMap<(bool, bool, ChipId), Vec<Operation>> = BTreeMap::new();
     let workers = layer.workers(program).iter().map(|plan| (plan.place, WORKER));
     let edms = layer.edms(program).iter().map(|plan| (plan.place, EDM));
     for (place, kernel) in workers.chain(edms) {
         let go = go_kernel(images, firmware_of(kernel), place)?;
-        chips.entry((near(place.chip), place.chip)).or_default().push(go);
+        let last = end == Some(place.chip);
+        chips.entry((last, near(place.chip), place.chip)).or_default().push(go);
     }
-    Ok(chips.into_iter().map(|((_, chip), go)| (chip, go)).collect())
+    Ok(chips.into_iter().map(|((.., chip), go)| (chip, go)).collect())
 }
 
 /// The firmware under a kernel.

@@ -1,9 +1,11 @@
 //! When the chips of a launch moved data: each by its own clock, so that only durations are compared.
 
+use super::edm_builder::EDM;
 use super::report::{ChipTimes, RunReport};
 use super::watch::Watch;
+use super::worker::WORKER;
 use layouts::ChipId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The times of the launches that count.
 #[derive(Clone, Debug, Default)]
@@ -48,10 +50,12 @@ impl Times {
     }
 }
 
-/// The first start, the first link and the last end of each chip's workers.
+/// The first start, the first link and the last end of each chip's workers. A chip that only sends is done when its EDMs have
+/// every credit back: its workers end before the data have arrived.
 fn chips(watch: &Watch) -> Vec<ChipTimes> {
     let mut chips: BTreeMap<ChipId, ChipTimes> = BTreeMap::new();
-    for (chip, values) in watch.workers() {
+    for core in watch.cores().iter().filter(|core| core.kernel == WORKER) {
+        let (chip, values) = (core.place.chip, &core.values);
         // A worker without a channel never waits for a link.
         let ready = if values.ready_cycles == 0 { u64::MAX } else { values.ready_cycles };
         let times = chips.entry(chip).or_insert(ChipTimes {
@@ -63,6 +67,13 @@ fn chips(watch: &Watch) -> Vec<ChipTimes> {
         times.started_cycles = times.started_cycles.min(values.started_cycles);
         times.ready_cycles = times.ready_cycles.min(ready);
         times.finished_cycles = times.finished_cycles.max(values.finished_cycles);
+    }
+    let takes: BTreeSet<ChipId> =
+        watch.cores().iter().filter(|core| core.takes).map(|core| core.place.chip).collect();
+    for edm in watch.cores().iter().filter(|core| core.kernel == EDM) {
+        if let Some(times) = chips.get_mut(&edm.place.chip).filter(|t| !takes.contains(&t.chip)) {
+            times.finished_cycles = times.finished_cycles.max(edm.values.finished_cycles);
+        }
     }
     let known = |times: ChipTimes| match times.ready_cycles {
         u64::MAX => ChipTimes { ready_cycles: times.started_cycles, ..times },

@@ -12,13 +12,13 @@ use crate::control::{Condition, Place, constant_of, done, image, mailbox};
 use crate::images::ImageMap;
 use crate::snapshot::{AccessError, Plan, Snapshot, Span};
 use crate::target::Target;
-use layouts::ChipId;
 
 /// Cores that are looked at in one poll at most.
 const LOOK_AT: usize = 48;
 
 /// A kernel that was launched.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what a kernel is, and how far it is")]
 pub(super) struct Watched {
     pub(super) place: Place,
     pub(super) kernel: &'static str,
@@ -26,6 +26,8 @@ pub(super) struct Watched {
     pub(super) role: String,
     /// It moves data of an EDM.
     pub(super) has_channel: bool,
+    /// A worker that takes data from a channel.
+    pub(super) takes: bool,
     /// Bytes of a packet that it takes.
     packet_bytes: u64,
     /// Its words when they were read last.
@@ -86,7 +88,8 @@ impl Watch {
         layer: Layer,
         deadline_cycles: u64,
     ) -> Result<Self, RunError> {
-        let core = |place, kernel, role, packet_bytes| Watched {
+        let core = |place, kernel, role, takes, packet_bytes| Watched {
+            takes,
             has_channel: layer == Layer::Transfer,
             place,
             kernel,
@@ -100,10 +103,14 @@ impl Watch {
         let flag = constant_of(images, WORKER, "CCL_FROM_CHANNEL")? as u16;
         let mut cores: Vec<Watched> = workers
             .iter()
-            .map(|plan| core(plan.place, WORKER, plan.role.clone(), packet_bytes(plan)))
+            .map(|plan| {
+                let takes = plan.inbound.is_some();
+                core(plan.place, WORKER, plan.role.clone(), takes, packet_bytes(plan))
+            })
             .collect();
         if layer == Layer::Transfer {
-            let edms = program.edms.iter().map(|plan| core(plan.place, EDM, EDM.to_owned(), 0));
+            let edms =
+                program.edms.iter().map(|plan| core(plan.place, EDM, EDM.to_owned(), false, 0));
             cores.extend(edms);
         }
         Ok(Self {
@@ -214,10 +221,9 @@ impl Watch {
         Ok(changed)
     }
 
-    /// The words of every worker, with its chip.
-    pub(super) fn workers(&self) -> impl Iterator<Item = (ChipId, &Values)> {
-        let workers = self.cores.iter().filter(|core| core.kernel == WORKER);
-        workers.map(|core| (core.place.chip, &core.values))
+    /// The kernels with the words that were read last.
+    pub(super) fn cores(&self) -> &[Watched] {
+        &self.cores
     }
 }
 

@@ -157,6 +157,7 @@ fn load_abilities(stored: StoredAbilities) -> Abilities {
     Abilities {
         stepped_time: stored.stepped_time,
         refusals: refusals.collect(),
+        unchangeable: Some("a recording cannot be changed".into()),
         ..Abilities::default()
     }
 }

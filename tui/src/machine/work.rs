@@ -121,12 +121,16 @@ impl Work {
 
     fn disturb(&mut self, fault: Fault, target: &mut dyn Target) -> Result<(), Failure> {
         fault.check(target.mesh()).map_err(|error| Failure::Usage(error.to_string()))?;
+        let name = fault.to_string();
+        if !target.abilities().faults {
+            return Err(Failure::of_access(&name, &Fault::refused()));
+        }
         let running = match &mut self.task {
             Task::Run(job) => job.fault(fault),
             Task::None | Task::TearDown(_) => false,
         };
         if !running {
-            let failed = |error| Failure::of_access(&fault.to_string(), &error);
+            let failed = |error| Failure::of_access(&name, &error);
             let now = target.now().map_err(failed)?;
             target.commanded_by("fault");
             target.disrupt(&fault.counted_from(now)).map_err(failed)?;
