@@ -12,8 +12,8 @@ mod telemetry;
 use crate::bar::Bar;
 use crate::ccl::RunError;
 use crate::control::{
-    ControlError, Firmware, Operation, Pattern, Place, RingPing, RingPingSettings, boot_tensix,
-    launch_worker,
+    self, ControlError, Firmware, Operation, Pattern, Place, RingPing, RingPingSettings,
+    boot_tensix, launch_worker,
 };
 use crate::emulator_bar::EmulatorBar;
 use crate::fault::{Fault, FaultError};
@@ -25,7 +25,7 @@ use crate::snapshot::AccessError;
 use crate::target::{Abilities, Allow, Mesh, Target};
 pub use describe::described;
 use firmware::Given;
-use layouts::{ClusterDescriptor, DescriptorError, TileKind, wormhole};
+use layouts::{ClusterDescriptor, DescriptorError};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -258,16 +258,13 @@ fn hand_over(at_cycles: Option<u64>, target: &mut dyn Target) -> Result<(), Scen
 
 /// The compute tiles that run: those that are not fused off, or only some of each chip.
 fn compute_tiles(target: &dyn Target, some: bool) -> Vec<Place> {
-    let tiles = || wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     let of_chip = |chip: &crate::target::Chip| {
-        let (id, rows) = (chip.id, chip.harvested_rows.clone());
         let most = match (some, chip.pcie) {
             (false, _) => usize::MAX,
             (true, true) => LARGE_MESH_TILES,
             (true, false) => LARGE_MESH_FAR_TILES,
         };
-        let alive = tiles().filter(move |tile| !rows.contains(&tile.xy.y)).take(most);
-        alive.map(move |tile| Place { chip: id, tile: tile.xy }).collect::<Vec<_>>()
+        control::compute_tiles(chip).take(most).collect::<Vec<_>>()
     };
     target.mesh().chips.iter().flat_map(of_chip).collect()
 }

@@ -3,6 +3,7 @@
 use crate::args::RunArguments;
 use crate::program::one_line;
 use crate::run::shown;
+use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, Parser, Subcommand};
 
 /// An order, as it is typed.
@@ -10,7 +11,7 @@ use clap::{Arg, CommandFactory, Parser, Subcommand};
 pub(crate) enum Typed {
     /// Run a collective, with the options of `meshscope run`.
     Run(Box<RunArguments>),
-    /// Stop the run that is under way; without one, tear the ring ping down.
+    /// Stop the run that is under way; without one, the ring ping and its workers.
     Stop,
     /// Disturb an emulated mesh now, such as link:0.8:down.
     Fault {
@@ -50,14 +51,25 @@ struct Line {
 pub(crate) fn parse(text: &str) -> Option<Result<Typed, String>> {
     let first = text.split_whitespace().next()?;
     let grammar = Line::command();
-    grammar.find_subcommand(first)?;
+    let order = grammar.find_subcommand(first)?;
     let parsed = Line::try_parse_from(text.split_whitespace());
     Some(parsed.map(|line| line.order).map_err(|error| {
+        if error.kind() == ErrorKind::MissingRequiredArgument {
+            return incomplete(order);
+        }
         let said = one_line(&error.render().to_string());
         // There is no --help on this line.
         let said = said.trim_end_matches(" (see --help)");
         said.chars().filter(|c| !c.is_control()).collect()
     }))
+}
+
+/// An order that lacks its word.
+fn incomplete(order: &clap::Command) -> String {
+    let takes = order.get_positionals().filter(|arg| arg.is_required_set());
+    let takes: Vec<_> = takes.map(ToString::to_string).collect();
+    let about = order.get_about().map(ToString::to_string).unwrap_or_default();
+    format!("{} takes {}: {about}", order.get_name(), takes.join(" "))
 }
 
 /// The names of all orders.
@@ -166,7 +178,12 @@ mod tests {
         };
         assert_eq!(run.op.name(), "all-gather");
         assert_eq!((&*run.min_bytes, run.max_bytes.as_deref()), ("4K", Some("1M")));
-        assert!(run.check);
+        assert!(run.check && !run.worker_initiated);
+        let words = "run all-gather --bidirectional half --termination worker --seed -1";
+        let Typed::Run(run) = parse(words).unwrap().unwrap() else { panic!() };
+        assert_eq!(run.bidirectional, probe::ccl::Bidirectional::HalfTensors);
+        assert!(run.worker_initiated);
+        assert_eq!(run.seed, "-1", "what makes no sense is told in a sentence of ours");
         assert_eq!(parse("stop"), Some(Ok(Typed::Stop)));
         assert_eq!(parse("q"), Some(Ok(Typed::Quit)));
         assert_eq!(parse("pace 100k"), Some(Ok(Typed::Pace { pace: "100k".into() })));
@@ -176,6 +193,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_one_line() {
+        assert!(said("pace").starts_with("pace takes <CYCLES>: "), "{}", said("pace"));
+        for wrong in ["run all-gather --json", "run all-gather -b -1"] {
+            assert!(!said(wrong).contains("tip"), "{}", said(wrong));
+        }
         assert!(said("run").contains("<OP>"), "{}", said("run"));
         assert!(said("run all-gathr").contains("all-gather"), "{}", said("run all-gathr"));
         for wrong in
@@ -196,6 +217,8 @@ mod tests {
         assert_eq!(list("run all-gather --to"), ["--topology"]);
         assert_eq!(list("run all-gather --topology "), ["ring", "line"]);
         assert_eq!(list("run all-gather --bidirectional=h"), ["half"]);
+        assert_eq!(list("run all-gather --bidirectional "), ["no", "half", "full"]);
+        assert_eq!(list("run all-gather --termination "), ["count", "worker"]);
         assert_eq!(list("run -d f"), ["fp32"]);
         assert!(
             list("run all-gather ").contains(&"--check".to_owned()),

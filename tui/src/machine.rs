@@ -1,5 +1,6 @@
 //! Opens what `--target` names and looks at it: the one place where screens and verbs meet a machine.
 
+mod stop;
 mod work;
 
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};

@@ -45,7 +45,9 @@ pub(crate) fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim);
     let told =
         lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information"));
-    let told: Vec<&str> = told.filter(|l| !l.is_empty()).collect();
+    // The verbs take no words behind `--`.
+    let helps = |l: &&str| !l.is_empty() && !l.starts_with("tip: to pass '");
+    let told: Vec<&str> = told.filter(helps).collect();
     let line = told.join("; ").replace(":;", ":");
     format!("{} (see --help)", line.trim_start_matches("error: "))
 }

@@ -22,7 +22,7 @@ use probe::scene::Pace;
 pub enum Order {
     /// Run a collective.
     Run(Box<Sweep>),
-    /// Stop the run that is under way; without one, tear the ring ping down.
+    /// Stop the run that is under way; without one, the ring ping and its workers.
     Stop,
     /// Disturb the mesh.
     Fault(Fault),

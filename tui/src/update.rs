@@ -72,6 +72,10 @@ fn take_sample(model: &mut Model, sample: Arc<Sample>) -> Vec<Command> {
         model.heard = *number;
         model.notice = Some(sentence.clone());
     }
+    let told = |sample: &Arc<Sample>| sample.board.sheets.len();
+    if model.newest.as_ref().map_or(0, told) != told(&sample) {
+        model.notice = model.notice.take().filter(|notice| notice != prompt::BEGINS);
+    }
     model.newest = Some(sample);
     if model.frozen {
         return Vec::new();

@@ -95,6 +95,25 @@ fn a_run_is_shown_live_and_its_results_stay_until_put_away() {
 }
 
 #[test]
+fn each_run_of_a_session_stands_under_its_own_heading() {
+    let mut model = running((160, 48));
+    let titled = |title: &str, rows, state| Sheet { title: title.into(), rows, state };
+    let sheets = vec![
+        titled("first ring 0,1", vec![row(4096, 2_345, Some(0))], SheetState::Done),
+        titled("second ring 0,1", Vec::new(), SheetState::Failed("no way".into())),
+        titled("third line 1,0", vec![row(8192, 3_000, Some(0))], SheetState::Done),
+    ];
+    update(&mut model, with(board(sheets), 1));
+    let picture = picture(&model);
+    let line = |word: &str| {
+        let lines = picture.lines().enumerate().filter(|(_, line)| line.contains(word));
+        lines.last().unwrap_or_else(|| panic!("{word}:\n{picture}")).0
+    };
+    let want = ["first ring", " 4096 ", "second ring", "failed: no way", "third line", " 8192 "];
+    assert!(want.map(line).is_sorted(), "{picture}");
+}
+
+#[test]
 fn the_line_orders_with_the_grammar_of_the_verb() {
     let mut model = running((80, 24));
     press(&mut model, "4");
@@ -103,6 +122,9 @@ fn the_line_orders_with_the_grammar_of_the_verb() {
     let run = |command: &Command| matches!(command, Command::Order(Order::Run(_)));
     assert_eq!(orders.iter().filter(|command| run(command)).count(), 1);
     assert_eq!(model.screen, Screen::Mesh, "where it is shown");
+    assert!(picture(&model).contains("looks at the tiles"), "before the probe thread answers");
+    update(&mut model, with(board(vec![sheet(Vec::new(), SheetState::Going(None))]), 1));
+    assert!(!picture(&model).contains("looks at the tiles"));
     assert!(press(&mut model, ":stop<enter>").contains(&Command::Order(Order::Stop)));
     let fault = Order::Fault("link:0.8:down".parse().unwrap());
     assert!(press(&mut model, ":fault link:0.8:down<enter>").contains(&Command::Order(fault)));

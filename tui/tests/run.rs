@@ -123,13 +123,17 @@ fn ctrl_c_tears_a_run_down_and_says_130() {
 }
 
 #[test]
-fn the_live_view_refuses_a_mesh_in_use_and_tears_the_ring_ping_down() {
+fn stop_frees_a_mesh_on_which_the_ring_ping_and_workers_run() {
     let mut terminal = terminal("live", &["--target", MESH]);
     terminal.shows("links: 2");
     terminal.press(":run all-gather --check\r");
     terminal.shows("in use");
     terminal.press(":stop\r");
-    terminal.shows("the ring ping is torn down");
+    terminal.shows("the ring ping is torn down, ");
+    terminal.press(":stop\r");
+    terminal.shows("nothing runs here");
+    terminal.press(":run all-gather --check\r");
+    terminal.shows("done: data is right");
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
 }

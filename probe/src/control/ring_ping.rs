@@ -2,13 +2,14 @@
 
 use super::erisc::start_application;
 use super::kernel::await_done;
+use super::running::running;
 use super::stretch::{arguments, constant_of};
 use super::{
     Condition, ControlError, Firmware, KernelLaunch, Operation, Place, Ring, RingStop, image,
     launch_kernel,
 };
 use crate::images::ImageMap;
-use crate::target::Mesh;
+use crate::target::{Mesh, Target};
 use layouts::wormhole;
 
 const KERNEL: &str = "ring_ping";
@@ -125,6 +126,16 @@ impl RingPing {
             ("yield_interval", YIELD_INTERVAL),
         ];
         arguments(&*image(images, KERNEL)?, "ring_ping_args_t", &values)
+    }
+
+    /// Whether any core of the ring runs it; nothing is written.
+    ///
+    /// # Errors
+    /// When a core cannot be read, or an image is missing.
+    pub fn runs(&self, target: &mut dyn Target, images: &ImageMap) -> Result<bool, ControlError> {
+        let places = self.places().collect();
+        let found = running(target, images, self.firmware.application, KERNEL, places)?;
+        Ok(!found.is_empty())
     }
 
     /// Ends the run: the master marks its next lap as the last, every credit comes back, and all

@@ -1,11 +1,13 @@
 //! Compute tiles: their firmware from reset, and the worker that writes a pattern.
 
 use super::firmware::{clear_tables, first_jump, load};
-use super::kernel::{core_of, done};
-use super::stretch::{arguments, fresh_mailbox, mailbox};
+use super::kernel::{await_done, core_of, done};
+use super::running::{compute_tiles, running};
+use super::stretch::{arguments, constant_of, fresh_mailbox, mailbox};
 use super::{ControlError, Firmware, KernelLaunch, Operation, Place, image, launch_kernel};
 use crate::images::ImageMap;
 use crate::state::ImageEvidence;
+use crate::target::Target;
 use layouts::{Space, TileKind, wormhole};
 
 const WORKER: &str = "tensix_worker";
@@ -88,4 +90,34 @@ pub fn launch_worker(
         kernel_id: 2,
     };
     launch_kernel(images, &launch)
+}
+
+/// The compute tiles on which the worker runs; nothing is written.
+///
+/// # Errors
+/// When a tile cannot be read, or an image is missing.
+pub fn running_workers(
+    target: &mut dyn Target,
+    images: &ImageMap,
+) -> Result<Vec<Place>, ControlError> {
+    let places = target.mesh().chips.iter().flat_map(compute_tiles).collect();
+    running(target, images, Firmware::OURS.tensix[0], WORKER, places)
+}
+
+/// Lets workers end with the pattern that they are at, and waits until they have returned: an operation for each.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
+pub fn stop_workers(images: &ImageMap, places: &[Place]) -> Result<Vec<Operation>, ControlError> {
+    const SIGNAL: &str = "tensix_worker_state.control.termination_signal";
+    let missing = |_| ControlError::NoMember(WORKER.to_owned(), SIGNAL.to_owned());
+    let signal = image(images, WORKER)?.symbols.locate(SIGNAL).map_err(missing)?.address();
+    let gracefully = constant_of(images, WORKER, "GRACEFULLY_TERMINATE")?;
+    let stop = |&place: &Place| {
+        let mut operation = Operation::new(format!("stop {WORKER} on {place}"));
+        operation.write_word(place.at(signal), gracefully);
+        operation.then(await_done(images, Firmware::OURS.tensix[0], place)?);
+        Ok(operation)
+    };
+    places.iter().map(stop).collect()
 }

@@ -1,7 +1,7 @@
 //! The options of `run`, spelled as users of nccl-tests and tt-metal expect; the `:` line takes the same ones.
 
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Args};
 use probe::ccl::{Bidirectional, DataType, Layout, Op, TopologyKind};
 
 /// A collective, and how it is carried out.
@@ -29,16 +29,28 @@ pub(crate) struct RunArguments {
     #[arg(short = 'i', long = "stepbytes", value_name = "SIZE")]
     pub(crate) step_bytes: Option<String>,
     /// How often each size is measured; the time is the mean.
-    #[arg(short = 'n', long = "iters", default_value = "1", value_name = "N")]
+    #[arg(
+        short = 'n',
+        long = "iters",
+        default_value = "1",
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     pub(crate) iterations: String,
     /// How often each size is carried out before it is measured.
-    #[arg(short = 'w', long = "warmup-iters", default_value = "0", value_name = "N")]
+    #[arg(
+        short = 'w',
+        long = "warmup-iters",
+        default_value = "0",
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     pub(crate) warmups: String,
     /// Check the data on every chip against what the host computes, and count wrong elements.
     #[arg(short = 'c', long)]
     pub(crate) check: bool,
     /// Links side by side between two neighbours.
-    #[arg(long, default_value = "1", value_name = "N")]
+    #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
     pub(crate) links: String,
     /// What an element is.
     #[arg(short = 'd', long = "type", value_parser = types(), default_value = "int32", value_name = "TYPE")]
@@ -47,30 +59,34 @@ pub(crate) struct RunArguments {
     #[arg(long, value_parser = layouts(), default_value = "interleaved", value_name = "LAYOUT")]
     pub(crate) layout: Layout,
     /// Both directions of a ring: not used, half of each tensor in each, or whole tensors half-way round in each.
-    #[arg(
-        long,
-        value_parser = ways(),
-        default_value = "no",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "half",
-        value_name = "HOW"
-    )]
+    #[arg(long, value_parser = ways(), default_value = "no", value_name = "HOW")]
     pub(crate) bidirectional: Bidirectional,
     /// Rank that has the data first or gets it last (broadcast, scatter, reduce, gather).
-    #[arg(short = 'r', long, default_value = "0", value_name = "RANK")]
+    #[arg(
+        short = 'r',
+        long,
+        default_value = "0",
+        value_name = "RANK",
+        allow_negative_numbers = true
+    )]
     pub(crate) root: String,
     /// When EDM channels end: after a count of messages, or when their workers say so.
-    #[arg(long = "termination", value_parser = terminations(), default_value = "count", value_name = "MODE")]
+    #[arg(
+        long = "termination",
+        action = ArgAction::Set,
+        value_parser = terminations(),
+        default_value = "count",
+        value_name = "MODE"
+    )]
     pub(crate) worker_initiated: bool,
     /// Seed of the data.
-    #[arg(long, default_value = "1", value_name = "N")]
+    #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: String,
     /// Bytes of one buffer of an EDM channel, a multiple of 32.
     #[arg(long, value_name = "SIZE")]
     pub(crate) buffer_bytes: Option<String>,
     /// Buffers of each EDM channel.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) buffers: Option<String>,
     /// Bytes of one page of a tensor, a multiple of 32.
     #[arg(long, value_name = "SIZE")]

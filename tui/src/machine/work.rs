@@ -1,8 +1,8 @@
 //! What a person ordered of the machine: one run or teardown at a time, carried on between two looks.
 
+use super::stop::Stop;
 use crate::exit::Failure;
 use crate::run::{Board, Job, Order, Sheet, SheetState, Sweep, Turn};
-use probe::control::{ControlError, Operation, Progress, RingPing};
 use probe::fault::Fault;
 use probe::scene::Pace;
 use probe::session::Session;
@@ -17,8 +17,6 @@ const STEP_CYCLES: u64 = 20_000;
 const FOLLOW: Pace = Pace::CyclesPerSecond(50_000);
 /// Work that nobody wants to follow may take so much of the host's time between two looks.
 const SLICE: Duration = Duration::from_millis(70);
-/// The end of a ring ping is waited for so many times longer than a step of it.
-const WAITS: u32 = 10;
 /// A teardown at the end of the program may take so long.
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -28,16 +26,7 @@ enum Task {
     #[default]
     None,
     Run(Box<Job>),
-    TearDown(Ring),
-}
-
-/// A ring ping that was told to end. It ends with its lap, and one that rests at each hop takes longer for it than the
-/// patience of one operation.
-struct Ring {
-    ping: RingPing,
-    operation: Operation,
-    /// So many more times its end is waited for.
-    waits: u32,
+    Stop(Box<Stop>),
 }
 
 /// Orders and what becomes of them.
@@ -87,7 +76,7 @@ impl Work {
         let (target, images) = session.parts();
         job.refuse(target, images).map_err(|failure| match failure {
             Failure::Refused(why) => Failure::Refused(format!(
-                "{why} (:stop ends a ring ping; in emulator:<mesh>,run=idle nothing runs)"
+                "{why} (:stop ends a ring ping and its workers; in emulator:<mesh>,run=idle nothing runs)"
             )),
             other => other,
         })?;
@@ -104,16 +93,22 @@ impl Work {
                 job.cancel();
                 self.set(SheetState::Stopping);
             }
-            Task::TearDown(_) => self.board_mut().say("the ring ping is being torn down already"),
+            Task::Stop(stop) => {
+                let begins = stop.begins();
+                self.board_mut().say(format!("{begins} already"));
+            }
             Task::None => {
                 let (target, images) = session.parts();
                 may_launch(target)?;
                 let name = target.name().to_owned();
                 let failed = |error| Failure::of_control(&name, &error);
-                let ring = RingPing::on(target.mesh()).map_err(failed)?;
-                let operation = ring.tear_down(images).map_err(failed)?;
-                self.task = Task::TearDown(Ring { ping: ring, operation, waits: WAITS });
-                self.board_mut().say("tearing the ring ping down");
+                match Stop::find(target, images).map_err(failed)? {
+                    Some(stop) => {
+                        self.board_mut().say(stop.begins());
+                        self.task = Task::Stop(Box::new(stop));
+                    }
+                    None => self.board_mut().say("nothing runs here that :stop could end"),
+                }
             }
         }
         Ok(())
@@ -127,7 +122,7 @@ impl Work {
         }
         let running = match &mut self.task {
             Task::Run(job) => job.fault(fault),
-            Task::None | Task::TearDown(_) => false,
+            Task::None | Task::Stop(_) => false,
         };
         if !running {
             let failed = |error| Failure::of_access(&name, &error);
@@ -190,21 +185,10 @@ impl Work {
         let (target, images) = session.parts();
         match &mut self.task {
             Task::None => false,
-            Task::TearDown(ring) => {
-                let progress = ring.operation.poll(target);
-                let said = match progress {
-                    Ok(Progress::Going { .. }) => return false,
-                    Err(ControlError::TookTooLong { .. }) if ring.waits > 0 => {
-                        ring.waits -= 1;
-                        match ring.ping.await_finish(images) {
-                            Ok(operation) => {
-                                ring.operation = operation;
-                                return false;
-                            }
-                            Err(error) => error.to_string(),
-                        }
-                    }
-                    Ok(Progress::Done) => "the ring ping is torn down".to_owned(),
+            Task::Stop(stop) => {
+                let said = match stop.poll(target, images) {
+                    Ok(None) => return false,
+                    Ok(Some(done)) => done,
                     Err(error) => Failure::of_control(target.name(), &error).to_string(),
                 };
                 self.task = Task::None;

@@ -9,6 +9,8 @@ use crossterm::event::{Event, KeyCode, KeyEvent};
 use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
 
+/// Said of a run until the probe thread tells of it.
+pub(super) const BEGINS: &str = "run: looks at the tiles";
 /// Lines of the history that are kept.
 const MOST: usize = 100;
 
@@ -80,6 +82,7 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
             let sweep = Sweep::of(&options)?;
             model.screen = Screen::Mesh;
             model.help = None;
+            model.notice = Some(BEGINS.to_owned());
             Order::Run(Box::new(sweep))
         }
         Typed::Stop => Order::Stop,

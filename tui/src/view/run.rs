@@ -20,10 +20,9 @@ const HEAD: &str =
 /// Rows that runs would like to have of so many.
 pub(super) fn height(model: &Model, width: u16, room: u16) -> u16 {
     let Some(last) = model.sheets().last() else { return 0 };
-    let rows: usize = model.sheets().iter().map(|sheet| sheet.rows.len()).sum();
-    let older = model.sheets().len() - 1;
-    let rows = u16::try_from(rows + older).unwrap_or(u16::MAX);
-    let fixed = if rows == 0 && last.rows.is_empty() { FIXED - 1 } else { FIXED };
+    let rows = table(model, last, usize::from(width)).len();
+    let rows = u16::try_from(rows).unwrap_or(u16::MAX);
+    let fixed = if rows == 0 { FIXED - 1 } else { FIXED };
     let told = standing(model, last, usize::from(width)).len() as u16;
     rows.saturating_add(fixed + told - 1).min((room / 3).max(FIXED + 1)).min(room)
 }
@@ -34,14 +33,9 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let block = titled(model, &format!(" run: {} ", last.title), !last.is_over());
     let inner = block.inner(area);
     frame.render_widget(block, area);
-    let mut table = Vec::new();
-    for sheet in model.sheets() {
-        if !std::ptr::eq(sheet, last) {
-            table.push(Line::styled(format!("  {}", sheet.title), model.theme.dim()));
-        }
-        table.extend(sheet.rows.iter().map(|row| line(model, row)));
-    }
-    let mut lines = standing(model, last, usize::from(inner.width));
+    let width = usize::from(inner.width);
+    let table = table(model, last, width);
+    let mut lines = standing(model, last, width);
     let room = usize::from(inner.height).saturating_sub(lines.len() + 1);
     if !table.is_empty() && room > 0 {
         lines.push(Line::styled(HEAD, model.theme.dim()));
@@ -49,6 +43,31 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         lines.extend(table.into_iter().skip(skip));
     }
     frame.render_widget(Paragraph::new(lines), inner);
+}
+
+/// The rows of all sheets. Where there are several, each stands under what was asked for, with what became of it.
+fn table(model: &Model, last: &Sheet, width: usize) -> Vec<Line<'static>> {
+    let several = model.sheets().len() > 1;
+    let mut table = Vec::new();
+    for sheet in model.sheets() {
+        let is_last = std::ptr::eq(sheet, last);
+        // How the last one stands is told above the table, under its title.
+        if several && !(is_last && sheet.rows.is_empty()) {
+            table.push(Line::styled(format!("  {}", sheet.title), model.theme.dim()));
+        }
+        table.extend(sheet.rows.iter().map(|row| line(model, row)));
+        match &sheet.state {
+            SheetState::Failed(why) if !is_last => {
+                let lines = broken(&format!("failed: {why}"), width.saturating_sub(4));
+                table.extend(lines.into_iter().map(|line| Line::styled(line, model.theme.bad())));
+            }
+            SheetState::Stopped if !is_last => {
+                table.push(Line::styled("  stopped", model.theme.warn()));
+            }
+            _ => {}
+        }
+    }
+    table
 }
 
 /// How it stands: a line, or as many as it takes to say why it failed.

@@ -1,0 +1,95 @@
+//! What `:stop` ends where no run is under way: the ring ping, and the workers that write patterns.
+
+use probe::control::{
+    ControlError, Operation, Progress, RingPing, Together, running_workers, stop_workers,
+};
+use probe::images::ImageMap;
+use probe::target::Target;
+
+/// The end of a ring ping is waited for so many times longer than a step of it.
+const WAITS: u32 = 10;
+
+/// Kernels that are being stopped.
+pub(super) struct Stop {
+    count: usize,
+    workers: Together,
+    ring: Option<Ring>,
+}
+
+/// A ring ping that was told to end. It ends with its lap, and one that rests at each hop takes longer for it than the
+/// patience of one operation.
+struct Ring {
+    ping: RingPing,
+    operation: Operation,
+    /// So many more times its end is waited for.
+    waits: u32,
+}
+
+impl Stop {
+    /// What runs on the mesh and can be stopped; nothing is written yet.
+    pub(super) fn find(
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<Option<Self>, ControlError> {
+        let ping = match RingPing::on(target.mesh()) {
+            Ok(ping) => Some(ping),
+            Err(ControlError::NoRing) => None,
+            Err(error) => return Err(error),
+        };
+        let ring = match ping {
+            Some(ping) if ping.runs(target, images)? => {
+                let operation = ping.tear_down(images)?;
+                Some(Ring { ping, operation, waits: WAITS })
+            }
+            _ => None,
+        };
+        let places = running_workers(target, images)?;
+        if ring.is_none() && places.is_empty() {
+            return Ok(None);
+        }
+        let workers = Together::as_can_be(stop_workers(images, &places)?);
+        Ok(Some(Self { count: places.len(), workers, ring }))
+    }
+
+    /// What is being done.
+    pub(super) fn begins(&self) -> String {
+        self.told("tearing the ring ping down", "stopping ", "")
+    }
+
+    fn told(&self, ring: &str, before: &str, after: &str) -> String {
+        let noun = if self.count == 1 { "worker" } else { "workers" };
+        let workers = format!("{before}{} {noun}{after}", self.count);
+        match (&self.ring, self.count) {
+            (Some(_), 0) => ring.to_owned(),
+            (Some(_), _) => format!("{ring}, {workers}"),
+            (None, _) => workers,
+        }
+    }
+
+    /// Goes on; what was done once all is.
+    pub(super) fn poll(
+        &mut self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<Option<String>, ControlError> {
+        if self.workers.poll(target)? != Progress::Done {
+            return Ok(None);
+        }
+        if let Some(ring) = &mut self.ring {
+            match ring.operation.poll(target) {
+                Ok(Progress::Done) => {}
+                Ok(Progress::Going { .. }) => return Ok(None),
+                Err(ControlError::TookTooLong { .. }) if ring.waits > 0 => {
+                    ring.waits -= 1;
+                    ring.operation = ring.ping.await_finish(images)?;
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match self.workers.failed() {
+            [] => Ok(Some(self.told("the ring ping is torn down", "", " stopped"))),
+            [first, ..] => Err(first.clone()),
+        }
+    }
+}
