@@ -215,7 +215,7 @@ pub fn receive<T: DeserializeOwned>(
     stream: &mut impl BufRead,
     plain: &mut Vec<u8>,
 ) -> io::Result<Received<T>> {
-    if stream.fill_buf()?.is_empty() {
+    if is_at_end(stream)? {
         return Ok(Received::End);
     }
     let (mut message, mut bytes) = ([0; 4], [0; 4]);
@@ -234,6 +234,17 @@ pub fn receive<T: DeserializeOwned>(
     let message = postcard::from_bytes(&encoded)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
     Ok(Received::Message(message))
+}
+
+/// Waits for the first byte. A signal such as that of Ctrl-C breaks a wait that has a timeout off, and
+/// it is no end of the stream.
+fn is_at_end(stream: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        match stream.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            waited => return waited.map(<[u8]>::is_empty),
+        }
+    }
 }
 
 /// Appends exactly `len` bytes of the stream to `out`.
@@ -286,6 +297,37 @@ mod tests {
         assert_eq!((got, &plain), (Received::Message(failed), &long));
         assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::Plain);
         assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::End);
+    }
+
+    /// A stream whose every second read is broken off by a signal.
+    struct Signalled<'a>(&'a [u8], bool);
+
+    impl Read for Signalled<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            let few = buf.len().min(3);
+            if self.1 {
+                Err(io::ErrorKind::Interrupted.into())
+            } else {
+                self.0.read(&mut buf[..few])
+            }
+        }
+    }
+
+    #[test]
+    fn a_signal_is_no_end_of_the_stream() {
+        let mut stream = Vec::new();
+        let failed = Reply::Failed(AccessError::InReset);
+        let fill = |frame: &mut Vec<u8>| {
+            frame.extend([7; 50]);
+            Some(failed.clone())
+        };
+        Outbox::default().answer(&mut stream, fill).unwrap();
+        let mut reader = io::BufReader::with_capacity(4, Signalled(&stream, false));
+        let mut plain = Vec::new();
+        let got = receive(&mut reader, &mut plain).unwrap();
+        assert_eq!((got, plain), (Received::Message(failed), vec![7; 50]));
+        assert_eq!(receive::<Reply>(&mut reader, &mut Vec::new()).unwrap(), Received::End);
     }
 
     #[test]
