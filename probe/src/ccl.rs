@@ -34,6 +34,7 @@ mod writes;
 pub use compile::compile;
 pub use error::{CclError, Missing};
 pub use in_use::refuse_if_in_use;
+pub use launch::fits;
 pub use program::{
     Bank, Channel, Command, DataType, EdmChannel, EdmPlan, Op, Partner, Program, Tensor, WorkerPlan,
 };

@@ -7,6 +7,7 @@ mod pseudo;
 use portable_pty::CommandBuilder;
 use pseudo::Terminal;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
 const MESH: &str = "emulator:n300";
@@ -72,6 +73,11 @@ fn what_cannot_be_is_refused_in_one_line_before_anything_is_written() {
         (&["--links", "9"], 2, "9 links"),
         (&["--fault", "link:0.3:down"], 2, "0:e3"),
         (&["--root", "1"], 2, "no root"),
+        (&["--timeout", "1ns"], 2, "shorter than 100us"),
+        (&["--buffers", "0"], 2, "one or more"),
+        (&["--buffers", "100000"], 2, "buffers a channel"),
+        (&["--buffer-bytes", "10M"], 2, "too large"),
+        (&["--buffer-bytes", "60K", "-b", "4K", "-e", "256K"], 2, "do not fit"),
     ] {
         let output = meshscope(&[&["run", "all-gather"], arguments].concat());
         let said = String::from_utf8(output.stderr).unwrap();
@@ -120,6 +126,30 @@ fn ctrl_c_tears_a_run_down_and_says_130() {
     assert_eq!(terminal.ends().exit_code(), 130);
     terminal.shows("interrupted");
     terminal.is_given_back();
+}
+
+#[test]
+fn ctrl_c_tears_a_run_on_a_served_mesh_down() {
+    let socket = std::env::temp_dir().join(format!("meshscope-run-{}.sock", std::process::id()));
+    let meshscope = || Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    let mut serve = meshscope();
+    serve.args(["serve", "emulator:n300,run=idle", "--socket"]).arg(&socket);
+    let mut server = serve.stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains("is served")));
+    let target = format!("socket:{}", socket.display());
+    let run = ["--target", &target, "--allow", "launch,write,reset", "run", "all-gather"];
+    let mut terminal = terminal("served", &[&run[..], &["-b", "1M", "-n", "100000"]].concat());
+    terminal.shows("moves data");
+    terminal.press("\x03");
+    terminal.shows("stopping");
+    assert_eq!(terminal.ends().exit_code(), 130);
+    terminal.shows("interrupted");
+    let again = meshscope().args(run).stdin(Stdio::null()).output().unwrap();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let said = String::from_utf8(again.stderr).unwrap();
+    assert_eq!(again.status.code(), Some(0), "the mesh is free: {said}");
 }
 
 #[test]

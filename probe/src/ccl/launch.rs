@@ -121,7 +121,7 @@ impl Launcher {
 ///
 /// # Errors
 /// What does not.
-pub(super) fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
+pub fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
     for layer in [Layer::Fill, Layer::Transfer, Layer::Check] {
         builders(1, images, layer.edms(program), program)?;
         let mut places = BTreeSet::new();

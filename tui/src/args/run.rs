@@ -99,7 +99,7 @@ pub(crate) struct RunArguments {
     /// Rest of each worker between two packets, such as 2ms, so that a person can follow.
     #[arg(long, value_name = "TIME")]
     pub(crate) dwell: Option<String>,
-    /// Give up on a kernel after so much of the target's own time without progress, such as 20ms; 5ms without it.
+    /// Give up on a kernel after so much of the target's own time without progress, such as 20ms; 100us or more, 5ms without it.
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
 }

@@ -3,7 +3,7 @@
 use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
-use probe::ccl::{Loaded, Program, Run, RunProgress, RunReport, Stage, refuse_if_in_use};
+use probe::ccl::{Loaded, Program, Run, RunProgress, RunReport, Stage, fits, refuse_if_in_use};
 use probe::fault::Fault;
 use probe::images::ImageMap;
 use probe::target::{Allow, Target};
@@ -100,13 +100,14 @@ impl Job {
         self.left.iter()
     }
 
-    /// Refuses a mesh that somebody uses; nothing is written.
+    /// Refuses a size that does not fit into the tiles' memories, and a mesh that somebody uses; nothing is written.
     ///
     /// # Errors
-    /// `Refused`, with who uses what.
+    /// `Usage` for what does not fit, `Refused` with who uses what.
     pub(crate) fn refuse(&self, target: &mut dyn Target, images: &ImageMap) -> Result<(), Failure> {
         let Some(program) = self.program() else { return Ok(()) };
-        let free = refuse_if_in_use(target, images, program);
+        let fit = self.programs().try_for_each(|program| fits(images, program));
+        let free = fit.and_then(|()| refuse_if_in_use(target, images, program));
         free.map_err(|error| Failure::of_run(target.name(), &error))
     }
 

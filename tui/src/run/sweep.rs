@@ -9,6 +9,8 @@ use probe::target::Mesh;
 
 /// More of anything that is counted in ones is a mistake.
 const MANY: u32 = 1_000_000;
+/// A run looks at its kernels every 20 us, and a kernel without work may rest between two looks, in cycles.
+const LEAST_TIMEOUT_CYCLES: u64 = 100_000;
 /// A second of rest at each packet is as slow as anybody can want it, in cycles.
 const MOST_DWELL_CYCLES: u32 = 1_000_000_000;
 
@@ -52,7 +54,8 @@ impl Sweep {
             request.buffer_bytes = small("--buffer-bytes", text)?;
         }
         if let Some(text) = &run.buffers {
-            request.buffers_per_channel = count("--buffers", text, 1, MANY)?;
+            // How many can be is known where the kernel is.
+            request.buffers_per_channel = count("--buffers", text, 0, u32::MAX)?;
         }
         request.page_bytes =
             run.page_bytes.as_deref().map(|text| small("--page-bytes", text)).transpose()?;
@@ -69,7 +72,7 @@ impl Sweep {
             check: run.check,
             faults,
             deadline_cycles: match &run.timeout {
-                Some(text) => time("--timeout", text)?,
+                Some(text) => timeout(text)?,
                 None => {
                     RunSettings::default().deadline_cycles + 2 * u64::from(request.dwell_cycles)
                 }
@@ -138,6 +141,18 @@ fn step(run: &RunArguments) -> Result<Step, String> {
         (Some(text), None) => Ok(Step::Factor(count("-f", text, 2, u32::MAX)?.into())),
         (None, None) => Ok(Step::Factor(2)),
     }
+}
+
+/// Patience with a kernel, in cycles.
+fn timeout(text: &str) -> Result<u64, String> {
+    let cycles = time("--timeout", text)?;
+    if cycles < LEAST_TIMEOUT_CYCLES {
+        let least = LEAST_TIMEOUT_CYCLES / 1_000;
+        return Err(format!(
+            "--timeout: {text} is shorter than {least}us, the least that can be told from a pause"
+        ));
+    }
+    Ok(cycles)
 }
 
 /// A fault in its words.
