@@ -6,11 +6,9 @@
 use super::port::{CHANNELS, Peer, Place, Port, Words, may_have_a_peer};
 use super::{Candidate, Walk, harvested_rows};
 use crate::access::Route;
-use crate::planner::Run;
 use crate::snapshot::AccessError;
 use crate::wormhole::{eth_register, eth_tile};
 use layouts::{ChipCoord, wormhole};
-use std::collections::BTreeMap;
 
 /// Ethernet tiles without a link of their own that are tried beside those with one.
 const SPARE_TILES: usize = 2;
@@ -143,7 +141,17 @@ impl Walk<'_> {
     ) -> Result<Candidate, AccessError> {
         let coord: ChipCoord = near.peer.coord.into();
         let id = self.far_id(&route, &near.peer)?;
-        let ports = self.far_ports(name, &route, &near.peer)?;
+        let mut ports = Vec::new();
+        for channel in 0..CHANNELS {
+            ports.push(match self.far_port(&route, &near.peer, channel) {
+                Ok(port) => port,
+                Err(error) if concerns_chip(&error) => return Err(error),
+                Err(error) => {
+                    self.problems.push(format!("{name}, e{channel}: {error}"));
+                    None
+                }
+            });
+        }
         let rows = harvested_rows(mask);
         if rows.is_none() {
             self.problems.push(format!("{name}: {mask:#x} is no mask of harvested rows"));
@@ -173,56 +181,30 @@ impl Walk<'_> {
         Ok(if there == 0 { peer.id } else { there })
     }
 
-    /// The ports of the far chip to which something is connected, except those of which their peers have told already. All
-    /// are asked together: how far a question has to go matters less than how many wait for one another.
-    fn far_ports(
+    /// A port of the far chip, unless nothing is connected there or its peer has told of it already.
+    fn far_port(
         &mut self,
-        name: &str,
         route: &Route,
         own: &Peer,
-    ) -> Result<Vec<Option<Port>>, AccessError> {
-        let l1 = &wormhole().eth.l1;
-        let mut asked: Vec<u8> = (0..CHANNELS).filter(|&ch| !self.told(own, ch)).collect();
-        let mut words: BTreeMap<u8, Words> = BTreeMap::new();
-        for pieces in [
-            &[(l1.train_status.at, 4)][..],
-            &[
-                (l1.remote_coord.at / BLOCK * BLOCK, BLOCK as u32),
-                (l1.remote_board_id_low.at, BLOCK as u32),
-                (l1.heartbeat.at, 4),
-                (l1.firmware_version.at, 4),
-            ],
-        ] {
-            let of = |channel: u8| pieces.iter().map(move |&piece| (channel, piece));
-            let wanted: Vec<_> = asked.iter().flat_map(|&channel| of(channel)).collect();
-            let run = |&(channel, (offset, len)): &(u8, (u64, u32))| Run {
-                tile: eth_tile(channel),
-                offset,
-                len,
-                memory: true,
-            };
-            let runs: Vec<Run> = wanted.iter().map(run).collect();
-            let reads = self.access.read_runs(route, &runs).reads;
-            for ((channel, (at, _)), read) in wanted.into_iter().zip(reads) {
-                match read {
-                    Ok(read) => words.entry(channel).or_default().add(at, read.bytes),
-                    Err(error) if concerns_chip(&error) => return Err(error),
-                    Err(_) if !asked.contains(&channel) => {}
-                    Err(error) => {
-                        self.problems.push(format!("{name}, e{channel}: {error}"));
-                        words.remove(&channel);
-                        asked.retain(|other| *other != channel);
-                    }
-                }
-            }
-            let train = |words: &Words| words.at(l1.train_status.at);
-            asked.retain(|ch| words.get(ch).is_some_and(|words| may_have_a_peer(train(words))));
+        channel: u8,
+    ) -> Result<Option<Port>, AccessError> {
+        if self.told(own, channel) {
+            return Ok(None);
         }
-        let port = |channel: u8| {
-            let told = asked.contains(&channel).then(|| words.get(&channel)).flatten();
-            told.map(Port::decode)
-        };
-        Ok((0..CHANNELS).map(port).collect())
+        let l1 = &wormhole().eth.l1;
+        let tile = eth_tile(channel);
+        let train = self.access.word(route, tile, l1.train_status.at)?;
+        if !may_have_a_peer(train) {
+            return Ok(None);
+        }
+        let mut words = self.block(route, tile, l1.remote_coord.at)?;
+        let results = self.access.read(route, tile, l1.remote_board_id_low.at, BLOCK as u32)?;
+        words.add(l1.remote_board_id_low.at, results.bytes);
+        for at in [l1.heartbeat.at, l1.firmware_version.at] {
+            words.add(at, self.access.read(route, tile, at, 4)?.bytes);
+        }
+        words.add(l1.train_status.at, train.to_le_bytes().to_vec());
+        Ok(Some(Port::decode(&words)))
     }
 
     /// Has a chip that is already known a link up to this channel?
