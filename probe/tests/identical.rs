@@ -35,7 +35,8 @@ fn gather(faults: &[&str], sleep: bool, threads: usize) -> (RunReport, u64, u64)
     (config.sleep, config.threads) = (sleep, threads);
     let machine = Arc::new(Mutex::new(EmulatorBar::new(Mesh::new(config).unwrap())));
     let bar = Box::new(Shared(Arc::clone(&machine)));
-    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+    let abilities =
+        Abilities { allow: Allow::ALL, stepped_time: true, faults: true, ..Abilities::default() };
     let mut target = BarTarget::open("n300", bar, abilities, Patience::default()).unwrap();
     let program = compile(target.mesh(), &Request::new(Op::AllGather, 64 << 10)).unwrap();
     let faults = faults.iter().map(|words| words.parse().unwrap()).collect();
