@@ -152,7 +152,9 @@ fn dry_runs_refuse_what_the_verbs_refuse() {
         };
         let (real, dry) = (run(&[]), run(&["--dry-run"]));
         assert_eq!(dry.status.code(), Some(2), "{arguments:?}: {}", said(&dry));
-        assert_eq!(said(&dry), said(&real), "{arguments:?}");
+        // Which kernel runs is not known without an access: a dry run asks every one that may.
+        let refusal = |output| said(output).split(" (asked ").next().map(str::to_owned);
+        assert_eq!(refusal(&dry), refusal(&real), "{arguments:?}");
     }
     let named = print(OURS, &["0:e8", "erisc_app::RUN_MSG_GO", "--dry-run"]);
     assert_eq!(named.status.code(), Some(0), "{}", said(&named));
