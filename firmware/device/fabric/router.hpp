@@ -1,0 +1,184 @@
+// The fabric router: what the host writes and reads. One router runs at each end of a link; those of one chip and one routing
+// plane hand each other packets over the NoC. An image is built for each topology (FABRIC_TOPOLOGY): its channels, slots and
+// streams are constants, by tt-metal's names, so that a tool finds them in the image's debug information.
+#pragma once
+#include "common/erisc.hpp"
+#include "common/kernel.hpp"
+#include "fabric.hpp"
+
+#ifndef FABRIC_TOPOLOGY
+#error "FABRIC_TOPOLOGY is set per image: Linear, Ring, Mesh or Torus"
+#endif
+constexpr Topology topology = FABRIC_TOPOLOGY;
+constexpr bool is_2d_fabric = topology == Mesh || topology == Torus;
+constexpr bool has_dateline = topology == Ring || topology == Torus;
+
+// Sender channel 0 is the local one (a worker or mux); then one for each other router of the plane that hands packets over in
+// virtual channel 0 (1D: the opposite one; 2D: by direction, `downstream_sender_channel`); with a dateline one more for virtual
+// channel 1, in which only the opposite router sends; the last one is the control channel.
+constexpr uint32_t num_vc0_sender_channels = is_2d_fabric ? 4 : 2;
+constexpr uint32_t vc1_sender_channel = num_vc0_sender_channels;                              // if has_dateline
+constexpr uint32_t control_sender_channel = num_vc0_sender_channels + (has_dateline ? 1 : 0);
+constexpr uint32_t num_sender_channels = control_sender_channel + 1;
+// Receiver channels: virtual channel 0, virtual channel 1 (with a dateline), control.
+constexpr uint32_t vc1_receiver_channel = 1;
+constexpr uint32_t control_receiver_channel = has_dateline ? 2 : 1;
+constexpr uint32_t num_receiver_channels = control_receiver_channel + 1;
+constexpr uint32_t FABRIC_MAX_SENDERS = 6, FABRIC_MAX_RECEIVERS = 3;
+
+// The sender channel of the router towards `downstream` that a router towards `mine` puts packets into (tt-metal.md 4.4).
+constexpr uint32_t downstream_sender_channel(uint32_t mine, uint32_t downstream) {
+    return !is_2d_fabric ? 1 : mine > downstream ? mine : mine + 1;
+}
+
+constexpr uint32_t sender_slots = 8;
+constexpr uint32_t receiver_slots = has_dateline ? 8 : 16;   // of each virtual channel
+constexpr uint32_t control_slots = 4;
+constexpr uint32_t fallback_slots = 2;                       // for packets that come over another link
+constexpr uint32_t packet_header_bytes = is_2d_fabric ? sizeof(HybridMeshPacketHeader) : sizeof(LowLatencyPacketHeader);
+// Slots of whole Ethernet packets of 1488 bytes where they fit (mesh), else as large as they can be.
+constexpr uint32_t channel_buffer_size = topology == Linear ? 4160 : topology == Ring ? 3136 : topology == Mesh ? 2976 : 2160;
+constexpr uint32_t max_payload_bytes = channel_buffer_size - packet_header_bytes;
+constexpr uint32_t control_buffer_size = packet_header_bytes;
+static_assert(channel_buffer_size % 16 == 0);
+
+// Streams of this tile (reference/tt-metal.md 4.5); a value of 32 is unused.
+constexpr uint32_t k_unused_stream_id = 32;
+constexpr uint32_t sender_channel_0_free_slots_stream_id = 0;                                 // then one each sender channel
+constexpr uint32_t to_receiver_0_pkts_sent_id = FABRIC_MAX_SENDERS;                           // then one each receiver channel
+constexpr uint32_t to_sender_0_pkts_acked_id = k_unused_stream_id;                            // no first-level acknowledge
+constexpr uint32_t to_sender_0_pkts_completed_id = to_receiver_0_pkts_sent_id + FABRIC_MAX_RECEIVERS;   // then one each sender channel
+// Credits for writing into the router of this plane towards direction d, in virtual channel 0 at this id + d, in 1 (opposite
+// router only), and in the control channel at that id + d.
+constexpr uint32_t vc_0_free_slots_from_downstream_edge_1_stream_id = to_sender_0_pkts_completed_id + FABRIC_MAX_SENDERS;
+constexpr uint32_t vc_1_free_slots_from_downstream_edge_1_stream_id = vc_0_free_slots_from_downstream_edge_1_stream_id + DIRECTIONS;
+constexpr uint32_t control_free_slots_from_downstream_edge_1_stream_id = vc_1_free_slots_from_downstream_edge_1_stream_id + 1;
+// Packets of other routers' links that arrived over this one, and that left over another one.
+constexpr uint32_t fallback_pkts_sent_stream_id = control_free_slots_from_downstream_edge_1_stream_id + DIRECTIONS;
+constexpr uint32_t fallback_pkts_completed_stream_id = fallback_pkts_sent_stream_id + 1;
+static_assert(fallback_pkts_completed_stream_id < 32);
+
+constexpr uint32_t STREAM_BASE = 0xFFB40000, STREAM_STRIDE = 0x1000;
+constexpr uint32_t STREAM_VALUE = 0x100, STREAM_PRESET = 0x10, STREAM_UPDATE = 0x88;
+constexpr uint32_t STREAM_INCREMENT_SHIFT = 6, STREAM_VALUE_MASK = 0x1FFFF;
+
+// What both ends of a link tell each other before the first packet.
+struct fabric_identity_t {
+    uint32_t run_id;                 // written last
+    uint16_t protocol;               // FABRIC_PROTOCOL
+    uint8_t topology, direction;
+    uint16_t slot_bytes, header_bytes;
+    uint8_t sender_slots, receiver_slots, control_slots, fallback_slots;
+    uint16_t mesh_id, device_id;
+    uint8_t eth_channel, seen;       // seen: the peer's identity has arrived here
+    uint16_t refusal;                // fabric_refusal_t
+    uint32_t pad[2];
+};
+static_assert(sizeof(fabric_identity_t) == 32);
+constexpr uint32_t FABRIC_PROTOCOL = 1;
+
+// Words that others write, from the start of unreserved L1; each a 16-byte unit of its own.
+struct fabric_router_words_t {
+    fabric_identity_t identity;          // sent to the peer
+    fabric_identity_t peer_identity;     // the peer writes here
+    volatile uint32_t termination_signal;   // TerminationSignal; the host writes the master's, which hands it on
+    uint32_t pad0[3];
+    volatile uint32_t edm_local_sync;    // master: subordinates count up; subordinate: the master writes the count of routers
+    uint32_t pad1[3];
+    volatile uint32_t edm_status;        // EDMStatus
+    uint32_t pad2[3];
+    EDMChannelWorkerLocationInfo conn_info[FABRIC_MAX_SENDERS];
+    struct {
+        volatile uint32_t value;         // connection_t
+        uint32_t pad[3];
+    } conn_semaphore[FABRIC_MAX_SENDERS];
+    SenderChannelProducerCursor buffer_index[FABRIC_MAX_SENDERS];
+    // What two routers tell each other when they change links: sent over the fallback channel and, when the link is back, over it.
+    struct fabric_resync_t {
+        uint32_t epoch;                  // changes of link so far; written last
+        uint32_t phase;
+        uint32_t sent[FABRIC_MAX_RECEIVERS];       // packets sent in each virtual channel, modulo 2^32
+        uint32_t received[FABRIC_MAX_RECEIVERS];   // packets that arrived whole
+        uint32_t completed[FABRIC_MAX_SENDERS];    // completions given, by the peer's sender channel
+        uint32_t pad[2];
+    } resync, resync_source;
+};
+constexpr uint32_t ROUTER_WORDS = ERISC_UNRESERVED;
+constexpr uint32_t edm_handshake_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, identity);
+constexpr uint32_t termination_signal_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, termination_signal);
+constexpr uint32_t edm_local_sync_ptr_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, edm_local_sync);
+constexpr uint32_t edm_status_ptr_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, edm_status);
+constexpr uint32_t local_sender_channel_0_connection_info_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, conn_info);
+constexpr uint32_t local_sender_channel_0_connection_semaphore_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, conn_semaphore);
+constexpr uint32_t local_sender_channel_0_connection_buffer_index_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, buffer_index);
+static_assert(sizeof(fabric_router_words_t) <= 0x600);
+constexpr uint32_t postcode_addr = 0x3F420, routing_info_addr = 0x3F440;
+
+// Slots, behind the words: sender channels, receiver channels, fallback slots, control slots. The same at both ends.
+constexpr uint32_t channel_buffers_addr = ROUTER_WORDS + 0x600;
+constexpr uint32_t sender_buffers(uint32_t channel) { return channel_buffers_addr + channel * sender_slots * channel_buffer_size; }
+constexpr uint32_t receiver_buffers(uint32_t channel) { return sender_buffers(control_sender_channel) + channel * receiver_slots * channel_buffer_size; }
+constexpr uint32_t fallback_buffers = receiver_buffers(control_receiver_channel);
+constexpr uint32_t control_sender_buffers = fallback_buffers + fallback_slots * channel_buffer_size;
+constexpr uint32_t control_receiver_buffers = control_sender_buffers + control_slots * control_buffer_size;
+constexpr uint32_t channel_buffers_end = control_receiver_buffers + control_slots * control_buffer_size;
+static_assert(channel_buffers_end <= 0x3DC00);
+
+// Runtime arguments, at kernel_config_base[ACTIVE_ETH] + rta_offset[0].
+struct fabric_router_args_t {
+    uint32_t run_id;                       // the same in the whole fabric, nonzero, another one for each bring-up
+    uint32_t my_direction;                 // eth_chan_directions
+    uint32_t my_eth_channel;
+    uint32_t neighbor_mesh_id;             // who has to be at the other end; 0xFFFF: anybody
+    uint32_t neighbor_device_id;
+    uint32_t is_local_master;
+    uint32_t num_local_edms;               // routers of this chip, all planes
+    uint32_t local_edm_xy[16];             // x | y << 16; the master first
+    uint32_t downstream_xy[DIRECTIONS];    // the router of this plane towards a direction; 0 none
+    uint32_t fallback_xy[3];               // other routers towards my_direction, in the order in which they are tried; 0 none
+    uint32_t dateline;                     // 1: what arrives over this link goes on in virtual channel 1
+    uint32_t inter_mesh;                   // 1: the other end is in another mesh: what arrives gets a new route
+    uint32_t packet_timeout_cycles;        // 0: wait for ever
+    uint32_t rate_interval_cycles;         // between two EVENT_RATE; 0: none
+    uint32_t status_queue_xy;              // DRAM tile, x | y << 16; 0: none
+    uint32_t status_queue_address;
+    uint32_t idle_count, busy_count;       // passes without and with progress before it yields to base firmware
+    uint32_t pause_at_stage;               // 0: run; n: park before the n-th stage (1 handshake, 2 local sync, 3 ready, 4 traffic, 5 teardown)
+};
+
+// The private half of the credits, and what else a person wants to know. Written when it changes.
+struct fabric_sender_state_t {
+    volatile uint32_t remote_free_slots;   // of the receiver channel that takes this channel's packets
+    volatile uint32_t packets_sent;
+    volatile uint32_t packets_completed;
+    volatile uint32_t packets_dropped;
+    volatile uint32_t slot;                // oldest packet that is not completed
+    volatile uint32_t last_progress;       // low half of the wall clock
+};
+struct fabric_receiver_state_t {
+    volatile uint32_t packets_received;    // taken from the stream
+    volatile uint32_t packets_completed;
+    volatile uint32_t packets_dropped;
+    volatile uint32_t slot;                // head: the oldest packet that is not completed
+    volatile uint32_t waits_for;           // fabric_wait_t of the head
+    volatile uint32_t pending;             // ACTION_* of the head that are not done yet
+    volatile uint32_t last_progress;
+};
+enum fabric_wait_t : uint32_t { WAITS_FOR_NOTHING = 0, WAITS_FOR_DOWNSTREAM = 1, WAITS_FOR_NOC = 2, WAITS_FOR_TXQ = 3 };
+enum fabric_link_t : uint32_t { LINK_DIRECT = 0, LINK_LOST = 1, LINK_FALLBACK = 2, LINK_RETURNING = 3, LINK_NONE_LEFT = 4 };
+
+// The global `fabric_router_state` is of this type.
+struct fabric_router_state_t {
+    uint32_t magic;                        // "FABR"
+    kernel_control_t control;              // its termination_signal is not used: see fabric_router_words_t
+    fabric_router_args_t args;
+    volatile fabric_refusal_t refusal;
+    volatile fabric_link_t link;
+    volatile uint32_t fallback_xy;         // of the router whose link is used
+    volatile uint32_t epoch;
+    volatile uint32_t passes, yields;
+    volatile uint32_t status_entries, status_entries_lost;
+    volatile uint32_t expired, timed_out, routing_errors, nacks_sent, control_dropped;
+    fabric_sender_state_t senders[FABRIC_MAX_SENDERS];
+    fabric_receiver_state_t receivers[FABRIC_MAX_RECEIVERS];
+};
