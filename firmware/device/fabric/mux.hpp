@@ -19,17 +19,18 @@ constexpr fabric_mux_policy_t forwarding_policy = FABRIC_MUX_POLICY;
 constexpr uint32_t max_wait_iters = forwarding_policy == BOUNDED_WAIT_256 ? 256 : 32768;
 constexpr uint32_t max_drain_iters = 1000;                 // of the main loop, after GRACEFULLY_TERMINATE (BOUNDED_WAIT_256)
 constexpr uint32_t num_iters_between_teardown_checks = 32;
-constexpr uint32_t FABRIC_MUX_MAX_CHANNELS = 8;
+constexpr uint32_t FABRIC_MUX_MAX_CHANNELS = 8, MUX_NO_CHANNEL = 0xFFFFFFFF;
 
 struct fabric_mux_args_t {
     uint32_t run_id;
     uint32_t num_full_size_channels;
     uint32_t num_buffers_full_size_channel;   // slots of a channel
-    uint32_t channel_buffer_size;             // bytes of a slot
+    uint32_t channel_buffer_size;             // bytes of a slot, as the router has them
+    uint32_t packet_header_bytes;             // of the fabric's topology
     uint32_t words_address;                   // fabric_mux_words_t
     uint32_t channels_address;                // slots: channel after channel
     uint32_t first_stream_id;                 // free slots of channel i: stream first_stream_id + i
-    uint32_t pause_at_stage;                  // 1 open, 2 traffic, 3 close
+    uint32_t pause_at_stage;                  // 0: run; n: park before the n-th stage (1 open, 2 traffic, 3 close)
     fabric_connection_info_t router;
 };
 struct fabric_mux_words_t {
@@ -49,8 +50,10 @@ struct fabric_mux_channel_state_t {
     volatile uint32_t packets_forwarded;
     volatile uint32_t polls;                  // for a slot of the router
     volatile uint32_t skips;                  // the wait was given up
-    volatile uint32_t longest_wait_cycles;
+    volatile uint32_t longest_wait_cycles;    // from the first poll without a slot until the packet was forwarded
     volatile uint32_t last_progress;
+    volatile uint32_t connected;              // 1: its client has opened it and not closed it
+    volatile uint32_t closes;                 // of clients, answered
 };
 struct fabric_mux_state_t {
     uint32_t magic;                           // "FMUX"
@@ -58,7 +61,7 @@ struct fabric_mux_state_t {
     fabric_mux_args_t args;
     fabric_client_state_t router;
     volatile uint32_t passes;
-    volatile uint32_t holder;                 // channel that waits for a slot of the router; 0xFFFFFFFF none
+    volatile uint32_t holder;                 // channel that waits for a slot of the router, or MUX_NO_CHANNEL
     volatile uint32_t drain_iters;
     volatile uint32_t abandoned;              // packets that a bounded drain left behind
     fabric_mux_channel_state_t channels[FABRIC_MUX_MAX_CHANNELS];

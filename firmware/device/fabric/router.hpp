@@ -5,6 +5,7 @@
 #include "common/erisc.hpp"
 #include "common/kernel.hpp"
 #include "fabric.hpp"
+#include "stream.hpp"
 
 #ifndef FABRIC_TOPOLOGY
 #error "FABRIC_TOPOLOGY is set per image: Linear, Ring, Mesh or Torus"
@@ -57,10 +58,6 @@ constexpr uint32_t control_free_slots_from_downstream_edge_1_stream_id = vc_1_fr
 constexpr uint32_t fallback_pkts_sent_stream_id = control_free_slots_from_downstream_edge_1_stream_id + DIRECTIONS;
 constexpr uint32_t fallback_pkts_completed_stream_id = fallback_pkts_sent_stream_id + 1;
 static_assert(fallback_pkts_completed_stream_id < 32);
-
-constexpr uint32_t STREAM_BASE = 0xFFB40000, STREAM_STRIDE = 0x1000;
-constexpr uint32_t STREAM_VALUE = 0x100, STREAM_PRESET = 0x10, STREAM_UPDATE = 0x88;
-constexpr uint32_t STREAM_INCREMENT_SHIFT = 6, STREAM_VALUE_MASK = 0x1FFFF;
 
 // What both ends of a link tell each other before the first packet.
 struct fabric_identity_t {
