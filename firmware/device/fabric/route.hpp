@@ -15,11 +15,16 @@ inline uint32_t device_towards(const routing_l1_info_t& info, uint32_t mesh, uin
 
 // By which direction it leaves this chip (eth_chan_directions); NO_DIRECTION: this chip is its destination.
 inline uint32_t next_direction(const routing_l1_info_t& info, uint32_t mesh, uint32_t device) {
-    if (mesh == info.my_mesh_id) {
-        bool here = device == info.my_device_id;
-        return here ? NO_DIRECTION : device < FABRIC_MAX_DEVICES ? packed_direction(info.intra_mesh.packed_directions, device) : NO_ENTRY;
+    if (mesh == info.my_mesh_id && device == info.my_device_id) {
+        return NO_DIRECTION;
     }
-    return mesh < FABRIC_MAX_MESHES ? packed_direction(info.inter_mesh.packed_directions, mesh) : NO_ENTRY;
+    if (mesh == info.my_mesh_id && device < FABRIC_MAX_DEVICES) {
+        return packed_direction(info.intra_mesh.packed_directions, device);
+    }
+    if (mesh != info.my_mesh_id && mesh < FABRIC_MAX_MESHES) {
+        return packed_direction(info.inter_mesh.packed_directions, mesh);
+    }
+    return NO_ENTRY;
 }
 
 // 1D: written to the chips from `first` to `last` hops away; one chip if both are the same.
