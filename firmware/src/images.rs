@@ -95,7 +95,7 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
-        sha256: "3a67f7ff86353b03be8ec186d886bf0db8ac5e05649c3574b742e734a56a3e41",
-        build_id: 0x8229_69c6_ae9a_6c66,
+        sha256: "16870284f2fd9ff61bd49b3256d653104b44904fc599ed1331f7c10aa98284f3",
+        build_id: 0xdcb4_16b7_4a51_a913,
     },
 ];

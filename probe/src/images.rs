@@ -33,7 +33,7 @@ pub(crate) use waypoints::code as waypoint_code;
 use crate::state::{ImageEvidence, ImageRole};
 use known::Known;
 use layouts::{CoreId, CoreKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use symbols::Symbols;
@@ -122,6 +122,8 @@ pub struct ImageMap {
     findings: BTreeMap<CoreId, Vec<ImageFinding>>,
     /// Where the live sync words of a core's channels stand, as its kernel's tables say.
     places: BTreeMap<CoreId, ChannelPlaces>,
+    /// Every place at which a kernel's table had a live sync word: it goes round through the buffers.
+    syncs: BTreeMap<CoreId, BTreeSet<u64>>,
 }
 
 /// `eth_channel_places` of a kernel: a role and the address of the live sync word per channel.
@@ -214,6 +216,11 @@ impl ImageMap {
     /// What is known of a core's channels.
     pub fn channel_places(&self, core: CoreId) -> &[(ChannelRole, Option<u64>)] {
         self.places.get(&core).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where the live sync words of a core's channels may stand, as far as its kernel has shown.
+    pub(crate) fn channel_syncs(&self, core: CoreId) -> impl Iterator<Item = u64> {
+        self.syncs.get(&core).into_iter().flatten().copied()
     }
 
     /// Puts an image of a directory on a core.

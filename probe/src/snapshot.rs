@@ -187,6 +187,15 @@ impl Snapshot {
         Err(self.gap_reason(addr))
     }
 
+    /// Target time when the byte at `addr` was read, in device cycles.
+    pub fn read_at(&self, addr: NocAddr) -> Option<u64> {
+        let after = self.pieces.partition_point(|p| p.addr <= addr);
+        let piece = self.pieces.get(after.checked_sub(1)?)?;
+        let same = (piece.addr.chip, piece.addr.tile) == (addr.chip, addr.tile);
+        let end = piece.addr.offset + piece.bytes.len() as u64;
+        (same && addr.offset < end).then_some(piece.target_cycles)
+    }
+
     /// The little-endian word at `addr`.
     ///
     /// # Errors

@@ -306,6 +306,8 @@ pub struct LinkState {
     pub a_to_b: Option<u64>,
     /// The sum of `bytes_sent` under way from b to a.
     pub b_to_a: Option<u64>,
+    /// Time between the reads of both ends' counters, in cycles of the target; none where one was not read.
+    pub apart_cycles: Option<u64>,
 }
 
 impl MeshState {

@@ -12,9 +12,11 @@ use probe::control::Place;
 use probe::emulator_bar::EmulatorBar;
 use probe::fault::Fault;
 use probe::images::ImageMap;
+use probe::inspect::{Interest, inspect, plan};
 use probe::machine::BarTarget;
 use probe::scene::Scene;
 use probe::snapshot::{Plan, Span};
+use probe::state::{ChannelMeaning, LinkState, MeshState, Reading};
 use probe::target::{Abilities, Allow, Target};
 
 /// Time between two polls, in cycles.
@@ -116,6 +118,62 @@ fn workers_that_dwell_can_be_followed() {
     // Eight packets of 16 KiB go each way: seven rests at least.
     let (fast, slow) = (time(0), time(50_000));
     assert!(fast < 50_000 && slow >= 7 * 50_000, "{fast} {slow}");
+}
+
+/// The channels of an end, and what leaves it.
+type End = (Vec<(u32, u32, ChannelMeaning)>, Option<u64>);
+
+fn ends(state: &MeshState, link: &LinkState) -> [End; 2] {
+    [(link.link.a, link.a_to_b), (link.link.b, link.b_to_a)].map(|(end, sent)| {
+        let core = state.eth(end).unwrap().cores.first().unwrap();
+        let busy = core.channels.iter().filter(|channel| channel.bytes_sent != 0);
+        (busy.map(|c| (c.bytes_sent, c.receiver_ack, c.meaning)).collect(), sent)
+    })
+}
+
+#[test]
+fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
+    const DWELL_CYCLES: u32 = 1_000_000;
+    let mut bench = Bench::new("n300");
+    let request = Request { dwell_cycles: DWELL_CYCLES, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&request, RunSettings::default());
+    let interest = Interest { links: true, ..Interest::default() };
+    let (mut looks, mut agree) = (0, 0);
+    while looks < 12 {
+        match run.poll(&mut bench.target, &mut bench.images).unwrap() {
+            RunProgress::Going { stage: Stage::Transfer, done, .. } if done > 0 => {}
+            RunProgress::Going { .. } => {
+                bench.target.pass(STEP_CYCLES).unwrap();
+                continue;
+            }
+            other => panic!("{other:?}"),
+        }
+        let shot = bench.target.read(&plan(bench.target.mesh(), &bench.images, &interest));
+        bench.images.learn(bench.target.mesh(), &shot);
+        let state = inspect(&shot, bench.target.mesh(), &bench.images);
+        looks += 1;
+        let of_run = |link: &&LinkState| ends(&state, link).iter().any(|end| !end.0.is_empty());
+        let [link] = state.links.iter().filter(of_run).collect::<Vec<_>>()[..] else { continue };
+        assert!(link.apart_cycles.is_some_and(|apart| apart < 1_000_000), "{link:?}");
+        // A ring of two goes both ways over one link: a message of 16 KiB each, held by the worker that read it.
+        let way = (16_384, 1, ChannelMeaning::AcknowledgedNotDone);
+        let end = (vec![way, way], Some(16_384));
+        agree += u32::from(ends(&state, link) == [end.clone(), end]);
+        bench.target.pass(u64::from(DWELL_CYCLES) / 3).unwrap();
+    }
+    // Where a message changes during a look, the ends may differ; one that goes on for ever would not.
+    assert!(agree >= 9, "{agree} of {looks}");
+    run.cancel();
+    bench.finish(&mut run).unwrap();
+    bench.is_given_back();
+    let interest = plan(bench.target.mesh(), &bench.images, &interest);
+    let shot = bench.target.read(&interest);
+    let state = inspect(&shot, bench.target.mesh(), &bench.images);
+    for link in &state.links {
+        let core = state.eth(link.link.a).unwrap().cores.first().unwrap();
+        assert_eq!((&core.waypoint, core.channels.len()), (&Reading::Absent, 0), "{link:?}");
+        assert_eq!((link.a_to_b, link.b_to_a), (None, None), "nothing of the kernel is current");
+    }
 }
 
 /// Who only sends is done before the data are there: the chip that is quoted is one at which they end.

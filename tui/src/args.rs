@@ -89,7 +89,7 @@ pub(crate) enum Verb {
     ///
     /// JSON: {"target","cycles","transactions","chips":[{"id","coord":[x,y,rack,shelf],"pcie","board",
     /// "unique_id","gateway":[{"chip","channel"}],"harvested_rows","holders":[{"pid","name"}]}],
-    /// "links":[{"a":{"chip","channel"},"b":{"chip","channel"},"state","a_to_b","b_to_a"}],
+    /// "links":[{"a":{"chip","channel"},"b":{"chip","channel"},"state","a_to_b","b_to_a","apart_cycles"}],
     /// "gaps":[{"chip","tile":[x,y],"addr","len","reason","detail"}],"problems":[...],
     /// "last_client":{"name","pid","until_micros","broke_off"},
     /// "last_writer":{"name","pid","at_micros","at_cycles","what"}}; null where unknown. The last two are told of a
@@ -131,7 +131,7 @@ pub(crate) enum Verb {
     },
     /// Print the links with both ends, once.
     ///
-    /// JSON: {"target","cycles","links":[{"a","b","state","a_to_b","b_to_a","ends":[{"chip","channel","tile",
+    /// JSON: {"target","cycles","links":[{"a","b","state","a_to_b","b_to_a","apart_cycles","ends":[{"chip","channel","tile",
     /// "waypoint","train_status","link_status","retrain_count","crc_errors","packets_sent",
     /// "packets_received","missing":{...}},...]}],"gaps":[...]}; what is null is named in "missing" with its reason.
     Links,

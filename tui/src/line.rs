@@ -77,6 +77,35 @@ pub(crate) fn names() -> Vec<String> {
     Line::command().get_subcommands().map(|order| order.get_name().to_owned()).collect()
 }
 
+/// Every order and every option of it, in the words of the grammar.
+pub(crate) fn explained() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for order in Line::command().get_subcommands() {
+        let said = |text: Option<&clap::builder::StyledStr>| {
+            text.map(ToString::to_string).unwrap_or_default()
+        };
+        let takes = order.get_positionals().map(|arg| format!(" {}", value_name(arg)));
+        all.push((
+            order.get_name().to_owned() + &takes.collect::<String>(),
+            said(order.get_about()),
+        ));
+        for arg in order.get_arguments().filter(|arg| !arg.is_positional()) {
+            let long = || arg.get_long().map(|long| format!("--{long}"));
+            let name = arg.get_short().map(|short| format!("-{short}")).or_else(long);
+            let value =
+                if arg.get_action().takes_values() { value_name(arg) } else { String::new() };
+            let name = format!("  {} {value}", name.unwrap_or_default());
+            all.push((name.trim_end().to_owned(), said(arg.get_help())));
+        }
+    }
+    all
+}
+
+fn value_name(arg: &Arg) -> String {
+    let names = arg.get_value_names().unwrap_or_default();
+    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
 /// What may stand at the end of a line in place of its last word: where that begins, and the candidates.
 pub(crate) fn candidates(text: &str) -> (usize, Vec<String>) {
     let start = text.rfind(char::is_whitespace).map_or(0, |at| at + 1);
@@ -206,6 +235,15 @@ mod tests {
             assert!(!said.contains('\n') && !said.contains("--help"), "{said}");
         }
         assert!(!said("run \u{1b}[2J").contains('\u{1b}'));
+    }
+
+    #[test]
+    fn help_explains_every_order_and_option() {
+        let all = explained();
+        let about = |name: &str| all.iter().find(|(of, _)| of == name).map(|(_, about)| &**about);
+        assert!(about("run OP").is_some() && about("quit").is_some(), "{all:?}");
+        assert!(about("  --dwell TIME").unwrap().contains("follow"), "{all:?}");
+        assert!(all.iter().all(|(_, about)| !about.is_empty()), "{all:?}");
     }
 
     #[test]

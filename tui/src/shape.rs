@@ -88,6 +88,7 @@ struct Link {
     state: &'static str,
     a_to_b: Option<u64>,
     b_to_a: Option<u64>,
+    apart_cycles: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ends: Vec<LinkEnd>,
 }

@@ -83,7 +83,7 @@ struct ccl_worker_args_t {
     uint32_t fifo_bytes;          // CCL_CREDIT: size of the socket's far fifo
     uint32_t partner_xy;          // CCL_SIGNAL: x | y << 16
     uint32_t pause_at_stage;      // 0: run; n: park before the n-th packet
-    uint32_t dwell_cycles;        // rest between two packets, so that a person can follow
+    uint32_t dwell_cycles;        // each message that was read rests so long in its buffer, so that a person can follow
     ccl_tensor_t tensors[CCL_MAX_TENSORS];
     ccl_channel_t inbound;
     ccl_channel_t outbound;

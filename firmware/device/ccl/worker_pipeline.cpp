@@ -9,7 +9,8 @@ struct pipeline_t {
     packet_t packets[MAX_DEPTH];
     uint32_t depth;       // packets on their way at most
     uint32_t started, issued, retired;
-    uint32_t started_at;  // low half of the wall clock at the last start
+    uint32_t rested;      // number of the last packet that began its rest, plus one
+    uint32_t rests_since; // low half of the wall clock then
     // The next packet: the list is carried out once a slice.
     uint32_t slice_first, command, page;
     uint32_t slice;
@@ -72,8 +73,6 @@ bool reads_what_is_being_written(const packet_t& next) {
     return false;
 }
 
-bool dwells() { return args.dwell_cycles != 0 && pipe.started != 0 && wall_clock() - pipe.started_at < args.dwell_cycles; }
-
 bool may_start(const packet_t& next) {
     return !(has(next, CCL_WAIT) && !available(CCL_SEMAPHORE_SIGNAL)) && !(has(next, CCL_FROM_CHANNEL) && !available(CCL_SEMAPHORE_INBOUND)) &&
            !reads_what_is_being_written(next);
@@ -94,6 +93,18 @@ bool start(const packet_t& next) {
 }
 
 bool has_arrived(const packet_t& packet) { return noc_outstanding(NOC, READ_IDS + packet.slot) == 0; }
+
+// A message that was read rests before its buffer is given back: meanwhile both ends of the link say that it is under way.
+bool rests(const packet_t& packet) {
+    if (args.dwell_cycles == 0 || !has(packet, CCL_FROM_CHANNEL) || packet.released) {
+        return false;
+    }
+    if (pipe.rested != pipe.issued + 1) {
+        pipe.rested = pipe.issued + 1;
+        pipe.rests_since = wall_clock();
+    }
+    return wall_clock() - pipe.rests_since < args.dwell_cycles;
+}
 
 bool may_issue(const packet_t& packet) {
     return !has(packet, CCL_TO_CHANNEL) || (available(CCL_SEMAPHORE_OUTBOUND) && (!sends_on_credit(packet) || has_room(packet.bytes)));
@@ -157,7 +168,7 @@ step_t step_issue() {
         return IDLE;
     }
     packet_t& packet = packet_at(pipe.issued);
-    if (!has_arrived(packet)) {
+    if (!has_arrived(packet) || rests(packet)) {
         return IDLE;
     }
     if (!release(packet)) {
@@ -173,14 +184,13 @@ step_t step_start() {
         state.control.termination_signal != KEEP_RUNNING) {
         return IDLE;
     }
-    if (dwells() || !may_start(pipe.next)) {
+    if (!may_start(pipe.next)) {
         return IDLE;
     }
     if (!begin_stage(state.control, compiler_barrier)) {
         return STOPPED;
     }
     packet_t& packet = packet_at(pipe.started++);
-    pipe.started_at = wall_clock();
     packet = pipe.next;
     pass_on(packet.pages);
     if (!all_started()) {
@@ -194,7 +204,7 @@ void show_wait() {
         WAYPOINT("NWBW");
     } else if (pipe.issued != pipe.started && !has_arrived(packet_at(pipe.issued))) {
         WAYPOINT("NRBW");
-    } else if (dwells()) {
+    } else if (pipe.issued != pipe.started && rests(packet_at(pipe.issued))) {
         WAYPOINT("DWLW");
     } else {
         WAYPOINT("NSW");

@@ -275,7 +275,7 @@ pub struct Program {
     pub buffers_per_channel: u32,
     /// Channels end when their workers say so, not after a number of messages.
     pub worker_initiated: bool,
-    /// Rest of each worker between two packets, in cycles, so that a person can follow.
+    /// So long each message that a worker has read rests in its buffer, in cycles, so that a person can follow.
     pub dwell_cycles: u32,
     /// Kernels that put the inputs in place.
     pub fills: Vec<WorkerPlan>,

@@ -102,7 +102,7 @@ pub struct Request {
     pub buffers_per_channel: u32,
     /// Channels end when their workers say so, not after a number of messages.
     pub worker_initiated: bool,
-    /// Rest of each worker between two packets, in cycles, so that a person can follow; 0 to measure.
+    /// So long each message that a worker has read rests in its buffer, in cycles, so that a person can follow; 0 to measure.
     pub dwell_cycles: u32,
     /// Seed of the data.
     pub seed: u32,

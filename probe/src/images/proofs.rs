@@ -99,6 +99,8 @@ impl ImageMap {
         let addr = NocAddr { chip: core.chip, tile: core.tile, offset: table.address };
         if let Ok(bytes) = shot.bytes(addr, table.len()) {
             let places = table.read(bytes);
+            let live = places.iter().filter_map(|(_, sync)| *sync);
+            self.syncs.entry(core).or_default().extend(live);
             self.places.insert(core, places);
         }
     }

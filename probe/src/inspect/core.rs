@@ -14,7 +14,9 @@ impl View<'_> {
     pub(super) fn core(&self, chip: ChipId, xy: NocXy, core: CoreKind) -> CoreState {
         let id = CoreId { chip, tile: xy, core };
         let images = self.images.on(id);
-        let mailbox = self.images.mailbox_of(id);
+        let told = self.images.mailbox_of(id);
+        // What an application left in its mailbox says nothing of the firmware that has the tile again.
+        let mailbox = told.filter(|_| !self.is_given_back(id));
         let held = self.held(id);
         let go = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.go(id, mailbox));
         let launch = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.launch(id, mailbox));
@@ -34,7 +36,7 @@ impl View<'_> {
             images: self.images.loads(id).iter().map(usage).collect(),
             findings: self.images.findings(id),
             channels: mailbox.map_or(Vec::new(), |(mailbox, _)| self.channels(id, mailbox)),
-            words: self.words(id, &images, mailbox),
+            words: self.words(id, &images, told),
             outlines: self.images.outlines(id),
         }
     }
@@ -51,6 +53,15 @@ impl View<'_> {
             Reading::Unread(reason) => Reading::Unread(reason),
             _ => Reading::Absent,
         }
+    }
+
+    fn launch_flag(&self, id: CoreId) -> Reading<u32> {
+        self.word(id.chip, id.tile, wormhole().eth.l1.launch_flag.at)
+    }
+
+    /// An ERISC on which base firmware alone runs.
+    fn is_given_back(&self, id: CoreId) -> bool {
+        id.core == CoreKind::Erisc && self.launch_flag(id) == Reading::Known(0)
     }
 
     fn go(&self, id: CoreId, mailbox: &Mailbox) -> Reading<GoSignal> {
@@ -130,12 +141,13 @@ impl View<'_> {
             Reading::Unread(reason) => return Reading::Unread(reason.clone()),
             _ => {}
         }
-        if id.core == CoreKind::Erisc {
-            match self.word(id.chip, id.tile, wormhole().eth.l1.launch_flag.at) {
-                Reading::Known(0) => return Reading::Known(Activity::BaseFirmware),
-                Reading::Unread(reason) => return Reading::Unread(reason),
-                _ => {}
-            }
+        if self.is_given_back(id) {
+            return Reading::Known(Activity::BaseFirmware);
+        }
+        if id.core == CoreKind::Erisc
+            && let Reading::Unread(reason) = self.launch_flag(id)
+        {
+            return Reading::Unread(reason);
         }
         let bit = processor.and_then(|index| 1u32.checked_shl(index.try_into().ok()?));
         let enabled = launch.known().zip(bit).is_some_and(|(l, bit)| l.enables & bit != 0);

@@ -4,6 +4,7 @@ use super::View;
 use super::channels::{Words, meaning};
 use crate::images::ChannelRole;
 use crate::state::{ChannelState, ChipState, EthState, LinkCondition, LinkState, Reading};
+use crate::target::Link;
 use layouts::{CoreId, CoreKind, EthId, wormhole};
 
 /// The state of each link; the channels of both ends get the meaning that both together have.
@@ -17,6 +18,7 @@ pub(super) fn join(view: &View<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
             condition: condition(eth(chips, link.a), eth(chips, link.b)),
             a_to_b: under_way(view, link.a, &a, &b),
             b_to_a: under_way(view, link.b, &b, &a),
+            apart_cycles: apart(view, link),
         }
     });
     links.collect()
@@ -66,6 +68,15 @@ fn is_up(eth: Option<&EthState>) -> bool {
         Reading::Known(0) | Reading::Unread(_) | Reading::Absent | Reading::Unknown(_) => true,
         Reading::Known(status) => status == wormhole().eth.values.link_up,
     }
+}
+
+/// Time between the reads of the ends' counters: chips are read one after the other.
+fn apart(view: &View<'_>, link: Link) -> Option<u64> {
+    let read_at = |end: EthId| {
+        let tile = wormhole().eth_channel(end.channel)?;
+        view.shot.read_at(View::at(end.chip, tile, wormhole().eth.l1.packets_sent.at))
+    };
+    Some(read_at(link.a)?.abs_diff(read_at(link.b)?))
 }
 
 /// Bytes on their way from `from`: what its own sending channels hold that the far end has not

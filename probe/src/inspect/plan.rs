@@ -204,7 +204,7 @@ impl Wish<'_> {
         self.add(chip, xy, mailbox.waypoint(core.core), mailbox.waypoint_bytes);
         if let Some(channels) = mailbox.channels.as_ref().filter(|_| core.core == CoreKind::Erisc) {
             self.add(chip, xy, channels.at, channels.bytes.saturating_mul(channels.count));
-            for sync in self.images.channel_places(core).iter().filter_map(|(_, sync)| *sync) {
+            for sync in self.images.channel_syncs(core) {
                 self.add(chip, xy, sync, channels.bytes);
             }
         }

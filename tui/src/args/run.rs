@@ -96,7 +96,7 @@ pub(crate) struct RunArguments {
     /// May be given more than once.
     #[arg(long, value_name = "FAULT")]
     pub(crate) fault: Vec<String>,
-    /// Rest of each worker between two packets, such as 2ms, so that a person can follow.
+    /// Each message that a worker has read rests so long in its buffer, such as 200us, so that a person can follow.
     #[arg(long, value_name = "TIME")]
     pub(crate) dwell: Option<String>,
     /// Give up on a kernel after so much of the target's own time without progress, such as 20ms; 100us or more, 5ms without it.

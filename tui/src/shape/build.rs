@@ -80,6 +80,7 @@ fn link(state: &LinkState, ends: Vec<LinkEnd>) -> Link {
         state: words::link(state.condition),
         a_to_b: state.a_to_b,
         b_to_a: state.b_to_a,
+        apart_cycles: state.apart_cycles,
         ends,
     }
 }

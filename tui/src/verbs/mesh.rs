@@ -61,9 +61,12 @@ fn chips(state: &MeshState) -> String {
 }
 
 fn links(state: &MeshState) -> String {
+    if state.links.is_empty() {
+        return "no links\n".to_owned();
+    }
     let mut table = Columns::new(&["", "STATE", "A", "B", "A>B", "B>A"]);
     let bytes = |b: Option<u64>| b.map_or("?".to_owned(), words::bytes);
-    for LinkState { link, condition, a_to_b, b_to_a } in &state.links {
+    for LinkState { link, condition, a_to_b, b_to_a, .. } in &state.links {
         table.row(vec![
             link_letter(*condition).to_owned(),
             words::link(*condition).to_owned(),

@@ -18,6 +18,9 @@ const SCREENS: [(Screen, &str); 4] = [
     (Screen::Gaps, "gaps"),
 ];
 
+/// Columns of a name.
+const NAMES: usize = 13;
+
 /// Lines of the whole help text.
 pub(crate) fn line_count(model: &Model) -> usize {
     lines(model).len()
@@ -38,11 +41,11 @@ fn lines(model: &Model) -> Vec<Line<'static>> {
         let on: Vec<_> =
             SCREENS.iter().filter(|(s, _)| binding.on.contains(s)).map(|(_, n)| *n).collect();
         let on = if on.is_empty() { String::new() } else { format!("  ({})", on.join(", ")) };
-        lines.push(Line::from(vec![
-            Span::styled(format!("  {:<14}", binding.keys()), model.theme.key()),
-            Span::raw(binding.help),
-            Span::styled(on, model.theme.dim()),
-        ]));
+        lines.extend(explained(model, &binding.keys(), &format!("{}{on}", binding.help)));
+    }
+    lines.push(Line::styled("Orders, after :", model.theme.title()));
+    for (name, about) in crate::line::explained() {
+        lines.extend(explained(model, &name, &about));
     }
     lines.push(Line::styled("Cores", model.theme.title()));
     let activities = [
@@ -69,7 +72,31 @@ fn lines(model: &Model) -> Vec<Line<'static>> {
     lines.extend(MISSING.map(|m| entry(model.glyphs.missing(m), m.word())));
     lines.push(entry(model.glyphs.stale(), "stale: nothing newer came for some seconds"));
     lines.push(entry(model.glyphs.harvested(), "harvested: fused off"));
+    lines.push(entry("~", "between counts that move: the ends were read more than 10 us apart"));
     lines
+}
+
+/// A name and what it means, in as many lines as the terminal's width asks for.
+fn explained(model: &Model, name: &str, text: &str) -> Vec<Line<'static>> {
+    let width = usize::from(model.size.0).saturating_sub(NAMES + 2).max(20);
+    let mut rows: Vec<String> = Vec::new();
+    // A long name takes room from its first line.
+    let mut taken = name.chars().count().saturating_sub(NAMES);
+    for word in text.split(' ') {
+        let fits =
+            |row: &&mut String| taken + row.chars().count() + 1 + word.chars().count() <= width;
+        match rows.last_mut().filter(fits) {
+            Some(row) => *row = format!("{row} {word}"),
+            None => {
+                taken = if rows.is_empty() { taken } else { 0 };
+                rows.push(word.to_owned());
+            }
+        }
+    }
+    let name = Span::styled(format!("  {name:<NAMES$} "), model.theme.key());
+    let first = Line::from(vec![name, Span::raw(rows.first().cloned().unwrap_or_default())]);
+    let rest = rows.iter().skip(1).map(|row| Line::raw(format!("{:w$}{row}", "", w = NAMES + 3)));
+    std::iter::once(first).chain(rest).collect()
 }
 
 fn entry(sign: &str, word: &str) -> Line<'static> {

@@ -17,7 +17,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 /// Columns that a box and the gutter right of it may take, the best first.
-const WIDTHS: [(u16, u16); 5] = [(26, 28), (24, 16), (15, 10), (11, 8), (6, 4)];
+const WIDTHS: [(u16, u16); 6] = [(26, 28), (26, 16), (24, 16), (15, 10), (11, 8), (6, 4)];
 /// Rows of a box, its border included, the best first.
 const HEIGHTS: [u16; 3] = [7, 5, 3];
 
@@ -183,7 +183,8 @@ impl<'a> Map<'a> {
         canvas.text(x + 1, y, &title, title_style);
         let lines = chip_lines(self.model, chip, w >= 20);
         // A tight box has no room to spare beside its text.
-        let pad = usize::from(w >= 10);
+        let longest = lines.iter().map(Span::width).max().unwrap_or_default();
+        let pad = usize::from(w >= 10 && longest + 3 <= w);
         for (row, line) in (1..).zip(lines.iter().take(h as usize - 2)) {
             let text: String = line.content.chars().take(w - 2 - pad).collect();
             canvas.text(x + 1 + pad as i32, y + row, &text, line.style);

@@ -33,6 +33,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         condition: LinkCondition::Up,
         a_to_b: Some(if i == 0 && n.is_multiple_of(2) { 1024 } else { 0 }),
         b_to_a: Some(if i == 1 && !n.is_multiple_of(2) { 1024 } else { 0 }),
+        apart_cycles: Some(0),
     });
     let gap = |x, y, offset, len, reason| Gap {
         span: Span { addr: NocAddr { chip: ChipId(1), tile: NocXy { x, y }, offset }, len },
@@ -332,6 +333,7 @@ pub(crate) fn torus(columns: u8, rows: u8) -> Arc<Sample> {
                 condition: if down { LinkCondition::Down } else { LinkCondition::Up },
                 a_to_b: Some(if down { 0 } else { bytes }),
                 b_to_a: Some(0),
+                apart_cycles: Some(0),
             });
         }
     }
