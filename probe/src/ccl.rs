@@ -4,6 +4,7 @@
 //! program, follows it and checks the data is in `run`.
 
 mod blame;
+mod cause;
 mod check;
 pub mod compile;
 pub mod edm_builder;

@@ -323,9 +323,24 @@ fn what_cannot_be_given_back_is_told() {
     let said = bench.finish(&mut run).unwrap_err().to_string();
     println!("{said}");
     assert!(said.contains("no progress") && said.contains("clearing away failed"), "{said}");
+    assert!(said.contains("link 0:e8-1:e0 is down, a way to chip 1"), "{said}");
+    assert!(!said.contains("0x"), "no raw words: {said}");
     let near = Place { chip: ChipId(0), tile: wormhole().eth_channel(8).unwrap() };
     bench.target.pass(50_000).unwrap();
     assert_eq!(bench.word(near, wormhole().eth.l1.launch_flag.at), 0);
+}
+
+#[test]
+fn a_core_that_stands_still_is_blamed() {
+    let mut bench = Bench::new("n300");
+    let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
+    let mut run = bench.start(&request(Op::AllGather, 2, 50_000), settings);
+    bench.until_it_moves(&mut run);
+    run.fault("core:1.e1:stuck".parse().unwrap());
+    let said = bench.finish(&mut run).unwrap_err().to_string();
+    println!("{said}");
+    assert!(said.starts_with("1:e1: edm makes no progress"), "{said}");
+    assert!(said.contains("stands still") && !said.contains("0x"), "{said}");
 }
 
 /// A kernel that a person parked takes as long as the person does.

@@ -1,5 +1,6 @@
 //! Names the core that keeps a launch from its end: what it waits for, and where in its source.
 
+use super::cause::{reason, still};
 use super::edm_builder::EDM;
 use super::in_use::name;
 use super::launch::firmware_of;
@@ -24,6 +25,7 @@ pub(super) fn blame(
     open: &[&Watched],
     waited: u64,
 ) -> Result<(), RunError> {
+    let waited_us = waited / 1_000;
     let mut codes = Vec::new();
     for core in open {
         let firmware = image(images, firmware_of(core.kernel))?;
@@ -37,8 +39,20 @@ pub(super) fn blame(
         }
         codes.push(match code {
             Ok(code) => format!("at waypoint {code}{}", line_of(images, core.kernel, &code)),
-            Err(reason) => format!("its waypoint cannot be read ({reason})"),
+            Err(why) => format!("its waypoint cannot be read ({})", reason(&why)),
         });
+    }
+    let edms: Vec<_> = open.iter().filter(|c| c.kernel == EDM).map(|c| c.place).collect();
+    let still = still(target, &edms)?;
+    // A core that executes nothing is to blame before those that wait for it.
+    if let Some(at) = open.iter().position(|core| still.contains(&core.place))
+        && let (Some(core), Some(code)) = (open.get(at), codes.get(at))
+    {
+        return Err(RunError::TookTooLong(format!(
+            "{}: {} makes no progress for {waited_us} us: its core stands still, its heartbeat does not move ({code})",
+            name(core.place),
+            core.kernel
+        )));
     }
     // An EDM whose link does not answer keeps everybody waiting; its workers only wait for it.
     let guilty = |core: &&&Watched| core.kernel == EDM && core.values.unanswered();
@@ -48,7 +62,7 @@ pub(super) fn blame(
     let code = codes.get(at).map_or("", String::as_str);
     let role = if core.role == core.kernel { String::new() } else { format!(" ({})", core.role) };
     Err(RunError::TookTooLong(format!(
-        "{}: {}{role} makes no progress for {waited} cycles: {code}, {}",
+        "{}: {}{role} makes no progress for {waited_us} us: {code}, {}",
         name(core.place),
         core.kernel,
         if core.kernel == EDM {

@@ -214,6 +214,9 @@ impl RunError {
             Self::Kernel(why) => Self::Kernel(format!("{why}; {more}")),
             Self::TookTooLong(why) => Self::TookTooLong(format!("{why}; {more}")),
             Self::Control(why) => Self::Access(AccessError::Unreachable(format!("{why}; {more}"))),
+            Self::Access(AccessError::Unreachable(why)) => {
+                Self::Access(AccessError::Unreachable(format!("{why}; {more}")))
+            }
             Self::Access(why) => Self::Access(AccessError::Unreachable(format!("{why}; {more}"))),
         }
     }

@@ -5,6 +5,7 @@
 mod begin;
 mod ending;
 
+use super::cause::{told, ways};
 use super::check::{Comparison, differing};
 use super::launch::{Launcher, Layer};
 use super::program::Program;
@@ -139,6 +140,8 @@ impl Run {
                     return Ok(progress);
                 }
                 Err(error) if matches!(self.outcome, Outcome::Whole) => {
+                    let known = ways(target, &error);
+                    let error = told(error).and(known);
                     self.abandon(images, Outcome::Failed(error))?;
                 }
                 // Who does not drain in time is stopped where it is.

@@ -2,6 +2,7 @@
 //! back.
 
 use super::edm_builder::EDM;
+use super::in_use::name;
 use super::launch::firmware_of;
 use super::report::RunError;
 use super::worker::{WORKER, worker_semaphore};
@@ -49,7 +50,7 @@ pub(super) fn await_return(
     let firmware = image(images, firmware_of(kernel))?;
     let (word, returned) = done(mailbox(&firmware)?);
     let mut operation = Operation::new(format!("wait for {kernel} on {place}"));
-    let what = format!("{kernel} on {place} returns");
+    let what = format!("{kernel} on {} returns", name(place));
     operation.wait_for(what, place.at(word), returned, patience_cycles);
     Ok(operation)
 }

@@ -1,6 +1,7 @@
 //! How a run comes to its end: as meant, because a person wants it, or after a failure.
 
 use super::Run;
+use crate::ccl::cause;
 use crate::ccl::edm_builder::EDM;
 use crate::ccl::report::{RunError, RunProgress, Stage};
 use crate::ccl::survey::Loaded;
@@ -28,7 +29,8 @@ impl Run {
     pub(super) fn end(&mut self) -> Result<RunProgress, RunError> {
         let outcome = std::mem::replace(&mut self.outcome, Outcome::Cancelled);
         let left = self.left.first().map(|first| {
-            format!("{} steps of clearing away failed, the first with: {first}", self.left.len())
+            let (count, first) = (self.left.len(), cause::left(first));
+            format!("{count} steps of clearing away failed, the first with: {first}")
         });
         match (outcome, left) {
             (Outcome::Failed(error), left) => Err(error.and(left)),
