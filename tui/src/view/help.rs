@@ -85,12 +85,11 @@ fn explained(model: &Model, name: &str, text: &str) -> Vec<Line<'static>> {
     for word in text.split(' ') {
         let fits =
             |row: &&mut String| taken + row.chars().count() + 1 + word.chars().count() <= width;
-        match rows.last_mut().filter(fits) {
-            Some(row) => *row = format!("{row} {word}"),
-            None => {
-                taken = if rows.is_empty() { taken } else { 0 };
-                rows.push(word.to_owned());
-            }
+        if let Some(row) = rows.last_mut().filter(fits) {
+            *row = format!("{row} {word}");
+        } else {
+            taken = if rows.is_empty() { taken } else { 0 };
+            rows.push(word.to_owned());
         }
     }
     let name = Span::styled(format!("  {name:<NAMES$} "), model.theme.key());
