@@ -76,7 +76,7 @@ struct LowLatencyPacketHeader {
     uint16_t payload_size_bytes;
     uint8_t noc_send_type;     // NocSendType
     uint8_t src_ch_id;         // sender channel by which it left the last router
-    uint32_t routing_fields;   // low_latency_hop_t of each hop
+    uint32_t routing_fields;   // low_latency_hop_t of each hop; FABRIC_TABLE_ROUTED: device | mesh << 16
     fabric_tail_t tail;
 };
 static_assert(sizeof(LowLatencyPacketHeader) == 64 && offsetof(LowLatencyPacketHeader, routing_fields) == 44);

@@ -61,26 +61,29 @@ static_assert(fallback_pkts_completed_stream_id < 32);
 
 // What both ends of a link tell each other before the first packet.
 struct fabric_identity_t {
-    uint32_t run_id;                 // written last
+    uint32_t run_id;
     uint16_t protocol;               // FABRIC_PROTOCOL
     uint8_t topology, direction;
     uint16_t slot_bytes, header_bytes;
     uint8_t sender_slots, receiver_slots, control_slots, fallback_slots;
     uint16_t mesh_id, device_id;
-    uint8_t eth_channel, seen;       // seen: the peer's identity has arrived here
+    uint8_t eth_channel, seen;       // fabric_seen_t
     uint16_t refusal;                // fabric_refusal_t
-    uint32_t pad[2];
+    uint32_t pad;
+    uint32_t run_id_again;           // behind everything else: what arrives in two halves is seen whole
 };
 static_assert(sizeof(fabric_identity_t) == 32);
 constexpr uint32_t FABRIC_PROTOCOL = 1;
+enum fabric_seen_t : uint8_t { NOT_SEEN = 0, SEEN = 1, DRAINED = 2 };  // 1: the peer's identity has arrived here; 2: and this end wants to leave
 
-// Words that others write, from the start of unreserved L1; each a 16-byte unit of its own.
+// Words that others write, from the start of unreserved L1; each a 16-byte unit of its own. The host clears them in all tiles of a
+// fabric before it starts the first router.
 struct fabric_router_words_t {
     fabric_identity_t identity;          // sent to the peer
     fabric_identity_t peer_identity;     // the peer writes here
     volatile uint32_t termination_signal;   // TerminationSignal; the host writes the master's, which hands it on
     uint32_t pad0[3];
-    volatile uint32_t edm_local_sync;    // master: subordinates count up; subordinate: the master writes the count of routers
+    volatile uint32_t edm_local_sync;    // master: subordinates count up, once more when they are complete; subordinate: the master writes the count of routers
     uint32_t pad1[3];
     volatile uint32_t edm_status;        // EDMStatus
     uint32_t pad2[3];
@@ -120,6 +123,20 @@ constexpr uint32_t control_sender_buffers = fallback_buffers + fallback_slots * 
 constexpr uint32_t control_receiver_buffers = control_sender_buffers + control_slots * control_buffer_size;
 constexpr uint32_t channel_buffers_end = control_receiver_buffers + control_slots * control_buffer_size;
 static_assert(channel_buffers_end <= 0x3DC00);
+
+// The channels of an image, for who looks at it: the constant `fabric_channel_places` in its file. Unused: slots = 0, streams 32.
+struct fabric_channel_place_t {
+    uint32_t buffers_address;
+    uint16_t buffer_bytes, slots;
+    uint8_t free_slots_stream_id, pkts_sent_stream_id, completed_stream_id;
+    uint8_t virtual_channel;             // 2: control
+};
+struct fabric_channel_places_t {
+    fabric_channel_place_t senders[FABRIC_MAX_SENDERS];
+    fabric_channel_place_t receivers[FABRIC_MAX_RECEIVERS];
+    fabric_channel_place_t fallback;
+};
+constexpr uint32_t control_virtual_channel = 2;
 
 // Runtime arguments, at kernel_config_base[ACTIVE_ETH] + rta_offset[0].
 struct fabric_router_args_t {

@@ -1,0 +1,140 @@
+// What the router tells the control plane: entries of its status queue in DRAM, written one after the other beside the traffic.
+#include "router_route.hpp"
+
+namespace fabric_router {
+namespace {
+
+constexpr uint32_t STAGED = 4;
+constexpr uint32_t LINK_STATUS = 0x1ED4, LINK_IS_UP = 6;
+constexpr uint32_t QUEUE_MAGIC = waypoint_word("FSQ ");
+
+alignas(64) fabric_status_entry_t staged[STAGED];
+alignas(64) fabric_status_queue_t queue;   // as we know it
+uint32_t staged_in, staged_out;
+bool asked;                                // how far the control plane has read
+bool full;                                 // it was so when it was asked last
+uint32_t link_status;
+uint32_t rate_since, packets, bytes;
+
+uint64_t wall_clock_64() {
+    uint32_t low = wall_clock();
+    return static_cast<uint64_t>(word_at(WALL_CLOCK_HIGH)) << 32 | low;
+}
+
+uint32_t queue_mid() { return xy_mid(args.status_queue_xy); }
+
+void ask() {
+    constexpr uint32_t read_part = offsetof(fabric_status_queue_t, read_count);
+    start_read(EVENTS, queue_mid(), args.status_queue_address + read_part, reinterpret_cast<uint32_t>(&queue) + read_part, sizeof(queue) - read_part);
+    asked = true;
+}
+
+uint32_t read_count() { return *const_cast<volatile uint32_t*>(&queue.read_count); }
+
+void lose() {
+    state.status_entries_lost = state.status_entries_lost + 1;
+    ++staged_out;
+}
+
+void write_entry() {
+    fabric_status_entry_t& entry = staged[staged_out % STAGED];
+    entry.number = queue.write_count;
+    uint32_t place = args.status_queue_address + sizeof(queue) + queue.write_count % queue.entries * sizeof(entry);
+    start_write(EVENTS, reinterpret_cast<uint32_t>(&entry), queue_mid(), place, sizeof(entry));
+    ++queue.write_count;
+    if (niu_free_soon(NOC_BUFFER_WRITE)) {
+        constexpr uint32_t write_part = offsetof(fabric_status_queue_t, read_count);
+        start_write(EVENTS, reinterpret_cast<uint32_t>(&queue), queue_mid(), args.status_queue_address, write_part);
+    }
+    ++staged_out;
+    state.status_entries = queue.write_count;
+}
+
+}  // namespace
+
+bool open_status_queue() {
+    rate_since = wall_clock();
+    if (args.status_queue_xy == 0) {
+        return true;
+    }
+    start_read(EVENTS, queue_mid(), args.status_queue_address, reinterpret_cast<uint32_t>(&queue), sizeof(queue));
+    if (!wait_until([] { return noc_outstanding(NOC, EVENTS) == 0; })) {
+        return false;
+    }
+    compiler_barrier();
+    return queue.magic == QUEUE_MAGIC && queue.entries != 0;
+}
+
+void report(fabric_event_t event, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    if (args.status_queue_xy == 0) {
+        return;
+    }
+    if (staged_in - staged_out == STAGED) {
+        state.status_entries_lost = state.status_entries_lost + 1;
+        return;
+    }
+    staged[staged_in++ % STAGED] = {.event = event,
+                                    .number = 0,
+                                    .cycles = wall_clock_64(),
+                                    .mesh_id = routing_info->my_mesh_id,
+                                    .device_id = routing_info->my_device_id,
+                                    .eth_channel = static_cast<uint8_t>(args.my_eth_channel),
+                                    .direction = static_cast<uint8_t>(args.my_direction),
+                                    .detail = {a, b, c, d}};
+}
+
+void report_packet(fabric_event_t event, const packet_header_t& header) {
+    fabric_node_t to = destination(header);
+    report(event, header.tail.src_device_id | header.tail.src_mesh_id << 16, to.device | to.mesh << 16, header.tail.number, header.tail.ttl);
+}
+
+void report_drop(fabric_event_t event, const packet_header_t& header) {
+    report_packet(event, header);
+    send_nack(header);
+}
+
+void count_sent(uint32_t count) {
+    ++packets;
+    bytes += count;
+}
+
+void step_events() {
+    if (staged_in == staged_out || noc_outstanding(NOC, EVENTS) != 0) {
+        return;
+    }
+    if (asked) {
+        asked = false;
+        full = queue.write_count - read_count() >= queue.entries;
+        if (full) {
+            lose();
+            return;
+        }
+    }
+    if (queue.write_count - read_count() >= queue.entries) {
+        if (!niu_busy(NOC, NOC_BUFFER_READ)) {
+            ask();
+        }
+    } else if (niu_free_soon(NOC_BUFFER_WRITE)) {
+        write_entry();
+    }
+}
+
+void watch_link() {
+    uint32_t status = word_at(LINK_STATUS), before = link_status;
+    link_status = status;
+    if (before == LINK_IS_UP && status != LINK_IS_UP) {
+        state.link = LINK_LOST;
+        report(EVENT_LINK_DOWN, status, 0, 0, 0);
+    } else if (state.link == LINK_LOST && status == LINK_IS_UP) {
+        state.link = LINK_DIRECT;
+        report(EVENT_LINK_UP, status, 0, 0, 0);
+    }
+    uint32_t elapsed = wall_clock() - rate_since;
+    if (args.rate_interval_cycles != 0 && elapsed >= args.rate_interval_cycles) {
+        report(EVENT_RATE, packets, bytes, elapsed, 0);
+        rate_since += elapsed;
+        packets = bytes = 0;
+    }
+}
+
+}  // namespace fabric_router

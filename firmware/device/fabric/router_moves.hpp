@@ -1,0 +1,191 @@
+// What the parts of the router share: its private side of every channel, stream registers, waiting.
+#pragma once
+#include "common/noc.hpp"
+#include "common/txq.hpp"
+#include "route.hpp"
+#include "router.hpp"
+
+extern "C" {
+extern fabric_router_state_t fabric_router_state;
+}
+
+namespace fabric_router {
+
+constexpr uint32_t NOC = 0;
+// Transaction ids of our own: base firmware's traffic in a yield does not disturb them. A receiver channel has PIPELINE of them.
+constexpr uint32_t WORDS = 5, EVENTS = 6, CONTROL_PACKETS = 7, PACKETS = 8;
+constexpr uint32_t PIPELINE = 4;
+constexpr uint32_t NIU_COUNTER_OUTGOING = 0x20;  // plus the transaction id: writes whose source has not been read yet
+
+inline fabric_router_state_t& state = fabric_router_state;
+inline fabric_router_args_t& args = fabric_router_state.args;
+static fabric_router_words_t* const words = reinterpret_cast<fabric_router_words_t*>(ROUTER_WORDS);
+static routing_l1_info_t* const routing_info = reinterpret_cast<routing_l1_info_t*>(routing_info_addr);
+
+template <bool two_dimensions>
+struct packet_header_of {
+    typedef LowLatencyPacketHeader type;
+};
+template <>
+struct packet_header_of<true> {
+    typedef HybridMeshPacketHeader type;
+};
+typedef packet_header_of<is_2d_fabric>::type packet_header_t;
+static_assert(sizeof(packet_header_t) == packet_header_bytes);
+
+// --- Streams ---
+typedef volatile uint32_t* stream_t;  // the value register
+inline stream_t stream_of(uint32_t id) { return &word_at(STREAM_BASE + id * STREAM_STRIDE + STREAM_VALUE); }
+inline uint32_t stream_value(stream_t stream) { return *stream & STREAM_VALUE_MASK; }
+inline void stream_add(stream_t stream, int32_t by) {
+    *reinterpret_cast<stream_t>(reinterpret_cast<uint32_t>(stream) - STREAM_VALUE + STREAM_UPDATE) = static_cast<uint32_t>(by) << STREAM_INCREMENT_SHIFT;
+}
+constexpr uint32_t stream_update_address(uint32_t id) { return STREAM_BASE + id * STREAM_STRIDE + STREAM_UPDATE; }
+
+// --- Private state ---
+// A receiver channel of the peer, as its senders see it: they share its slots.
+struct remote_t {
+    uint32_t free_slots;
+    uint32_t slot;               // address of the next one
+    uint32_t first, end;
+    uint32_t bytes;              // of a slot
+    uint32_t announce_address;   // of the peer's stream
+};
+// Who fills a sender channel: a client, or a router of this plane.
+struct producer_t {
+    uint32_t mid;                // 0: nobody
+    uint32_t address;            // of the client's read counter, or of the upstream router's stream
+    uint32_t owed;               // completions that it has not been told
+};
+struct sender_t {
+    stream_t free_slots, completions;
+    remote_t* remote;
+    fabric_sender_state_t* state;
+    uint32_t head, first, end;   // next slot to be sent, and where slots begin and end
+    uint32_t sent, completed;    // packets; dropped ones count as both
+    producer_t producer;
+    uint32_t dropped;            // a bit for each slot whose packet was dropped and not yet passed by `completed`
+    uint32_t waits_since;        // wall clock, if `waits`
+    bool waits, draining;
+};
+struct receiver_t {
+    stream_t arrived;
+    fabric_receiver_state_t* state;
+    uint32_t head, tail;         // addresses of slots: oldest that is still to be handed on, oldest that is not completed
+    uint32_t first, end;
+    uint32_t received, completed;
+    uint32_t first_id;           // of its transactions
+    uint32_t pending;            // what the head has still to do: hybrid_mesh_action_t, DELIVER_AFTER_FLUSH
+    uint32_t chunk;              // of a scatter write: those done
+    uint32_t waits_since;        // when the head was opened
+    uint32_t draining;           // directions in which a packet has timed out: nothing waits for them
+    bool second;                 // virtual channel 1
+};
+constexpr uint32_t DELIVER_AFTER_FLUSH = 0x40;  // the increment, when what was written before is there
+// A sender channel of another router of this plane.
+struct downstream_t {
+    stream_t credits;
+    uint32_t mid;                // 0: no such router
+    uint32_t slot, first, end;
+    uint32_t free_slots_address;
+};
+constexpr uint32_t VC1_DOWNSTREAM = DIRECTIONS;
+
+constexpr uint32_t num_data_senders = control_sender_channel;
+constexpr uint32_t num_data_receivers = control_receiver_channel;
+
+extern sender_t senders[num_data_senders];
+extern receiver_t receivers[num_data_receivers];
+extern remote_t remotes[num_data_receivers];
+extern downstream_t downstream[DIRECTIONS + 1];
+extern uint32_t announce;        // stream of the peer that has still to be told of the packet sent last; 0 none
+extern uint32_t own_mid;
+
+constexpr uint32_t opposite(uint32_t direction) { return direction ^ 1; }
+static_assert(opposite(EAST) == WEST && opposite(SOUTH) == NORTH);
+inline uint32_t low(noc_address_t address) { return static_cast<uint32_t>(address); }
+inline uint32_t mid(noc_address_t address) { return static_cast<uint32_t>(address >> 32) & 0xFFFF; }
+inline uint32_t xy_mid(uint32_t xy) { return xy == 0 ? 0 : noc_mid(xy & 0xFFFF, xy >> 16); }
+inline packet_header_t& header_at(uint32_t slot) { return *reinterpret_cast<packet_header_t*>(slot); }
+inline uint32_t packet_bytes(const packet_header_t& header) { return (packet_header_bytes + header.payload_size_bytes + 15) & ~15u; }
+inline uint32_t transaction_of(const receiver_t& receiver, uint32_t packet) { return receiver.first_id + packet % PIPELINE; }
+inline bool has_left(uint32_t id) { return (niu_counter(NOC, NIU_COUNTER_OUTGOING + id) & 0xFF) == 0; }
+
+// A command buffer is taken within a few cycles, if the network is not jammed.
+inline bool niu_free_soon(uint32_t buffer) {
+    for (uint32_t polls = 0; polls < 16; ++polls) {
+        if (!niu_busy(NOC, buffer)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+inline uint32_t termination() { return launched().exit_erisc_kernel != 0 ? uint32_t{IMMEDIATELY_TERMINATE} : words->termination_signal; }
+
+// Before there is traffic any signal ends a wait.
+template <typename Condition>
+bool wait_until(Condition condition) {
+    while (!condition()) {
+        if (termination() != KEEP_RUNNING) {
+            return false;
+        }
+        yield_to_base_firmware();
+    }
+    return true;
+}
+
+// --- router_setup.cpp ---
+// Reads and judges the arguments and sets up channels and streams. False: refused.
+bool set_up();
+// From the handshake to the first packet. False: refused or told to leave.
+bool bring_up();
+bool send_identity(uint32_t seen);
+void hand_on_termination();
+
+// --- router_sender.cpp ---
+bool step_sender(sender_t& sender);
+void tell_producer(sender_t& sender);
+// Channel 0: opens and closes the connection of its client.
+void serve_client();
+bool sender_idle(const sender_t& sender);
+
+// --- router_receiver.cpp ---
+bool step_receiver(receiver_t& receiver);
+bool receiver_idle(const receiver_t& receiver);
+enum moved_t : uint32_t { MOVED = 0, WAITS_DOWNSTREAM = 1, WAITS_NOC = 2, BAD_PACKET = 3 };
+
+// --- router_deliver.cpp ---
+moved_t deliver(receiver_t& receiver, packet_header_t& header);
+
+// --- router_noc.cpp: the buffer must not be busy ---
+void start_write(uint32_t id, uint32_t source, uint32_t mid, uint32_t target, uint32_t bytes);
+void start_read(uint32_t id, uint32_t mid, uint32_t target, uint32_t destination, uint32_t bytes);
+void start_word(uint32_t id, uint32_t mid, uint32_t target, uint32_t value);
+void start_increment(uint32_t id, uint32_t mid, uint32_t target, uint32_t value);
+
+// --- router_control.cpp ---
+void open_control();
+bool step_control();
+bool control_idle();
+// A negative acknowledge to who sent a packet.
+void send_nack(const packet_header_t& header);
+
+// --- router_events.cpp ---
+bool open_status_queue();
+void report(fabric_event_t event, uint32_t a, uint32_t b, uint32_t c, uint32_t d);
+void report_packet(fabric_event_t event, const packet_header_t& header);
+// Drops a packet: reports it and tells its sender.
+void report_drop(fabric_event_t event, const packet_header_t& header);
+void count_sent(uint32_t bytes);
+// Writes one entry that is still to be written, reads how far the control plane has read.
+void step_events();
+// Link state and rates.
+void watch_link();
+
+// The destination that tables are asked for.
+struct fabric_node_t {
+    uint32_t mesh, device;
+};
+
+}  // namespace fabric_router

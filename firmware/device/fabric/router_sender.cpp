@@ -1,0 +1,167 @@
+// A sender channel: sends what its producer has put into its slots into the peer's receiver channel, and takes completions.
+#include "router_moves.hpp"
+
+namespace fabric_router {
+namespace {
+
+void advance(sender_t& sender) {
+    sender.head += channel_buffer_size;
+    if (sender.head == sender.end) {
+        sender.head = sender.first;
+    }
+}
+
+void show(sender_t& sender) {
+    sender.state->packets_completed = sender.completed;
+    sender.state->remote_free_slots = sender.remote->free_slots;
+    sender.state->slot = sender.completed % sender_slots;
+    sender.state->last_progress = wall_clock();
+}
+
+// Packets that were dropped here are as good as completed once all before them are.
+void pass_dropped(sender_t& sender) {
+    while (sender.completed != sender.sent && (sender.dropped >> sender.completed % sender_slots & 1) != 0) {
+        sender.dropped &= ~(1u << sender.completed % sender_slots);
+        ++sender.completed;
+        ++sender.producer.owed;
+    }
+}
+
+void take_completions(sender_t& sender, uint32_t count) {
+    stream_add(sender.completions, -static_cast<int32_t>(count));
+    sender.remote->free_slots += count;
+    for (; count != 0; --count) {
+        ++sender.completed;
+        ++sender.producer.owed;
+        if (sender.dropped != 0) {
+            pass_dropped(sender);
+        }
+    }
+    show(sender);
+}
+
+// The head leaves its slot without having been sent.
+void drop(sender_t& sender, fabric_event_t event) {
+    report_drop(event, header_at(sender.head));
+    sender.dropped |= 1u << sender.sent % sender_slots;
+    ++sender.sent;
+    sender.state->packets_dropped = sender.state->packets_dropped + 1;
+    stream_add(sender.free_slots, 1);
+    advance(sender);
+    pass_dropped(sender);
+    show(sender);
+}
+
+bool wait_for_remote(sender_t& sender) {
+    if (args.packet_timeout_cycles == 0) {
+        return false;
+    }
+    if (!sender.waits) {
+        sender.waits = true;
+        sender.waits_since = wall_clock();
+    }
+    if (!sender.draining && wall_clock() - sender.waits_since < args.packet_timeout_cycles) {
+        return false;
+    }
+    sender.draining = true;
+    state.timed_out = state.timed_out + 1;
+    drop(sender, EVENT_TIMED_OUT);
+    return true;
+}
+
+bool send_next(sender_t& sender) {
+    remote_t& remote = *sender.remote;
+    if (remote.free_slots == 0) {
+        return wait_for_remote(sender);
+    }
+    if (announce != 0 || txq_busy()) {
+        return false;
+    }
+    packet_header_t& header = header_at(sender.head);
+    if (header.payload_size_bytes > max_payload_bytes) {
+        state.routing_errors = state.routing_errors + 1;
+        drop(sender, EVENT_ROUTING_ERROR);
+        return true;
+    }
+    uint32_t bytes = packet_bytes(header);
+    header.src_ch_id = static_cast<uint8_t>(&sender - senders);
+    txq_write(sender.head, remote.slot, bytes);
+    announce = remote.announce_address;
+    sender.waits = sender.draining = false;
+    stream_add(sender.free_slots, 1);
+    --remote.free_slots;
+    remote.slot += remote.bytes;
+    if (remote.slot == remote.end) {
+        remote.slot = remote.first;
+    }
+    advance(sender);
+    sender.state->packets_sent = ++sender.sent;
+    sender.state->remote_free_slots = remote.free_slots;
+    sender.state->last_progress = wall_clock();
+    count_sent(bytes);
+    return true;
+}
+
+bool is_client(const sender_t& sender) { return &sender == senders; }
+
+}  // namespace
+
+void tell_producer(sender_t& sender) {
+    producer_t& producer = sender.producer;
+    if (is_client(sender)) {
+        words->conn_info[0].edm_read_counter = sender.completed;
+    }
+    if (producer.mid == 0) {
+        producer.owed = 0;
+        return;
+    }
+    if (!niu_free_soon(NOC_BUFFER_REGISTER)) {
+        return;
+    }
+    uint32_t value = is_client(sender) ? sender.completed : producer.owed << STREAM_INCREMENT_SHIFT;
+    start_word(WORDS, producer.mid, producer.address, value);
+    producer.owed = 0;
+}
+
+bool step_sender(sender_t& sender) {
+    bool progress = false;
+    if (sender.sent != sender.completed) {
+        uint32_t count = stream_value(sender.completions);
+        if (count != 0) {
+            take_completions(sender, count);
+            progress = true;
+        }
+    }
+    if (sender.producer.owed != 0) {
+        tell_producer(sender);
+        progress = true;
+    }
+    if (stream_value(sender.free_slots) != sender_slots) {
+        progress = send_next(sender) || progress;
+    }
+    return progress;
+}
+
+void serve_client() {
+    sender_t& sender = senders[0];
+    volatile uint32_t& connection = words->conn_semaphore[0].value;
+    EDMChannelWorkerLocationInfo& info = words->conn_info[0];
+    uint32_t mid = noc_mid(info.worker_x, info.worker_y);
+    if (connection == OPEN_CONNECTION && sender.producer.mid == 0) {
+        sender.producer.mid = mid;
+        sender.producer.address = info.worker_semaphore_address;
+        tell_producer(sender);  // what was completed since it looked
+    } else if (connection == CLOSE_CONNECTION_REQUEST && niu_free_soon(NOC_BUFFER_ATOMIC)) {
+        info.edm_read_counter = sender.completed;
+        sender.producer.mid = 0;
+        sender.producer.owed = 0;
+        connection = UNUSED_CONNECTION;
+        start_increment(WORDS, mid, info.worker_teardown_semaphore_address, 1);
+    }
+}
+
+bool sender_idle(const sender_t& sender) {
+    return sender.sent == sender.completed && sender.producer.owed == 0 && stream_value(sender.free_slots) == sender_slots;
+}
+
+}  // namespace fabric_router

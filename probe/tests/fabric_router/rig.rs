@@ -1,0 +1,250 @@
+//! Routers by hand: arguments, launches, packets put into slots through the window, and what routers say of themselves.
+#![allow(unreachable_pub, dead_code, reason = "a module of a test")]
+
+use crate::bench::{Bench, Values};
+use layouts::{ChipId, NocXy, wormhole};
+use probe::control::{Firmware, KernelLaunch, Place, launch_kernel, start_application};
+use probe::target::Target;
+
+pub const EAST: u32 = 0;
+pub const WEST: u32 = 1;
+pub const READY: u32 = 0xA3B3_C3D3;
+pub const LOCAL_HANDSHAKE_COMPLETE: u32 = 0xA2B2_C2D2;
+pub const TERMINATED: u32 = 0xA4B4_C4D4;
+pub const REFUSED: u32 = 0xA5B5_C5D5;
+
+/// A router that a test launches.
+#[derive(Clone, Debug)]
+pub struct Router {
+    pub place: Place,
+    pub image: &'static str,
+    pub direction: u32,
+    /// More arguments.
+    pub more: Vec<(String, u32)>,
+}
+
+impl Router {
+    pub fn new(place: Place, image: &'static str, direction: u32) -> Self {
+        Self { place, image, direction, more: Vec::new() }
+    }
+
+    pub fn with(mut self, member: &str, value: u32) -> Self {
+        self.more.push((member.to_owned(), value));
+        self
+    }
+
+    /// Names the router of this plane towards a direction.
+    pub fn beside(self, direction: u32, tile: NocXy) -> Self {
+        self.with(&format!("downstream_xy[{direction}]"), xy(tile))
+    }
+}
+
+pub fn xy(tile: NocXy) -> u32 {
+    u32::from(tile.x) | u32::from(tile.y) << 16
+}
+
+/// `x << 36 | y << 42 | address`.
+pub fn noc_address(tile: NocXy, address: u64) -> u64 {
+    u64::from(tile.x) << 36 | u64::from(tile.y) << 42 | address
+}
+
+/// A packet: members of its header, and its payload.
+#[derive(Clone, Debug, Default)]
+pub struct Packet {
+    pub members: Vec<(String, u64)>,
+    pub payload: Vec<u8>,
+}
+
+impl Packet {
+    pub fn new(kind: u64) -> Self {
+        Self::default().set("noc_send_type", kind).set("tail.ttl", 64)
+    }
+
+    pub fn write(tile: NocXy, address: u64, payload: Vec<u8>) -> Self {
+        let to = noc_address(tile, address);
+        Self { payload, ..Self::new(0).set("command_fields.unicast_write.noc_address", to) }
+    }
+
+    pub fn set(mut self, member: &str, value: u64) -> Self {
+        self.members.push((member.to_owned(), value));
+        self
+    }
+}
+
+impl Bench {
+    /// A compute tile of a chip that is not harvested.
+    pub fn compute(&self, chip: u16) -> Place {
+        let harvested = &self.target.mesh().chips[usize::from(chip)].harvested_rows;
+        let y = (1..12u8).find(|y| *y != 6 && !harvested.contains(y)).unwrap();
+        place(chip, 1, y)
+    }
+
+    fn symbols(&self, image: &str) -> &symbols::Symbols {
+        &self.images.named(image).unwrap().symbols
+    }
+
+    /// A constant of an image.
+    pub fn constant(&self, image: &str, name: &str) -> u64 {
+        let found = self.symbols(image).constant(name);
+        let bytes = found.unwrap_or_else(|| panic!("{image} has no {name}")).bytes;
+        bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+    }
+
+    /// Address of one of the words that others write.
+    pub fn router_word(&self, image: &str, member: &str) -> u64 {
+        let field = self.symbols(image).field(&format!("fabric_router_words_t.{member}")).unwrap();
+        self.constant(image, "ROUTER_WORDS") + field.offset
+    }
+
+    pub fn status(&mut self, router: &Router) -> u32 {
+        let at = self.router_word(router.image, "edm_status");
+        self.word(router.place, at)
+    }
+
+    pub fn router(&mut self, router: &Router, member: &str) -> u64 {
+        self.router_state(router.place, router.image, member)
+    }
+
+    fn router_state(&mut self, place: Place, image: &str, member: &str) -> u64 {
+        let found = self.symbols(image).locate(&format!("fabric_router_state.{member}")).unwrap();
+        let (at, size) = (found.address(), found.field.size as u32);
+        let bytes = self.bytes(place, at, size);
+        bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+    }
+
+    /// Starts application firmware where it is not there yet.
+    pub fn start(&mut self, places: &[Place]) {
+        for place in places {
+            let start = start_application(&mut self.images, Firmware::OURS, *place).unwrap();
+            start.finish(&mut self.target).unwrap();
+        }
+    }
+
+    /// Clears the words of all routers, then launches them; the first one of a chip is its master.
+    pub fn launch_routers(&mut self, routers: &[Router]) {
+        self.run_id += 1;
+        for router in routers {
+            let words = self.symbols(router.image).type_named("fabric_router_words_t").unwrap();
+            let zeros = vec![0; words.size().unwrap() as usize];
+            let at = self.constant(router.image, "ROUTER_WORDS");
+            self.target.write(router.place.at(at), &zeros).unwrap();
+        }
+        for router in routers {
+            let chip = |other: &&Router| other.place.chip == router.place.chip;
+            let mates: Vec<_> = routers.iter().filter(chip).map(|mate| mate.place).collect();
+            let mut values: Values = [
+                ("run_id", self.run_id),
+                ("my_direction", router.direction),
+                ("neighbor_mesh_id", 0xFFFF),
+                ("is_local_master", u32::from(mates[0] == router.place)),
+                ("num_local_edms", mates.len() as u32),
+                ("idle_count", 64),
+                ("busy_count", 256),
+            ]
+            .map(|(name, value)| (name.to_owned(), value))
+            .to_vec();
+            values.extend(
+                (0..).zip(&mates).map(|(i, mate)| (format!("local_edm_xy[{i}]"), xy(mate.tile))),
+            );
+            values.extend(router.more.clone());
+            let launch = KernelLaunch {
+                place: router.place,
+                kernel: router.image,
+                firmware: "erisc_app",
+                core_type: "ACTIVE_ETH",
+                config_base: wormhole().eth.l1.kernel_config.at,
+                text_offset: 0,
+                arguments: self.arguments(router.image, "fabric_router_args_t", &values),
+                semaphores: Vec::new(),
+                in_place: false,
+                host_assigned_id: self.run_id,
+                kernel_id: 5,
+            };
+            let launch = launch_kernel(&mut self.images, &launch).unwrap();
+            launch.finish(&mut self.target).unwrap();
+        }
+    }
+
+    /// Waits until all routers have this status.
+    pub fn await_status(&mut self, routers: &[Router], status: u32) {
+        for _ in 0..200 {
+            if routers.iter().all(|router| self.status(router) == status) {
+                return;
+            }
+            self.target.pass(2_000).unwrap();
+        }
+        let all: Vec<_> =
+            routers.iter().map(|router| format!("{:X}", self.status(router))).collect();
+        panic!("{all:?} is not {status:X}");
+    }
+
+    /// Launches routers and lets them take traffic.
+    pub fn bring_up(&mut self, routers: &[Router]) {
+        self.launch_routers(routers);
+        self.await_status(routers, LOCAL_HANDSHAKE_COMPLETE);
+        let mut chips = Vec::new();
+        for router in routers {
+            if !chips.contains(&router.place.chip) {
+                chips.push(router.place.chip);
+                let at = self.router_word(router.image, "edm_status");
+                self.target.write(router.place.at(at), &READY.to_le_bytes()).unwrap();
+            }
+        }
+        self.await_status(routers, READY);
+        self.target.pass(5_000).unwrap();
+    }
+
+    /// Writes a termination signal to the master of each chip and waits until all routers have left.
+    pub fn terminate_routers(&mut self, routers: &[Router], signal: u32) {
+        let mut chips = Vec::new();
+        for router in routers {
+            if !chips.contains(&router.place.chip) {
+                chips.push(router.place.chip);
+                let at = self.router_word(router.image, "termination_signal");
+                self.target.write(router.place.at(at), &signal.to_le_bytes()).unwrap();
+            }
+        }
+        self.await_status(routers, TERMINATED);
+    }
+
+    /// The header and payload of a packet as they lie in a slot.
+    pub fn packet_bytes(&self, image: &str, packet: &Packet) -> Vec<u8> {
+        let symbols = self.symbols(image);
+        let name = ["HybridMeshPacketHeader", "LowLatencyPacketHeader"]
+            .into_iter()
+            .find(|name| {
+                let size = symbols.type_named(name).and_then(|ty| ty.size());
+                size == Some(self.constant(image, "packet_header_bytes"))
+            })
+            .unwrap();
+        let mut bytes = vec![0; self.constant(image, "packet_header_bytes") as usize];
+        let payload = ("payload_size_bytes".to_owned(), packet.payload.len() as u64);
+        for (member, value) in packet.members.iter().chain([&payload]) {
+            let field = symbols.field(&format!("{name}.{member}")).unwrap();
+            let (at, size) = (field.offset as usize, field.size as usize);
+            bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        }
+        bytes.extend(&packet.payload);
+        bytes
+    }
+
+    /// Puts the n-th packet of a sender channel into its slot and hands it over, as a client does.
+    pub fn put(&mut self, router: &Router, channel: u64, n: u64, packet: &Packet) {
+        let image = router.image;
+        let (slots, size) =
+            (self.constant(image, "sender_slots"), self.constant(image, "channel_buffer_size"));
+        let first = self.constant(image, "channel_buffers_addr") + channel * slots * size;
+        let bytes = self.packet_bytes(image, packet);
+        self.target.write(router.place.at(first + n % slots * size), &bytes).unwrap();
+        let stream = self.constant(image, "STREAM_BASE")
+            + (self.constant(image, "sender_channel_0_free_slots_stream_id") + channel)
+                * self.constant(image, "STREAM_STRIDE");
+        let update = router.place.at(stream + self.constant(image, "STREAM_UPDATE"));
+        let minus_one = u32::MAX << self.constant(image, "STREAM_INCREMENT_SHIFT");
+        self.target.write(update, &minus_one.to_le_bytes()).unwrap();
+    }
+}
+
+pub fn place(chip: u16, x: u8, y: u8) -> Place {
+    Place { chip: ChipId(chip), tile: NocXy { x, y } }
+}
