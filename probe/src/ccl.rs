@@ -15,7 +15,7 @@ pub mod expected;
 mod in_use;
 mod launch;
 pub mod program;
-mod records;
+pub(crate) mod records;
 pub mod report;
 pub mod request;
 pub(crate) mod rest;

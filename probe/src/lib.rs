@@ -10,6 +10,7 @@ pub mod control;
 mod discover;
 pub mod emulator_bar;
 pub mod expect;
+pub mod fabric;
 pub mod fault;
 mod guard;
 pub use guard::{AuditLog, Latched};

@@ -4,13 +4,13 @@ use crate::control::ControlError;
 use crate::images::Image;
 
 /// Bytes of a type of the image.
-pub(super) fn size(image: &Image, of: &str) -> Result<u64, ControlError> {
+pub(crate) fn size(image: &Image, of: &str) -> Result<u64, ControlError> {
     let size = image.symbols.type_named(of).and_then(|ty| ty.size());
     size.ok_or_else(|| ControlError::NoMember(image.name.clone(), of.to_owned()))
 }
 
 /// The records one after the other. All have the same members, which are looked up once.
-pub(super) fn records<const N: usize>(
+pub(crate) fn records<const N: usize>(
     image: &Image,
     of: &str,
     members: [&str; N],

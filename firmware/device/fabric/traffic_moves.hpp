@@ -1,0 +1,33 @@
+// What the parts of the traffic kernel share.
+#pragma once
+#include "adapter_moves.hpp"
+#include "traffic.hpp"
+
+extern "C" {
+extern fabric_traffic_state_t fabric_traffic_state;
+}
+
+namespace fabric {
+
+inline fabric_traffic_state_t& state = fabric_traffic_state;
+inline fabric_traffic_args_t& args = fabric_traffic_state.args;
+inline fabric_traffic_words_t& words() { return *reinterpret_cast<fabric_traffic_words_t*>(args.words_address); }
+inline bool stop() { return must_stop_now(state.control); }
+
+inline uint64_t wall_clock_64() {
+    uint32_t low = wall_clock();
+    return static_cast<uint64_t>(word_at(WALL_CLOCK_HIGH)) << 32 | low;
+}
+
+// --- traffic_send.cpp ---
+// Puts the packet together and hands it to its connection, which has a slot. False: told to stop.
+bool send_packet(const fabric_traffic_packet_t& packet);
+
+// --- traffic_check.cpp ---
+// Looks at the next arrivals, if any are there.
+bool check_arrivals();
+bool all_arrived();
+// What has not come until now, and what has come too often.
+void settle_arrivals();
+
+}  // namespace fabric
