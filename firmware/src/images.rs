@@ -7,8 +7,8 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::BaseFirmware,
         core: "erisc",
         elf: include_bytes!("../images/erisc_base.elf"),
-        sha256: "66367062785d8a6edbb72d2701aa7edbdc4430f03026ff2018e5480ddb75378c",
-        build_id: 0xddac_00bd_0f14_9639,
+        sha256: "090b392b17a6b86cfaa89b03721502a4518f8de632f65690614824606787fb37",
+        build_id: 0xa92c_9487_f046_c4b1,
     },
     Image {
         name: "erisc_app",

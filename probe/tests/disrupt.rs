@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use layouts::{ChipId, NocAddr, NocXy};
+use probe::fault::Fault;
 use probe::images::ImageMap;
 use probe::machine::BarTarget;
 use probe::scene::{SceneError, Workload};
@@ -12,9 +13,10 @@ use probe::target::Target;
 /// E8 of chip 0: its link goes to E0 of chip 1.
 const E8: NocXy = NocXy { x: 9, y: 6 };
 const E0: NocXy = NocXy { x: 9, y: 0 };
-/// `boot_results` words: link status and retrain count.
+/// `boot_results` words: link status, retrain count, packets with a wrong check sum.
 const LINK_STATUS: u64 = 0x1EC0 + 4 * 5;
 const RETRAINS: u64 = 0x1EC0 + 4 * 7;
+const CRC_ERRORS: u64 = 0x1EC0 + 4 * 47;
 const HEARTBEAT: u64 = 0x1C;
 const UP: u32 = 6;
 
@@ -51,9 +53,7 @@ fn a_far_core_is_stuck_as_a_command_and_its_memory_stays_readable() {
     let mut target = open("emulator:n300").unwrap();
     let now = target.now().unwrap();
     target
-        .disrupt(
-            &"core:1.e3:stuck@1us..5ms".parse::<probe::fault::Fault>().unwrap().counted_from(now),
-        )
+        .disrupt(&"core:1.e3:stuck@1us..5ms".parse::<Fault>().unwrap().counted_from(now))
         .unwrap();
     let e3 = layouts::wormhole().eth_channel(3).unwrap();
     target.pass(1_000_000).unwrap();
@@ -72,4 +72,43 @@ fn a_fault_on_what_is_not_there_is_refused_before_anything_runs() {
     ] {
         assert_eq!(open(words).err().unwrap().to_string(), says);
     }
+}
+
+/// Everything that is read of chip 1 at once: over both links.
+fn far_plan() -> Plan {
+    let span = |n: u64| Span {
+        addr: NocAddr { chip: ChipId(1), tile: NocXy { x: 1, y: 1 }, offset: n * 0x1000 },
+        len: 2048,
+    };
+    Plan { spans: (0..24).map(span).collect() }
+}
+
+#[test]
+fn a_link_that_dies_under_requests_serves_again_when_it_is_back() {
+    let mut target = open("emulator:n300").unwrap();
+    let mut cut_off = 0;
+    for round in 4..8 {
+        let now = target.now().unwrap();
+        let (from, until) = (500 + 1377 * round, 200_000 + 1377 * round);
+        let words = format!("link:0.{}:down@{from}ns..{until}ns", 8 + round % 2);
+        let fault = words.parse::<Fault>().unwrap();
+        target.disrupt(&fault.counted_from(now)).unwrap();
+        cut_off += target.read(&far_plan()).gaps.len();
+        target.pass(1_000_000).unwrap();
+        let again = target.read(&far_plan());
+        assert_eq!(again.gaps, Vec::new(), "{words}");
+    }
+    assert!(cut_off > 0, "no request was under way on a link that died");
+}
+
+#[test]
+fn broken_packets_show_as_crc_errors_at_both_ends() {
+    let mut target = open("emulator:n300,fault=link:0.8:bit-error=1e-5").unwrap();
+    for _ in 0..10 {
+        target.read(&far_plan());
+    }
+    target.pass(100_000).unwrap();
+    assert_ne!(word(&mut target, 0, E8, CRC_ERRORS), 0);
+    // Requests went over the link, and answers came back.
+    assert_ne!(word(&mut target, 1, E0, CRC_ERRORS), 0);
 }

@@ -41,6 +41,18 @@ fn the_mesh_is_found_and_its_picture_is_reproducible() {
 }
 
 #[test]
+fn a_link_with_wrong_bits_counts_them_where_it_is_looked_at() {
+    let links = answer("emulator:n300,fault=link:0.9:bit-error=1e-4", &["links"]);
+    let counts = |link: usize| {
+        let end = |n: usize| links["links"][link]["ends"][n]["crc_errors"].as_u64().unwrap();
+        [end(0), end(1)]
+    };
+    assert_eq!(links["links"][1]["a"], json!({"chip": 0, "channel": 9}));
+    assert!(counts(1).iter().all(|&count| count > 0), "{links}");
+    assert_eq!(counts(0), [0, 0], "the other link is well");
+}
+
+#[test]
 fn the_cores_of_the_ring_name_their_waypoints_and_sources() {
     for place in ["0:e8", "0:e9", "1:e0", "1:e1"] {
         let cores = answer(MESH, &["cores", place]);

@@ -30,6 +30,8 @@ noc_target_t sibling_target(uint32_t channel, uint32_t address);
 void publish_identity();
 void supervise_link();
 bool link_is_up();
+// Up, and the peer has said that it knows this tile: it takes requests.
+bool link_serves();
 // Counts restarts of the peer and losses of the link: what was sent in an older epoch is lost.
 uint32_t link_epoch();
 // Waits a bounded time for the transmit queue, then starts the write. False: nothing was started.
@@ -46,4 +48,6 @@ inline bool relay_has_work() {
            queues->doorbell != last_doorbell || (relay_active | relay_lost) != 0;
 }
 void relay_pass();
+// Both ends number requests from the start again, and what was under way is lost.
+void restart_link_queues();
 void resume_host_queue();

@@ -68,7 +68,7 @@ void take_sibling_requests() {
 sent_t send_over_link(uint32_t slot) {
     eth_queue_t& queue = queues->peer_out_queue;
     uint32_t index = queue.wr_index & 7, place = index & 3;
-    if (!link_is_up()) {
+    if (!link_serves()) {
         return NO_WAY;
     }
     if ((link_credits_out >> place & 1) != 0) {
@@ -139,3 +139,17 @@ void release_hop(uint32_t token) {
 }
 
 void forget_link_credits() { link_credits_out = 0; }
+
+// A copy that waited in the transmit queue of a dead link may have left with the bytes of a later request, so that the peer
+// waits for a number that never comes.
+void restart_link_queues() {
+    forget_link_credits();
+    queues->peer_out_queue.wr_index = 0;
+    eth_queue_t& queue = queues->peer_in_queue;
+    queue.wr_index = 0;
+    queue.rd_index = 0;
+    for (uint32_t place = 0; place < 4; ++place) {
+        queue.entries[place].sequence = 0;
+        give_up_slot(LINK_SLOT + place);  // its answer would come to somebody else's
+    }
+}

@@ -3,8 +3,9 @@
 
 namespace {
 
-// Bit 0: the link is up. The emulator's own register (the vendor documents no status bit there), read by the ERISC only.
-constexpr uint32_t PCS_STATUS = 0xFFBB0000;
+// Bit 0: the link is up; packets that arrived broken. The emulator's own registers (the vendor documents no status bit there),
+// read by the ERISC only.
+constexpr uint32_t PCS_STATUS = 0xFFBB0000, PCS_BROKEN_PACKETS = 0xFFBB0004;
 constexpr uint32_t TICKS_UNTIL_UNCONNECTED = 8;    // a port that was never up so long counts as empty
 constexpr uint32_t TXQ_PATIENCE_CYCLES = 5000;
 constexpr uint32_t RXQ0_BASE = 0xFFB92000, QUEUE_STRIDE = 0x1000;
@@ -14,6 +15,7 @@ constexpr uint32_t IDENTITY_BYTES = 32;
 bool was_up, met_before;
 uint32_t ticks_down;
 uint32_t epoch;
+uint32_t queues_of;  // the epoch whose requests the link carries, and one: a warm start clears .bss and does not load .data anew
 
 void store_if_new(volatile uint32_t& word, uint32_t value) {
     if (word != value) {
@@ -43,6 +45,7 @@ void publish_statistics() {
         store_if_new(boot_results->packet_send[2 * queue + 1], word_at(txq + TXQ_PACKETS));
         store_if_new(boot_results->packet_recv[2 * queue + 1], word_at(rxq + RXQ_PACKETS));
     }
+    store_if_new(boot_results->crc_err, word_at(PCS_BROKEN_PACKETS));
 }
 
 void went_down() {
@@ -94,6 +97,11 @@ void exchange_identities() {
         if (met_before) {
             ++epoch;
         }
+        // What the peer sent before its hello has arrived, and it sends no request before it hears that it was seen.
+        if (queues_of != epoch + 1) {
+            queues_of = epoch + 1;
+            restart_link_queues();
+        }
         publish_peer();
     }
     bool sent = link_write(reinterpret_cast<uint32_t>(&boot_results->local_board_id_lo),
@@ -120,6 +128,8 @@ void publish_identity() {
 }
 
 bool link_is_up() { return boot_results->link_status == LINK_STATUS_UP; }
+
+bool link_serves() { return link_is_up() && met_before; }
 
 uint32_t link_epoch() { return epoch; }
 

@@ -215,6 +215,13 @@ void release_slot(uint32_t slot) {
     relay_active &= ~(1u << slot);
 }
 
+void give_up_slot(uint32_t slot) {
+    if (slots[slot].state == SLOT_WAITING) {
+        relay_lost |= 1u << slot;
+    }
+    release_slot(slot);
+}
+
 void relay_pass() {
     if (seen_epoch != link_epoch()) {
         seen_epoch = link_epoch();

@@ -32,6 +32,7 @@ routing_cmd_t& command_of(uint32_t slot);
 slot_t& slot_at(uint32_t slot);
 void begin_request(uint32_t slot);
 void release_slot(uint32_t slot);
+void give_up_slot(uint32_t slot);  // nobody waits for its answer any more
 bool slot_active(uint32_t slot);
 inline uint32_t buffer_of(uint32_t slot) { return BUFFERS + slot * BUFFER_BYTES; }
 inline bool is_block(const routing_cmd_t& command) { return (command.flags & CMD_DATA_BLOCK) != 0; }
