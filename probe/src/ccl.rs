@@ -35,6 +35,7 @@ mod writes;
 pub use compile::compile;
 pub use error::{CclError, Missing};
 pub use in_use::refuse_if_in_use;
+pub(crate) use in_use::{allowed, held, used};
 pub use launch::fits;
 pub use program::{
     Bank, Channel, Command, DataType, EdmChannel, EdmPlan, Op, Partner, Program, Tensor, WorkerPlan,
@@ -43,7 +44,8 @@ pub use report::{ChipTimes, RunError, RunProgress, RunReport, RunSettings, Stage
 pub use request::{Bidirectional, Layout, Request, TopologyKind};
 pub use run::Run;
 pub use survey::Loaded;
+pub(crate) use survey::{Finding, survey_tiles};
 pub use writes::writes;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

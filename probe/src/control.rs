@@ -21,7 +21,7 @@ pub(crate) use kernel::{await_done, done, semaphore_address};
 pub use operation::{Condition, ControlError, Operation, Progress, Step};
 pub use ring::{Ring, RingStop};
 pub use ring_ping::{RingPing, RingPingSettings};
-pub(crate) use running::compute_tiles;
+pub(crate) use running::{compute_tiles, running};
 pub(crate) use stretch::{arguments, constant_of, mailbox};
 pub(crate) use tensix::{CONFIG_BASE, TEXT_OFFSET};
 pub use tensix::{Pattern, boot_tensix, launch_worker, running_workers, stop_workers};

@@ -16,6 +16,9 @@ use crate::control::{
     boot_tensix, launch_worker,
 };
 use crate::emulator_bar::EmulatorBar;
+use crate::fabric::{
+    Fabric, FabricError, FabricPlan, FabricRequest, FabricSettings, FabricTopology,
+};
 use crate::fault::{Fault, FaultError};
 use crate::hosts::HostBar;
 use crate::images::ImageMap;
@@ -36,6 +39,8 @@ pub enum Workload {
     Idle,
     /// A payload goes round a ring of links for ever, and compute tiles write patterns.
     RingPing,
+    /// Routers of a fabric, ready for traffic; compute tiles are free.
+    Fabric,
 }
 
 /// How fast emulated time passes.
@@ -64,6 +69,8 @@ const LARGE_HANDOVER_CYCLES: u64 = 1_000_000;
 const DWELL_CYCLES: u32 = 5_000_000;
 /// Rest of the worker between two patterns, in cycles.
 const WORKER_REST_CYCLES: u32 = 2_000_000;
+/// How long a fabric is let alone between two looks at how far it is, in cycles.
+const FABRIC_STEP_CYCLES: u64 = 2_000;
 /// Where the worker's pattern goes and how many words it has.
 const PATTERN: Pattern =
     Pattern { address: 0x2_0000, words: 16, interval_cycles: WORKER_REST_CYCLES };
@@ -80,6 +87,8 @@ pub struct Scene {
     /// What runs; if not told, the ring ping where the mesh has a ring and runs firmware of this house, else
     /// nothing but firmware.
     pub run: Option<Workload>,
+    /// What fabric runs, if one does.
+    pub fabric: FabricRequest,
     /// A folder with tt-metal's firmware, which runs instead of this house's own over its base firmware.
     pub firmware: Option<PathBuf>,
     /// Emulated time at which the scene is handed over; the first whole multiple of
@@ -101,6 +110,7 @@ impl Scene {
             cabling: None,
             host: None,
             run: None,
+            fabric: FabricRequest::new(FabricTopology::Mesh),
             firmware: None,
             at_cycles: None,
             pace: DEFAULT_PACE,
@@ -182,6 +192,11 @@ impl Scene {
     /// Firmware on every compute tile; for a workload also the kernels.
     fn boot(&self, target: &mut BarTarget, images: &mut ImageMap) -> Result<(), SceneError> {
         let ring = self.ring(target.mesh())?;
+        let fabric = (self.run == Some(Workload::Fabric)).then(|| {
+            let plan = FabricPlan::new(target.mesh(), &self.fabric).map_err(SceneError::Fabric)?;
+            Ok::<_, SceneError>(Fabric::new(plan, FabricSettings::default()))
+        });
+        let mut fabric = fabric.transpose()?;
         let given = self.firmware.as_deref().map(Given::read).transpose()?;
         let given = given.map(|given| given.add_to(images));
         let tiles = compute_tiles(target, target.mesh().chips.len() > SMALL_MESH_CHIPS);
@@ -190,6 +205,9 @@ impl Scene {
         } else {
             let boots = tiles.iter().map(|&place| boot_tensix(images, Firmware::OURS, place));
             Operation::finish_all(boots.collect::<Result<_, _>>()?, target)?;
+        }
+        if let Some(fabric) = &mut fabric {
+            fabric.finish(target, images, FABRIC_STEP_CYCLES).map_err(SceneError::Run)?;
         }
         let Some(ring) = ring else { return Ok(()) };
         let workers = (1..)
@@ -207,15 +225,18 @@ impl Scene {
     fn ring(&self, mesh: &Mesh) -> Result<Option<RingPing>, SceneError> {
         if let Some(folder) = &self.firmware {
             return match self.run {
-                Some(Workload::RingPing) => Err(SceneError::Firmware(format!(
-                    "{}: run=ring-ping is for firmware of this house: tt-metal's runs kernels out of instruction RAM, \
+                Some(run @ (Workload::RingPing | Workload::Fabric)) => {
+                    Err(SceneError::Firmware(format!(
+                        "{}: run={} is for firmware of this house: tt-metal's runs kernels out of instruction RAM, \
                      for which ours are not linked",
-                    folder.display()
-                ))),
+                        folder.display(),
+                        if run == Workload::Fabric { "fabric" } else { "ring-ping" }
+                    )))
+                }
                 _ => Ok(None),
             };
         }
-        if self.run == Some(Workload::Idle) {
+        if let Some(Workload::Idle | Workload::Fabric) = self.run {
             return Ok(None);
         }
         match RingPing::on(mesh) {
@@ -288,8 +309,10 @@ pub enum SceneError {
     Firmware(String),
     /// The workload could not be launched.
     Control(ControlError),
-    /// A collective of a study was not finished.
+    /// A collective of a study was not finished, or a fabric did not come up.
     Run(RunError),
+    /// The mesh has no such fabric.
+    Fabric(FabricError),
     /// The mesh, by its name, has no ring of links for the workload.
     NoRing(String),
     /// The scene was asked for at a moment at which it is not ready yet.
@@ -316,6 +339,7 @@ impl fmt::Display for SceneError {
             | Self::Firmware(why) => f.write_str(why),
             Self::Descriptor(error) => write!(f, "{error}"),
             Self::Control(error) => write!(f, "{error}"),
+            Self::Fabric(error) => write!(f, "{error}"),
             Self::NoRing(mesh) => {
                 write!(f, "{mesh} has no ring of links for ring-ping; run=idle shows it without")
             }

@@ -1,5 +1,6 @@
 //! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`, a file.
 
+use crate::fabric::{Division, FabricTopology};
 use crate::fault::{Fault, FaultError};
 use crate::scene::{Pace, Scene, Workload};
 use std::fmt;
@@ -15,7 +16,8 @@ const DEVICES: &str = "/dev/tenstorrent/";
 /// A target, as a person names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
-    /// `emulator:<mesh>[,cabling=..][,host=..][,run=..][,firmware=..][,at=..][,pace=..][,seed=..][,fault=..]..`.
+    /// `emulator:<mesh>[,cabling=..][,host=..][,run=..][,topology=..][,planes=..][,meshes=..][,firmware=..][,at=..][,pace=..]
+    /// [,seed=..][,fault=..]..`.
     Emulator(Scene),
     /// `ttsim:<library>[,firmware=..][,at=..]`.
     Ttsim(Simulator),
@@ -106,6 +108,7 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
         return wrong("emulator: names no mesh, such as emulator:n300");
     }
     let mut scene = Scene::new(mesh);
+    let mut of_fabric = None;
     for part in parts {
         let Some((key, value)) = part.split_once('=') else {
             return wrong(format!("`{part}` is no setting of the form key=value"));
@@ -114,6 +117,15 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
             "cabling" => scene.cabling = Some(value.to_owned()),
             "host" => scene.host = Some(host(value)?),
             "run" => scene.run = Some(workload(value)?),
+            "topology" => (scene.fabric.topology, of_fabric) = (topology(value)?, Some(key)),
+            "planes" => {
+                scene.fabric.planes = Some(count(key, value)? as u32);
+                of_fabric = Some(key);
+            }
+            "meshes" => {
+                scene.fabric.division = Division::Parts(count(key, value)?);
+                of_fabric = Some(key);
+            }
             "firmware" => scene.firmware = Some(folder(value)?),
             "at" => scene.at_cycles = Some(time(value)?),
             "pace" => scene.pace = pace(value)?,
@@ -121,12 +133,18 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
             "fault" => scene.faults.push(fault(value)?),
             _ => {
                 return wrong(format!(
-                    "`{key}` is no setting: cabling, host, run, firmware, at, pace, seed or fault"
+                    "`{key}` is no setting: cabling, host, run, topology, planes, meshes, firmware, at, pace, seed or \
+                     fault"
                 ));
             }
         }
     }
-    Ok(scene)
+    match of_fabric {
+        Some(key) if scene.run != Some(Workload::Fabric) => {
+            wrong(format!("{key}: only a fabric has it; run=fabric is missing"))
+        }
+        _ => Ok(scene),
+    }
 }
 
 /// Only what follows the last commas and looks like a setting is one: a path may hold commas too.
@@ -161,8 +179,23 @@ fn workload(value: &str) -> Result<Workload, SpecError> {
     match value {
         "ring-ping" => Ok(Workload::RingPing),
         "idle" => Ok(Workload::Idle),
-        _ => wrong(format!("`{value}` is no workload: ring-ping or idle")),
+        "fabric" => Ok(Workload::Fabric),
+        _ => wrong(format!("`{value}` is no workload: ring-ping, fabric or idle")),
     }
+}
+
+fn topology(value: &str) -> Result<FabricTopology, SpecError> {
+    let names = FabricTopology::ALL.map(FabricTopology::name).join(", ");
+    let wrong = || SpecError(format!("topology: `{value}` is none of {names}"));
+    FabricTopology::named(value).ok_or_else(wrong)
+}
+
+/// One or more.
+fn count(key: &str, value: &str) -> Result<usize, SpecError> {
+    let counted = value.parse::<u16>().ok().filter(|count| *count > 0);
+    counted
+        .map(usize::from)
+        .ok_or_else(|| SpecError(format!("{key}: `{value}` is no number from 1")))
 }
 
 fn fault(words: &str) -> Result<Fault, SpecError> {
@@ -276,6 +309,12 @@ mod tests {
             ("n300", "is no target"),
             ("emulator:", "no mesh"),
             ("emulator:n300,run=fly", "no workload"),
+            ("emulator:n300,run=fabric,topology=tree", "none of line, ring, mesh, torus"),
+            ("emulator:n300,run=fabric,planes=0", "planes: `0` is no number from 1"),
+            (
+                "emulator:n300,topology=line",
+                "topology: only a fabric has it; run=fabric is missing",
+            ),
             ("emulator:n300,at=2", "no time"),
             ("emulator:n300,at=99999999999999999s", "longer than 100s"),
             ("emulator:n300,at=99999999s", "longer than 100s, which would take hours"),

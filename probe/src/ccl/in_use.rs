@@ -43,14 +43,30 @@ pub(super) fn judge(
         return Err(Fault::refused().into());
     }
     launch::fits(images, program)?;
-    allowed(target, &[Writing::Write, Writing::Launch])?;
-    if let Some((chip, holder)) = target.holders().first() {
-        return Err(RunError::InUse(format!(
-            "chip {chip} is in use: process {holder} has it open"
-        )));
-    }
+    allowed(target, "a collective", &[Writing::Write, Writing::Launch])?;
+    held(target)?;
     let found = survey(target, images, program, loaded)?;
-    for (place, finding) in &found {
+    used(&found)?;
+    let boots = |(place, finding): (&Place, &Finding)| {
+        *finding == Finding::Cold && kind(*place) == Some(TileKind::Tensix)
+    };
+    if found.iter().any(boots) {
+        let needs = [Writing::Write, Writing::Launch, Writing::Reset];
+        allowed(target, "a collective", &needs)?;
+    }
+    Ok(found)
+}
+
+/// Somebody else has a device open.
+pub(crate) fn held(target: &mut dyn Target) -> Result<(), RunError> {
+    let holders = target.holders();
+    let Some((chip, holder)) = holders.first() else { return Ok(()) };
+    Err(RunError::InUse(format!("chip {chip} is in use: process {holder} has it open")))
+}
+
+/// Something runs on one of the tiles.
+pub(crate) fn used(found: &BTreeMap<Place, Finding>) -> Result<(), RunError> {
+    for (place, finding) in found {
         let tile = name(*place);
         let why = match finding {
             Finding::Ready | Finding::Cold => continue,
@@ -62,13 +78,7 @@ pub(super) fn judge(
         };
         return Err(RunError::InUse(why));
     }
-    let boots = |(place, finding): (&Place, &Finding)| {
-        *finding == Finding::Cold && kind(*place) == Some(TileKind::Tensix)
-    };
-    if found.iter().any(boots) {
-        allowed(target, &[Writing::Write, Writing::Launch, Writing::Reset])?;
-    }
-    Ok(found)
+    Ok(())
 }
 
 /// Are all tiles of the program there?
@@ -88,8 +98,8 @@ fn fits(target: &dyn Target, program: &Program) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Each word that is missing is named.
-fn allowed(target: &dyn Target, needs: &[Writing]) -> Result<(), RunError> {
+/// Each word that is missing is named, and what needs it.
+pub(crate) fn allowed(target: &dyn Target, what: &str, needs: &[Writing]) -> Result<(), RunError> {
     let abilities = target.abilities();
     if let Some(why) = &abilities.unchangeable {
         return Err(RunError::NotAllowed(format!("{}: {why}", target.name())));
@@ -102,7 +112,7 @@ fn allowed(target: &dyn Target, needs: &[Writing]) -> Result<(), RunError> {
     }
     let (target, missing) = (target.name(), missing.join(","));
     Err(RunError::NotAllowed(format!(
-        "{target} may not be changed so far: a collective needs --allow {missing}"
+        "{target} may not be changed so far: {what} needs --allow {missing}"
     )))
 }
 
@@ -112,7 +122,7 @@ pub(super) fn kind(place: Place) -> Option<TileKind> {
 }
 
 /// `0:e8` for an Ethernet tile, else the tile's coordinates.
-pub(super) fn name(place: Place) -> String {
+pub(crate) fn name(place: Place) -> String {
     match wormhole().tile_at(place.tile).and_then(|tile| tile.channel) {
         Some(channel) if kind(place) == Some(TileKind::Eth) => format!("{}:e{channel}", place.chip),
         _ => place.to_string(),

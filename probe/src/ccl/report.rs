@@ -205,7 +205,7 @@ pub enum RunError {
 
 impl RunError {
     /// The same, with something more to say.
-    pub(super) fn and(self, more: Option<String>) -> Self {
+    pub(crate) fn and(self, more: Option<String>) -> Self {
         let Some(more) = more else { return self };
         match self {
             Self::InUse(why) => Self::InUse(format!("{why}; {more}")),

@@ -22,7 +22,7 @@ pub struct Loaded {
 
 /// What a tile is at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Finding {
+pub(crate) enum Finding {
     /// Our firmware waits for a kernel there.
     Ready,
     /// It has to be booted or taken over first.
@@ -52,6 +52,20 @@ pub(super) fn survey(
     loaded: &Loaded,
 ) -> Result<BTreeMap<Place, Finding>, RunError> {
     let (compute, ethernet) = tiles(program);
+    survey_tiles(target, images, compute, ethernet, loaded)
+}
+
+/// What is on these compute tiles and Ethernet tiles; nothing is written.
+///
+/// # Errors
+/// As [`survey`].
+pub(crate) fn survey_tiles(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    compute: Vec<Place>,
+    ethernet: Vec<Place>,
+    loaded: &Loaded,
+) -> Result<BTreeMap<Place, Finding>, RunError> {
     let looks: Vec<Look<'_>> = compute
         .into_iter()
         .map(|place| Look::at(images, place, CoreKind::Brisc, loaded))

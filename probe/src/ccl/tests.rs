@@ -11,7 +11,7 @@ use crate::target::{Chip, Link, Mesh};
 use layouts::EthId;
 
 /// A shipped mesh, such as `galaxy,cabling=torus`, as discovery would find it.
-pub(super) fn mesh(name: &str) -> Mesh {
+pub(crate) fn mesh(name: &str) -> Mesh {
     let descriptor = described(name, name).unwrap();
     let chips = descriptor.chips.iter().map(|chip| Chip {
         id: chip.id,

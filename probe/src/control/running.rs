@@ -18,7 +18,7 @@ pub(crate) fn compute_tiles(chip: &Chip) -> impl Iterator<Item = Place> {
 ///
 /// # Errors
 /// When a tile cannot be read, or an image is missing or has no build id.
-pub(super) fn running(
+pub(crate) fn running(
     target: &mut dyn Target,
     images: &ImageMap,
     firmware: &str,

@@ -1,0 +1,109 @@
+//! What a fabric begins with: nothing is written before all is judged.
+
+use super::{Fabric, Task};
+use crate::ccl::{Finding, Loaded, RunError, allowed, held, survey_tiles, used};
+use crate::control::{
+    ControlError, Firmware, Operation, Together, go_kernel, place_kernel, start_application,
+};
+use crate::fabric::builder::{fits, fresh_words, router_launch};
+use crate::fabric::progress::FabricStage;
+use crate::fabric::status_queue::StatusQueue;
+use crate::fabric::words::{RouterImage, RouterWords};
+use crate::images::ImageMap;
+use crate::target::Target;
+use layouts::{ChipId, Writing};
+use std::collections::BTreeMap;
+
+impl Fabric {
+    pub(super) fn judge(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), RunError> {
+        self.is_there(target)?;
+        fits(images, &self.plan)?;
+        for tables in &self.tables {
+            tables.pack(images, &self.plan)?;
+        }
+        for router in &self.plan.routers {
+            router_launch(images, &self.plan, router, &self.settings, 1)?;
+        }
+        allowed(target, "a fabric", &[Writing::Write, Writing::Launch])?;
+        held(target)?;
+        let places = self.plan.routers.iter().map(|router| router.place).collect();
+        let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
+        used(&found)?;
+        // Numbers of fabrics begin with the time, so that those of earlier ones are others.
+        self.run_id = (target.now()? as u32).max(1);
+        let mut takes = Vec::new();
+        for (place, _) in found.into_iter().filter(|(_, finding)| *finding == Finding::Cold) {
+            takes.push(start_application(images, Firmware::OURS, place)?);
+            self.taken.insert(place);
+        }
+        self.tasks.push_front(Task::Steps(FabricStage::TakeOver, Together::new(takes)));
+        Ok(())
+    }
+
+    /// Has the mesh the links of the plan?
+    fn is_there(&self, target: &dyn Target) -> Result<(), RunError> {
+        let mesh = target.mesh();
+        for router in &self.plan.routers {
+            let ends = (router.eth.min(router.peer), router.eth.max(router.peer));
+            if !mesh.links.iter().any(|link| (link.a, link.b) == ends) {
+                let (a, b) = ends;
+                return Err(RunError::Program(format!("the mesh has no link from {a} to {b}")));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn launch(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), RunError> {
+        let words = RouterWords::of(images, self.plan.topology)?;
+        let follow = self.follow(words, FabricStage::Handshake)?;
+        let mut tasks = vec![Task::Steps(FabricStage::Launch, Together::new(self.placed(images)?))];
+        // Messages to far chips take long to arrive: those of near ones go last.
+        let mut gos: BTreeMap<(bool, ChipId), Vec<Operation>> = BTreeMap::new();
+        for router in &self.plan.routers {
+            let chip = router.eth.chip;
+            let near = target.mesh().chip(chip).is_some_and(|chip| chip.pcie);
+            let go = go_kernel(images, Firmware::OURS.application, router.place)?;
+            gos.entry((near, chip)).or_default().push(go);
+            self.running.insert(router.place);
+        }
+        for (_, go) in gos {
+            tasks.push(Task::Steps(FabricStage::Launch, Together::new(go)));
+        }
+        tasks.push(Task::Follow(Box::new(follow)));
+        tasks.into_iter().rev().for_each(|task| self.tasks.push_front(task));
+        Ok(())
+    }
+
+    /// Tables, queues and kernels of all routers.
+    fn placed(&self, images: &mut ImageMap) -> Result<Vec<Operation>, ControlError> {
+        let tables = RouterImage::of(images, self.plan.topology)?.constant("routing_info_addr")?;
+        let mut packed = BTreeMap::new();
+        for table in &self.tables {
+            packed.insert(table.node, table.pack(images, &self.plan)?);
+        }
+        let mut operations = Vec::new();
+        for router in &self.plan.routers {
+            let launch = router_launch(images, &self.plan, router, &self.settings, self.run_id)?;
+            let mut operation = Operation::new(format!("launch router {}", router.eth));
+            operation.then(fresh_words(images, &self.plan, router)?);
+            if let Some(bytes) = packed.get(&router.node) {
+                operation.write(router.place.at(tables.into()), bytes.clone());
+            }
+            let entries = self.settings.status_entries;
+            if let Some(queue) = StatusQueue::of(images, &self.plan, router, entries)? {
+                operation.then(queue.fresh(images)?);
+            }
+            operation.then(place_kernel(images, &launch)?);
+            operations.push(operation);
+        }
+        Ok(operations)
+    }
+}

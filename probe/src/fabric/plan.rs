@@ -1,0 +1,190 @@
+//! Which Ethernet core is which router of a fabric.
+
+use super::meshes::{Exits, exits, meshes};
+use super::{Direction, FabricError, FabricMesh, FabricRequest, FabricTopology};
+use crate::ccl::topology::FreeLinks;
+use crate::control::Place;
+use crate::target::Mesh;
+use crate::wormhole::eth_tile;
+use layouts::{ChipId, EthId};
+use std::fmt;
+
+/// A chip by its place in a fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FabricNode {
+    /// Its mesh.
+    pub mesh: u16,
+    /// Its device there: row after row.
+    pub device: u16,
+}
+
+impl fmt::Display for FabricNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "M{}D{}", self.mesh, self.device)
+    }
+}
+
+/// A router: one end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Router {
+    /// Its Ethernet core.
+    pub eth: EthId,
+    /// The tile of that core.
+    pub place: Place,
+    /// Its chip.
+    pub node: FabricNode,
+    /// Where its link leads.
+    pub direction: Direction,
+    /// Its routing plane, from 0.
+    pub plane: u32,
+    /// The other end of the link.
+    pub peer: EthId,
+    /// The chip there.
+    pub neighbor: FabricNode,
+    /// The link closes a ring: what arrives over it goes on in virtual channel 1.
+    pub dateline: bool,
+    /// The link leads to another mesh.
+    pub inter_mesh: bool,
+    /// The one router of its chip that the host talks to.
+    pub master: bool,
+}
+
+impl fmt::Display for Router {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { eth, node, direction, plane, .. } = self;
+        write!(f, "{eth} ({node} {direction} plane {plane})")
+    }
+}
+
+/// A fabric: nothing is written yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FabricPlan {
+    /// What its routers are built for.
+    pub topology: FabricTopology,
+    /// Routing planes.
+    pub planes: u32,
+    /// Its meshes, by number.
+    pub meshes: Vec<FabricMesh>,
+    /// Its routers, by chip; the master of each chip first, the others by channel.
+    pub routers: Vec<Router>,
+}
+
+impl FabricPlan {
+    /// Chooses nodes and routers. The k-th free link of every edge belongs to plane k; links that are reserved for dispatch
+    /// are left alone.
+    ///
+    /// # Errors
+    /// What the chips lack.
+    pub fn new(mesh: &Mesh, request: &FabricRequest) -> Result<Self, FabricError> {
+        let free = FreeLinks::of(mesh);
+        let topology = request.topology;
+        let (meshes, planes) = meshes(mesh, &free, request)?;
+        let Exits { exits, planes } = exits(&free, topology, &meshes, planes, request.planes)?;
+        let mut plan = Self { topology, planes, meshes, routers: Vec::new() };
+        for number in 0..plan.meshes.len() {
+            plan.add_mesh(&free, number);
+        }
+        for exit in exits {
+            for (plane, &(near, far)) in (0..planes).zip(&exit.sockets) {
+                plan.add_router(exit.from, exit.direction, plane, (near, far), exit.to, false);
+                plan.add_router(exit.to, exit.back, plane, (far, near), exit.from, false);
+            }
+        }
+        plan.routers.sort_unstable_by_key(|router| router.eth);
+        let mut last = None;
+        for router in &mut plan.routers {
+            router.master = last.replace(router.eth.chip) != Some(router.eth.chip);
+        }
+        Ok(plan)
+    }
+
+    fn add_mesh(&mut self, free: &FreeLinks, number: usize) {
+        let Some(mesh) = self.meshes.get(number).cloned() else { return };
+        let node = |device: usize| FabricNode { mesh: number as u16, device: device as u16 };
+        for device in 0..mesh.chips.len() {
+            for direction in Direction::ALL {
+                let edge = mesh.sockets(free, device, direction);
+                let Some((neighbor, wraps, sockets)) = edge else { continue };
+                for (plane, &socket) in (0..self.planes).zip(&sockets) {
+                    self.add_router(node(device), direction, plane, socket, node(neighbor), wraps);
+                }
+            }
+        }
+    }
+
+    fn add_router(
+        &mut self,
+        node: FabricNode,
+        direction: Direction,
+        plane: u32,
+        (eth, peer): (EthId, EthId),
+        neighbor: FabricNode,
+        dateline: bool,
+    ) {
+        self.routers.push(Router {
+            eth,
+            place: Place { chip: eth.chip, tile: eth_tile(eth.channel) },
+            node,
+            direction,
+            plane,
+            peer,
+            neighbor,
+            dateline,
+            inter_mesh: node.mesh != neighbor.mesh,
+            master: false,
+        });
+    }
+
+    /// Every chip, mesh after mesh.
+    pub fn nodes(&self) -> impl Iterator<Item = FabricNode> {
+        (0..).zip(&self.meshes).flat_map(|(mesh, it)| {
+            (0..it.chips.len() as u16).map(move |device| FabricNode { mesh, device })
+        })
+    }
+
+    /// The mesh of a node.
+    pub fn mesh_of(&self, node: FabricNode) -> Option<&FabricMesh> {
+        self.meshes.get(usize::from(node.mesh))
+    }
+
+    /// The chip of a node.
+    pub fn chip(&self, node: FabricNode) -> Option<ChipId> {
+        self.mesh_of(node)?.chips.get(usize::from(node.device)).copied()
+    }
+
+    /// The node of a chip.
+    pub fn node(&self, chip: ChipId) -> Option<FabricNode> {
+        (0..).zip(&self.meshes).find_map(|(mesh, it)| {
+            let device = it.device(chip)? as u16;
+            Some(FabricNode { mesh, device })
+        })
+    }
+
+    /// The routers of a chip, its master first.
+    pub fn routers_of(&self, chip: ChipId) -> impl Iterator<Item = &Router> {
+        self.routers.iter().filter(move |router| router.eth.chip == chip)
+    }
+
+    /// The master routers.
+    pub fn masters(&self) -> impl Iterator<Item = &Router> {
+        self.routers.iter().filter(|router| router.master)
+    }
+
+    /// The router of an Ethernet core.
+    pub fn router_at(&self, eth: EthId) -> Option<&Router> {
+        self.routers.iter().find(|router| router.eth == eth)
+    }
+
+    /// The router of a node towards a direction, in a plane.
+    pub fn router(&self, node: FabricNode, direction: Direction, plane: u32) -> Option<&Router> {
+        let wanted = |router: &&Router| (router.node, router.plane) == (node, plane);
+        self.routers.iter().filter(wanted).find(|router| router.direction == direction)
+    }
+
+    /// Routers of the same chip and direction, the next plane first: they take over when the link of this one goes down.
+    pub fn fallbacks(&self, router: &Router) -> Vec<&Router> {
+        let planes = 1..self.planes;
+        let planes = planes.map(|distance| (router.plane + distance) % self.planes);
+        planes.filter_map(|plane| self.router(router.node, router.direction, plane)).collect()
+    }
+}

@@ -1,0 +1,70 @@
+//! Which channel waits for which: no circle, or packets could wait for each other for ever.
+
+use super::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A link in one direction, by the router that sends, and its virtual channel.
+type Channel = (EthId, u32);
+
+/// What a packet in one channel may wait for, by plan, tables and the rule of virtual channels: straight on over a dateline it
+/// goes on in channel 1 and stays there; when it turns, or is in another mesh, it begins in channel 0 again.
+fn waits(plan: &FabricPlan, dateline: bool) -> BTreeMap<Channel, BTreeSet<Channel>> {
+    let mut waits: BTreeMap<Channel, BTreeSet<Channel>> = BTreeMap::new();
+    for from in plan.nodes() {
+        for to in plan.nodes() {
+            let (mut at, mut before): (_, Option<(&Router, u32)>) = (from, None);
+            while let Some(way) = plan.next_hop(at, to) {
+                let router = plan.router(at, way, 0).unwrap();
+                let virtual_channel = match before {
+                    Some((last, now)) if last.direction == way && !last.inter_mesh => {
+                        let arrived = plan.router_at(last.peer).unwrap();
+                        if arrived.dateline && dateline { 1 } else { now }
+                    }
+                    _ => 0,
+                };
+                let channel = (router.eth, virtual_channel);
+                waits.entry(channel).or_default();
+                if let Some((last, now)) = before {
+                    waits.entry((last.eth, now)).or_default().insert(channel);
+                }
+                (at, before) = (router.neighbor, Some((router, virtual_channel)));
+            }
+            assert_eq!(at, to);
+        }
+    }
+    waits
+}
+
+/// Takes away who waits for nobody until nobody is left, or a circle.
+fn has_circle(mut waits: BTreeMap<Channel, BTreeSet<Channel>>) -> bool {
+    loop {
+        let there: BTreeSet<Channel> = waits.keys().copied().collect();
+        let before = waits.len();
+        waits.retain(|_, others| others.iter().any(|other| there.contains(other)));
+        if waits.len() == before {
+            return before > 0;
+        }
+    }
+}
+
+#[test]
+fn no_channels_wait_in_a_circle() {
+    for (name, plan) in all() {
+        assert!(!has_circle(waits(&plan, true)), "{name}");
+    }
+}
+
+#[test]
+fn without_the_dateline_rings_and_toruses_have_a_circle() {
+    use FabricTopology::{Ring, Torus};
+    for (name, topology) in [
+        ("t3000", Ring),
+        ("galaxy", Ring),
+        ("galaxy,cabling=ring", Torus),
+        ("galaxy,cabling=torus", Torus),
+    ] {
+        assert!(has_circle(waits(&whole(name, topology), false)), "{name} {topology}");
+    }
+    // Of two chips nobody goes on over a second link.
+    assert!(!has_circle(waits(&whole("t3000", Torus), false)));
+}
