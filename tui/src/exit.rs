@@ -85,6 +85,7 @@ impl Failure {
                 | SceneError::Descriptor(_)
                 | SceneError::Mesh(_)
                 | SceneError::NoRing(_)
+                | SceneError::Fabric(_)
                 | SceneError::Fault(_)
                 | SceneError::TooEarly { .. } => Self::Usage(text),
                 SceneError::Access(error) | SceneError::Control(ControlError::Gone(error)) => {
