@@ -30,7 +30,7 @@ pub mod traffic_outcome;
 mod words;
 
 pub use bring_up::Fabric;
-pub use builder::{connection, connection_info, fits, router_launch};
+pub use builder::{connection, fits, router_launch};
 pub use direction::{Direction, FabricTopology};
 pub use error::FabricError;
 pub use find::running_fabric;

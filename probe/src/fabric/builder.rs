@@ -1,5 +1,6 @@
 //! Builds one router's launch, and what a client has to know of it, by the member names of its image.
 
+use super::client::Connection;
 use super::status_queue::StatusQueue;
 use super::words::RouterImage;
 use super::{Direction, FabricPlan, FabricSettings, Router};
@@ -88,7 +89,7 @@ pub fn router_launch(
     })
 }
 
-/// What a client has to know of a router's sender channel 0: the members of `fabric_connection_info_t` and their values.
+/// What a client has to know of a router's sender channel 0.
 ///
 /// # Errors
 /// `NoImage` or `NoMember`.
@@ -96,39 +97,21 @@ pub fn connection(
     images: &ImageMap,
     plan: &FabricPlan,
     router: &Router,
-) -> Result<Vec<(&'static str, u32)>, ControlError> {
+) -> Result<Connection, ControlError> {
     let kernel = RouterImage::of(images, plan.topology)?;
-    let mut values = Vec::new();
-    for (member, constant) in [
-        ("edm_buffer_base_addr", "channel_buffers_addr"),
-        ("edm_connection_handshake_addr", "local_sender_channel_0_connection_semaphore_addr"),
-        ("edm_worker_location_info_addr", "local_sender_channel_0_connection_info_addr"),
-        ("buffer_index_addr", "local_sender_channel_0_connection_buffer_index_addr"),
-        ("buffer_size_bytes", "channel_buffer_size"),
-        ("edm_direction", router.direction.name()),
-        ("num_buffers_per_channel", "sender_slots"),
-        ("worker_free_slots_stream_id", "sender_channel_0_free_slots_stream_id"),
-        ("edm_status_addr", "edm_status_ptr_addr"),
-    ] {
-        values.push((member, kernel.constant(constant)?));
-    }
-    let NocXy { x, y } = router.place.tile;
-    values.extend([("edm_noc_x", x.into()), ("edm_noc_y", y.into())]);
-    Ok(values)
-}
-
-/// The same as bytes.
-///
-/// # Errors
-/// `NoImage` or `NoMember`.
-pub fn connection_info(
-    images: &ImageMap,
-    plan: &FabricPlan,
-    router: &Router,
-) -> Result<Vec<u8>, ControlError> {
-    let kernel = RouterImage::of(images, plan.topology)?;
-    let values = connection(images, plan, router)?;
-    arguments(&kernel.image, "fabric_connection_info_t", &values)
+    let constant = |name| kernel.constant(name);
+    Ok(Connection {
+        place: router.place,
+        direction: constant(router.direction.name())?,
+        buffers: constant("channel_buffers_addr")?,
+        buffer_bytes: constant("channel_buffer_size")?,
+        buffer_count: constant("sender_slots")?,
+        handshake: constant("local_sender_channel_0_connection_semaphore_addr")?,
+        location_info: constant("local_sender_channel_0_connection_info_addr")?,
+        buffer_index: constant("local_sender_channel_0_connection_buffer_index_addr")?,
+        stream: constant("sender_channel_0_free_slots_stream_id")?,
+        status: constant("edm_status_ptr_addr")?,
+    })
 }
 
 /// Puts the words of a router as they are before its launch: nobody takes those of an earlier one for its own.

@@ -1,16 +1,8 @@
 //! What a client has to know of a channel of a router or mux.
 
+pub use super::FabricNode as Node;
 use crate::control::Place;
 use layouts::NocXy;
-
-/// A chip as the fabric calls it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Node {
-    /// The mesh.
-    pub mesh: u16,
-    /// The device in that mesh, row by row.
-    pub device: u16,
-}
 
 /// `fabric_connection_info_t`: all addresses are in the L1 of the router's or mux's tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use layouts::{ChipId, EthId};
 use std::fmt;
 
 /// A chip by its place in a fabric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FabricNode {
     /// Its mesh.
     pub mesh: u16,
