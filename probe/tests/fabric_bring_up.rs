@@ -1,0 +1,172 @@
+//! Fabrics come up, are found by others, go down again, and say why if they do not.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+use layouts::{ChipId, NocAddr, wormhole};
+use probe::ccl::RunError;
+use probe::fabric::status_queue::StatusQueue;
+use probe::fabric::{
+    Direction, Entry, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
+    FabricStage, FabricTopology, RoutingTables, Termination, running_fabric,
+};
+use probe::images::ImageMap;
+use probe::machine::BarTarget;
+use probe::scene::{Scene, Workload};
+use probe::snapshot::{Plan, Span};
+use probe::target::Target;
+
+const STEP: u64 = 2_000;
+
+fn idle(mesh: &str, faults: &[&str]) -> (BarTarget, ImageMap) {
+    let (mut images, problems) = ImageMap::firmware();
+    assert_eq!(problems, Vec::<String>::new());
+    let faults = faults.iter().map(|fault| fault.parse().unwrap()).collect();
+    let scene = Scene { run: Some(Workload::Idle), faults, ..Scene::new(mesh) };
+    let target = scene.build(&mut images).unwrap();
+    (target, images)
+}
+
+fn plan(target: &BarTarget, topology: FabricTopology) -> FabricPlan {
+    FabricPlan::new(target.mesh(), &FabricRequest::new(topology)).unwrap()
+}
+
+fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
+    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    shot.word(addr).unwrap()
+}
+
+/// Base firmware has every core of the plan.
+fn all_given_back(target: &mut BarTarget, plan: &FabricPlan) -> bool {
+    let flag = wormhole().eth.l1.launch_flag.at;
+    plan.routers.iter().all(|router| word(target, router.place.at(flag)) == 0)
+}
+
+#[test]
+fn a_fabric_comes_up_is_found_and_goes_down() {
+    let (mut target, mut images) = idle("n300", &[]);
+    for (topology, way) in [
+        (FabricTopology::Mesh, Termination::Gracefully),
+        (FabricTopology::Line, Termination::Immediately),
+        (FabricTopology::Mesh, Termination::Immediately),
+    ] {
+        let plan = plan(&target, topology);
+        assert_eq!(running_fabric(&mut target, &images), Ok(None));
+        let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+        let up = fabric.finish(&mut target, &mut images, STEP);
+        assert_eq!(up, Ok(FabricProgress::Up));
+        assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan.clone())));
+        let mut second = Fabric::new(plan.clone(), FabricSettings::default());
+        let refused = second.finish(&mut target, &mut images, STEP).unwrap_err();
+        assert!(refused.is_in_use(), "{refused}");
+        for router in &plan.routers {
+            let entries = fabric.settings().status_entries;
+            let queue = StatusQueue::of(&images, &plan, router, entries).unwrap().unwrap();
+            let report = queue.read(&mut target, &images).unwrap();
+            assert_eq!((report.read_count, report.entries.len()), (0, 0), "{report:?}");
+        }
+        // Somebody else takes it down.
+        let mut found = Fabric::found(plan.clone(), FabricSettings::default());
+        assert_eq!(found.poll(&mut target, &mut images), Ok(FabricProgress::Up));
+        found.terminate(way);
+        let down = found.finish(&mut target, &mut images, STEP);
+        assert_eq!(down, Ok(FabricProgress::Down));
+        assert!(all_given_back(&mut target, &plan));
+    }
+}
+
+#[test]
+fn every_topology_comes_up_on_a_t3000() {
+    let (mut target, mut images) = idle("t3000", &[]);
+    for topology in FabricTopology::ALL {
+        let plan = plan(&target, topology);
+        let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+        let up = fabric.finish(&mut target, &mut images, STEP);
+        assert_eq!(up, Ok(FabricProgress::Up), "{topology}");
+        fabric.terminate(Termination::Gracefully);
+        let down = fabric.finish(&mut target, &mut images, STEP);
+        assert_eq!(down, Ok(FabricProgress::Down), "{topology}");
+        assert!(all_given_back(&mut target, &plan), "{topology}");
+    }
+}
+
+#[test]
+fn bringing_up_can_be_given_up_at_any_stage() {
+    let (mut target, mut images) = idle("n300", &[]);
+    for wanted in
+        [FabricStage::TakeOver, FabricStage::Launch, FabricStage::Handshake, FabricStage::Ready]
+    {
+        let plan = plan(&target, FabricTopology::Mesh);
+        let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+        while let FabricProgress::Going { stage, .. } =
+            fabric.poll(&mut target, &mut images).unwrap()
+            && stage != wanted
+        {
+            target.pass(STEP / 4).unwrap();
+        }
+        fabric.cancel();
+        let down = fabric.finish(&mut target, &mut images, STEP);
+        assert_eq!(down, Ok(FabricProgress::Down), "{wanted:?}");
+        assert!(all_given_back(&mut target, &plan), "{wanted:?}");
+    }
+}
+
+#[test]
+fn a_router_without_a_peer_is_named_and_taken_down() {
+    let (mut target, mut images) = idle("n300", &[]);
+    let mut plan = plan(&target, FabricTopology::Mesh);
+    let mut tables = RoutingTables::of(&plan);
+    tables.truncate(1);
+    plan.routers.retain(|router| router.eth.chip == ChipId(0));
+    let settings = FabricSettings { deadline_cycles: 200_000, ..FabricSettings::default() };
+    let mut fabric = Fabric::new(plan.clone(), settings).with_tables(tables);
+    let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();
+    let RunError::TookTooLong(why) = error else { panic!("{error}") };
+    assert!(why.contains("0:e9 (M0D0 EAST plane 0) is STARTED at postcode"), "{why}");
+    assert!(why.contains("it waits for its peer 1:e1"), "{why}");
+    assert!(all_given_back(&mut target, &plan), "{why}");
+}
+
+#[test]
+fn terminating_what_never_came_up_is_named() {
+    let (mut target, mut images) = idle("n300", &[]);
+    let plan = plan(&target, FabricTopology::Mesh);
+    let mut fabric = Fabric::found(plan, FabricSettings::default());
+    fabric.terminate(Termination::Gracefully);
+    let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err().to_string();
+    for router in ["0:e9 (M0D0 EAST plane 0)", "1:e1 (M0D1 WEST plane 0)"] {
+        assert!(error.contains(&format!("router {router} never came up")), "{error}");
+    }
+}
+
+#[test]
+fn a_table_that_names_an_absent_chip_is_refused_before_anything_is_written() {
+    let (mut target, mut images) = idle("n300", &[]);
+    let plan = plan(&target, FabricTopology::Mesh);
+    let mut tables = RoutingTables::of(&plan);
+    tables[1].intra_mesh.push(Entry::To(Direction::West));
+    let mut fabric = Fabric::new(plan.clone(), FabricSettings::default()).with_tables(tables);
+    let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the L0 table of M0D1 names device 2, and its mesh has devices 0 to 1"
+    );
+    assert!(all_given_back(&mut target, &plan));
+}
+
+#[test]
+fn a_scene_has_a_fabric() {
+    let (mut images, _) = ImageMap::firmware();
+    let mut scene = Scene { run: Some(Workload::Fabric), ..Scene::new("n300") };
+    scene.fabric.topology = FabricTopology::Line;
+    let mut target = scene.build(&mut images).unwrap();
+    let found = running_fabric(&mut target, &images).unwrap().unwrap();
+    assert_eq!(found, plan(&target, FabricTopology::Line));
+    scene.fabric.topology = FabricTopology::Ring;
+    let error = scene.build(&mut images).err().unwrap().to_string();
+    assert!(error.contains("chips 0 and 1 have 0 links for them"), "{error}");
+}
