@@ -4,7 +4,7 @@
 //! program, follows it and checks the data is in `run`.
 
 mod blame;
-mod cause;
+pub(crate) mod cause;
 mod check;
 pub mod compile;
 pub mod edm_builder;

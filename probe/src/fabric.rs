@@ -21,6 +21,7 @@ mod progress;
 mod request;
 mod route;
 mod settings;
+mod standing;
 pub mod status_queue;
 mod tables;
 pub mod traffic;

@@ -11,7 +11,7 @@ use layouts::{ChipId, NocAddr, wormhole};
 use probe::ccl::RunError;
 use probe::fabric::status_queue::StatusQueue;
 use probe::fabric::{
-    Direction, Entry, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
+    Direction, Division, Entry, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
     FabricStage, FabricTopology, RoutingTables, Termination, running_fabric,
 };
 use probe::images::ImageMap;
@@ -127,8 +127,41 @@ fn a_router_without_a_peer_is_named_and_taken_down() {
     let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();
     let RunError::TookTooLong(why) = error else { panic!("{error}") };
     assert!(why.contains("0:e9 (M0D0 EAST plane 0) is STARTED at postcode"), "{why}");
-    assert!(why.contains("it waits for its peer 1:e1"), "{why}");
+    let waits =
+        "it waits for its peer 1:e1, which is NOT_STARTED and has sent nothing over the link";
+    assert!(why.contains(waits), "{why}");
     assert!(all_given_back(&mut target, &plan), "{why}");
+}
+
+#[test]
+fn who_does_not_return_is_named_and_the_others_do() {
+    let (mut target, mut images) = idle("n300", &[]);
+    let plan = plan(&target, FabricTopology::Mesh);
+    let settings = FabricSettings { deadline_cycles: 200_000, ..FabricSettings::default() };
+    let mut fabric = Fabric::new(plan.clone(), settings);
+    fabric.finish(&mut target, &mut images, STEP).unwrap();
+    target.disrupt(&"core:0.e9:stuck".parse().unwrap()).unwrap();
+    fabric.terminate(Termination::Gracefully);
+    let why = fabric.finish(&mut target, &mut images, STEP).unwrap_err().to_string();
+    assert!(why.starts_with("2 routers did not return for 20"), "a peer waits for it: {why}");
+    assert!(why.contains("0:e9 (M0D0 EAST plane 0) is READY_FOR_TRAFFIC"), "{why}");
+    assert!(why.contains("its core stands still, its heartbeat does not move; 1:e1"), "{why}");
+    let stuck = "these never returned and keep their cores: 0:e9 (M0D0 EAST plane 0)";
+    assert!(why.ends_with(stuck), "{why}");
+    let flag = wormhole().eth.l1.launch_flag.at;
+    assert_eq!(word(&mut target, plan.routers[1].place.at(flag)), 0, "given back");
+}
+
+#[test]
+fn two_meshes_come_up_together() {
+    let (mut target, mut images) = idle("t3000", &[]);
+    let division = Division::Parts(2);
+    let request = FabricRequest { division, ..FabricRequest::new(FabricTopology::Mesh) };
+    let plan = FabricPlan::new(target.mesh(), &request).unwrap();
+    let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+    let up = fabric.finish(&mut target, &mut images, STEP);
+    assert_eq!(up, Ok(FabricProgress::Up));
+    assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan)));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const PAUSE_CYCLES: u64 = 100_000;
 
 /// Links of gateways that are down; the gateways of a far chip that did not answer, where none is known to be.
-pub(super) fn ways(target: &mut dyn Target, error: &RunError) -> Option<String> {
+pub(crate) fn ways(target: &mut dyn Target, error: &RunError) -> Option<String> {
     let lost = match error {
         RunError::InUse(_)
         | RunError::NotAllowed(_)
@@ -74,11 +74,18 @@ fn is_down(shot: &Snapshot, end: EthId) -> bool {
         || shot.word(status.addr).is_ok_and(|status| ![0, values.link_up].contains(&status))
 }
 
+/// Is the link of this Ethernet tile down, as the tile itself says?
+pub(crate) fn link_is_down(target: &mut dyn Target, end: EthId) -> bool {
+    let spans = place(end).into_iter().flat_map(spans).collect();
+    let shot = target.read(&Plan { spans });
+    is_down(&shot, end)
+}
+
 /// Which of these Ethernet cores stand still, while one of them or of the other ends of their links beats.
 ///
 /// # Errors
 /// When time cannot pass.
-pub(super) fn still(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, RunError> {
+pub(crate) fn still(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, RunError> {
     let beat = |place: Place| place.at(wormhole().eth.l1.heartbeat.at);
     let mut looked: Vec<Place> = cores.to_vec();
     for link in &target.mesh().links {
@@ -102,7 +109,7 @@ pub(super) fn still(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Plac
 }
 
 /// A reason for people: what a queue's flags are is of use to nobody who runs a collective.
-pub(super) fn reason(error: &AccessError) -> String {
+pub(crate) fn reason(error: &AccessError) -> String {
     match error {
         AccessError::QueueError { .. } => "its routing queue answers with an error".to_owned(),
         other => other.to_string(),
@@ -110,7 +117,7 @@ pub(super) fn reason(error: &AccessError) -> String {
 }
 
 /// What ended a run, without raw words.
-pub(super) fn told(error: RunError) -> RunError {
+pub(crate) fn told(error: RunError) -> RunError {
     let unreachable = |why| RunError::Access(AccessError::Unreachable(why));
     match error {
         RunError::Control(
@@ -125,7 +132,7 @@ pub(super) fn told(error: RunError) -> RunError {
 }
 
 /// A step of clearing away that failed, without raw words.
-pub(super) fn left(error: &ControlError) -> String {
+pub(crate) fn left(error: &ControlError) -> String {
     match error {
         ControlError::TookTooLong { what, waited_cycles, .. } => {
             format!("{what}: this did not happen within {} us", waited_cycles / 1_000)

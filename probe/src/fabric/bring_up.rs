@@ -10,8 +10,8 @@ use super::follow::Follow;
 use super::progress::{FabricProgress, FabricStage, Termination};
 use super::words::RouterWords;
 use super::{FabricPlan, FabricSettings, RoutingTables};
-use crate::ccl::RunError;
-use crate::control::{ControlError, Operation, Place, Progress, Together};
+use crate::ccl::{RunError, cause};
+use crate::control::{Operation, Place, Progress, Together};
 use crate::images::ImageMap;
 use crate::target::Target;
 use ending::Returns;
@@ -174,7 +174,7 @@ impl Fabric {
     ) -> Result<FabricProgress, RunError> {
         target.commanded_by("fabric");
         loop {
-            let Some(mut task) = self.tasks.pop_front() else { return self.ended() };
+            let Some(mut task) = self.tasks.pop_front() else { return self.ended(target) };
             match self.carry_out(&mut task, target, images) {
                 Ok(true) => {}
                 Ok(false) => {
@@ -190,7 +190,7 @@ impl Fabric {
                     let only = self.tasks.is_empty();
                     self.left.push(error.to_string());
                     if only {
-                        return self.ended();
+                        return self.ended(target);
                     }
                 }
             }
@@ -215,7 +215,7 @@ impl Fabric {
         }
     }
 
-    fn ended(&mut self) -> Result<FabricProgress, RunError> {
+    fn ended(&mut self, target: &mut dyn Target) -> Result<FabricProgress, RunError> {
         let left = std::mem::take(&mut self.left);
         let left = (!left.is_empty()).then(|| left.join("; "));
         match std::mem::replace(&mut self.end, End::Down) {
@@ -224,7 +224,10 @@ impl Fabric {
                 Ok(FabricProgress::Up)
             }
             End::Down => left.map_or(Ok(FabricProgress::Down), |why| Err(RunError::Kernel(why))),
-            End::Failed(error) => Err(error.and(left)),
+            End::Failed(error) => {
+                let ways = cause::ways(target, &error);
+                Err(cause::told(error).and(ways).and(left))
+            }
         }
     }
 
@@ -241,12 +244,12 @@ impl Fabric {
             Task::Steps(_, together) => {
                 let done = together.poll(target)? == Progress::Done;
                 if done {
-                    self.left.extend(together.failed().iter().map(ControlError::to_string));
+                    self.left.extend(together.failed().iter().map(cause::left));
                 }
                 return Ok(done);
             }
             Task::Follow(follow) => {
-                if !follow.poll(target, &self.plan)? {
+                if !follow.poll(target, images, &self.plan)? {
                     return Ok(false);
                 }
                 if follow.stage() == FabricStage::Handshake {

@@ -1,10 +1,12 @@
 //! Waits until all routers show a status, and says what they wait for if they never do.
 
 use super::progress::FabricStage;
-use super::words::{POSTCODES, REFUSALS, RouterWords};
+use super::standing::{is_parked, standings};
+use super::words::{REFUSALS, RouterWords};
 use super::{FabricPlan, Router};
 use crate::ccl::RunError;
 use crate::control::ControlError;
+use crate::images::ImageMap;
 use crate::snapshot::{AccessError, Plan, Span};
 use crate::target::Target;
 use layouts::EthId;
@@ -12,8 +14,6 @@ use std::collections::BTreeMap;
 
 /// Routers that are looked at in one poll at most.
 const LOOK_AT: usize = 64;
-/// Routers that a sentence names.
-const NAMED: usize = 3;
 
 /// Routers on their way to a status.
 #[derive(Debug)]
@@ -61,6 +61,7 @@ impl Follow {
     pub(super) fn poll(
         &mut self,
         target: &mut dyn Target,
+        images: &ImageMap,
         plan: &FabricPlan,
     ) -> Result<bool, RunError> {
         let asked = self.some(plan);
@@ -82,7 +83,11 @@ impl Follow {
         }
         let waited = now.saturating_sub(self.moved.unwrap_or(now));
         if !self.open.is_empty() && waited > self.patience_cycles {
-            return Err(self.blame(target, plan, waited)?);
+            if let Some(error) = self.blame(target, images, plan, waited)? {
+                return Err(error);
+            }
+            // Somebody parked a router: that takes as long as it takes.
+            self.moved = Some(now);
         }
         Ok(self.open.is_empty())
     }
@@ -124,32 +129,30 @@ impl Follow {
         Err(RunError::Kernel(format!("router {router} refused: {why}")))
     }
 
-    /// Who waits for what, those that are least far first.
+    /// Who waits for what, those that are least far first. None: somebody parked one of them.
     fn blame(
         &self,
         target: &mut dyn Target,
+        images: &ImageMap,
         plan: &FabricPlan,
         waited: u64,
-    ) -> Result<RunError, RunError> {
+    ) -> Result<Option<RunError>, RunError> {
         let mut open: Vec<(&Router, u32)> = self
             .open
             .iter()
             .filter_map(|(eth, status)| Some((plan.router_at(*eth)?, *status)))
             .collect();
         open.sort_by_key(|(router, status)| (self.words.rank(*status), router.eth));
-        let mut sentences = Vec::new();
-        for (router, _) in open.iter().take(NAMED) {
-            sentences.push(standing(target, &self.words, plan, router)?);
+        let routers: Vec<&Router> = open.into_iter().map(|(router, _)| router).collect();
+        if is_parked(target, images, &routers)? {
+            return Ok(None);
         }
-        let more = open.len().saturating_sub(NAMED);
-        if more > 0 {
-            sentences.push(format!("and {more} more"));
-        }
-        let (stage, count, of) = (self.stage.words(), open.len(), self.of);
-        Ok(RunError::TookTooLong(format!(
-            "the fabric {stage}: {count} of {of} did not get further for {waited} cycles: {}",
-            sentences.join("; ")
-        )))
+        let names = standings(target, &self.words, plan, &routers)?;
+        let (stage, count, of) = (self.stage.words(), routers.len(), self.of);
+        let waited_us = waited / 1_000;
+        Ok(Some(RunError::TookTooLong(format!(
+            "the fabric {stage}: {count} of {of} did not get further for {waited_us} us: {names}"
+        ))))
     }
 }
 
@@ -170,61 +173,4 @@ pub(super) fn statuses(
         }
     }
     Ok(found)
-}
-
-/// One sentence on a router: its status, its postcode, and whom it waits for.
-pub(super) fn standing(
-    target: &mut dyn Target,
-    words: &RouterWords,
-    plan: &FabricPlan,
-    router: &Router,
-) -> Result<String, AccessError> {
-    let local: Vec<&Router> = plan.routers_of(router.eth.chip).collect();
-    let mut asked = local.clone();
-    asked.extend(plan.router_at(router.peer));
-    let statuses = statuses(target, words, &asked)?;
-    let told = |eth: EthId| {
-        statuses.get(&eth).map_or_else(
-            || "cannot be read".to_owned(),
-            |status| format!("is {}", words.status_name(*status)),
-        )
-    };
-    let addr = router.place.at(words.postcode);
-    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    let postcode = shot
-        .word(addr)
-        .map_or_else(|reason| reason.to_string(), |word| words.image.spelled(word, &POSTCODES));
-    let peer = router.peer;
-    let status = statuses.get(&router.eth).map(|status| words.status_name(*status));
-    let waits = match status.as_deref() {
-        None => "it cannot be read".to_owned(),
-        Some("NOT_STARTED") => "its kernel has not begun".to_owned(),
-        Some("STARTED") => format!("it waits for its peer {peer}, which {}", told(peer)),
-        Some("REMOTE_HANDSHAKE_COMPLETE") if router.master => {
-            let behind = local.iter().filter(|other| {
-                let rank = statuses.get(&other.eth).and_then(|status| words.rank(*status));
-                other.eth != router.eth && rank.is_none_or(|rank| rank < 2)
-            });
-            let behind: Vec<String> =
-                behind.map(|other| format!("{} {}", other.eth, told(other.eth))).collect();
-            let all = format!("the {} other routers of its chip", local.len().saturating_sub(1));
-            let whom = if behind.is_empty() {
-                String::new()
-            } else {
-                format!(", of which {}", behind.join(", "))
-            };
-            format!("it waits for {all}{whom}")
-        }
-        Some("REMOTE_HANDSHAKE_COMPLETE" | "LOCAL_HANDSHAKE_COMPLETE") => {
-            match local.first().filter(|master| master.eth != router.eth) {
-                Some(master) => {
-                    format!("it waits for its master {}, which {}", master.eth, told(master.eth))
-                }
-                None => "it waits for the host".to_owned(),
-            }
-        }
-        Some(_) => format!("its peer {peer} {}", told(peer)),
-    };
-    let status = status.unwrap_or_else(|| "unknown".to_owned());
-    Ok(format!("{router} is {status} at postcode {postcode}: {waits}"))
 }

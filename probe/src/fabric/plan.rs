@@ -56,6 +56,13 @@ impl fmt::Display for Router {
     }
 }
 
+impl Router {
+    /// The tile at the other end of the link.
+    pub fn peer_place(&self) -> Place {
+        Place { chip: self.peer.chip, tile: eth_tile(self.peer.channel) }
+    }
+}
+
 /// A fabric: nothing is written yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricPlan {

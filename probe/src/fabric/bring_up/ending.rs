@@ -6,8 +6,8 @@ use crate::control::{
     Condition, Firmware, Operation, Place, Together, done, image, mailbox, stop_application,
 };
 use crate::fabric::Router;
-use crate::fabric::follow::standing;
 use crate::fabric::progress::{FabricStage, Termination};
+use crate::fabric::standing::standings;
 use crate::fabric::words::RouterWords;
 use crate::images::ImageMap;
 use crate::snapshot::{AccessError, Plan, Span};
@@ -140,13 +140,18 @@ impl Fabric {
             return Ok(false);
         }
         if returns.told_all {
-            return self.give_up(returns, target);
+            self.give_up(returns);
+            return Ok(true);
         }
         let signal = returns.words.image.constant(Termination::Immediately.name())?;
-        for router in self.routers(&returns.left) {
-            let way = Termination::Immediately.name();
-            let standing = standing(target, &returns.words, &self.plan, &router)?;
-            self.left.push(format!("{standing}; it was told {way} itself after {waited} cycles"));
+        let routers = self.routers(&returns.left);
+        let late: Vec<&Router> = routers.iter().collect();
+        let names = standings(target, &returns.words, &self.plan, &late)?;
+        let (count, waited_us) = (routers.len(), waited / 1_000);
+        self.left.push(format!(
+            "{count} routers did not return for {waited_us} us and were told to leave at once: {names}"
+        ));
+        for router in &routers {
             let addr = router.place.at(returns.words.termination);
             target.write(addr, &signal.to_le_bytes())?;
         }
@@ -155,14 +160,12 @@ impl Fabric {
     }
 
     /// Who does not return keeps its core.
-    fn give_up(&mut self, returns: &Returns, target: &mut dyn Target) -> Result<bool, RunError> {
-        for router in self.routers(&returns.left) {
-            let standing = standing(target, &returns.words, &self.plan, &router)?;
-            self.left.push(format!("it never returned and keeps its core: {standing}"));
-            self.taken.remove(&router.place);
-            self.running.remove(&router.place);
-        }
-        Ok(true)
+    fn give_up(&mut self, returns: &Returns) {
+        let routers = self.routers(&returns.left);
+        let names: Vec<String> = routers.iter().map(ToString::to_string).collect();
+        self.left.push(format!("these never returned and keep their cores: {}", names.join(", ")));
+        self.taken.retain(|place| !returns.left.contains(place));
+        self.running.clear();
     }
 
     pub(super) fn give_back(&mut self, images: &ImageMap) -> Result<(), RunError> {
