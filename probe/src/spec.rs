@@ -241,6 +241,7 @@ pub fn pace(value: &str) -> Result<Pace, SpecError> {
     };
     let count = value.strip_suffix(unit).and_then(|digits| digits.parse::<u64>().ok());
     match factor.zip(count).and_then(|(factor, count)| factor.checked_mul(count)) {
+        Some(0) => wrong("pace: 0 cycles per second is a standstill, 1 or more are a pace"),
         Some(cycles) => Ok(Pace::CyclesPerSecond(cycles)),
         None => wrong(format!("pace: `{value}` is no number of cycles per second, or max")),
     }

@@ -1,5 +1,6 @@
 //! Opens what `--target` names and looks at it: the one place where screens and verbs meet a machine.
 
+mod pace;
 mod stop;
 mod work;
 
@@ -170,6 +171,7 @@ impl Look for Machine {
         if self.number > 0 && !self.work.carry_on(&mut self.session)? {
             self.session.keep_pace()?;
         }
+        self.work.judge_pace(self.session.target())?;
         Ok(self.take(interest))
     }
 

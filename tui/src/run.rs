@@ -9,7 +9,7 @@ pub(crate) mod table;
 pub(crate) use amount::shown;
 pub use board::{Board, Sheet, SheetState};
 pub use job::Going;
-pub(crate) use job::{Job, Turn};
+pub(crate) use job::{Job, Turn, may_change};
 pub use sweep::Sweep;
 pub(crate) use sweep::fault;
 pub use table::{ChipMeasured, Measured};

@@ -195,12 +195,13 @@ pub(crate) fn count(count: u64) -> String {
 pub(crate) fn going(going: &Going) -> String {
     let Going { size_bytes, number, sizes, stage, done, of, moving_cycles } = *going;
     let head = format!("{} ({number} of {sizes}): {}", bytes(size_bytes), stage.words());
-    if !stage.is_transfer() {
+    if !stage.counts_bytes() {
         return if of == 0 { head } else { format!("{head}, {done} of {of}") };
     }
     let percent = (done * 100).checked_div(of).unwrap_or(0);
-    let rate = moving_cycles.filter(|cycles| *cycles > 0);
-    let rate = rate.map(|cycles| format!(", {:.2} GB/s", done as f64 / cycles as f64));
+    let rate = moving_cycles.filter(|cycles| *cycles > 0 && stage.is_transfer());
+    let rate =
+        rate.map(|cycles| format!(", {:.2} GB/s over all chips", done as f64 / cycles as f64));
     let rate = rate.unwrap_or_default();
     format!("{head}, {} of {} ({percent}%){rate}", bytes(done), bytes(of))
 }

@@ -25,10 +25,7 @@ use shape::Shape;
 /// # Errors
 /// What keeps it from being, before anything is written.
 pub fn compile(mesh: &Mesh, request: &Request) -> Result<Program, CclError> {
-    request.check_sizes()?;
-    if request.root > 0 && !request.op.has_root() {
-        return Err(CclError::NoRoot(request.op));
-    }
+    request.check()?;
     let topology = topology(mesh, request)?;
     if request.root as usize >= topology.size() {
         let ranks = topology.size();

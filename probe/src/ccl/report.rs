@@ -78,6 +78,11 @@ impl Stage {
         }
     }
 
+    /// How far it is is counted in bytes, not in steps.
+    pub fn counts_bytes(self) -> bool {
+        matches!(self, Self::Fill | Self::Transfer | Self::Check)
+    }
+
     /// The data moves now: the part that is worth following.
     pub fn is_transfer(self) -> bool {
         self == Self::Transfer
@@ -91,7 +96,7 @@ pub enum RunProgress {
     Going {
         /// What it is at.
         stage: Stage,
-        /// How much of it is done: bytes that arrived while data moves, else steps.
+        /// How much of it is done: bytes that were filled, arrived or were checked, else steps.
         done: u64,
         /// Of how much.
         of: u64,

@@ -145,11 +145,24 @@ impl Request {
         self.page_bytes.unwrap_or(tile.min(self.buffer_bytes))
     }
 
-    /// Sizes that stand for themselves, whatever the mesh is.
+    /// Is there a mesh on which this could be? What only a mesh can tell is left to [`super::compile()`].
     ///
     /// # Errors
-    /// The first that cannot be.
-    pub(super) fn check_sizes(&self) -> Result<(), CclError> {
+    /// The first thing that cannot be anywhere.
+    pub fn check(&self) -> Result<(), CclError> {
+        self.check_sizes()?;
+        if self.root > 0 && !self.op.has_root() {
+            return Err(CclError::NoRoot(self.op));
+        }
+        match self.chips.len() as u32 {
+            // How many all chips of a mesh are is not known here.
+            0 if self.op.cuts() => Ok(()),
+            ranks => self.count(ranks.max(1)).map(drop),
+        }
+    }
+
+    /// Sizes that stand for themselves, whatever the mesh is.
+    fn check_sizes(&self) -> Result<(), CclError> {
         let aligned = |what, bytes: u32| {
             let good = bytes > 0 && bytes.is_multiple_of(ALIGN);
             if good { Ok(()) } else { Err(CclError::Unaligned { what, bytes }) }

@@ -30,6 +30,8 @@ pub(super) struct Watched {
     pub(super) takes: bool,
     /// Bytes of a packet that it takes.
     packet_bytes: u64,
+    /// Bytes that it is to fill or to check, and in how many packets; none of one that moves data.
+    fills: (u64, u64),
     /// Its words when they were read last.
     pub(super) values: Values,
     /// Its go message said once that it has returned.
@@ -89,6 +91,7 @@ impl Watch {
         deadline_cycles: u64,
     ) -> Result<Self, RunError> {
         let core = |place, kernel, role, takes, packet_bytes| Watched {
+            fills: (0, 0),
             takes,
             has_channel: layer == Layer::Transfer,
             place,
@@ -105,7 +108,9 @@ impl Watch {
             .iter()
             .map(|plan| {
                 let takes = plan.inbound.is_some();
-                core(plan.place, WORKER, plan.role.clone(), takes, packet_bytes(plan))
+                let core = core(plan.place, WORKER, plan.role.clone(), takes, packet_bytes(plan));
+                let fills = if layer == Layer::Transfer { (0, 0) } else { filled(plan) };
+                Watched { fills, ..core }
             })
             .collect();
         if layer == Layer::Transfer {
@@ -113,24 +118,35 @@ impl Watch {
                 program.edms.iter().map(|plan| core(plan.place, EDM, EDM.to_owned(), false, 0));
             cores.extend(edms);
         }
+        let (of, state) = if layer == Layer::Transfer {
+            let of = workers.iter().map(|plan| inbound_bytes(plan, flag)).sum();
+            (of, StateWords::of_worker(images)?)
+        } else {
+            (cores.iter().map(|core| core.fills.0).sum(), StateWords::of_filler(images)?)
+        };
         Ok(Self {
             cores,
             next: 0,
-            of: workers.iter().map(|plan| inbound_bytes(plan, flag)).sum(),
-            worker: Words::of(images, WORKER, StateWords::of_worker(images)?, "CCL")?,
+            of,
+            worker: Words::of(images, WORKER, state, "CCL")?,
             edm: Words::of(images, EDM, StateWords::of_edm(images)?, "EDM")?,
             moved: None,
             deadline_cycles,
         })
     }
 
-    /// Bytes that arrived, and that are to arrive; kernels that are done and that there are where nothing arrives.
+    /// Bytes that arrived, were filled or checked, and that are to be; kernels that are done and that there are where no
+    /// bytes are.
     pub(super) fn done(&self) -> (u64, u64) {
         if self.of == 0 {
             let done = self.cores.iter().filter(|core| core.finished).count();
             return (done as u64, self.cores.len() as u64);
         }
-        let arrived = |core: &Watched| u64::from(core.values.packets_in) * core.packet_bytes;
+        let arrived = |core: &Watched| match core.fills {
+            (_, 0) => u64::from(core.values.packets_in) * core.packet_bytes,
+            // The words of a kernel that has not begun may still be those of the one before.
+            (bytes, packets) => bytes * u64::from(core.values.stage).min(packets) / packets,
+        };
         (self.cores.iter().map(arrived).sum::<u64>().min(self.of), self.of)
     }
 
@@ -233,6 +249,15 @@ fn page_bytes(plan: &WorkerPlan) -> u64 {
 
 fn packet_bytes(plan: &WorkerPlan) -> u64 {
     u64::from(plan.packet_pages) * page_bytes(plan)
+}
+
+/// Bytes that a worker fills or checks, and in how many packets.
+fn filled(plan: &WorkerPlan) -> (u64, u64) {
+    let commands = plan.commands.len() as u64;
+    let bytes = commands * u64::from(plan.pages) * page_bytes(plan);
+    let slices = u64::from(plan.pages.div_ceil(plan.slice_pages.max(1)));
+    let packets = u64::from(plan.slice_pages.div_ceil(plan.packet_pages.max(1)));
+    (bytes, commands * slices * packets)
 }
 
 /// Bytes that a worker takes from its channel.

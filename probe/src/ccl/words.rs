@@ -14,6 +14,8 @@ pub(super) struct Values {
     /// Packets that a worker took and gave.
     pub(super) packets_in: u32,
     pub(super) packets_out: u32,
+    /// Packets that a worker began, of whatever kind; told of fills and checks only.
+    pub(super) stage: u32,
     /// Of a worker: the command under way, and its partner's signals.
     command: u32,
     signals_taken: u32,
@@ -75,6 +77,9 @@ const OF_WORKER: [(&str, Take); 9] = [
     ("finished_cycles", |values, word| values.finished_cycles = word),
 ];
 
+/// What is read of a worker that fills or checks besides.
+const OF_FILLER: (&str, Take) = ("control.stage", |values, word| values.stage = word as u32);
+
 /// What is read of an EDM, and of each of its channels.
 const OF_EDM: [(&str, Take); 4] = [
     ("phase", |values, word| values.phase = word as u32),
@@ -113,6 +118,13 @@ impl StateWords {
         let state = State { image: &*image(images, WORKER)?, global: "ccl_worker_state" };
         let members = OF_WORKER.map(|(member, take)| (member.to_owned(), take));
         state.words(&members)
+    }
+
+    /// Of a worker that fills or checks.
+    pub(super) fn of_filler(images: &ImageMap) -> Result<Self, ControlError> {
+        let state = State { image: &*image(images, WORKER)?, global: "ccl_worker_state" };
+        let members = OF_WORKER.into_iter().chain([OF_FILLER]);
+        state.words(&members.map(|(member, take)| (member.to_owned(), take)).collect::<Vec<_>>())
     }
 
     pub(super) fn of_edm(images: &ImageMap) -> Result<Self, ControlError> {

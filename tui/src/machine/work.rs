@@ -1,8 +1,11 @@
 //! What a person ordered of the machine: one run or teardown at a time, carried on between two looks.
 
+use super::pace::{Asked, missed};
 use super::stop::Stop;
 use crate::exit::Failure;
-use crate::run::{Board, Job, Order, Sheet, SheetState, Sweep, Turn};
+use crate::run::{Board, Job, Order, Sheet, SheetState, Sweep, Turn, may_change};
+use crate::words;
+use probe::ccl::Stage;
 use probe::fault::Fault;
 use probe::scene::Pace;
 use probe::session::Session;
@@ -35,9 +38,11 @@ pub(super) struct Work {
     task: Task,
     board: Arc<Board>,
     /// The pace that a person asked for.
-    pace: Option<Pace>,
-    /// Since when data moves: host time and target's time.
+    pace: Option<Asked>,
+    /// Since when the stage that is followed goes on: host time and target's time.
     since: Option<(Instant, u64)>,
+    /// That stage.
+    followed: Option<Stage>,
 }
 
 impl Work {
@@ -120,17 +125,12 @@ impl Work {
         if !target.abilities().faults {
             return Err(Failure::of_access(&name, &Fault::refused()));
         }
-        let running = match &mut self.task {
-            Task::Run(job) => job.fault(fault),
-            Task::None | Task::Stop(_) => false,
-        };
-        if !running {
-            let failed = |error| Failure::of_access(&name, &error);
-            let now = target.now().map_err(failed)?;
-            target.commanded_by("fault");
-            target.disrupt(&fault.counted_from(now)).map_err(failed)?;
-        }
-        self.board_mut().say(format!("fault {fault}"));
+        let failed = |error| Failure::of_access(&name, &error);
+        let now = target.now().map_err(failed)?;
+        let fault = fault.counted_from(now);
+        target.commanded_by("fault");
+        target.disrupt(&fault).map_err(failed)?;
+        self.board_mut().say(format!("fault {name}, from {} on", words::cycles(fault.from_cycles)));
         Ok(())
     }
 
@@ -139,7 +139,18 @@ impl Work {
             let why = "time passes by itself there; only an emulated mesh has a pace";
             return Err(Failure::Usage(format!("{}: {why}", session.target().name())));
         }
-        (self.pace, self.since) = (Some(pace), None);
+        let failed = |error| Failure::of_access("pace", &error);
+        let asked = Asked::new(pace, session.target().now().map_err(failed)?);
+        self.board_mut().say(asked.begins());
+        (self.pace, self.since) = (Some(asked), None);
+        Ok(())
+    }
+
+    /// Says what came of the pace that was asked for, once that can be told.
+    pub(super) fn judge_pace(&mut self, target: &mut dyn Target) -> Result<(), AccessError> {
+        let Some(asked) = self.pace.as_mut().filter(|asked| asked.is_due()) else { return Ok(()) };
+        let said = asked.judge(target.now()?);
+        self.board_mut().say(said);
         Ok(())
     }
 
@@ -150,13 +161,16 @@ impl Work {
         }
         let end = Instant::now() + SLICE;
         loop {
-            let moves = self.poll(session);
+            let stage = self.poll(session).filter(|stage| self.follows(*stage));
+            if stage != self.followed {
+                self.leave_stage(session.target())?;
+                self.followed = stage;
+            }
             if !self.is_busy() {
                 session.paused();
                 return Ok(true);
             }
-            let cycles = if moves { self.due(session.target())? } else { STEP_CYCLES };
-            self.since = self.since.filter(|_| moves);
+            let cycles = if stage.is_some() { self.due(session.target())? } else { STEP_CYCLES };
             if cycles > 0 {
                 session.target().pass(cycles)?;
             }
@@ -166,34 +180,49 @@ impl Work {
         }
     }
 
+    /// Time passes for a person who follows: while data moves, and wherever kernels work if a pace was asked for.
+    fn follows(&self, stage: Stage) -> bool {
+        stage.is_transfer() || (self.pace.is_some() && stage.counts_bytes())
+    }
+
+    /// The stage that was followed is over: says if the pace was not kept while data moved.
+    fn leave_stage(&mut self, target: &mut dyn Target) -> Result<(), AccessError> {
+        let Some((then, cycles)) = self.since.take() else { return Ok(()) };
+        let asked = self.pace.as_ref().filter(|_| self.followed.is_some_and(Stage::is_transfer));
+        let Some(pace) = asked.map(Asked::pace) else { return Ok(()) };
+        if let Some(said) = missed(pace, then.elapsed(), target.now()?.saturating_sub(cycles)) {
+            self.board_mut().say(format!("while data moved {said}"));
+        }
+        Ok(())
+    }
+
     /// What may pass now, at most a step, while a person follows.
     fn due(&mut self, target: &mut dyn Target) -> Result<u64, AccessError> {
         if !target.abilities().stepped_time {
             return Ok(STEP_CYCLES);
         }
-        let Pace::CyclesPerSecond(pace) = self.pace.unwrap_or(FOLLOW) else {
-            return Ok(STEP_CYCLES);
-        };
+        let pace = self.pace.as_ref().map_or(FOLLOW, Asked::pace);
+        let Pace::CyclesPerSecond(pace) = pace else { return Ok(STEP_CYCLES) };
         let now = target.now()?;
         let (then, cycles) = *self.since.get_or_insert((Instant::now(), now));
         let due = cycles + (then.elapsed().as_secs_f64() * pace as f64) as u64;
         Ok(due.saturating_sub(now).min(STEP_CYCLES))
     }
 
-    /// One poll; true while data moves.
-    fn poll(&mut self, session: &mut Session) -> bool {
+    /// One poll; what a run is at.
+    fn poll(&mut self, session: &mut Session) -> Option<Stage> {
         let (target, images) = session.parts();
         match &mut self.task {
-            Task::None => false,
+            Task::None => None,
             Task::Stop(stop) => {
                 let said = match stop.poll(target, images) {
-                    Ok(None) => return false,
+                    Ok(None) => return None,
                     Ok(Some(done)) => done,
                     Err(error) => Failure::of_control(target.name(), &error).to_string(),
                 };
                 self.task = Task::None;
                 self.board_mut().say(said);
-                false
+                None
             }
             Task::Run(job) => {
                 let turn = job.poll(target, images);
@@ -202,20 +231,20 @@ impl Work {
         }
     }
 
-    fn note(&mut self, turn: Result<Turn, Failure>) -> bool {
+    fn note(&mut self, turn: Result<Turn, Failure>) -> Option<Stage> {
         let state = match turn {
             Ok(Turn::Going(going)) => {
                 let stopping = |sheet: &Sheet| sheet.state == SheetState::Stopping;
                 if !self.board.sheets.last().is_some_and(stopping) {
                     self.set(SheetState::Going(Some(going)));
                 }
-                return going.stage.is_transfer();
+                return Some(going.stage);
             }
             Ok(Turn::Row(row)) => {
                 if let Some(sheet) = self.board_mut().sheets.last_mut() {
                     sheet.rows.push(row);
                 }
-                return false;
+                return None;
             }
             Ok(Turn::Done) => SheetState::Done,
             Ok(Turn::Cancelled) => SheetState::Stopped,
@@ -223,7 +252,7 @@ impl Work {
         };
         self.task = Task::None;
         self.set(state);
-        false
+        None
     }
 
     fn set(&mut self, state: SheetState) {
@@ -248,6 +277,7 @@ impl Work {
 }
 
 fn may_launch(target: &dyn Target) -> Result<(), Failure> {
+    may_change(target)?;
     let Allow { launch, .. } = target.abilities().allow;
     let why = "nothing may be launched or torn down there: --allow launch,write,reset";
     let refused = || Failure::Refused(format!("{}: {why}", target.name()));

@@ -4,7 +4,6 @@ use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
 use probe::ccl::{Loaded, Program, Run, RunProgress, RunReport, Stage, fits, refuse_if_in_use};
-use probe::fault::Fault;
 use probe::images::ImageMap;
 use probe::target::{Allow, Target};
 use std::collections::VecDeque;
@@ -50,7 +49,7 @@ pub struct Going {
     pub sizes: usize,
     /// What it is at.
     pub stage: Stage,
-    /// Bytes that arrived while data moves, else steps.
+    /// Bytes while kernels move, fill or check data, else steps.
     pub done: u64,
     /// Of so many.
     pub of: u64,
@@ -64,8 +63,9 @@ impl Job {
     /// # Errors
     /// `Refused` for a target that does not allow it, `Usage` for what this mesh cannot do.
     pub(crate) fn new(sweep: Sweep, target: &mut dyn Target) -> Result<Self, Failure> {
+        may_change(target)?;
         let missing = missing(target.abilities().allow);
-        if !missing.is_empty() {
+        if !missing.is_nothing() {
             return Err(Failure::Refused(format!(
                 "{}: a run launches kernels, and what may be done there lacks {missing}: --allow {NEEDS}",
                 target.name()
@@ -166,18 +166,23 @@ impl Job {
             run.cancel();
         }
     }
+}
 
-    /// Disturbs the mesh under the run.
-    pub(crate) fn fault(&mut self, fault: Fault) -> bool {
-        self.run.as_mut().map(|run| run.fault(fault)).is_some()
+/// Refuses what no permission makes changeable, such as a recording.
+///
+/// # Errors
+/// `Refused`.
+pub(crate) fn may_change(target: &dyn Target) -> Result<(), Failure> {
+    match &target.abilities().unchangeable {
+        Some(why) => Err(Failure::Refused(format!("{}: {why}", target.name()))),
+        None => Ok(()),
     }
 }
 
-/// The words that are missing.
-fn missing(allow: Allow) -> String {
-    let words = [("launch", allow.launch), ("write", allow.write), ("reset", allow.reset)];
-    let words = words.into_iter().filter(|(_, allowed)| !allowed).map(|(word, _)| word);
-    words.collect::<Vec<_>>().join(",")
+/// What is needed and not allowed.
+fn missing(allow: Allow) -> Allow {
+    let Allow { write, halt: _, launch, reset } = allow;
+    Allow { write: !write, halt: false, launch: !launch, reset: !reset }
 }
 
 fn measured(program: &Program, report: &RunReport, root: u32) -> Measured {

@@ -65,6 +65,10 @@ impl Sweep {
             request.dwell_cycles =
                 fits.ok_or_else(|| format!("--dwell: {text} is longer than 1s"))?;
         }
+        for &bytes in &sizes {
+            let size = Request { bytes, ..request.clone() };
+            size.check().map_err(|error| error.to_string())?;
+        }
         let faults = run.fault.iter().map(|words| fault(words)).collect::<Result<Vec<_>, _>>()?;
         let settings = RunSettings {
             warmups: count("-w", &run.warmups, 0, MANY)?,

@@ -7,7 +7,7 @@ use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
-use crate::run::{Going, Job, Sweep, Turn};
+use crate::run::{Going, Job, Sweep, Turn, may_change};
 use crate::{shape, words};
 use layouts::ChipId;
 use probe::ccl::writes;
@@ -18,8 +18,10 @@ use std::time::{Duration, Instant};
 
 /// So many cycles of the target pass between two polls.
 const STEP_CYCLES: u64 = 20_000;
-/// How often the line of progress is drawn.
+/// How often the line of progress is drawn on a terminal.
 const DRAW_PAUSE: Duration = Duration::from_millis(100);
+/// How often a line of its own says so elsewhere.
+const SAY_PAUSE: Duration = Duration::from_secs(5);
 
 /// Where a collective runs unless something else is said: on an emulated mesh where nothing else does.
 pub(super) fn idle(words: &str, default: bool) -> String {
@@ -68,11 +70,11 @@ pub(super) fn run(
 /// What a run would write.
 pub(super) fn preview(machine: &mut Machine, options: &RunArguments) -> Result<Preview, Failure> {
     let sweep = Sweep::of(options).map_err(Failure::Usage)?;
-    let job = Job::new(sweep, machine.target())?;
     let (target, images) = machine.session().parts();
+    may_change(target)?;
     let mut whole = Preview::default();
-    for program in job.programs() {
-        let spans = writes(program, target.mesh(), images);
+    for program in sweep.compile(target.mesh()).map_err(Failure::Usage)? {
+        let spans = writes(&program, target.mesh(), images);
         let spans = spans.map_err(|error| Failure::of_run(target.name(), &error))?;
         for span in spans {
             let Preview { visits, gaps } = target.preview_write(span);
@@ -167,7 +169,7 @@ impl Carrying {
     }
 }
 
-/// The line of progress on a terminal.
+/// The line of progress: one that changes on a terminal, one after the other elsewhere.
 struct Line {
     op: &'static str,
     shown: bool,
@@ -177,11 +179,18 @@ struct Line {
 
 impl Line {
     fn new(op: &'static str) -> Self {
-        Self { op, shown: false, next: Instant::now(), terminal: std::io::stderr().is_terminal() }
+        let terminal = std::io::stderr().is_terminal();
+        let next = Instant::now() + if terminal { Duration::ZERO } else { SAY_PAUSE };
+        Self { op, shown: false, next, terminal }
     }
 
     fn show(&mut self, going: &Going) {
-        if !self.terminal || Instant::now() < self.next {
+        if Instant::now() < self.next {
+            return;
+        }
+        if !self.terminal {
+            self.next = Instant::now() + SAY_PAUSE;
+            say(&format!("{} {}", self.op, words::going(going)));
             return;
         }
         self.next = Instant::now() + DRAW_PAUSE;
