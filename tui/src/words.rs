@@ -200,8 +200,7 @@ pub(crate) fn going(going: &Going) -> String {
     }
     let percent = (done * 100).checked_div(of).unwrap_or(0);
     let rate = moving_cycles.filter(|cycles| *cycles > 0 && stage.is_transfer());
-    let rate =
-        rate.map(|cycles| format!(", {:.2} GB/s over all chips", done as f64 / cycles as f64));
+    let rate = rate.map(|cycles| format!(", {:.2} GB/s in all", done as f64 / cycles as f64));
     let rate = rate.unwrap_or_default();
     format!("{head}, {} of {} ({percent}%){rate}", bytes(done), bytes(of))
 }

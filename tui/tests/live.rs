@@ -111,8 +111,8 @@ fn the_ring_ping_moves_on_the_screen() {
     // The payload is under way on one link and then on the other.
     for link in ["0:e8", "0:e9", "0:e8"] {
         let start = Instant::now();
-        let row = format!("U up     {link}");
-        let carries = |text: &str| text.lines().any(|l| l.contains(&row) && l.contains(" 1K "));
+        let row = |line: &str| line.contains("U up") && line.contains(&format!(" {link} "));
+        let carries = |text: &str| text.lines().any(|l| row(l) && l.contains(" 1K "));
         while !carries(&terminal.text()) {
             assert!(start.elapsed() < Duration::from_mins(1), "{link}:\n{}", terminal.text());
             std::thread::sleep(Duration::from_millis(5));
