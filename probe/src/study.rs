@@ -2,9 +2,11 @@
 
 pub mod bandwidth;
 mod bench;
+mod dice;
 pub mod latency;
 pub mod relaunch;
 mod rig;
+pub mod traffic;
 pub mod watching;
 
 pub use rig::Rig;

@@ -10,7 +10,7 @@ mod played;
 use layouts::{ChipId, NocXy};
 use played::Played;
 use probe::control::{Firmware, Place, boot_tensix, start_application};
-use probe::fabric::client::Node;
+use probe::fabric::FabricNode;
 use probe::fabric::mux::{Mux, MuxCore, Policy};
 use probe::fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
 use probe::fabric::traffic_outcome::Outcome;
@@ -113,7 +113,7 @@ fn shipment(send: SendType, bytes: u32) -> Shipment {
     Shipment { connection: 0, send, bytes, ttl: 3, route, control: false, arrives: true }
 }
 
-const NODE: Node = Node { mesh: 0, device: 0 };
+const NODE: FabricNode = FabricNode { mesh: 0, device: 0 };
 
 /// Packets of every type from one worker to another, the last of which counts.
 fn ship(traffic: &mut Traffic, from: WorkerId, to: WorkerId, rounds: u32) {

@@ -1,6 +1,7 @@
 //! Traffic: workers that send each other packets, each of which the receiver knows beforehand.
 
-use super::client::{Connection, Node};
+use super::FabricNode;
+use super::client::Connection;
 use crate::control::{ControlError, Place};
 use layouts::wormhole;
 
@@ -94,7 +95,7 @@ pub struct Termination {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) shipment: Shipment,
-    pub(super) to: Node,
+    pub(super) to: FabricNode,
     pub(super) place: Place,
     pub(super) address: u32,
     pub(super) number: u32,
@@ -113,7 +114,7 @@ pub(super) struct Arrival {
 #[derive(Clone, Debug)]
 pub(super) struct Worker {
     pub(super) place: Place,
-    pub(super) node: Node,
+    pub(super) node: FabricNode,
     pub(super) connections: Vec<(Connection, Option<Termination>)>,
     pub(super) packets: Vec<Packet>,
     /// By sender.
@@ -132,8 +133,13 @@ pub struct Traffic {
 }
 
 impl Traffic {
+    /// Nobody sends anything yet. Mesh and torus have two dimensions.
+    pub fn new(two_dimensions: bool) -> Self {
+        Self { two_dimensions, workers: Vec::new() }
+    }
+
     /// A worker on a compute tile that runs our firmware.
-    pub fn add_worker(&mut self, place: Place, node: Node) -> WorkerId {
+    pub fn add_worker(&mut self, place: Place, node: FabricNode) -> WorkerId {
         self.workers.push(Worker {
             place,
             node,

@@ -1,5 +1,6 @@
 //! Collectives launched again and again on one mesh: does any of them leave a credit, a packet or a semaphore behind?
 
+use super::dice::Dice;
 use super::rig::{Shared, lock};
 use crate::ccl::rest::Rest;
 use crate::ccl::{
@@ -115,23 +116,7 @@ fn unrest(
     Ok(unrest.iter().map(sentence).collect())
 }
 
-/// Draws from a seed (splitmix64).
-struct Dice(u64);
-
 impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
-    }
-
-    /// From 0 up to, but not, `end`.
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end.max(1)
-    }
-
     fn one<T: Copy>(&mut self, of: &[T]) -> Option<T> {
         of.get(self.below(of.len() as u64) as usize).copied()
     }

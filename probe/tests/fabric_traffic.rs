@@ -1,0 +1,26 @@
+//! Random traffic over a fabric on emulated meshes: every packet arrives exactly once, whole and in order.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use probe::fabric::FabricTopology;
+use probe::study::traffic::{Asked, study};
+
+fn assert_right(mesh: &str, topology: FabricTopology, packets: u64, seeds: u64) {
+    let asked = Asked { mesh, topology, packets, seed: 1, seeds };
+    let rounds = study(&asked, &mut |round| eprintln!("{mesh} {topology} {round:?}")).unwrap();
+    assert_eq!(rounds.len() as u64, seeds);
+    assert!(rounds.iter().all(|round| round.is_right() && round.arrived > 0), "{rounds:?}");
+}
+
+#[test]
+fn two_chips_send_each_other_packets_of_every_type() {
+    for topology in [FabricTopology::Line, FabricTopology::Mesh] {
+        assert_right("n300", topology, 120, 2);
+    }
+}
+
+#[test]
+fn all_chips_of_a_t3000_send_each_other_packets() {
+    for topology in FabricTopology::ALL {
+        assert_right("t3000", topology, 200, 1);
+    }
+}
