@@ -288,4 +288,26 @@ pub(crate) enum Study {
         #[arg(long, default_value = "100", value_name = "N")]
         count: String,
     },
+    /// Send random packets between all pairs of chips of a fabric, and print whether each arrives exactly once, whole and in order.
+    ///
+    /// JSON: {"mesh","topology","rows":[{"seed","packets","sent","arrived","wrong_words","doubled","missing","refused",
+    /// "nacks","unfinished","cycles"}]}; arrived counts stretches of memory, unfinished the workers that did not end, and cycles
+    /// are those of the chip that took longest; exit code 1 if anything is not as it should be.
+    Traffic {
+        /// The mesh.
+        #[arg(long, default_value = "t3000", value_name = "MESH")]
+        mesh: String,
+        /// What the routers are built for: line, ring, mesh or torus.
+        #[arg(long, default_value = "mesh", value_name = "TOPOLOGY")]
+        topology: String,
+        /// Packets of each seed.
+        #[arg(long, default_value = "1000", value_name = "N")]
+        packets: String,
+        /// The first seed: who sends what to whom.
+        #[arg(long, default_value = "0", value_name = "N")]
+        seed: u64,
+        /// How many seeds.
+        #[arg(long, default_value = "5", value_name = "N")]
+        seeds: String,
+    },
 }

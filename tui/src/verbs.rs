@@ -79,6 +79,10 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             Study::Latency { seed } => study::latency(style, *seed),
             Study::Bandwidth { mesh, seed } => study::bandwidth(style, mesh, *seed),
             Study::Relaunch { mesh, seed, count } => study::relaunch(style, mesh, *seed, count),
+            Study::Traffic { mesh, topology, packets, seed, seeds } => {
+                let asked = study::TrafficWords { mesh, topology, packets, seed: *seed, seeds };
+                study::traffic(style, &asked)
+            }
         },
         Verb::Run(options) => run::run(&target, style, options),
         Verb::Serve { mesh, socket } => {

@@ -1,6 +1,5 @@
 //! What a client has to know of a channel of a router or mux.
 
-pub use super::FabricNode as Node;
 use crate::control::Place;
 use layouts::NocXy;
 

@@ -3,12 +3,11 @@
 use super::dice::Dice;
 use crate::ccl::records::size;
 use crate::control::{ControlError, Firmware, Operation, Place, compute_tiles, go_kernel, image};
-use crate::fabric::client::Connection;
 use crate::fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
 use crate::fabric::traffic_outcome::Outcome;
 use crate::fabric::{
     Direction, Entry, Fabric, FabricNode, FabricPlan, FabricRequest, FabricSettings,
-    FabricTopology, RoutingTables, Termination,
+    FabricTopology, RoutingTables, Termination, connection,
 };
 use crate::images::ImageMap;
 use crate::machine::BarTarget;
@@ -151,12 +150,12 @@ impl Bench {
             let id = traffic.add_worker(*place, node);
             ids.push(id);
             let mut of = [None; 4];
-            for (direction, connection) in Direction::ALL.into_iter().zip(&mut of) {
+            for (direction, number_of) in Direction::ALL.into_iter().zip(&mut of) {
                 let plane = number % self.plan.planes;
                 if let Some(router) = self.plan.router(node, direction, plane) {
-                    let channel = Connection::of_router(&self.images, &self.plan, router)?;
+                    let channel = connection(&self.images, &self.plan, router)?;
                     longest = longest.min((channel.buffer_bytes - header) & !15);
-                    *connection = Some(traffic.connect(id, channel, None)?);
+                    *number_of = Some(traffic.connect(id, channel, None)?);
                 }
             }
             connections.push(of);

@@ -1,7 +1,9 @@
 //! `study`: measurements on emulated meshes, each with a seed.
 
 mod measured;
+mod traffic;
 pub(super) use measured::{bandwidth, latency, relaunch};
+pub(super) use traffic::{TrafficWords, traffic};
 
 use super::Style;
 use crate::exit::{Failure, Outcome};

@@ -62,12 +62,12 @@ struct RelaunchRow<'a> {
     transactions: u64,
 }
 
-fn failed(mesh: &str) -> impl Fn(probe::scene::SceneError) -> Failure {
+pub(super) fn failed(mesh: &str) -> impl Fn(probe::scene::SceneError) -> Failure {
     move |error| Failure::of_open(&format!("emulator:{mesh}"), &OpenError::Scene(error))
 }
 
 /// A table whose lines come as they are measured, so that nobody waits for the last.
-fn line(style: Style, cells: &[String], widths: &[usize]) -> Result<(), Failure> {
+pub(super) fn line(style: Style, cells: &[String], widths: &[usize]) -> Result<(), Failure> {
     if style.json {
         return Ok(());
     }
