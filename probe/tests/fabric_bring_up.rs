@@ -153,6 +153,35 @@ fn who_does_not_return_is_named_and_the_others_do() {
 }
 
 #[test]
+fn a_status_queue_is_read_without_a_trace_and_drained_by_one_word() {
+    let (mut target, mut images) = idle("t3000", &[]);
+    let chips = [0, 1, 2, 3].map(ChipId).to_vec();
+    let request = FabricRequest { chips, ..FabricRequest::new(FabricTopology::Mesh) };
+    let plan = FabricPlan::new(target.mesh(), &request).unwrap();
+    let settings = FabricSettings { rate_interval_cycles: 20_000, ..FabricSettings::default() };
+    let entries = settings.status_entries;
+    let mut fabric = Fabric::new(plan.clone(), settings);
+    fabric.finish(&mut target, &mut images, STEP).unwrap();
+    target.pass(200_000).unwrap();
+    let router = &plan.routers[0];
+    let queue = StatusQueue::of(&images, &plan, router, entries).unwrap().unwrap();
+    let report = queue.read(&mut target, &images).unwrap();
+    assert_eq!(queue.read(&mut target, &images).unwrap().read_count, 0);
+    assert!(report.write_count >= 5, "{report:?}");
+    for (number, entry) in (0..).zip(&report.entries) {
+        assert_eq!((entry.event.as_str(), entry.number), ("EVENT_RATE", number));
+        assert_eq!((entry.mesh_id, entry.device_id), (0, u32::from(router.node.device)));
+        assert_eq!(entry.eth_channel, u32::from(router.eth.channel));
+        let [packets, bytes, elapsed, _] = entry.detail;
+        assert!(packets == 0 && bytes == 0 && elapsed >= 20_000, "{entry:?}");
+    }
+    report.drain(&images).unwrap().finish(&mut target).unwrap();
+    let after = queue.read(&mut target, &images).unwrap();
+    assert_eq!(after.read_count, report.entries.len() as u32);
+    assert!(after.entries.iter().all(|entry| entry.number >= after.read_count), "{after:?}");
+}
+
+#[test]
 fn two_meshes_come_up_together() {
     let (mut target, mut images) = idle("t3000", &[]);
     let division = Division::Parts(2);
