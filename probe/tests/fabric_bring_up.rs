@@ -133,6 +133,51 @@ fn a_router_without_a_peer_is_named_and_taken_down() {
     assert!(all_given_back(&mut target, &plan), "{why}");
 }
 
+/// The two chips of an n300 as parts of two fabrics: what each says.
+fn halves(topologies: [FabricTopology; 2], run_ids: [u32; 2]) -> [String; 2] {
+    let (mut target, mut images) = idle("n300", &[]);
+    let part = |chip: usize| {
+        let mut plan = plan(&target, topologies[chip]);
+        let tables = vec![RoutingTables::of(&plan).remove(chip)];
+        plan.routers = vec![plan.routers[chip]];
+        let settings = FabricSettings {
+            run_id: Some(run_ids[chip]),
+            deadline_cycles: 200_000,
+            ..FabricSettings::default()
+        };
+        Fabric::new(plan, settings).with_tables(tables)
+    };
+    let mut fabrics = [part(0), part(1)];
+    let mut said = [None, None];
+    while said.iter().any(Option::is_none) {
+        for (fabric, said) in fabrics.iter_mut().zip(&mut said).filter(|(_, said)| said.is_none()) {
+            match fabric.poll(&mut target, &mut images) {
+                Ok(FabricProgress::Up) => *said = Some("up".to_owned()),
+                Ok(_) => {}
+                Err(error) => *said = Some(error.to_string()),
+            }
+        }
+        target.pass(STEP).unwrap();
+    }
+    said.map(Option::unwrap)
+}
+
+#[test]
+fn two_ends_that_do_not_fit_are_named() {
+    let (mesh, line) = (FabricTopology::Mesh, FabricTopology::Line);
+    assert_eq!(halves([mesh, mesh], [7, 7]), ["up", "up"], "as two hosts do it");
+    assert_eq!(
+        halves([mesh, line], [7, 7]),
+        [
+            "router 0:e9 (M0D0 EAST plane 0) refused: its peer 1:e1 has another topology or other headers",
+            "router 1:e1 (M0D1 WEST plane 0) refused: its peer 0:e9 has another topology or other headers",
+        ]
+    );
+    let [near, far] = halves([mesh, mesh], [7, 8]);
+    assert!(near.contains("belongs to another bring-up (0x8, this one is 0x7)"), "{near}");
+    assert!(far.contains("belongs to another bring-up (0x7, this one is 0x8)"), "{far}");
+}
+
 #[test]
 fn who_does_not_return_is_named_and_the_others_do() {
     let (mut target, mut images) = idle("n300", &[]);

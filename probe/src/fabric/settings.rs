@@ -3,6 +3,9 @@
 /// What all routers of a fabric share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricSettings {
+    /// Number of the bring-up, the same in the whole fabric and not zero: several hosts that bring up their parts agree on one.
+    /// By the target's time if not told.
+    pub run_id: Option<u32>,
     /// A packet that stands so long at the head of a channel is dropped, in cycles; 0: it may stand for ever.
     pub packet_timeout_cycles: u32,
     /// Cycles between two reports of its rate; 0: none.
@@ -22,6 +25,7 @@ pub struct FabricSettings {
 impl Default for FabricSettings {
     fn default() -> Self {
         Self {
+            run_id: None,
             packet_timeout_cycles: 0,
             rate_interval_cycles: 0,
             status_entries: 63,

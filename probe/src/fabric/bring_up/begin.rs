@@ -34,7 +34,8 @@ impl Fabric {
         let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
         used(&found)?;
         // Numbers of fabrics begin with the time, so that those of earlier ones are others.
-        self.run_id = (target.now()? as u32).max(1);
+        let now = target.now()? as u32;
+        self.run_id = self.settings.run_id.unwrap_or(now).max(1);
         let mut takes = Vec::new();
         for (place, _) in found.into_iter().filter(|(_, finding)| *finding == Finding::Cold) {
             takes.push(start_application(images, Firmware::OURS, place)?);
