@@ -4,6 +4,8 @@ pub mod bandwidth;
 mod bench;
 mod dice;
 pub mod latency;
+pub mod mux;
+mod mux_bench;
 pub mod relaunch;
 mod rig;
 pub mod traffic;

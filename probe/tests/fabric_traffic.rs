@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use probe::fabric::FabricTopology;
+use probe::study::mux::{self, Fate};
 use probe::study::traffic::{Asked, study};
 
 fn assert_right(mesh: &str, topology: FabricTopology, packets: u64, seeds: u64) {
@@ -22,5 +23,17 @@ fn two_chips_send_each_other_packets_of_every_type() {
 fn all_chips_of_a_t3000_send_each_other_packets() {
     for topology in FabricTopology::ALL {
         assert_right("t3000", topology, 200, 1);
+    }
+}
+
+/// A close that is not answered while the mux waits for the other channel: only a policy that looks after all its channels prevents it.
+#[test]
+fn every_policy_meets_the_same_congestion() {
+    let asked = mux::Asked { mesh: "n300", seed: 1, seeds: 2 };
+    let runs = mux::study(&asked, &mut |run| eprintln!("{run:?}")).unwrap();
+    assert_eq!(runs.len(), 10);
+    for run in &runs {
+        assert!(run.healthy_cycles > 0 && run.cycles > 0, "{run:?}");
+        assert_eq!(run.chain.is_empty(), run.fate < Fate::Starves, "{run:?}");
     }
 }

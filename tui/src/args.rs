@@ -310,4 +310,22 @@ pub(crate) enum Study {
         #[arg(long, default_value = "5", value_name = "N")]
         seeds: String,
     },
+    /// Run five policies of a fabric mux under the same congestion, and print how often each finishes, slows, starves or never ends.
+    ///
+    /// Two workers share a mux in front of one router; the link becomes slow, or its acknowledges late, for a while.
+    ///
+    /// JSON: {"mesh","slow_factor","starve_factor","never_factor","policies":[{"policy","finishes","slows","starves",
+    /// "never_ends","median_percent","longest_wait_cycles","claim"}],"rows":[{"seed","policy","fate","healthy_cycles","cycles",
+    /// "longest_wait_cycles","congestion","chain":[...]}]}; a claim is the public write-up's, and a chain says who waits for whom.
+    Mux {
+        /// The mesh.
+        #[arg(long, default_value = "n300", value_name = "MESH")]
+        mesh: String,
+        /// The first seed: what the workers send, and what ails the link when.
+        #[arg(long, default_value = "0", value_name = "N")]
+        seed: u64,
+        /// How many seeds.
+        #[arg(long, default_value = "20", value_name = "N")]
+        seeds: String,
+    },
 }

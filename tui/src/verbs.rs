@@ -83,6 +83,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
                 let asked = study::TrafficWords { mesh, topology, packets, seed: *seed, seeds };
                 study::traffic(style, &asked)
             }
+            Study::Mux { mesh, seed, seeds } => study::mux(style, mesh, *seed, seeds),
         },
         Verb::Run(options) => run::run(&target, style, options),
         Verb::Serve { mesh, socket } => {

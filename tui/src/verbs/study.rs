@@ -1,8 +1,10 @@
 //! `study`: measurements on emulated meshes, each with a seed.
 
 mod measured;
+mod mux;
 mod traffic;
 pub(super) use measured::{bandwidth, latency, relaunch};
+pub(super) use mux::mux;
 pub(super) use traffic::{TrafficWords, traffic};
 
 use super::Style;

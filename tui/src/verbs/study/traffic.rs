@@ -64,7 +64,7 @@ fn row(round: &Round) -> Row {
     }
 }
 
-fn count(option: &str, words: &str, most: u64) -> Result<u64, Failure> {
+pub(super) fn count(option: &str, words: &str, most: u64) -> Result<u64, Failure> {
     let usage = |why: String| Failure::Usage(format!("--{option} {words}: {why}"));
     let count = locate::number(words).map_err(&usage)?;
     if count == 0 || count > most {
