@@ -10,7 +10,7 @@ namespace fabric_router {
 namespace {
 
 constexpr uint32_t HEARTBEAT = 0x1F80, HEARTBEAT_MARK = 0xDCBA0000;
-constexpr uint32_t HOUSEKEEPING_PASSES = 8, HEARTBEAT_PASSES = 64;
+constexpr uint32_t HOUSEKEEPING_PASSES = 16, HEARTBEAT_PASSES = 64;
 constexpr uint32_t QUIET_CYCLES = 20000;  // without a packet before a router leaves gracefully
 
 struct pace_t {
@@ -18,23 +18,22 @@ struct pace_t {
     bool waits;                            // a waypoint tells of a wait
 };
 
-// The peer of what was sent last.
-bool announce_sent() {
-    if (announce == 0 || txq_busy()) {
-        return false;
-    }
-    txq_write_register(announce, 1u << STREAM_INCREMENT_SHIFT);
-    announce = 0;
-    return true;
-}
-
 bool step_all() {
-    bool progress = announce_sent();
-    for (receiver_t& receiver : receivers) {
-        progress = step_receiver(receiver) || progress;
+    bool progress = false;
+    if (announce != 0) {
+        announce_sent();
     }
+#pragma GCC unroll 2
+    for (receiver_t& receiver : receivers) {
+        if (receiver_may_step(receiver)) {
+            progress = step_receiver(receiver) || progress;
+        }
+    }
+#pragma GCC unroll 5
     for (sender_t& sender : senders) {
-        progress = step_sender(sender) || progress;
+        if (sender_may_step(sender)) {
+            progress = step_sender(sender) || progress;
+        }
     }
     return progress;
 }

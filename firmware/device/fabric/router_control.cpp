@@ -34,13 +34,13 @@ uint32_t next_filled() {
     return filled == control_slots - stream_value(free_slots) ? next : NOBODY;
 }
 
-bool send_next() {
+void send_next() {
     if (stream_value(free_slots) == control_slots || remote_free == 0 || announce != 0 || txq_busy()) {
-        return false;
+        return;
     }
     uint32_t slot = next_filled();
     if (slot == NOBODY) {
-        return false;
+        return;
     }
     header_at(sender_slot(slot)).src_ch_id = control_sender_channel;
     txq_write(sender_slot(slot), receiver_slot(remote_slot), control_buffer_size);
@@ -51,12 +51,11 @@ bool send_next() {
     busy |= 1u << slot;
     sent_slots[sent++ % control_slots] = slot;
     state.senders[control_sender_channel].packets_sent = sent;
-    return true;
 }
 
-bool take_completion() {
+void take_completion() {
     if (sent == completed || stream_value(completions) == 0 || !niu_free_soon(NOC_BUFFER_REGISTER)) {
-        return false;
+        return;
     }
     stream_add(completions, -1);
     uint32_t slot = sent_slots[completed++ % control_slots];
@@ -66,9 +65,8 @@ bool take_completion() {
     state.senders[control_sender_channel].packets_completed = completed;
     if (upstream_mid[slot] != 0) {
         start_word(WORDS, upstream_mid[slot], stream_update_address(control_free_slots_from_downstream_edge_1_stream_id + args.my_direction),
-                             1u << STREAM_INCREMENT_SHIFT);
+                   1u << STREAM_INCREMENT_SHIFT);
     }
-    return true;
 }
 
 // Puts a header into another router's control channel. False: it has no room now.
@@ -128,16 +126,16 @@ bool move_on(packet_header_t& header) {
     return true;
 }
 
-bool step_receiver_side() {
+void step_receiver_side() {
     if (!leaves) {
         if (stream_value(arrived) == 0 || !move_on(header_at(receiver_slot(head)))) {
-            return false;
+            return;
         }
         leaves = true;
         waits = false;
     }
     if (announce != 0 || !has_left(CONTROL_PACKETS) || txq_busy()) {
-        return false;
+        return;
     }
     leaves = false;
     stream_add(arrived, -1);
@@ -147,50 +145,63 @@ bool step_receiver_side() {
     shown.packets_received = ++received;
     shown.packets_completed = received;
     shown.slot = head;
-    return true;
 }
 
-noc_address_t nack_target(const fabric_tail_t& tail) { return static_cast<noc_address_t>(noc_mid(tail.src_x, tail.src_y)) << 32 | tail.nack_address; }
+// Negative acknowledges that wait for their way, those for one sender together.
+constexpr uint32_t PENDING_NACKS = 4;
+struct nack_t {
+    fabric_node_t to;
+    uint32_t mid, address;
+    uint32_t count;              // 0: unused
+};
+nack_t nacks[PENDING_NACKS];
+uint32_t nacks_waiting;          // senders that wait for one
 
-void fill_nack(packet_header_t& nack, const packet_header_t& dropped) {
-    const fabric_tail_t& tail = dropped.tail;
-    nack = {};
-    nack.command_fields.unicast_seminc = {.noc_address = nack_target(tail), .val = 1, .flush = 0};
-    nack.noc_send_type = NOC_UNICAST_ATOMIC_INC;
-    set_destination(nack, {tail.src_mesh_id, tail.src_device_id});
-    nack.tail = {.ttl = 255,
-                 .flags = FABRIC_TABLE_ROUTED | FABRIC_CONTROL,
-                 .src_device_id = routing_info->my_device_id,
-                 .src_mesh_id = routing_info->my_mesh_id,
-                 .src_x = static_cast<uint8_t>(own_mid >> 4 & 0x3F),
-                 .src_y = static_cast<uint8_t>(own_mid >> 10 & 0x3F),
-                 .nack_address = 0,
-                 .number = state.nacks_sent};
+void fill(packet_header_t& header, const nack_t& nack) {
+    header = {};
+    header.command_fields.unicast_seminc = {.noc_address = static_cast<noc_address_t>(nack.mid) << 32 | nack.address, .val = nack.count, .flush = 0};
+    header.noc_send_type = NOC_UNICAST_ATOMIC_INC;
+    set_destination(header, nack.to);
+    header.tail = {.ttl = 255, .flags = FABRIC_TABLE_ROUTED | FABRIC_CONTROL, .src_device_id = routing_info->my_device_id, .src_mesh_id = routing_info->my_mesh_id};
 }
 
-bool try_nack(const packet_header_t& dropped) {
-    const fabric_tail_t& tail = dropped.tail;
-    uint32_t actions = route_by_tables({tail.src_mesh_id, tail.src_device_id}), direction = direction_of(actions);
+// False: not now.
+bool send(const nack_t& nack) {
+    uint32_t actions = route_by_tables(nack.to), direction = direction_of(actions);
     if ((actions & ACTION_HERE) != 0) {
         if (!niu_free_soon(NOC_BUFFER_ATOMIC)) {
             return false;
         }
-        start_increment(WORDS, noc_mid(tail.src_x, tail.src_y), tail.nack_address, 1);
-        return true;
-    }
-    if (direction == args.my_direction) {
+        start_increment(WORDS, nack.mid, nack.address, nack.count);
+    } else if (direction == args.my_direction) {
         if ((busy & 1) != 0 || is_filled(0)) {
             return false;
         }
-        fill_nack(header_at(sender_slot(0)), dropped);
+        fill(header_at(sender_slot(0)), nack);
         stream_add(free_slots, -1);
-        return true;
+    } else {
+        if (!has_left(CONTROL_PACKETS)) {
+            return false;
+        }
+        fill(own, nack);
+        return hand_over(reinterpret_cast<uint32_t>(&own), direction);
     }
-    if (direction == DIRECTIONS || downstream[direction].mid == 0 || !has_left(CONTROL_PACKETS)) {
-        return false;
+    return true;
+}
+
+bool has_way(fabric_node_t to) {
+    uint32_t actions = route_by_tables(to), direction = direction_of(actions);
+    return (actions & ACTION_HERE) != 0 || direction == args.my_direction || (direction < DIRECTIONS && downstream[direction].mid != 0);
+}
+
+void send_nacks() {
+    for (nack_t& nack : nacks) {
+        if (nack.count != 0 && send(nack)) {
+            state.nacks_sent = state.nacks_sent + nack.count;
+            nack.count = 0;
+            --nacks_waiting;
+        }
     }
-    fill_nack(own, dropped);
-    return hand_over(reinterpret_cast<uint32_t>(&own), direction);
 }
 
 }  // namespace
@@ -207,23 +218,42 @@ void open_control() {
     }
 }
 
-bool step_control() {
-    bool moved = step_receiver_side();
-    moved = take_completion() || moved;
-    return send_next() || moved;
-}
-
-bool control_idle() { return sent == completed && !leaves && stream_value(arrived) == 0 && stream_value(free_slots) == control_slots; }
-
-void send_nack(const packet_header_t& dropped) {
-    if (dropped.tail.nack_address == 0) {
+void step_control() {
+    if (control_idle()) {
         return;
     }
-    if (try_nack(dropped)) {
-        state.nacks_sent = state.nacks_sent + 1;
-    } else {
-        state.control_dropped = state.control_dropped + 1;
+    send_nacks();
+    step_receiver_side();
+    take_completion();
+    send_next();
+}
+
+bool control_idle() {
+    return nacks_waiting == 0 && sent == completed && !leaves && stream_value(arrived) == 0 && stream_value(free_slots) == control_slots;
+}
+
+void send_nack(const packet_header_t& dropped) {
+    const fabric_tail_t& tail = dropped.tail;
+    if (tail.nack_address == 0) {
+        return;
     }
+    fabric_node_t to = {tail.src_mesh_id, tail.src_device_id};
+    uint32_t mid = noc_mid(tail.src_x, tail.src_y);
+    nack_t* unused = nullptr;
+    for (nack_t& nack : nacks) {
+        if (nack.count == 0) {
+            unused = &nack;
+        } else if (nack.mid == mid && nack.address == tail.nack_address && nack.to.device == to.device && nack.to.mesh == to.mesh) {
+            ++nack.count;
+            return;
+        }
+    }
+    if (unused == nullptr || !has_way(to)) {
+        state.control_dropped = state.control_dropped + 1;
+        return;
+    }
+    ++nacks_waiting;
+    *unused = {.to = to, .mid = mid, .address = tail.nack_address, .count = 1};
 }
 
 }  // namespace fabric_router

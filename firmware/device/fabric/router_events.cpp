@@ -1,4 +1,5 @@
 // What the router tells the control plane: entries of its status queue in DRAM, written one after the other beside the traffic.
+#pragma GCC optimize("Os")  // not in the way of packets
 #include "router_route.hpp"
 
 namespace fabric_router {

@@ -146,6 +146,8 @@ void hand_on_termination();
 // --- router_sender.cpp ---
 bool step_sender(sender_t& sender);
 void tell_producer(sender_t& sender);
+// Tells the peer of the packet that was sent last, as soon as the queue can.
+void announce_sent();
 // Channel 0: opens and closes the connection of its client.
 void serve_client();
 bool sender_idle(const sender_t& sender);
@@ -166,7 +168,7 @@ void start_increment(uint32_t id, uint32_t mid, uint32_t target, uint32_t value)
 
 // --- router_control.cpp ---
 void open_control();
-bool step_control();
+void step_control();
 bool control_idle();
 // A negative acknowledge to who sent a packet.
 void send_nack(const packet_header_t& header);
@@ -187,5 +189,13 @@ void watch_link();
 struct fabric_node_t {
     uint32_t mesh, device;
 };
+
+// Whether a step can bring anything, in few instructions: most passes find that it cannot.
+inline bool sender_may_step(const sender_t& sender) {
+    return (sender.sent != sender.completed && *sender.completions != 0) || *sender.free_slots != sender_slots;
+}
+inline bool receiver_may_step(const receiver_t& receiver) {
+    return receiver.completed != receiver.received || receiver.pending != 0 || *receiver.arrived != 0;
+}
 
 }  // namespace fabric_router

@@ -48,15 +48,15 @@ typedef keep_t<topology, edm_status_ptr_addr, termination_signal_addr, edm_local
 
 struct fabric_kept_t {
     kept_constants_t constants;
-    const fabric_connection_info_t* connection;
-    const connection_t* connections;
-    const NocSendType* send_type;
-    const fabric_postcode_t* postcode;
-    const EDMStatus* status;
-    const eth_chan_directions* direction;
-    const hybrid_mesh_action_t* action;
-    const low_latency_hop_t* hop;
-    const fabric_packet_flags_t* flags;
+    fabric_connection_info_t connection;
+    connection_t connections;
+    NocSendType send_type;
+    fabric_postcode_t postcode;
+    EDMStatus status;
+    eth_chan_directions direction;
+    hybrid_mesh_action_t action;
+    low_latency_hop_t hop;
+    fabric_packet_flags_t flags;
 };
 
 extern "C" {
@@ -65,6 +65,6 @@ __attribute__((used)) const fabric_channel_places_t fabric_channel_places = {
     {sender_place(0), sender_place(1), sender_place(2), sender_place(3), sender_place(4), sender_place(5)},
     {receiver_place(0), receiver_place(1), receiver_place(2)},
     {fallback_buffers, channel_buffer_size, fallback_slots, NONE, fallback_pkts_sent_stream_id, fallback_pkts_completed_stream_id, 0}};
-extern const fabric_kept_t fabric_kept;
-__attribute__((used)) const fabric_kept_t fabric_kept = {};
+extern const fabric_kept_t* const fabric_kept;
+__attribute__((used)) const fabric_kept_t* const fabric_kept = nullptr;
 }

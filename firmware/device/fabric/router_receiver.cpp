@@ -24,8 +24,8 @@ void finish_head(receiver_t& receiver) {
     advance(receiver, receiver.head);
     receiver.state->packets_received = ++receiver.received;
     receiver.state->last_progress = wall_clock();
-    set_wait(receiver, WAITS_FOR_NOTHING);
-    if (receiver.state->pending != 0) {
+    if (receiver.state->waits_for != WAITS_FOR_NOTHING) {
+        receiver.state->waits_for = WAITS_FOR_NOTHING;
         receiver.state->pending = 0;
     }
 }
@@ -87,7 +87,9 @@ moved_t forward(receiver_t& receiver, const packet_header_t& header, uint32_t di
     if (down.slot == down.end) {
         down.slot = down.first;
     }
-    receiver.draining &= ~(1u << direction);
+    if (receiver.draining != 0) {
+        receiver.draining &= ~(1u << direction);
+    }
     return MOVED;
 }
 
@@ -95,8 +97,9 @@ moved_t forward(receiver_t& receiver, const packet_header_t& header, uint32_t di
 moved_t move_head(receiver_t& receiver) {
     packet_header_t& header = header_at(receiver.head);
     moved_t all = MOVED;
-    for (uint32_t direction = 0; direction < DIRECTIONS; ++direction) {
-        if ((receiver.pending >> direction & 1) == 0) {
+    uint32_t rest = receiver.pending & ((1u << DIRECTIONS) - 1);
+    for (uint32_t direction = 0; rest != 0; ++direction, rest >>= 1) {
+        if ((rest & 1) == 0) {
             continue;
         }
         moved_t moved = forward(receiver, header, direction);
@@ -167,19 +170,26 @@ void complete(receiver_t& receiver) {
              has_left(transaction_of(receiver, receiver.completed)));
     txq_write_register(stream_update_address(to_sender_0_pkts_completed_id + channel), count << STREAM_INCREMENT_SHIFT);
     receiver.state->packets_completed = receiver.completed;
-    receiver.state->slot = (receiver.tail - receiver.first) / channel_buffer_size;
+    receiver.state->slot = receiver.completed % receiver_slots;
 }
 
 }  // namespace
 
+// The stream is read once: a load may overtake the store that counts it down.
 bool step_receiver(receiver_t& receiver) {
     bool progress = false;
-    if (receiver.completed != receiver.received && announce == 0 && has_left(transaction_of(receiver, receiver.completed)) && !txq_busy()) {
+    uint32_t arrived = stream_value(receiver.arrived), leaving = receiver.received - receiver.completed;
+    // Two completions cost what one does; none waits without need.
+    if ((leaving > 1 || (leaving == 1 && arrived == 0)) && announce == 0 && has_left(transaction_of(receiver, receiver.completed)) && !txq_busy()) {
         complete(receiver);
         progress = true;
     }
-    if (receiver.pending != 0 || (receiver.received - receiver.completed < PIPELINE && stream_value(receiver.arrived) != 0)) {
+    for (; arrived != 0 && receiver.received - receiver.completed < PIPELINE; --arrived) {
+        uint32_t received = receiver.received;
         progress = step_head(receiver) || progress;
+        if (receiver.received == received) {
+            break;
+        }
     }
     return progress;
 }

@@ -13,7 +13,7 @@ inline void set_destination(HybridMeshPacketHeader& header, fabric_node_t to) {
     header.dst_start_mesh_id = static_cast<uint16_t>(to.mesh);
 }
 
-inline uint32_t route_by_tables(fabric_node_t to) {
+__attribute__((noinline)) inline uint32_t route_by_tables(fabric_node_t to) {
     uint32_t direction = fabric::next_direction(*routing_info, to.mesh, to.device);
     return direction == NO_DIRECTION && to.mesh == routing_info->my_mesh_id && to.device == routing_info->my_device_id ? uint32_t{ACTION_HERE}
            : direction < DIRECTIONS                                                                                    ? 1u << direction

@@ -87,6 +87,7 @@ bool send_next(sender_t& sender) {
     header.src_ch_id = static_cast<uint8_t>(&sender - senders);
     txq_write(sender.head, remote.slot, bytes);
     announce = remote.announce_address;
+    announce_sent();
     sender.waits = sender.draining = false;
     stream_add(sender.free_slots, 1);
     --remote.free_slots;
@@ -105,6 +106,16 @@ bool send_next(sender_t& sender) {
 bool is_client(const sender_t& sender) { return &sender == senders; }
 
 }  // namespace
+
+void announce_sent() {
+    for (uint32_t polls = 0; polls < 4; ++polls) {
+        if (!txq_busy()) {
+            txq_write_register(announce, 1u << STREAM_INCREMENT_SHIFT);
+            announce = 0;
+            return;
+        }
+    }
+}
 
 void tell_producer(sender_t& sender) {
     producer_t& producer = sender.producer;
@@ -129,12 +140,9 @@ bool step_sender(sender_t& sender) {
         uint32_t count = stream_value(sender.completions);
         if (count != 0) {
             take_completions(sender, count);
+            tell_producer(sender);
             progress = true;
         }
-    }
-    if (sender.producer.owed != 0) {
-        tell_producer(sender);
-        progress = true;
     }
     if (stream_value(sender.free_slots) != sender_slots) {
         progress = send_next(sender) || progress;
@@ -143,6 +151,11 @@ bool step_sender(sender_t& sender) {
 }
 
 void serve_client() {
+    for (sender_t& waiting : senders) {
+        if (waiting.producer.owed != 0) {
+            tell_producer(waiting);
+        }
+    }
     sender_t& sender = senders[0];
     volatile uint32_t& connection = words->conn_semaphore[0].value;
     EDMChannelWorkerLocationInfo& info = words->conn_info[0];

@@ -1,4 +1,5 @@
 // The router before its first packet: arguments, channels, and the stages of bring-up.
+#pragma GCC optimize("Os")  // not in the way of packets
 #include "router_moves.hpp"
 
 namespace fabric_router {

@@ -13,6 +13,9 @@ pub const LOCAL_HANDSHAKE_COMPLETE: u32 = 0xA2B2_C2D2;
 pub const TERMINATED: u32 = 0xA4B4_C4D4;
 pub const REFUSED: u32 = 0xA5B5_C5D5;
 
+/// Where senders of packets are told that one was dropped.
+pub const NACKS: u64 = 0x2_0000;
+
 /// A router that a test launches.
 #[derive(Clone, Debug)]
 pub struct Router {
@@ -56,6 +59,28 @@ pub struct Packet {
 }
 
 impl Packet {
+    pub fn atomic(tile: NocXy, address: u64, value: u64) -> Self {
+        let to = noc_address(tile, address);
+        let packet = Self::new(2).set("command_fields.unicast_seminc.noc_address", to);
+        packet.set("command_fields.unicast_seminc.val", value)
+    }
+
+    /// One that is routed by tables, to a device of this mesh, from a tile of another one.
+    pub fn by_tables(self, image: &str, device: u64, from: Place, number: u64) -> Self {
+        let member = if image.ends_with("line") || image.ends_with("ring") {
+            "routing_fields"
+        } else {
+            "dst_start_chip_id"
+        };
+        self.set(member, device)
+            .set("tail.flags", 1)
+            .set("tail.src_device_id", from.chip.0.into())
+            .set("tail.src_x", from.tile.x.into())
+            .set("tail.src_y", from.tile.y.into())
+            .set("tail.nack_address", NACKS)
+            .set("tail.number", number)
+    }
+
     pub fn new(kind: u64) -> Self {
         Self::default().set("noc_send_type", kind).set("tail.ttl", 64)
     }
@@ -72,11 +97,11 @@ impl Packet {
 }
 
 impl Bench {
-    /// A compute tile of a chip that is not harvested.
+    /// A compute tile of a chip that is harvested on none.
     pub fn compute(&self, chip: u16) -> Place {
-        let harvested = &self.target.mesh().chips[usize::from(chip)].harvested_rows;
-        let y = (1..12u8).find(|y| *y != 6 && !harvested.contains(y)).unwrap();
-        place(chip, 1, y)
+        let chips = &self.target.mesh().chips;
+        let there = |y: &u8| *y != 6 && !chips.iter().any(|chip| chip.harvested_rows.contains(y));
+        place(chip, 1, (1..12).find(there).unwrap())
     }
 
     fn symbols(&self, image: &str) -> &symbols::Symbols {
@@ -110,6 +135,47 @@ impl Bench {
         let (at, size) = (found.address(), found.field.size as u32);
         let bytes = self.bytes(place, at, size);
         bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+    }
+
+    /// Writes a chip's tables into a router's tile: its device and place, and the direction towards each device of the mesh.
+    pub fn write_tables(&mut self, router: &Router, device: u16, row: [u8; 4], directions: &[u8]) {
+        let image = router.image;
+        let field = |bench: &Self, member: &str| {
+            let field = bench.symbols(image).field(&format!("routing_l1_info_t.{member}")).unwrap();
+            (field.offset as usize, field.size as usize)
+        };
+        let size = self.symbols(image).type_named("routing_l1_info_t").unwrap().size().unwrap();
+        let mut bytes = vec![0; size as usize];
+        let at = field(self, "my_device_id").0;
+        bytes[at..at + 2].copy_from_slice(&device.to_le_bytes());
+        for (member, value) in ["my_row", "my_column", "mesh_rows", "mesh_columns"].iter().zip(row)
+        {
+            bytes[field(self, member).0] = value;
+        }
+        let (at, _) = field(self, "intra_mesh.packed_directions");
+        for (entry, direction) in directions.iter().enumerate() {
+            for bit in (0..3).filter(|bit| direction >> bit & 1 != 0) {
+                let place = 3 * entry + bit;
+                bytes[at + place / 8] |= 1 << (place % 8);
+            }
+        }
+        let at = self.constant(image, "routing_info_addr");
+        self.target.write(router.place.at(at), &bytes).unwrap();
+    }
+
+    pub fn stream(&self, image: &str, stream: u64, register: &str) -> u64 {
+        let base = self.constant(image, "STREAM_BASE");
+        base + stream * self.constant(image, "STREAM_STRIDE") + self.constant(image, register)
+    }
+
+    /// Clears 64 bytes; they are when it returns, on a far chip too.
+    pub fn clear(&mut self, place: Place, at: u64) {
+        self.target.write(place.at(at), &[0; 64]).unwrap();
+        assert_eq!(self.bytes(place, at, 64), [0; 64]);
+    }
+
+    pub fn write_word(&mut self, place: Place, at: u64, value: u32) {
+        self.target.write(place.at(at), &value.to_le_bytes()).unwrap();
     }
 
     /// Starts application firmware where it is not there yet.
@@ -236,13 +302,27 @@ impl Bench {
         let first = self.constant(image, "channel_buffers_addr") + channel * slots * size;
         let bytes = self.packet_bytes(image, packet);
         self.target.write(router.place.at(first + n % slots * size), &bytes).unwrap();
-        let stream = self.constant(image, "STREAM_BASE")
-            + (self.constant(image, "sender_channel_0_free_slots_stream_id") + channel)
-                * self.constant(image, "STREAM_STRIDE");
-        let update = router.place.at(stream + self.constant(image, "STREAM_UPDATE"));
+        let stream = self.constant(image, "sender_channel_0_free_slots_stream_id") + channel;
+        let update = self.stream(image, stream, "STREAM_UPDATE");
         let minus_one = u32::MAX << self.constant(image, "STREAM_INCREMENT_SHIFT");
-        self.target.write(update, &minus_one.to_le_bytes()).unwrap();
+        self.write_word(router.place, update, minus_one);
     }
+}
+
+/// The two links of an n300 as a ring: eastwards e8-e0, and on by e1-e9, which has the dateline.
+pub fn ring(image: &'static str) -> [Router; 4] {
+    let [(near, west), (far, east)] = [((9, 6), (1, 6)), ((9, 0), (1, 0))];
+    let tile = |(x, y)| NocXy { x, y };
+    [
+        Router::new(place(0, near.0, near.1), image, EAST).beside(WEST, tile(west)),
+        Router::new(place(0, west.0, west.1), image, WEST)
+            .beside(EAST, tile(near))
+            .with("dateline", 1),
+        Router::new(place(1, far.0, far.1), image, WEST).beside(EAST, tile(east)),
+        Router::new(place(1, east.0, east.1), image, EAST)
+            .beside(WEST, tile(far))
+            .with("dateline", 1),
+    ]
 }
 
 pub fn place(chip: u16, x: u8, y: u8) -> Place {
