@@ -2,6 +2,7 @@
 
 pub mod catalog;
 mod channels;
+mod fabric;
 mod finding;
 mod known;
 mod library;
@@ -17,6 +18,9 @@ mod waypoints;
 pub use catalog::{Catalog, CatalogError};
 pub use channels::Channels;
 pub(crate) use channels::{ChannelTable, Sync};
+pub(crate) use fabric::{
+    DownstreamPlace, HeaderFields, ReceiverPlace, RouterLayout, SenderPlace, Slots, Word,
+};
 pub use finding::ImageFinding;
 pub use known::Load;
 pub(crate) use library::Library;
@@ -55,6 +59,8 @@ pub struct Image {
     pub mailbox: Option<Mailbox>,
     /// The table of its channels, if it has one.
     pub(crate) channel_table: Option<ChannelTable>,
+    /// Its words as a router of the fabric, if it is one.
+    pub(crate) router: Option<RouterLayout>,
     /// Where its code sets waypoints.
     pub waypoints: Vec<WaypointPlace>,
     /// Where its build id stands in L1, and what stands there while the image is loaded.
@@ -94,6 +100,7 @@ impl Image {
             load_addr,
             mailbox: Mailbox::find(&symbols),
             channel_table: channels::channel_table(&symbols),
+            router: RouterLayout::find(&symbols),
             waypoints: waypoints::read(&symbols),
             build_id,
             told: spots::told(&symbols),

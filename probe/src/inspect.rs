@@ -3,9 +3,11 @@
 mod channels;
 mod core;
 mod eth;
+mod fabric;
 mod links;
 mod plan;
 
+pub use fabric::fabric_heads;
 pub use plan::{Interest, plan, plan_proofs, plan_tables};
 pub(crate) use plan::{cores, plan_texts};
 
@@ -31,6 +33,7 @@ pub(crate) fn decode(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshSta
         cycles: shot.pieces.iter().map(|piece| piece.target_cycles).min().unwrap_or_default(),
         chips,
         links,
+        fabric: view.fabric(),
         gaps: shot.gaps.clone(),
         problems: mesh.problems.clone(),
         transactions: shot.transactions,

@@ -1,5 +1,9 @@
 //! What the bytes mean: the mesh state that screens and verbs show. Plain data, no addresses to follow.
 
+mod fabric;
+
+pub use fabric::*;
+
 use crate::bar::Holder;
 use crate::images::Outline;
 pub use crate::images::{Comparison, Difference, ImageFinding, TextCheck};
@@ -22,6 +26,23 @@ pub enum Reading<T> {
 }
 
 impl<T> Reading<T> {
+    /// The same with another value where it is known.
+    pub fn map<U>(self, of: impl FnOnce(T) -> U) -> Reading<U> {
+        match self {
+            Self::Known(value) => Reading::Known(of(value)),
+            other => other.without(),
+        }
+    }
+
+    /// How it is missing; a known value is missing from what was looked for.
+    pub fn without<U>(self) -> Reading<U> {
+        match self {
+            Self::Known(_) | Self::Absent => Reading::Absent,
+            Self::Unknown(bytes) => Reading::Unknown(bytes),
+            Self::Unread(reason) => Reading::Unread(reason),
+        }
+    }
+
     /// The value, if it is known.
     pub fn known(&self) -> Option<&T> {
         match self {
@@ -40,6 +61,8 @@ pub struct MeshState {
     pub chips: Vec<ChipState>,
     /// All links, both ends each.
     pub links: Vec<LinkState>,
+    /// Routers and muxes, if the look was asked for them.
+    pub fabric: FabricState,
     /// What could not be read.
     pub gaps: Vec<Gap>,
     /// What discovery or decoding found wrong, one sentence each.

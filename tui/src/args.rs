@@ -135,6 +135,20 @@ pub(crate) enum Verb {
     /// "waypoint","train_status","link_status","retrain_count","crc_errors","packets_sent",
     /// "packets_received","missing":{...}},...]}],"gaps":[...]}; what is null is named in "missing" with its reason.
     Links,
+    /// Print the routers of the fabric with their channels and credits, once.
+    ///
+    /// JSON: {"target","cycles","routers":[{"chip","channel","tile":[x,y],"image","topology","node":{"mesh","device"},
+    /// "direction","status","postcode","termination","refusal","link","epoch","fallback","passes","senders":[{"index",
+    /// "virtual_channel","slots","queued","in_flight","completions","remote_free_slots","sent","dropped","connection",
+    /// "client","head":{"addr","packet":{"send_type","payload_bytes","ttl","source","destination","number","to":{"tile",
+    /// "addr"},"route"}}}],"receivers":[{"index","virtual_channel","slots","arrived","held","received","dropped",
+    /// "waits_for","pending":[...],"head"}],"downstream":[{"direction","virtual_channel","tile","credits"}],
+    /// "counts":{...}}],"links":[{"from","to","virtual_channel","slots","queued","remote_free_slots","in_flight",
+    /// "arrived","held","verdict"}],"gaps":[...]}; exit code 1 if a router refused to run or a credit is lost.
+    Fabric {
+        /// Only this chip, tile or Ethernet channel, with its channels: 0, 0:9-6 or 0:e8.
+        place: Option<String>,
+    },
     /// Read memory of a tile.
     ///
     /// JSON: {"chip","tile":[x,y],"addr","bytes":"hex"}.

@@ -4,6 +4,7 @@
 
 mod build;
 mod difference;
+mod fabric;
 mod print;
 mod run;
 mod stack;
@@ -11,6 +12,7 @@ mod symbols;
 mod value;
 
 pub(crate) use build::{cores, dry_run, images, links, mesh, written};
+pub(crate) use fabric::fabric;
 pub(crate) use print::Printed;
 pub(crate) use run::run;
 pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};

@@ -27,6 +27,8 @@ pub struct Interest {
     pub proofs: bool,
     /// Read the whole texts of all images that are known to run, to compare them.
     pub texts: bool,
+    /// Every word of the routers and muxes of the fabric.
+    pub fabric: bool,
 }
 
 impl Interest {
@@ -182,6 +184,9 @@ impl Wish<'_> {
             }
         }
         for (image, _) in self.images.on(core) {
+            if let Some(router) = image.router.as_ref().filter(|_| self.interest.fabric || detail) {
+                self.spans.extend(super::fabric::spans(router, core.chip, core.tile));
+            }
             let whole = detail || image.role == ImageRole::Kernel;
             for spot in image.state.iter().filter(|_| whole) {
                 self.add(core.chip, core.tile, spot.addr, spot.size.into());

@@ -40,11 +40,11 @@ fn why<T>(reading: &Reading<T>) -> Option<Why> {
     }
 }
 
-fn end(end: EthId) -> End {
+pub(super) fn end(end: EthId) -> End {
     End { chip: end.chip.0, channel: end.channel }
 }
 
-fn missed(gaps: &[Gap]) -> Vec<Missed> {
+pub(super) fn missed(gaps: &[Gap]) -> Vec<Missed> {
     let one = |gap: &Gap| {
         let at = gap.span.addr;
         Missed {

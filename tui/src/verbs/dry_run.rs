@@ -40,6 +40,9 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
     let look = |interest: Interest| -> Question { Box::new(move |m| Ok(m.preview(&interest))) };
     Ok(match verb {
         Verb::Mesh { .. } | Verb::Links => look(Interest { links: true, ..Interest::default() }),
+        Verb::Fabric { .. } => {
+            look(Interest { links: true, fabric: true, proofs: true, ..Interest::default() })
+        }
         Verb::Cores { place, words } => {
             let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
             let details = *words;

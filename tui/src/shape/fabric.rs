@@ -1,0 +1,129 @@
+//! The shape of `fabric`.
+
+use super::build::{end, missed};
+use layouts::NocXy;
+use probe::state::{
+    FabricNode, HeadState, LedgerState, MeshState, Reading, ReceiverState, RouterState, SenderState,
+};
+use serde_json::{Map, Value, json};
+
+/// The shape of `fabric`: routers with their channels, and the credits of both ends of each link.
+pub(crate) fn fabric(target: &str, state: &MeshState) -> Value {
+    json!({
+        "target": target,
+        "cycles": state.cycles,
+        "routers": state.fabric.routers.iter().map(router).collect::<Vec<_>>(),
+        "links": state.fabric.ledgers.iter().map(ledger).collect::<Vec<_>>(),
+        "gaps": missed(&state.gaps),
+    })
+}
+
+/// The value; null where it could not be known.
+fn known<T: Clone + Into<Value>>(reading: &Reading<T>) -> Value {
+    reading.known().cloned().map_or(Value::Null, Into::into)
+}
+
+fn tile(xy: NocXy) -> Value {
+    json!([xy.x, xy.y])
+}
+
+fn node(node: FabricNode) -> Value {
+    json!({ "mesh": node.mesh, "device": node.device })
+}
+
+fn router(router: &RouterState) -> Value {
+    let counts: Map<String, Value> =
+        router.counts.iter().map(|(name, count)| ((*name).to_owned(), known(count))).collect();
+    let downstream = router.downstream.iter().map(|edge| {
+        json!({
+            "direction": edge.direction.word(),
+            "virtual_channel": edge.virtual_channel,
+            "tile": edge.tile.map(tile),
+            "credits": known(&edge.credits),
+        })
+    });
+    json!({
+        "chip": router.at.chip.0,
+        "channel": router.at.channel,
+        "tile": tile(router.tile),
+        "image": router.image,
+        "topology": router.topology,
+        "node": router.node.known().copied().map(node),
+        "direction": router.direction.known().map(|direction| direction.word()),
+        "status": known(&router.status),
+        "postcode": known(&router.postcode),
+        "termination": known(&router.termination),
+        "refusal": known(&router.refusal),
+        "link": known(&router.link),
+        "epoch": known(&router.epoch),
+        "fallback": router.fallback.map(tile),
+        "passes": known(&router.passes),
+        "senders": router.senders.iter().map(sender).collect::<Vec<_>>(),
+        "receivers": router.receivers.iter().map(receiver).collect::<Vec<_>>(),
+        "downstream": downstream.collect::<Vec<_>>(),
+        "counts": counts,
+    })
+}
+
+fn sender(channel: &SenderState) -> Value {
+    json!({
+        "index": channel.index,
+        "virtual_channel": channel.virtual_channel,
+        "slots": channel.slots,
+        "queued": known(&channel.queued),
+        "in_flight": known(&channel.in_flight),
+        "completions": known(&channel.completions),
+        "remote_free_slots": known(&channel.remote_free_slots),
+        "sent": known(&channel.sent),
+        "dropped": known(&channel.dropped),
+        "connection": known(&channel.connection),
+        "client": channel.client.map(tile),
+        "head": channel.head.as_ref().map(head),
+    })
+}
+
+fn receiver(channel: &ReceiverState) -> Value {
+    json!({
+        "index": channel.index,
+        "virtual_channel": channel.virtual_channel,
+        "slots": channel.slots,
+        "arrived": known(&channel.arrived),
+        "held": known(&channel.held),
+        "received": known(&channel.received),
+        "dropped": known(&channel.dropped),
+        "waits_for": known(&channel.waits_for),
+        "pending": channel.pending.iter().map(|direction| direction.word()).collect::<Vec<_>>(),
+        "head": channel.head.as_ref().map(head),
+    })
+}
+
+fn head(head: &HeadState) -> Value {
+    let packet = head.packet.known().map(|packet| {
+        json!({
+            "send_type": packet.send_type.map_or_else(Value::from, Value::from),
+            "payload_bytes": packet.payload_bytes,
+            "ttl": packet.ttl,
+            "source": node(packet.source),
+            "destination": packet.destination.map(node),
+            "number": packet.number,
+            "to": { "tile": tile(packet.noc_address.0), "addr": packet.noc_address.1 },
+            "route": packet.route,
+        })
+    });
+    json!({ "addr": head.addr, "packet": packet })
+}
+
+fn ledger(ledger: &LedgerState) -> Value {
+    json!({
+        "from": end(ledger.from),
+        "to": end(ledger.to),
+        "virtual_channel": ledger.virtual_channel,
+        "slots": ledger.slots,
+        "queued": ledger.queued,
+        "remote_free_slots": ledger.remote_free_slots,
+        "in_flight": ledger.in_flight,
+        "arrived": ledger.arrived,
+        "held": ledger.held,
+        "verdict": ledger.verdict.word(),
+    })
+}
