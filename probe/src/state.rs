@@ -61,7 +61,7 @@ pub struct MeshState {
     pub chips: Vec<ChipState>,
     /// All links, both ends each.
     pub links: Vec<LinkState>,
-    /// Routers and muxes, if the look was asked for them.
+    /// Routers, if the look was asked for them.
     pub fabric: FabricState,
     /// What could not be read.
     pub gaps: Vec<Gap>,

@@ -4,11 +4,11 @@ mod head;
 mod ledger;
 
 use super::View;
+use crate::fabric::{Direction, FabricNode};
 use crate::images::{DownstreamPlace, ReceiverPlace, RouterLayout, SenderPlace, Word};
 use crate::snapshot::{AccessError, Span};
 use crate::state::{
-    Direction, DownstreamState, FabricNode, FabricState, HeadState, Reading, ReceiverState,
-    RouterState, SenderState,
+    DownstreamState, FabricState, HeadState, Reading, ReceiverState, RouterState, SenderState,
 };
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind, wormhole};
 
@@ -32,7 +32,7 @@ impl View<'_> {
         }
         routers.sort_by_key(|router| router.at);
         let ledgers = ledger::join(self.mesh, &routers);
-        FabricState { routers, muxes: Vec::new(), ledgers }
+        FabricState { routers, ledgers }
     }
 }
 
@@ -84,7 +84,7 @@ impl Router<'_> {
         };
         let direction = match self.value(layout.direction) {
             Reading::Known(number) => {
-                Direction::of(number).map_or(Reading::Unknown(number), Reading::Known)
+                towards(number).map_or(Reading::Unknown(number), Reading::Known)
             }
             other => other.without(),
         };
@@ -148,7 +148,7 @@ impl Router<'_> {
         let held = self.difference(place.received, place.completed);
         let some = |reading: &Reading<u64>| reading.known().is_some_and(|count| *count > 0);
         let pending = self.value(place.pending).known().copied().unwrap_or_default();
-        let towards = |direction: &Direction| pending >> (*direction as u32) & 1 == 1;
+        let left = |direction: &Direction| pending >> direction.index() & 1 == 1;
         ReceiverState {
             index: place.index,
             virtual_channel: place.virtual_channel,
@@ -156,7 +156,7 @@ impl Router<'_> {
             received: self.value(place.received),
             dropped: self.value(place.dropped),
             waits_for: self.small(place.waits_for),
-            pending: Direction::ALL.into_iter().filter(towards).collect(),
+            pending: Direction::ALL.into_iter().filter(left).collect(),
             head: self.head(place.slots, place.slot, some(&arrived) || some(&held)),
             arrived,
             held,
@@ -165,7 +165,7 @@ impl Router<'_> {
 
     fn downstream(&self, place: &DownstreamPlace) -> Option<DownstreamState> {
         Some(DownstreamState {
-            direction: Direction::of(place.direction.into())?,
+            direction: towards(place.direction.into())?,
             virtual_channel: place.virtual_channel,
             tile: Some(self.tile_at(place.xy)?),
             credits: self.value(Some(place.credits)),
@@ -219,4 +219,9 @@ impl Router<'_> {
             Err(reason) => Reading::Unread(reason),
         }
     }
+}
+
+/// `eth_chan_directions` by its number.
+fn towards(number: u64) -> Option<Direction> {
+    Direction::ALL.get(usize::try_from(number).ok()?).copied()
 }

@@ -1,59 +1,16 @@
-//! The fabric at a moment: routers, muxes, and the credits of both ends of each link.
+//! The fabric at a moment: routers, and the credits of both ends of each link.
 
 use super::Reading;
-use layouts::{CoreId, EthId, NocXy};
+use crate::fabric::{Direction, FabricNode};
+use layouts::{EthId, NocXy};
 
 /// All that runs of the fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FabricState {
     /// Routers, by chip and channel.
     pub routers: Vec<RouterState>,
-    /// Muxes, by chip and tile.
-    pub muxes: Vec<MuxState>,
     /// What both ends of each link with two routers say together.
     pub ledgers: Vec<LedgerState>,
-}
-
-/// A device of a mesh, as the fabric numbers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FabricNode {
-    /// Number of the mesh.
-    pub mesh: u16,
-    /// Number of the device in it.
-    pub device: u16,
-}
-
-/// `eth_chan_directions` (tt-metal.md 4.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// 0.
-    East,
-    /// 1.
-    West,
-    /// 2.
-    North,
-    /// 3.
-    South,
-}
-
-impl Direction {
-    /// All, by their numbers.
-    pub const ALL: [Self; 4] = [Self::East, Self::West, Self::North, Self::South];
-
-    /// By its number.
-    pub fn of(number: u64) -> Option<Self> {
-        Self::ALL.get(usize::try_from(number).ok()?).copied()
-    }
-
-    /// `east` and so on.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::East => "east",
-            Self::West => "west",
-            Self::North => "north",
-            Self::South => "south",
-        }
-    }
 }
 
 /// One router.
@@ -194,44 +151,6 @@ pub struct PacketState {
     pub noc_address: (NocXy, u64),
     /// The rest of its way in words.
     pub route: String,
-}
-
-/// One mux.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MuxState {
-    /// The core it runs on.
-    pub core: CoreId,
-    /// The image that runs there.
-    pub image: String,
-    /// `EDMStatus` by name.
-    pub status: Reading<&'static str>,
-    /// 0 run, 1 graceful, 2 immediate.
-    pub termination: Reading<u32>,
-    /// The channel that waits for a slot of the router, if one does.
-    pub holder: Option<u64>,
-    /// The router's tile.
-    pub router: Option<NocXy>,
-    /// Its channels.
-    pub channels: Vec<MuxChannelState>,
-}
-
-/// A channel of a mux.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MuxChannelState {
-    /// Its number.
-    pub index: u8,
-    /// How many packets it holds at most.
-    pub slots: u64,
-    /// Packets that its client put in and that were not forwarded.
-    pub queued: Reading<u64>,
-    /// Packets forwarded.
-    pub forwarded: Reading<u64>,
-    /// Waits that were given up.
-    pub skips: Reading<u64>,
-    /// `connection_t`: 0 unused, 1 open, 2 close requested.
-    pub connection: Reading<u32>,
-    /// Its client.
-    pub client: Option<NocXy>,
 }
 
 /// The credits of one virtual channel in one direction of a link, both ends joined (tt-metal.md 4.5).

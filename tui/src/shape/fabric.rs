@@ -2,8 +2,9 @@
 
 use super::build::{end, missed};
 use layouts::NocXy;
+use probe::fabric::FabricNode;
 use probe::state::{
-    FabricNode, HeadState, LedgerState, MeshState, Reading, ReceiverState, RouterState, SenderState,
+    HeadState, LedgerState, MeshState, Reading, ReceiverState, RouterState, SenderState,
 };
 use serde_json::{Map, Value, json};
 
@@ -36,7 +37,7 @@ fn router(router: &RouterState) -> Value {
         router.counts.iter().map(|(name, count)| ((*name).to_owned(), known(count))).collect();
     let downstream = router.downstream.iter().map(|edge| {
         json!({
-            "direction": edge.direction.word(),
+            "direction": edge.direction.name(),
             "virtual_channel": edge.virtual_channel,
             "tile": edge.tile.map(tile),
             "credits": known(&edge.credits),
@@ -49,7 +50,7 @@ fn router(router: &RouterState) -> Value {
         "image": router.image,
         "topology": router.topology,
         "node": router.node.known().copied().map(node),
-        "direction": router.direction.known().map(|direction| direction.word()),
+        "direction": router.direction.known().map(|direction| direction.name()),
         "status": known(&router.status),
         "postcode": known(&router.postcode),
         "termination": known(&router.termination),
@@ -92,7 +93,7 @@ fn receiver(channel: &ReceiverState) -> Value {
         "received": known(&channel.received),
         "dropped": known(&channel.dropped),
         "waits_for": known(&channel.waits_for),
-        "pending": channel.pending.iter().map(|direction| direction.word()).collect::<Vec<_>>(),
+        "pending": channel.pending.iter().map(|direction| direction.name()).collect::<Vec<_>>(),
         "head": channel.head.as_ref().map(head),
     })
 }

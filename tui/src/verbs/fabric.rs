@@ -110,8 +110,8 @@ fn routers(style: Style, fabric: &FabricState) -> String {
         let drops = router.counts.iter().filter(|(name, _)| DROPS.contains(name));
         table.row(vec![
             router.at.to_string(),
-            cell(style, &router.node, |node| format!("M{}D{}", node.mesh, node.device)),
-            cell(style, &router.direction, |direction| direction.word().to_owned()),
+            cell(style, &router.node, ToString::to_string),
+            cell(style, &router.direction, |direction| direction.name().to_owned()),
             cell(style, &router.status, |status| (*status).to_owned()),
             cell(style, &router.link, |link| word(&LINKS, *link)),
             sum(&mut router.senders.iter().map(|channel| &channel.sent)),
@@ -138,7 +138,7 @@ fn channel_table(style: Style, router: &RouterState) -> String {
         ]);
     }
     for channel in &router.receivers {
-        let towards: Vec<_> = channel.pending.iter().map(|direction| direction.word()).collect();
+        let towards: Vec<_> = channel.pending.iter().map(|direction| direction.name()).collect();
         let waits = cell(style, &channel.waits_for, |wait| word(&WAITS, *wait));
         table.row(vec![
             format!("receiver {}", channel.index),
@@ -155,7 +155,7 @@ fn channel_table(style: Style, router: &RouterState) -> String {
         let tile = edge.tile.map_or_else(String::new, |tile: NocXy| tile.to_string());
         let credits = count(&edge.credits);
         table.row(vec![
-            format!("to {} {tile}", edge.direction.word()),
+            format!("to {} {tile}", edge.direction.name()),
             edge.virtual_channel.to_string(),
             String::new(),
             format!("{credits} free"),
@@ -182,8 +182,8 @@ fn packet(packet: &PacketState) -> String {
     let (tile, addr) = packet.noc_address;
     let from = packet.source;
     format!(
-        "{kind} {} B from M{}D{} #{} to {tile}:{addr:#x} ttl {} [{}]",
-        packet.payload_bytes, from.mesh, from.device, packet.number, packet.ttl, packet.route
+        "{kind} {} B from {from} #{} to {tile}:{addr:#x} ttl {} [{}]",
+        packet.payload_bytes, packet.number, packet.ttl, packet.route
     )
 }
 

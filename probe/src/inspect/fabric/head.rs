@@ -1,7 +1,8 @@
 //! The header of a packet (tt-metal.md 4.7).
 
+use crate::fabric::FabricNode;
 use crate::images::HeaderFields;
-use crate::state::{FabricNode, PacketState, Reading};
+use crate::state::{PacketState, Reading};
 use layouts::NocXy;
 use symbols::Field;
 

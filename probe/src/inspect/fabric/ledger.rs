@@ -7,6 +7,9 @@ use layouts::EthId;
 /// What a receiver's head waits for when a router downstream has no room (`WAITS_FOR_DOWNSTREAM`).
 const DOWNSTREAM: u32 = 1;
 
+/// The control channel has no credits to be counted: what finds no room there is dropped.
+const CONTROL: u8 = 2;
+
 /// Both directions of every link between two routers, a row for each virtual channel of which both ends are known.
 pub(super) fn join(mesh: &Mesh, routers: &[RouterState]) -> Vec<LedgerState> {
     let at = |end: EthId| routers.iter().find(|router| router.at == end);
@@ -24,7 +27,8 @@ fn rows<'a>(
     from: &'a RouterState,
     to: &'a RouterState,
 ) -> impl Iterator<Item = LedgerState> + use<'a> {
-    to.receivers.iter().filter_map(move |receiver| {
+    let counted = to.receivers.iter().filter(|receiver| receiver.virtual_channel != CONTROL);
+    counted.filter_map(move |receiver| {
         let senders =
             || from.senders.iter().filter(|s| s.virtual_channel == receiver.virtual_channel);
         let sum = |of: fn(&crate::state::SenderState) -> &crate::state::Reading<u64>| {
