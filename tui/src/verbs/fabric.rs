@@ -93,10 +93,10 @@ fn page(style: Style, fabric: &FabricState, channels: bool) -> String {
     }
     page += "\n";
     page += &table.text();
-    for router in fabric.routers.iter().filter(|_| channels) {
-        page += &format!("\n{} {}\n", router.at, router.image);
-        page += &channel_table(style, router);
-    }
+    let detail = |router: &RouterState| {
+        format!("\n{} {}\n{}", router.at, router.image, channel_table(style, router))
+    };
+    page.extend(fabric.routers.iter().filter(|_| channels).map(detail));
     page
 }
 

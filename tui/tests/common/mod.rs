@@ -5,8 +5,8 @@ use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKi
 use probe::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use probe::state::{
     Activity, Before, ChannelMeaning, ChannelState, ChipState, Comparison, CoreState, EthState,
-    GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState,
-    NamedWord, Reading, SourceLine, TileState,
+    FabricState, GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition,
+    LinkState, MeshState, NamedWord, Reading, SourceLine, TileState,
 };
 use probe::target::{Chip, Link};
 use std::sync::Arc;
@@ -43,6 +43,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         cycles: 2_000_000 + n * 50_000,
         chips: vec![chip(0, true, n), chip(1, false, n)],
         links: links.collect(),
+        fabric: FabricState::default(),
         gaps: vec![
             gap(2, 2, 0x10, 288, AccessError::TimedOut { deadline_cycles: 100_000 }),
             gap(3, 3, 0x10, 288, AccessError::Refused("the tile is held in reset".into())),
