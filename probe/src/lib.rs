@@ -7,6 +7,7 @@ pub mod bar;
 mod bus;
 pub mod ccl;
 pub mod control;
+pub mod descriptor;
 mod discover;
 pub mod emulator_bar;
 pub mod expect;

@@ -103,6 +103,9 @@ pub(crate) enum Verb {
         /// code 1 if chips or links differ.
         #[arg(long, value_name = "DESCRIPTOR")]
         expect: Option<String>,
+        /// Print the mesh as a cluster descriptor, as UMD writes it, instead of tables; emulator:FILE opens it.
+        #[arg(long, conflicts_with = "expect")]
+        descriptor: bool,
     },
     /// Print every core with its waypoint, once.
     ///

@@ -60,7 +60,8 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         return dry_run::dry_run(verb, &target, style);
     }
     match verb {
-        Verb::Mesh { expect } => mesh::run(&target, style, expect.as_deref()),
+        Verb::Mesh { descriptor: true, .. } => mesh::describe(&target, style),
+        Verb::Mesh { expect, .. } => mesh::run(&target, style, expect.as_deref()),
         Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
         Verb::Images { place } => images::run(&target, style, place.as_deref()),
         Verb::Links => links::run(&target, style),
@@ -96,7 +97,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
 
 /// Prints the mesh once: what the program does without a verb where there is no terminal.
 pub(crate) fn print_mesh(arguments: &Arguments) -> Result<Outcome, Failure> {
-    run(&Verb::Mesh { expect: None }, arguments)
+    run(&Verb::Mesh { expect: None, descriptor: false }, arguments)
 }
 
 /// Opens the target. A person who waits longer than a moment is told for what.

@@ -632,6 +632,26 @@ fn a_mesh_is_compared_with_a_descriptor() {
 }
 
 #[test]
+fn a_mesh_is_printed_as_a_descriptor() {
+    let mesh = |target: &str, rest: &[&str]| {
+        let output = meshscope(&[&["--target", target, "mesh"], rest].concat());
+        assert_eq!(output.status.code(), Some(0), "{target} {rest:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let n300 = "emulator:n300,run=idle";
+    let printed = Scratch::new("printed.yaml", mesh(n300, &["--descriptor"]).as_bytes());
+    assert!(mesh(n300, &["--expect", printed.path()]).contains("describes it"));
+    let again = format!("emulator:{},run=idle", printed.path());
+    assert_eq!(mesh(&again, &[]), mesh(n300, &[]));
+    refuses(
+        &["--target", n300, "mesh", "--descriptor", "--json"],
+        2,
+        &["--descriptor prints YAML"],
+    );
+    refuses(&["mesh", "--descriptor", "--expect", "n300"], 2, &["cannot be used with"]);
+}
+
+#[test]
 fn a_dry_run_prints_accesses_and_makes_none() {
     let target = "emulator:n300,run=idle";
     let dry = |arguments: &[&str]| {

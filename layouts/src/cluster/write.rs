@@ -81,15 +81,19 @@ fn list(out: &mut String, key: &str, items: impl Iterator<Item = String>) -> fmt
     items.try_for_each(|item| writeln!(out, "  - {item}"))
 }
 
+/// What the chips of one board have in common: its id, its type and, for a board without an id, the low words of their own.
+type OneBoard<'a> = (Option<u64>, Option<&'a str>, Option<u32>);
+
 fn boards(chips: &[&DescribedChip]) -> Vec<String> {
-    let mut boards: BTreeMap<(Option<u64>, Option<&str>), Vec<String>> = BTreeMap::new();
+    let mut boards: BTreeMap<OneBoard<'_>, Vec<String>> = BTreeMap::new();
     for chip in chips {
         if let Some(board) = &chip.board {
-            let chips = boards.entry((board.id, board.kind.as_deref())).or_default();
+            let low = chip.unique_id.filter(|_| board.id.is_none()).map(|id| id as u32);
+            let chips = boards.entry((board.id, board.kind.as_deref(), low)).or_default();
             chips.push(chip.file_id.to_string());
         }
     }
-    let spelled = |((id, kind), chips): ((Option<u64>, Option<&str>), Vec<String>)| {
+    let spelled = |((id, kind, _), chips): (OneBoard<'_>, Vec<String>)| {
         let id = id.map(|id| format!("{{board_id: {id}}}, ")).unwrap_or_default();
         let kind = kind.map(|kind| format!("{{board_type: {kind}}}, ")).unwrap_or_default();
         format!("[{id}{kind}{{chips: [{}]}}]", chips.join(", "))

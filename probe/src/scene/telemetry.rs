@@ -14,12 +14,21 @@ const ARCCLK: u32 = 540;
 /// Sixteen Ethernet tiles alive; six DRAM channels trained, each with two bits of which the lower says so.
 const ETH_LIVE: u32 = 0xFFFF;
 const GDDR_STATUS: u32 = 0x555;
+/// Where in a board's id its type begins (wormhole.md 8).
+const TYPE_SHIFT: u32 = 36;
 /// The count goes on as time passes.
 const FIRST_HEARTBEAT: u32 = 1;
 
+/// The board's id. Where only its type is told it has no serial number, and its type all the same.
+fn board_id(chip: &DescribedChip) -> u64 {
+    let Some(board) = &chip.board else { return 0 };
+    let typed = || wormhole().arc.board_called(board.kind.as_deref()?);
+    board.id.or_else(|| Some(u64::from(typed()?.code) << TYPE_SHIFT)).unwrap_or_default()
+}
+
 /// Tags and values of a chip's telemetry.
 pub(super) fn telemetry(chip: &DescribedChip) -> Vec<(u16, u32)> {
-    let board = chip.board.as_ref().and_then(|board| board.id).unwrap_or_default();
+    let board = board_id(chip);
     let unique = chip.unique_id.unwrap_or_default();
     let rows = &wormhole().tiles.harvesting.arc_rows;
     let harvesting = rows.iter().zip(0..).filter(|(row, _)| chip.harvested_rows.contains(row));

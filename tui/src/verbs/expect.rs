@@ -19,12 +19,16 @@ pub(super) fn load(words: &str) -> Result<ClusterDescriptor, Failure> {
 
 /// What differs between the mesh of a look and the descriptor.
 pub(super) fn compare(state: &MeshState, expected: &ClusterDescriptor) -> Vec<Difference> {
-    let mesh = Mesh {
+    differences(&mesh(state), expected)
+}
+
+/// The mesh of a look.
+pub(super) fn mesh(state: &MeshState) -> Mesh {
+    Mesh {
         chips: state.chips.iter().map(|chip| chip.chip.clone()).collect(),
         links: state.links.iter().map(|link| link.link).collect(),
         problems: Vec::new(),
-    };
-    differences(&mesh, expected)
+    }
 }
 
 /// The differences as a table, or that there are none.

@@ -7,6 +7,7 @@ use crate::machine::Opening;
 use crate::output::{Columns, json, say, text};
 use crate::{shape, words};
 use layouts::EthId;
+use probe::descriptor::descriptor;
 use probe::inspect::Interest;
 use probe::state::{LinkState, MeshState};
 
@@ -36,6 +37,19 @@ pub(super) fn run(
     }
     let differs = differences.is_some_and(|all| !all.is_empty());
     Ok(if differs { Outcome::Findings } else { judge(&sample.state) })
+}
+
+/// Prints the mesh as a cluster descriptor.
+pub(super) fn describe(target: &Opening, style: Style) -> Result<Outcome, Failure> {
+    if style.json {
+        let why = "--descriptor prints YAML, as UMD writes it: it has no --json";
+        return Err(Failure::Usage(why.into()));
+    }
+    let sample = look(target, |_| Interest { links: true, ..Interest::default() })?;
+    tell(target, &sample.state);
+    let name = &target.words;
+    text(&descriptor(name, &expect::mesh(&sample.state)).to_yaml())?;
+    Ok(judge(&sample.state))
 }
 
 fn chips(state: &MeshState) -> String {
