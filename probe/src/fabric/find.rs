@@ -3,7 +3,7 @@
 use super::words::RouterImage;
 use super::{Direction, FabricMesh, FabricNode, FabricPlan, FabricTopology, Router};
 use crate::control::{ControlError, Firmware, Place, running};
-use crate::images::ImageMap;
+use crate::images::{ImageMap, Spot};
 use crate::snapshot::{Plan, Span};
 use crate::target::Target;
 use crate::wormhole::eth_tile;
@@ -88,8 +88,7 @@ impl Words {
         let value = |of: &str, member: &str, bytes: &[u8]| {
             let (at, size) = self.image.field(&format!("{of}.{member}"))?;
             let bytes = bytes.get(at as usize..(at + size.min(4)) as usize).unwrap_or_default();
-            let value = bytes.iter().rev().fold(0_u32, |value, byte| value << 8 | u32::from(*byte));
-            Ok::<_, ControlError>(value)
+            Ok::<_, ControlError>(Spot::value(bytes) as u32)
         };
         let arg = |member| value("fabric_router_args_t", member, args);
         let told = |member| value("routing_l1_info_t", member, tables);

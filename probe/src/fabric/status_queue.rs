@@ -3,7 +3,7 @@
 use super::words::RouterImage;
 use super::{FabricPlan, FabricTopology, Router};
 use crate::control::{ControlError, Operation, Place};
-use crate::images::ImageMap;
+use crate::images::{ImageMap, Spot};
 use crate::snapshot::{AccessError, Plan, Span};
 use crate::target::Target;
 use layouts::{EthId, NocXy, wormhole};
@@ -206,5 +206,5 @@ fn decoded(kernel: &RouterImage, bytes: &[u8]) -> Result<StatusEntry, ControlErr
 /// A little-endian value of up to eight bytes.
 fn value(bytes: &[u8], at: u64, size: u64) -> u64 {
     let bytes = bytes.get(at as usize..(at + size.min(8)) as usize).unwrap_or_default();
-    bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+    Spot::value(bytes)
 }

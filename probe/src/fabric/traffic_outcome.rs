@@ -4,7 +4,7 @@ use super::mux::offset;
 use super::traffic::{Traffic, WorkerId};
 use super::traffic_launch::{KERNEL, WORDS, WORDS_TYPE};
 use crate::control::{ControlError, image};
-use crate::images::ImageMap;
+use crate::images::{ImageMap, Spot};
 use crate::snapshot::{Plan, Span};
 use crate::target::Target;
 
@@ -84,7 +84,8 @@ impl Traffic {
         let value = |member: &str| {
             let found = state(member)?;
             let at = (found.address() - start) as usize;
-            Ok::<u64, ControlError>(number(own.get(at..at + found.field.size as usize)))
+            let bytes = own.get(at..at + found.field.size as usize).unwrap_or_default();
+            Ok::<u64, ControlError>(Spot::value(bytes))
         };
         let word = |member: &str| value(member).map(|value| value as u32);
         Ok(Outcome {
@@ -95,14 +96,10 @@ impl Traffic {
             wrong_words: word("wrong_words")?,
             doubled: word("doubled")?,
             missing: word("missing")?,
-            nacks: number(Some(nacks)) as u32,
+            nacks: Spot::value(nacks) as u32,
             started_cycles: value("started_cycles")?,
             sent_cycles: value("sent_cycles")?,
             finished_cycles: value("finished_cycles")?,
         })
     }
-}
-
-fn number(bytes: Option<&[u8]>) -> u64 {
-    bytes.unwrap_or_default().iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }

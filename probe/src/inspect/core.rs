@@ -141,13 +141,12 @@ impl View<'_> {
             Reading::Unread(reason) => return Reading::Unread(reason.clone()),
             _ => {}
         }
-        if self.is_given_back(id) {
-            return Reading::Known(Activity::BaseFirmware);
-        }
-        if id.core == CoreKind::Erisc
-            && let Reading::Unread(reason) = self.launch_flag(id)
-        {
-            return Reading::Unread(reason);
+        if id.core == CoreKind::Erisc {
+            match self.launch_flag(id) {
+                Reading::Known(0) => return Reading::Known(Activity::BaseFirmware),
+                Reading::Unread(reason) => return Reading::Unread(reason),
+                _ => {}
+            }
         }
         let bit = processor.and_then(|index| 1u32.checked_shl(index.try_into().ok()?));
         let enabled = launch.known().zip(bit).is_some_and(|(l, bit)| l.enables & bit != 0);

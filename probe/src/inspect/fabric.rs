@@ -5,7 +5,7 @@ mod ledger;
 
 use super::View;
 use crate::fabric::{Direction, FabricNode};
-use crate::images::{DownstreamPlace, ReceiverPlace, RouterLayout, SenderPlace, Word};
+use crate::images::{DownstreamPlace, ReceiverPlace, RouterLayout, SenderPlace, Slots, Spot, Word};
 use crate::snapshot::{AccessError, Span};
 use crate::state::{
     DownstreamState, FabricState, HeadState, Reading, ReceiverState, RouterState, SenderState,
@@ -26,7 +26,7 @@ impl View<'_> {
                 let found = on.iter().find_map(|(image, _)| Some((image, image.router.as_ref()?)));
                 if let Some((image, layout)) = found {
                     let router = Router { view: self, layout, chip: chip.id, tile: tile.xy };
-                    routers.push(router.state(&image.name, channel));
+                    routers.extend(router.was_read().then(|| router.state(&image.name, channel)));
                 }
             }
         }
@@ -66,6 +66,11 @@ struct Router<'a> {
 }
 
 impl Router<'_> {
+    /// A look that was not asked for the fabric decodes none of it.
+    fn was_read(&self) -> bool {
+        self.value(self.layout.status) != Reading::Unread(AccessError::NotAsked)
+    }
+
     fn state(&self, image: &str, channel: u8) -> RouterState {
         let layout = self.layout;
         let named = |word| match self.small(word) {
@@ -172,12 +177,7 @@ impl Router<'_> {
         })
     }
 
-    fn head(
-        &self,
-        slots: crate::images::Slots,
-        slot: Option<Word>,
-        holds: bool,
-    ) -> Option<HeadState> {
+    fn head(&self, slots: Slots, slot: Option<Word>, holds: bool) -> Option<HeadState> {
         let index = *self.value(slot).known().filter(|_| holds)?;
         let fields = self.layout.header.as_ref()?;
         let addr = slots.slot(index);
@@ -214,8 +214,7 @@ impl Router<'_> {
         let Some(word) = word else { return Reading::Absent };
         let at = NocAddr { chip: self.chip, tile: self.tile, offset: word.addr };
         match self.view.shot.bytes(at, word.size) {
-            Ok(bytes) => Reading::Known(crate::images::Spot::value(bytes)),
-            Err(AccessError::NotAsked) => Reading::Unread(AccessError::NotAsked),
+            Ok(bytes) => Reading::Known(Spot::value(bytes)),
             Err(reason) => Reading::Unread(reason),
         }
     }

@@ -27,7 +27,7 @@ pub struct Interest {
     pub proofs: bool,
     /// Read the whole texts of all images that are known to run, to compare them.
     pub texts: bool,
-    /// Every word of the routers and muxes of the fabric.
+    /// Every word of the routers of the fabric.
     pub fabric: bool,
 }
 

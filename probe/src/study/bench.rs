@@ -5,7 +5,7 @@ use crate::control::{
     Condition, ControlError, Firmware, KernelLaunch, Operation, Place, arguments, await_done,
     constant_of, image, launch_kernel, start_application,
 };
-use crate::images::ImageMap;
+use crate::images::{ImageMap, Spot};
 use crate::machine::BarTarget;
 use crate::scene::{Scene, SceneError, Workload};
 use crate::snapshot::{Plan, Span};
@@ -206,9 +206,7 @@ impl Bench {
         let found = image.symbols.locate(path).map_err(missing)?;
         let (addr, len) = (place.at(found.address()), found.field.size.min(8) as u32);
         let shot = self.target.read(&Plan { spans: vec![Span { addr, len }] });
-        let bytes = shot.bytes(addr, len)?;
-        let value = bytes.iter().rev().fold(0, |value: u64, byte| value << 8 | u64::from(*byte));
-        Ok(value)
+        Ok(Spot::value(shot.bytes(addr, len)?))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::fabric::{
     connection,
 };
 use crate::fault::{Fault, LinkFault, What};
-use crate::images::ImageMap;
+use crate::images::{ImageMap, Spot};
 use crate::machine::BarTarget;
 use crate::scene::{Scene, SceneError, Workload};
 use crate::snapshot::{Plan, Span};
@@ -286,6 +286,6 @@ impl Bench {
         let shot = self.target.read(&Plan { spans: vec![Span { addr, len }] });
         let bytes =
             shot.bytes(addr, len).map_err(|reason| ControlError::Access { addr, reason })?;
-        Ok(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+        Ok(Spot::value(bytes))
     }
 }
