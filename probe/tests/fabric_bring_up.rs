@@ -9,7 +9,7 @@
 
 use layouts::{ChipId, NocAddr, wormhole};
 use probe::ccl::RunError;
-use probe::fabric::status_queue::StatusQueue;
+use probe::fabric::status_queue::{read_status, status_queues};
 use probe::fabric::{
     Direction, Division, Entry, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
     FabricStage, FabricTopology, RoutingTables, Termination, running_fabric,
@@ -63,11 +63,12 @@ fn a_fabric_comes_up_is_found_and_goes_down() {
         let mut second = Fabric::new(plan.clone(), FabricSettings::default());
         let refused = second.finish(&mut target, &mut images, STEP).unwrap_err();
         assert!(refused.is_in_use(), "{refused}");
-        for router in &plan.routers {
-            let entries = fabric.settings().status_entries;
-            let queue = StatusQueue::of(&images, &plan, router, entries).unwrap().unwrap();
-            let report = queue.read(&mut target, &images).unwrap();
+        let queues = status_queues(&mut target, &images, &plan).unwrap();
+        let reports = read_status(&mut target, &images, &queues).unwrap();
+        assert_eq!(reports.len(), plan.routers.len());
+        for report in reports {
             assert_eq!((report.read_count, report.entries.len()), (0, 0), "{report:?}");
+            assert_eq!((report.room, report.lost), (fabric.settings().status_entries, 0));
         }
         // Somebody else takes it down.
         let mut found = Fabric::found(plan.clone(), FabricSettings::default());
@@ -204,14 +205,15 @@ fn a_status_queue_is_read_without_a_trace_and_drained_by_one_word() {
     let request = FabricRequest { chips, ..FabricRequest::new(FabricTopology::Mesh) };
     let plan = FabricPlan::new(target.mesh(), &request).unwrap();
     let settings = FabricSettings { rate_interval_cycles: 20_000, ..FabricSettings::default() };
-    let entries = settings.status_entries;
     let mut fabric = Fabric::new(plan.clone(), settings);
     fabric.finish(&mut target, &mut images, STEP).unwrap();
     target.pass(200_000).unwrap();
     let router = &plan.routers[0];
-    let queue = StatusQueue::of(&images, &plan, router, entries).unwrap().unwrap();
-    let report = queue.read(&mut target, &images).unwrap();
-    assert_eq!(queue.read(&mut target, &images).unwrap().read_count, 0);
+    let queues = status_queues(&mut target, &images, &plan).unwrap();
+    let queue = queues.into_iter().find(|queue| queue.router == router.eth).unwrap();
+    let read = |target: &mut dyn Target| read_status(target, &images, &[queue]).unwrap().remove(0);
+    let report = read(&mut target);
+    assert_eq!(read(&mut target).read_count, 0);
     assert!(report.write_count >= 5, "{report:?}");
     for (number, entry) in (0..).zip(&report.entries) {
         assert_eq!((entry.event.as_str(), entry.number), ("EVENT_RATE", number));
@@ -221,7 +223,7 @@ fn a_status_queue_is_read_without_a_trace_and_drained_by_one_word() {
         assert!(packets == 0 && bytes == 0 && elapsed >= 20_000, "{entry:?}");
     }
     report.drain(&images).unwrap().finish(&mut target).unwrap();
-    let after = queue.read(&mut target, &images).unwrap();
+    let after = read(&mut target);
     assert_eq!(after.read_count, report.entries.len() as u32);
     assert!(after.entries.iter().all(|entry| entry.number >= after.read_count), "{after:?}");
 }

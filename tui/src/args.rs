@@ -1,8 +1,10 @@
 //! The command line: verbs, global options, and what `--help` promises about JSON.
 
+mod fabric;
 mod question;
 mod run;
 
+pub(crate) use fabric::{FabricQuestion, StatusArguments};
 pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 
@@ -138,7 +140,7 @@ pub(crate) enum Verb {
     /// "waypoint","train_status","link_status","retrain_count","crc_errors","packets_sent",
     /// "packets_received","missing":{...}},...]}],"gaps":[...]}; what is null is named in "missing" with its reason.
     Links,
-    /// Print the routers of the fabric with their channels and credits, once.
+    /// Print the routers of the fabric with their channels and credits, once; or what its subcommands tell.
     ///
     /// JSON: {"target","cycles","routers":[{"chip","channel","tile":[x,y],"image","topology","node":{"mesh","device"},
     /// "direction","status","postcode","termination","refusal","link","epoch","fallback","passes","senders":[{"index",
@@ -148,9 +150,13 @@ pub(crate) enum Verb {
     /// "waits_for","pending":[...],"head"}],"downstream":[{"direction","virtual_channel","tile","credits"}],
     /// "counts":{...}}],"links":[{"from","to","virtual_channel","slots","queued","remote_free_slots","in_flight",
     /// "arrived","held","verdict"}],"gaps":[...]}; exit code 1 if a router refused to run or a credit is lost.
+    #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
     Fabric {
         /// Only this chip, tile or Ethernet channel, with its channels: 0, 0:9-6 or 0:e8.
         place: Option<String>,
+        /// Another question.
+        #[command(subcommand)]
+        question: Option<FabricQuestion>,
     },
     /// Read memory of a tile.
     ///

@@ -65,7 +65,8 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
         Verb::Images { place } => images::run(&target, style, place.as_deref()),
         Verb::Links => links::run(&target, style),
-        Verb::Fabric { place } => fabric::run(&target, style, place.as_deref()),
+        Verb::Fabric { question: Some(question), .. } => fabric::ask(&target, style, question),
+        Verb::Fabric { place, question: None } => fabric::run(&target, style, place.as_deref()),
         Verb::Read { place, len } => read::run(&target, style, place, len),
         Verb::Print { core, expression, image } => {
             let question = print::Question::of(core, expression, image.as_deref())?;

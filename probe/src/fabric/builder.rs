@@ -31,7 +31,7 @@ pub fn router_launch(
     run_id: u32,
 ) -> Result<KernelLaunch<'static>, ControlError> {
     let kernel = RouterImage::of(images, plan.topology)?;
-    let queue = StatusQueue::of(images, plan, router, settings.status_entries)?;
+    let queue = StatusQueue::placed(images, plan, router, settings, run_id)?;
     let local: Vec<&Router> = plan.routers_of(router.eth.chip).collect();
     let mut values: Vec<(String, u32)> = [
         ("run_id", run_id),

@@ -3,6 +3,7 @@
 use super::build::{end, missed};
 use layouts::NocXy;
 use probe::fabric::FabricNode;
+use probe::fabric::status_queue::StatusReport;
 use probe::state::{
     HeadState, LedgerState, MeshState, Reading, ReceiverState, RouterState, SenderState,
 };
@@ -17,6 +18,35 @@ pub(crate) fn fabric(target: &str, state: &MeshState) -> Value {
         "links": state.fabric.ledgers.iter().map(ledger).collect::<Vec<_>>(),
         "gaps": missed(&state.gaps),
     })
+}
+
+/// The shape of `fabric status` and `fabric drain`.
+pub(crate) fn fabric_status(target: &str, cycles: u64, reports: &[StatusReport]) -> Value {
+    let queues = reports.iter().map(|report| {
+        let entries = report.entries.iter().map(|entry| {
+            json!({
+                "event": entry.event,
+                "number": entry.number,
+                "cycles": entry.cycles,
+                "mesh": entry.mesh_id,
+                "device": entry.device_id,
+                "direction": entry.direction,
+                "detail": entry.detail,
+                "text": entry.text(),
+            })
+        });
+        json!({
+            "chip": report.queue.router.chip.0,
+            "channel": report.queue.router.channel,
+            "run_id": report.queue.run_id,
+            "room": report.room,
+            "write_count": report.write_count,
+            "read_count": report.read_count,
+            "lost": report.lost,
+            "entries": entries.collect::<Vec<_>>(),
+        })
+    });
+    json!({ "target": target, "cycles": cycles, "queues": queues.collect::<Vec<_>>() })
 }
 
 /// The value; null where it could not be known.

@@ -109,8 +109,18 @@ pub(super) fn check(state: &MeshState, place: Option<Place>) -> Result<(), Failu
     )
 }
 
+/// A chip, tile or channel that is not there is the argument's fault, also before a look.
+pub(super) fn check_on(mesh: &Mesh, place: Option<Place>) -> Result<(), Failure> {
+    check_place(
+        place,
+        |chip| mesh.chips.iter().any(|known| known.id == chip),
+        |_, xy| wormhole().tile_at(xy).is_some_and(|tile| !tile.kind.cores().is_empty()),
+        |_, channel| wormhole().eth_channel(channel).is_some(),
+    )
+}
+
 /// Refuses a place by what there is, in one wording for looks and for their dry runs.
-pub(super) fn check_place(
+fn check_place(
     place: Option<Place>,
     has_chip: impl Fn(ChipId) -> bool,
     has_cores: impl Fn(ChipId, NocXy) -> bool,

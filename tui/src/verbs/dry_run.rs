@@ -3,15 +3,14 @@
 use super::{Style, cores, open, print, read, run, write};
 use crate::args::Verb;
 use crate::exit::{Failure, Outcome};
-use crate::locate::{self, Place};
+use crate::locate;
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::run::Sweep;
 use crate::{shape, words};
-use layouts::wormhole;
 use probe::inspect::Interest;
 use probe::snapshot::Span;
-use probe::target::{Mesh, Preview, Visit};
+use probe::target::{Preview, Visit};
 
 pub(super) fn dry_run(verb: &Verb, opening: &Opening, style: Style) -> Result<Outcome, Failure> {
     let ask = question(verb, opening)?;
@@ -40,14 +39,14 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
     let look = |interest: Interest| -> Question { Box::new(move |m| Ok(m.preview(&interest))) };
     Ok(match verb {
         Verb::Mesh { .. } | Verb::Links => look(Interest { links: true, ..Interest::default() }),
-        Verb::Fabric { .. } => {
+        Verb::Fabric { question: None, .. } => {
             look(Interest { links: true, fabric: true, proofs: true, ..Interest::default() })
         }
         Verb::Cores { place, words } => {
             let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
             let details = *words;
             Box::new(move |machine| {
-                check(&machine.mesh(), place)?;
+                cores::check_on(&machine.mesh(), place)?;
                 let interest = cores::interest(&machine.mesh(), place);
                 Ok(machine.preview(&Interest { details, ..interest }))
             })
@@ -55,7 +54,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         Verb::Images { place } => {
             let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
             Box::new(move |machine| {
-                check(&machine.mesh(), place)?;
+                cores::check_on(&machine.mesh(), place)?;
                 let interest = cores::interest(&machine.mesh(), place);
                 Ok(machine.preview(&Interest { proofs: true, texts: true, ..interest }))
             })
@@ -81,22 +80,16 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
             Sweep::of(&options).map_err(Failure::Usage)?;
             Box::new(move |machine| run::preview(machine, &options))
         }
-        Verb::Symbols { .. } | Verb::Record { .. } | Verb::Serve { .. } | Verb::Study { .. } => {
+        Verb::Symbols { .. }
+        | Verb::Fabric { .. }
+        | Verb::Record { .. }
+        | Verb::Serve { .. }
+        | Verb::Study { .. } => {
             return Err(Failure::Usage(
                 "--dry-run is for mesh, cores, images, links, read, write, print, run".into(),
             ));
         }
     })
-}
-
-/// A chip, tile or channel that is not there is refused in the words of the verbs themselves.
-fn check(mesh: &Mesh, place: Option<Place>) -> Result<(), Failure> {
-    cores::check_place(
-        place,
-        |chip| mesh.chips.iter().any(|known| known.id == chip),
-        |_, xy| wormhole().tile_at(xy).is_some_and(|tile| !tile.kind.cores().is_empty()),
-        |_, channel| wormhole().eth_channel(channel).is_some(),
-    )
 }
 
 fn table(preview: &Preview) -> String {

@@ -1,6 +1,10 @@
 //! `fabric`: routers, their channels and the credits of both ends of each link, once.
 
-use super::{Style, cell, end_of_all, judge, open, tell};
+mod keep;
+mod status;
+
+use super::{Style, cell, cores, end_of_all, judge, open, tell};
+use crate::args::FabricQuestion;
 use crate::exit::{Failure, Outcome};
 use crate::locate::{self, Place};
 use crate::machine::Opening;
@@ -27,9 +31,22 @@ const WAITS: [&str; 4] = ["-", "downstream", "NoC", "TXQ"];
 /// The names of what a router counts as dropped.
 const DROPS: [&str; 3] = ["expired", "timed_out", "routing_errors"];
 
+/// Answers one of the questions beside the first.
+pub(super) fn ask(
+    target: &Opening,
+    style: Style,
+    question: &FabricQuestion,
+) -> Result<Outcome, Failure> {
+    match question {
+        FabricQuestion::Status(options) => status::run(target, style, options, false),
+        FabricQuestion::Drain(options) => status::run(target, style, options, true),
+    }
+}
+
 pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result<Outcome, Failure> {
     let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
     let mut machine = open(target)?;
+    cores::check_on(&machine.mesh(), place)?;
     let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
     // Which packets are oldest is only known after a first look.
     let first = machine.take(&interest);

@@ -98,9 +98,10 @@ impl Fabric {
             if let Some(bytes) = packed.get(&router.node) {
                 operation.write(router.place.at(tables.into()), bytes.clone());
             }
-            let entries = self.settings.status_entries;
-            if let Some(queue) = StatusQueue::of(images, &self.plan, router, entries)? {
-                operation.then(queue.fresh(images)?);
+            let queue =
+                StatusQueue::placed(images, &self.plan, router, &self.settings, self.run_id)?;
+            if let Some(queue) = queue {
+                operation.then(queue.fresh(images, self.settings.status_entries)?);
             }
             operation.then(place_kernel(images, &launch)?);
             operations.push(operation);

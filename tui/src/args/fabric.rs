@@ -1,0 +1,29 @@
+//! The questions that `meshscope fabric` puts to a fabric that runs, and what `--help` promises about their JSON.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// A question to a fabric.
+#[derive(Debug, Subcommand)]
+pub(crate) enum FabricQuestion {
+    /// Print what the fabric node status queues hold: links that went down, observed rates, dropped packets, routing errors.
+    ///
+    /// The queues lie in the DRAM of each chip. No word of theirs is changed: what is printed is still there.
+    /// JSON: {"target","cycles","queues":[{"chip","channel","run_id","room","write_count","read_count","lost","entries":[
+    /// {"event","number","cycles","mesh","device","direction","detail":[n,n,n,n],"text"}]}]}.
+    Status(StatusArguments),
+    /// The same, and free the entries that were printed, for the routers to write new ones.
+    ///
+    /// On a machine that is not this program's own it needs --allow write.
+    Drain(StatusArguments),
+}
+
+/// Which queues, and where their entries are kept.
+#[derive(Args, Debug)]
+pub(crate) struct StatusArguments {
+    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    pub(crate) place: Option<String>,
+    /// Append the entries that this file does not hold yet, each as a line of JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keep: Option<PathBuf>,
+}

@@ -1,0 +1,120 @@
+//! The file that keeps the entries of status queues: a line of JSON each, appended once however often they are read.
+
+use crate::exit::Failure;
+use probe::fabric::status_queue::{StatusEntry, StatusReport};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+/// Which entry it is: numbers are counted from 0 again in each bring-up.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+struct Name {
+    run_id: u32,
+    chip: u16,
+    channel: u8,
+    number: u32,
+}
+
+/// A line of the file.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    name: Name,
+    event: &'a str,
+    cycles: u64,
+    mesh: u32,
+    device: u32,
+    direction: u32,
+    detail: [u32; 4],
+    text: String,
+}
+
+/// The file, and what it holds.
+pub(super) struct Kept {
+    path: PathBuf,
+    file: File,
+    names: BTreeSet<Name>,
+    /// The last line was cut off: what follows begins a new one.
+    cut: bool,
+}
+
+impl Kept {
+    /// Opens the file, or makes an empty one.
+    ///
+    /// # Errors
+    /// `Usage` for what cannot be opened, or holds something else.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let unusable = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let file = file.map_err(|error| unusable(error.to_string()))?;
+        let mut names = BTreeSet::new();
+        let mut lines = BufReader::new(&file);
+        let (mut line, mut number, mut cut) = (String::new(), 0, false);
+        while lines.read_line(&mut line).map_err(|error| unusable(error.to_string()))? > 0 {
+            number += 1;
+            cut = !line.ends_with('\n');
+            match serde_json::from_str(&line) {
+                Ok(name) => drop(names.insert(name)),
+                Err(_) if cut || line.trim().is_empty() => {}
+                Err(error) => {
+                    return Err(unusable(format!("line {number} is no status entry: {error}")));
+                }
+            }
+            line.clear();
+        }
+        Ok(Self { path: path.to_owned(), file, names, cut })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends what it does not hold yet, and tells how many entries these were.
+    ///
+    /// # Errors
+    /// `Usage` when the file cannot be written.
+    pub(super) fn append(&mut self, reports: &[StatusReport]) -> Result<usize, Failure> {
+        let mut text = if self.cut { "\n".to_owned() } else { String::new() };
+        let before = self.names.len();
+        for report in reports {
+            for entry in &report.entries {
+                let name = name(report, entry);
+                if self.names.insert(name) {
+                    let line = serde_json::to_string(&line(name, entry));
+                    text += &line.map_err(|e| Failure::Internal(format!("JSON: {e}")))?;
+                    text.push('\n');
+                }
+            }
+        }
+        let new = self.names.len() - before;
+        if new > 0 {
+            let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+            let unusable = |error| Failure::Usage(format!("{}: {error}", self.path.display()));
+            written.map_err(unusable)?;
+            self.cut = false;
+        }
+        Ok(new)
+    }
+}
+
+fn name(report: &StatusReport, entry: &StatusEntry) -> Name {
+    let router = report.queue.router;
+    let (chip, channel) = (router.chip.0, router.channel);
+    Name { run_id: report.queue.run_id, chip, channel, number: entry.number }
+}
+
+fn line(name: Name, entry: &StatusEntry) -> Line<'_> {
+    Line {
+        name,
+        event: &entry.event,
+        cycles: entry.cycles,
+        mesh: entry.mesh_id,
+        device: entry.device_id,
+        direction: entry.direction,
+        detail: entry.detail,
+        text: entry.text(),
+    }
+}

@@ -1,0 +1,95 @@
+//! `fabric status` and `fabric drain`: what the fabric node status queues hold.
+
+use super::keep::Kept;
+use crate::args::StatusArguments;
+use crate::exit::{Failure, Outcome};
+use crate::locate::{self, Place};
+use crate::machine::{Machine, Opening};
+use crate::output::{Columns, json, say, text};
+use crate::verbs::{Style, cores, open};
+use crate::{shape, words};
+use layouts::{EthId, wormhole};
+use probe::control::ControlError;
+use probe::fabric::running_fabric;
+use probe::fabric::status_queue::{StatusReport, read_status, status_queues};
+
+const ENTRIES: [&str; 6] = ["ROUTER", "NODE", "#", "CYCLES", "EVENT", "WHAT"];
+
+pub(super) fn run(
+    opening: &Opening,
+    style: Style,
+    options: &StatusArguments,
+    drain: bool,
+) -> Result<Outcome, Failure> {
+    let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+    // A file that cannot be kept up is told before a machine is touched.
+    let mut kept = options.keep.as_deref().map(Kept::open).transpose()?;
+    let mut machine = open(opening)?;
+    cores::check_on(&machine.mesh(), place)?;
+    let failed = |error: ControlError| Failure::of_control(&opening.words, &error);
+    let reports = read(&mut machine, place).map_err(failed)?;
+    let cycles = machine.target().now().map_err(|e| Failure::of_access(&opening.words, &e))?;
+    if let Some(kept) = &mut kept {
+        let new = kept.append(&reports)?;
+        say(&format!("{}: {new} new entries", kept.path().display()));
+    }
+    if drain {
+        let (target, images) = machine.session().parts();
+        for report in reports.iter().filter(|report| !report.entries.is_empty()) {
+            let operation = report.drain(images).map_err(failed)?;
+            operation.finish(target).map_err(failed)?;
+        }
+    }
+    say(&format!("{} at {} of its own time", opening.words, words::cycles(cycles)));
+    if style.json {
+        json(&shape::fabric_status(&opening.words, cycles, &reports))?;
+    } else {
+        text(&page(&reports))?;
+    }
+    let waiting: usize = reports.iter().map(|report| report.entries.len()).sum();
+    let lost: u64 = reports.iter().map(|report| u64::from(report.lost)).sum();
+    let drained = if drain { ", drained" } else { "" };
+    if !reports.is_empty() {
+        say(&format!("{} status queues: {waiting} entries{drained}, {lost} lost", reports.len()));
+    }
+    Ok(Outcome::Healthy)
+}
+
+fn read(machine: &mut Machine, place: Option<Place>) -> Result<Vec<StatusReport>, ControlError> {
+    let (target, images) = machine.session().parts();
+    let Some(plan) = running_fabric(target, images)? else {
+        say("no router runs there");
+        return Ok(Vec::new());
+    };
+    let mut queues = status_queues(target, images, &plan)?;
+    queues.retain(|queue| place.is_none_or(|place| holds(place, queue.router)));
+    read_status(target, images, &queues)
+}
+
+fn holds(place: Place, router: EthId) -> bool {
+    match place {
+        Place::Chip(chip) => router.chip == chip,
+        Place::Channel(chip, channel) => router == EthId { chip, channel },
+        Place::Tile(chip, tile, _) => {
+            router.chip == chip && wormhole().eth_channel(router.channel) == Some(tile)
+        }
+        Place::Address(_) => false,
+    }
+}
+
+fn page(reports: &[StatusReport]) -> String {
+    let mut table = Columns::new(&ENTRIES);
+    for report in reports {
+        for entry in &report.entries {
+            table.row(vec![
+                report.queue.router.to_string(),
+                format!("M{}D{}", entry.mesh_id, entry.device_id),
+                entry.number.to_string(),
+                entry.cycles.to_string(),
+                entry.event.clone(),
+                entry.text(),
+            ]);
+        }
+    }
+    table.text()
+}
