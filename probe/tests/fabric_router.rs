@@ -243,9 +243,9 @@ fn a_stream_of_packets_is_forwarded() {
     bench.start(&[routers[1].place, routers[3].place]);
     for (image, has_dateline, least) in [
         ("fabric_router_line", false, 11.0),
-        ("fabric_router_ring", true, 8.0),
-        ("fabric_router_torus", true, 5.0),
-        ("fabric_router_mesh", false, 7.5),
+        ("fabric_router_ring", true, 10.4),
+        ("fabric_router_torus", true, 7.0),
+        ("fabric_router_mesh", false, 10.45),
     ] {
         assert!(stream(&mut bench, image, has_dateline) > least, "{image}");
     }

@@ -33,12 +33,12 @@ constexpr uint32_t downstream_sender_channel(uint32_t mine, uint32_t downstream)
 }
 
 constexpr uint32_t sender_slots = 8;
-constexpr uint32_t receiver_slots = has_dateline ? 8 : 16;   // of each virtual channel
+constexpr uint32_t receiver_slots = topology == Linear ? 16 : 8;   // of each virtual channel
 constexpr uint32_t control_slots = 4;
 constexpr uint32_t fallback_slots = 2;                       // for packets that come over another link
 constexpr uint32_t packet_header_bytes = is_2d_fabric ? sizeof(HybridMeshPacketHeader) : sizeof(LowLatencyPacketHeader);
-// Slots of whole Ethernet packets of 1488 bytes where they fit (mesh), else as large as they can be.
-constexpr uint32_t channel_buffer_size = topology == Linear ? 4160 : topology == Ring ? 3136 : topology == Mesh ? 2976 : 2160;
+// As large as they can be (line: as an EDM buffer): the fewer packets, the less is spent on each.
+constexpr uint32_t channel_buffer_size = topology == Linear ? 4160 : topology == Ring ? 3632 : topology == Mesh ? 3616 : 2624;
 constexpr uint32_t max_payload_bytes = channel_buffer_size - packet_header_bytes;
 constexpr uint32_t control_buffer_size = packet_header_bytes;
 static_assert(channel_buffer_size % 16 == 0);

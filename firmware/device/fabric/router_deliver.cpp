@@ -65,7 +65,7 @@ moved_t fuse(receiver_t& receiver, uint32_t id, uint32_t payload, const packet_h
     return increment_soon(receiver, id, command.semaphore_noc_address, command.val, command.flush != 0);
 }
 
-moved_t scatter(receiver_t& receiver, uint32_t id, uint32_t payload, const packet_header_t& header) {
+__attribute__((noinline)) moved_t scatter(receiver_t& receiver, uint32_t id, uint32_t payload, const packet_header_t& header) {
     const NocUnicastScatterCommandHeader& command = header.command_fields.unicast_scatter_write;
     uint32_t chunks = command.chunk_count, done = 0;
     if (chunks == 0 || chunks > NOC_SCATTER_WRITE_MAX_CHUNKS) {
@@ -93,9 +93,6 @@ moved_t scatter(receiver_t& receiver, uint32_t id, uint32_t payload, const packe
 moved_t deliver(receiver_t& receiver, packet_header_t& header) {
     uint32_t id = transaction_of(receiver, receiver.received), payload = receiver.head + packet_header_bytes;
     const NocCommandFields& fields = header.command_fields;
-    if (header.payload_size_bytes > max_payload_bytes) {
-        return BAD_PACKET;
-    }
     switch (header.noc_send_type) {
         case NOC_UNICAST_WRITE:
             return write(id, payload, fields.unicast_write.noc_address, header.payload_size_bytes);

@@ -67,6 +67,7 @@ struct sender_t {
     uint32_t dropped;            // a bit for each slot whose packet was dropped and not yet passed by `completed`
     uint32_t waits_since;        // wall clock, if `waits`
     bool waits, draining;
+    uint8_t channel;             // its number
 };
 struct receiver_t {
     stream_t arrived;

@@ -178,9 +178,8 @@ void complete(receiver_t& receiver) {
 // The stream is read once: a load may overtake the store that counts it down.
 bool step_receiver(receiver_t& receiver) {
     bool progress = false;
-    uint32_t arrived = stream_value(receiver.arrived), leaving = receiver.received - receiver.completed;
-    // Two completions cost what one does; none waits without need.
-    if ((leaving > 1 || (leaving == 1 && arrived == 0)) && announce == 0 && has_left(transaction_of(receiver, receiver.completed)) && !txq_busy()) {
+    uint32_t arrived = stream_value(receiver.arrived);
+    if (receiver.received != receiver.completed && announce == 0 && has_left(transaction_of(receiver, receiver.completed)) && !txq_busy()) {
         complete(receiver);
         progress = true;
     }

@@ -27,16 +27,19 @@ void pass_dropped(sender_t& sender) {
     }
 }
 
+// The producer is told before anything else: it waits for the slots.
 void take_completions(sender_t& sender, uint32_t count) {
-    stream_add(sender.completions, -static_cast<int32_t>(count));
-    sender.remote->free_slots += count;
-    for (; count != 0; --count) {
-        ++sender.completed;
-        ++sender.producer.owed;
+    uint32_t each = sender.dropped == 0 ? count : 1;
+    for (uint32_t left = count; left != 0; left -= each) {
+        sender.completed += each;
+        sender.producer.owed += each;
         if (sender.dropped != 0) {
             pass_dropped(sender);
         }
     }
+    tell_producer(sender);
+    stream_add(sender.completions, -static_cast<int32_t>(count));
+    sender.remote->free_slots += count;
     show(sender);
 }
 
@@ -84,7 +87,7 @@ bool send_next(sender_t& sender) {
         return true;
     }
     uint32_t bytes = packet_bytes(header);
-    header.src_ch_id = static_cast<uint8_t>(&sender - senders);
+    header.src_ch_id = sender.channel;
     txq_write(sender.head, remote.slot, bytes);
     announce = remote.announce_address;
     announce_sent();
@@ -140,7 +143,6 @@ bool step_sender(sender_t& sender) {
         uint32_t count = stream_value(sender.completions);
         if (count != 0) {
             take_completions(sender, count);
-            tell_producer(sender);
             progress = true;
         }
     }

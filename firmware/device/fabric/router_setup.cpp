@@ -49,7 +49,8 @@ void open_sender(uint32_t channel) {
                         .head = first,
                         .first = first,
                         .end = first + sender_slots * channel_buffer_size,
-                        .producer = {.mid = upstream < DIRECTIONS ? xy_mid(args.downstream_xy[upstream]) : 0}};
+                        .producer = {.mid = upstream < DIRECTIONS ? xy_mid(args.downstream_xy[upstream]) : 0},
+                        .channel = static_cast<uint8_t>(channel)};
     state.senders[channel].remote_free_slots = receiver_slots;
 }
 
