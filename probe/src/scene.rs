@@ -89,6 +89,8 @@ pub struct Scene {
     pub run: Option<Workload>,
     /// What fabric runs, if one does.
     pub fabric: FabricRequest,
+    /// Cycles between two reports of its rate by each router of the fabric; 0: none.
+    pub fabric_rate_cycles: u32,
     /// A folder with tt-metal's firmware, which runs instead of this house's own over its base firmware.
     pub firmware: Option<PathBuf>,
     /// Emulated time at which the scene is handed over; the first whole multiple of
@@ -111,6 +113,7 @@ impl Scene {
             host: None,
             run: None,
             fabric: FabricRequest::new(FabricTopology::Mesh),
+            fabric_rate_cycles: 0,
             firmware: None,
             at_cycles: None,
             pace: DEFAULT_PACE,
@@ -194,7 +197,11 @@ impl Scene {
         let ring = self.ring(target.mesh())?;
         let fabric = (self.run == Some(Workload::Fabric)).then(|| {
             let plan = FabricPlan::new(target.mesh(), &self.fabric).map_err(SceneError::Fabric)?;
-            Ok::<_, SceneError>(Fabric::new(plan, FabricSettings::default()))
+            let settings = FabricSettings {
+                rate_interval_cycles: self.fabric_rate_cycles,
+                ..FabricSettings::default()
+            };
+            Ok::<_, SceneError>(Fabric::new(plan, settings))
         });
         let mut fabric = fabric.transpose()?;
         let given = self.firmware.as_deref().map(Given::read).transpose()?;

@@ -16,7 +16,7 @@ const DEVICES: &str = "/dev/tenstorrent/";
 /// A target, as a person names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
-    /// `emulator:<mesh>[,cabling=..][,host=..][,run=..][,topology=..][,planes=..][,meshes=..][,firmware=..][,at=..][,pace=..]
+    /// `emulator:<mesh>[,cabling=..][,host=..][,run=..][,topology=..][,planes=..][,meshes=..][,rate=..][,firmware=..][,at=..][,pace=..]
     /// [,seed=..][,fault=..]..`.
     Emulator(Scene),
     /// `ttsim:<library>[,firmware=..][,at=..]`.
@@ -126,14 +126,21 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
                 scene.fabric.division = Division::Parts(count(key, value)?);
                 of_fabric = Some(key);
             }
+            "rate" => {
+                let cycles = time(key, value)?;
+                let fits = u32::try_from(cycles).ok().filter(|cycles| *cycles > 0);
+                let why = || SpecError(format!("rate: {value} is not from 1ns to 4294967295ns"));
+                scene.fabric_rate_cycles = fits.ok_or_else(why)?;
+                of_fabric = Some(key);
+            }
             "firmware" => scene.firmware = Some(folder(value)?),
-            "at" => scene.at_cycles = Some(time(value)?),
+            "at" => scene.at_cycles = Some(time(key, value)?),
             "pace" => scene.pace = pace(value)?,
             "seed" => scene.seed = number(key, value)?,
             "fault" => scene.faults.push(fault(value)?),
             _ => {
                 return wrong(format!(
-                    "`{key}` is no setting: cabling, host, run, topology, planes, meshes, firmware, at, pace, seed or \
+                    "`{key}` is no setting: cabling, host, run, topology, planes, meshes, rate, firmware, at, pace, seed or \
                      fault"
                 ));
             }
@@ -156,7 +163,7 @@ fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
     {
         match key {
             "firmware" => simulator.firmware = Some(folder(value)?),
-            "at" => simulator.at_cycles = Some(time(value)?),
+            "at" => simulator.at_cycles = Some(time(key, value)?),
             _ if key.contains('/') => break,
             _ => return wrong(format!("`{key}` is no setting of ttsim: firmware or at")),
         }
@@ -207,19 +214,19 @@ fn number(key: &str, value: &str) -> Result<u64, SpecError> {
 }
 
 /// A time with its unit, in cycles of 1 ns.
-fn time(value: &str) -> Result<u64, SpecError> {
+fn time(key: &str, value: &str) -> Result<u64, SpecError> {
     let unit = value.trim_start_matches(|c: char| c.is_ascii_digit());
     let per_unit = match unit {
         "ns" => 1,
         "us" => 1_000,
         "ms" => 1_000_000,
         "s" => 1_000_000_000,
-        _ => return wrong(format!("at: `{value}` is no time such as 2ms, 500us or 1s")),
+        _ => return wrong(format!("{key}: `{value}` is no time such as 2ms, 500us or 1s")),
     };
-    let count = number("at", value.strip_suffix(unit).unwrap_or_default())?;
+    let count = number(key, value.strip_suffix(unit).unwrap_or_default())?;
     match count.checked_mul(per_unit) {
         Some(cycles) if cycles <= LATEST_START_CYCLES => Ok(cycles),
-        _ => wrong(format!("at: {value} is longer than 100s, which would take hours")),
+        _ => wrong(format!("{key}: {value} is longer than 100s, which would take hours")),
     }
 }
 
@@ -326,6 +333,9 @@ mod tests {
             ("/dev/tenstorrent/by-id/", "no Tenstorrent device"),
             ("emulator:n300,pace=x", "pace"),
             ("emulator:n300,seed=x", "no whole number"),
+            ("emulator:n300,rate=1ms", "rate: only a fabric has it"),
+            ("emulator:n300,run=fabric,rate=1h", "rate: `1h` is no time such as"),
+            ("emulator:n300,run=fabric,rate=0us", "rate: 0us is not from 1ns to 4294967295ns"),
             ("emulator:n300,color=red", "no setting"),
             ("emulator:n300,idle", "key=value"),
             ("emulator:n300,fault=link:0.8:off", "nothing that happens to a link"),
