@@ -19,7 +19,8 @@ pub use catalog::{Catalog, CatalogError};
 pub use channels::Channels;
 pub(crate) use channels::{ChannelTable, Sync};
 pub(crate) use fabric::{
-    DownstreamPlace, HeaderFields, ReceiverPlace, RouterLayout, SenderPlace, Slots, Word,
+    ClientLayout, ClientPlace, DownstreamPlace, HeaderFields, MuxChannelPlace, MuxLayout,
+    ReceiverPlace, RouterLayout, SenderPlace, Slots, Word, stream,
 };
 pub use finding::ImageFinding;
 pub use known::Load;
@@ -36,7 +37,7 @@ pub(crate) use waypoints::code as waypoint_code;
 
 use crate::state::{ImageEvidence, ImageRole};
 use known::Known;
-use layouts::{CoreId, CoreKind};
+use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,6 +62,10 @@ pub struct Image {
     pub(crate) channel_table: Option<ChannelTable>,
     /// Its words as a router of the fabric, if it is one.
     pub(crate) router: Option<RouterLayout>,
+    /// Its words as a mux, if it is one.
+    pub(crate) mux: Option<MuxLayout>,
+    /// Its connections to channels of routers and muxes.
+    pub(crate) clients: Option<ClientLayout>,
     /// Where its code sets waypoints.
     pub waypoints: Vec<WaypointPlace>,
     /// Where its build id stands in L1, and what stands there while the image is loaded.
@@ -101,6 +106,8 @@ impl Image {
             mailbox: Mailbox::find(&symbols),
             channel_table: channels::channel_table(&symbols),
             router: RouterLayout::find(&symbols),
+            mux: MuxLayout::find(&symbols),
+            clients: ClientLayout::find(&symbols, name),
             waypoints: waypoints::read(&symbols),
             build_id,
             told: spots::told(&symbols),
@@ -111,6 +118,11 @@ impl Image {
             placed: None,
             symbols,
         }
+    }
+
+    /// It is a router, a mux or a client of one.
+    pub(crate) fn is_fabric(&self) -> bool {
+        self.router.is_some() || self.mux.is_some() || self.clients.is_some()
     }
 
     /// The place and value of the build id, for an image that is proved by it: one of a directory may
@@ -210,6 +222,20 @@ impl ImageMap {
             CoreKind::Erisc => None,
             _ => of(CoreId { core: CoreKind::Brisc, ..core }),
         })
+    }
+
+    /// The router, mux or client of the fabric that is believed to run on a core.
+    pub(crate) fn fabric_image(&self, core: CoreId) -> Option<&Image> {
+        let known = self.on.get(&core)?;
+        let any = known.keys().any(|index| self.images.get(*index).is_some_and(|i| i.is_fabric()));
+        let mut believed = if any { self.believed(core) } else { Vec::new() }.into_iter();
+        believed.find(|load| load.image.is_fabric()).map(|load| load.image)
+    }
+
+    /// The tiles of all of them.
+    pub(crate) fn fabric_tiles(&self) -> BTreeSet<(ChipId, NocXy)> {
+        let cores = self.on.keys().filter(|core| self.fabric_image(**core).is_some());
+        cores.map(|core| (core.chip, core.tile)).collect()
     }
 
     /// Every structure of L1 that the images of a core describe: what its kernels keep, then what firmware shares

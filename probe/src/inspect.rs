@@ -7,7 +7,7 @@ mod fabric;
 mod links;
 mod plan;
 
-pub use fabric::fabric_heads;
+pub use fabric::{fabric_heads, fabric_interest};
 pub use plan::{Interest, plan, plan_proofs, plan_tables};
 pub(crate) use plan::{cores, plan_texts};
 
@@ -31,9 +31,9 @@ pub(crate) fn decode(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshSta
     let links = links::join(&view, &mut chips);
     MeshState {
         cycles: shot.pieces.iter().map(|piece| piece.target_cycles).min().unwrap_or_default(),
+        fabric: view.fabric(&chips),
         chips,
         links,
-        fabric: view.fabric(),
         gaps: shot.gaps.clone(),
         problems: mesh.problems.clone(),
         transactions: shot.transactions,

@@ -1,10 +1,15 @@
 //! What a look tells of a fabric: routers by the names of their image, and the credits of both ends.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "tests")]
 
+#[path = "fabric_seen/bench.rs"]
+mod bench;
+
+use bench::{Bench, look};
+use probe::fabric::mux::Policy;
 use probe::inspect::{Interest, fabric_heads};
 use probe::session::Session;
-use probe::state::{Reading, Verdict};
-use probe::target::Allow;
+use probe::state::{FabricPort, Reading, Verdict};
+use probe::target::{Allow, Target};
 use probe::ttsim::HostCommand;
 
 #[test]
@@ -37,4 +42,46 @@ fn a_mesh_without_a_fabric_shows_none() {
     let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
     let fabric = session.look(&interest).state.fabric;
     assert!(fabric.routers.is_empty() && fabric.ledgers.is_empty());
+}
+
+#[test]
+fn a_stranger_finds_muxes_and_clients_by_who_sends_to_whom() {
+    let mut bench = Bench::new(Policy::Unbounded, [40, 40]);
+    bench.launch();
+    bench.cut();
+    bench.target.pass(400_000).unwrap();
+    let (mux, workers) = (bench.mux.place, bench.senders.map(|id| bench.place(id)));
+    let router = bench.router.eth;
+    let mut session = bench.strangers();
+    let (fabric, looks) = look(&mut session);
+    assert!(looks <= 6, "{looks}");
+    eprintln!(
+        "{:?} {:?}",
+        fabric.leads,
+        fabric.routers.iter().map(|r| r.senders[0].clone()).collect::<Vec<_>>()
+    );
+    let [found] = &fabric.muxes[..] else { panic!("{:?}", fabric.muxes) };
+    assert_eq!((found.at.chip, found.at.tile), (mux.chip, mux.tile));
+    assert_eq!(found.policy, Some("UNBOUNDED_WAIT"));
+    assert_eq!(found.status, Reading::Known("READY_FOR_TRAFFIC"));
+    assert_eq!(found.waypoint, Reading::Known("FWSW".to_owned()));
+    assert_eq!(found.channels.len(), 2);
+    for (channel, worker) in found.channels.iter().zip(workers) {
+        assert_eq!(channel.client, Some(worker.tile));
+        assert_eq!(channel.queued, Reading::Known(2), "its slots are full");
+        let head = channel.head.as_ref().and_then(|head| head.packet.known()).unwrap();
+        assert_eq!(head.payload_bytes, 512);
+    }
+    // Two workers and the mux itself.
+    assert_eq!(fabric.clients.len(), 3);
+    for client in &fabric.clients {
+        assert_eq!(client.stage, Reading::Known("CLIENT_OPEN"), "{}", client.at);
+        assert_eq!(client.waits, Reading::Known(true));
+        assert_eq!(client.used, client.slots);
+        let to = match workers.iter().position(|worker| worker.tile == client.at.tile) {
+            Some(channel) => FabricPort::Mux(found.at, channel as u8),
+            None => FabricPort::Router(router, 0),
+        };
+        assert_eq!(client.to, Some(to));
+    }
 }

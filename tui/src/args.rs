@@ -140,15 +140,19 @@ pub(crate) enum Verb {
     /// "waypoint","train_status","link_status","retrain_count","crc_errors","packets_sent",
     /// "packets_received","missing":{...}},...]}],"gaps":[...]}; what is null is named in "missing" with its reason.
     Links,
-    /// Print the routers of the fabric with their channels and credits, once; or what its subcommands tell.
+    /// Print the routers, muxes and clients of the fabric with their channels and credits, once; or what its subcommands tell.
     ///
     /// JSON: {"target","cycles","routers":[{"chip","channel","tile":[x,y],"image","topology","node":{"mesh","device"},
     /// "direction","status","postcode","termination","refusal","link","epoch","fallback","passes","senders":[{"index",
     /// "virtual_channel","slots","queued","in_flight","completions","remote_free_slots","sent","dropped","connection",
-    /// "client","head":{"addr","packet":{"send_type","payload_bytes","ttl","source","destination","number","to":{"tile",
+    /// "client","last_client","head":{"addr","packet":{"send_type","payload_bytes","ttl","source","destination","number","to":{"tile",
     /// "addr"},"route"}}}],"receivers":[{"index","virtual_channel","slots","arrived","held","received","dropped",
     /// "waits_for","pending":[...],"head"}],"downstream":[{"direction","virtual_channel","tile","credits"}],
-    /// "counts":{...}}],"links":[{"from","to","virtual_channel","slots","queued","remote_free_slots","in_flight",
+    /// "counts":{...}}],"muxes":[{"core":{"chip","tile","core"},"image","policy","running","waypoint","status","termination",
+    /// "passes","holder","drain_iters","abandoned","channels":[{"index","slots","queued","connection","connected","client",
+    /// "forwarded","polls","skips","longest_wait_cycles","closes","head"}]}],"clients":[{"core","image","name","running",
+    /// "waypoint","stage","waits","to_tile","to":{"router":{"chip","channel"}|"mux":core,"channel"},"slots","used","teardown",
+    /// "termination","mux_clients"}],"links":[{"from","to","virtual_channel","slots","queued","remote_free_slots","in_flight",
     /// "arrived","held","verdict"}],"gaps":[...]}; exit code 1 if a router refused to run or a credit is lost.
     #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
     Fabric {

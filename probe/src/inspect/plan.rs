@@ -6,6 +6,7 @@ use crate::snapshot::{Plan, Span};
 use crate::state::ImageRole;
 use crate::target::{Chip, Mesh};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind, wormhole};
+use std::collections::BTreeSet;
 
 /// What somebody looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,8 +28,10 @@ pub struct Interest {
     pub proofs: bool,
     /// Read the whole texts of all images that are known to run, to compare them.
     pub texts: bool,
-    /// Every word of the routers of the fabric.
+    /// Every word of the routers of the fabric, and of the muxes and clients that are known to run.
     pub fabric: bool,
+    /// Tiles of muxes and clients, as [`FabricLeads`](crate::state::FabricLeads) names them.
+    pub fabric_tiles: Vec<(ChipId, NocXy)>,
 }
 
 impl Interest {
@@ -98,14 +101,20 @@ struct Wish<'a> {
 impl Wish<'_> {
     /// The tiles that matter and can be read.
     fn each_tile(&mut self, mut act: impl FnMut(&mut Self, &Chip, NocXy, TileKind)) {
+        let fabric =
+            if self.interest.fabric { self.images.fabric_tiles() } else { BTreeSet::new() };
         for chip in &self.mesh.chips {
             for tile in wormhole().grid() {
+                let at = (chip.id, tile.xy);
+                let fabric = fabric.contains(&at) || self.interest.fabric_tiles.contains(&at);
                 let detail = self.interest.tile == Some((chip.id, tile.xy));
                 let harvested =
                     tile.kind == TileKind::Tensix && chip.harvested_rows.contains(&tile.xy.y);
                 let wanted = match tile.kind {
-                    TileKind::Eth => self.interest.links || detail,
-                    TileKind::Tensix => self.interest.compute.contains(&chip.id) || detail,
+                    TileKind::Eth => self.interest.links || detail || fabric,
+                    TileKind::Tensix => {
+                        self.interest.compute.contains(&chip.id) || detail || fabric
+                    }
                     _ => false,
                 };
                 if wanted && !harvested {
@@ -184,8 +193,8 @@ impl Wish<'_> {
             }
         }
         for (image, _) in self.images.on(core) {
-            if let Some(router) = image.router.as_ref().filter(|_| self.interest.fabric || detail) {
-                self.spans.extend(super::fabric::spans(router, core.chip, core.tile));
+            if self.interest.fabric || detail {
+                self.spans.extend(super::fabric::spans(image, core.chip, core.tile));
             }
             let whole = detail || image.role == ImageRole::Kernel;
             for spot in image.state.iter().filter(|_| whole) {

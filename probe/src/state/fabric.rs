@@ -1,4 +1,8 @@
-//! The fabric at a moment: routers, and the credits of both ends of each link.
+//! The fabric at a moment: routers, muxes, their clients, and the credits of both ends of each link.
+
+mod clients;
+
+pub use clients::{ClientState, FabricLeads, FabricPort, MuxChannelState, MuxState};
 
 use super::Reading;
 use crate::fabric::{Direction, FabricNode};
@@ -11,6 +15,12 @@ pub struct FabricState {
     pub routers: Vec<RouterState>,
     /// What both ends of each link with two routers say together.
     pub ledgers: Vec<LedgerState>,
+    /// Muxes, by core.
+    pub muxes: Vec<MuxState>,
+    /// Connections of kernels to channels of routers and muxes, by core; those of muxes too.
+    pub clients: Vec<ClientState>,
+    /// What else there is to read: the next look does if its interest has them.
+    pub leads: FabricLeads,
 }
 
 /// One router.
@@ -79,6 +89,8 @@ pub struct SenderState {
     pub connection: Reading<u32>,
     /// The client that it is connected to.
     pub client: Option<NocXy>,
+    /// The client that opened it last, whether or not it has closed it.
+    pub last_client: Option<NocXy>,
     /// Its oldest packet, if it has one.
     pub head: Option<HeadState>,
 }

@@ -1,20 +1,25 @@
 //! The shape of `fabric`.
 
+mod channels;
+mod clients;
+
 use super::build::{end, missed};
+use channels::{receiver, sender};
+use clients::{client, mux};
 use layouts::NocXy;
 use probe::fabric::FabricNode;
 use probe::fabric::status_queue::StatusReport;
-use probe::state::{
-    HeadState, LedgerState, MeshState, Reading, ReceiverState, RouterState, SenderState,
-};
+use probe::state::{LedgerState, MeshState, Reading, RouterState};
 use serde_json::{Map, Value, json};
 
-/// The shape of `fabric`: routers with their channels, and the credits of both ends of each link.
+/// The shape of `fabric`: routers with their channels, muxes, connections of kernels, and the credits of both ends of each link.
 pub(crate) fn fabric(target: &str, state: &MeshState) -> Value {
     json!({
         "target": target,
         "cycles": state.cycles,
         "routers": state.fabric.routers.iter().map(router).collect::<Vec<_>>(),
+        "muxes": state.fabric.muxes.iter().map(mux).collect::<Vec<_>>(),
+        "clients": state.fabric.clients.iter().map(client).collect::<Vec<_>>(),
         "links": state.fabric.ledgers.iter().map(ledger).collect::<Vec<_>>(),
         "gaps": missed(&state.gaps),
     })
@@ -94,54 +99,6 @@ fn router(router: &RouterState) -> Value {
         "downstream": downstream.collect::<Vec<_>>(),
         "counts": counts,
     })
-}
-
-fn sender(channel: &SenderState) -> Value {
-    json!({
-        "index": channel.index,
-        "virtual_channel": channel.virtual_channel,
-        "slots": channel.slots,
-        "queued": known(&channel.queued),
-        "in_flight": known(&channel.in_flight),
-        "completions": known(&channel.completions),
-        "remote_free_slots": known(&channel.remote_free_slots),
-        "sent": known(&channel.sent),
-        "dropped": known(&channel.dropped),
-        "connection": known(&channel.connection),
-        "client": channel.client.map(tile),
-        "head": channel.head.as_ref().map(head),
-    })
-}
-
-fn receiver(channel: &ReceiverState) -> Value {
-    json!({
-        "index": channel.index,
-        "virtual_channel": channel.virtual_channel,
-        "slots": channel.slots,
-        "arrived": known(&channel.arrived),
-        "held": known(&channel.held),
-        "received": known(&channel.received),
-        "dropped": known(&channel.dropped),
-        "waits_for": known(&channel.waits_for),
-        "pending": channel.pending.iter().map(|direction| direction.name()).collect::<Vec<_>>(),
-        "head": channel.head.as_ref().map(head),
-    })
-}
-
-fn head(head: &HeadState) -> Value {
-    let packet = head.packet.known().map(|packet| {
-        json!({
-            "send_type": packet.send_type.map_or_else(Value::from, Value::from),
-            "payload_bytes": packet.payload_bytes,
-            "ttl": packet.ttl,
-            "source": node(packet.source),
-            "destination": packet.destination.map(node),
-            "number": packet.number,
-            "to": { "tile": tile(packet.noc_address.0), "addr": packet.noc_address.1 },
-            "route": packet.route,
-        })
-    });
-    json!({ "addr": head.addr, "packet": packet })
 }
 
 fn ledger(ledger: &LedgerState) -> Value {

@@ -1,33 +1,32 @@
-//! `fabric`: routers, their channels and the credits of both ends of each link, once.
+//! `fabric`: routers, muxes and clients, their channels and the credits of both ends of each link, once.
 
+mod channels;
+mod clients;
 mod keep;
 mod status;
 
 use super::{Style, cell, cores, end_of_all, judge, open, tell};
 use crate::args::FabricQuestion;
 use crate::exit::{Failure, Outcome};
+use crate::feed::Sample;
 use crate::locate::{self, Place};
-use crate::machine::Opening;
+use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::shape;
-use layouts::NocXy;
-use probe::inspect::{Interest, fabric_heads};
-use probe::state::{
-    FabricState, HeadState, MeshState, PacketState, Reading, RouterState, SenderState, Verdict,
-};
+use channels::channel_table;
+use clients::{client_table, mux_table};
+use layouts::{ChipId, NocXy};
+use probe::inspect::{Interest, fabric_interest};
+use probe::state::{FabricState, MeshState, Reading, RouterState, Verdict};
 
 const ROUTERS: [&str; 8] =
     ["ROUTER", "NODE", "DIRECTION", "STATUS", "LINK", "SENT", "RECEIVED", "DROPPED"];
 const LEDGERS: [&str; 9] =
     ["FROM", "TO", "VC", "SLOTS", "QUEUED", "FREE", "IN FLIGHT", "ARRIVED+HELD", "VERDICT"];
-const CHANNELS: [&str; 8] =
-    ["CHANNEL", "VC", "SLOTS", "QUEUED", "IN FLIGHT", "CONNECTION", "WAITS FOR", "HEAD"];
+/// How many looks follow what the first one led to: from routers to muxes, their clients, and the words of all of them.
+const MOST_LOOKS: usize = 6;
 /// `fabric_link_t`.
 const LINKS: [&str; 5] = ["direct", "lost", "fallback", "returning", "none left"];
-/// `connection_t`.
-const CONNECTIONS: [&str; 3] = ["unused", "open", "close requested"];
-/// `fabric_wait_t`.
-const WAITS: [&str; 4] = ["-", "downstream", "NoC", "TXQ"];
 /// The names of what a router counts as dropped.
 const DROPS: [&str; 3] = ["expired", "timed_out", "routing_errors"];
 
@@ -48,33 +47,57 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     let mut machine = open(target)?;
     cores::check_on(&machine.mesh(), place)?;
     let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-    // Which packets are oldest is only known after a first look.
-    let first = machine.take(&interest);
-    if let Some(gone) = end_of_all(&first.memory) {
+    let sample = follow(&mut machine, interest);
+    if let Some(gone) = end_of_all(&sample.memory) {
         return Err(Failure::of_access(&target.words, gone));
     }
-    let spans = fabric_heads(&first.state.fabric);
-    let sample = machine.take(&Interest { spans, ..interest });
     let mut state = sample.state;
-    state.fabric.routers.retain(|router| place.is_none_or(|place| holds(place, router)));
+    narrow(&mut state.fabric, place);
     tell(target, &state);
     if style.json {
         json(&shape::fabric(&target.words, &state))?;
     } else {
         text(&page(style, &state.fabric, place.is_some()))?;
     }
-    if state.fabric.routers.is_empty() {
-        say("no router runs there");
+    let FabricState { routers, muxes, clients, .. } = &state.fabric;
+    if routers.is_empty() && muxes.is_empty() && clients.is_empty() {
+        say("no router, mux or client of a fabric runs there");
     }
     Ok(outcome(&state))
 }
 
-fn holds(place: Place, router: &RouterState) -> bool {
+/// Looks until nothing new comes: which packets are oldest, who the clients are and where their words stand is only known
+/// after a look at who they send to.
+fn follow(machine: &mut Machine, mut interest: Interest) -> Sample {
+    let mut sample = machine.take(&interest);
+    for _ in 0..MOST_LOOKS {
+        let next = fabric_interest(&sample.state.fabric, &interest);
+        if next == interest || end_of_all(&sample.memory).is_some() {
+            break;
+        }
+        interest = next;
+        sample = machine.take(&interest);
+    }
+    sample
+}
+
+/// What a person asked for, and what its clients and muxes are if that is a chip.
+fn narrow(fabric: &mut FabricState, place: Option<Place>) {
+    let Some(place) = place else { return };
+    fabric.routers.retain(|router| {
+        matches!(place, Place::Channel(chip, channel)
+            if router.at.chip == chip && router.at.channel == channel)
+            || is_at(place, router.at.chip, router.tile)
+    });
+    fabric.muxes.retain(|mux| is_at(place, mux.at.chip, mux.at.tile));
+    fabric.clients.retain(|client| is_at(place, client.at.chip, client.at.tile));
+}
+
+fn is_at(place: Place, chip: ChipId, tile: NocXy) -> bool {
     match place {
-        Place::Chip(chip) => router.at.chip == chip,
-        Place::Channel(chip, channel) => router.at.chip == chip && router.at.channel == channel,
-        Place::Tile(chip, tile, _) => router.at.chip == chip && router.tile == tile,
-        Place::Address(_) => false,
+        Place::Chip(of) => of == chip,
+        Place::Tile(of, xy, _) => of == chip && xy == tile,
+        Place::Channel(..) | Place::Address(_) => false,
     }
 }
 
@@ -110,6 +133,14 @@ fn page(style: Style, fabric: &FabricState, channels: bool) -> String {
     }
     page += "\n";
     page += &table.text();
+    if !fabric.muxes.is_empty() {
+        page += "\n";
+        page += &mux_table(style, &fabric.muxes);
+    }
+    if !fabric.clients.is_empty() {
+        page += "\n";
+        page += &client_table(style, &fabric.clients);
+    }
     let detail = |router: &RouterState| {
         format!("\n{} {}\n{}", router.at, router.image, channel_table(style, router))
     };
@@ -137,71 +168,6 @@ fn routers(style: Style, fabric: &FabricState) -> String {
         ]);
     }
     table.text()
-}
-
-fn channel_table(style: Style, router: &RouterState) -> String {
-    let mut table = Columns::new(&CHANNELS);
-    let count = |reading: &Reading<u64>| cell(style, reading, u64::to_string);
-    for channel in &router.senders {
-        table.row(vec![
-            format!("sender {}", channel.index),
-            channel.virtual_channel.to_string(),
-            channel.slots.to_string(),
-            count(&channel.queued),
-            count(&channel.in_flight),
-            connection(style, channel),
-            "-".to_owned(),
-            head(style, channel.head.as_ref()),
-        ]);
-    }
-    for channel in &router.receivers {
-        let towards: Vec<_> = channel.pending.iter().map(|direction| direction.name()).collect();
-        let waits = cell(style, &channel.waits_for, |wait| word(&WAITS, *wait));
-        table.row(vec![
-            format!("receiver {}", channel.index),
-            channel.virtual_channel.to_string(),
-            channel.slots.to_string(),
-            count(&channel.arrived),
-            count(&channel.held),
-            "-".to_owned(),
-            format!("{waits} {}", towards.join("+")).trim_end().to_owned(),
-            head(style, channel.head.as_ref()),
-        ]);
-    }
-    for edge in &router.downstream {
-        let tile = edge.tile.map_or_else(String::new, |tile: NocXy| tile.to_string());
-        let credits = count(&edge.credits);
-        table.row(vec![
-            format!("to {} {tile}", edge.direction.name()),
-            edge.virtual_channel.to_string(),
-            String::new(),
-            format!("{credits} free"),
-        ]);
-    }
-    table.text()
-}
-
-fn connection(style: Style, channel: &SenderState) -> String {
-    let state = cell(style, &channel.connection, |state| word(&CONNECTIONS, *state));
-    match channel.client {
-        Some(client) => format!("{state} {client}"),
-        None => state,
-    }
-}
-
-fn head(style: Style, head: Option<&HeadState>) -> String {
-    head.map_or("-".to_owned(), |head| cell(style, &head.packet, packet))
-}
-
-/// A packet in a line.
-fn packet(packet: &PacketState) -> String {
-    let kind = packet.send_type.map_or_else(|number| format!("type {number}"), str::to_owned);
-    let (tile, addr) = packet.noc_address;
-    let from = packet.source;
-    format!(
-        "{kind} {} B from {from} #{} to {tile}:{addr:#x} ttl {} [{}]",
-        packet.payload_bytes, packet.number, packet.ttl, packet.route
-    )
 }
 
 /// The word of a number, or the number.

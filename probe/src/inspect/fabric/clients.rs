@@ -1,0 +1,84 @@
+//! The kernels that send through channels of routers and muxes.
+
+use super::site::{Site, difference, named};
+use crate::images::{ClientLayout, ClientPlace, Image, Word, stream};
+use crate::snapshot::{AccessError, Span};
+use crate::state::{ClientState, CoreState, FabricPort, Reading};
+use layouts::{CoreId, CoreKind, EthId, NocXy, TileKind, wormhole};
+
+/// The connections of a kernel that has any.
+pub(super) struct Clients<'a> {
+    pub(super) site: Site<'a>,
+    pub(super) image: &'a Image,
+    pub(super) layout: &'a ClientLayout,
+    pub(super) core: &'a CoreState,
+}
+
+impl Clients<'_> {
+    /// The connections that the kernel was told to use, and where their words stand.
+    pub(super) fn states(&self) -> (Vec<ClientState>, Vec<Span>) {
+        let used = self.layout.places.iter().filter(|place| self.is_used(place));
+        used.map(|place| (self.state(place), self.words(place))).collect()
+    }
+
+    fn is_used(&self, place: &ClientPlace) -> bool {
+        let slots = self.site.value(place.slots);
+        slots.known().is_some_and(|slots| *slots != 0)
+    }
+
+    fn words(&self, place: &ClientPlace) -> Span {
+        let address = self.site.told(place.words_address).address().unwrap_or_default();
+        Span { addr: self.site.at(address), len: self.layout.words_bytes as u32 }
+    }
+
+    fn state(&self, place: &ClientPlace) -> ClientState {
+        let (site, layout) = (self.site, self.layout);
+        let told = site.told(place.words_address);
+        let xy = [place.x, place.y].map(|word| site.value(Some(word)));
+        let to_tile = site.other(&xy[0], &xy[1]);
+        let id = site.value(place.stream).known().copied();
+        let read_counter = told.value(layout.read_counter);
+        ClientState {
+            at: self.core.id,
+            image: self.image.name.clone(),
+            name: place.name.clone(),
+            activity: self.core.activity.clone(),
+            waypoint: self.core.waypoint.clone(),
+            stage: site.named(place.stage, &layout.stages),
+            waits: site.value(place.waits).map(|waits| waits != 0),
+            to_tile,
+            to: to_tile.zip(id).and_then(|(tile, id)| port(&site, tile, id)),
+            slots: site.value(place.slots),
+            used: difference(site.value(place.write_counter), read_counter),
+            teardown: told.value(layout.teardown),
+            termination: named(site.value(place.termination), &layout.terminations),
+            mux_clients: site.value(place.mux_clients),
+        }
+    }
+}
+
+/// The channel of a tile whose free slots this stream counts.
+fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
+    let found = wormhole().grid().iter().find(|found| found.xy == tile)?;
+    let core = |core: CoreKind| CoreId { chip: site.chip, tile, core };
+    if found.kind == TileKind::Eth {
+        let image = site.view.images.fabric_image(core(CoreKind::Erisc));
+        if let Some(router) = image.and_then(|image| image.router.as_ref()) {
+            let word = stream(TileKind::Eth, id)?;
+            let sender = router.senders.iter().find(|place| place.free_slots == Some(word))?;
+            let at = EthId { chip: site.chip, channel: found.channel? };
+            return Some(FabricPort::Router(at, sender.index));
+        }
+    }
+    found.kind.cores().iter().find_map(|&kind| {
+        let mux = site.view.images.fabric_image(core(kind))?.mux.as_ref()?;
+        let there = Site { tile, ..*site };
+        let channel = id.checked_sub(*there.value(mux.first_stream).known()?)?;
+        Some(FabricPort::Mux(core(kind), u8::try_from(channel).ok()?))
+    })
+}
+
+/// Did this look ask for the words of the image?
+pub(super) fn was_read(site: &Site<'_>, word: Word) -> bool {
+    site.value(Some(word)) != Reading::Unread(AccessError::NotAsked)
+}

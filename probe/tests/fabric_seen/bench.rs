@@ -1,0 +1,123 @@
+//! Two workers, a mux, a router, its peer, and a worker that receives, on an emulated n300.
+#![allow(unreachable_pub, dead_code, reason = "a module of a test")]
+
+use layouts::NocXy;
+use probe::control::Place;
+use probe::fabric::mux::{Mux, MuxCore, Policy};
+use probe::fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
+use probe::fabric::{
+    Fabric, FabricNode, FabricPlan, FabricRequest, FabricSettings, FabricTopology, Router,
+    connection,
+};
+use probe::fault::{Fault, LinkFault, What};
+use probe::images::ImageMap;
+use probe::inspect::{Interest, fabric_interest};
+use probe::machine::BarTarget;
+use probe::scene::{Scene, Workload};
+use probe::session::Session;
+use probe::state::FabricState;
+use probe::target::Target;
+
+pub struct Bench {
+    pub target: BarTarget,
+    pub images: ImageMap,
+    pub router: Router,
+    pub mux: Mux,
+    pub traffic: Traffic,
+    pub senders: [WorkerId; 2],
+    pub receiver: WorkerId,
+}
+
+/// Header of one dimension.
+const HEADER: u32 = 64;
+
+impl Bench {
+    /// The fabric is up; nothing else was launched.
+    pub fn new(policy: Policy, packets: [u32; 2]) -> Self {
+        let (mut images, _) = ImageMap::firmware();
+        let scene = Scene { run: Some(Workload::Idle), seed: 5, ..Scene::new("n300") };
+        let mut target = scene.build(&mut images).unwrap();
+        let request = FabricRequest::new(FabricTopology::Line);
+        let plan = FabricPlan::new(target.mesh(), &request).unwrap();
+        let first = FabricNode { mesh: 0, device: 0 };
+        let router = *plan.routers.iter().find(|router| router.node == first).unwrap();
+        let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+        fabric.finish(&mut target, &mut images, 2_000).unwrap();
+        let tile = |node: FabricNode, n: usize| {
+            let chip = target.mesh().chip(plan.chip(node).unwrap()).unwrap();
+            let rows = (1..12u8).filter(|y| *y != 6 && !chip.harvested_rows.contains(y));
+            let tile = rows.map(|y| NocXy { x: 1, y }).nth(n).unwrap();
+            Place { chip: chip.id, tile }
+        };
+        let tiles = [tile(first, 0), tile(first, 1), tile(router.neighbor, 0)];
+        let mux = Mux {
+            place: tile(first, 2),
+            core: MuxCore::Tensix,
+            policy,
+            channels: 2,
+            buffer_count: 2,
+            header_bytes: HEADER,
+            router: connection(&images, &plan, &router).unwrap(),
+        };
+        let mut traffic = Traffic::new(false);
+        let senders = [0, 1].map(|n: usize| traffic.add_worker(tiles[n], first));
+        let receiver = traffic.add_worker(tiles[2], router.neighbor);
+        let signal = mux.word(&images, "termination_signal").unwrap();
+        let ends = Termination { master: senders[0], master_connection: 0, clients: 2, signal };
+        for (n, id) in senders.into_iter().enumerate() {
+            let channel = mux.connection(&images, n as u32).unwrap();
+            traffic.connect(id, channel, Some(ends)).unwrap();
+            let (send, route) = (SendType::Fused, Route::Hops(1, 1));
+            for _ in 0..packets[n] {
+                let shipment = Shipment {
+                    connection: 0,
+                    send,
+                    bytes: 512,
+                    ttl: 8,
+                    route,
+                    control: false,
+                    arrives: true,
+                };
+                traffic.send(id, &[receiver], shipment).unwrap();
+            }
+        }
+        Self { target, images, router, mux, traffic, senders, receiver }
+    }
+
+    pub fn launch(&mut self) {
+        self.mux.launch(&mut self.images, 1).unwrap().finish(&mut self.target).unwrap();
+        for id in [self.receiver, self.senders[0], self.senders[1]] {
+            let launch = self.traffic.launch(&mut self.images, id, 1, &[]).unwrap();
+            launch.finish(&mut self.target).unwrap();
+        }
+    }
+
+    pub fn cut(&mut self) {
+        let from_cycles = self.target.now().unwrap();
+        let what = What::Link(self.router.eth, LinkFault::Down);
+        self.target.disrupt(&Fault { what, from_cycles, until_cycles: None }).unwrap();
+    }
+
+    pub fn place(&self, id: WorkerId) -> Place {
+        self.traffic.place(id).unwrap()
+    }
+
+    /// Somebody who was not told what was launched looks at the mesh.
+    pub fn strangers(self) -> Session {
+        Session::over(Box::new(self.target), ImageMap::firmware().0)
+    }
+}
+
+/// Looks until nothing new is found.
+pub fn look(session: &mut Session) -> (FabricState, usize) {
+    let mut interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
+    for looks in 1..10 {
+        let fabric = session.look(&interest).state.fabric;
+        let next = fabric_interest(&fabric, &interest);
+        if next == interest {
+            return (fabric, looks);
+        }
+        interest = next;
+    }
+    panic!("every look finds something new");
+}
