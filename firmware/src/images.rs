@@ -127,8 +127,8 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
-        sha256: "16870284f2fd9ff61bd49b3256d653104b44904fc599ed1331f7c10aa98284f3",
-        build_id: 0xdcb4_16b7_4a51_a913,
+        sha256: "938c1a618871dcc8fbffd3832e084874a932b92d3d96f05e5932620da7cfd848",
+        build_id: 0x1c70_7513_08f0_73fa,
     },
     Image {
         name: "fabric_mux_unbounded_brisc",

@@ -7,6 +7,7 @@ mod blame;
 pub(crate) mod cause;
 mod check;
 pub mod compile;
+mod connect;
 pub mod edm_builder;
 mod edm_settings;
 mod ends;
@@ -27,12 +28,13 @@ mod teardown;
 pub mod tensor;
 mod times;
 pub mod topology;
+pub mod transport;
 mod watch;
 mod words;
 mod worker;
 mod writes;
 
-pub use compile::compile;
+pub use compile::{compile, compile_over};
 pub use error::{CclError, Missing};
 pub use in_use::refuse_if_in_use;
 pub(crate) use in_use::{allowed, held, used};
@@ -45,6 +47,7 @@ pub use request::{Bidirectional, Layout, Request, TopologyKind};
 pub use run::Run;
 pub use survey::Loaded;
 pub(crate) use survey::{Finding, survey_tiles};
+pub use transport::{Crossing, FabricWish, Transport};
 pub use writes::writes;
 
 #[cfg(test)]

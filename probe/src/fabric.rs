@@ -31,7 +31,7 @@ pub mod traffic_outcome;
 mod words;
 
 pub use bring_up::Fabric;
-pub use builder::{connection, fits, router_launch};
+pub use builder::{connection, fits, header_bytes, router_launch};
 pub use direction::{Direction, FabricTopology};
 pub use error::FabricError;
 pub use find::running_fabric;

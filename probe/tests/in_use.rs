@@ -99,6 +99,7 @@ fn program() -> Program {
         dwell_cycles: 0,
         fills: Vec::new(),
         edms: vec![edm(eth(0, 8), true), edm(eth(1, 0), false)],
+        crossing: None,
         workers: vec![worker],
         checks: Vec::new(),
         expected: Vec::new(),

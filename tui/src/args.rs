@@ -240,8 +240,8 @@ pub(crate) enum Verb {
     /// JSON: {"op","target","chips","topology","rows":[{"size","count","type","redop","time_us","algbw_gbps",
     /// "busbw_gbps","wrong","root","start_skew_us","last_chip","chips":[{"chip","kernel_us","transfer_us"}],
     /// "wrong_places":[...]}],"links","layout","bidirectional","iterations","warmups","seed","faults":[...],
-    /// "out_of_bounds","avg_busbw_gbps"}; chips are in the order of their ranks, wrong and out_of_bounds are null
-    /// where nothing was checked, root where there is none.
+    /// "out_of_bounds","avg_busbw_gbps","transport","workers","fabric","muxes"}; chips are in the order of their ranks, wrong
+    /// and out_of_bounds are null where nothing was checked, root where there is none, fabric without --transport fabric.
     Run(Box<RunArguments>),
     /// Measure something on emulated meshes of this program's own.
     Study {

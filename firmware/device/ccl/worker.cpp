@@ -11,12 +11,12 @@ namespace {
 
 bool run() {
     state.phase = CCL_RUNNING;
-    if (!carry_out()) {
+    if (!open_fabric() || !carry_out()) {
         return false;
     }
     state.finished_cycles = wall_clock_64();
     WAYPOINT("TDNW");
-    bool settled = settle_semaphores();
+    bool settled = await_acknowledges() && close_fabric() && settle_semaphores();
     WAYPOINT("TDND");
     return settled;
 }

@@ -1,11 +1,15 @@
 // The worker of the collectives: a Tensix kernel (BRISC) that carries out a list of commands. Each command moves pages between
-// the chip's tensors and the EDM channels of the chip's Ethernet tiles; the host compiles every collective into such lists.
+// the chip's tensors and its two channels; the host compiles every collective into such lists. A channel is one of an EDM of the
+// chip, or leads over the fabric straight to a worker of another chip: then its buffers are in the receiving worker's L1, a message
+// is written there by packets of which the last one counts up the receiver's semaphore, and a packet that only counts gives a buffer
+// back.
 //
 // Every command of a list moves `pages` pages, the last of which has `last_page_bytes` bytes. The list is carried out once per
 // slice of `slice_pages` pages (the tensor slicer chooses them small enough for the pipeline), so that a slice's partial
 // results never wait for room. Packets have up to `packet_pages` pages.
 #pragma once
 #include "common/kernel.hpp"
+#include "fabric/adapter.hpp"
 
 enum ccl_data_type_t : uint32_t { CCL_INT32 = 0, CCL_FLOAT32 = 1, CCL_BFLOAT16 = 2 };
 
@@ -47,23 +51,42 @@ struct ccl_command_t {
 };
 static_assert(sizeof(ccl_command_t) == 32);
 
-// One side of an EDM channel.
+// One side of a channel. `edm`: the tile that has the buffers; over the fabric that is the worker that receives.
 struct ccl_channel_t {
     uint32_t used;
     uint32_t edm_xy;              // x | y << 16
-    uint32_t buffers_address;     // of the channel's first buffer in the Ethernet tile
+    uint32_t buffers_address;     // of the channel's first buffer in that tile
     uint32_t buffers;
     uint32_t buffer_bytes;
-    uint32_t edm_semaphore_address;   // in the Ethernet tile
+    uint32_t edm_semaphore_address;   // in the Ethernet tile; over the fabric of the other worker, who waits for it
     uint32_t semaphore;           // number of this core's own semaphore
     uint32_t worker_initiated;    // tell the EDM which message is the last
     uint32_t sharing_mode;        // EriscDataMoverBufferSharingMode of the EDM
     uint32_t workers;             // how many share the channel; ROUND_ROBIN: packet k of worker w is message k * workers + w;
     uint32_t worker;              // SHARED: worker w's packet is the w-th of equal parts of a message
+    uint32_t over_fabric;         // 1: the rest counts
+    uint32_t connection;          // index: by which packets to the other worker leave
+    uint32_t peer_xy;             // that worker's tile, x | y << 16
+    uint32_t peer_mesh_id, peer_device_id;
+    uint32_t peer_hops;           // 1D
 };
 
+// A connection to a router or mux and, if it is one to a mux, who ends that mux: the termination master waits for its other clients.
+enum ccl_termination_t : uint32_t { CCL_ENDS_NOTHING = 0, CCL_TELLS_MASTER = 1, CCL_TERMINATION_MASTER = 2 };
+struct ccl_connection_t {
+    fabric_connection_info_t client;
+    ccl_termination_t termination;
+    uint32_t mux_clients;         // of the mux, this one too
+    uint32_t master_xy;           // x | y << 16
+    uint32_t master_address;      // its semaphore CCL_SEMAPHORE_CLOSED plus the number of its connection
+    uint32_t termination_address; // of the mux's termination_signal
+};
+constexpr uint32_t CCL_MAX_CONNECTIONS = 2;
+
 constexpr uint32_t CCL_MAX_TENSORS = 4;
-constexpr uint32_t CCL_SEMAPHORE_INBOUND = 0, CCL_SEMAPHORE_OUTBOUND = 1, CCL_SEMAPHORE_SIGNAL = 2;  // at sem_offset + 16 * number
+// At sem_offset + 16 * number. CLOSED: one each connection, of clients of the mux that have closed; NACKS: of packets that were dropped.
+constexpr uint32_t CCL_SEMAPHORE_INBOUND = 0, CCL_SEMAPHORE_OUTBOUND = 1, CCL_SEMAPHORE_SIGNAL = 2;
+constexpr uint32_t CCL_SEMAPHORE_CLOSED = 3, CCL_SEMAPHORE_NACKS = CCL_SEMAPHORE_CLOSED + CCL_MAX_CONNECTIONS;
 
 // Runtime arguments, at kernel_config_base[TENSIX] + rta_offset[0].
 struct ccl_worker_args_t {
@@ -87,6 +110,11 @@ struct ccl_worker_args_t {
     ccl_tensor_t tensors[CCL_MAX_TENSORS];
     ccl_channel_t inbound;
     ccl_channel_t outbound;
+    uint32_t is_2d;               // fabric: HybridMeshPacketHeader, else LowLatencyPacketHeader
+    uint32_t mesh_id, device_id;  // of this chip
+    uint32_t routing_info_address;    // 2D: routing_l1_info_t of this chip, in this L1
+    uint32_t connections;
+    ccl_connection_t connection[CCL_MAX_CONNECTIONS];
 };
 
 enum ccl_phase_t : uint32_t { CCL_NOT_STARTED = 0, CCL_RUNNING = 1, CCL_FINISHED = 4, CCL_STOPPED = 5, CCL_REFUSED = 6 };
@@ -114,8 +142,11 @@ struct ccl_worker_state_t {
     volatile uint32_t last_progress;     // low half of the wall clock
     ccl_socket_t socket;
     volatile uint64_t started_cycles;    // wall clock of this chip: kernel entered
-    volatile uint64_t ready_cycles;      // the first credit of an EDM was there: both ends of the link are up
+    volatile uint64_t ready_cycles;      // the first credit was there: both ends of the channel are up
     volatile uint64_t finished_cycles;
+    volatile uint64_t acknowledged_cycles;   // fabric: the other worker has taken everything
+    volatile uint32_t fabric_packets;        // handed to routers and muxes
+    fabric_client_state_t clients[CCL_MAX_CONNECTIONS];
 };
 
 // The data of a rank before a collective: word `index` (two elements of bfloat16). Floats are finite and normal.

@@ -1,4 +1,4 @@
-// The worker's side of its EDM channels, and of its partner: semaphores, packets with their sync words.
+// The worker's side of its channels, and of its partner: semaphores, packets with their sync words.
 #include "common/eth_sync.hpp"
 #include "edm/edm.hpp"
 #include "worker_moves.hpp"
@@ -37,7 +37,8 @@ uint32_t message_number(const ccl_channel_t& channel, uint32_t packet) {
 }
 
 // Of several workers that share a buffer the last one's part ends with the sync word.
-bool has_sync(const ccl_channel_t& channel) { return !shared(channel) || channel.worker + 1 == channel.workers; }
+// Over the fabric none does: the payload of a message is as long as the packet.
+bool has_sync(const ccl_channel_t& channel) { return channel.over_fabric == 0 && (!shared(channel) || channel.worker + 1 == channel.workers); }
 
 uint32_t message_bytes(const ccl_channel_t& channel, uint32_t bytes) { return shared(channel) ? bytes * channel.workers : bytes; }
 
@@ -57,8 +58,11 @@ uint32_t& taken(uint32_t semaphore) { return taken_of[semaphore]; }
 
 bool available(uint32_t semaphore) { return semaphore_at(addresses[semaphore]) != taken_of[semaphore]; }
 
+uint32_t semaphore_place(uint32_t number) {
+    return launched().kernel_config_base[TENSIX] + launched().sem_offset[TENSIX] + number * SEMAPHORE_BYTES;
+}
+
 void find_semaphores() {
-    uint32_t first = launched().kernel_config_base[TENSIX] + launched().sem_offset[TENSIX];
     uint32_t numbers[SEMAPHORES] = {CCL_SEMAPHORE_INBOUND, CCL_SEMAPHORE_OUTBOUND, CCL_SEMAPHORE_SIGNAL};
     if (args.inbound.used != 0) {
         numbers[CCL_SEMAPHORE_INBOUND] = args.inbound.semaphore;
@@ -67,7 +71,7 @@ void find_semaphores() {
         numbers[CCL_SEMAPHORE_OUTBOUND] = args.outbound.semaphore;
     }
     for (uint32_t i = 0; i < SEMAPHORES; ++i) {
-        addresses[i] = first + numbers[i] * SEMAPHORE_BYTES;
+        addresses[i] = semaphore_place(numbers[i]);
     }
 }
 
@@ -91,12 +95,20 @@ bool release_channel(uint32_t at, uint32_t bytes) {
         return false;
     }
     state.packets_in = number + 1;
+    if (channel.over_fabric != 0) {
+        return give_credits(1);
+    }
     return increment_edm(channel, number == last_inbound);
 }
 
 bool write_channel(uint32_t id, uint32_t from, uint32_t bytes) {
     const ccl_channel_t& channel = args.outbound;
     uint32_t number = state.packets_out;
+    if (channel.over_fabric != 0) {
+        ++taken(CCL_SEMAPHORE_OUTBOUND);
+        state.packets_out = number + 1;
+        return send_message(id, from, place_of(channel, number, bytes).address, bytes);
+    }
     eth_channel_sync_t& sync = sync_of(from, bytes);
     sync.bytes_sent = message_bytes(channel, bytes);
     sync.receiver_ack = 0;

@@ -11,7 +11,7 @@ namespace ccl {
 
 constexpr uint32_t NOC = 0;
 constexpr uint32_t MAX_DEPTH = 4;                // packets on their way at a time
-constexpr uint32_t READ_IDS = 1, WRITE_IDS = READ_IDS + MAX_DEPTH, ATOMIC_ID = WRITE_IDS + MAX_DEPTH;  // transaction ids
+constexpr uint32_t READ_IDS = 1, WRITE_IDS = 9, ATOMIC_ID = WRITE_IDS + MAX_DEPTH;  // transaction ids; 6 to 8 are the worker adapter's
 constexpr uint32_t MAX_OUTSTANDING = 200;        // of a transaction id: the NIU counts them in eight bits
 constexpr uint32_t SYNC_BYTES = 16;              // eth_channel_sync_t
 
@@ -75,8 +75,9 @@ bool write_bytes(uint32_t id, uint32_t from, const tile_t& to, uint32_t bytes);
 bool read_pages(const packet_t& packet);
 bool write_pages(const packet_t& packet);
 
-// --- worker_channels.cpp: the two EDM channels, the partner, and the semaphores ---
+// --- worker_channels.cpp: the two channels, the partner, and the semaphores ---
 void find_semaphores();
+uint32_t semaphore_place(uint32_t number);       // its address
 uint32_t& taken(uint32_t semaphore);             // what this worker has used up of its own semaphore
 bool available(uint32_t semaphore);
 void expect_packets(uint32_t inbound, uint32_t outbound);
@@ -88,6 +89,19 @@ bool release_channel(uint32_t at, uint32_t bytes);
 bool write_channel(uint32_t id, uint32_t from, uint32_t bytes);
 bool signal_partner();
 bool settle_semaphores();
+
+// --- worker_fabric.cpp: channels that lead over the fabric. False: stopped. ---
+bool fabric_fits();
+// Opens the connections, and tells who sends here how many buffers there are.
+bool open_fabric();
+bool send_message(uint32_t id, uint32_t from, uint32_t to, uint32_t bytes);
+// Counts up the sender's semaphore.
+bool give_credits(uint32_t credits);
+// Waits until the other worker has taken everything.
+bool await_acknowledges();
+// --- worker_connect.cpp ---
+// Closes the connections, and plays this worker's part in the end of the muxes.
+bool close_fabric();
 
 // --- worker_socket.cpp ---
 bool has_room(uint32_t bytes);

@@ -6,6 +6,9 @@ namespace ccl {
 namespace {
 
 bool channel_fits(const ccl_channel_t& channel, uint32_t packet_bytes) {
+    if (channel.used != 0 && channel.over_fabric != 0 && (channel.sharing_mode != NOT_SHARED || channel.connection >= args.connections)) {
+        return false;
+    }
     bool shares = channel.sharing_mode == NOT_SHARED || (channel.sharing_mode <= SHARED && channel.worker < channel.workers);
     uint32_t parts = channel.sharing_mode == SHARED ? channel.workers : 1;
     return channel.used == 0 || (shares && channel.buffers != 0 && channel.buffer_bytes / parts >= packet_bytes &&
@@ -20,7 +23,7 @@ bool arguments_fit() {
     bool sizes = page_bytes() != 0 && page_bytes() % 32 == 0 && args.last_page_bytes != 0 && args.last_page_bytes % 32 == 0 &&
                  args.last_page_bytes <= page_bytes() && args.staging_address % 32 == 0;
     bool fits = sizes && args.data_type <= CCL_BFLOAT16 && channel_fits(args.inbound, args.packet_pages * page_bytes()) &&
-                channel_fits(args.outbound, args.packet_pages * page_bytes());
+                channel_fits(args.outbound, args.packet_pages * page_bytes()) && fabric_fits();
     for (uint32_t i = 0; fits && i < CCL_MAX_TENSORS; ++i) {
         fits = tensor_fits(args.tensors[i]);
     }

@@ -6,6 +6,7 @@ mod all_to_all;
 mod build;
 mod channels;
 mod data;
+mod fabric;
 mod lanes;
 mod reduce_scatter;
 mod rooted;
@@ -16,6 +17,8 @@ use super::error::CclError;
 use super::program::{Op, Program};
 use super::request::{Bidirectional, Request, TopologyKind};
 use super::topology::Topology;
+use super::transport::Transport;
+use crate::fabric::FabricPlan;
 use crate::target::Mesh;
 use build::Build;
 use shape::Shape;
@@ -25,8 +28,26 @@ use shape::Shape;
 /// # Errors
 /// What keeps it from being, before anything is written.
 pub fn compile(mesh: &Mesh, request: &Request) -> Result<Program, CclError> {
+    compile_over(mesh, request, None)
+}
+
+/// The same, over the fabric that runs on the mesh if that is how packets are to travel.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_over(
+    mesh: &Mesh,
+    request: &Request,
+    running: Option<&FabricPlan>,
+) -> Result<Program, CclError> {
     request.check()?;
-    let topology = topology(mesh, request)?;
+    let (topology, fabric) = match request.transport {
+        Transport::Edm => (topology(mesh, request)?, None),
+        Transport::Fabric(wish) => {
+            let (topology, fabric) = fabric::ranks(mesh, request, wish, running)?;
+            (topology, Some(fabric))
+        }
+    };
     if request.root as usize >= topology.size() {
         let ranks = topology.size();
         return Err(CclError::RootOutOfRange { root: request.root, ranks });
@@ -47,7 +68,7 @@ pub fn compile(mesh: &Mesh, request: &Request) -> Result<Program, CclError> {
             Op::SendReceive => send_receive::workers(&mut build, &lane)?,
         }
     }
-    build.finish()
+    build.finish(fabric)
 }
 
 /// The chips in their order. A socket between two chips takes the shortest way, through others if need be.

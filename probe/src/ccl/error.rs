@@ -2,7 +2,8 @@
 
 use super::program::{DataType, Op};
 use super::request::{Bidirectional, TopologyKind};
-use layouts::ChipId;
+use crate::fabric::FabricError;
+use layouts::{ChipId, EthId};
 use std::fmt;
 
 /// Why a collective cannot be compiled.
@@ -38,6 +39,8 @@ pub enum CclError {
     },
     /// No links were asked for.
     NoLinks,
+    /// No workers were asked for.
+    NoWorkers,
     /// No buffers were asked for.
     NoBuffers,
     /// The size is no whole number of elements for each part.
@@ -105,6 +108,49 @@ pub enum CclError {
         /// Why not, as the end of a sentence.
         why: &'static str,
     },
+    /// The fabric cannot be.
+    NoFabric(Box<FabricError>),
+    /// More links were asked for than the fabric has planes.
+    TooFewPlanes {
+        /// Links asked for.
+        links: u32,
+        /// Planes of the fabric.
+        planes: u32,
+    },
+    /// No way leads over the fabric from one chip to another.
+    NoWay {
+        /// From this chip.
+        from: ChipId,
+        /// To this one.
+        to: ChipId,
+    },
+    /// A way over a line or ring is too long for the header of its packets.
+    TooManyHops {
+        /// From this chip.
+        from: ChipId,
+        /// To this one.
+        to: ChipId,
+        /// Hops.
+        hops: usize,
+        /// Hops that a header has room for.
+        most: usize,
+    },
+    /// More workers than a mux has channels use one router.
+    TooManyClients {
+        /// The router.
+        router: EthId,
+        /// Workers.
+        clients: usize,
+        /// Channels.
+        most: usize,
+    },
+    /// No Ethernet tile without a link is left for a mux.
+    NoIdleTile {
+        /// The chip.
+        chip: ChipId,
+        /// The router that the mux is for.
+        router: EthId,
+    },
 }
 
 /// What keeps chips from being a ring or a line.
@@ -156,6 +202,7 @@ impl fmt::Display for CclError {
                 Ok(())
             }
             Self::NoLinks => f.write_str("links: a collective needs one or more"),
+            Self::NoWorkers => f.write_str("workers: a direction needs one or more"),
             Self::NoBuffers => f.write_str("buffers: a channel needs one or more"),
             Self::SizeDoesNotDivide { bytes, data_type, parts } => {
                 let (name, element) = (data_type.name(), data_type.bytes());
@@ -207,6 +254,25 @@ impl fmt::Display for CclError {
             Self::Direction { op, kind, way, why } => {
                 write!(f, "{} on a {kind} does not go by {}: {why}", op.name(), way.name())
             }
+            Self::NoFabric(why) => write!(f, "{why}"),
+            Self::TooFewPlanes { links, planes } => {
+                write!(f, "{links} links were asked for, and the fabric has {planes} routing planes")
+            }
+            Self::NoWay { from, to } => {
+                write!(f, "no way leads over the fabric from chip {from} to chip {to}")
+            }
+            Self::TooManyHops { from, to, hops, most } => write!(
+                f,
+                "from chip {from} to chip {to} it is {hops} hops, and a packet of a line or ring has room for {most}"
+            ),
+            Self::TooManyClients { router, clients, most } => write!(
+                f,
+                "{clients} workers would share the router of {router}, and a mux has {most} channels"
+            ),
+            Self::NoIdleTile { chip, router } => write!(
+                f,
+                "chip {chip} has no Ethernet tile without a link left for the mux of router {router}"
+            ),
         }
     }
 }

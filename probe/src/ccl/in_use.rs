@@ -1,5 +1,6 @@
 //! A mesh that somebody uses, or that may not be changed, is refused before anything is written to it.
 
+use super::connect;
 use super::launch;
 use super::program::Program;
 use super::report::RunError;
@@ -47,6 +48,9 @@ pub(super) fn judge(
     held(target)?;
     let found = survey(target, images, program, loaded)?;
     used(&found)?;
+    if let Some(crossing) = &program.crossing {
+        connect::refuse(target, images, crossing)?;
+    }
     let boots = |(place, finding): (&Place, &Finding)| {
         *finding == Finding::Cold && kind(*place) == Some(TileKind::Tensix)
     };

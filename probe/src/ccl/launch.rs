@@ -1,14 +1,17 @@
 //! From a program to the commands that launch it: kernels are placed on all tiles, then told to go, chip by chip.
 
+use super::connect::{members, mux, sides, write_tables};
 use super::edm_builder::{ChannelAddresses, EDM, EdmBuilder, EdmSettings};
 use super::ends::ends_at;
 use super::program::{Channel, EdmPlan, Program, WorkerPlan};
 use super::report::RunError;
 use super::survey::Loaded;
+use super::transport::Crossing;
 use super::worker::{
     WORKER, WorkerContext, WorkerPlaces, worker_launch, worker_semaphore, write_lists,
 };
 use crate::control::{KernelLaunch, Operation, Place, go_kernel, place_kernel};
+use crate::fabric::mux::Mux;
 use crate::images::ImageMap;
 use crate::target::Mesh;
 use layouts::ChipId;
@@ -81,20 +84,32 @@ impl Launcher {
         self.run_id = self.run_id.wrapping_add(1).max(1);
         let mut launch = Launch::default();
         let (edms, channels) = builders(self.run_id, images, layer.edms(program), program)?;
+        let crossing = program.crossing.as_ref().filter(|_| layer == Layer::Transfer);
+        let muxes = if crossing.is_some() { muxes(images, program)? } else { Vec::new() };
+        for mux in muxes {
+            let before = self.loaded.kernels.insert(mux.place, mux.kernel());
+            let in_place = before == Some(mux.kernel());
+            launch.place.push(mux.place_kernel(images, self.run_id, in_place)?);
+        }
         for plan in layer.workers(program) {
             if self.lists.insert(plan.place, layer) != Some(layer) {
-                launch.place.push(write_lists(images, plan)?);
+                launch.place.push(write_lists(images, program, plan)?);
+                if let Some(crossing) = crossing {
+                    launch.place.extend(write_tables(images, crossing, plan)?);
+                }
             }
             let find = |channel: Option<Channel>| {
                 let Channel { edm, number } = channel?;
                 channels.get(&(edm, number)).copied()
             };
-            let context = WorkerContext {
-                program,
-                run_id: self.run_id,
-                inbound: find(plan.inbound),
-                outbound: find(plan.outbound),
+            let [inbound, outbound] = match crossing {
+                Some(_) => sides(images, program, plan)?,
+                None => [find(plan.inbound), find(plan.outbound)],
             };
+            let fabric = crossing.map(|crossing| members(images, crossing, plan));
+            let fabric = fabric.transpose()?.unwrap_or_default();
+            let run_id = self.run_id;
+            let context = WorkerContext { program, run_id, inbound, outbound, fabric };
             let kernel = worker_launch(images, plan, &context)?;
             launch.place.push(self.place(images, kernel)?);
         }
@@ -126,7 +141,7 @@ pub fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
         builders(1, images, layer.edms(program), program)?;
         let mut places = BTreeSet::new();
         for plan in layer.workers(program) {
-            WorkerPlaces::of(images, plan)?;
+            WorkerPlaces::of(images, program, plan)?;
             if !places.insert(plan.place) {
                 return Err(RunError::Program(format!("two workers at once on {}", plan.place)));
             }
@@ -181,7 +196,9 @@ fn go(
     let mut chips: BTreeMap<(bool, bool, ChipId), Vec<Operation>> = BTreeMap::new();
     let workers = layer.workers(program).iter().map(|plan| (plan.place, WORKER));
     let edms = layer.edms(program).iter().map(|plan| (plan.place, EDM));
-    for (place, kernel) in workers.chain(edms) {
+    let muxes = if layer == Layer::Transfer { muxes(images, program)? } else { Vec::new() };
+    let muxes = muxes.iter().map(|mux| (mux.place, mux.kernel()));
+    for (place, kernel) in muxes.chain(workers).chain(edms) {
         let go = go_kernel(images, firmware_of(kernel), place)?;
         let last = end == Some(place.chip);
         chips.entry((last, near(place.chip), place.chip)).or_default().push(go);
@@ -189,8 +206,21 @@ fn go(
     Ok(chips.into_iter().map(|((.., chip), go)| (chip, go)).collect())
 }
 
+/// The muxes of a program.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
+pub(super) fn muxes(images: &ImageMap, program: &Program) -> Result<Vec<Mux>, RunError> {
+    let of = |crossing: &Crossing| {
+        let muxes = crossing.muxes.iter().map(|plan| mux(images, crossing, plan));
+        muxes.collect::<Result<Vec<_>, _>>()
+    };
+    Ok(program.crossing.as_ref().map(of).transpose()?.unwrap_or_default())
+}
+
 /// The firmware under a kernel.
 pub(super) fn firmware_of(kernel: &str) -> &'static str {
     use crate::control::Firmware;
-    if kernel == EDM { Firmware::OURS.application } else { Firmware::OURS.tensix[0] }
+    let ethernet = kernel == EDM || kernel.ends_with("_erisc");
+    if ethernet { Firmware::OURS.application } else { Firmware::OURS.tensix[0] }
 }

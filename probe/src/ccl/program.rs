@@ -3,6 +3,7 @@
 //! The layouts of the kernels' arguments are theirs alone (`edm_args_t`, `ccl_worker_args_t`): what is here is what they mean.
 
 use super::request::TopologyKind;
+use super::transport::Crossing;
 use crate::control::Place;
 use layouts::ChipId;
 
@@ -160,7 +161,8 @@ pub struct Command {
     pub first_element: u32,
 }
 
-/// A worker's side of an EDM channel: the channel of that number of the EDM at that place.
+/// A worker's side of a channel: the channel of that number of the EDM at that place. Over the fabric the buffers are in the L1 of the
+/// worker that receives: then `edm` is its tile, and `number` the link that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
     /// The Ethernet tile.
@@ -279,8 +281,10 @@ pub struct Program {
     pub dwell_cycles: u32,
     /// Kernels that put the inputs in place.
     pub fills: Vec<WorkerPlan>,
-    /// EDMs of the run.
+    /// EDMs of the run; none over the fabric.
     pub edms: Vec<EdmPlan>,
+    /// How workers use the fabric, if they do.
+    pub crossing: Option<Crossing>,
     /// Workers of the run.
     pub workers: Vec<WorkerPlan>,
     /// Kernels that digest what came out.

@@ -45,6 +45,8 @@ pub enum Stage {
     Boot,
     /// Ethernet tiles are taken over from base firmware.
     TakeOver,
+    /// The fabric comes up.
+    FabricUp,
     /// The inputs are put in place.
     Fill,
     /// Kernels are written, and wait for their go messages.
@@ -57,6 +59,8 @@ pub enum Stage {
     Compare,
     /// The kernels are stopped before their end.
     Stop,
+    /// The fabric goes down.
+    FabricDown,
     /// What the run wrote for itself is cleared, and base firmware gets its cores back.
     GiveBack,
 }
@@ -68,12 +72,14 @@ impl Stage {
             Self::Survey => "looks at the tiles",
             Self::Boot => "boots compute tiles",
             Self::TakeOver => "takes Ethernet tiles over",
+            Self::FabricUp => "brings the fabric up",
             Self::Fill => "fills the inputs",
             Self::Launch => "launches",
             Self::Transfer => "moves data",
             Self::Check => "checks the data",
             Self::Compare => "reads wrong data",
             Self::Stop => "stops the kernels",
+            Self::FabricDown => "takes the fabric down",
             Self::GiveBack => "gives the tiles back",
         }
     }

@@ -2,6 +2,7 @@
 
 use super::error::CclError;
 use super::program::{DataType, Op};
+use super::transport::Transport;
 use layouts::ChipId;
 use std::fmt;
 
@@ -106,6 +107,10 @@ pub struct Request {
     pub dwell_cycles: u32,
     /// Seed of the data.
     pub seed: u32,
+    /// How packets get from rank to rank.
+    pub transport: Transport,
+    /// Workers of each link and direction.
+    pub workers: u32,
 }
 
 /// The guide's recommendation: larger packets gain nothing.
@@ -136,6 +141,8 @@ impl Request {
             worker_initiated: false,
             dwell_cycles: 0,
             seed: 1,
+            transport: Transport::default(),
+            workers: 1,
         }
     }
 
@@ -178,6 +185,9 @@ impl Request {
         }
         if self.links == 0 {
             return Err(CclError::NoLinks);
+        }
+        if self.workers == 0 {
+            return Err(CclError::NoWorkers);
         }
         Ok(())
     }

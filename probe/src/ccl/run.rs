@@ -4,6 +4,7 @@
 
 mod begin;
 mod ending;
+mod fabric;
 
 use super::cause::{told, ways};
 use super::check::{Comparison, differing};
@@ -16,10 +17,12 @@ use super::teardown;
 use super::times::Times;
 use super::watch::Watch;
 use crate::control::{ControlError, Place, Progress, Together};
+use crate::fabric::Fabric;
 use crate::fault::Fault;
 use crate::images::ImageMap;
 use crate::target::Target;
 use ending::Outcome;
+use fabric::{is_mux, ownership};
 use layouts::ChipId;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -29,6 +32,8 @@ pub struct Run {
     program: Program,
     settings: RunSettings,
     tasks: VecDeque<Task>,
+    /// The fabric that the program goes over, if it does.
+    fabric: Option<Fabric>,
     launcher: Launcher,
     /// Ethernet tiles that were taken over, to be given back.
     taken: Vec<Place>,
@@ -51,6 +56,10 @@ impl Run {
     /// A run that has not begun: the first poll looks at the mesh.
     pub fn new(program: Program, settings: RunSettings) -> Self {
         let mut tasks = VecDeque::from([Task::Judge]);
+        let fabric = program.crossing.as_ref().map(ownership);
+        if fabric.is_some() {
+            tasks.push_back(Task::Fabric(Stage::FabricUp, (0, 1)));
+        }
         // Without a look at the data it does not matter what moves.
         let check = settings.check && !program.checks.is_empty();
         if check && !program.fills.is_empty() {
@@ -60,6 +69,9 @@ impl Run {
         tasks.extend((0..launches).map(|_| Task::Launch(Layer::Transfer)));
         if check {
             tasks.extend([Task::Launch(Layer::Check), Task::Digests]);
+        }
+        if fabric.is_some() {
+            tasks.push_back(Task::Fabric(Stage::FabricDown, (0, 1)));
         }
         tasks.push_back(Task::GiveBack);
         let last = program.ranks.last().copied().unwrap_or(ChipId(0));
@@ -71,6 +83,7 @@ impl Run {
             program,
             settings,
             tasks,
+            fabric,
             launcher: Launcher::default(),
             taken: Vec::new(),
             running: BTreeMap::new(),
@@ -222,7 +235,11 @@ impl Run {
                 if !watch.poll(target, images)? {
                     return Ok(false);
                 }
-                self.running.clear();
+                self.running.retain(|_, kernel| is_mux(kernel));
+                if !self.running.is_empty() {
+                    self.tasks.push_front(Task::Returned);
+                    self.tasks.push_front(Task::Muxes);
+                }
                 if *layer == Layer::Transfer {
                     self.times.take(watch, self.last);
                     self.times.tell(&mut self.report);
@@ -245,6 +262,15 @@ impl Run {
                 self.disrupt(target)?;
             }
             Task::Returned => self.running.clear(),
+            Task::Muxes => {
+                let patience = self.settings.deadline_cycles;
+                let waits = self.running.iter().map(|(&place, &kernel)| {
+                    teardown::await_return(images, place, kernel, patience)
+                });
+                let waits = Together::new(waits.collect::<Result<Vec<_>, _>>()?);
+                self.tasks.push_front(Task::Steps(Stage::Transfer, waits));
+            }
+            Task::Fabric(stage, done) => return self.poll_fabric(*stage, done, target, images),
             Task::GiveBack => {
                 let back = self.taken.drain(..).map(|place| teardown::give_back(images, place));
                 let back = back.collect::<Result<Vec<_>, _>>()?;

@@ -3,6 +3,7 @@
 use super::program::Program;
 use super::report::RunError;
 use crate::control::{ControlError, Firmware, Place, done, mailbox};
+use crate::fabric::mux::MuxCore;
 use crate::images::{Image, ImageMap, Mailbox};
 use crate::inspect::soft_reset;
 use crate::snapshot::{AccessError, Plan, Snapshot, Span};
@@ -36,8 +37,15 @@ pub(crate) enum Finding {
 /// The compute tiles and the Ethernet tiles of a program, each once.
 pub(super) fn tiles(program: &Program) -> (Vec<Place>, Vec<Place>) {
     let lists = [&program.fills, &program.workers, &program.checks];
-    let compute: BTreeSet<Place> = lists.into_iter().flatten().map(|plan| plan.place).collect();
-    let ethernet: BTreeSet<Place> = program.edms.iter().map(|plan| plan.place).collect();
+    let mut compute: BTreeSet<Place> = lists.into_iter().flatten().map(|plan| plan.place).collect();
+    let mut ethernet: BTreeSet<Place> = program.edms.iter().map(|plan| plan.place).collect();
+    if let Some(crossing) = &program.crossing {
+        let muxes = crossing.muxes.iter().map(|mux| mux.place);
+        match crossing.wish.core {
+            MuxCore::Tensix => compute.extend(muxes),
+            MuxCore::Ethernet => ethernet.extend(muxes),
+        }
+    }
     (compute.into_iter().collect(), ethernet.into_iter().collect())
 }
 

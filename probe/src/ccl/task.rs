@@ -27,6 +27,10 @@ pub(super) enum Task {
     Compare(Box<Comparison>),
     /// No kernel runs any more.
     Returned,
+    /// Polls the fabric until it is up, or down; how far it is.
+    Fabric(Stage, (u64, u64)),
+    /// Waits for muxes, which end when their workers have told them.
+    Muxes,
     /// Composes what clears away.
     GiveBack,
 }
@@ -42,7 +46,8 @@ impl Task {
             Self::Watch(Layer::Check, watch) => (Stage::Check, watch.done()),
             Self::Digests => (Stage::Check, (0, 1)),
             Self::Compare(comparison) => (Stage::Compare, comparison.done()),
-            Self::Returned | Self::GiveBack => (Stage::GiveBack, (0, 1)),
+            Self::Fabric(stage, done) => (*stage, *done),
+            Self::Returned | Self::Muxes | Self::GiveBack => (Stage::GiveBack, (0, 1)),
         };
         RunProgress::Going { stage, done, of }
     }

@@ -31,13 +31,21 @@ pub(super) fn stop(
     let path = format!("{kernel}_state.control.termination_signal");
     let missing = |_| ControlError::NoMember(kernel.to_owned(), path.clone());
     let word = image(images, kernel)?.symbols.locate(&path).map_err(missing)?;
+    let mut operation = Operation::new(format!("stop {kernel} on {place}"));
+    operation.write_word(place.at(word.address()), signal(images, way, kernel)?);
+    Ok(operation)
+}
+
+/// The kernel's word for it.
+///
+/// # Errors
+/// `NoImage` or `NoMember`.
+pub(super) fn signal(images: &ImageMap, way: Way, kernel: &str) -> Result<u32, RunError> {
     let signal = match way {
         Way::Gracefully => "GRACEFULLY_TERMINATE",
         Way::AtOnce => "IMMEDIATELY_TERMINATE",
     };
-    let mut operation = Operation::new(format!("stop {kernel} on {place}"));
-    operation.write_word(place.at(word.address()), constant_of(images, kernel, signal)?);
-    Ok(operation)
+    Ok(constant_of(images, kernel, signal)?)
 }
 
 /// Waits until a kernel has returned.
@@ -62,6 +70,9 @@ pub(super) fn clear(
     kernel: &'static str,
 ) -> Result<Operation, RunError> {
     let mut operation = Operation::new(format!("clear the credits of {place}"));
+    if kernel != WORKER && kernel != EDM {
+        return Ok(operation); // A mux clears its words when it is launched.
+    }
     if kernel == WORKER {
         for semaphore in ["CCL_SEMAPHORE_INBOUND", "CCL_SEMAPHORE_OUTBOUND", "CCL_SEMAPHORE_SIGNAL"]
         {

@@ -50,8 +50,8 @@ impl Times {
     }
 }
 
-/// The first start, the first link and the last end of each chip's workers. A chip that only sends is done when its EDMs have
-/// every credit back: its workers end before the data have arrived.
+/// The first start, the first link and the last end of each chip's workers. A chip that only sends is done when its EDMs, or its workers
+/// over the fabric, have every credit back: its workers end before the data have arrived.
 fn chips(watch: &Watch) -> Vec<ChipTimes> {
     let mut chips: BTreeMap<ChipId, ChipTimes> = BTreeMap::new();
     for core in watch.cores().iter().filter(|core| core.kernel == WORKER) {
@@ -70,9 +70,11 @@ fn chips(watch: &Watch) -> Vec<ChipTimes> {
     }
     let takes: BTreeSet<ChipId> =
         watch.cores().iter().filter(|core| core.takes).map(|core| core.place.chip).collect();
-    for edm in watch.cores().iter().filter(|core| core.kernel == EDM) {
-        if let Some(times) = chips.get_mut(&edm.place.chip).filter(|t| !takes.contains(&t.chip)) {
-            times.finished_cycles = times.finished_cycles.max(edm.values.finished_cycles);
+    for core in watch.cores() {
+        let values = &core.values;
+        let back = if core.kernel == EDM { values.finished_cycles } else { values.acknowledged_cycles };
+        if let Some(times) = chips.get_mut(&core.place.chip).filter(|t| !takes.contains(&t.chip)) {
+            times.finished_cycles = times.finished_cycles.max(back);
         }
     }
     let known = |times: ChipTimes| match times.ready_cycles {

@@ -30,6 +30,8 @@ pub(super) struct Values {
     pub(super) started_cycles: u64,
     pub(super) ready_cycles: u64,
     pub(super) finished_cycles: u64,
+    /// Over the fabric: the other worker has taken everything.
+    pub(super) acknowledged_cycles: u64,
 }
 
 impl Values {
@@ -53,7 +55,7 @@ impl Values {
     pub(super) fn of_worker(&self, has_channel: bool) -> String {
         let Self { command, packets_in, packets_out, signals_taken, .. } = self;
         if has_channel && self.ready_cycles == 0 {
-            return "it waits for its first credit of an EDM".to_owned();
+            return "it waits for its first credit".to_owned();
         }
         format!(
             "it waits in command {command} after {packets_in} packets in, {packets_out} out and {signals_taken} signals"
@@ -65,7 +67,7 @@ impl Values {
 type Take = fn(&mut Values, u64);
 
 /// What is read of a worker.
-const OF_WORKER: [(&str, Take); 9] = [
+const OF_WORKER: [(&str, Take); 10] = [
     ("phase", |values, word| values.phase = word as u32),
     ("command", |values, word| values.command = word as u32),
     ("packets_in", |values, word| values.packets_in = word as u32),
@@ -75,6 +77,7 @@ const OF_WORKER: [(&str, Take); 9] = [
     ("started_cycles", |values, word| values.started_cycles = word),
     ("ready_cycles", |values, word| values.ready_cycles = word),
     ("finished_cycles", |values, word| values.finished_cycles = word),
+    ("acknowledged_cycles", |values, word| values.acknowledged_cycles = word),
 ];
 
 /// What is read of a worker that fills or checks besides.

@@ -25,9 +25,14 @@ const STAGING_END: u32 = 0x8_0000;
 /// Packets that are staged at a time, and what each needs besides its pages.
 const STAGED_PACKETS: u64 = 4;
 const STAGED_EXTRA_BYTES: u64 = 64;
+/// Behind each buffer, as in an EDM.
+const FIFO_EXTRA_BYTES: u64 = 16;
+
+/// Routing tables of the chip, for who sends over a fabric of two dimensions: between the kernel's data and the lists.
+const ROUTING: u32 = 0x1_F000;
 
 /// What a worker is told besides its plan.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct WorkerContext<'a> {
     /// The program.
     pub(super) program: &'a Program,
@@ -37,6 +42,8 @@ pub(super) struct WorkerContext<'a> {
     pub(super) inbound: Option<ChannelAddresses>,
     /// The same for the channel that it fills.
     pub(super) outbound: Option<ChannelAddresses>,
+    /// Members for a worker that uses a fabric.
+    pub(super) fabric: Vec<(String, u32)>,
 }
 
 /// Where a worker's parts are in its L1.
@@ -46,6 +53,8 @@ pub(super) struct WorkerPlaces {
     banks: u32,
     /// One word a command.
     pub(super) digests: u32,
+    /// Buffers of a channel that comes over the fabric.
+    pub(super) fifo: u32,
 }
 
 impl WorkerPlaces {
@@ -53,7 +62,11 @@ impl WorkerPlaces {
     ///
     /// # Errors
     /// `Settings` when it does not fit.
-    pub(super) fn of(images: &ImageMap, plan: &WorkerPlan) -> Result<Self, ControlError> {
+    pub(super) fn of(
+        images: &ImageMap,
+        program: &Program,
+        plan: &WorkerPlan,
+    ) -> Result<Self, ControlError> {
         let worker = image(images, WORKER)?;
         let size = |of: &str| size(&worker, of);
         let commands = size("ccl_command_t")? * plan.commands.len() as u64;
@@ -71,8 +84,23 @@ impl WorkerPlaces {
                 plan.packet_pages
             ));
         }
+        let staged = STAGED_PACKETS * packet;
+        let buffer = u64::from(program.buffer_bytes) + FIFO_EXTRA_BYTES;
+        let fifo = buffer * u64::from(program.buffers_per_channel);
+        let over_fabric = program.crossing.is_some();
+        if over_fabric && staged + fifo > (STAGING_END - STAGING).into() {
+            return refuse(format!(
+                "{} buffers of {} bytes are too large",
+                program.buffers_per_channel, program.buffer_bytes
+            ));
+        }
         let banks_at = LISTS + commands as u32;
-        Ok(Self { commands: LISTS, banks: banks_at, digests: banks_at + banks as u32 })
+        Ok(Self {
+            commands: LISTS,
+            banks: banks_at,
+            digests: banks_at + banks as u32,
+            fifo: STAGING + staged as u32,
+        })
     }
 }
 
@@ -90,8 +118,12 @@ pub(super) fn worker_semaphore(images: &ImageMap, name: &str) -> Result<u32, Con
 ///
 /// # Errors
 /// As [`WorkerPlaces::of`].
-pub(super) fn write_lists(images: &ImageMap, plan: &WorkerPlan) -> Result<Operation, ControlError> {
-    let places = WorkerPlaces::of(images, plan)?;
+pub(super) fn write_lists(
+    images: &ImageMap,
+    program: &Program,
+    plan: &WorkerPlan,
+) -> Result<Operation, ControlError> {
+    let places = WorkerPlaces::of(images, program, plan)?;
     let worker = image(images, WORKER)?;
     let members = [
         "flags",
@@ -126,7 +158,7 @@ pub(super) fn worker_launch(
     plan: &WorkerPlan,
     context: &WorkerContext<'_>,
 ) -> Result<KernelLaunch<'static>, ControlError> {
-    let places = WorkerPlaces::of(images, plan)?;
+    let places = WorkerPlaces::of(images, context.program, plan)?;
     let constant = |name| constant_of(images, WORKER, name);
     let program = context.program;
     // Fills and checks are not what a person follows.
@@ -171,6 +203,7 @@ pub(super) fn worker_launch(
     ];
     for (side, channel, addresses, semaphore) in sides {
         if let (Some(Channel { edm, .. }), Some(addresses)) = (channel, addresses) {
+            // Over the fabric, too: the tile that has the buffers.
             let number = constant(semaphore)?;
             let mut put = |name: &str, value| values.push((format!("{side}.{name}"), value));
             put("used", 1);
@@ -183,7 +216,8 @@ pub(super) fn worker_launch(
             put("worker_initiated", program.worker_initiated.into());
         }
     }
-    let last = constant("CCL_SEMAPHORE_SIGNAL")?;
+    values.extend(context.fabric.iter().cloned());
+    let last = constant("CCL_SEMAPHORE_NACKS")?;
     Ok(KernelLaunch {
         place: plan.place,
         kernel: WORKER,
@@ -197,6 +231,11 @@ pub(super) fn worker_launch(
         host_assigned_id: context.run_id,
         kernel_id: KERNEL_ID,
     })
+}
+
+/// Where the routing tables of its chip lie in the L1 of a worker.
+pub(super) fn routing_at(plan: &WorkerPlan) -> NocAddr {
+    at(plan, ROUTING)
 }
 
 fn at(plan: &WorkerPlan, address: u32) -> NocAddr {

@@ -5,6 +5,7 @@ use super::program::Program;
 use super::report::RunError;
 use super::survey::tiles;
 use crate::control::{Firmware, Operation, Step, boot_tensix, start_application};
+use crate::fabric::{Fabric, FabricSettings};
 use crate::images::ImageMap;
 use crate::snapshot::Span;
 use crate::target::Mesh;
@@ -23,6 +24,11 @@ pub fn writes(program: &Program, mesh: &Mesh, images: &ImageMap) -> Result<Vec<S
     }
     for place in ethernet {
         all.push(start_application(&mut images, Firmware::OURS, place)?);
+    }
+    let fabric = program.crossing.as_ref().filter(|crossing| !crossing.found);
+    if let Some(crossing) = fabric {
+        let fabric = Fabric::new(crossing.plan.clone(), FabricSettings::default());
+        all.extend(fabric.writes(&mut images)?);
     }
     let mut launcher = Launcher::default();
     for layer in [Layer::Fill, Layer::Transfer] {

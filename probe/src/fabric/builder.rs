@@ -3,7 +3,7 @@
 use super::client::Connection;
 use super::status_queue::StatusQueue;
 use super::words::RouterImage;
-use super::{Direction, FabricPlan, FabricSettings, Router};
+use super::{Direction, FabricPlan, FabricSettings, FabricTopology, Router};
 use crate::control::{ControlError, Firmware, KernelLaunch, Operation, arguments};
 use crate::images::ImageMap;
 use layouts::{NocXy, wormhole};
@@ -112,6 +112,14 @@ pub fn connection(
         stream: constant("sender_channel_0_free_slots_stream_id")?,
         status: constant("edm_status_ptr_addr")?,
     })
+}
+
+/// Bytes of a packet's header.
+///
+/// # Errors
+/// `NoImage` or `NoMember`.
+pub fn header_bytes(images: &ImageMap, topology: FabricTopology) -> Result<u32, ControlError> {
+    RouterImage::of(images, topology)?.constant("packet_header_bytes")
 }
 
 /// Puts the words of a router as they are before its launch: nobody takes those of an earlier one for its own.

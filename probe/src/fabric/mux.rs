@@ -4,7 +4,7 @@ use super::client::Connection;
 use crate::ccl::records::size;
 use crate::control::{
     CONFIG_BASE, ControlError, Firmware, KernelLaunch, Operation, Place, TEXT_OFFSET, arguments,
-    constant_of, image, launch_kernel,
+    constant_of, go_kernel, image, place_kernel,
 };
 use crate::images::{Image, ImageMap};
 use layouts::wormhole;
@@ -144,11 +144,32 @@ impl Mux {
         })
     }
 
-    /// Clears its words, then launches it. On an Ethernet tile the application runs already. Its clients may be launched after this.
+    /// The firmware under it.
+    pub fn firmware(&self) -> &'static str {
+        if self.core == MuxCore::Tensix { Firmware::OURS.tensix[0] } else { Firmware::OURS.application }
+    }
+
+    /// [`Mux::place_kernel`], then the go message.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn launch(&self, images: &mut ImageMap, run_id: u32) -> Result<Operation, ControlError> {
+        let mut operation = self.place_kernel(images, run_id, false)?;
+        operation.then(go_kernel(images, self.firmware(), self.place)?);
+        Ok(operation)
+    }
+
+    /// Clears its words, and launches it up to, but without, the go message. On an Ethernet tile the application runs already. Its
+    /// clients may be launched after this. `in_place`: its text is there already.
     ///
     /// # Errors
     /// When there is no room, or an image is missing or lacks a member.
-    pub fn launch(&self, images: &mut ImageMap, run_id: u32) -> Result<Operation, ControlError> {
+    pub fn place_kernel(
+        &self,
+        images: &mut ImageMap,
+        run_id: u32,
+        in_place: bool,
+    ) -> Result<Operation, ControlError> {
         let image = image(images, self.kernel())?;
         let most = constant_of(images, self.kernel(), "FABRIC_MUX_MAX_CHANNELS")?;
         let slots = self.slots(images)?;
@@ -185,17 +206,17 @@ impl Mux {
         let launch = KernelLaunch {
             place: self.place,
             kernel: self.kernel(),
-            firmware: if tensix { Firmware::OURS.tensix[0] } else { Firmware::OURS.application },
+            firmware: self.firmware(),
             core_type: if tensix { "TENSIX" } else { "ACTIVE_ETH" },
             config_base: if tensix { CONFIG_BASE } else { wormhole().eth.l1.kernel_config.at },
             text_offset: if tensix { TEXT_OFFSET } else { 0 },
             arguments: arguments(&image, ARGUMENTS, &values)?,
             semaphores: Vec::new(),
-            in_place: false,
+            in_place,
             host_assigned_id: run_id,
             kernel_id: KERNEL_ID,
         };
-        operation.then(launch_kernel(images, &launch)?);
+        operation.then(place_kernel(images, &launch)?);
         Ok(operation)
     }
 }

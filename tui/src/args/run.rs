@@ -2,7 +2,9 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
-use probe::ccl::{Bidirectional, DataType, Layout, Op, TopologyKind};
+use probe::ccl::{Bidirectional, DataType, FabricWish, Layout, Op, TopologyKind, Transport};
+use probe::fabric::FabricTopology;
+use probe::fabric::mux::{MuxCore, Policy};
 
 /// A collective, and how it is carried out.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
@@ -99,6 +101,22 @@ pub(crate) struct RunArguments {
     /// Each message that a worker has read rests so long in its buffer, such as 200us, so that a person can follow.
     #[arg(long, value_name = "TIME")]
     pub(crate) dwell: Option<String>,
+    /// Over what packets get from rank to rank: links with an EDM at each end, or the fabric, which is brought up if none runs.
+    #[arg(long, value_parser = transports(), default_value = "edm", value_name = "TRANSPORT")]
+    pub(crate) transport: Transport,
+    /// What the routers of the fabric are built for; what fits the ranks without it.
+    #[arg(long, value_parser = fabrics(), value_name = "TOPOLOGY")]
+    pub(crate) fabric: Option<FabricTopology>,
+    /// What the muxes run on that stand where several workers of a chip share a router: BRISC of a compute tile, or an
+    /// Ethernet tile without a link.
+    #[arg(long, value_parser = cores(), default_value = "brisc", value_name = "CORE")]
+    pub(crate) mux: MuxCore,
+    /// How a mux waits for a slot of its router.
+    #[arg(long, value_parser = policies(), default_value = "unbounded", value_name = "POLICY")]
+    pub(crate) mux_policy: Policy,
+    /// Workers of each link and direction; each has its own part of the data.
+    #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
+    pub(crate) workers: String,
     /// Give up on a kernel after so much of the target's own time without progress, such as 20ms; 100us or more, 5ms without it.
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
@@ -145,6 +163,23 @@ fn ways() -> impl TypedValueParser<Value = Bidirectional> {
         ("half", &["half-tensors"], Bidirectional::HalfTensors),
         ("full", &["full-tensors"], Bidirectional::FullTensors),
     ])
+}
+
+fn transports() -> impl TypedValueParser<Value = Transport> {
+    let all = [Transport::Edm, Transport::Fabric(FabricWish::default())];
+    one_of(all.map(|transport| (transport.name(), &[][..], transport)).into())
+}
+
+fn fabrics() -> impl TypedValueParser<Value = FabricTopology> {
+    one_of(FabricTopology::ALL.map(|kind| (kind.name(), &[][..], kind)).into())
+}
+
+fn cores() -> impl TypedValueParser<Value = MuxCore> {
+    one_of(vec![("brisc", &["tensix"], MuxCore::Tensix), ("erisc", &["eth"], MuxCore::Ethernet)])
+}
+
+fn policies() -> impl TypedValueParser<Value = Policy> {
+    one_of(Policy::ALL.map(|policy| (policy.name(), &[][..], policy)).into())
 }
 
 fn terminations() -> impl TypedValueParser<Value = bool> {

@@ -77,8 +77,8 @@ impl Work {
         if self.is_busy() {
             return Err(Failure::Refused("something is under way already; :stop ends it".into()));
         }
-        let job = Job::new(sweep, session.target())?;
         let (target, images) = session.parts();
+        let job = Job::new(sweep, target, images)?;
         job.refuse(target, images).map_err(|failure| match failure {
             Failure::Refused(why) => Failure::Refused(format!(
                 "{why} (:stop ends a ring ping and its workers; in emulator:<mesh>,run=idle nothing runs)"

@@ -62,7 +62,11 @@ impl Job {
     ///
     /// # Errors
     /// `Refused` for a target that does not allow it, `Usage` for what this mesh cannot do.
-    pub(crate) fn new(sweep: Sweep, target: &mut dyn Target) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        sweep: Sweep,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<Self, Failure> {
         may_change(target)?;
         let missing = missing(target.abilities().allow);
         if !missing.is_nothing() {
@@ -71,7 +75,7 @@ impl Job {
                 target.name()
             )));
         }
-        let programs = sweep.compile(target.mesh()).map_err(Failure::Usage)?;
+        let programs = sweep.compile(target, images).map_err(Failure::Usage)?;
         let left: VecDeque<_> = programs.into();
         let total = left.len();
         Ok(Self {

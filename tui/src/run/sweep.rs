@@ -3,9 +3,11 @@
 use super::amount::{Step, bytes, chips, count, sizes, time};
 use crate::args::RunArguments;
 use crate::words;
-use probe::ccl::{Program, Request, RunSettings, compile};
+use probe::ccl::{FabricWish, Program, Request, RunSettings, Transport, compile_over};
+use probe::fabric::{FabricPlan, running_fabric};
 use probe::fault::Fault;
-use probe::target::Mesh;
+use probe::images::ImageMap;
+use probe::target::Target;
 
 /// More of anything that is counted in ones is a mistake.
 const MANY: u32 = 1_000_000;
@@ -46,6 +48,17 @@ impl Sweep {
         request.root = count("--root", &run.root, 0, u16::MAX.into())?;
         request.worker_initiated = run.worker_initiated;
         request.seed = count("--seed", &run.seed, 0, u32::MAX)?;
+        request.workers = count("--workers", &run.workers, 1, 64)?;
+        request.transport = match run.transport {
+            Transport::Edm if run.fabric.is_some() => {
+                return Err("--fabric: there is one with --transport fabric only".to_owned());
+            }
+            Transport::Edm => Transport::Edm,
+            Transport::Fabric(wish) => {
+                let (topology, core, policy) = (run.fabric, run.mux, run.mux_policy);
+                Transport::Fabric(FabricWish { topology, core, policy, ..wish })
+            }
+        };
         let small = |what: &str, text: &str| {
             let size = bytes(what, text)?;
             u32::try_from(size).map_err(|_| format!("{what}: {size} bytes fit no tile's memory"))
@@ -89,12 +102,36 @@ impl Sweep {
     ///
     /// # Errors
     /// Why this mesh cannot do it, in one sentence.
-    pub(crate) fn compile(&self, mesh: &Mesh) -> Result<Vec<Program>, String> {
+    pub(crate) fn compile(
+        &self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<Vec<Program>, String> {
+        let running = self.running(target, images)?;
+        let mesh = target.mesh();
         for fault in &self.settings.faults {
             fault.check(mesh).map_err(|error| error.to_string())?;
         }
-        let of = |&bytes: &u64| compile(mesh, &Request { bytes, ..self.request.clone() });
+        let of = |&bytes: &u64| {
+            compile_over(mesh, &Request { bytes, ..self.request.clone() }, running.as_ref())
+        };
         self.sizes.iter().map(of).collect::<Result<_, _>>().map_err(|error| error.to_string())
+    }
+
+    /// The fabric that runs on the mesh, if that is how packets are to travel.
+    fn running(
+        &self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<Option<FabricPlan>, String> {
+        let Transport::Fabric(wish) = self.request.transport else { return Ok(None) };
+        let running = running_fabric(target, images).map_err(|error| error.to_string())?;
+        match (running, wish.topology) {
+            (Some(plan), Some(wanted)) if plan.topology != wanted => {
+                Err(format!("--fabric {wanted}: a {} runs on the mesh", plan.topology))
+            }
+            (running, _) => Ok(running),
+        }
     }
 
     /// The sweep in a line, for people.

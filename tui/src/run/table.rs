@@ -107,6 +107,10 @@ pub(crate) struct Head<'a> {
     pub(crate) bidirectional: &'a str,
     pub(crate) seed: u32,
     pub(crate) faults: Vec<String>,
+    pub(crate) transport: &'a str,
+    pub(crate) workers: u32,
+    pub(crate) fabric: Option<&'a str>,
+    pub(crate) muxes: usize,
 }
 
 /// The header.
@@ -132,6 +136,13 @@ pub(crate) fn head(head: &Head<'_>, mesh: &Mesh) -> String {
         "# topology: {} links: {} layout: {} bidirectional: {} seed: {}",
         head.topology, head.links, head.layout, head.bidirectional, head.seed
     );
+    if let Some(fabric) = head.fabric {
+        let _ = writeln!(
+            text,
+            "# transport: {} fabric: {fabric} workers: {} muxes: {}",
+            head.transport, head.workers, head.muxes
+        );
+    }
     for fault in &head.faults {
         let _ = writeln!(text, "# fault: {fault}");
     }
@@ -262,6 +273,10 @@ mod tests {
                 bidirectional: "no",
                 seed: 1,
                 faults: vec!["link:0.8:down@10us".into()],
+                transport: "edm",
+                workers: 1,
+                fabric: None,
+                muxes: 0,
             },
             &mesh(),
         );

@@ -21,6 +21,10 @@ pub(crate) struct Sweep<'a> {
     faults: &'a [String],
     out_of_bounds: Option<u64>,
     avg_busbw_gbps: f64,
+    transport: &'a str,
+    workers: u32,
+    fabric: Option<&'a str>,
+    muxes: usize,
 }
 
 #[derive(Serialize)]
@@ -68,6 +72,10 @@ pub(crate) fn run<'a>(head: &'a Head<'a>, rows: &'a [Measured]) -> Sweep<'a> {
         faults: &head.faults,
         out_of_bounds: out_of_bounds(rows),
         avg_busbw_gbps: average(rows),
+        transport: head.transport,
+        workers: head.workers,
+        fabric: head.fabric,
+        muxes: head.muxes,
     }
 }
 
@@ -119,6 +127,10 @@ mod tests {
             bidirectional: "no",
             seed: 7,
             faults: Vec::new(),
+            transport: "edm",
+            workers: 1,
+            fabric: None,
+            muxes: 0,
         };
         let measured = Measured {
             op: "all-reduce",
@@ -148,7 +160,8 @@ mod tests {
                 "wrong_places": ["chip 0: 2 elements"],
             }],
             "links": 2, "layout": "sharded", "bidirectional": "no", "iterations": 3, "warmups": 0, "seed": 7,
-            "faults": [], "out_of_bounds": 2, "avg_busbw_gbps": 3.0,
+            "faults": [], "out_of_bounds": 2, "avg_busbw_gbps": 3.0, "transport": "edm", "workers": 1,
+            "fabric": null, "muxes": 0,
         });
         assert_eq!(serde_json::to_value(run(&head, &[measured])).unwrap(), want);
     }

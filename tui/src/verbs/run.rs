@@ -42,7 +42,8 @@ pub(super) fn run(
     let sweep = Sweep::of(options).map_err(Failure::Usage)?;
     let stop = Stop::listen()?;
     let mut machine = open(opening)?;
-    let job = Job::new(sweep, machine.target())?;
+    let (target, images) = machine.session().parts();
+    let job = Job::new(sweep, target, images)?;
     let told = Told::of(&job);
     let about = told.head(&opening.words, job.sweep());
     let title = (!style.json).then(|| head(&about, &machine.mesh()));
@@ -73,7 +74,7 @@ pub(super) fn preview(machine: &mut Machine, options: &RunArguments) -> Result<P
     let (target, images) = machine.session().parts();
     may_change(target)?;
     let mut whole = Preview::default();
-    for program in sweep.compile(target.mesh()).map_err(Failure::Usage)? {
+    for program in sweep.compile(target, images).map_err(Failure::Usage)? {
         let spans = writes(&program, target.mesh(), images);
         let spans = spans.map_err(|error| Failure::of_run(target.name(), &error))?;
         for span in spans {
@@ -91,17 +92,22 @@ struct Told {
     topology: &'static str,
     most: u64,
     faults: Vec<String>,
+    fabric: Option<&'static str>,
+    muxes: usize,
 }
 
 impl Told {
     fn of(job: &Job) -> Self {
         let program = job.program();
+        let crossing = program.and_then(|program| program.crossing.as_ref());
         let faults = job.sweep().settings().faults.iter().map(ToString::to_string).collect();
         Self {
             ranks: program.map(|program| program.ranks.clone()).unwrap_or_default(),
             topology: program.map_or("", |program| program.topology.name()),
             most: job.sweep().ends().1,
             faults,
+            fabric: crossing.map(|crossing| crossing.plan.topology.name()),
+            muxes: crossing.map_or(0, |crossing| crossing.muxes.len()),
         }
     }
 
@@ -122,6 +128,10 @@ impl Told {
             bidirectional: request.bidirectional.name(),
             seed: request.seed,
             faults: self.faults.clone(),
+            transport: request.transport.name(),
+            workers: request.workers,
+            fabric: self.fabric,
+            muxes: self.muxes,
         }
     }
 }

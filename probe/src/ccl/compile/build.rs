@@ -10,7 +10,9 @@ use crate::ccl::request::Request;
 use crate::ccl::slicer::{self, Part};
 use crate::ccl::tensor::{self, Placement};
 use crate::ccl::topology::Topology;
+use crate::ccl::transport::{Crossing, Transport};
 use crate::control::Place;
+use crate::fabric::FabricPlan;
 use crate::target::Mesh;
 use layouts::{ChipId, EthId, wormhole};
 use std::collections::BTreeMap;
@@ -84,6 +86,11 @@ impl<'a> Build<'a> {
         (from, from_rank): (&mut Draft, usize),
         to: &mut Draft,
     ) {
+        if self.request.transport != Transport::Edm {
+            let channel = Channel { edm: to.place, number: lane.link as u32 };
+            (from.outbound, to.inbound) = (Some(channel), Some(channel));
+            return;
+        }
         let sockets = self.topology.sockets(from_rank, forward);
         let Some(&(near, far)) = sockets.get(lane.link) else { return };
         let number = self.numbers.entry(near.min(far)).or_default();
@@ -177,9 +184,25 @@ impl<'a> Build<'a> {
         command
     }
 
+    fn crossing(&mut self, fabric: Option<(FabricPlan, bool)>) -> Result<Option<Crossing>, CclError> {
+        let (Some(fabric), Transport::Fabric(wish)) = (fabric, self.request.transport) else {
+            return Ok(None);
+        };
+        let Self { mesh, workers, tiles, .. } = self;
+        let mut next = |chip: ChipId| {
+            let (tiles, used) = tiles.entry(chip).or_default();
+            *used += 1;
+            let few = CclError::TooFewTiles { chip, wanted: *used, tiles: tiles.len() };
+            tiles.get(*used - 1).copied().ok_or(few)
+        };
+        Crossing::new(mesh, fabric, wish, workers, &mut next).map(Some)
+    }
+
     /// Fills, EDMs and checks of the workers.
-    pub(super) fn finish(self) -> Result<Program, CclError> {
+    pub(super) fn finish(mut self, fabric: Option<(FabricPlan, bool)>) -> Result<Program, CclError> {
         let pieces = self.pieces();
+        let crossing = self.crossing(fabric)?;
+        let edms = if crossing.is_some() { Vec::new() } else { channels::edms(&self.workers) };
         let fills = data::fills(&self, &pieces)?;
         let (checks, expected) = data::checks(&self, &pieces)?;
         Ok(Program {
@@ -193,7 +216,8 @@ impl<'a> Build<'a> {
             worker_initiated: self.request.worker_initiated,
             dwell_cycles: self.request.dwell_cycles,
             fills,
-            edms: channels::edms(&self.workers),
+            edms,
+            crossing,
             workers: self.workers,
             checks,
             expected,

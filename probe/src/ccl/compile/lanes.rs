@@ -66,15 +66,16 @@ impl Draft {
 }
 
 impl Build<'_> {
-    /// The lanes: one for each link, and for each half of the tensors.
+    /// The lanes: one for each link, worker of it, and half of the tensors.
     pub(super) fn lanes(&self) -> Vec<Lane> {
         let (links, block) = (self.request.links, self.shape.block);
         let half = self.request.bidirectional == Bidirectional::HalfTensors;
         let both = self.topology.kind == TopologyKind::Line
             || self.request.bidirectional == Bidirectional::FullTensors;
-        let parts = if half { 2 * links } else { links };
+        let workers = self.request.workers;
+        let parts = if half { 2 * links * workers } else { links * workers };
         let lane = |(index, part): (usize, Part)| {
-            let link = if half { index / 2 } else { index };
+            let link = if half { index / 2 } else { index } / workers.max(1) as usize;
             let ways = match (both, half) {
                 (true, _) => vec![true, false],
                 (_, true) => vec![index % 2 == 0],

@@ -3,7 +3,7 @@
 use super::Run;
 use crate::ccl::edm_builder::EDM;
 use crate::ccl::in_use::{judge, kind};
-use crate::ccl::launch::Layer;
+use crate::ccl::launch::{Layer, muxes};
 use crate::ccl::report::{RunError, Stage};
 use crate::ccl::survey::Finding;
 use crate::ccl::task::Task;
@@ -64,6 +64,8 @@ impl Run {
         self.running.extend(workers);
         if layer == Layer::Transfer {
             self.running.extend(self.program.edms.iter().map(|plan| (plan.place, EDM)));
+            let muxes = muxes(images, &self.program)?;
+            self.running.extend(muxes.iter().map(|mux| (mux.place, mux.kernel())));
         }
         Ok(())
     }

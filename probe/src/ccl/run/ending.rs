@@ -1,14 +1,17 @@
 //! How a run comes to its end: as meant, because a person wants it, or after a failure.
 
 use super::Run;
+use super::fabric::is_mux;
 use crate::ccl::cause;
 use crate::ccl::edm_builder::EDM;
+use crate::ccl::launch::muxes;
 use crate::ccl::report::{RunError, RunProgress, Stage};
 use crate::ccl::survey::Loaded;
 use crate::ccl::task::Task;
 use crate::ccl::teardown::{self, Way};
 use crate::ccl::worker::WORKER;
-use crate::control::Together;
+use crate::control::{Operation, Place, Together};
+use crate::fabric::Termination;
 use crate::images::ImageMap;
 
 /// How a run ends.
@@ -43,12 +46,15 @@ impl Run {
     /// From now on everything is only cleared away: gracefully if a person wants it, at once after a failure.
     pub(super) fn abandon(&mut self, images: &ImageMap, outcome: Outcome) -> Result<(), RunError> {
         let gracefully = matches!(outcome, Outcome::Cancelled);
+        let way = if gracefully { Termination::Gracefully } else { Termination::Immediately };
         self.outcome = outcome;
         self.tasks.clear();
         if gracefully {
             for kernel in [WORKER, EDM] {
                 self.stop(images, Way::Gracefully, |other| other == kernel)?;
             }
+            // Their workers ended them, unless one was never launched.
+            self.stop(images, Way::Gracefully, is_mux)?;
             self.tasks.push_back(Task::Returned);
         } else {
             // What was half written is not known to be there.
@@ -59,8 +65,29 @@ impl Run {
             let clear = Together::as_can_be(clear.collect::<Result<Vec<_>, _>>()?);
             self.tasks.extend([Task::Steps(Stage::GiveBack, clear), Task::Returned]);
         }
+        if self.leave_fabric(way) {
+            self.tasks.push_back(Task::Fabric(Stage::FabricDown, (0, 1)));
+        }
         self.tasks.push_back(Task::GiveBack);
         Ok(())
+    }
+
+    /// A mux has its signal among its words.
+    fn tell(
+        &self,
+        images: &ImageMap,
+        way: Way,
+        place: Place,
+        kernel: &'static str,
+    ) -> Result<Operation, RunError> {
+        let muxes = if is_mux(kernel) { muxes(images, &self.program)? } else { Vec::new() };
+        let Some(mux) = muxes.iter().find(|mux| mux.place == place) else {
+            return teardown::stop(images, way, place, kernel);
+        };
+        let signal = teardown::signal(images, way, kernel)?;
+        let mut operation = Operation::new(format!("stop {kernel} on {place}"));
+        operation.write_word(place.at(mux.word(images, "termination_signal")?.into()), signal);
+        Ok(operation)
     }
 
     /// Tells some of the kernels to return, and waits for them.
@@ -72,7 +99,7 @@ impl Run {
     ) -> Result<(), RunError> {
         let (mut tell, mut wait) = (Vec::new(), Vec::new());
         for (&place, &kernel) in self.running.iter().filter(|(_, kernel)| which(kernel)) {
-            tell.push(teardown::stop(images, way, place, kernel)?);
+            tell.push(self.tell(images, way, place, kernel)?);
             let patience = self.settings.deadline_cycles;
             wait.push(teardown::await_return(images, place, kernel, patience)?);
         }

@@ -3,7 +3,7 @@
 use super::{Fabric, Task};
 use crate::ccl::{Finding, Loaded, RunError, allowed, held, survey_tiles, used};
 use crate::control::{
-    ControlError, Firmware, Operation, Together, go_kernel, place_kernel, start_application,
+    ControlError, Firmware, Operation, Place, Together, go_kernel, place_kernel, start_application,
 };
 use crate::fabric::builder::{fits, fresh_words, router_launch};
 use crate::fabric::progress::FabricStage;
@@ -12,14 +12,37 @@ use crate::fabric::words::{RouterImage, RouterWords};
 use crate::images::ImageMap;
 use crate::target::Target;
 use layouts::{ChipId, Writing};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Fabric {
-    pub(super) fn judge(
-        &mut self,
+    /// Refuses a fabric that cannot be, or whose tiles somebody uses; nothing is written.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn refuse(&self, target: &mut dyn Target, images: &ImageMap) -> Result<(), RunError> {
+        self.survey(target, images).map(drop)
+    }
+
+    /// Every range that a bring-up would write if base firmware has every tile; nothing is touched.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member, or something does not fit.
+    pub(crate) fn writes(&self, images: &mut ImageMap) -> Result<Vec<Operation>, ControlError> {
+        let places: BTreeSet<_> = self.plan.routers.iter().map(|router| router.place).collect();
+        let takes = places.into_iter().map(|place| start_application(images, Firmware::OURS, place));
+        let mut all = takes.collect::<Result<Vec<_>, _>>()?;
+        all.extend(self.placed(images)?);
+        for router in &self.plan.routers {
+            all.push(go_kernel(images, Firmware::OURS.application, router.place)?);
+        }
+        Ok(all)
+    }
+
+    fn survey(
+        &self,
         target: &mut dyn Target,
-        images: &mut ImageMap,
-    ) -> Result<(), RunError> {
+        images: &ImageMap,
+    ) -> Result<BTreeMap<Place, Finding>, RunError> {
         self.is_there(target)?;
         fits(images, &self.plan)?;
         for tables in &self.tables {
@@ -33,6 +56,15 @@ impl Fabric {
         let places = self.plan.routers.iter().map(|router| router.place).collect();
         let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
         used(&found)?;
+        Ok(found)
+    }
+
+    pub(super) fn judge(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), RunError> {
+        let found = self.survey(target, images)?;
         // Numbers of fabrics begin with the time, so that those of earlier ones are others.
         let now = target.now()? as u32;
         self.run_id = self.settings.run_id.unwrap_or(now).max(1);
