@@ -127,8 +127,8 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
-        sha256: "938c1a618871dcc8fbffd3832e084874a932b92d3d96f05e5932620da7cfd848",
-        build_id: 0x1c70_7513_08f0_73fa,
+        sha256: "87c899a1682d0372dc3404feb6b7db828520b004ed69299f1d3c0f67f5bfc045",
+        build_id: 0x35ef_59fc_fb3a_4daa,
     },
     Image {
         name: "fabric_mux_unbounded_brisc",
