@@ -24,7 +24,8 @@ pub(super) fn differing(
     let mut spans = Vec::new();
     for expected in &program.expected {
         let plan = program.checks.get(expected.worker).ok_or_else(|| nowhere(expected))?;
-        let at = u64::from(WorkerPlaces::of(images, program, plan)?.digests) + 4 * expected.command as u64;
+        let at = u64::from(WorkerPlaces::of(images, program, plan)?.digests)
+            + 4 * expected.command as u64;
         spans.push(Span { addr: plan.place.at(at), len: 4 });
     }
     let shot = target.read(&Plan { spans: spans.clone() });

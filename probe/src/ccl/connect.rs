@@ -70,10 +70,11 @@ pub(super) fn refuse(
         return Fabric::new(plan.clone(), FabricSettings::default()).refuse(target, images);
     }
     let muxes = crossing.muxes.iter().map(|mux| mux.router);
-    let direct = crossing.ends.values().flat_map(|ends| &ends.exits).filter_map(|exit| match exit {
-        Exit::Router(router) => Some(*router),
-        Exit::Mux { .. } => None,
-    });
+    let direct =
+        crossing.ends.values().flat_map(|ends| &ends.exits).filter_map(|exit| match exit {
+            Exit::Router(router) => Some(*router),
+            Exit::Mux { .. } => None,
+        });
     let mut spans = BTreeMap::new();
     for eth in muxes.chain(direct) {
         let Some(router) = plan.router_at(eth) else { continue };
@@ -152,11 +153,7 @@ pub(super) fn members(
 }
 
 /// What a worker has to know of its router or mux.
-fn client(
-    images: &ImageMap,
-    crossing: &Crossing,
-    exit: Exit,
-) -> Result<Connection, ControlError> {
+fn client(images: &ImageMap, crossing: &Crossing, exit: Exit) -> Result<Connection, ControlError> {
     let missing = || ControlError::Settings("a way out leads nowhere".to_owned());
     match exit {
         Exit::Router(eth) => {

@@ -256,7 +256,10 @@ impl fmt::Display for CclError {
             }
             Self::NoFabric(why) => write!(f, "{why}"),
             Self::TooFewPlanes { links, planes } => {
-                write!(f, "{links} links were asked for, and the fabric has {planes} routing planes")
+                write!(
+                    f,
+                    "{links} links were asked for, and the fabric has {planes} routing planes"
+                )
             }
             Self::NoWay { from, to } => {
                 write!(f, "no way leads over the fabric from chip {from} to chip {to}")

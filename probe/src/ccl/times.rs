@@ -72,7 +72,8 @@ fn chips(watch: &Watch) -> Vec<ChipTimes> {
         watch.cores().iter().filter(|core| core.takes).map(|core| core.place.chip).collect();
     for core in watch.cores() {
         let values = &core.values;
-        let back = if core.kernel == EDM { values.finished_cycles } else { values.acknowledged_cycles };
+        let back =
+            if core.kernel == EDM { values.finished_cycles } else { values.acknowledged_cycles };
         if let Some(times) = chips.get_mut(&core.place.chip).filter(|t| !takes.contains(&t.chip)) {
             times.finished_cycles = times.finished_cycles.max(back);
         }

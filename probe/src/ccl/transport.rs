@@ -135,8 +135,7 @@ impl Crossing {
         workers: &[WorkerPlan],
         tiles: &mut dyn FnMut(ChipId) -> Result<Place, CclError>,
     ) -> Result<Self, CclError> {
-        let mut crossing =
-            Self { plan, found, wish, muxes: Vec::new(), ends: BTreeMap::new() };
+        let mut crossing = Self { plan, found, wish, muxes: Vec::new(), ends: BTreeMap::new() };
         // Who sends to whom, and over which plane.
         let outbound = |worker: &WorkerPlan| worker.outbound.map(|to| (to.edm, to.number));
         let pairs: Vec<(Place, Place, u32)> = workers
@@ -191,7 +190,12 @@ impl Crossing {
         let router = self.plan.router(here, direction, plane).ok_or_else(none)?;
         let hops = if here.mesh == there.mesh { self.plan.hops(here, there.device) } else { 0 };
         if !self.plan.topology.is_2d() && !(1..=MAX_HOPS).contains(&hops) {
-            return Err(CclError::TooManyHops { from: from.chip, to: to.chip, hops, most: MAX_HOPS });
+            return Err(CclError::TooManyHops {
+                from: from.chip,
+                to: to.chip,
+                hops,
+                most: MAX_HOPS,
+            });
         }
         Ok((there, hops as u32, router))
     }

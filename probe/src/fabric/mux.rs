@@ -146,7 +146,11 @@ impl Mux {
 
     /// The firmware under it.
     pub fn firmware(&self) -> &'static str {
-        if self.core == MuxCore::Tensix { Firmware::OURS.tensix[0] } else { Firmware::OURS.application }
+        if self.core == MuxCore::Tensix {
+            Firmware::OURS.tensix[0]
+        } else {
+            Firmware::OURS.application
+        }
     }
 
     /// [`Mux::place_kernel`], then the go message.

@@ -184,7 +184,10 @@ impl<'a> Build<'a> {
         command
     }
 
-    fn crossing(&mut self, fabric: Option<(FabricPlan, bool)>) -> Result<Option<Crossing>, CclError> {
+    fn crossing(
+        &mut self,
+        fabric: Option<(FabricPlan, bool)>,
+    ) -> Result<Option<Crossing>, CclError> {
         let (Some(fabric), Transport::Fabric(wish)) = (fabric, self.request.transport) else {
             return Ok(None);
         };
@@ -199,7 +202,10 @@ impl<'a> Build<'a> {
     }
 
     /// Fills, EDMs and checks of the workers.
-    pub(super) fn finish(mut self, fabric: Option<(FabricPlan, bool)>) -> Result<Program, CclError> {
+    pub(super) fn finish(
+        mut self,
+        fabric: Option<(FabricPlan, bool)>,
+    ) -> Result<Program, CclError> {
         let pieces = self.pieces();
         let crossing = self.crossing(fabric)?;
         let edms = if crossing.is_some() { Vec::new() } else { channels::edms(&self.workers) };

@@ -64,11 +64,7 @@ fn planned(
 }
 
 /// The chips as they were named, or row after row: over a fabric every rank reaches every other.
-fn any_order(
-    plan: &FabricPlan,
-    request: &Request,
-    error: CclError,
-) -> Result<Topology, CclError> {
+fn any_order(plan: &FabricPlan, request: &Request, error: CclError) -> Result<Topology, CclError> {
     if !matches!(error, CclError::NoTopology { .. }) {
         return Err(error);
     }

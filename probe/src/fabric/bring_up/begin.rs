@@ -29,7 +29,8 @@ impl Fabric {
     /// When an image is missing or lacks a member, or something does not fit.
     pub(crate) fn writes(&self, images: &mut ImageMap) -> Result<Vec<Operation>, ControlError> {
         let places: BTreeSet<_> = self.plan.routers.iter().map(|router| router.place).collect();
-        let takes = places.into_iter().map(|place| start_application(images, Firmware::OURS, place));
+        let takes =
+            places.into_iter().map(|place| start_application(images, Firmware::OURS, place));
         let mut all = takes.collect::<Result<Vec<_>, _>>()?;
         all.extend(self.placed(images)?);
         for router in &self.plan.routers {
