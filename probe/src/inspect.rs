@@ -31,7 +31,7 @@ pub(crate) fn decode(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshSta
     let links = links::join(&view, &mut chips);
     MeshState {
         cycles: shot.pieces.iter().map(|piece| piece.target_cycles).min().unwrap_or_default(),
-        fabric: view.fabric(&chips),
+        fabric: view.fabric(&chips, &links),
         chips,
         links,
         gaps: shot.gaps.clone(),

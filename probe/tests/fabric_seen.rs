@@ -8,7 +8,7 @@ use bench::{Bench, look};
 use probe::fabric::mux::Policy;
 use probe::inspect::{Interest, fabric_heads};
 use probe::session::Session;
-use probe::state::{FabricPort, Reading, Verdict};
+use probe::state::{FabricPort, Party, Reading, Verdict, WaitReason};
 use probe::target::{Allow, Target};
 use probe::ttsim::HostCommand;
 
@@ -84,4 +84,17 @@ fn a_stranger_finds_muxes_and_clients_by_who_sends_to_whom() {
         };
         assert_eq!(client.to, Some(to));
     }
+    // From the workers over the mux, which waits in one channel while the other has to wait for its turn, to the link.
+    let waits = &fabric.waits;
+    assert_eq!(waits.roots(), [Party::Link(router)], "{:?}", waits.all);
+    assert!(waits.cycles().is_empty());
+    let Reading::Known(holder) = found.holder else { panic!("{:?}", found.holder) };
+    let reason = |party| waits.of(party).map(|wait| wait.reason).collect::<Vec<_>>();
+    for channel in 0..2u8 {
+        let turn = u64::from(channel) != holder;
+        let expected = if turn { WaitReason::Turn } else { WaitReason::Slot };
+        assert_eq!(reason(Party::MuxChannel(found.at, channel)), [expected]);
+    }
+    assert_eq!(reason(Party::Sender(router, 0)), [WaitReason::Link]);
+    assert_eq!(waits.tree().len(), 6, "{:?}", waits.tree());
 }

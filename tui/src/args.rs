@@ -4,7 +4,7 @@ mod fabric;
 mod question;
 mod run;
 
-pub(crate) use fabric::{FabricQuestion, StatusArguments};
+pub(crate) use fabric::{FabricQuestion, StatusArguments, WaitsArguments};
 pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 
@@ -153,7 +153,7 @@ pub(crate) enum Verb {
     /// "forwarded","polls","skips","longest_wait_cycles","closes","head"}]}],"clients":[{"core","image","name","running",
     /// "waypoint","stage","waits","to_tile","to":{"router":{"chip","channel"}|"mux":core,"channel"},"slots","used","teardown",
     /// "termination","mux_clients"}],"links":[{"from","to","virtual_channel","slots","queued","remote_free_slots","in_flight",
-    /// "arrived","held","verdict"}],"gaps":[...]}; exit code 1 if a router refused to run or a credit is lost.
+    /// "arrived","held","verdict"}],"waits":[as in fabric waits],"gaps":[...]}; exit code 1 if a router refused to run or a credit is lost.
     #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
     Fabric {
         /// Only this chip, tile or Ethernet channel, with its channels: 0, 0:9-6 or 0:e8.

@@ -6,11 +6,12 @@ mod ledger;
 mod mux;
 mod router;
 mod site;
+mod waits;
 
 use super::{Interest, View};
 use crate::images::{ClientLayout, Image, MuxLayout, RouterLayout, Word};
 use crate::snapshot::Span;
-use crate::state::{ChipState, CoreState, FabricState, HeadState, TileState};
+use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState, TileState};
 use clients::{Clients, was_read};
 use layouts::{ChipId, NocAddr, NocXy, TileKind, wormhole};
 use mux::Mux;
@@ -19,7 +20,7 @@ use site::Site;
 
 impl View<'_> {
     /// All of the fabric that this look read.
-    pub(super) fn fabric(&self, chips: &[ChipState]) -> FabricState {
+    pub(super) fn fabric(&self, chips: &[ChipState], links: &[LinkState]) -> FabricState {
         let mut fabric = FabricState::default();
         for chip in chips {
             for tile in &chip.tiles {
@@ -44,6 +45,7 @@ impl View<'_> {
         leads.tiles.extend(senders.chain(channels).filter(|(_, tile)| has_cores(*tile)));
         leads.tiles.sort_unstable();
         leads.tiles.dedup();
+        fabric.waits = waits::find(&fabric, self.mesh, links);
         fabric
     }
 }
@@ -57,7 +59,7 @@ fn collect(
     fabric: &mut FabricState,
 ) {
     if let Some((layout, eth)) = image.router.as_ref().zip(tile.eth.as_ref()) {
-        let router = Router { site, layout };
+        let router = Router { site, layout, core };
         fabric.routers.extend(router.was_read().then(|| router.state(&image.name, eth.channel)));
     }
     if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.words_address)) {

@@ -1,10 +1,12 @@
 //! The fabric at a moment: routers, muxes, their clients, and the credits of both ends of each link.
 
 mod clients;
+mod waits;
 
 pub use clients::{ClientState, FabricLeads, FabricPort, MuxChannelState, MuxState};
+pub use waits::{Party, Wait, WaitLine, WaitReason, Waits};
 
-use super::Reading;
+use super::{Activity, Reading};
 use crate::fabric::{Direction, FabricNode};
 use layouts::{EthId, NocXy};
 
@@ -19,6 +21,8 @@ pub struct FabricState {
     pub muxes: Vec<MuxState>,
     /// Connections of kernels to channels of routers and muxes, by core; those of muxes too.
     pub clients: Vec<ClientState>,
+    /// Who waits for whom.
+    pub waits: Waits,
     /// What else there is to read: the next look does if its interest has them.
     pub leads: FabricLeads,
 }
@@ -38,6 +42,14 @@ pub struct RouterState {
     pub node: Reading<FabricNode>,
     /// Where its link leads.
     pub direction: Reading<Direction>,
+    /// What the core does.
+    pub activity: Reading<Activity>,
+    /// Its waypoint.
+    pub waypoint: Reading<String>,
+    /// It is the one of its chip that the host talks to.
+    pub master: Reading<bool>,
+    /// What arrives over its link goes on in virtual channel 1.
+    pub dateline: Reading<bool>,
     /// `EDMStatus` by name.
     pub status: Reading<&'static str>,
     /// How far its bring-up got (tt-metal.md 4.1).
@@ -83,6 +95,8 @@ pub struct SenderState {
     pub remote_free_slots: Reading<u64>,
     /// Packets sent.
     pub sent: Reading<u64>,
+    /// Packets of which the peer has said that they have left it.
+    pub completed: Reading<u64>,
     /// Packets dropped.
     pub dropped: Reading<u64>,
     /// `connection_t`: 0 unused, 1 open, 2 close requested.
@@ -110,6 +124,8 @@ pub struct ReceiverState {
     pub held: Reading<u64>,
     /// Packets taken so far.
     pub received: Reading<u64>,
+    /// Packets whose completion was sent.
+    pub completed: Reading<u64>,
     /// Packets dropped.
     pub dropped: Reading<u64>,
     /// What the head waits for: 0 nothing, 1 a router downstream, 2 the NoC, 3 the transmit queue.

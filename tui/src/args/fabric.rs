@@ -16,6 +16,11 @@ pub(crate) enum FabricQuestion {
     ///
     /// On a machine that is not this program's own it needs --allow write.
     Drain(StatusArguments),
+    /// Print who waits for whom and has not moved between two looks: clients, muxes, routers, links; deadlocks first.
+    ///
+    /// JSON: {"target","cycles","over_cycles","waits":[{"who":party,"on":party,"for"}],"roots":[party with "note"],
+    /// "deadlocks":[[party,...]]}; party: {"name","kind","core"|"chip","channel","index"}. Exit code 1 if anybody waits.
+    Waits(WaitsArguments),
 }
 
 /// Which queues, and where their entries are kept.
@@ -26,4 +31,12 @@ pub(crate) struct StatusArguments {
     /// Append the entries that this file does not hold yet, each as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub(crate) keep: Option<PathBuf>,
+}
+
+/// How long nothing has to move.
+#[derive(Args, Debug)]
+pub(crate) struct WaitsArguments {
+    /// Cycles between the two looks.
+    #[arg(long, value_name = "CYCLES", default_value_t = 100_000)]
+    pub(crate) over: u64,
 }

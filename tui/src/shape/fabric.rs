@@ -2,10 +2,13 @@
 
 mod channels;
 mod clients;
+mod waits;
+
+pub(crate) use waits::fabric_waits;
 
 use super::build::{end, missed};
 use channels::{receiver, sender};
-use clients::{client, mux};
+use clients::{client, mux, running};
 use layouts::NocXy;
 use probe::fabric::FabricNode;
 use probe::fabric::status_queue::StatusReport;
@@ -21,6 +24,7 @@ pub(crate) fn fabric(target: &str, state: &MeshState) -> Value {
         "muxes": state.fabric.muxes.iter().map(mux).collect::<Vec<_>>(),
         "clients": state.fabric.clients.iter().map(client).collect::<Vec<_>>(),
         "links": state.fabric.ledgers.iter().map(ledger).collect::<Vec<_>>(),
+        "waits": waits::waits(&state.fabric.waits),
         "gaps": missed(&state.gaps),
     })
 }
@@ -86,6 +90,10 @@ fn router(router: &RouterState) -> Value {
         "topology": router.topology,
         "node": router.node.known().copied().map(node),
         "direction": router.direction.known().map(|direction| direction.name()),
+        "running": running(&router.activity),
+        "waypoint": known(&router.waypoint),
+        "master": known(&router.master),
+        "dateline": known(&router.dateline),
         "status": known(&router.status),
         "postcode": known(&router.postcode),
         "termination": known(&router.termination),

@@ -4,6 +4,7 @@ mod channels;
 mod clients;
 mod keep;
 mod status;
+mod waits;
 
 use super::{Style, cell, cores, end_of_all, judge, open, tell};
 use crate::args::FabricQuestion;
@@ -39,6 +40,7 @@ pub(super) fn ask(
     match question {
         FabricQuestion::Status(options) => status::run(target, style, options, false),
         FabricQuestion::Drain(options) => status::run(target, style, options, true),
+        FabricQuestion::Waits(options) => waits::run(target, style, options),
     }
 }
 
@@ -47,7 +49,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     let mut machine = open(target)?;
     cores::check_on(&machine.mesh(), place)?;
     let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-    let sample = follow(&mut machine, interest);
+    let (_, sample) = follow(&mut machine, interest);
     if let Some(gone) = end_of_all(&sample.memory) {
         return Err(Failure::of_access(&target.words, gone));
     }
@@ -68,7 +70,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
 
 /// Looks until nothing new comes: which packets are oldest, who the clients are and where their words stand is only known
 /// after a look at who they send to.
-fn follow(machine: &mut Machine, mut interest: Interest) -> Sample {
+fn follow(machine: &mut Machine, mut interest: Interest) -> (Interest, Sample) {
     let mut sample = machine.take(&interest);
     for _ in 0..MOST_LOOKS {
         let next = fabric_interest(&sample.state.fabric, &interest);
@@ -78,7 +80,7 @@ fn follow(machine: &mut Machine, mut interest: Interest) -> Sample {
         interest = next;
         sample = machine.take(&interest);
     }
-    sample
+    (interest, sample)
 }
 
 /// What a person asked for, and what its clients and muxes are if that is a chip.

@@ -49,6 +49,7 @@ impl Clients<'_> {
             to_tile,
             to: to_tile.zip(id).and_then(|(tile, id)| port(&site, tile, id)),
             slots: site.value(place.slots),
+            sent: site.value(place.write_counter),
             used: difference(site.value(place.write_counter), read_counter),
             teardown: told.value(layout.teardown),
             termination: named(site.value(place.termination), &layout.terminations),

@@ -4,13 +4,16 @@ use super::site::Site;
 use crate::fabric::{Direction, FabricNode};
 use crate::images::{DownstreamPlace, ReceiverPlace, RouterLayout, SenderPlace, Slots, Word};
 use crate::snapshot::AccessError;
-use crate::state::{DownstreamState, HeadState, Reading, ReceiverState, RouterState, SenderState};
+use crate::state::{
+    CoreState, DownstreamState, HeadState, Reading, ReceiverState, RouterState, SenderState,
+};
 use layouts::EthId;
 
 /// One router, being decoded.
 pub(super) struct Router<'a> {
     pub(super) site: Site<'a>,
     pub(super) layout: &'a RouterLayout,
+    pub(super) core: &'a CoreState,
 }
 
 impl Router<'_> {
@@ -40,6 +43,10 @@ impl Router<'_> {
             topology: layout.topology,
             node,
             direction,
+            activity: self.core.activity.clone(),
+            waypoint: self.core.waypoint.clone(),
+            master: self.site.value(layout.master).map(|master| master != 0),
+            dateline: self.site.value(layout.dateline).map(|dateline| dateline != 0),
             status: self.site.named(layout.status, &layout.statuses),
             postcode: self.site.small(layout.postcode),
             termination: self.site.small(layout.termination),
@@ -78,6 +85,7 @@ impl Router<'_> {
             completions: self.site.value(place.pkts_completed),
             remote_free_slots: self.site.value(place.remote_free_slots),
             sent: self.site.value(place.sent),
+            completed: self.site.value(place.completed),
             dropped: self.site.value(place.dropped),
             last_client,
             client: last_client.filter(|_| connected.known().is_some_and(|open| *open != 0)),
@@ -99,6 +107,7 @@ impl Router<'_> {
             virtual_channel: place.virtual_channel,
             slots: place.slots.count,
             received: self.site.value(place.received),
+            completed: self.site.value(place.completed),
             dropped: self.site.value(place.dropped),
             waits_for: self.site.small(place.waits_for),
             pending: Direction::ALL.into_iter().filter(left).collect(),

@@ -104,6 +104,8 @@ pub struct ClientState {
     pub to: Option<FabricPort>,
     /// Slots of that channel.
     pub slots: Reading<u64>,
+    /// Packets put into it so far, by this client and those before it.
+    pub sent: Reading<u64>,
     /// Packets put into it whose slots it has not been given back.
     pub used: Reading<u64>,
     /// Its teardown word: counted up when its close is answered.

@@ -52,6 +52,7 @@ pub(super) fn client(client: &ClientState) -> Value {
         "to_tile": client.to_tile.map(tile),
         "to": client.to.map(port),
         "slots": known(&client.slots),
+        "sent": known(&client.sent),
         "used": known(&client.used),
         "teardown": known(&client.teardown),
         "termination": known(&client.termination),
@@ -74,6 +75,6 @@ fn port(port: FabricPort) -> Value {
 }
 
 /// Is a kernel running on the core? Null where that is not known.
-fn running(activity: &Reading<Activity>) -> Option<bool> {
+pub(super) fn running(activity: &Reading<Activity>) -> Option<bool> {
     activity.known().map(|activity| *activity == Activity::Running)
 }

@@ -1,0 +1,139 @@
+//! Clients and muxes that wait.
+
+use super::Search;
+use crate::state::{
+    Activity, ClientState, FabricPort, MuxChannelState, MuxState, Party, Reading, WaitReason,
+};
+use layouts::CoreId;
+
+const NOTHING: &Reading<u64> = &Reading::Absent;
+const READY: &str = "READY_FOR_TRAFFIC";
+/// `connection_t`.
+const OPEN: u32 = 1;
+const CLOSE_REQUESTED: u32 = 2;
+
+fn channel(port: FabricPort) -> Party {
+    match port {
+        FabricPort::Router(at, channel) => Party::Sender(at, channel),
+        FabricPort::Mux(core, channel) => Party::MuxChannel(core, channel),
+    }
+}
+
+fn owner(port: FabricPort) -> Party {
+    match port {
+        FabricPort::Router(at, _) => Party::Router(at),
+        FabricPort::Mux(core, _) => Party::Mux(core),
+    }
+}
+
+impl<'a> Search<'a> {
+    fn is_mux(&self, core: CoreId) -> bool {
+        self.fabric.muxes.iter().any(|mux| mux.at == core)
+    }
+
+    /// The connections of all kernels but muxes, with their numbers.
+    fn parties(&self) -> Vec<(Party, &'a ClientState)> {
+        let mut found: Vec<(Party, &ClientState)> = Vec::new();
+        for client in self.fabric.clients.iter().filter(|client| !self.is_mux(client.at)) {
+            let before = found.iter().filter(|(_, other)| other.at == client.at).count();
+            found.push((Party::Client(client.at, before as u8), client));
+        }
+        found
+    }
+
+    pub(super) fn clients(&mut self) {
+        let parties = self.parties();
+        for (who, client) in &parties {
+            let Some(to) = client.to.filter(|_| runs(&client.activity)) else { continue };
+            self.client(*who, client, to);
+            let code = client.waypoint.known().map(String::as_str);
+            if client.termination.known() == Some(&"TERMINATION_MASTER") && code == Some("NSMW") {
+                let others = parties.iter().filter(|(party, _)| party != who);
+                for (party, _) in others.filter(|(_, other)| is_late(other, to)) {
+                    self.add(*who, *party, WaitReason::Clients, [&client.sent, NOTHING]);
+                }
+            }
+        }
+    }
+
+    fn client(&mut self, who: Party, client: &ClientState, to: FabricPort) {
+        let marks = [&client.sent, NOTHING];
+        match (client.stage.known().copied(), client.waits.known()) {
+            (Some("CLIENT_CLOSING"), _) if client.teardown.known() == Some(&0) => {
+                self.add(who, channel(to), WaitReason::Teardown, marks);
+            }
+            (Some("CLIENT_OPENING"), _) => self.add(who, owner(to), WaitReason::Ready, marks),
+            (_, Some(true)) => self.add(who, channel(to), WaitReason::Slot, marks),
+            _ => {}
+        }
+    }
+
+    pub(super) fn muxes(&mut self) {
+        for mux in &self.fabric.muxes {
+            let mut clients = self.fabric.clients.iter();
+            let Some(router) = clients.find(|client| client.at == mux.at) else { continue };
+            if runs(&mux.activity) {
+                self.mux(mux, router);
+            } else if mux.status.known() != Some(&"TERMINATED") {
+                self.note(Party::Mux(mux.at), "its kernel does not run");
+            }
+            for channel in &mux.channels {
+                self.channel(mux, router, channel);
+            }
+        }
+    }
+
+    /// A mux that opens or closes its own connection.
+    fn mux(&mut self, mux: &MuxState, router: &ClientState) {
+        let (who, Some(to)) = (Party::Mux(mux.at), router.to) else { return };
+        let marks = [&router.sent, NOTHING];
+        match router.stage.known().copied() {
+            Some("CLIENT_OPENING") => self.add(who, owner(to), WaitReason::Ready, marks),
+            Some("CLIENT_CLOSING") if router.teardown.known() == Some(&0) => {
+                self.add(who, channel(to), WaitReason::Teardown, marks);
+            }
+            _ => {}
+        }
+    }
+
+    fn channel(&mut self, mux: &MuxState, router: &ClientState, place: &MuxChannelState) {
+        let who = Party::MuxChannel(mux.at, place.index);
+        let marks = [&place.forwarded, &place.closes];
+        let queued = place.queued.known().is_some_and(|queued| *queued > 0);
+        let asks = match place.connection.known() {
+            Some(&CLOSE_REQUESTED) => true,
+            Some(&OPEN) => place.connected.known() == Some(&false),
+            _ => false,
+        };
+        if !queued && !asks {
+            return;
+        }
+        let full = router.slots.known().is_some() && router.used.known() == router.slots.known();
+        match (mux.holder.known(), router.to) {
+            _ if !runs(&mux.activity) || mux.status.known() != Some(&READY) => {
+                self.add(who, Party::Mux(mux.at), WaitReason::Ready, marks);
+            }
+            (Some(holder), _) if *holder != u64::from(place.index) => {
+                let on = Party::MuxChannel(mux.at, *holder as u8);
+                self.add(who, on, WaitReason::Turn, marks);
+            }
+            (holder, Some(to)) if queued && (holder.is_some() || full) => {
+                self.add(who, channel(to), WaitReason::Slot, marks);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn runs(activity: &Reading<Activity>) -> bool {
+    *activity == Reading::Known(Activity::Running)
+}
+
+/// Another client of the same mux that has not closed its channel.
+fn is_late(other: &ClientState, to: FabricPort) -> bool {
+    let same = match (other.to, to) {
+        (Some(FabricPort::Mux(a, _)), FabricPort::Mux(b, _)) => a == b,
+        _ => false,
+    };
+    same && other.stage.known().is_some_and(|stage| *stage != "CLIENT_CLOSED")
+}

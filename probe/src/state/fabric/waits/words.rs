@@ -1,0 +1,63 @@
+//! Waits in words.
+
+use super::{Party, WaitReason};
+use std::fmt;
+
+impl fmt::Display for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Client(core, 0) => write!(f, "client {core}"),
+            Self::Client(core, n) => write!(f, "client {core} #{n}"),
+            Self::MuxChannel(core, channel) => write!(f, "mux {core} channel {channel}"),
+            Self::Mux(core) => write!(f, "mux {core}"),
+            Self::Sender(at, channel) => write!(f, "router {at} sender {channel}"),
+            Self::Receiver(at, channel) => write!(f, "router {at} receiver {channel}"),
+            Self::Router(at) => write!(f, "router {at}"),
+            Self::Link(at) => write!(f, "link of {at}"),
+            Self::Noc(at) => write!(f, "NoC at {at}"),
+            Self::Host => f.write_str("host"),
+        }
+    }
+}
+
+impl WaitReason {
+    /// A word for scripts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Slot => "slot",
+            Self::Teardown => "teardown",
+            Self::Ready => "ready",
+            Self::Turn => "turn",
+            Self::Credit => "credit",
+            Self::Completion => "completion",
+            Self::Downstream(_) => "downstream",
+            Self::Noc => "noc",
+            Self::Link => "link",
+            Self::Handshake => "handshake",
+            Self::LocalSync => "local_sync",
+            Self::Begin => "begin",
+            Self::Leave => "leave",
+            Self::Clients => "clients",
+        }
+    }
+}
+
+impl fmt::Display for WaitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Slot => "a free slot",
+            Self::Teardown => "an answer to its close",
+            Self::Ready | Self::Begin => "READY_FOR_TRAFFIC",
+            Self::Turn => "its turn",
+            Self::Credit => "a free slot of the receiver",
+            Self::Completion => "completions",
+            Self::Downstream(direction) => return write!(f, "a free slot towards {direction}"),
+            Self::Noc => "the NoC",
+            Self::Link => "the link",
+            Self::Handshake => "the handshake",
+            Self::LocalSync => "the routers of its chip",
+            Self::Leave => "its peer to leave as well",
+            Self::Clients => "the other clients of its mux",
+        })
+    }
+}

@@ -1,0 +1,52 @@
+//! Who waits for whom.
+
+use super::clients::core;
+use probe::state::{MeshState, Party, Waits};
+use serde_json::{Value, json};
+
+/// The shape of `fabric waits`.
+pub(crate) fn fabric_waits(target: &str, state: &MeshState, waits: &Waits, over: u64) -> Value {
+    let parties = |all: Vec<Party>| all.into_iter().map(party).collect::<Vec<_>>();
+    let roots = waits.roots().into_iter().map(|root| {
+        let mut shown = party(root);
+        shown["note"] = waits.notes.get(&root).cloned().into();
+        shown
+    });
+    json!({
+        "target": target,
+        "cycles": state.cycles,
+        "over_cycles": over,
+        "waits": self::waits(waits),
+        "roots": roots.collect::<Vec<_>>(),
+        "deadlocks": waits.cycles().into_iter().map(parties).collect::<Vec<_>>(),
+    })
+}
+
+/// Each wait.
+pub(super) fn waits(waits: &Waits) -> Vec<Value> {
+    let one = |wait: &probe::state::Wait| json!({ "who": party(wait.who), "on": party(wait.on), "for": wait.reason.word() });
+    waits.all.iter().map(one).collect()
+}
+
+fn party(party: Party) -> Value {
+    let name = party.to_string();
+    match party {
+        Party::Client(at, n) => {
+            json!({ "name": name, "kind": "client", "core": core(at), "index": n })
+        }
+        Party::MuxChannel(at, n) => {
+            json!({ "name": name, "kind": "mux_channel", "core": core(at), "index": n })
+        }
+        Party::Mux(at) => json!({ "name": name, "kind": "mux", "core": core(at) }),
+        Party::Sender(at, n) => end(&name, "sender", at, Some(n)),
+        Party::Receiver(at, n) => end(&name, "receiver", at, Some(n)),
+        Party::Router(at) => end(&name, "router", at, None),
+        Party::Link(at) => end(&name, "link", at, None),
+        Party::Noc(at) => end(&name, "noc", at, None),
+        Party::Host => json!({ "name": name, "kind": "host" }),
+    }
+}
+
+fn end(name: &str, kind: &str, at: layouts::EthId, index: Option<u8>) -> Value {
+    json!({ "name": name, "kind": kind, "chip": at.chip.0, "channel": at.channel, "index": index })
+}

@@ -1,0 +1,91 @@
+//! `fabric waits`: who waits for whom, and has not moved between two looks.
+
+use super::follow;
+use crate::args::WaitsArguments;
+use crate::exit::{Failure, Outcome};
+use crate::machine::{Machine, Opening};
+use crate::output::{json, say, text};
+use crate::shape;
+use crate::verbs::{Style, end_of_all, open, tell};
+use probe::inspect::Interest;
+use probe::state::{WaitLine, Waits};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+pub(super) fn run(
+    target: &Opening,
+    style: Style,
+    options: &WaitsArguments,
+) -> Result<Outcome, Failure> {
+    let mut machine = open(target)?;
+    let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
+    let (interest, first) = follow(&mut machine, interest);
+    if let Some(gone) = end_of_all(&first.memory) {
+        return Err(Failure::of_access(&target.words, gone));
+    }
+    pass(&mut machine, options.over).map_err(|gone| Failure::of_access(&target.words, &gone))?;
+    let (_, last) = follow(&mut machine, interest);
+    if let Some(gone) = end_of_all(&last.memory) {
+        return Err(Failure::of_access(&target.words, gone));
+    }
+    let apart = last.state.cycles.saturating_sub(first.state.cycles);
+    let waits = last.state.fabric.waits.lasting(&first.state.fabric.waits);
+    tell(target, &last.state);
+    if style.json {
+        json(&shape::fabric_waits(&target.words, &last.state, &waits, apart))?;
+    } else {
+        text(&page(&waits))?;
+    }
+    if waits.all.is_empty() {
+        say(&format!("nobody waits: nothing stood still for {apart} cycles"));
+        return Ok(Outcome::Healthy);
+    }
+    let deadlocks = waits.cycles().len();
+    let found = match deadlocks {
+        0 => "no deadlock".to_owned(),
+        1 => "a deadlock".to_owned(),
+        n => format!("{n} deadlocks"),
+    };
+    say(&format!("{} waits in which nothing moved for {apart} cycles; {found}", waits.all.len()));
+    Ok(Outcome::Findings)
+}
+
+/// Lets time pass, or waits for it.
+fn pass(machine: &mut Machine, cycles: u64) -> Result<(), probe::snapshot::AccessError> {
+    let target = machine.target();
+    if target.abilities().stepped_time {
+        target.pass(cycles)
+    } else {
+        // A cycle is about a nanosecond.
+        std::thread::sleep(Duration::from_nanos(cycles));
+        Ok(())
+    }
+}
+
+fn page(waits: &Waits) -> String {
+    let mut page = String::new();
+    for (n, cycle) in waits.cycles().iter().enumerate() {
+        let n = n + 1;
+        let _ = writeln!(page, "deadlock {n}: {} wait for each other", cycle.len());
+    }
+    for line in waits.tree() {
+        let _ = writeln!(page, "{}", words(waits, &line));
+    }
+    page
+}
+
+fn words(waits: &Waits, line: &WaitLine) -> String {
+    let indent = "  ".repeat(line.depth);
+    let who = line.who;
+    match (line.reason, line.on) {
+        (Some(reason), Some(on)) => format!("{indent}{who} waits for {reason}: {on}"),
+        (Some(reason), None) => {
+            let again = if line.again { " (see above)" } else { "" };
+            format!("{indent}{who} waits for {reason}{again}")
+        }
+        (None, _) => match waits.notes.get(&who) {
+            Some(note) => format!("{indent}{who}: {note}"),
+            None => format!("{indent}{who}"),
+        },
+    }
+}
