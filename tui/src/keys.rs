@@ -77,7 +77,7 @@ const fn bind(
 
 const ALL: &[Screen] = &[];
 const CORES: &[Screen] = &[Screen::Chip, Screen::Core];
-const FINDS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core];
+const FINDS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core, Screen::Fabric];
 
 /// Every key of every screen; the footer names them in this order.
 pub(crate) const BINDINGS: &[Binding] = &[
@@ -147,7 +147,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         &[char('/')],
         Action::Find,
         FINDS,
-        "filter links or words, find a waypoint, go to an address",
+        "filter links, words or routers, find a waypoint, go to an address",
         Some(("/", "find")),
     ),
     bind(&[char('n')], Action::FindNext, &[Screen::Chip], "next tile that was looked for", None),
@@ -165,10 +165,11 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "order (run, stop, fault, pace, results, help, quit; Tab completes) or chip, chip:x-y[:addr], chip:e8, 0xaddr",
         Some((":", "order")),
     ),
-    bind(&[char('1')], Action::Show(Screen::Mesh), ALL, "mesh screen", Some(("1-4", "screens"))),
+    bind(&[char('1')], Action::Show(Screen::Mesh), ALL, "mesh screen", Some(("1-5", "screens"))),
     bind(&[char('2')], Action::Show(Screen::Chip), ALL, "chip screen", None),
     bind(&[char('3')], Action::Show(Screen::Core), ALL, "core screen", None),
     bind(&[char('4')], Action::Show(Screen::Gaps), ALL, "gaps and problems", None),
+    bind(&[char('5')], Action::Show(Screen::Fabric), ALL, "fabric: routers, muxes, clients", None),
     bind(&[char('r')], Action::Retry, ALL, "try again what hung and is latched", None),
     bind(&[key(KeyCode::PageUp), control('u')], Action::PageUp, ALL, "page up", None),
     bind(&[key(KeyCode::PageDown), control('d')], Action::PageDown, ALL, "page down", None),

@@ -3,6 +3,7 @@
 
 mod args;
 mod exit;
+mod fabric;
 pub mod feed;
 mod geometry;
 mod glyph;

@@ -1,5 +1,6 @@
 //! The state of the picture: plain data that `update` changes and `view` reads.
 
+use crate::fabric::Part;
 use crate::feed::Sample;
 use crate::geometry;
 use crate::glyph::Glyphs;
@@ -8,7 +9,7 @@ use crate::run::Sheet;
 use crate::theme::Theme;
 use crate::{update, view};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
-use probe::inspect::Interest;
+use probe::inspect::{Interest, fabric_interest};
 use probe::snapshot::Span;
 use probe::state::{ChipState, CoreState, LinkState, MeshState, SourceLine, TileState};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +30,8 @@ pub enum Screen {
     Core,
     /// What could not be read, and what was found wrong.
     Gaps,
+    /// Routers, muxes and clients of the fabric.
+    Fabric,
 }
 
 /// The panes of the mesh screen.
@@ -166,6 +169,10 @@ pub struct Model {
     pub top: u64,
     /// First row of the gaps screen.
     pub gap: usize,
+    /// Selected row of the fabric's parts that pass the filter.
+    pub part: usize,
+    /// What `/` filters the fabric's parts by.
+    pub part_filter: String,
 }
 
 impl Model {
@@ -208,6 +215,8 @@ impl Model {
             cursor: 0,
             top: 0,
             gap: 0,
+            part: 0,
+            part_filter: String::new(),
         }
     }
 
@@ -267,6 +276,16 @@ impl Model {
         text.lines().nth(line).map(str::trim).filter(|l| !l.is_empty())
     }
 
+    /// The parts of the fabric that pass the filter.
+    pub(crate) fn parts(&self) -> Vec<Part<'_>> {
+        let Some(mesh) = self.mesh() else { return Vec::new() };
+        let wanted = self.part_filter.to_lowercase();
+        let holds = |part: &Part<'_>| {
+            wanted.is_empty() || view::part_text(self, part).to_lowercase().contains(&wanted)
+        };
+        Part::all(&mesh.fabric).filter(holds).collect()
+    }
+
     /// The rows of words of the selected core that are unfolded or pass the filter.
     pub(crate) fn words(&self) -> Vec<Row<'_>> {
         members::rows(self)
@@ -286,6 +305,13 @@ impl Model {
         let mut interest = Interest { links: true, ..Interest::default() };
         match self.screen {
             Screen::Mesh | Screen::Gaps => {}
+            Screen::Fabric => {
+                interest = Interest { fabric: true, proofs: true, ..interest };
+                // What there is besides routers is only known after a look at who they talk to.
+                if let Some(newest) = &self.newest {
+                    interest = fabric_interest(&newest.state.fabric, &interest);
+                }
+            }
             Screen::Chip => {
                 interest.compute.push(self.chip);
                 interest.tile = Some((self.chip, self.tile));

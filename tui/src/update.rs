@@ -197,6 +197,7 @@ fn back(model: &mut Model) {
         Screen::Mesh => Some(&mut model.link_filter),
         Screen::Core => Some(&mut model.word_filter),
         Screen::Chip => Some(&mut model.find),
+        Screen::Fabric => Some(&mut model.part_filter),
         Screen::Gaps => None,
     };
     if let Some(filter) = filter
@@ -218,6 +219,7 @@ fn enter(model: &mut Model) {
         (Screen::Mesh, MeshPane::Map, _) => show(model, Screen::Chip),
         (Screen::Mesh, MeshPane::Links, _) => open_link(model),
         (Screen::Chip, ..) => open_core(model),
+        (Screen::Fabric, ..) => open_part(model),
         (Screen::Core, _, CorePane::Words) => {
             if let Some(addr) = model.words().get(model.word).map(Row::addr) {
                 motion::point_at(model, addr);
@@ -233,6 +235,14 @@ fn open_link(model: &mut Model) {
     let Some(end) = model.links().get(model.link).map(|l| l.link.a) else { return };
     let Some(xy) = model.mesh().and_then(|m| m.eth(end)).map(|t| t.xy) else { return };
     model.chip = end.chip;
+    motion::select_tile(model, xy);
+    open_core(model);
+}
+
+/// Opens the core of the selected part of the fabric.
+fn open_part(model: &mut Model) {
+    let Some((chip, xy)) = model.parts().get(model.part).map(|part| part.tile()) else { return };
+    model.chip = chip;
     motion::select_tile(model, xy);
     open_core(model);
 }
@@ -261,7 +271,7 @@ fn turn_pane(model: &mut Model, forward: bool) {
                 (CorePane::Memory, true) | (CorePane::Channels, false) => CorePane::Words,
             };
         }
-        Screen::Chip | Screen::Gaps => {}
+        Screen::Chip | Screen::Gaps | Screen::Fabric => {}
     }
 }
 

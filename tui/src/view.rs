@@ -2,6 +2,7 @@
 
 mod chip;
 mod core;
+mod fabric;
 mod gaps;
 mod help;
 mod hex;
@@ -24,6 +25,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
 pub(crate) use chip::source;
+pub(crate) use fabric::part_text;
 pub(crate) use help::line_count as help_lines;
 pub(crate) use links::row_text as link_text;
 pub(crate) use reading::short;
@@ -58,6 +60,7 @@ pub fn view(model: &Model, frame: &mut Frame) {
             Screen::Chip => chip::draw(model, frame, body),
             Screen::Core => core::draw(model, frame, body),
             Screen::Gaps => gaps::draw(model, frame, body),
+            Screen::Fabric => fabric::draw(model, frame, body),
         }
     }
     prompt::draw(model, frame, foot);
@@ -190,6 +193,7 @@ fn tab_line(model: &Model) -> Line<'static> {
         (Screen::Chip, format!("2 Chip {}", model.chip)),
         (Screen::Core, format!("3 Core {core}")),
         (Screen::Gaps, "4 Gaps".to_owned()),
+        (Screen::Fabric, "5 Fabric".to_owned()),
     ];
     let mut line = Vec::new();
     for (screen, text) in tabs {

@@ -38,6 +38,8 @@ fn the_screens_are_as_they_were() {
         ("chip", "<enter>"),
         ("core", "<enter><enter>"),
         ("memory", "<enter><enter><tab><tab>"),
+        ("fabric", "5"),
+        ("fabric_mux", "5/mux<enter><down><up><end>"),
     ];
     for size in SIZES {
         for (name, keys) in screens {
@@ -73,6 +75,27 @@ fn larger_meshes_shrink_and_then_scroll() {
 }
 
 #[test]
+fn the_fabric_is_asked_for_while_its_screen_is_shown() {
+    let mut model = running((120, 36));
+    let asked = |commands: Vec<Command>| {
+        let looks = commands.into_iter().filter_map(|command| match command {
+            Command::Look(interest) => Some(interest.fabric),
+            _ => None,
+        });
+        looks.collect::<Vec<_>>()
+    };
+    assert_eq!(asked(press(&mut model, "5")), [true]);
+    // Opens the core of the selected part, and Esc leads back.
+    press(&mut model, "/clients<enter><enter>");
+    assert_eq!((model.screen, model.tile), (Screen::Core, NocXy { x: 2, y: 1 }));
+    assert_eq!(asked(press(&mut model, "<esc>")), [true]);
+    assert_eq!(model.screen, Screen::Fabric);
+    press(&mut model, "<esc>");
+    assert!(model.part_filter.is_empty(), "the filter goes first");
+    assert_eq!(asked(press(&mut model, "<esc>")), [false]);
+}
+
+#[test]
 fn help_is_the_table_of_keys() {
     let mut model = running((80, 24));
     press(&mut model, "?");
@@ -92,6 +115,7 @@ fn ascii_is_ascii() {
         "<enter><enter><tab><tab>",
         "?",
         "4",
+        "5",
     ] {
         let mut model = running((100, 30));
         model.glyphs = Glyphs { ascii: true };
@@ -104,7 +128,7 @@ fn ascii_is_ascii() {
 #[test]
 fn without_colour_no_cell_has_one() {
     use ratatui::style::Color;
-    for keys in ["", "<tab>", "<enter>", "<enter><enter>", " ", "?", "4"] {
+    for keys in ["", "<tab>", "<enter>", "<enter><enter>", " ", "?", "4", "5"] {
         let mut model = running((80, 24));
         model.theme = Theme { color: false };
         press(&mut model, keys);

@@ -27,6 +27,9 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         (Screen::Core, _, CorePane::Memory) => bytes(model, action),
         (Screen::Core, _, CorePane::Channels) => {}
+        (Screen::Fabric, ..) => {
+            model.part = row(model.part, model.parts().len(), geometry::page(model.size), action);
+        }
         (Screen::Gaps, ..) => {
             let latched = model.shown.as_ref().map_or(0, |sample| sample.latched.len());
             let lines = model.mesh().map_or(0, |m| latched + m.gaps.len() + m.problems.len());
@@ -175,5 +178,6 @@ pub(super) fn clamp(model: &mut Model) {
     }
     model.link = model.link.min(model.links().len().saturating_sub(1));
     model.word = model.word.min(model.words().len().saturating_sub(1));
+    model.part = model.part.min(model.parts().len().saturating_sub(1));
     select_tile(model, model.tile);
 }

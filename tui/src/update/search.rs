@@ -30,6 +30,12 @@ pub(super) fn find(model: &mut Model, text: &str) {
             let count = model.words().len();
             model.notice = (!text.is_empty()).then(|| counted(count, "word", text));
         }
+        Screen::Fabric => {
+            text.clone_into(&mut model.part_filter);
+            model.part = 0;
+            let count = model.parts().len();
+            model.notice = (!text.is_empty()).then(|| counted(count, "part of the fabric", text));
+        }
         Screen::Gaps => {}
     }
 }

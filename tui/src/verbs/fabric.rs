@@ -1,7 +1,5 @@
 //! `fabric`: routers, muxes and clients, their channels and the credits of both ends of each link, once.
 
-mod channels;
-mod clients;
 mod keep;
 mod status;
 mod waits;
@@ -9,13 +7,12 @@ mod waits;
 use super::{Style, cell, cores, end_of_all, judge, open, tell};
 use crate::args::FabricQuestion;
 use crate::exit::{Failure, Outcome};
+use crate::fabric::{channel_table, client_table, link, mux_table};
 use crate::feed::Sample;
 use crate::locate::{self, Place};
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::shape;
-use channels::channel_table;
-use clients::{client_table, mux_table};
 use layouts::{ChipId, NocXy};
 use probe::inspect::{Interest, fabric_interest};
 use probe::state::{FabricState, MeshState, Reading, RouterState, Verdict};
@@ -26,8 +23,6 @@ const LEDGERS: [&str; 9] =
     ["FROM", "TO", "VC", "SLOTS", "QUEUED", "FREE", "IN FLIGHT", "ARRIVED+HELD", "VERDICT"];
 /// How many looks follow what the first one led to: from routers to muxes, their clients, and the words of all of them.
 const MOST_LOOKS: usize = 6;
-/// `fabric_link_t`.
-const LINKS: [&str; 5] = ["direct", "lost", "fallback", "returning", "none left"];
 /// The names of what a router counts as dropped.
 const DROPS: [&str; 3] = ["expired", "timed_out", "routing_errors"];
 
@@ -137,14 +132,14 @@ fn page(style: Style, fabric: &FabricState, channels: bool) -> String {
     page += &table.text();
     if !fabric.muxes.is_empty() {
         page += "\n";
-        page += &mux_table(style, &fabric.muxes);
+        page += &mux_table(style.glyphs, &fabric.muxes);
     }
     if !fabric.clients.is_empty() {
         page += "\n";
-        page += &client_table(style, &fabric.clients);
+        page += &client_table(style.glyphs, &fabric.clients);
     }
     let detail = |router: &RouterState| {
-        format!("\n{} {}\n{}", router.at, router.image, channel_table(style, router))
+        format!("\n{} {}\n{}", router.at, router.image, channel_table(style.glyphs, router))
     };
     page.extend(fabric.routers.iter().filter(|_| channels).map(detail));
     page
@@ -163,16 +158,11 @@ fn routers(style: Style, fabric: &FabricState) -> String {
             cell(style, &router.node, ToString::to_string),
             cell(style, &router.direction, |direction| direction.name().to_owned()),
             cell(style, &router.status, |status| (*status).to_owned()),
-            cell(style, &router.link, |link| word(&LINKS, *link)),
+            cell(style, &router.link, |it| link(*it)),
             sum(&mut router.senders.iter().map(|channel| &channel.sent)),
             sum(&mut router.receivers.iter().map(|channel| &channel.received)),
             sum(&mut drops.map(|(_, count)| count)),
         ]);
     }
     table.text()
-}
-
-/// The word of a number, or the number.
-fn word(words: &[&str], number: u32) -> String {
-    words.get(number as usize).map_or_else(|| number.to_string(), |word| (*word).to_owned())
 }

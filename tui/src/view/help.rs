@@ -11,11 +11,12 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-const SCREENS: [(Screen, &str); 4] = [
+const SCREENS: [(Screen, &str); 5] = [
     (Screen::Mesh, "mesh"),
     (Screen::Chip, "chip"),
     (Screen::Core, "core"),
     (Screen::Gaps, "gaps"),
+    (Screen::Fabric, "fabric"),
 ];
 
 /// Columns of a name.

@@ -1,12 +1,14 @@
 //! A mesh made up for tests of the picture: an n300 in ring ping with one of everything that can be missing.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+mod fabric;
+
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
 use probe::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use probe::state::{
     Activity, Before, ChannelMeaning, ChannelState, ChipState, Comparison, CoreState, EthState,
-    FabricState, GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition,
-    LinkState, MeshState, NamedWord, Reading, SourceLine, TileState,
+    GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState,
+    NamedWord, Reading, SourceLine, TileState,
 };
 use probe::target::{Chip, Link};
 use std::sync::Arc;
@@ -43,7 +45,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         cycles: 2_000_000 + n * 50_000,
         chips: vec![chip(0, true, n), chip(1, false, n)],
         links: links.collect(),
-        fabric: FabricState::default(),
+        fabric: fabric::fabric(),
         gaps: vec![
             gap(2, 2, 0x10, 288, AccessError::TimedOut { deadline_cycles: 100_000 }),
             gap(3, 3, 0x10, 288, AccessError::Refused("the tile is held in reset".into())),

@@ -2,8 +2,9 @@
 
 use super::channels::{CONNECTIONS, head};
 use super::word;
+use crate::glyph::Glyphs;
 use crate::output::Columns;
-use crate::verbs::{Style, cell};
+use crate::view::short;
 use probe::state::{Activity, ClientState, FabricPort, MuxState, Reading};
 
 const MUXES: [&str; 11] = [
@@ -21,24 +22,24 @@ const MUXES: [&str; 11] = [
 ];
 const CLIENTS: [&str; 7] = ["CLIENT", "CONNECTION", "TO", "STAGE", "WAYPOINT", "USED", "WAITS FOR"];
 
-pub(super) fn mux_table(style: Style, muxes: &[MuxState]) -> String {
+pub(crate) fn mux_table(glyphs: Glyphs, muxes: &[MuxState]) -> String {
     let mut table = Columns::new(&MUXES);
     for mux in muxes {
         for channel in &mux.channels {
-            let count = |reading: &Reading<u64>| cell(style, reading, u64::to_string);
+            let count = |reading: &Reading<u64>| short(glyphs, reading, u64::to_string);
             let client = channel.client.map_or("-".to_owned(), |client| client.to_string());
             table.row(vec![
                 mux.at.to_string(),
                 mux.policy.unwrap_or("?").to_owned(),
-                cell(style, &mux.status, |status| (*status).to_owned()),
+                short(glyphs, &mux.status, |status| (*status).to_owned()),
                 channel.index.to_string(),
                 count(&channel.slots),
                 count(&channel.queued),
-                cell(style, &channel.connection, |state| word(&CONNECTIONS, *state)),
+                short(glyphs, &channel.connection, |state| word(&CONNECTIONS, *state)),
                 client,
                 count(&channel.forwarded),
                 count(&channel.polls),
-                mux_wait(style, mux, channel.index),
+                mux_wait(glyphs, mux, channel.index),
             ]);
         }
     }
@@ -46,37 +47,46 @@ pub(super) fn mux_table(style: Style, muxes: &[MuxState]) -> String {
 }
 
 /// What a channel waits for: a slot of the router, or the channel that waits for one.
-fn mux_wait(style: Style, mux: &MuxState, index: u8) -> String {
+fn mux_wait(glyphs: Glyphs, mux: &MuxState, index: u8) -> String {
     let channel = &mux.channels[usize::from(index)];
     let waits = channel.queued.known().is_some_and(|queued| *queued > 0)
         || channel.connection.known() == Some(&2);
     match mux.holder.known() {
         Some(holder) if *holder == u64::from(index) => {
-            format!("slot of the router, for {}", head(style, channel.head.as_ref()))
+            format!("slot of the router, for {}", head(glyphs, channel.head.as_ref()))
         }
         Some(holder) if waits => format!("channel {holder}"),
         _ => "-".to_owned(),
     }
 }
 
-pub(super) fn client_table(style: Style, clients: &[ClientState]) -> String {
+pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> String {
     let mut table = Columns::new(&CLIENTS);
     for client in clients {
-        let used = cell(style, &client.used, u64::to_string);
-        let slots = cell(style, &client.slots, u64::to_string);
-        let stage = |stage: &&str| stage.trim_start_matches("CLIENT_").to_lowercase();
-        let tile = client.to_tile.map(|tile| tile.to_string());
+        let used = short(glyphs, &client.used, u64::to_string);
+        let slots = short(glyphs, &client.slots, u64::to_string);
         table.row(vec![
             client.at.to_string(),
             client.name.clone(),
-            client.to.map(port).or(tile).unwrap_or_else(|| "?".to_owned()),
-            cell(style, &client.stage, stage),
-            cell(style, &client.waypoint, String::clone),
+            target(client),
+            short(glyphs, &client.stage, stage),
+            short(glyphs, &client.waypoint, String::clone),
             format!("{used} of {slots}"),
             client_wait(client).to_owned(),
         ]);
     }
     table.text()
+}
+
+/// How far a connection is.
+pub(crate) fn stage(stage: &&str) -> String {
+    stage.trim_start_matches("CLIENT_").to_lowercase()
+}
+
+/// The channel that a client sends into, or its tile.
+pub(crate) fn target(client: &ClientState) -> String {
+    let tile = client.to_tile.map(|tile| tile.to_string());
+    client.to.map(port).or(tile).unwrap_or_else(|| "?".to_owned())
 }
 
 /// A channel in words.
@@ -87,7 +97,8 @@ fn port(port: FabricPort) -> String {
     }
 }
 
-fn client_wait(client: &ClientState) -> &'static str {
+/// What a client waits for.
+pub(crate) fn client_wait(client: &ClientState) -> &'static str {
     if client.activity != Reading::Known(Activity::Running) {
         return "-";
     }

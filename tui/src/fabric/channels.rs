@@ -1,10 +1,11 @@
 //! The channels of a router.
 
 use super::word;
+use crate::glyph::Glyphs;
 use crate::output::Columns;
-use crate::verbs::{Style, cell};
+use crate::view::short;
 use layouts::NocXy;
-use probe::state::{HeadState, PacketState, Reading, RouterState, SenderState};
+use probe::state::{HeadState, PacketState, Reading, ReceiverState, RouterState, SenderState};
 
 const CHANNELS: [&str; 8] =
     ["CHANNEL", "VC", "SLOTS", "QUEUED", "IN FLIGHT", "CONNECTION", "WAITS FOR", "HEAD"];
@@ -13,9 +14,9 @@ pub(super) const CONNECTIONS: [&str; 3] = ["unused", "open", "close requested"];
 /// `fabric_wait_t`.
 const WAITS: [&str; 4] = ["-", "downstream", "NoC", "TXQ"];
 
-pub(super) fn channel_table(style: Style, router: &RouterState) -> String {
+pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
     let mut table = Columns::new(&CHANNELS);
-    let count = |reading: &Reading<u64>| cell(style, reading, u64::to_string);
+    let count = |reading: &Reading<u64>| short(glyphs, reading, u64::to_string);
     for channel in &router.senders {
         table.row(vec![
             format!("sender {}", channel.index),
@@ -23,14 +24,12 @@ pub(super) fn channel_table(style: Style, router: &RouterState) -> String {
             channel.slots.to_string(),
             count(&channel.queued),
             count(&channel.in_flight),
-            connection(style, channel),
+            connection(glyphs, channel),
             "-".to_owned(),
-            head(style, channel.head.as_ref()),
+            head(glyphs, channel.head.as_ref()),
         ]);
     }
     for channel in &router.receivers {
-        let towards: Vec<_> = channel.pending.iter().map(|direction| direction.name()).collect();
-        let waits = cell(style, &channel.waits_for, |wait| word(&WAITS, *wait));
         table.row(vec![
             format!("receiver {}", channel.index),
             channel.virtual_channel.to_string(),
@@ -38,8 +37,8 @@ pub(super) fn channel_table(style: Style, router: &RouterState) -> String {
             count(&channel.arrived),
             count(&channel.held),
             "-".to_owned(),
-            format!("{waits} {}", towards.join("+")).trim_end().to_owned(),
-            head(style, channel.head.as_ref()),
+            receiver_wait(glyphs, channel),
+            head(glyphs, channel.head.as_ref()),
         ]);
     }
     for edge in &router.downstream {
@@ -55,16 +54,23 @@ pub(super) fn channel_table(style: Style, router: &RouterState) -> String {
     table.text()
 }
 
-fn connection(style: Style, channel: &SenderState) -> String {
-    let state = cell(style, &channel.connection, |state| word(&CONNECTIONS, *state));
+/// What the oldest packet of a receiver channel waits for.
+pub(crate) fn receiver_wait(glyphs: Glyphs, channel: &ReceiverState) -> String {
+    let towards: Vec<_> = channel.pending.iter().map(|direction| direction.name()).collect();
+    let waits = short(glyphs, &channel.waits_for, |wait| word(&WAITS, *wait));
+    format!("{waits} {}", towards.join("+")).trim_end().to_owned()
+}
+
+fn connection(glyphs: Glyphs, channel: &SenderState) -> String {
+    let state = short(glyphs, &channel.connection, |state| word(&CONNECTIONS, *state));
     match channel.client {
         Some(client) => format!("{state} {client}"),
         None => state,
     }
 }
 
-pub(super) fn head(style: Style, head: Option<&HeadState>) -> String {
-    head.map_or("-".to_owned(), |head| cell(style, &head.packet, packet))
+pub(crate) fn head(glyphs: Glyphs, head: Option<&HeadState>) -> String {
+    head.map_or("-".to_owned(), |head| short(glyphs, &head.packet, packet))
 }
 
 /// A packet in a line.

@@ -1,0 +1,58 @@
+//! The parts of a fabric in words and tables, shared by the verb and the screen.
+
+mod channels;
+mod clients;
+
+pub(crate) use channels::{channel_table, receiver_wait};
+pub(crate) use clients::{client_table, client_wait, mux_table, stage, target};
+
+use layouts::{ChipId, NocXy};
+use probe::state::{ClientState, FabricState, MuxState, RouterState};
+
+/// `fabric_link_t`.
+const LINKS: [&str; 5] = ["direct", "lost", "fallback", "returning", "none left"];
+
+/// Which link a router uses.
+pub(crate) fn link(link: u32) -> String {
+    word(&LINKS, link)
+}
+
+/// The word of a number, or the number.
+fn word(words: &[&str], number: u32) -> String {
+    words.get(number as usize).map_or_else(|| number.to_string(), |word| (*word).to_owned())
+}
+
+/// What sends, forwards or receives packets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part<'a> {
+    Router(&'a RouterState),
+    Mux(&'a MuxState),
+    Client(&'a ClientState),
+}
+
+impl<'a> Part<'a> {
+    /// All parts: routers, then muxes, then clients.
+    pub(crate) fn all(fabric: &'a FabricState) -> impl Iterator<Item = Self> {
+        let routers = fabric.routers.iter().map(Self::Router);
+        let muxes = fabric.muxes.iter().map(Self::Mux);
+        routers.chain(muxes).chain(fabric.clients.iter().map(Self::Client))
+    }
+
+    /// Where it runs.
+    pub(crate) fn tile(self) -> (ChipId, NocXy) {
+        match self {
+            Self::Router(router) => (router.at.chip, router.tile),
+            Self::Mux(mux) => (mux.at.chip, mux.at.tile),
+            Self::Client(client) => (client.at.chip, client.at.tile),
+        }
+    }
+
+    /// What it is called.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Router(router) => format!("router {}, tile {}", router.at, router.tile),
+            Self::Mux(mux) => format!("mux {}", mux.at),
+            Self::Client(client) => format!("{} of {}", client.name, client.at),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The fabric screen: routers, muxes and clients above, the channels of the selected one below.
+
+use super::mesh::{titled, window};
+use super::reading::short;
+use crate::fabric::{self, Part};
+use crate::model::Model;
+use layouts::EthId;
+use probe::state::{Reading, RouterState, Verdict};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::Line;
+use ratatui::widgets::{Cell, Paragraph, Row, Table};
+
+/// Packets are those queued and, at routers, those in flight.
+const HEAD: [&str; 6] = ["", "part", "what", "status", "packets", "link or wait"];
+const WIDTHS: [u16; 5] = [1, 12, 19, 17, 7];
+/// Rows of the detail that stay in sight.
+const LEAST_DETAIL: u16 = 6;
+
+/// Draws the fabric screen.
+pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let parts = model.parts();
+    let listed = u16::try_from(parts.len().max(1) + 2).unwrap_or(u16::MAX);
+    let detail = detail(model, &parts);
+    let wanted = u16::try_from(detail.len() + 1).unwrap_or(u16::MAX);
+    let room = area.height.saturating_sub(wanted.min(LEAST_DETAIL));
+    let list = listed.min(room.max(area.height.saturating_sub(wanted)).max(area.height / 2));
+    let [upper, lower] =
+        Layout::vertical([Constraint::Length(list), Constraint::Min(0)]).areas(area);
+    draw_list(model, &parts, frame, upper);
+    if let Some(part) = parts.get(model.part) {
+        let block = titled(model, &format!(" {} ", part.name()), false);
+        let inner = block.inner(lower);
+        frame.render_widget(block, lower);
+        frame.render_widget(Paragraph::new(detail), inner);
+    }
+}
+
+fn draw_list(model: &Model, parts: &[Part<'_>], frame: &mut Frame, area: Rect) {
+    let all = model.mesh().map_or(0, |mesh| Part::all(&mesh.fabric).count());
+    let title = match &*model.part_filter {
+        "" => format!(" routers, muxes, clients: {all} "),
+        filter => format!(" routers, muxes, clients: {} of {all} match '{filter}' ", parts.len()),
+    };
+    let block = titled(model, &title, true);
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    if parts.is_empty() {
+        let none = match all {
+            0 => "  no router, mux or client of a fabric was found so far",
+            _ => "  nothing matches",
+        };
+        return frame.render_widget(Paragraph::new(Line::styled(none, model.theme.dim())), inner);
+    }
+    let range = window(model.part, parts.len(), inner.height.saturating_sub(1));
+    let rows = range.clone().zip(parts.get(range).unwrap_or_default()).map(|(at, part)| {
+        let chosen = at == model.part;
+        let cursor = if chosen { model.glyphs.cursor() } else { " " };
+        let style = if chosen { model.theme.selected() } else { tone(model, part) };
+        let cells = std::iter::once(cursor.to_owned()).chain(cells(model, part));
+        Row::new(cells.map(Cell::from)).style(style)
+    });
+    let head = Row::new(HEAD).style(model.theme.dim());
+    let widths = WIDTHS.iter().copied().map(Constraint::Length).chain([Constraint::Min(10)]);
+    frame.render_widget(Table::new(rows, widths).header(head).column_spacing(1), inner);
+}
+
+/// What a row shows, which is what `/` looks through.
+pub(crate) fn part_text(model: &Model, part: &Part<'_>) -> String {
+    cells(model, part).join(" ")
+}
+
+fn cells(model: &Model, part: &Part<'_>) -> [String; 5] {
+    let g = model.glyphs;
+    let count = |reading: &Reading<u64>| short(g, reading, u64::to_string);
+    match part {
+        Part::Router(router) => {
+            let node = short(g, &router.node, ToString::to_string);
+            let direction = short(g, &router.direction, |it| it.name().to_owned());
+            let queued = total(router.senders.iter().map(|channel| &channel.queued));
+            let flying = total(router.senders.iter().map(|channel| &channel.in_flight));
+            [
+                router.at.to_string(),
+                format!("router {node} {direction}"),
+                short(g, &router.status, |status| (*status).to_owned()),
+                format!("{queued}+{flying}"),
+                link_or_wait(model, router),
+            ]
+        }
+        Part::Mux(mux) => [
+            mux.at.to_string(),
+            format!("mux {}", mux.policy.unwrap_or("?")),
+            short(g, &mux.status, |status| (*status).to_owned()),
+            total(mux.channels.iter().map(|channel| &channel.queued)),
+            match &mux.holder {
+                Reading::Known(holder) => format!("slot of the router, channel {holder}"),
+                _ => String::new(),
+            },
+        ],
+        Part::Client(client) => [
+            client.at.to_string(),
+            format!("{} to {}", client.name, fabric::target(client)),
+            short(g, &client.stage, fabric::stage),
+            count(&client.used),
+            fabric::client_wait(client).to_owned(),
+        ],
+    }
+}
+
+/// A sum; `?` where a part of it is not known.
+fn total<'a>(all: impl Iterator<Item = &'a Reading<u64>>) -> String {
+    let sum: Option<u64> = all.map(|count| count.known().copied()).sum();
+    sum.map_or("?".to_owned(), |sum| sum.to_string())
+}
+
+/// What its receivers wait for, and what its link does.
+fn link_or_wait(model: &Model, router: &RouterState) -> String {
+    let waits = router.receivers.iter().filter(|channel| channel.waits_for.known() != Some(&0));
+    let waits: Vec<_> = waits
+        .filter(|channel| channel.head.is_some())
+        .map(|channel| {
+            format!("receiver {}: {}", channel.index, fabric::receiver_wait(model.glyphs, channel))
+        })
+        .collect();
+    let verdict = verdict(model, router.at).map_or("", Verdict::word);
+    let link = short(model.glyphs, &router.link, |link| fabric::link(*link));
+    [vec![format!("{verdict}, {link}")], waits].concat().join("; ")
+}
+
+/// The worst that the credits of both ends say of the link as this router fills it.
+fn verdict(model: &Model, from: EthId) -> Option<Verdict> {
+    let ledgers = &model.mesh()?.fabric.ledgers;
+    ledgers.iter().filter(|ledger| ledger.from == from).map(|ledger| ledger.verdict).max()
+}
+
+fn tone(model: &Model, part: &Part<'_>) -> Style {
+    let Part::Router(router) = part else { return Style::new() };
+    let refused = router.refusal.known().is_some_and(|refusal| *refusal != 0);
+    match verdict(model, router.at) {
+        _ if refused => model.theme.bad(),
+        Some(Verdict::Miscounted) => model.theme.bad(),
+        Some(Verdict::BackPressured | Verdict::Full) => model.theme.warn(),
+        _ if router.link.known().is_some_and(|link| *link != 0) => model.theme.warn(),
+        _ => Style::new(),
+    }
+}
+
+/// The channels of the selected part.
+fn detail(model: &Model, parts: &[Part<'_>]) -> Vec<Line<'static>> {
+    let text = match parts.get(model.part) {
+        Some(Part::Router(router)) => fabric::channel_table(model.glyphs, router),
+        Some(Part::Mux(mux)) => fabric::mux_table(model.glyphs, std::slice::from_ref(*mux)),
+        Some(Part::Client(client)) => {
+            fabric::client_table(model.glyphs, std::slice::from_ref(*client))
+        }
+        None => String::new(),
+    };
+    let mut lines: Vec<_> = text.lines().map(|line| Line::raw(format!(" {line}"))).collect();
+    if let Some(head) = lines.first_mut() {
+        head.style = model.theme.dim();
+    }
+    lines
+}
