@@ -2,9 +2,11 @@
 
 mod channels;
 mod clients;
+mod waits;
 
 pub(crate) use channels::{channel_table, receiver_wait};
 pub(crate) use clients::{client_table, client_wait, mux_table, stage, target};
+pub(crate) use waits::wait;
 
 use layouts::{ChipId, NocXy};
 use probe::state::{ClientState, FabricState, MuxState, RouterState};

@@ -77,6 +77,7 @@ const fn bind(
 
 const ALL: &[Screen] = &[];
 const CORES: &[Screen] = &[Screen::Chip, Screen::Core];
+const PANES: &[Screen] = &[Screen::Mesh, Screen::Core, Screen::Fabric];
 const FINDS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core, Screen::Fabric];
 
 /// Every key of every screen; the footer names them in this order.
@@ -107,17 +108,11 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(
         &[key(KeyCode::Tab)],
         Action::NextPane,
-        &[Screen::Mesh, Screen::Core],
-        "next pane",
+        PANES,
+        "next pane; on the fabric screen channels or waits",
         Some(("Tab", "pane")),
     ),
-    bind(
-        &[key(KeyCode::BackTab)],
-        Action::PreviousPane,
-        &[Screen::Mesh, Screen::Core],
-        "pane before",
-        None,
-    ),
+    bind(&[key(KeyCode::BackTab)], Action::PreviousPane, PANES, "pane before", None),
     bind(&[key(KeyCode::Up), char('k')], Action::Up, ALL, "up", Some(("hjkl", "move"))),
     bind(&[key(KeyCode::Down), char('j')], Action::Down, ALL, "down", None),
     bind(

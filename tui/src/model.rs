@@ -54,6 +54,15 @@ pub enum CorePane {
     Memory,
 }
 
+/// What the fabric screen shows below its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FabricPane {
+    /// The channels of the selected part.
+    Channels,
+    /// Who waits for whom in the whole fabric.
+    Waits,
+}
+
 /// What a line being typed is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptKind {
@@ -171,6 +180,8 @@ pub struct Model {
     pub gap: usize,
     /// Selected row of the fabric's parts that pass the filter.
     pub part: usize,
+    /// What the fabric screen shows below its list.
+    pub fabric_pane: FabricPane,
     /// What `/` filters the fabric's parts by.
     pub part_filter: String,
 }
@@ -216,6 +227,7 @@ impl Model {
             top: 0,
             gap: 0,
             part: 0,
+            fabric_pane: FabricPane::Channels,
             part_filter: String::new(),
         }
     }

@@ -9,7 +9,7 @@ use crate::feed::Sample;
 use crate::keys::{self, Action};
 use crate::members::Row;
 use crate::message::{Command, Message};
-use crate::model::{CorePane, MeshPane, Model, Prompt, PromptKind, Screen};
+use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
 use crate::run::Sheet;
 use crate::words;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -271,7 +271,13 @@ fn turn_pane(model: &mut Model, forward: bool) {
                 (CorePane::Memory, true) | (CorePane::Channels, false) => CorePane::Words,
             };
         }
-        Screen::Chip | Screen::Gaps | Screen::Fabric => {}
+        Screen::Fabric => {
+            model.fabric_pane = match model.fabric_pane {
+                FabricPane::Channels => FabricPane::Waits,
+                FabricPane::Waits => FabricPane::Channels,
+            };
+        }
+        Screen::Chip | Screen::Gaps => {}
     }
 }
 

@@ -39,6 +39,7 @@ fn the_screens_are_as_they_were() {
         ("core", "<enter><enter>"),
         ("memory", "<enter><enter><tab><tab>"),
         ("fabric", "5"),
+        ("fabric_waits", "5<tab>"),
         ("fabric_mux", "5/mux<enter><down><up><end>"),
     ];
     for size in SIZES {

@@ -1,9 +1,9 @@
-//! The fabric screen: routers, muxes and clients above, the channels of the selected one below.
+//! The fabric screen: routers, muxes and clients above, the channels of the selected one or all waits below.
 
 use super::mesh::{titled, window};
 use super::reading::short;
 use crate::fabric::{self, Part};
-use crate::model::Model;
+use crate::model::{FabricPane, Model};
 use layouts::EthId;
 use probe::state::{Reading, RouterState, Verdict};
 use ratatui::Frame;
@@ -15,26 +15,27 @@ use ratatui::widgets::{Cell, Paragraph, Row, Table};
 /// Packets are those queued and, at routers, those in flight.
 const HEAD: [&str; 6] = ["", "part", "what", "status", "packets", "link or wait"];
 const WIDTHS: [u16; 5] = [1, 12, 19, 17, 7];
-/// Rows of the detail that stay in sight.
-const LEAST_DETAIL: u16 = 6;
+/// Rows below the list that stay in sight.
+const LEAST_BELOW: u16 = 6;
 
 /// Draws the fabric screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let parts = model.parts();
     let listed = u16::try_from(parts.len().max(1) + 2).unwrap_or(u16::MAX);
-    let detail = detail(model, &parts);
-    let wanted = u16::try_from(detail.len() + 1).unwrap_or(u16::MAX);
-    let room = area.height.saturating_sub(wanted.min(LEAST_DETAIL));
-    let list = listed.min(room.max(area.height.saturating_sub(wanted)).max(area.height / 2));
+    let (title, below) = match model.fabric_pane {
+        FabricPane::Channels => channels(model, parts.get(model.part)),
+        FabricPane::Waits => waits(model),
+    };
+    let wanted = u16::try_from(below.len() + 1).unwrap_or(u16::MAX);
+    let least = wanted.min((area.height / 2).max(LEAST_BELOW));
+    let list = listed.min(area.height.saturating_sub(least));
     let [upper, lower] =
         Layout::vertical([Constraint::Length(list), Constraint::Min(0)]).areas(area);
     draw_list(model, &parts, frame, upper);
-    if let Some(part) = parts.get(model.part) {
-        let block = titled(model, &format!(" {} ", part.name()), false);
-        let inner = block.inner(lower);
-        frame.render_widget(block, lower);
-        frame.render_widget(Paragraph::new(detail), inner);
-    }
+    let block = titled(model, &title, false);
+    let inner = block.inner(lower);
+    frame.render_widget(block, lower);
+    frame.render_widget(Paragraph::new(below), inner);
 }
 
 fn draw_list(model: &Model, parts: &[Part<'_>], frame: &mut Frame, area: Rect) {
@@ -147,8 +148,8 @@ fn tone(model: &Model, part: &Part<'_>) -> Style {
 }
 
 /// The channels of the selected part.
-fn detail(model: &Model, parts: &[Part<'_>]) -> Vec<Line<'static>> {
-    let text = match parts.get(model.part) {
+fn channels(model: &Model, part: Option<&Part<'_>>) -> (String, Vec<Line<'static>>) {
+    let text = match part {
         Some(Part::Router(router)) => fabric::channel_table(model.glyphs, router),
         Some(Part::Mux(mux)) => fabric::mux_table(model.glyphs, std::slice::from_ref(*mux)),
         Some(Part::Client(client)) => {
@@ -160,5 +161,26 @@ fn detail(model: &Model, parts: &[Part<'_>]) -> Vec<Line<'static>> {
     if let Some(head) = lines.first_mut() {
         head.style = model.theme.dim();
     }
-    lines
+    (part.map_or_else(String::new, |part| format!(" {} ", part.name())), lines)
+}
+
+/// Who waits for whom, and has not moved since the look before.
+fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
+    let now = model.mesh().map(|mesh| &mesh.fabric.waits);
+    let Some((now, before)) = now.zip(model.mesh_before().map(|mesh| &mesh.fabric.waits)) else {
+        return (" waits: one more look is needed ".to_owned(), Vec::new());
+    };
+    let waits = now.lasting(before);
+    let cycles = waits.cycles();
+    let deadlocks = match cycles.len() {
+        0 => String::new(),
+        1 => "; a deadlock".to_owned(),
+        n => format!("; {n} deadlocks"),
+    };
+    let title = format!(" waits since the look before: {}{deadlocks} ", waits.all.len());
+    let lines = waits.tree().into_iter().map(|line| {
+        let style = if line.on.is_some() { model.theme.bad() } else { Style::new() };
+        Line::styled(format!(" {}", fabric::wait(&waits, &line)), style)
+    });
+    (title, lines.collect())
 }

@@ -5,8 +5,8 @@ use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use probe::fabric::{Direction, FabricNode};
 use probe::state::{
     Activity, ClientState, DownstreamState, FabricPort, FabricState, HeadState, LedgerState,
-    MuxChannelState, MuxState, PacketState, Reading, ReceiverState, RouterState, SenderState,
-    Verdict,
+    MuxChannelState, MuxState, PacketState, Party, Reading, ReceiverState, RouterState,
+    SenderState, Verdict, Wait, WaitReason, Waits,
 };
 
 const MUX: NocXy = NocXy { x: 1, y: 1 };
@@ -35,8 +35,25 @@ pub(crate) fn fabric() -> FabricState {
         ],
         muxes: vec![mux()],
         clients: vec![client()],
+        waits: waits(),
         ..FabricState::default()
     }
+}
+
+/// The client waits for the mux, which waits for a router, whose peer waits for a slot that nobody frees.
+fn waits() -> Waits {
+    let client = Party::Client(core(CLIENT), 0);
+    let mux = Party::Mux(core(MUX));
+    let sender = Party::Sender(end(0, 9), 0);
+    let receiver = Party::Receiver(end(1, 1), 0);
+    let wait = |who, on, reason| Wait { who, on, reason, mark: 7 };
+    let all = vec![
+        wait(client, mux, WaitReason::Slot),
+        wait(mux, sender, WaitReason::Slot),
+        wait(sender, receiver, WaitReason::Credit),
+        wait(receiver, Party::Router(end(1, 0)), WaitReason::Downstream(Direction::South)),
+    ];
+    Waits { all, ..Waits::default() }
 }
 
 fn head(device: u16) -> HeadState {
@@ -67,6 +84,7 @@ fn router(
         completions: Reading::Known(0),
         remote_free_slots: Reading::Known(8 - in_flight),
         sent: Reading::Known(120),
+        completed: Reading::Known(115),
         dropped: Reading::Known(0),
         connection: Reading::Known(u32::from(index == 0)),
         client: (index == 0).then_some(MUX),
@@ -80,6 +98,7 @@ fn router(
         arrived: Reading::Known(0),
         held: Reading::Known(u64::from(chip) * 5),
         received: Reading::Known(120),
+        completed: Reading::Known(115),
         dropped: Reading::Known(0),
         waits_for: Reading::Known(u32::from(chip)),
         pending: if chip == 1 { vec![Direction::South] } else { Vec::new() },
@@ -92,6 +111,10 @@ fn router(
         topology: Some("Mesh"),
         node: Reading::Known(FabricNode { mesh: 0, device: chip }),
         direction: Reading::Known(direction),
+        activity: Reading::Known(Activity::Running),
+        waypoint: Reading::Known("RDSW".to_owned()),
+        master: Reading::Known(true),
+        dateline: Reading::Known(false),
         status: Reading::Known("READY_FOR_TRAFFIC"),
         postcode: Reading::Known(0xBACA_DAEA),
         termination: Reading::Known(0),
@@ -160,6 +183,7 @@ fn client() -> ClientState {
         to: Some(FabricPort::Mux(core(MUX), 0)),
         slots: Reading::Known(8),
         used: Reading::Known(8),
+        sent: Reading::Known(60),
         teardown: Reading::Known(0),
         termination: Reading::Absent,
         mux_clients: Reading::Absent,

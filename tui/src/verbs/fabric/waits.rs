@@ -3,12 +3,13 @@
 use super::follow;
 use crate::args::WaitsArguments;
 use crate::exit::{Failure, Outcome};
+use crate::fabric::wait;
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::shape;
 use crate::verbs::{Style, end_of_all, open, tell};
 use probe::inspect::Interest;
-use probe::state::{WaitLine, Waits};
+use probe::state::Waits;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -69,23 +70,7 @@ fn page(waits: &Waits) -> String {
         let _ = writeln!(page, "deadlock {n}: {} wait for each other", cycle.len());
     }
     for line in waits.tree() {
-        let _ = writeln!(page, "{}", words(waits, &line));
+        let _ = writeln!(page, "{}", wait(waits, &line));
     }
     page
-}
-
-fn words(waits: &Waits, line: &WaitLine) -> String {
-    let indent = "  ".repeat(line.depth);
-    let who = line.who;
-    match (line.reason, line.on) {
-        (Some(reason), Some(on)) => format!("{indent}{who} waits for {reason}: {on}"),
-        (Some(reason), None) => {
-            let again = if line.again { " (see above)" } else { "" };
-            format!("{indent}{who} waits for {reason}{again}")
-        }
-        (None, _) => match waits.notes.get(&who) {
-            Some(note) => format!("{indent}{who}: {note}"),
-            None => format!("{indent}{who}"),
-        },
-    }
 }
