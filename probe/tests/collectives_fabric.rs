@@ -2,9 +2,14 @@
 //! is given back.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use layouts::ChipId;
 use probe::ccl::{
-    FabricWish, Op, Request, Run, RunError, RunReport, RunSettings, TopologyKind, Transport,
-    compile,
+    FabricWish, Op, Request, Run, RunError, RunProgress, RunReport, RunSettings, Stage,
+    TopologyKind, Transport, compile, compile_over,
+};
+use probe::fabric::mux::{MuxCore, Policy};
+use probe::fabric::{
+    Fabric, FabricPlan, FabricRequest, FabricSettings, FabricTopology, running_fabric,
 };
 use probe::images::ImageMap;
 use probe::machine::BarTarget;
@@ -62,4 +67,129 @@ fn a_ring_of_eight_chips_gathers() {
     let ring = Some(TopologyKind::Ring);
     let request = Request { topology: ring, ..over_fabric(Op::AllGather, 8, 3001) };
     println!("{:?}", bench.is_right(&request));
+}
+
+fn workers(request: Request, workers: u32) -> Request {
+    Request { workers, ..request }
+}
+
+fn on(core: MuxCore, policy: Policy, request: Request) -> Request {
+    let wish = FabricWish { core, policy, ..FabricWish::default() };
+    Request { transport: Transport::Fabric(wish), ..request }
+}
+
+#[test]
+fn workers_that_share_a_router_stand_behind_muxes() {
+    let mut bench = Bench::new("n300");
+    for (core, policy) in [
+        (MuxCore::Tensix, Policy::Unbounded),
+        (MuxCore::Ethernet, Policy::NoWait),
+        (MuxCore::Tensix, Policy::Bounded256),
+    ] {
+        for op in [Op::ReduceScatter, Op::AllReduce] {
+            let request = on(core, policy, workers(over_fabric(op, 2, 3000), 2));
+            let program = compile(bench.target.mesh(), &request).unwrap();
+            let crossing = program.crossing.unwrap();
+            assert!(
+                !crossing.muxes.is_empty()
+                    && crossing.muxes.iter().all(|mux| mux.clients.len() >= 2)
+            );
+            bench.is_right(&request);
+        }
+    }
+    // Each one's tiles are given back.
+    assert_eq!(running_fabric(&mut bench.target, &bench.images), Ok(None));
+}
+
+#[test]
+fn every_collective_goes_over_the_fabric() {
+    let mut bench = Bench::new("n300");
+    for op in Op::ALL {
+        bench.is_right(&over_fabric(op, 2, 1001));
+    }
+}
+
+#[test]
+fn ranks_of_a_mesh_need_not_be_neighbours() {
+    let mut bench = Bench::new("t3000");
+    let wish = FabricWish { topology: Some(FabricTopology::Mesh), ..FabricWish::default() };
+    let request = Request {
+        transport: Transport::Fabric(wish),
+        chips: [0, 5, 3, 6].map(ChipId).to_vec(),
+        workers: 2,
+        ..Request::new(Op::AllReduce, 4 * 4 * 2000)
+    };
+    bench.is_right(&request);
+}
+
+#[test]
+fn a_fabric_that_runs_is_used_and_goes_on() {
+    let mut bench = Bench::new("n300");
+    let plan =
+        FabricPlan::new(bench.target.mesh(), &FabricRequest::new(FabricTopology::Mesh)).unwrap();
+    let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+    fabric.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap();
+    for op in [Op::AllGather, Op::ReduceScatter] {
+        let request = workers(over_fabric(op, 2, 2000), 2);
+        let running = running_fabric(&mut bench.target, &bench.images).unwrap();
+        let program = compile_over(bench.target.mesh(), &request, running.as_ref()).unwrap();
+        assert!(program.crossing.as_ref().unwrap().found);
+        let mut run = Run::new(program, RunSettings::default());
+        let report =
+            run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap().unwrap();
+        assert_eq!(report.wrong, Some(0));
+    }
+    assert_eq!(running_fabric(&mut bench.target, &bench.images), Ok(Some(plan)));
+}
+
+#[test]
+fn a_link_that_comes_back_loses_nothing() {
+    let mut bench = Bench::new("n300");
+    let request = over_fabric(Op::AllGather, 2, 100_000);
+    let healthy = bench.is_right(&request).time_cycles;
+    let program = compile(bench.target.mesh(), &request).unwrap();
+    let faults = vec!["link:0.9:down@70us..170us".parse().unwrap()];
+    let mut run = Run::new(program, RunSettings { faults, ..RunSettings::default() });
+    let report = run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap().unwrap();
+    assert_eq!(report.wrong, Some(0));
+    assert!(report.time_cycles > healthy + 50_000, "{healthy} {}", report.time_cycles);
+}
+
+#[test]
+fn a_client_that_dies_is_named() {
+    let mut bench = Bench::new("n300");
+    let request = workers(over_fabric(Op::ReduceScatter, 2, 50_000), 2);
+    let program = compile(bench.target.mesh(), &request).unwrap();
+    let dead = program.crossing.as_ref().unwrap().muxes[0].clients[1];
+    let fault = format!("core:{}.{}-{}:brisc:stuck@10us", dead.chip, dead.tile.x, dead.tile.y);
+    let faults = vec![fault.parse().unwrap()];
+    let settings = RunSettings { faults, deadline_cycles: 300_000, ..RunSettings::default() };
+    let mut run = Run::new(program, settings);
+    let error =
+        run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap_err().to_string();
+    println!("{error}");
+    assert!(
+        error.starts_with("a client of the mux on 0:") && error.contains("does not answer"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_run_over_the_fabric_can_be_cancelled() {
+    let mut bench = Bench::new("n300");
+    let request = workers(over_fabric(Op::ReduceScatter, 2, 100_000), 2);
+    let program = compile(bench.target.mesh(), &request).unwrap();
+    let mut run = Run::new(program, RunSettings { check: false, ..RunSettings::default() });
+    loop {
+        match run.poll(&mut bench.target, &mut bench.images).unwrap() {
+            RunProgress::Going { stage: Stage::Transfer, done, .. } if done > 0 => break,
+            RunProgress::Going { .. } => bench.target.pass(300).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+    run.cancel();
+    let end = run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES);
+    assert_eq!(end, Ok(None));
+    assert_eq!(running_fabric(&mut bench.target, &bench.images), Ok(None));
+    bench.is_right(&over_fabric(Op::AllGather, 2, 100));
 }

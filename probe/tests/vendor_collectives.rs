@@ -6,7 +6,7 @@ mod common;
 
 use common::open;
 use probe::Patience;
-use probe::ccl::{Op, Request, Run, RunSettings, compile};
+use probe::ccl::{FabricWish, Op, Request, Run, RunSettings, Transport, compile};
 use probe::emulator_bar::EmulatorBar;
 use probe::images::ImageMap;
 use probe::machine::BarTarget;
@@ -36,15 +36,19 @@ fn digests(target: &mut dyn Target, requests: &[Request]) -> Vec<Vec<u32>> {
 }
 
 fn same_data(build: &str, mesh: &str, ranks: u64) {
-    let Some(mut vendor) = open(build) else { return };
     let requests = [(Op::AllGather, 515), (Op::ReduceScatter, 130)]
         .map(|(op, elements)| Request::new(op, 4 * ranks * elements));
-    let theirs = digests(&mut vendor, &requests);
+    same(build, mesh, &requests);
+}
+
+fn same(build: &str, mesh: &str, requests: &[Request]) {
+    let Some(mut vendor) = open(build) else { return };
+    let theirs = digests(&mut vendor, requests);
     let (images, _) = ImageMap::firmware();
     let bar = Box::new(EmulatorBar::new(Scene::new(mesh).power_on(&images).unwrap()));
     let abilities = vendor.abilities().clone();
     let mut ours = BarTarget::open(mesh, bar, abilities, Patience::default()).unwrap();
-    assert_eq!(digests(&mut ours, &requests), theirs);
+    assert_eq!(digests(&mut ours, requests), theirs);
 }
 
 #[test]
@@ -55,4 +59,15 @@ fn two_chips_gather_and_scatter_sums() {
 #[test]
 fn eight_chips_gather_and_scatter_sums() {
     same_data("wh_x8", "t3000", 8);
+}
+
+#[test]
+fn two_chips_gather_and_scatter_sums_over_the_fabric() {
+    let transport = Transport::Fabric(FabricWish::default());
+    let requests =
+        [(Op::AllGather, 515, 1), (Op::ReduceScatter, 130, 2)].map(|(op, elements, workers)| {
+            let page_bytes = Some(256);
+            Request { transport, workers, page_bytes, ..Request::new(op, 4 * 2 * elements) }
+        });
+    same("wh_x2", "n300", &requests);
 }

@@ -262,6 +262,7 @@ impl Run {
                 self.disrupt(target)?;
             }
             Task::Returned => self.running.clear(),
+            Task::RollCall => self.call_roll(target, images)?,
             Task::Muxes => {
                 let patience = self.settings.deadline_cycles;
                 let waits = self.running.iter().map(|(&place, &kernel)| {

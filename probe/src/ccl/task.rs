@@ -29,6 +29,8 @@ pub(super) enum Task {
     Returned,
     /// Polls the fabric until it is up, or down; how far it is.
     Fabric(Stage, (u64, u64)),
+    /// Looks who does not answer, after all were told to return at once.
+    RollCall,
     /// Waits for muxes, which end when their workers have told them.
     Muxes,
     /// Composes what clears away.
@@ -47,7 +49,9 @@ impl Task {
             Self::Digests => (Stage::Check, (0, 1)),
             Self::Compare(comparison) => (Stage::Compare, comparison.done()),
             Self::Fabric(stage, done) => (*stage, *done),
-            Self::Returned | Self::Muxes | Self::GiveBack => (Stage::GiveBack, (0, 1)),
+            Self::Returned | Self::RollCall | Self::Muxes | Self::GiveBack => {
+                (Stage::GiveBack, (0, 1))
+            }
         };
         RunProgress::Going { stage, done, of }
     }

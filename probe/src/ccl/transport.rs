@@ -41,6 +41,8 @@ impl Transport {
 pub struct FabricWish {
     /// What its routers are built for; that of the ranks if not told.
     pub topology: Option<FabricTopology>,
+    /// Routing planes; one more than links if not told, where there are so many: packets of a link that goes down have another way.
+    pub planes: Option<u32>,
     /// What muxes run on.
     pub core: MuxCore,
     /// How they wait for their router.
@@ -52,7 +54,7 @@ pub struct FabricWish {
 impl Default for FabricWish {
     fn default() -> Self {
         let (core, policy) = (MuxCore::Tensix, Policy::Unbounded);
-        Self { topology: None, core, policy, slots: 4 }
+        Self { topology: None, planes: None, core, policy, slots: 4 }
     }
 }
 

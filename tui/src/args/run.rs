@@ -107,6 +107,9 @@ pub(crate) struct RunArguments {
     /// What the routers of the fabric are built for; what fits the ranks without it.
     #[arg(long, value_parser = fabrics(), value_name = "TOPOLOGY")]
     pub(crate) fabric: Option<FabricTopology>,
+    /// Routing planes of the fabric that is brought up; one more than --links without it, where there are so many.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) planes: Option<String>,
     /// What the muxes run on that stand where several workers of a chip share a router: BRISC of a compute tile, or an
     /// Ethernet tile without a link.
     #[arg(long, value_parser = cores(), default_value = "brisc", value_name = "CORE")]

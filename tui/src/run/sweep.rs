@@ -13,6 +13,8 @@ use probe::target::Target;
 const MANY: u32 = 1_000_000;
 /// A run looks at its kernels every 20 us, and a kernel without work may rest between two looks, in cycles.
 const LEAST_TIMEOUT_CYCLES: u64 = 100_000;
+/// A credit that comes back over the fabric takes longer than one of an EDM: with more buffers nobody waits for it.
+const FABRIC_BUFFERS: u32 = 4;
 /// A second of rest at each packet is as slow as anybody can want it, in cycles.
 const MOST_DWELL_CYCLES: u32 = 1_000_000_000;
 
@@ -56,7 +58,10 @@ impl Sweep {
             Transport::Edm => Transport::Edm,
             Transport::Fabric(wish) => {
                 let (topology, core, policy) = (run.fabric, run.mux, run.mux_policy);
-                Transport::Fabric(FabricWish { topology, core, policy, ..wish })
+                let planes = run.planes.as_deref().map(|text| count("--planes", text, 1, 16));
+                let planes = planes.transpose()?;
+                request.buffers_per_channel = FABRIC_BUFFERS;
+                Transport::Fabric(FabricWish { topology, planes, core, policy, ..wish })
             }
         };
         let small = |what: &str, text: &str| {

@@ -38,8 +38,15 @@ fn planned(
     ordered: Result<Topology, CclError>,
 ) -> Result<(Topology, FabricPlan), CclError> {
     let plan = |topology, chips: &[ChipId]| {
-        let request = FabricRequest { chips: chips.to_vec(), ..FabricRequest::new(topology) };
-        FabricPlan::new(mesh, &request).map_err(|error| CclError::NoFabric(Box::new(error)))
+        let of = |planes| {
+            let (chips, planes) = (chips.to_vec(), Some(planes));
+            FabricPlan::new(mesh, &FabricRequest { chips, planes, ..FabricRequest::new(topology) })
+        };
+        let found = match wish.planes {
+            Some(planes) => of(planes),
+            None => of(request.links + 1).or_else(|_| of(request.links)),
+        };
+        found.map_err(|error| CclError::NoFabric(Box::new(error)))
     };
     match (wish.topology, ordered) {
         (Some(kind), Ok(topology)) if kind.is_2d() => Ok((topology, plan(kind, &[])?)),

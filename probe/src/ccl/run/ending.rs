@@ -60,6 +60,9 @@ impl Run {
             // What was half written is not known to be there.
             self.launcher.loaded = Loaded::default();
             self.stop(images, Way::AtOnce, |_| true)?;
+            if self.fabric.is_some() {
+                self.tasks.push_back(Task::RollCall);
+            }
             let clear = self.running.iter();
             let clear = clear.map(|(place, kernel)| teardown::clear(images, *place, kernel));
             let clear = Together::as_can_be(clear.collect::<Result<Vec<_>, _>>()?);

@@ -1,11 +1,17 @@
 //! The fabric of a run: brought up before the first kernel and taken down after the last one, unless somebody else's runs already.
 
 use super::Run;
+use super::ending::Outcome;
+use crate::ccl::in_use::name;
+use crate::ccl::launch::firmware_of;
 use crate::ccl::report::{RunError, Stage};
 use crate::ccl::transport::Crossing;
+use crate::control::{Condition, Place, done, image, mailbox};
 use crate::fabric::{Fabric, FabricProgress, FabricSettings, Termination};
 use crate::images::ImageMap;
+use crate::snapshot::{Plan, Span};
 use crate::target::Target;
+use std::collections::BTreeMap;
 
 /// The fabric of a program, as one that is to come up or as one that somebody else has.
 pub(super) fn ownership(crossing: &Crossing) -> Fabric {
@@ -49,6 +55,54 @@ impl Run {
             }
             FabricProgress::Up | FabricProgress::Down => Ok(true),
         }
+    }
+
+    /// Names who does not answer though all were told to return at once, and what he keeps from its end.
+    pub(super) fn call_roll(
+        &mut self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<(), RunError> {
+        let mut words = BTreeMap::new();
+        for (&place, &kernel) in &self.running {
+            let firmware = image(images, firmware_of(kernel))?;
+            let (at, done) = done(mailbox(&firmware)?);
+            words.insert(place, (Span { addr: place.at(at), len: 4 }, done));
+        }
+        let spans = words.values().map(|(span, _)| *span).collect();
+        let shot = target.read(&Plan { spans });
+        let answers =
+            |span: Span, done: Condition| shot.word(span.addr).is_ok_and(|go| done.holds(go));
+        let dead = words.iter().filter(|(_, (span, done))| !answers(*span, *done));
+        let dead: Vec<String> = dead.filter_map(|(place, _)| self.absent(*place)).collect();
+        if dead.is_empty() {
+            return Ok(());
+        }
+        self.left.clear();
+        if let Outcome::Failed(error) = std::mem::replace(&mut self.outcome, Outcome::Cancelled) {
+            let why = format!("{}; {error}", dead.join("; "));
+            self.outcome = Outcome::Failed(RunError::TookTooLong(why));
+        }
+        Ok(())
+    }
+
+    /// What a core that does not answer is to the fabric.
+    fn absent(&self, place: Place) -> Option<String> {
+        let crossing = self.program.crossing.as_ref()?;
+        if let Some(mux) = crossing.muxes.iter().find(|mux| mux.place == place) {
+            let (tile, router, clients) = (name(place), mux.router, mux.clients.len());
+            return Some(format!(
+                "the mux on {tile} does not answer: {clients} clients of the router of {router} wait for it"
+            ));
+        }
+        let worker = self.program.workers.iter().find(|worker| worker.place == place)?;
+        let muxes = crossing.muxes.iter().filter(|mux| mux.clients.contains(&place));
+        let muxes =
+            muxes.map(|mux| format!("the mux on {} of router {}", name(mux.place), mux.router));
+        let muxes: Vec<String> = muxes.collect();
+        let client = if muxes.is_empty() { "the fabric".to_owned() } else { muxes.join(" and ") };
+        let (tile, role) = (name(place), &worker.role);
+        Some(format!("a client of {client} does not answer: {tile} ({role}) stands still"))
     }
 
     /// The fabric is to go down, whatever it is at; not one that somebody else has, nor one that was never begun.
