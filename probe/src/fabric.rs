@@ -18,6 +18,7 @@ mod meshes;
 pub mod mux;
 mod plan;
 mod progress;
+pub mod random;
 mod request;
 mod route;
 mod settings;

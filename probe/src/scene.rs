@@ -16,6 +16,7 @@ use crate::control::{
     boot_tensix, launch_worker,
 };
 use crate::emulator_bar::EmulatorBar;
+use crate::fabric::random::{Draw, RandomTraffic, TrafficPattern};
 use crate::fabric::{
     Fabric, FabricError, FabricPlan, FabricRequest, FabricSettings, FabricTopology,
 };
@@ -91,6 +92,10 @@ pub struct Scene {
     pub fabric: FabricRequest,
     /// Cycles between two reports of its rate by each router of the fabric; 0: none.
     pub fabric_rate_cycles: u32,
+    /// Packets that workers send each other at random over the fabric, by the seed.
+    pub traffic: u64,
+    /// Between whom.
+    pub pattern: TrafficPattern,
     /// A folder with tt-metal's firmware, which runs instead of this house's own over its base firmware.
     pub firmware: Option<PathBuf>,
     /// Emulated time at which the scene is handed over; the first whole multiple of
@@ -114,6 +119,8 @@ impl Scene {
             run: None,
             fabric: FabricRequest::new(FabricTopology::Mesh),
             fabric_rate_cycles: 0,
+            traffic: 0,
+            pattern: TrafficPattern::default(),
             firmware: None,
             at_cycles: None,
             pace: DEFAULT_PACE,
@@ -195,15 +202,9 @@ impl Scene {
     /// Firmware on every compute tile; for a workload also the kernels.
     fn boot(&self, target: &mut BarTarget, images: &mut ImageMap) -> Result<(), SceneError> {
         let ring = self.ring(target.mesh())?;
-        let fabric = (self.run == Some(Workload::Fabric)).then(|| {
-            let plan = FabricPlan::new(target.mesh(), &self.fabric).map_err(SceneError::Fabric)?;
-            let settings = FabricSettings {
-                rate_interval_cycles: self.fabric_rate_cycles,
-                ..FabricSettings::default()
-            };
-            Ok::<_, SceneError>(Fabric::new(plan, settings))
-        });
-        let mut fabric = fabric.transpose()?;
+        let fabric = (self.run == Some(Workload::Fabric))
+            .then(|| FabricPlan::new(target.mesh(), &self.fabric).map_err(SceneError::Fabric));
+        let fabric = fabric.transpose()?;
         let given = self.firmware.as_deref().map(Given::read).transpose()?;
         let given = given.map(|given| given.add_to(images));
         let tiles = compute_tiles(target, target.mesh().chips.len() > SMALL_MESH_CHIPS);
@@ -213,8 +214,14 @@ impl Scene {
             let boots = tiles.iter().map(|&place| boot_tensix(images, Firmware::OURS, place));
             Operation::finish_all(boots.collect::<Result<_, _>>()?, target)?;
         }
-        if let Some(fabric) = &mut fabric {
+        if let Some(plan) = fabric {
+            let settings = FabricSettings {
+                rate_interval_cycles: self.fabric_rate_cycles,
+                ..FabricSettings::default()
+            };
+            let mut fabric = Fabric::new(plan.clone(), settings);
             fabric.finish(target, images, FABRIC_STEP_CYCLES).map_err(SceneError::Run)?;
+            self.send_at_random(&plan, target, images)?;
         }
         let Some(ring) = ring else { return Ok(()) };
         let workers = (1..)
@@ -225,6 +232,26 @@ impl Scene {
         let settings =
             RingPingSettings { dwell_cycles: DWELL_CYCLES, ..RingPingSettings::default() };
         ring.launch(images, &settings)?.finish(target)?;
+        Ok(())
+    }
+
+    /// Workers that send each other packets over the fabric.
+    fn send_at_random(
+        &self,
+        plan: &FabricPlan,
+        target: &mut BarTarget,
+        images: &mut ImageMap,
+    ) -> Result<(), SceneError> {
+        if self.traffic == 0 {
+            return Ok(());
+        }
+        let random = RandomTraffic::new(target.mesh(), plan)?;
+        let Self { seed, traffic: packets, pattern, .. } = *self;
+        let draw = Draw { seed, packets, pattern, mux_percent: 0 };
+        let load = random.draw(images, draw)?;
+        for stage in random.launch(images, &load, 1)? {
+            Operation::finish_all(stage, target)?;
+        }
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`, a file.
 
+use crate::fabric::random::TrafficPattern;
 use crate::fabric::{Division, FabricTopology};
 use crate::fault::{Fault, FaultError};
 use crate::scene::{Pace, Scene, Workload};
@@ -16,8 +17,8 @@ const DEVICES: &str = "/dev/tenstorrent/";
 /// A target, as a person names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
-    /// `emulator:<mesh>[,cabling=..][,host=..][,run=..][,topology=..][,planes=..][,meshes=..][,rate=..][,firmware=..][,at=..][,pace=..]
-    /// [,seed=..][,fault=..]..`.
+    /// `emulator:<mesh>[,cabling=..][,host=..][,run=..][,topology=..][,planes=..][,meshes=..][,dateline=..]
+    /// [,traffic=..][,pattern=..][,rate=..][,firmware=..][,at=..][,pace=..][,seed=..][,fault=..]..`.
     Emulator(Scene),
     /// `ttsim:<library>[,firmware=..][,at=..]`.
     Ttsim(Simulator),
@@ -133,6 +134,9 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
                 scene.fabric_rate_cycles = fits.ok_or_else(why)?;
                 of_fabric = Some(key);
             }
+            "dateline" => (scene.fabric.dateline, of_fabric) = (switch(key, value)?, Some(key)),
+            "traffic" => (scene.traffic, of_fabric) = (count(key, value)? as u64, Some(key)),
+            "pattern" => (scene.pattern, of_fabric) = (pattern(value)?, Some(key)),
             "firmware" => scene.firmware = Some(folder(value)?),
             "at" => scene.at_cycles = Some(time(key, value)?),
             "pace" => scene.pace = pace(value)?,
@@ -140,8 +144,8 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
             "fault" => scene.faults.push(fault(value)?),
             _ => {
                 return wrong(format!(
-                    "`{key}` is no setting: cabling, host, run, topology, planes, meshes, rate, firmware, at, pace, seed or \
-                     fault"
+                    "`{key}` is no setting: cabling, host, run, topology, planes, meshes, dateline, traffic, pattern, \
+                     rate, firmware, at, pace, seed or fault"
                 ));
             }
         }
@@ -195,6 +199,20 @@ fn topology(value: &str) -> Result<FabricTopology, SpecError> {
     let names = FabricTopology::ALL.map(FabricTopology::name).join(", ");
     let wrong = || SpecError(format!("topology: `{value}` is none of {names}"));
     FabricTopology::named(value).ok_or_else(wrong)
+}
+
+fn pattern(value: &str) -> Result<TrafficPattern, SpecError> {
+    let names = TrafficPattern::ALL.map(TrafficPattern::name).join(" or ");
+    let wrong = || SpecError(format!("pattern: `{value}` is not {names}"));
+    TrafficPattern::named(value).ok_or_else(wrong)
+}
+
+fn switch(key: &str, value: &str) -> Result<bool, SpecError> {
+    match value {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => wrong(format!("{key}: `{value}` is neither on nor off")),
+    }
 }
 
 /// One or more.

@@ -11,6 +11,7 @@ mod rig;
 pub mod traffic;
 pub mod watching;
 
+pub(crate) use dice::Dice;
 pub use rig::Rig;
 
 /// By how many percent one figure lies above another.

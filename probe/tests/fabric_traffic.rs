@@ -1,12 +1,17 @@
 //! Random traffic over a fabric on emulated meshes: every packet arrives exactly once, whole and in order.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use probe::fabric::FabricTopology;
+use probe::fabric::random::TrafficPattern;
+use probe::fabric::{FabricRequest, FabricTopology};
+use probe::scene::Scene;
 use probe::study::mux::{self, Fate};
-use probe::study::traffic::{Asked, study};
+use probe::study::traffic::{Asked, Round, study};
 
 fn assert_right(mesh: &str, topology: FabricTopology, packets: u64, seeds: u64) {
-    let asked = Asked { mesh, topology, packets, seed: 1, seeds };
+    let mut scene = Scene::new(mesh);
+    scene.fabric = FabricRequest::new(topology);
+    let pattern = TrafficPattern::Random;
+    let asked = Asked { scene, packets, seed: 1, seeds, pattern, mux_percent: 50 };
     let rounds = study(&asked, &mut |round| eprintln!("{mesh} {topology} {round:?}")).unwrap();
     assert_eq!(rounds.len() as u64, seeds);
     assert!(rounds.iter().all(|round| round.is_right() && round.arrived > 0), "{rounds:?}");
@@ -23,6 +28,19 @@ fn two_chips_send_each_other_packets_of_every_type() {
 fn all_chips_of_a_t3000_send_each_other_packets() {
     for topology in FabricTopology::ALL {
         assert_right("t3000", topology, 200, 1);
+    }
+}
+
+/// Everybody sends halfway round the ring: in one virtual channel each waits for room that only the next one could make.
+#[test]
+fn without_its_dateline_a_ring_deadlocks() {
+    for dateline in [true, false] {
+        let mut scene = Scene::new("t3000");
+        scene.fabric = FabricRequest { dateline, ..FabricRequest::new(FabricTopology::Ring) };
+        let pattern = TrafficPattern::Far;
+        let asked = Asked { scene, packets: 3_000, seed: 1, seeds: 1, pattern, mux_percent: 0 };
+        let rounds = study(&asked, &mut |round| eprintln!("dateline {dateline} {round:?}")).unwrap();
+        assert_eq!(rounds.iter().all(Round::is_right), dateline, "{rounds:?}");
     }
 }
 

@@ -317,16 +317,19 @@ pub(crate) enum Study {
     },
     /// Send random packets between all pairs of chips of a fabric, and print whether each arrives exactly once, whole and in order.
     ///
-    /// JSON: {"mesh","topology","rows":[{"seed","packets","sent","arrived","wrong_words","doubled","missing","refused",
+    /// JSON: {"mesh","topology","mux_percent","rows":[{"seed","packets","sent","arrived","wrong_words","doubled","missing","refused",
     /// "nacks","unfinished","cycles"}]}; arrived counts stretches of memory, unfinished the workers that did not end, and cycles
     /// are those of the chip that took longest; exit code 1 if anything is not as it should be.
     Traffic {
-        /// The mesh.
+        /// The mesh, and words of its scene: t3000,topology=ring,dateline=off or galaxy,cabling=torus,meshes=2.
         #[arg(long, default_value = "t3000", value_name = "MESH")]
         mesh: String,
-        /// What the routers are built for: line, ring, mesh or torus.
-        #[arg(long, default_value = "mesh", value_name = "TOPOLOGY")]
-        topology: String,
+        /// What the routers are built for: line, ring, mesh or torus; mesh if the scene's words do not say.
+        #[arg(long, value_name = "TOPOLOGY")]
+        topology: Option<String>,
+        /// So many of a hundred workers stand behind fabric muxes, one for each direction, of all policies.
+        #[arg(long = "mux", default_value = "0", value_name = "PERCENT")]
+        mux_percent: String,
         /// Packets of each seed.
         #[arg(long, default_value = "1000", value_name = "N")]
         packets: String,

@@ -83,8 +83,10 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             Study::Latency { seed } => study::latency(style, *seed),
             Study::Bandwidth { mesh, seed } => study::bandwidth(style, mesh, *seed),
             Study::Relaunch { mesh, seed, count } => study::relaunch(style, mesh, *seed, count),
-            Study::Traffic { mesh, topology, packets, seed, seeds } => {
-                let asked = study::TrafficWords { mesh, topology, packets, seed: *seed, seeds };
+            Study::Traffic { mesh, topology, packets, seed, seeds, mux_percent } => {
+                let (topology, seed) = (topology.as_deref(), *seed);
+                let asked =
+                    study::TrafficWords { mesh, topology, mux_percent, packets, seed, seeds };
                 study::traffic(style, &asked)
             }
             Study::Mux { mesh, seed, seeds } => study::mux(style, mesh, *seed, seeds),

@@ -145,7 +145,13 @@ fn whole(topology: FabricTopology, told: Vec<Told>) -> Result<FabricPlan, Contro
         if !place || chip != router.eth.chip {
             return broken(format!("{} has other tables than the rest", router.eth));
         }
-        let closes = router.dateline && !router.inter_mesh;
+        let last = match router.direction {
+            Direction::East => column + 1 == *columns,
+            Direction::West => *column == 0,
+            Direction::North => *row == 0,
+            Direction::South => row + 1 == *rows,
+        };
+        let closes = last && !router.inter_mesh;
         mesh.closed_rows |= closes && router.direction.is_along_row();
         mesh.closed_columns |= closes && !router.direction.is_along_row();
     }

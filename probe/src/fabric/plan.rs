@@ -41,7 +41,7 @@ pub struct Router {
     pub peer: EthId,
     /// The chip there.
     pub neighbor: FabricNode,
-    /// The link closes a ring: what arrives over it goes on in virtual channel 1.
+    /// The link closes a ring, and what arrives over it goes on in virtual channel 1.
     pub dateline: bool,
     /// The link leads to another mesh.
     pub inter_mesh: bool,
@@ -89,7 +89,7 @@ impl FabricPlan {
         let Exits { exits, planes } = exits(&free, topology, &meshes, planes, request.planes)?;
         let mut plan = Self { topology, planes, meshes, routers: Vec::new() };
         for number in 0..plan.meshes.len() {
-            plan.add_mesh(&free, number);
+            plan.add_mesh(&free, number, request.dateline);
         }
         for exit in exits {
             for (plane, &(near, far)) in (0..planes).zip(&exit.sockets) {
@@ -105,7 +105,7 @@ impl FabricPlan {
         Ok(plan)
     }
 
-    fn add_mesh(&mut self, free: &FreeLinks, number: usize) {
+    fn add_mesh(&mut self, free: &FreeLinks, number: usize, dateline: bool) {
         let Some(mesh) = self.meshes.get(number).cloned() else { return };
         let node = |device: usize| FabricNode { mesh: number as u16, device: device as u16 };
         for device in 0..mesh.chips.len() {
@@ -113,7 +113,8 @@ impl FabricPlan {
                 let edge = mesh.sockets(free, device, direction);
                 let Some((neighbor, wraps, sockets)) = edge else { continue };
                 for (plane, &socket) in (0..self.planes).zip(&sockets) {
-                    self.add_router(node(device), direction, plane, socket, node(neighbor), wraps);
+                    let there = node(neighbor);
+                    self.add_router(node(device), direction, plane, socket, there, wraps && dateline);
                 }
             }
         }

@@ -28,11 +28,13 @@ pub struct FabricRequest {
     pub division: Division,
     /// Routing planes: links of each edge that are used; as many as every edge has if not told.
     pub planes: Option<u32>,
+    /// Packets that pass the link that closes a ring go on in virtual channel 1. Without it a ring can fill up until nothing moves.
+    pub dateline: bool,
 }
 
 impl FabricRequest {
     /// All chips, one mesh, as many planes as there are.
     pub fn new(topology: FabricTopology) -> Self {
-        Self { topology, chips: Vec::new(), division: Division::default(), planes: None }
+        Self { topology, chips: Vec::new(), division: Division::default(), planes: None, dateline: true }
     }
 }

@@ -6,7 +6,8 @@ use crate::locate;
 use crate::output::json;
 use crate::verbs::Style;
 use crate::words;
-use probe::fabric::FabricTopology;
+use probe::scene::Scene;
+use probe::spec::TargetSpec;
 use probe::study::traffic::{Asked, Round, study};
 use serde::Serialize;
 
@@ -20,7 +21,8 @@ const WIDTHS: [usize; 8] = [6, 7, 7, 5, 7, 7, 5, 13];
 /// What a person asked for.
 pub(in crate::verbs) struct TrafficWords<'a> {
     pub(in crate::verbs) mesh: &'a str,
-    pub(in crate::verbs) topology: &'a str,
+    pub(in crate::verbs) topology: Option<&'a str>,
+    pub(in crate::verbs) mux_percent: &'a str,
     pub(in crate::verbs) packets: &'a str,
     pub(in crate::verbs) seed: u64,
     pub(in crate::verbs) seeds: &'a str,
@@ -30,6 +32,7 @@ pub(in crate::verbs) struct TrafficWords<'a> {
 struct Table<'a> {
     mesh: &'a str,
     topology: &'a str,
+    mux_percent: u64,
     rows: Vec<Row>,
 }
 
@@ -65,12 +68,27 @@ fn row(round: &Round) -> Row {
 }
 
 pub(super) fn count(option: &str, words: &str, most: u64) -> Result<u64, Failure> {
+    at_most(option, words, 1, most)
+}
+
+fn at_most(option: &str, words: &str, least: u64, most: u64) -> Result<u64, Failure> {
     let usage = |why: String| Failure::Usage(format!("--{option} {words}: {why}"));
     let count = locate::number(words).map_err(&usage)?;
-    if count == 0 || count > most {
-        return Err(usage(format!("it can be from 1 to {most}")));
+    if count < least || count > most {
+        return Err(usage(format!("it can be from {least} to {most}")));
     }
     Ok(count)
+}
+
+/// The scene that the words of a mesh mean: with a fabric, of the topology that an option names or else they do.
+fn scene(mesh: &str, topology: Option<&str>) -> Result<Scene, Failure> {
+    let topology = topology.map(|name| format!(",topology={name}")).unwrap_or_default();
+    let words = mesh.strip_prefix("emulator:").unwrap_or(mesh);
+    match TargetSpec::parse(&format!("emulator:{words},run=fabric{topology}")) {
+        Ok(TargetSpec::Emulator(scene)) => Ok(scene),
+        Ok(_) => Err(Failure::Usage(format!("--mesh {mesh}: it is no emulated mesh"))),
+        Err(error) => Err(Failure::Usage(format!("--mesh {mesh}: {error}"))),
+    }
 }
 
 /// A line for each seed.
@@ -79,19 +97,18 @@ pub(in crate::verbs) fn traffic(
     asked: &TrafficWords<'_>,
 ) -> Result<Outcome, Failure> {
     let TrafficWords { mesh, topology, seed, .. } = *asked;
-    let unknown = || {
-        let names = FabricTopology::ALL.map(FabricTopology::name).join(", ");
-        Failure::Usage(format!("--topology {topology}: it can be {names}"))
-    };
+    let scene = scene(mesh, topology)?;
+    let topology = scene.fabric.topology.name();
+    let mux_percent = at_most("mux", asked.mux_percent, 0, 100)?;
     let asked = Asked {
-        mesh,
-        topology: FabricTopology::named(topology).ok_or_else(unknown)?,
+        pattern: scene.pattern,
+        scene,
         packets: count("packets", asked.packets, MOST_PACKETS)?,
         seed,
         seeds: count("seeds", asked.seeds, MOST_SEEDS)?,
+        mux_percent,
     };
-    line(style, &HEAD.map(str::to_owned), &WIDTHS)?;
-    let mut broken = Ok(());
+    let (mut broken, mut begun) = (Ok(()), false);
     let mut tell = |round: &Round| {
         let cells = [
             round.seed.to_string(),
@@ -103,6 +120,10 @@ pub(in crate::verbs) fn traffic(
             round.unfinished.to_string(),
             words::cycles(round.cycles),
         ];
+        if !begun {
+            begun = true;
+            broken = line(style, &HEAD.map(str::to_owned), &WIDTHS);
+        }
         if broken.is_ok() {
             broken = line(style, &cells, &WIDTHS);
         }
@@ -110,7 +131,7 @@ pub(in crate::verbs) fn traffic(
     let rounds = study(&asked, &mut tell).map_err(failed(mesh))?;
     broken?;
     if style.json {
-        json(&Table { mesh, topology, rows: rounds.iter().map(row).collect() })?;
+        json(&Table { mesh, topology, mux_percent, rows: rounds.iter().map(row).collect() })?;
     }
     let right = rounds.iter().all(Round::is_right);
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })
