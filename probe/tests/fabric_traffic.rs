@@ -39,7 +39,8 @@ fn without_its_dateline_a_ring_deadlocks() {
         scene.fabric = FabricRequest { dateline, ..FabricRequest::new(FabricTopology::Ring) };
         let pattern = TrafficPattern::Far;
         let asked = Asked { scene, packets: 3_000, seed: 1, seeds: 1, pattern, mux_percent: 0 };
-        let rounds = study(&asked, &mut |round| eprintln!("dateline {dateline} {round:?}")).unwrap();
+        let rounds =
+            study(&asked, &mut |round| eprintln!("dateline {dateline} {round:?}")).unwrap();
         assert_eq!(rounds.iter().all(Round::is_right), dateline, "{rounds:?}");
     }
 }

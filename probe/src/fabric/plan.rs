@@ -114,7 +114,14 @@ impl FabricPlan {
                 let Some((neighbor, wraps, sockets)) = edge else { continue };
                 for (plane, &socket) in (0..self.planes).zip(&sockets) {
                     let there = node(neighbor);
-                    self.add_router(node(device), direction, plane, socket, there, wraps && dateline);
+                    self.add_router(
+                        node(device),
+                        direction,
+                        plane,
+                        socket,
+                        there,
+                        wraps && dateline,
+                    );
                 }
             }
         }

@@ -4,9 +4,7 @@ use super::mux::{Mux, MuxCore, Policy};
 use super::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
 use super::{Direction, Entry, FabricNode, FabricPlan, RoutingTables, connection};
 use crate::ccl::records::size;
-use crate::control::{
-    ControlError, Firmware, Operation, Place, compute_tiles, go_kernel, image,
-};
+use crate::control::{ControlError, Firmware, Operation, Place, compute_tiles, go_kernel, image};
 use crate::images::ImageMap;
 use crate::study::Dice;
 use crate::target::Mesh;

@@ -35,6 +35,12 @@ pub struct FabricRequest {
 impl FabricRequest {
     /// All chips, one mesh, as many planes as there are.
     pub fn new(topology: FabricTopology) -> Self {
-        Self { topology, chips: Vec::new(), division: Division::default(), planes: None, dateline: true }
+        Self {
+            topology,
+            chips: Vec::new(),
+            division: Division::default(),
+            planes: None,
+            dateline: true,
+        }
     }
 }

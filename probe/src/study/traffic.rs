@@ -1,7 +1,7 @@
 //! Random traffic between all pairs of chips of a fabric: does every packet arrive, exactly once and in order?
 
 use crate::control::{Firmware, Operation, boot_tensix};
-use crate::fabric::random::{Draw, Load, TrafficPattern, RandomTraffic};
+use crate::fabric::random::{Draw, Load, RandomTraffic, TrafficPattern};
 use crate::fabric::traffic::WorkerId;
 use crate::fabric::traffic_outcome::Outcome;
 use crate::fabric::{Fabric, FabricPlan, FabricSettings, Termination};
@@ -105,8 +105,7 @@ struct Bench {
 impl Bench {
     fn new(asked: &Asked) -> Result<Self, SceneError> {
         let (mut images, _) = ImageMap::firmware();
-        let scene =
-            Scene { run: Some(Workload::Idle), seed: asked.seed, ..asked.scene.clone() };
+        let scene = Scene { run: Some(Workload::Idle), seed: asked.seed, ..asked.scene.clone() };
         let mut target = scene.build(&mut images)?;
         let plan =
             FabricPlan::new(target.mesh(), &asked.scene.fabric).map_err(SceneError::Fabric)?;
@@ -145,10 +144,7 @@ impl Bench {
     }
 
     /// Lets time pass until all have ended, or none has moved for long.
-    fn await_end(
-        &mut self,
-        load: &Load,
-    ) -> Result<Vec<Outcome>, SceneError> {
+    fn await_end(&mut self, load: &Load) -> Result<Vec<Outcome>, SceneError> {
         let (mut last, mut quiet) = (0, 0);
         loop {
             self.target.pass(LOOK_CYCLES)?;
