@@ -20,7 +20,7 @@ pub use channels::Channels;
 pub(crate) use channels::{ChannelTable, Sync};
 pub(crate) use fabric::{
     ClientLayout, ClientPlace, DownstreamPlace, HeaderFields, MuxChannelPlace, MuxLayout,
-    ReceiverPlace, RouterLayout, SenderPlace, Slots, Word, stream,
+    ReceiverPlace, RouterLayout, SenderPlace, Slots, TablesLayout, Word, stream,
 };
 pub use finding::ImageFinding;
 pub use known::Load;

@@ -3,12 +3,16 @@
 
 #[path = "fabric_seen/bench.rs"]
 mod bench;
+#[path = "fabric_seen/ring.rs"]
+mod ring;
 
 use bench::{Bench, look};
+use layouts::ChipId;
+use probe::fabric::Entry;
 use probe::fabric::mux::Policy;
-use probe::inspect::{Interest, fabric_heads};
+use probe::inspect::{Interest, fabric_heads, fabric_table_spans, fabric_tables, fabric_ways};
 use probe::session::Session;
-use probe::state::{FabricPort, Party, Reading, Verdict, WaitReason};
+use probe::state::{FabricPort, Party, Reading, Verdict, WaitReason, WayEnd};
 use probe::target::{Allow, Target};
 use probe::ttsim::HostCommand;
 
@@ -33,6 +37,73 @@ fn routers_at_rest_have_all_their_credits() {
         assert_eq!(ledger.verdict, Verdict::Empty);
     }
     assert!(fabric_heads(&fabric).is_empty());
+    assert!(fabric.waits.all.is_empty(), "{:?}", fabric.waits.all);
+
+    // All copies of a chip's tables are alike, and lead everywhere.
+    let spans = fabric_table_spans(session.images(), &fabric.routers);
+    let look = session.look(&Interest { spans, ..interest });
+    let tables: Result<Vec<_>, _> =
+        fabric_tables(&look.snapshot, session.images(), &fabric).into_iter().collect();
+    let mut tables = tables.unwrap();
+    assert_eq!(tables.len(), 16);
+    assert!(
+        tables
+            .iter()
+            .all(|a| { tables.iter().all(|b| a.at.chip != b.at.chip || a.tables == b.tables) })
+    );
+    let mesh = session.target().mesh().clone();
+    let node = |chip| tables.iter().find(|t| t.at.chip == ChipId(chip)).unwrap().tables.node;
+    let nodes: Vec<_> = (0..8).map(node).collect();
+    let mut hops = Vec::new();
+    for (chip, to) in nodes.iter().enumerate() {
+        let ways = fabric_ways(&mesh, &fabric, &tables, ChipId(0), *to);
+        assert!(ways.iter().all(|way| way.end == WayEnd::Arrived), "{chip}: {ways:?}");
+        hops.push(ways[0].hops.len());
+        if let Some(last) = ways[0].hops.last() {
+            assert_eq!(last.into.chip, ChipId(chip as u16));
+        }
+    }
+    hops.sort_unstable();
+    assert_eq!(hops, [0, 1, 1, 2, 2, 3, 3, 4]);
+
+    // What the tables say wrong is said of the packet.
+    let far = nodes
+        .iter()
+        .position(|to| fabric_ways(&mesh, &fabric, &tables, ChipId(0), *to)[0].hops.len() == 3);
+    let to = nodes[far.unwrap()];
+    let way = fabric_ways(&mesh, &fabric, &tables, ChipId(0), to).remove(0);
+    let second = way.hops[0].into.chip;
+    let entry = usize::from(to.device);
+    for table in tables.iter_mut().filter(|table| table.at.chip == second) {
+        table.tables.intra_mesh[entry] = Entry::To(way.hops[0].direction.opposite());
+    }
+    let back = fabric_ways(&mesh, &fabric, &tables, ChipId(0), to).remove(0);
+    assert_eq!(back.end, WayEnd::NoRouter(way.hops[0].into, way.hops[0].direction.opposite()));
+    for table in tables.iter_mut().filter(|table| table.at.chip == second) {
+        table.tables.intra_mesh[entry] = Entry::Absent;
+    }
+    let none = fabric_ways(&mesh, &fabric, &tables, ChipId(0), to).remove(0);
+    assert_eq!(none.end, WayEnd::NoEntry(way.hops[0].into));
+}
+
+#[test]
+fn a_ring_without_its_dateline_deadlocks_and_the_circle_is_named() {
+    let mut session = ring::jammed();
+    let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
+    let before = session.look(&interest).state.fabric.waits;
+    session.target().pass(200_000).unwrap();
+    let fabric = session.look(&interest).state.fabric;
+    let lasting = fabric.waits.lasting(&before);
+    let cycles = lasting.cycles();
+    let [cycle] = &cycles[..] else { panic!("{:?}", lasting.all) };
+    // A sender and a receiver of each of the eight links.
+    assert_eq!(cycle.len(), 16, "{cycle:?}");
+    let senders = cycle.iter().filter(|party| matches!(party, Party::Sender(_, 1)));
+    assert_eq!(senders.count(), 8);
+    // Clients wait for it, and there is no other cause.
+    assert!(lasting.all.iter().any(|wait| matches!(wait.who, Party::Client(..))));
+    assert!(lasting.roots().is_empty(), "{:?}", lasting.roots());
+    assert!(fabric.ledgers.iter().any(|ledger| ledger.verdict == Verdict::BackPressured));
 }
 
 #[test]

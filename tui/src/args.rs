@@ -4,7 +4,9 @@ mod fabric;
 mod question;
 mod run;
 
-pub(crate) use fabric::{FabricQuestion, StatusArguments, WaitsArguments};
+pub(crate) use fabric::{
+    FabricQuestion, PathArguments, StatusArguments, TablesArguments, WaitsArguments,
+};
 pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 
@@ -152,7 +154,7 @@ pub(crate) enum Verb {
     /// "passes","holder","drain_iters","abandoned","channels":[{"index","slots","queued","connection","connected","client",
     /// "forwarded","polls","skips","longest_wait_cycles","closes","head"}]}],"clients":[{"core","image","name","running",
     /// "waypoint","stage","waits","to_tile","to":{"router":{"chip","channel"}|"mux":core,"channel"},"slots","used","teardown",
-    /// "termination","mux_clients"}],"links":[{"from","to","virtual_channel","slots","queued","remote_free_slots","in_flight",
+    /// "termination","mux_clients","ending_step","ending"}],"links":[{"from","to","virtual_channel","slots","queued","remote_free_slots","in_flight",
     /// "arrived","held","verdict"}],"waits":[as in fabric waits],"gaps":[...]}; exit code 1 if a router refused to run or a credit is lost.
     #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
     Fabric {

@@ -12,7 +12,7 @@ mod symbols;
 mod value;
 
 pub(crate) use build::{cores, dry_run, images, links, mesh, written};
-pub(crate) use fabric::{fabric, fabric_status, fabric_waits};
+pub(crate) use fabric::{fabric, fabric_status, fabric_tables, fabric_waits, fabric_ways};
 pub(crate) use print::Printed;
 pub(crate) use run::run;
 pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};

@@ -6,6 +6,7 @@ mod header;
 mod mux;
 mod names;
 mod router;
+mod tables;
 
 pub(crate) use channels::{DownstreamPlace, ReceiverPlace, SenderPlace};
 pub(crate) use client::{ClientLayout, ClientPlace};
@@ -13,6 +14,7 @@ pub(crate) use header::HeaderFields;
 pub(crate) use mux::{MuxChannelPlace, MuxLayout};
 pub(crate) use names::{Slots, Word, stream};
 pub(crate) use router::RouterLayout;
+pub(crate) use tables::TablesLayout;
 
 /// `EDMStatus` (tt-metal.md 4.1); REFUSED is this house's.
 const STATUSES: [&str; 6] = [

@@ -1,19 +1,26 @@
 //! Routers, muxes and clients by the names of their images, and the credits of both ends of a link joined.
 
 mod clients;
+mod ending;
 mod head;
 mod ledger;
 mod mux;
+mod path;
 mod router;
 mod site;
+mod tables;
 mod waits;
+
+pub use path::fabric_ways;
+pub use tables::{fabric_table_spans, fabric_tables};
 
 use super::{Interest, View};
 use crate::images::{ClientLayout, Image, MuxLayout, RouterLayout, Word};
 use crate::snapshot::Span;
 use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState, TileState};
+use crate::target::Mesh;
 use clients::{Clients, was_read};
-use layouts::{ChipId, NocAddr, NocXy, TileKind, wormhole};
+use layouts::{ChipId, EthId, NocAddr, NocXy, TileKind, wormhole};
 use mux::Mux;
 use router::Router;
 use site::Site;
@@ -45,6 +52,8 @@ impl View<'_> {
         leads.tiles.extend(senders.chain(channels).filter(|(_, tile)| has_cores(*tile)));
         leads.tiles.sort_unstable();
         leads.tiles.dedup();
+        let steps: Vec<_> = fabric.clients.iter().map(|c| ending::step(&fabric, c)).collect();
+        fabric.clients.iter_mut().zip(steps).for_each(|(client, step)| client.ending = step);
         fabric.waits = waits::find(&fabric, self.mesh, links);
         fabric
     }
@@ -72,6 +81,15 @@ fn collect(
         fabric.clients.extend(states);
         fabric.leads.spans.extend(spans);
     }
+}
+
+/// The other end of a link.
+fn peer(mesh: &Mesh, at: EthId) -> Option<EthId> {
+    mesh.links.iter().find_map(|link| match (link.a == at, link.b == at) {
+        (true, _) => Some(link.b),
+        (_, true) => Some(link.a),
+        _ => None,
+    })
 }
 
 /// Is it a tile on which a client can run?

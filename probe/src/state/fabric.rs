@@ -1,9 +1,11 @@
 //! The fabric at a moment: routers, muxes, their clients, and the credits of both ends of each link.
 
 mod clients;
+mod tables;
 mod waits;
 
 pub use clients::{ClientState, FabricLeads, FabricPort, MuxChannelState, MuxState};
+pub use tables::{FabricHop, FabricWay, TablesState, WayEnd};
 pub use waits::{Party, Wait, WaitLine, WaitReason, Waits};
 
 use super::{Activity, Reading};

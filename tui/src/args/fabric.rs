@@ -21,6 +21,16 @@ pub(crate) enum FabricQuestion {
     /// JSON: {"target","cycles","over_cycles","waits":[{"who":party,"on":party,"for"}],"roots":[party with "note"],
     /// "deadlocks":[[party,...]]}; party: {"name","kind","core"|"chip","channel","index"}. Exit code 1 if anybody waits.
     Waits(WaitsArguments),
+    /// Print the routing tables as they stand in the L1 of routers: L0 by device, L1 by mesh with exit nodes.
+    ///
+    /// JSON: {"target","cycles","tables":[{"router","node","row","column","rows","columns","l0":[direction|"here"|null],
+    /// "l1":[...],"exit_nodes":[device|null]}]}. Exit code 1 if two routers of a chip have different ones.
+    Tables(TablesArguments),
+    /// Print the way of a packet hop by hop, in every routing plane, by the tables in the L1 of the routers it comes to.
+    ///
+    /// JSON: {"target","cycles","from","to","ways":[{"hops":[{"out","into","direction","virtual_channel"}],
+    /// "end":"arrived"|"no_entry"|"no_router"|"loop"|"unread","at"}]}. Exit code 1 if a packet would not arrive.
+    Path(PathArguments),
 }
 
 /// Which queues, and where their entries are kept.
@@ -39,4 +49,20 @@ pub(crate) struct WaitsArguments {
     /// Cycles between the two looks.
     #[arg(long, value_name = "CYCLES", default_value_t = 100_000)]
     pub(crate) over: u64,
+}
+
+/// Whose tables.
+#[derive(Args, Debug)]
+pub(crate) struct TablesArguments {
+    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    pub(crate) place: Option<String>,
+}
+
+/// From where to where.
+#[derive(Args, Debug)]
+pub(crate) struct PathArguments {
+    /// The chip that sends.
+    pub(crate) from: u16,
+    /// The chip that it is for, or its node in the fabric, such as M1D3.
+    pub(crate) to: String,
 }

@@ -2,8 +2,10 @@
 
 mod channels;
 mod clients;
+mod routes;
 mod waits;
 
+pub(crate) use routes::{fabric_tables, fabric_ways};
 pub(crate) use waits::fabric_waits;
 
 use super::build::{end, missed};

@@ -1,6 +1,7 @@
 //! `fabric`: routers, muxes and clients, their channels and the credits of both ends of each link, once.
 
 mod keep;
+mod routes;
 mod status;
 mod waits;
 
@@ -35,6 +36,8 @@ pub(super) fn ask(
     match question {
         FabricQuestion::Status(options) => status::run(target, style, options, false),
         FabricQuestion::Drain(options) => status::run(target, style, options, true),
+        FabricQuestion::Tables(options) => routes::tables(target, style, options),
+        FabricQuestion::Path(options) => routes::path(target, style, options),
         FabricQuestion::Waits(options) => waits::run(target, style, options),
     }
 }

@@ -4,6 +4,7 @@ use super::STATUSES;
 use super::channels::{DownstreamPlace, ReceiverPlace, SenderPlace};
 use super::header::HeaderFields;
 use super::names::{Names, Word};
+use super::tables::TablesLayout;
 use symbols::Symbols;
 
 /// A router's words.
@@ -29,6 +30,7 @@ pub(crate) struct RouterLayout {
     pub(crate) receivers: Vec<ReceiverPlace>,
     pub(crate) downstream: Vec<DownstreamPlace>,
     pub(crate) header: Option<HeaderFields>,
+    pub(crate) tables: Option<TablesLayout>,
 }
 
 const TOPOLOGIES: [&str; 5] = ["NeighborExchange", "Linear", "Ring", "Mesh", "Torus"];
@@ -73,6 +75,7 @@ impl RouterLayout {
             receivers: (0..8).map_while(|index| names.receiver(STATE, index)).flatten().collect(),
             downstream: names.downstream(STATE),
             header: names.header(),
+            tables: names.tables(),
         })
     }
 }

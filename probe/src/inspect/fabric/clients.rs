@@ -54,6 +54,7 @@ impl Clients<'_> {
             teardown: told.value(layout.teardown),
             termination: named(site.value(place.termination), &layout.terminations),
             mux_clients: site.value(place.mux_clients),
+            ending: None,
         }
     }
 }

@@ -49,11 +49,7 @@ impl<'a> Search<'a> {
     }
 
     fn peer(&self, at: EthId) -> Option<EthId> {
-        self.mesh.links.iter().find_map(|link| match (link.a == at, link.b == at) {
-            (true, _) => Some(link.b),
-            (_, true) => Some(link.a),
-            _ => None,
-        })
+        super::peer(self.mesh, at)
     }
 
     /// What is wrong with a router's link, as the router or both ends say.

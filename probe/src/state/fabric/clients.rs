@@ -114,4 +114,26 @@ pub struct ClientState {
     pub termination: Reading<&'static str>,
     /// Clients of the mux that it ends.
     pub mux_clients: Reading<u64>,
+    /// How far its end, and that of its mux, has come: 1 to 12 (tt-metal.md 5.2); none before it has opened its channel.
+    pub ending: Option<u8>,
+}
+
+impl ClientState {
+    /// The step of [`ClientState::ending`] in words: who did what last, or has to do what.
+    pub fn ending_words(&self) -> &'static str {
+        match self.ending {
+            None => "not open",
+            Some(1) => "sends",
+            Some(2 | 3) => "asks to close, the mux has to see it",
+            Some(4) => "its close is answered, it has to see it",
+            Some(5) => "has closed",
+            Some(6) => "has told the termination master",
+            Some(7) => "waits for the other clients",
+            Some(8) => "tells the mux to end",
+            Some(9) => "the mux drains its channels",
+            Some(10) => "the mux leaves its loop",
+            Some(11) => "the mux closes its connection",
+            Some(_) => "the mux has ended",
+        }
+    }
 }

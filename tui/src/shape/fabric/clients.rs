@@ -57,6 +57,8 @@ pub(super) fn client(client: &ClientState) -> Value {
         "teardown": known(&client.teardown),
         "termination": known(&client.termination),
         "mux_clients": known(&client.mux_clients),
+        "ending_step": client.ending,
+        "ending": client.ending_words(),
     })
 }
 

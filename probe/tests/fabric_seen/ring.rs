@@ -1,0 +1,66 @@
+//! A ring of eight chips without its dateline: packets that all go the same way fill every slot, and nobody can move.
+#![allow(unreachable_pub, reason = "a module of a test")]
+
+use layouts::NocXy;
+use probe::control::{Firmware, Operation, Place, go_kernel};
+use probe::fabric::traffic::{Route, SendType, Shipment, Traffic};
+use probe::fabric::{
+    Direction, Fabric, FabricPlan, FabricRequest, FabricSettings, FabricTopology, connection,
+};
+use probe::images::ImageMap;
+use probe::scene::{Scene, Workload};
+use probe::session::Session;
+use probe::target::Target;
+
+/// Chips that a packet goes past, and packets of each chip.
+const HOPS: u8 = 7;
+const PACKETS: u32 = 250;
+
+/// Every chip sends to the one behind it, the long way round, faster than the links can bring it.
+pub fn jammed() -> Session {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(Workload::Idle), seed: 3, ..Scene::new("t3000") };
+    let mut target = scene.build(&mut images).unwrap();
+    let request = FabricRequest::new(FabricTopology::Ring);
+    let mut plan = FabricPlan::new(target.mesh(), &request).unwrap();
+    plan.routers.iter_mut().for_each(|router| router.dateline = false);
+    let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+    fabric.finish(&mut target, &mut images, 2_000).unwrap();
+    let east: Vec<_> =
+        plan.routers.iter().filter(|r| r.plane == 0 && r.direction == Direction::East).collect();
+    assert_eq!(east.len(), 8);
+    let mut traffic = Traffic::new(false);
+    let ids: Vec<_> = east
+        .iter()
+        .map(|router| {
+            let chip = target.mesh().chip(plan.chip(router.node).unwrap()).unwrap();
+            let rows = (1..12u8).filter(|y| *y != 6 && !chip.harvested_rows.contains(y));
+            let tile = rows.map(|y| NocXy { x: 1, y }).next().unwrap();
+            traffic.add_worker(Place { chip: chip.id, tile }, router.node)
+        })
+        .collect();
+    for (n, router) in east.iter().enumerate() {
+        traffic.connect(ids[n], connection(&images, &plan, router).unwrap(), None).unwrap();
+        let mut node = router.node;
+        for _ in 0..HOPS {
+            node = east.iter().find(|r| r.node == node).unwrap().neighbor;
+        }
+        let to = ids[east.iter().position(|r| r.node == node).unwrap()];
+        for _ in 0..PACKETS {
+            let (send, route, bytes) = (SendType::Atomic, Route::Hops(HOPS, HOPS), 0);
+            let (control, arrives, ttl) = (false, true, 16);
+            let shipment = Shipment { connection: 0, send, bytes, ttl, route, control, arrives };
+            traffic.send(ids[n], &[to], shipment).unwrap();
+        }
+    }
+    let (mut places, mut gos) = (Vec::new(), Vec::new());
+    for id in ids {
+        places.push(traffic.place_kernel(&mut images, id, 1, &[]).unwrap());
+        let place = traffic.place(id).unwrap();
+        gos.push(go_kernel(&images, Firmware::OURS.tensix[0], place).unwrap());
+    }
+    Operation::finish_all(places, &mut target).unwrap();
+    Operation::finish_all(gos, &mut target).unwrap();
+    target.pass(600_000).unwrap();
+    Session::over(Box::new(target), images)
+}
