@@ -115,22 +115,20 @@ fn a_mesh_without_a_fabric_shows_none() {
     assert!(fabric.routers.is_empty() && fabric.ledgers.is_empty());
 }
 
+/// The link is down: eight packets fill the router. One client then waits for a slot; the other has put its last packets into its
+/// channel and closes it, which the mux does not see, since it waits for the router.
 #[test]
-fn a_stranger_finds_muxes_and_clients_by_who_sends_to_whom() {
-    let mut bench = Bench::new(Policy::Unbounded, [40, 40]);
-    bench.launch();
+fn a_stranger_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
+    let mut bench = Bench::new(Policy::Unbounded, [40, 2]);
+    bench.launch_receiver();
     bench.cut();
+    bench.launch_senders();
     bench.target.pass(400_000).unwrap();
     let (mux, workers) = (bench.mux.place, bench.senders.map(|id| bench.place(id)));
     let router = bench.router.eth;
     let mut session = bench.strangers();
     let (fabric, looks) = look(&mut session);
     assert!(looks <= 6, "{looks}");
-    eprintln!(
-        "{:?} {:?}",
-        fabric.leads,
-        fabric.routers.iter().map(|r| r.senders[0].clone()).collect::<Vec<_>>()
-    );
     let [found] = &fabric.muxes[..] else { panic!("{:?}", fabric.muxes) };
     assert_eq!((found.at.chip, found.at.tile), (mux.chip, mux.tile));
     assert_eq!(found.policy, Some("UNBOUNDED_WAIT"));
@@ -143,19 +141,18 @@ fn a_stranger_finds_muxes_and_clients_by_who_sends_to_whom() {
         let head = channel.head.as_ref().and_then(|head| head.packet.known()).unwrap();
         assert_eq!(head.payload_bytes, 512);
     }
-    // Two workers and the mux itself.
+    // Two workers, the mux itself, and nobody who sends nothing.
+    let client = |tile| fabric.clients.iter().find(|client| client.at.tile == tile).unwrap();
     assert_eq!(fabric.clients.len(), 3);
-    for client in &fabric.clients {
-        assert_eq!(client.stage, Reading::Known("CLIENT_OPEN"), "{}", client.at);
-        assert_eq!(client.waits, Reading::Known(true));
-        assert_eq!(client.used, client.slots);
-        let to = match workers.iter().position(|worker| worker.tile == client.at.tile) {
-            Some(channel) => FabricPort::Mux(found.at, channel as u8),
-            None => FabricPort::Router(router, 0),
-        };
-        assert_eq!(client.to, Some(to));
-    }
-    // From the workers over the mux, which waits in one channel while the other has to wait for its turn, to the link.
+    assert_eq!(client(mux.tile).to, Some(FabricPort::Router(router, 0)));
+    let [sends, closes] = workers.map(|worker| client(worker.tile));
+    assert_eq!(sends.to, Some(FabricPort::Mux(found.at, 0)));
+    assert_eq!((sends.stage.clone(), sends.ending), (Reading::Known("CLIENT_OPEN"), Some(1)));
+    assert_eq!((sends.waits.clone(), &sends.used), (Reading::Known(true), &sends.slots));
+    assert_eq!(closes.to, Some(FabricPort::Mux(found.at, 1)));
+    assert_eq!((closes.stage.clone(), closes.ending), (Reading::Known("CLIENT_CLOSING"), Some(2)));
+    assert_eq!(closes.waypoint, Reading::Known("FCFW".to_owned()));
+
     let waits = &fabric.waits;
     assert_eq!(waits.roots(), [Party::Link(router)], "{:?}", waits.all);
     assert!(waits.cycles().is_empty());
@@ -166,6 +163,8 @@ fn a_stranger_finds_muxes_and_clients_by_who_sends_to_whom() {
         let expected = if turn { WaitReason::Turn } else { WaitReason::Slot };
         assert_eq!(reason(Party::MuxChannel(found.at, channel)), [expected]);
     }
+    assert_eq!(reason(Party::Client(sends.at, 0)), [WaitReason::Slot]);
+    assert_eq!(reason(Party::Client(closes.at, 0)), [WaitReason::Teardown]);
     assert_eq!(reason(Party::Sender(router, 0)), [WaitReason::Link]);
     assert_eq!(waits.tree().len(), 6, "{:?}", waits.tree());
 }

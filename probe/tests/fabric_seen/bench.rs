@@ -84,12 +84,22 @@ impl Bench {
         Self { target, images, router, mux, traffic, senders, receiver }
     }
 
-    pub fn launch(&mut self) {
+    pub fn launch_receiver(&mut self) {
+        self.launch(self.receiver);
+    }
+
+    /// One after the other.
+    pub fn launch_senders(&mut self) {
         self.mux.launch(&mut self.images, 1).unwrap().finish(&mut self.target).unwrap();
-        for id in [self.receiver, self.senders[0], self.senders[1]] {
-            let launch = self.traffic.launch(&mut self.images, id, 1, &[]).unwrap();
-            launch.finish(&mut self.target).unwrap();
+        for id in self.senders {
+            self.launch(id);
+            self.target.pass(100_000).unwrap();
         }
+    }
+
+    fn launch(&mut self, id: WorkerId) {
+        let launch = self.traffic.launch(&mut self.images, id, 1, &[]).unwrap();
+        launch.finish(&mut self.target).unwrap();
     }
 
     pub fn cut(&mut self) {

@@ -20,7 +20,8 @@ const MUXES: [&str; 11] = [
     "POLLS",
     "WAITS FOR",
 ];
-const CLIENTS: [&str; 7] = ["CLIENT", "CONNECTION", "TO", "STAGE", "WAYPOINT", "USED", "WAITS FOR"];
+const CLIENTS: [&str; 8] =
+    ["CLIENT", "CONNECTION", "TO", "STAGE", "WAYPOINT", "USED", "WAITS FOR", "STEP OF 12"];
 
 pub(crate) fn mux_table(glyphs: Glyphs, muxes: &[MuxState]) -> String {
     let mut table = Columns::new(&MUXES);
@@ -73,9 +74,15 @@ pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> String {
             short(glyphs, &client.waypoint, String::clone),
             format!("{used} of {slots}"),
             client_wait(client).to_owned(),
+            step(client),
         ]);
     }
     table.text()
+}
+
+/// How far its end has come, with who acts.
+pub(crate) fn step(client: &ClientState) -> String {
+    client.ending.map_or("-".to_owned(), |step| format!("{step} {}", client.ending_words()))
 }
 
 /// How far a connection is.

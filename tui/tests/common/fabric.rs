@@ -187,5 +187,6 @@ fn client() -> ClientState {
         teardown: Reading::Known(0),
         termination: Reading::Absent,
         mux_clients: Reading::Absent,
+        ending: Some(1),
     }
 }
