@@ -41,9 +41,10 @@ impl<'a> Map<'a> {
     /// What the tables of a router say.
     fn next(&self, at: EthId, to: FabricNode) -> Option<Entry> {
         let tables = &self.tables.iter().find(|tables| tables.at == at)?.tables;
-        let entry = match tables.node.mesh == to.mesh {
-            true => tables.intra_mesh.get(usize::from(to.device)),
-            false => tables.inter_mesh.get(usize::from(to.mesh)),
+        let entry = if tables.node.mesh == to.mesh {
+            tables.intra_mesh.get(usize::from(to.device))
+        } else {
+            tables.inter_mesh.get(usize::from(to.mesh))
         };
         Some(entry.copied().unwrap_or(Entry::Absent))
     }

@@ -18,8 +18,8 @@ pub(crate) fn fabric_tables(target: &str, state: &MeshState, tables: &[TablesSta
             "column": place.1,
             "rows": shape.0,
             "columns": shape.1,
-            "l0": tables.intra_mesh.iter().map(entry).collect::<Vec<_>>(),
-            "l1": tables.inter_mesh.iter().map(entry).collect::<Vec<_>>(),
+            "l0": tables.intra_mesh.iter().copied().map(entry).collect::<Vec<_>>(),
+            "l1": tables.inter_mesh.iter().copied().map(entry).collect::<Vec<_>>(),
             "exit_nodes": tables.exit_nodes,
         })
     };
@@ -63,7 +63,7 @@ pub(crate) fn fabric_ways(
 }
 
 /// A direction by name, `here`, or null.
-fn entry(entry: &Entry) -> Value {
+fn entry(entry: Entry) -> Value {
     match entry {
         Entry::To(direction) => direction.name().into(),
         Entry::Here => "here".into(),

@@ -161,7 +161,7 @@ fn chip_of(state: &MeshState, node: FabricNode) -> String {
     there.map_or("-".to_owned(), |router| router.at.chip.to_string())
 }
 
-pub(super) fn entry(entry: Entry) -> String {
+fn entry(entry: Entry) -> String {
     match entry {
         Entry::To(direction) => direction.name().to_owned(),
         Entry::Here => "here".to_owned(),
