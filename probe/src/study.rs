@@ -9,6 +9,7 @@ mod mux_bench;
 pub mod relaunch;
 mod rig;
 pub mod traffic;
+pub mod transport;
 pub mod watching;
 
 pub(crate) use dice::Dice;

@@ -9,8 +9,10 @@ pub(crate) use fabric::{
 };
 pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
+use run::fabrics;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use probe::fabric::FabricTopology;
 use probe::target::Allow;
 use std::path::PathBuf;
 
@@ -347,6 +349,24 @@ pub(crate) enum Study {
         /// How many seeds.
         #[arg(long, default_value = "5", value_name = "N")]
         seeds: String,
+    },
+    /// Run collectives over EDMs and over the fabric, and print their times beside each other.
+    ///
+    /// JSON: {"mesh","workers","rows":[{"op","size","edm_us","fabric_us","factor","fabric","muxes","wrong"}]};
+    /// factor is the time over the fabric by that over EDMs; exit code 1 if data is wrong.
+    Transport {
+        /// The mesh.
+        #[arg(long, default_value = "n300", value_name = "MESH")]
+        mesh: String,
+        /// What the routers are built for; what fits the ranks without it.
+        #[arg(long, value_parser = fabrics(), value_name = "TOPOLOGY")]
+        fabric: Option<FabricTopology>,
+        /// Workers of each link and direction.
+        #[arg(long, default_value = "2", value_name = "N")]
+        workers: String,
+        /// Seed of the data.
+        #[arg(long, default_value = "1", value_name = "N")]
+        seed: u32,
     },
     /// Run five policies of a fabric mux under the same congestion, and print how often each finishes, slows,
     ///  starves or never ends.

@@ -89,6 +89,9 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
                     study::TrafficWords { mesh, topology, mux_percent, packets, seed, seeds };
                 study::traffic(style, &asked)
             }
+            Study::Transport { mesh, fabric, workers, seed } => {
+                study::transport(style, mesh, *fabric, workers, *seed)
+            }
             Study::Mux { mesh, seed, seeds } => study::mux(style, mesh, *seed, seeds),
         },
         Verb::Run(options) => run::run(&target, style, options),

@@ -110,13 +110,13 @@ pub(crate) struct RunArguments {
     /// Routing planes of the fabric that is brought up; one more than --links without it, where there are so many.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) planes: Option<String>,
-    /// What the muxes run on that stand where several workers of a chip share a router: BRISC of a compute tile, or an
-    /// Ethernet tile without a link.
-    #[arg(long, value_parser = cores(), default_value = "brisc", value_name = "CORE")]
-    pub(crate) mux: MuxCore,
-    /// How a mux waits for a slot of its router.
-    #[arg(long, value_parser = policies(), default_value = "unbounded", value_name = "POLICY")]
-    pub(crate) mux_policy: Policy,
+    /// What the muxes run on that stand where several workers of a chip share a router: BRISC of a compute tile, as without it, or
+    /// an Ethernet tile without a link.
+    #[arg(long, value_parser = cores(), value_name = "CORE")]
+    pub(crate) mux: Option<MuxCore>,
+    /// How a mux waits for a slot of its router; unbounded without it.
+    #[arg(long, value_parser = policies(), value_name = "POLICY")]
+    pub(crate) mux_policy: Option<Policy>,
     /// Workers of each link and direction; each has its own part of the data.
     #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
     pub(crate) workers: String,
@@ -173,7 +173,7 @@ fn transports() -> impl TypedValueParser<Value = Transport> {
     one_of(all.map(|transport| (transport.name(), &[][..], transport)).into())
 }
 
-fn fabrics() -> impl TypedValueParser<Value = FabricTopology> {
+pub(super) fn fabrics() -> impl TypedValueParser<Value = FabricTopology> {
     one_of(FabricTopology::ALL.map(|kind| (kind.name(), &[][..], kind)).into())
 }
 

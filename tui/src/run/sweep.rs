@@ -52,12 +52,14 @@ impl Sweep {
         request.seed = count("--seed", &run.seed, 0, u32::MAX)?;
         request.workers = count("--workers", &run.workers, 1, 64)?;
         request.transport = match run.transport {
-            Transport::Edm if run.fabric.is_some() => {
-                return Err("--fabric: there is one with --transport fabric only".to_owned());
+            Transport::Edm => {
+                fabric_only(run)?;
+                Transport::Edm
             }
-            Transport::Edm => Transport::Edm,
             Transport::Fabric(wish) => {
-                let (topology, core, policy) = (run.fabric, run.mux, run.mux_policy);
+                let topology = run.fabric;
+                let core = run.mux.unwrap_or(wish.core);
+                let policy = run.mux_policy.unwrap_or(wish.policy);
                 let planes = run.planes.as_deref().map(|text| count("--planes", text, 1, 16));
                 let planes = planes.transpose()?;
                 request.buffers_per_channel = FABRIC_BUFFERS;
@@ -175,6 +177,22 @@ impl Sweep {
             Step::Factor(factor) => format!("{factor}(factor)"),
             Step::Bytes(bytes) => format!("{bytes}(bytes)"),
         }
+    }
+}
+
+/// What means nothing to EDMs.
+fn fabric_only(run: &RunArguments) -> Result<(), String> {
+    let given = [
+        ("--fabric", run.fabric.is_some()),
+        ("--planes", run.planes.is_some()),
+        ("--mux", run.mux.is_some()),
+        ("--mux-policy", run.mux_policy.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            Err(format!("{option}: it means something with --transport fabric only"))
+        }
+        None => Ok(()),
     }
 }
 

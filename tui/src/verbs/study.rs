@@ -3,9 +3,11 @@
 mod measured;
 mod mux;
 mod traffic;
+mod transport;
 pub(super) use measured::{bandwidth, latency, relaunch};
 pub(super) use mux::mux;
 pub(super) use traffic::{TrafficWords, traffic};
+pub(super) use transport::transport;
 
 use super::Style;
 use crate::exit::{Failure, Outcome};
