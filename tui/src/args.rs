@@ -361,7 +361,7 @@ pub(crate) enum Study {
         /// What the routers are built for; what fits the ranks without it.
         #[arg(long, value_parser = fabrics(), value_name = "TOPOLOGY")]
         fabric: Option<FabricTopology>,
-        /// Workers of each link and direction.
+        /// Workers of each link and direction; with EDMs two at most.
         #[arg(long, default_value = "2", value_name = "N")]
         workers: String,
         /// Seed of the data.
