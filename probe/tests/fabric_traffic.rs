@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use probe::fabric::random::TrafficPattern;
-use probe::fabric::{FabricRequest, FabricTopology};
+use probe::fabric::{Division, FabricRequest, FabricTopology};
 use probe::scene::Scene;
 use probe::study::mux::{self, Fate};
 use probe::study::traffic::{Asked, Round, study};
@@ -28,6 +28,21 @@ fn two_chips_send_each_other_packets_of_every_type() {
 fn all_chips_of_a_t3000_send_each_other_packets() {
     for topology in FabricTopology::ALL {
         assert_right("t3000", topology, 200, 1);
+    }
+}
+
+/// Over the exit nodes of both, some by way of other chips of their own mesh first.
+#[test]
+fn two_meshes_send_each_other_packets() {
+    for topology in [FabricTopology::Line, FabricTopology::Mesh] {
+        let mut scene = Scene::new("t3000");
+        scene.fabric =
+            FabricRequest { division: Division::Parts(2), ..FabricRequest::new(topology) };
+        let pattern = TrafficPattern::Random;
+        let asked = Asked { scene, packets: 300, seed: 1, seeds: 1, pattern, mux_percent: 0 };
+        let rounds = study(&asked, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
+        assert!(rounds.iter().all(Round::is_right), "{rounds:?}");
+        assert!(rounds.iter().all(|round| round.packets >= 300), "all pairs have a way: {rounds:?}");
     }
 }
 

@@ -11,6 +11,7 @@
 )]
 
 mod busy;
+mod fabric;
 mod gather;
 mod idle;
 
@@ -32,14 +33,19 @@ fn main() -> ExitCode {
             ["idle", mesh] => idle::one(mesh),
             ["busy", mesh, threads] => busy::one(mesh, threads.parse().unwrap()),
             ["gather", mesh, threads] => gather::one(mesh, threads.parse().unwrap()),
+            ["fabric", mesh, threads] => fabric::one(mesh, threads.parse().unwrap()),
             _ => panic!("no case is called {case}"),
         }
         return ExitCode::SUCCESS;
     }
     // Cargo adds `--bench`.
     let asked: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let sections: [(&str, fn()); 3] =
-        [("idle", idle::run), ("busy", busy::run), ("gather", gather::run)];
+    let sections: [(&str, fn()); 4] = [
+        ("idle", idle::run),
+        ("busy", busy::run),
+        ("gather", gather::run),
+        ("fabric", fabric::run),
+    ];
     for (name, run) in sections {
         if asked.is_empty() || asked.iter().any(|a| a == name) {
             println!("\n{name}");
