@@ -215,7 +215,7 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/fabric_traffic.elf"),
-        sha256: "48c53f697374048885d2bcbdc0a918c00e0c617d844ddd9c409e015377e57b2b",
-        build_id: 0x4586_afd0_eadd_c7f3,
+        sha256: "e71bbb06fe54135de18c0523fbb4d14642a0b0ac43a246b827b171555abdf8a2",
+        build_id: 0x157a_2f57_d21f_3b97,
     },
 ];

@@ -7,8 +7,8 @@ use probe::fabric::random::RandomTraffic;
 use probe::fabric::status_queue::{read_status, status_queues};
 use probe::fabric::traffic::{Route, SendType, Shipment, Traffic};
 use probe::fabric::{
-    Direction, Entry, Fabric, FabricNode, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
-    FabricTopology, RoutingTables, connection,
+    Direction, Entry, Fabric, FabricNode, FabricPlan, FabricProgress, FabricRequest,
+    FabricSettings, FabricTopology, RoutingTables, connection,
 };
 use probe::images::ImageMap;
 use probe::scene::{Scene, Workload};
@@ -34,8 +34,7 @@ fn packets_in_a_loop_of_the_tables_expire_where_the_specification_says() {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), ..Scene::new("galaxy") };
     let mut target = scene.build(&mut images).unwrap();
-    let whole =
-        FabricPlan::new(target.mesh(), &FabricRequest::new(FabricTopology::Mesh)).unwrap();
+    let whole = FabricPlan::new(target.mesh(), &FabricRequest::new(FabricTopology::Mesh)).unwrap();
     let mesh = &whole.meshes[0];
     let corner = |chip: &ChipId| mesh.place(mesh.device(*chip).unwrap()).1 < usize::from(ROWS);
     let chips: Vec<ChipId> = mesh.chips.iter().copied().filter(corner).collect();
@@ -49,8 +48,7 @@ fn packets_in_a_loop_of_the_tables_expire_where_the_specification_says() {
         tables[device - 1].intra_mesh[LAST - 1] = Entry::To(direction);
     }
     let node = |device: usize| FabricNode { mesh: 0, device: device as u16 - 1 };
-    let tiles: Vec<_> =
-        RandomTraffic::new(target.mesh(), &plan).unwrap().tiles(false).collect();
+    let tiles: Vec<_> = RandomTraffic::new(target.mesh(), &plan).unwrap().tiles(false).collect();
     let tile = |device: usize| tiles[device - 1];
     let mut traffic = Traffic::new(true);
     let from = traffic.add_worker(tile(1), node(1));

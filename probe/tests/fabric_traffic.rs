@@ -42,7 +42,10 @@ fn two_meshes_send_each_other_packets() {
         let asked = Asked { scene, packets: 300, seed: 1, seeds: 1, pattern, mux_percent: 0 };
         let rounds = study(&asked, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
         assert!(rounds.iter().all(Round::is_right), "{rounds:?}");
-        assert!(rounds.iter().all(|round| round.packets >= 300), "all pairs have a way: {rounds:?}");
+        assert!(
+            rounds.iter().all(|round| round.packets >= 300),
+            "all pairs have a way: {rounds:?}"
+        );
     }
 }
 

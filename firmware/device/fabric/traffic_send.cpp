@@ -42,6 +42,10 @@ bool command(const fabric_traffic_packet_t& packet, uint32_t first_word, NocComm
 }
 
 bool route(const fabric_traffic_packet_t& packet, LowLatencyPacketHeader& header) {
+    if ((packet.flags & FABRIC_TABLE_ROUTED) != 0) {
+        header.routing_fields = packet.dst_device_id | packet.dst_mesh_id << 16;
+        return true;
+    }
     bool fits = packet.hops[0] != 0 && packet.hops[0] <= packet.hops[1] && packet.hops[1] <= LOW_LATENCY_MAX_HOPS;
     header.routing_fields = fits ? low_latency_route(packet.hops[0], packet.hops[1]) : 0;
     return fits;

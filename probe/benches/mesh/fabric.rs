@@ -23,8 +23,7 @@ pub(crate) fn run() {
 /// One mesh on so many threads.
 pub(crate) fn one(name: &str, threads: usize) {
     let (machine, mut target, mut images) = open(name, threads);
-    let plan =
-        FabricPlan::new(target.mesh(), &FabricRequest::new(FabricTopology::Torus)).unwrap();
+    let plan = FabricPlan::new(target.mesh(), &FabricRequest::new(FabricTopology::Torus)).unwrap();
     let random = RandomTraffic::new(target.mesh(), &plan).unwrap();
     let boots = random.tiles(false).map(|tile| boot_tensix(&mut images, Firmware::OURS, tile));
     Operation::finish_all(boots.collect::<Result<_, _>>().unwrap(), &mut target).unwrap();
