@@ -39,12 +39,12 @@ fn planned(
 ) -> Result<(Topology, FabricPlan), CclError> {
     let plan = |topology, chips: &[ChipId]| {
         let of = |planes| {
-            let (chips, planes) = (chips.to_vec(), Some(planes));
+            let chips = chips.to_vec();
             FabricPlan::new(mesh, &FabricRequest { chips, planes, ..FabricRequest::new(topology) })
         };
         let found = match wish.planes {
-            Some(planes) => of(planes),
-            None => of(request.links + 1).or_else(|_| of(request.links)),
+            Some(planes) => of(Some(planes)),
+            None => of(Some(request.links + 1)).or_else(|_| of(None)),
         };
         found.map_err(|error| CclError::NoFabric(Box::new(error)))
     };

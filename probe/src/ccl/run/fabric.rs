@@ -6,6 +6,7 @@ use crate::ccl::in_use::name;
 use crate::ccl::launch::firmware_of;
 use crate::ccl::report::{RunError, Stage};
 use crate::ccl::transport::Crossing;
+use crate::ccl::worker::worker_semaphore;
 use crate::control::{Condition, Place, done, image, mailbox};
 use crate::fabric::{Fabric, FabricProgress, FabricSettings, Termination};
 use crate::images::ImageMap;
@@ -57,7 +58,7 @@ impl Run {
         }
     }
 
-    /// Names who does not answer though all were told to return at once, and what he keeps from its end.
+    /// Names who does not answer though all were told to return at once, what he keeps from its end, and whose packets were dropped.
     pub(super) fn call_roll(
         &mut self,
         target: &mut dyn Target,
@@ -69,18 +70,30 @@ impl Run {
             let (at, done) = done(mailbox(&firmware)?);
             words.insert(place, (Span { addr: place.at(at), len: 4 }, done));
         }
-        let spans = words.values().map(|(span, _)| *span).collect();
+        let nacks = u64::from(worker_semaphore(images, "CCL_SEMAPHORE_NACKS")?);
+        let workers: Vec<Place> = self.program.workers.iter().map(|worker| worker.place).collect();
+        let nacks = workers
+            .into_iter()
+            .filter(|place| self.running.contains_key(place))
+            .map(|place| (place, Span { addr: place.at(nacks), len: 4 }));
+        let nacks: Vec<(Place, Span)> = nacks.collect();
+        let spans = words.values().map(|(span, _)| *span);
+        let spans = spans.chain(nacks.iter().map(|(_, span)| *span)).collect();
         let shot = target.read(&Plan { spans });
         let answers =
             |span: Span, done: Condition| shot.word(span.addr).is_ok_and(|go| done.holds(go));
         let dead = words.iter().filter(|(_, (span, done))| !answers(*span, *done));
-        let dead: Vec<String> = dead.filter_map(|(place, _)| self.absent(*place)).collect();
-        if dead.is_empty() {
-            return Ok(());
-        }
-        self.left.clear();
-        if let Outcome::Failed(error) = std::mem::replace(&mut self.outcome, Outcome::Cancelled) {
-            let why = format!("{}; {error}", dead.join("; "));
+        let mut found: Vec<String> = dead.filter_map(|(place, _)| self.absent(*place)).collect();
+        let dropped = nacks.iter().filter_map(|(place, span)| {
+            let count = shot.word(span.addr).ok().filter(|count| *count > 0)?;
+            Some(format!("the fabric dropped {count} packets of {}", name(*place)))
+        });
+        found.extend(dropped);
+        let Outcome::Failed(error) = &self.outcome else { return Ok(()) };
+        if !found.is_empty() {
+            // They say the same as the steps that waited for them.
+            self.left.clear();
+            let why = format!("{}; {error}", found.join("; "));
             self.outcome = Outcome::Failed(RunError::TookTooLong(why));
         }
         Ok(())
