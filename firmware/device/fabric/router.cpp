@@ -20,8 +20,11 @@ struct pace_t {
 
 bool step_all() {
     bool progress = false;
-    if (announce != 0) {
+    if (announce > HELD) {
         announce_sent();
+    }
+    if (detours) {
+        step_reroute();
     }
 #pragma GCC unroll 2
     for (receiver_t& receiver : receivers) {
@@ -90,7 +93,7 @@ void keep_pace(pace_t& pace, bool progress) {
 }
 
 bool all_idle() {
-    bool idle = announce == 0 && control_idle();
+    bool idle = announce <= HELD && (control_idle() || announce == HELD) && carrier_idle();
     for (const receiver_t& receiver : receivers) {
         idle = idle && receiver_idle(receiver);
     }
@@ -121,12 +124,10 @@ bool may_leave(farewell_t& farewell, bool progress) {
         return false;
     }
     if (!farewell.told) {
-        if (txq_busy()) {
+        farewell.told = tell_drained();
+        if (!farewell.told) {
             return false;
         }
-        farewell.told = true;
-        words->identity.seen = DRAINED;
-        txq_write(reinterpret_cast<uint32_t>(&words->identity), reinterpret_cast<uint32_t>(&words->peer_identity), sizeof(fabric_identity_t));
         WAYPOINT("TDNW");
     }
     return *const_cast<volatile uint8_t*>(&words->peer_identity.seen) == DRAINED;
@@ -135,6 +136,7 @@ bool may_leave(farewell_t& farewell, bool progress) {
 // What has time. True: leave.
 bool keep_house(const pace_t& pace, farewell_t& farewell, bool progress) {
     step_control();
+    look_for_mail();
     serve_client();
     step_events();
     if (pace.passes % HEARTBEAT_PASSES == 0) {

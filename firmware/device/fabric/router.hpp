@@ -35,10 +35,10 @@ constexpr uint32_t downstream_sender_channel(uint32_t mine, uint32_t downstream)
 constexpr uint32_t sender_slots = 8;
 constexpr uint32_t receiver_slots = topology == Linear ? 16 : 8;   // of each virtual channel
 constexpr uint32_t control_slots = 4;
-constexpr uint32_t fallback_slots = 2;                       // for packets that come over another link
+constexpr uint32_t fallback_slots = 2;                       // messages of other routers: one on its way to the link, one from it
 constexpr uint32_t packet_header_bytes = is_2d_fabric ? sizeof(HybridMeshPacketHeader) : sizeof(LowLatencyPacketHeader);
 // As large as they can be (line: as an EDM buffer): the fewer packets, the less is spent on each.
-constexpr uint32_t channel_buffer_size = topology == Linear ? 4160 : topology == Ring ? 3632 : topology == Mesh ? 3616 : 2624;
+constexpr uint32_t channel_buffer_size = topology == Linear ? 4160 : topology == Ring ? 3472 : topology == Mesh ? 3552 : 2528;
 constexpr uint32_t max_payload_bytes = channel_buffer_size - packet_header_bytes;
 constexpr uint32_t control_buffer_size = packet_header_bytes;
 static_assert(channel_buffer_size % 16 == 0);
@@ -54,10 +54,12 @@ constexpr uint32_t to_sender_0_pkts_completed_id = to_receiver_0_pkts_sent_id + 
 constexpr uint32_t vc_0_free_slots_from_downstream_edge_1_stream_id = to_sender_0_pkts_completed_id + FABRIC_MAX_SENDERS;
 constexpr uint32_t vc_1_free_slots_from_downstream_edge_1_stream_id = vc_0_free_slots_from_downstream_edge_1_stream_id + DIRECTIONS;
 constexpr uint32_t control_free_slots_from_downstream_edge_1_stream_id = vc_1_free_slots_from_downstream_edge_1_stream_id + 1;
-// Packets of other routers' links that arrived over this one, and that left over another one.
+// Messages of other routers that arrived over this link, and those that the peer has handed on.
 constexpr uint32_t fallback_pkts_sent_stream_id = control_free_slots_from_downstream_edge_1_stream_id + DIRECTIONS;
 constexpr uint32_t fallback_pkts_completed_stream_id = fallback_pkts_sent_stream_id + 1;
-static_assert(fallback_pkts_completed_stream_id < 32);
+// Packets that arrived before the link was lost or over another one, in each virtual channel: they count instead of the peer's stream.
+constexpr uint32_t fallback_arrived_0_stream_id = fallback_pkts_completed_stream_id + 1;
+static_assert(fallback_arrived_0_stream_id + 1 < 32);
 
 // What both ends of a link tell each other before the first packet.
 struct fabric_identity_t {
@@ -69,12 +71,34 @@ struct fabric_identity_t {
     uint16_t mesh_id, device_id;
     uint8_t eth_channel, seen;       // fabric_seen_t
     uint16_t refusal;                // fabric_refusal_t
-    uint32_t pad;
+    uint32_t xy;                     // of its tile
     uint32_t run_id_again;           // behind everything else: what arrives in two halves is seen whole
 };
 static_assert(sizeof(fabric_identity_t) == 32);
 constexpr uint32_t FABRIC_PROTOCOL = 1;
 enum fabric_seen_t : uint8_t { NOT_SEEN = 0, SEEN = 1, DRAINED = 2 };  // 1: the peer's identity has arrived here; 2: and this end wants to leave
+
+// What the two routers of a lost link tell each other: over the link of another router of this direction (a request to that one, a message
+// over its link, a delivery by its peer), and over their own when it is back. An odd epoch: the link is not used. An even one, not 0: it is
+// back. A higher epoch supersedes. The serial number stands in each 16-byte unit: what arrives in parts is seen whole.
+struct fabric_resync_t {
+    uint32_t epoch;
+    uint32_t from_xy, to_xy;         // tile that has the packet; tile for which the message is
+    uint32_t serial;
+    uint8_t phase;                   // fabric_phase_t, of an even epoch
+    uint8_t virtual_channel;
+    uint8_t seen;                    // fabric_seen_t
+    uint8_t ready;                   // a bit for each virtual channel whose fallback slots take packets
+    uint16_t number, bytes;          // the packet that comes along, counted from 0 in its virtual channel; 0 bytes: none
+    uint32_t source;                 // where it is
+    uint32_t serial_1;
+    uint16_t arrived[2], completed[2];   // packets in each virtual channel since bring-up, modulo 2^16: so many are here whole
+    uint32_t pad;
+    uint32_t serial_2;
+};
+static_assert(sizeof(fabric_resync_t) == 48);
+enum fabric_phase_t : uint8_t { PHASE_WAITS = 0, PHASE_EMPTY = 1, PHASE_REBASED = 2, PHASE_DIRECT = 3 };
+constexpr uint32_t FABRIC_MAX_FALLBACKS = 4, FALLBACK_REFUSED = 1u << 31;
 
 // Words that others write, from the start of unreserved L1; each a 16-byte unit of its own. The host clears them in all tiles of a
 // fabric before it starts the first router.
@@ -93,15 +117,16 @@ struct fabric_router_words_t {
         uint32_t pad[3];
     } conn_semaphore[FABRIC_MAX_SENDERS];
     SenderChannelProducerCursor buffer_index[FABRIC_MAX_SENDERS];
-    // What two routers tell each other when they change links: sent over the fallback channel and, when the link is back, over it.
-    struct fabric_resync_t {
-        uint32_t epoch;                  // changes of link so far; written last
-        uint32_t phase;
-        uint32_t sent[FABRIC_MAX_RECEIVERS];       // packets sent in each virtual channel, modulo 2^32
-        uint32_t received[FABRIC_MAX_RECEIVERS];   // packets that arrived whole
-        uint32_t completed[FABRIC_MAX_SENDERS];    // completions given, by the peer's sender channel
-        uint32_t pad[2];
-    } resync, resync_source;
+    fabric_resync_t resync;              // the peer writes here over the link, when it is back
+    fabric_resync_t resync_source;
+    fabric_resync_t fallback_request[FABRIC_MAX_FALLBACKS];    // other routers of this direction, by their number: what they want to be sent
+    fabric_resync_t fallback_delivery[FABRIC_MAX_FALLBACKS];   // by their number: what came for us over their links
+    volatile uint32_t fallback_taken;    // serial number of the request that was taken, or FALLBACK_REFUSED and that number
+    uint32_t pad3[3];
+    volatile uint32_t fallback_done;     // serial number of the delivery that was taken
+    uint32_t pad4[3];
+    volatile uint32_t fallback_bell;     // whoever wrote a request or a delivery writes 1
+    uint32_t pad5[3];
 };
 constexpr uint32_t ROUTER_WORDS = ERISC_UNRESERVED;
 constexpr uint32_t edm_handshake_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, identity);
@@ -114,12 +139,18 @@ constexpr uint32_t local_sender_channel_0_connection_buffer_index_addr = ROUTER_
 static_assert(sizeof(fabric_router_words_t) <= 0x600);
 constexpr uint32_t postcode_addr = 0x3F420, routing_info_addr = 0x3F440;
 
-// Slots, behind the words: sender channels, receiver channels, fallback slots, control slots. The same at both ends.
-constexpr uint32_t channel_buffers_addr = ROUTER_WORDS + 0x600;
+// Slots, behind the words and the data of the image: sender channels, receiver channels, fallback slots, control slots. The same at both ends.
+constexpr uint32_t channel_buffers_addr = ROUTER_WORDS + 0x1000;   // the data of the image stand before them: link/erisc_router.ld
 constexpr uint32_t sender_buffers(uint32_t channel) { return channel_buffers_addr + channel * sender_slots * channel_buffer_size; }
 constexpr uint32_t receiver_buffers(uint32_t channel) { return sender_buffers(control_sender_channel) + channel * receiver_slots * channel_buffer_size; }
+// While the link is lost no messages are carried: the packets that come over another one go where those stood, each virtual channel has a
+// slot. The peer's late packets cannot reach these: the slot of what comes over the link is not among them.
 constexpr uint32_t fallback_buffers = receiver_buffers(control_receiver_channel);
-constexpr uint32_t control_sender_buffers = fallback_buffers + fallback_slots * channel_buffer_size;
+constexpr uint32_t fallback_buffer_size = sizeof(fabric_resync_t) + channel_buffer_size;
+constexpr uint32_t fallback_receiver_slot(uint32_t channel) {
+    return fallback_buffers + (channel == 0 ? sizeof(fabric_resync_t) : fallback_slots * fallback_buffer_size);
+}
+constexpr uint32_t control_sender_buffers = fallback_buffers + fallback_slots * fallback_buffer_size + (has_dateline ? channel_buffer_size : 0);
 constexpr uint32_t control_receiver_buffers = control_sender_buffers + control_slots * control_buffer_size;
 constexpr uint32_t channel_buffers_end = control_receiver_buffers + control_slots * control_buffer_size;
 static_assert(channel_buffers_end <= 0x3DC00);
@@ -150,6 +181,7 @@ struct fabric_router_args_t {
     uint32_t local_edm_xy[16];             // x | y << 16; the master first
     uint32_t downstream_xy[DIRECTIONS];    // the router of this plane towards a direction; 0 none
     uint32_t fallback_xy[3];               // other routers towards my_direction, in the order in which they are tried; 0 none
+    uint32_t fallback_index;               // number of this router among those, below FABRIC_MAX_FALLBACKS
     uint32_t dateline;                     // 1: what arrives over this link goes on in virtual channel 1
     uint32_t inter_mesh;                   // 1: the other end is in another mesh: what arrives gets a new route
     uint32_t packet_timeout_cycles;        // 0: wait for ever
@@ -189,7 +221,10 @@ struct fabric_router_state_t {
     volatile fabric_refusal_t refusal;
     volatile fabric_link_t link;
     volatile uint32_t fallback_xy;         // of the router whose link is used
-    volatile uint32_t epoch;
+    volatile uint32_t epoch;               // changes of link: odd while it is not used
+    volatile uint32_t messages_carried;    // of other routers, over this link
+    volatile uint32_t packets_resent;      // over this link, when it was back
+    volatile uint32_t packets_rerouted;    // over another one
     volatile uint32_t passes, yields;
     volatile uint32_t status_entries, status_entries_lost;
     volatile uint32_t expired, timed_out, routing_errors, nacks_sent, control_dropped;

@@ -1,5 +1,6 @@
 // The control channel: headers alone, routed by tables, for negative acknowledges. Slot 0 of its sender channel is the router's own,
 // slot i that of the router which sends in sender channel i; so each of them has one credit. Nothing in it waits for long.
+#pragma GCC optimize("Os")  // rare packets
 #include "router_route.hpp"
 
 namespace fabric_router {

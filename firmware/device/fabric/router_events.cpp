@@ -59,7 +59,7 @@ bool open_status_queue() {
         return true;
     }
     start_read(EVENTS, queue_mid(), args.status_queue_address, reinterpret_cast<uint32_t>(&queue), sizeof(queue));
-    if (!wait_until([] { return noc_outstanding(NOC, EVENTS) == 0; })) {
+    if (!wait_until([](uint32_t) { return noc_outstanding(NOC, EVENTS) == 0; })) {
         return false;
     }
     compiler_barrier();
@@ -124,11 +124,10 @@ void watch_link() {
     uint32_t status = word_at(LINK_STATUS), before = link_status;
     link_status = status;
     if (before == LINK_IS_UP && status != LINK_IS_UP) {
-        state.link = LINK_LOST;
         report(EVENT_LINK_DOWN, status, 0, 0, 0);
-    } else if (state.link == LINK_LOST && status == LINK_IS_UP) {
-        state.link = LINK_DIRECT;
-        report(EVENT_LINK_UP, status, 0, 0, 0);
+        link_lost();
+    } else if (state.link != LINK_DIRECT && status == LINK_IS_UP) {
+        link_is_back();
     }
     uint32_t elapsed = wall_clock() - rate_since;
     if (args.rate_interval_cycles != 0 && elapsed >= args.rate_interval_cycles) {

@@ -5,6 +5,9 @@
 #include "route.hpp"
 #include "router.hpp"
 
+// All text lies within the reach of a jump: a call needs one instruction instead of the two that the compiler asks for.
+asm(".macro call target\n\tjal ra, \\target\n.endm\n.macro tail target\n\tj \\target\n.endm");
+
 extern "C" {
 extern fabric_router_state_t fabric_router_state;
 }
@@ -50,6 +53,8 @@ struct remote_t {
     uint32_t first, end;
     uint32_t bytes;              // of a slot
     uint32_t announce_address;   // of the peer's stream
+    uint32_t sent;               // packets
+    uint32_t log[receiver_slots];   // slots of the packets that are not completed: the n-th one's at n modulo their number
 };
 // Who fills a sender channel: a client, or a router of this plane.
 struct producer_t {
@@ -99,7 +104,8 @@ extern sender_t senders[num_data_senders];
 extern receiver_t receivers[num_data_receivers];
 extern remote_t remotes[num_data_receivers];
 extern downstream_t downstream[DIRECTIONS + 1];
-extern uint32_t announce;        // stream of the peer that has still to be told of the packet sent last; 0 none
+extern uint32_t announce;        // stream of the peer that has still to be told of the packet sent last; 0 none; HELD
+constexpr uint32_t HELD = 1;     // the link is not used: what is sent goes over another one, by router_reroute.cpp
 extern uint32_t own_mid;
 
 constexpr uint32_t opposite(uint32_t direction) { return direction ^ 1; }
@@ -107,6 +113,7 @@ static_assert(opposite(EAST) == WEST && opposite(SOUTH) == NORTH);
 inline uint32_t low(noc_address_t address) { return static_cast<uint32_t>(address); }
 inline uint32_t mid(noc_address_t address) { return static_cast<uint32_t>(address >> 32) & 0xFFFF; }
 inline uint32_t xy_mid(uint32_t xy) { return xy == 0 ? 0 : noc_mid(xy & 0xFFFF, xy >> 16); }
+inline uint32_t own_xy() { return (own_mid >> 4 & 0x3F) | (own_mid >> 10 & 0x3F) << 16; }
 inline packet_header_t& header_at(uint32_t slot) { return *reinterpret_cast<packet_header_t*>(slot); }
 inline uint32_t packet_bytes(const packet_header_t& header) { return (packet_header_bytes + header.payload_size_bytes + 15) & ~15u; }
 inline uint32_t transaction_of(const receiver_t& receiver, uint32_t packet) { return receiver.first_id + packet % PIPELINE; }
@@ -122,19 +129,10 @@ inline bool niu_free_soon(uint32_t buffer) {
     return false;
 }
 
-inline uint32_t termination() { return launched().exit_erisc_kernel != 0 ? uint32_t{IMMEDIATELY_TERMINATE} : words->termination_signal; }
+uint32_t termination();
 
-// Before there is traffic any signal ends a wait.
-template <typename Condition>
-bool wait_until(Condition condition) {
-    while (!condition()) {
-        if (termination() != KEEP_RUNNING) {
-            return false;
-        }
-        yield_to_base_firmware();
-    }
-    return true;
-}
+// Before there is traffic any signal ends a wait: false.
+bool wait_until(bool (*condition)(uint32_t), uint32_t argument = 0);
 
 // --- router_setup.cpp ---
 // Reads and judges the arguments and sets up channels and streams. False: refused.
@@ -152,6 +150,9 @@ void announce_sent();
 // Channel 0: opens and closes the connection of its client.
 void serve_client();
 bool sender_idle(const sender_t& sender);
+// So many packets of a sender channel are completed.
+void confirm(sender_t& sender, uint32_t count);
+inline uint32_t log_entry(const remote_t& remote, uint32_t packet) { return remote.log[packet % receiver_slots]; }
 
 // --- router_receiver.cpp ---
 bool step_receiver(receiver_t& receiver);
@@ -185,6 +186,18 @@ void count_sent(uint32_t bytes);
 void step_events();
 // Link state and rates.
 void watch_link();
+
+// --- router_reroute.cpp: what a router does when its link is lost, and when it is back ---
+extern bool detours;             // something is to be done
+void link_lost();
+void link_is_back();
+void step_reroute();
+// Looks whether somebody wants something.
+void look_for_mail();
+// Whether a router may leave: nothing of others is under way.
+bool carrier_idle();
+// Tells the peer over whichever link is used that this end is drained. False: not now.
+bool tell_drained();
 
 // The destination that tables are asked for.
 struct fabric_node_t {

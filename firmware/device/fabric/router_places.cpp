@@ -41,7 +41,7 @@ typedef keep_t<topology, edm_status_ptr_addr, termination_signal_addr, edm_local
                to_receiver_0_pkts_sent_id, to_sender_0_pkts_acked_id, to_sender_0_pkts_completed_id,
                vc_0_free_slots_from_downstream_edge_1_stream_id, vc_1_free_slots_from_downstream_edge_1_stream_id,
                control_free_slots_from_downstream_edge_1_stream_id, channel_buffers_addr, channel_buffer_size, sender_slots, receiver_slots,
-               packet_header_bytes, max_payload_bytes, HYBRID_MESH_MAX_ROUTE_BUFFER_SIZE, ROUTER_WORDS>
+               packet_header_bytes, max_payload_bytes, HYBRID_MESH_MAX_ROUTE_BUFFER_SIZE, ROUTER_WORDS, fallback_receiver_slot(0)>
     kept_constants_t;
 
 }  // namespace
@@ -57,6 +57,7 @@ struct fabric_kept_t {
     hybrid_mesh_action_t action;
     low_latency_hop_t hop;
     fabric_packet_flags_t flags;
+    fabric_phase_t phase;
 };
 
 extern "C" {
@@ -64,7 +65,7 @@ extern const fabric_channel_places_t fabric_channel_places;
 __attribute__((used)) const fabric_channel_places_t fabric_channel_places = {
     {sender_place(0), sender_place(1), sender_place(2), sender_place(3), sender_place(4), sender_place(5)},
     {receiver_place(0), receiver_place(1), receiver_place(2)},
-    {fallback_buffers, channel_buffer_size, fallback_slots, NONE, fallback_pkts_sent_stream_id, fallback_pkts_completed_stream_id, 0}};
+    {fallback_buffers, fallback_buffer_size, fallback_slots, NONE, fallback_pkts_sent_stream_id, fallback_pkts_completed_stream_id, 0}};
 extern const fabric_kept_t* const fabric_kept;
 __attribute__((used)) const fabric_kept_t* const fabric_kept = nullptr;
 }

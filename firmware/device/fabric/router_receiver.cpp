@@ -168,7 +168,9 @@ void complete(receiver_t& receiver) {
         advance(receiver, receiver.tail);
     } while (receiver.completed != receiver.received && header_at(receiver.tail).src_ch_id == channel &&
              has_left(transaction_of(receiver, receiver.completed)));
-    txq_write_register(stream_update_address(to_sender_0_pkts_completed_id + channel), count << STREAM_INCREMENT_SHIFT);
+    if (announce == 0) {
+        txq_write_register(stream_update_address(to_sender_0_pkts_completed_id + channel), count << STREAM_INCREMENT_SHIFT);
+    }
     receiver.state->packets_completed = receiver.completed;
     receiver.state->slot = receiver.completed % receiver_slots;
 }
@@ -179,7 +181,8 @@ void complete(receiver_t& receiver) {
 bool step_receiver(receiver_t& receiver) {
     bool progress = false;
     uint32_t arrived = stream_value(receiver.arrived);
-    if (receiver.received != receiver.completed && announce == 0 && has_left(transaction_of(receiver, receiver.completed)) && !txq_busy()) {
+    if (receiver.received != receiver.completed && has_left(transaction_of(receiver, receiver.completed)) &&
+        (announce == 0 ? !txq_busy() : announce == HELD)) {
         complete(receiver);
         progress = true;
     }

@@ -27,22 +27,6 @@ void pass_dropped(sender_t& sender) {
     }
 }
 
-// The producer is told before anything else: it waits for the slots.
-void take_completions(sender_t& sender, uint32_t count) {
-    uint32_t each = sender.dropped == 0 ? count : 1;
-    for (uint32_t left = count; left != 0; left -= each) {
-        sender.completed += each;
-        sender.producer.owed += each;
-        if (sender.dropped != 0) {
-            pass_dropped(sender);
-        }
-    }
-    tell_producer(sender);
-    stream_add(sender.completions, -static_cast<int32_t>(count));
-    sender.remote->free_slots += count;
-    show(sender);
-}
-
 // The head leaves its slot without having been sent.
 void drop(sender_t& sender, fabric_event_t event) {
     report_drop(event, header_at(sender.head));
@@ -77,7 +61,8 @@ bool send_next(sender_t& sender) {
     if (remote.free_slots == 0) {
         return wait_for_remote(sender);
     }
-    if (announce != 0 || txq_busy()) {
+    bool held = announce == HELD;
+    if (!held && (announce != 0 || txq_busy())) {
         return false;
     }
     packet_header_t& header = header_at(sender.head);
@@ -88,9 +73,12 @@ bool send_next(sender_t& sender) {
     }
     uint32_t bytes = packet_bytes(header);
     header.src_ch_id = sender.channel;
-    txq_write(sender.head, remote.slot, bytes);
-    announce = remote.announce_address;
-    announce_sent();
+    if (!held) {
+        txq_write(sender.head, remote.slot, bytes);
+        announce = remote.announce_address;
+        announce_sent();
+    }
+    remote.log[remote.sent++ % receiver_slots] = sender.head;
     sender.waits = sender.draining = false;
     stream_add(sender.free_slots, 1);
     --remote.free_slots;
@@ -109,6 +97,21 @@ bool send_next(sender_t& sender) {
 bool is_client(const sender_t& sender) { return &sender == senders; }
 
 }  // namespace
+
+// The producer is told before anything else: it waits for the slots.
+void confirm(sender_t& sender, uint32_t count) {
+    uint32_t each = sender.dropped == 0 ? count : 1;
+    for (uint32_t left = count; left != 0; left -= each) {
+        sender.completed += each;
+        sender.producer.owed += each;
+        if (sender.dropped != 0) {
+            pass_dropped(sender);
+        }
+    }
+    tell_producer(sender);
+    sender.remote->free_slots += count;
+    show(sender);
+}
 
 void announce_sent() {
     for (uint32_t polls = 0; polls < 4; ++polls) {
@@ -142,7 +145,8 @@ bool step_sender(sender_t& sender) {
     if (sender.sent != sender.completed) {
         uint32_t count = stream_value(sender.completions);
         if (count != 0) {
-            take_completions(sender, count);
+            confirm(sender, count);
+            stream_add(sender.completions, -static_cast<int32_t>(count));
             progress = true;
         }
     }

@@ -11,6 +11,18 @@ downstream_t downstream[DIRECTIONS + 1];
 uint32_t announce;
 uint32_t own_mid;
 
+uint32_t termination() { return launched().exit_erisc_kernel != 0 ? uint32_t{IMMEDIATELY_TERMINATE} : words->termination_signal; }
+
+bool wait_until(bool (*condition)(uint32_t), uint32_t argument) {
+    while (!condition(argument)) {
+        if (termination() != KEEP_RUNNING) {
+            return false;
+        }
+        yield_to_base_firmware();
+    }
+    return true;
+}
+
 namespace {
 
 constexpr uint32_t HANDSHAKE_REPEAT = 20000;  // cycles; the peer may be launched any time after us
@@ -24,7 +36,7 @@ bool arguments_fit() {
         straight = straight && (is_2d_fabric || args.downstream_xy[direction] == 0 || direction == opposite(args.my_direction));
     }
     bool map = !is_2d_fabric || fabric::has_coordinates(*routing_info);
-    return own && routers && straight && map;
+    return own && routers && straight && map && args.fallback_index < FABRIC_MAX_FALLBACKS;
 }
 
 // The direction of the router that puts packets into one of our sender channels.
@@ -100,6 +112,8 @@ void open_streams() {
     preset(vc_1_free_slots_from_downstream_edge_1_stream_id, has_dateline && args.downstream_xy[opposite(args.my_direction)] != 0 ? sender_slots : 0);
     preset(fallback_pkts_sent_stream_id, 0);
     preset(fallback_pkts_completed_stream_id, 0);
+    preset(fallback_arrived_0_stream_id, 0);
+    preset(fallback_arrived_0_stream_id + 1, 0);
 }
 
 void fill_identity() {
@@ -118,7 +132,7 @@ void fill_identity() {
                        .eth_channel = static_cast<uint8_t>(args.my_eth_channel),
                        .seen = NOT_SEEN,
                        .refusal = FITS,
-                       .pad = 0,
+                       .xy = own_xy(),
                        .run_id_again = args.run_id};
 }
 
@@ -151,7 +165,7 @@ bool shake_hands() {
             return false;
         }
         uint32_t start = wall_clock();
-        if (!wait_until([start] { return peer_is_there() || wall_clock() - start >= HANDSHAKE_REPEAT; })) {
+        if (!wait_until([](uint32_t start) { return peer_is_there() || wall_clock() - start >= HANDSHAKE_REPEAT; }, start)) {
             return false;
         }
     } while (!peer_is_there());
@@ -162,7 +176,7 @@ bool shake_hands() {
         return false;
     }
     const volatile fabric_identity_t& peer = words->peer_identity;
-    if (!wait_until([&peer] { return peer.seen != NOT_SEEN; })) {
+    if (!wait_until([](uint32_t) { return *const_cast<volatile uint8_t*>(&words->peer_identity.seen) != NOT_SEEN; })) {
         return false;
     }
     compiler_barrier();
@@ -171,8 +185,12 @@ bool shake_hands() {
     return state.refusal == FITS;
 }
 
+bool wait_for_niu(uint32_t buffer) {
+    return wait_until([](uint32_t wanted) { return !niu_busy(NOC, wanted); }, buffer);
+}
+
 bool write_word(uint32_t mid, uint32_t address, uint32_t value) {
-    if (!wait_until([] { return !niu_busy(NOC, NOC_BUFFER_REGISTER); })) {
+    if (!wait_for_niu(NOC_BUFFER_REGISTER)) {
         return false;
     }
     start_word(WORDS, mid, address, value);
@@ -180,7 +198,7 @@ bool write_word(uint32_t mid, uint32_t address, uint32_t value) {
 }
 
 bool count_up_master() {
-    if (!wait_until([] { return !niu_busy(NOC, NOC_BUFFER_ATOMIC); })) {
+    if (!wait_for_niu(NOC_BUFFER_ATOMIC)) {
         return false;
     }
     start_increment(WORDS, xy_mid(args.local_edm_xy[0]), edm_local_sync_ptr_addr, 1);
@@ -196,19 +214,23 @@ bool tell_subordinates(uint32_t address, uint32_t value) {
     return true;
 }
 
+bool count_is(uint32_t count) {
+    return wait_until([](uint32_t wanted) { return words->edm_local_sync == wanted; }, count);
+}
+
 // The routers of this chip meet. The master is complete when all others are: what it hands on afterwards they do not overwrite.
 bool meet() {
     uint32_t others = args.num_local_edms - 1;
     WAYPOINT("LSYW");
     if (args.is_local_master != 0) {
-        if (!wait_until([others] { return words->edm_local_sync == others; }) || !tell_subordinates(edm_local_sync_ptr_addr, args.num_local_edms) ||
-            !wait_until([others] { return words->edm_local_sync == 2 * others; })) {
+        if (!count_is(others) || !tell_subordinates(edm_local_sync_ptr_addr, args.num_local_edms) ||
+            !count_is(2 * others)) {
             return false;
         }
         words->edm_local_sync = args.num_local_edms;
         words->edm_status = LOCAL_HANDSHAKE_COMPLETE;
     } else {
-        if (!count_up_master() || !wait_until([] { return words->edm_local_sync == args.num_local_edms; })) {
+        if (!count_up_master() || !count_is(args.num_local_edms)) {
             return false;
         }
         words->edm_status = LOCAL_HANDSHAKE_COMPLETE;
@@ -222,7 +244,7 @@ bool meet() {
 
 bool wait_for_host() {
     WAYPOINT("HRDW");
-    bool ready = wait_until([] { return words->edm_status == READY_FOR_TRAFFIC; });
+    bool ready = wait_until([](uint32_t) { return words->edm_status == READY_FOR_TRAFFIC; });
     ready = ready && (args.is_local_master == 0 || tell_subordinates(edm_status_ptr_addr, READY_FOR_TRAFFIC));
     WAYPOINT("HRDD");
     return ready;
@@ -235,7 +257,7 @@ bool connect(const downstream_t& down, uint32_t channel, uint32_t credits) {
     uint32_t connection = local_sender_channel_0_connection_semaphore_addr + channel * sizeof(words->conn_semaphore[0]);
     return down.mid == 0 ||
            (write_word(down.mid, info + offsetof(EDMChannelWorkerLocationInfo, worker_semaphore_address), stream_update_address(credits)) &&
-            write_word(down.mid, info + offsetof(EDMChannelWorkerLocationInfo, worker_x), (own_mid >> 4 & 0x3F) | (own_mid >> 10 & 0x3F) << 16) &&
+            write_word(down.mid, info + offsetof(EDMChannelWorkerLocationInfo, worker_x), own_xy()) &&
             write_word(down.mid, connection, OPEN_CONNECTION));
 }
 
@@ -244,7 +266,7 @@ bool meet_producer(uint32_t channel) {
     if (sender.producer.mid == 0) {
         return true;
     }
-    if (!wait_until([channel] { return words->conn_semaphore[channel].value == OPEN_CONNECTION; })) {
+    if (!wait_until([](uint32_t channel) { return words->conn_semaphore[channel].value == OPEN_CONNECTION; }, channel)) {
         return false;
     }
     const EDMChannelWorkerLocationInfo& info = words->conn_info[channel];
@@ -287,7 +309,7 @@ bool begin(uint32_t) {
 bool send_identity(uint32_t seen) {
     words->identity.seen = static_cast<uint8_t>(seen);
     compiler_barrier();
-    if (!wait_until([] { return !txq_busy(); })) {
+    if (!wait_until([](uint32_t) { return !txq_busy(); })) {
         return false;
     }
     txq_write(reinterpret_cast<uint32_t>(&words->identity), reinterpret_cast<uint32_t>(&words->peer_identity), sizeof(fabric_identity_t));

@@ -1,0 +1,172 @@
+// For other routers of this direction: carries their messages over this link, and hands on what came for them.
+#pragma GCC optimize("Os")  // not in the way of packets
+#include "router_reroute.hpp"
+
+namespace fabric_router {
+namespace {
+
+constexpr uint32_t PATIENCE = 200000;          // cycles for a router that may have left
+constexpr uint32_t OUT = fallback_buffers, IN = fallback_buffers + fallback_buffer_size;
+
+enum out_t : uint8_t { OUT_IDLE, OUT_PULLS, OUT_SENT };
+enum in_t : uint8_t { IN_IDLE, IN_OFFERED };
+out_t out;
+in_t in;
+bool refuses;
+bool in_is_owed;                               // the slot has to be given back to the peer
+uint32_t next;                                 // whose request is looked at first
+uint32_t known[FABRIC_MAX_FALLBACKS];
+fabric_resync_t taken;
+alignas(16) fabric_resync_t offer;
+uint32_t offered_at;
+
+bool tell(uint32_t refused) { return answer(taken.from_xy, word_address(offsetof(fabric_router_words_t, fallback_taken)), taken.serial | refused); }
+
+void take_request() {
+    if (niu_busy(NOC, NOC_BUFFER_READ)) {
+        return;
+    }
+    for (uint32_t i = 0; i < FABRIC_MAX_FALLBACKS; ++i) {
+        next = (next + 1) % FABRIC_MAX_FALLBACKS;
+        if (!fetch(words->fallback_request[next], known[next], taken)) {
+            continue;
+        }
+        detour.last_mail = wall_clock() | 1;
+        refuses = detour.frozen || taken.bytes > channel_buffer_size;
+        if (!refuses) {
+            *reinterpret_cast<fabric_resync_t*>(OUT) = taken;
+            if (taken.bytes != 0) {
+                start_read(EVENTS, xy_mid(taken.from_xy), taken.source, OUT + sizeof(taken), taken.bytes);
+            }
+        }
+        out = OUT_PULLS;
+        return;
+    }
+}
+
+void step_out() {
+    if (out == OUT_SENT && (detour.frozen || stream_value(stream_of(fallback_pkts_completed_stream_id)) != 0)) {
+        if (!detour.frozen) {
+            stream_add(stream_of(fallback_pkts_completed_stream_id), -1);
+        }
+        out = OUT_IDLE;
+    }
+    if (out == OUT_IDLE) {
+        take_request();
+    }
+    if (out != OUT_PULLS || noc_outstanding(NOC, EVENTS) != 0) {
+        return;
+    }
+    if (refuses || state.link != LINK_DIRECT) {
+        if (tell(FALLBACK_REFUSED)) {
+            out = OUT_IDLE;
+        }
+    } else if (announce == 0 && !txq_busy() && tell(0)) {
+        txq_write(OUT, IN, sizeof(taken) + taken.bytes);
+        announce = stream_update_address(fallback_pkts_sent_stream_id);
+        announce_sent();
+        state.messages_carried = state.messages_carried + 1;
+        out = OUT_SENT;
+    }
+}
+
+void step_in() {
+    if (in == IN_IDLE) {
+        if (detour.frozen || stream_value(stream_of(fallback_pkts_sent_stream_id)) == 0) {
+            return;
+        }
+        uint32_t serial = offer.serial + 1;
+        offer = *reinterpret_cast<const fabric_resync_t*>(IN);
+        uint32_t to = offer.to_xy;
+        offer.from_xy = own_xy();
+        offer.source = IN + sizeof(offer);
+        stamp(offer, serial);
+        detour.last_mail = wall_clock() | 1;
+        if (post(offer, xy_mid(to), word_address(offsetof(fabric_router_words_t, fallback_delivery) + args.fallback_index * sizeof(offer)))) {
+            in = IN_OFFERED;
+            in_is_owed = true;
+            offered_at = wall_clock();
+        }
+        return;
+    }
+    bool gone = termination() != KEEP_RUNNING && wall_clock() - offered_at >= PATIENCE;
+    if (words->fallback_done != offer.serial && !gone) {
+        return;
+    }
+    if (detour.frozen || !in_is_owed) {
+        in = IN_IDLE;
+    } else if (announce == 0 && !txq_busy()) {
+        stream_add(stream_of(fallback_pkts_sent_stream_id), -1);
+        txq_write_register(stream_update_address(fallback_pkts_completed_stream_id), 1u << STREAM_INCREMENT_SHIFT);
+        in = IN_IDLE;
+    }
+}
+
+}  // namespace
+
+void step_carrier() {
+    step_in();
+    step_out();
+}
+
+bool carrier_slot_rests() { return out == OUT_IDLE; }
+bool carrier_rests() { return in == IN_IDLE && out == OUT_IDLE; }
+
+// Messages that were under way are lost; whoever sent them sends them again.
+void reset_carrier() {
+    const stream_t streams[] = {stream_of(fallback_pkts_sent_stream_id), stream_of(fallback_pkts_completed_stream_id)};
+    for (stream_t stream : streams) {
+        stream_add(stream, -static_cast<int32_t>(stream_value(stream)));
+    }
+    if (out == OUT_SENT) {
+        out = OUT_IDLE;
+    }
+    in_is_owed = false;
+}
+
+bool fetch(const fabric_resync_t& from, uint32_t& known, fabric_resync_t& to) {
+    if (*const_cast<const volatile uint32_t*>(&from.serial) == known) {
+        return false;
+    }
+    compiler_barrier();
+    to = from;
+    if (to.serial != to.serial_1 || to.serial != to.serial_2) {
+        return false;
+    }
+    known = to.serial;
+    return true;
+}
+
+void stamp(fabric_resync_t& message, uint32_t serial) { message.serial = message.serial_1 = message.serial_2 = serial; }
+
+void fill(fabric_resync_t& message) {
+    message.epoch = state.epoch;
+    message.from_xy = own_xy();
+    message.to_xy = words->peer_identity.xy;
+    message.phase = detour.phase;
+    message.seen = words->identity.seen;
+    message.ready = static_cast<uint8_t>(detour.ready);
+    for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
+        message.arrived[channel] = static_cast<uint16_t>(detour.expected[channel]);
+        message.completed[channel] = static_cast<uint16_t>(receivers[channel].completed);
+    }
+}
+
+bool post(fabric_resync_t& message, uint32_t mid, uint32_t address) {
+    if (!niu_free_soon(NOC_BUFFER_WRITE) || !niu_free_soon(NOC_BUFFER_REGISTER)) {
+        return false;
+    }
+    start_write(WORDS, reinterpret_cast<uint32_t>(&message), mid, address, sizeof(message));
+    start_word(WORDS, mid, word_address(offsetof(fabric_router_words_t, fallback_bell)), 1);
+    return true;
+}
+
+bool answer(uint32_t xy, uint32_t address, uint32_t value) {
+    if (!niu_free_soon(NOC_BUFFER_REGISTER)) {
+        return false;
+    }
+    start_word(WORDS, xy_mid(xy), address, value);
+    return true;
+}
+
+}  // namespace fabric_router

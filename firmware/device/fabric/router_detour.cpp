@@ -1,0 +1,257 @@
+// Over another router's link: messages to the peer, and what the peer's messages bring.
+#pragma GCC optimize("Os")  // not in the way of packets
+#include "router_reroute.hpp"
+
+namespace fabric_router {
+namespace {
+
+constexpr uint32_t DROP_CYCLES = 50000;        // without a way before packets are dropped
+constexpr uint32_t FALLBACKS = sizeof(args.fallback_xy) / sizeof(args.fallback_xy[0]);
+
+alignas(16) fabric_resync_t request;           // the last message
+uint32_t sibling;                              // which other router is asked
+bool asking;                                   // the request is not taken yet
+uint32_t asked_at, rest_since, none_since;
+bool rests;
+uint32_t turn;                                 // virtual channel whose packet is next
+uint32_t told_completed[2], told_arrived[2];
+uint32_t progress_at;
+
+enum delivery_t : uint8_t { NO_DELIVERY, PULLS, ANSWERS };
+delivery_t delivery;
+fabric_resync_t delivered;
+uint32_t known[FABRIC_MAX_FALLBACKS];
+
+void none_left() {
+    if (state.link != LINK_NONE_LEFT) {
+        state.link = LINK_NONE_LEFT;
+        state.fallback_xy = 0;
+        none_since = wall_clock();
+        report(EVENT_NO_ROUTE_LEFT, 0, 0, 0, 0);
+    }
+}
+
+void try_next() {
+    asking = false;
+    ++sibling;
+    if (sibling >= FALLBACKS || args.fallback_xy[sibling] == 0) {
+        sibling = 0;
+        rests = true;
+        rest_since = wall_clock();
+        none_left();
+    }
+}
+
+// The request was taken: it will arrive, if that link does not break as well.
+void taken() {
+    asking = false;
+    if (request.bytes != 0) {
+        ++detour.next[request.virtual_channel];
+        state.packets_rerouted = state.packets_rerouted + 1;
+    }
+    if (detour.heard && state.link != LINK_FALLBACK) {
+        state.link = LINK_FALLBACK;
+        state.fallback_xy = args.fallback_xy[sibling];
+        report(EVENT_REROUTED, state.fallback_xy, state.epoch, 0, 0);
+    }
+}
+
+bool may_send(uint32_t channel) {
+    uint32_t next = detour.next[channel];
+    return detour.heard && (detour.peer_ready >> channel & 1) != 0 && next != remotes[channel].sent &&
+           next == detour.peer_completed[channel];
+}
+
+void send(bool packet) {
+    fill(request);
+    request.bytes = 0;
+    if (packet) {
+        uint32_t slot = log_entry(remotes[turn], detour.next[turn]);
+        request.virtual_channel = static_cast<uint8_t>(turn);
+        request.number = static_cast<uint16_t>(detour.next[turn]);
+        request.bytes = static_cast<uint16_t>(packet_bytes(header_at(slot)));
+        request.source = slot;
+    }
+    stamp(request, (request.serial + 1) & ~FALLBACK_REFUSED);
+    uint32_t mail = word_address(offsetof(fabric_router_words_t, fallback_request) + args.fallback_index * sizeof(fabric_resync_t));
+    if (post(request, xy_mid(args.fallback_xy[sibling]), mail)) {
+        asking = true;
+        asked_at = wall_clock();
+        detour.dirty = false;
+        for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
+            told_completed[channel] = receivers[channel].completed;
+            told_arrived[channel] = detour.expected[channel];
+        }
+    }
+}
+
+void ask() {
+    uint32_t now = wall_clock();
+    if (asking) {
+        uint32_t answer = words->fallback_taken;
+        if ((answer & ~FALLBACK_REFUSED) != request.serial) {
+            if (now - asked_at >= ANSWER_CYCLES) {
+                try_next();
+            }
+        } else if ((answer & FALLBACK_REFUSED) != 0) {
+            try_next();
+        } else {
+            taken();
+        }
+        return;
+    }
+    if (args.fallback_xy[0] == 0) {
+        none_left();
+        return;
+    }
+    if (rests && now - rest_since < REST_CYCLES) {
+        return;
+    }
+    rests = false;
+    bool news = detour.dirty, packet = false;
+    for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
+        news = news || told_completed[channel] != receivers[channel].completed || told_arrived[channel] != detour.expected[channel];
+        // A message was lost.
+        if (detour.next[channel] != detour.acknowledged[channel] && now - progress_at >= ANSWER_CYCLES) {
+            detour.next[channel] = detour.acknowledged[channel];
+            progress_at = now;
+        }
+        turn = turn + 1 == num_data_receivers ? 0 : turn + 1;
+        packet = may_send(turn);
+        if (packet) {
+            break;
+        }
+    }
+    if (packet || news || now - asked_at >= REPEAT_CYCLES) {
+        send(packet);
+    }
+}
+
+void open_delivery() {
+    delivery = ANSWERS;
+    if (!join(delivered.epoch) || !is_odd()) {
+        return;
+    }
+    hear(delivered, !detour.heard);
+    uint32_t channel = delivered.virtual_channel;
+    if (delivered.bytes == 0 || delivered.bytes > channel_buffer_size || channel >= num_data_receivers || (detour.ready >> channel & 1) == 0) {
+        return;
+    }
+    uint32_t expected = detour.expected[channel];
+    if (static_cast<uint16_t>(expected) != delivered.number || expected != receivers[channel].completed ||
+        !niu_free_soon(NOC_BUFFER_READ)) {
+        return;
+    }
+    start_read(EVENTS, xy_mid(delivered.from_xy), delivered.source, fallback_receiver_slot(channel), delivered.bytes);
+    delivery = PULLS;
+}
+
+}  // namespace
+
+void take_deliveries() {
+    for (uint32_t i = 0; i < FABRIC_MAX_FALLBACKS && delivery == NO_DELIVERY; ++i) {
+        if (fetch(words->fallback_delivery[i], known[i], delivered)) {
+            detour.last_mail = wall_clock() | 1;
+            open_delivery();
+        }
+    }
+    if (delivery == PULLS && noc_outstanding(NOC, EVENTS) == 0) {
+        uint32_t channel = delivered.virtual_channel;
+        stream_add(receivers[channel].arrived, 1);
+        ++detour.expected[channel];
+        delivery = ANSWERS;
+    }
+    if (delivery == ANSWERS && answer(delivered.from_xy, word_address(offsetof(fabric_router_words_t, fallback_done)), delivered.serial)) {
+        delivery = NO_DELIVERY;
+    }
+}
+
+bool delivery_idle() { return delivery == NO_DELIVERY; }
+bool detour_idle() { return !is_odd() || (!asking && !detour.dirty) || state.link == LINK_NONE_LEFT; }
+
+void restart_detour() {
+    asking = rests = false;
+    sibling = 0;
+}
+
+void step_detour() {
+    for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
+        if ((detour.ready >> channel & 1) == 0 && receiver_idle(receivers[channel]) && carrier_slot_rests()) {
+            use_fallback_slot(channel);
+            detour.ready |= 1u << channel;
+            detour.dirty = true;
+        }
+    }
+    ask();
+    if (state.link == LINK_NONE_LEFT && wall_clock() - none_since >= DROP_CYCLES) {
+        abandon();
+    }
+}
+
+void hear(const fabric_resync_t& message, bool first) {
+    for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
+        remote_t& remote = remotes[channel];
+        // The counters are those of packets that were sent last, or of a few before.
+        uint32_t oldest = remote.sent - (receiver_slots - remote.free_slots);
+        uint32_t arrived = oldest + static_cast<uint32_t>(static_cast<int16_t>(message.arrived[channel] - static_cast<uint16_t>(oldest)));
+        uint32_t completed = oldest + static_cast<uint32_t>(static_cast<int16_t>(message.completed[channel] - static_cast<uint16_t>(oldest)));
+        if (first && (detour.abandoned >> channel & 1) != 0) {
+            // Nobody waits for what was dropped: the next packets are those that the peer expects.
+            uint32_t count = remote.sent - oldest, slots[receiver_slots];
+            for (uint32_t i = 0; i < count; ++i) {
+                slots[i] = log_entry(remote, oldest + i);
+            }
+            for (uint32_t i = 0; i < count; ++i) {
+                remote.log[(arrived + i) % receiver_slots] = slots[i];
+            }
+            remote.sent = arrived + count;
+            remote.slot = remote.first + remote.sent % receiver_slots * channel_buffer_size;
+            detour.abandoned &= ~(1u << channel);
+        } else {
+            for (; remote.free_slots != receiver_slots && is_after(completed, oldest); ++oldest) {
+                confirm(senders[header_at(log_entry(remote, oldest)).src_ch_id % num_data_senders], 1);
+            }
+        }
+        if (first) {
+            detour.next[channel] = detour.acknowledged[channel] = arrived;
+            detour.peer_completed[channel] = completed;
+            progress_at = wall_clock();
+        } else {
+            if (is_after(arrived, detour.acknowledged[channel])) {
+                detour.acknowledged[channel] = arrived;
+                progress_at = wall_clock();
+            }
+            if (is_after(arrived, detour.next[channel])) {
+                detour.next[channel] = arrived;
+            }
+            if (is_after(completed, detour.peer_completed[channel])) {
+                detour.peer_completed[channel] = completed;
+            }
+        }
+    }
+    detour.peer_ready |= message.ready;
+    words->peer_identity.seen = message.seen;
+    detour.dirty = detour.dirty || first;
+    detour.heard = true;
+}
+
+// Nothing that was sent and is not completed is known to have arrived; it is dropped all the same, or the routers before this one wait for ever.
+void abandon() {
+    if (detour.abandoned == 0) {
+        enter(state.epoch + 2);  // what the peer said before does not tell of it
+        detour.abandoned = (1u << num_data_receivers) - 1;
+        state.link = LINK_NONE_LEFT;
+        none_since = wall_clock() - DROP_CYCLES;
+    }
+    for (remote_t& remote : remotes) {
+        for (uint32_t count = receiver_slots - remote.free_slots; count != 0; --count) {
+            packet_header_t& header = header_at(log_entry(remote, remote.sent - count));
+            report_drop(EVENT_DROPPED, header);
+            sender_t& sender = senders[header.src_ch_id % num_data_senders];
+            sender.state->packets_dropped = sender.state->packets_dropped + 1;
+            confirm(sender, 1);
+        }
+    }
+}
+
+}  // namespace fabric_router

@@ -1,0 +1,259 @@
+// The state of the link: freezing it when it is lost, and the exchange over it when it is back.
+#pragma GCC optimize("Os")  // not in the way of packets
+#include "router_reroute.hpp"
+
+namespace fabric_router {
+
+detour_t detour;
+bool detours;
+
+namespace {
+
+const volatile uint32_t no_stream = 0;         // in the place of one that does not count
+
+constexpr uint32_t SETTLE_CYCLES = 64;         // until an own update of a stream is seen
+constexpr uint32_t STEADY_CYCLES = 5000;       // a link that is up so long is taken for mended
+constexpr uint32_t MAIL_CYCLES = 20000;        // after a message it looks for more so long
+constexpr uint32_t CARRIER_CYCLES = 100000;    // without a message of others before a router leaves
+
+uint32_t resync_known, resync_serial, told_at;
+uint8_t told_phase;
+fabric_resync_t peer;                          // what it said last over the link
+uint32_t resent_announce;
+uint32_t owed_announce;                        // of a control packet, which is not sent again
+
+void settle() {
+    uint32_t start = wall_clock();
+    while (wall_clock() - start < SETTLE_CYCLES) {
+    }
+}
+
+void empty(stream_t stream) { stream_add(stream, -static_cast<int32_t>(stream_value(stream))); }
+
+void use_slots(receiver_t& receiver, uint32_t first, uint32_t slots) {
+    receiver.first = first;
+    receiver.end = first + slots * channel_buffer_size;
+    receiver.head = receiver.tail = first + receiver.received % slots * channel_buffer_size;
+}
+
+// Completions that are here belong to the oldest packets: they are taken until no channel has one.
+void take_last_completions() {
+    bool any;
+    do {
+        any = false;
+        for (sender_t& sender : senders) {
+            uint32_t count = stream_value(sender.completions);
+            if (count != 0) {
+                confirm(sender, count);
+                stream_add(sender.completions, -static_cast<int32_t>(count));
+                any = true;
+            }
+        }
+        settle();
+    } while (any);
+}
+
+void freeze() {
+    if (announce == stream_update_address(to_receiver_0_pkts_sent_id + control_receiver_channel)) {
+        owed_announce = announce;
+    }
+    announce = HELD;
+    detour.frozen = true;
+    detour.ready = 0;
+    settle();
+    take_last_completions();
+    for (sender_t& sender : senders) {
+        sender.completions = const_cast<stream_t>(&no_stream);
+    }
+    for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
+        receiver_t& receiver = receivers[channel];
+        uint32_t arrived = stream_value(receiver.arrived);
+        detour.expected[channel] = receiver.received + arrived;
+        receiver.arrived = stream_of(fallback_arrived_0_stream_id + channel);
+        stream_add(receiver.arrived, static_cast<int32_t>(arrived));
+    }
+    settle();
+}
+
+// All that the link brought late has come: from here on it counts again.
+void rebase() {
+    detour.frozen = false;
+    detour.ready = 0;
+    for (uint32_t channel = 0; channel < num_data_senders; ++channel) {
+        senders[channel].completions = stream_of(to_sender_0_pkts_completed_id + channel);
+        empty(senders[channel].completions);
+    }
+    for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
+        receivers[channel].arrived = stream_of(to_receiver_0_pkts_sent_id + channel);
+        empty(receivers[channel].arrived);
+        use_slots(receivers[channel], receiver_buffers(channel), receiver_slots);
+    }
+    reset_carrier();
+    settle();
+}
+
+bool drained() {
+    bool all = delivery_idle();
+    for (const receiver_t& receiver : receivers) {
+        all = all && receiver_idle(receiver);
+    }
+    return all;
+}
+
+void tell(uint8_t phase) {
+    if (txq_busy()) {
+        return;
+    }
+    fabric_resync_t& message = words->resync_source;
+    fill(message);
+    message.phase = phase;
+    stamp(message, ++resync_serial);
+    txq_write(reinterpret_cast<uint32_t>(&message), reinterpret_cast<uint32_t>(&words->resync), sizeof(message));
+    told_phase = phase;
+    told_at = wall_clock();
+}
+
+// What is missing, over the link. True: nothing is left.
+bool resend() {
+    if (txq_busy()) {
+        return false;
+    }
+    if (resent_announce != 0) {
+        txq_write_register(resent_announce, 1u << STREAM_INCREMENT_SHIFT);
+        resent_announce = 0;
+        return false;
+    }
+    for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
+        remote_t& remote = remotes[channel];
+        uint32_t& next = detour.next[channel];
+        if (next != remote.sent) {
+            uint32_t slot = log_entry(remote, next);
+            txq_write(slot, remote.first + next % receiver_slots * channel_buffer_size, packet_bytes(header_at(slot)));
+            ++next;
+            state.packets_resent = state.packets_resent + 1;
+            resent_announce = remote.announce_address;
+            return false;
+        }
+    }
+    return true;
+}
+
+void step_return() {
+    if (detour.phase == PHASE_WAITS && drained()) {
+        detour.phase = PHASE_EMPTY;
+    }
+    if (detour.phase == PHASE_EMPTY && detour.peer_phase >= PHASE_EMPTY) {
+        hear(peer, true);
+        rebase();
+        detour.phase = PHASE_REBASED;
+    }
+    if (detour.phase != PHASE_WAITS && (told_phase != detour.phase || wall_clock() - told_at >= REPEAT_CYCLES)) {
+        tell(detour.phase);
+    } else if (detour.phase == PHASE_REBASED && detour.peer_phase >= PHASE_REBASED && resend()) {
+        announce = owed_announce;
+        owed_announce = 0;
+        state.link = LINK_DIRECT;
+        state.fallback_xy = 0;
+        report(EVENT_LINK_UP, state.epoch, 0, 0, 0);
+    }
+}
+
+void take_resync() {
+    fabric_resync_t message;
+    if (!fetch(words->resync, resync_known, message) || !join(message.epoch)) {
+        return;
+    }
+    if (state.link == LINK_DIRECT) {
+        if (message.phase < PHASE_DIRECT) {
+            tell(PHASE_DIRECT);
+        }
+    } else {
+        peer = message;
+        detour.peer_phase = message.phase;
+    }
+}
+
+}  // namespace
+
+void enter(uint32_t epoch) {
+    if (!detour.frozen) {
+        freeze();
+    }
+    state.epoch = epoch;
+    state.link = is_odd() ? LINK_LOST : LINK_RETURNING;
+    detour.heard = false;
+    detour.dirty = true;
+    detour.phase = detour.peer_phase = told_phase = PHASE_WAITS;
+    detour.peer_ready = 0;
+    detour.since = wall_clock();
+    resent_announce = 0;
+    detours = true;
+    restart_detour();
+}
+
+bool join(uint32_t epoch) {
+    if (is_after(epoch, state.epoch)) {
+        enter(epoch);
+    }
+    return epoch == state.epoch;
+}
+
+void link_lost() {
+    if (!is_odd()) {
+        enter(state.epoch + 1);
+    }
+}
+
+void link_is_back() {
+    if (is_odd() && wall_clock() - detour.since >= STEADY_CYCLES) {
+        enter(state.epoch + 1);
+    }
+}
+
+void use_fallback_slot(uint32_t channel) { use_slots(receivers[channel], fallback_receiver_slot(channel), 1); }
+
+void look_for_mail() {
+    if (words->fallback_bell != 0 || stream_value(stream_of(fallback_pkts_sent_stream_id)) != 0 ||
+        *const_cast<volatile uint32_t*>(&words->resync.serial) != resync_known) {
+        words->fallback_bell = 0;
+        detour.last_mail = wall_clock() | 1;
+        detours = true;
+    }
+}
+
+void step_reroute() {
+    step_carrier();
+    take_deliveries();
+    take_resync();
+    if (state.link == LINK_DIRECT) {
+        detours = !carrier_rests() || !delivery_idle() || wall_clock() - detour.last_mail < MAIL_CYCLES;
+    } else if (is_odd()) {
+        step_detour();
+    } else {
+        step_return();
+    }
+}
+
+bool carrier_idle() {
+    if (state.link == LINK_RETURNING || !detour_idle()) {
+        return false;
+    }
+    return carrier_rests() && (detour.last_mail == 0 || state.link != LINK_DIRECT || wall_clock() - detour.last_mail >= CARRIER_CYCLES);
+}
+
+bool tell_drained() {
+    if (state.link == LINK_DIRECT && txq_busy()) {
+        return false;
+    }
+    words->identity.seen = DRAINED;
+    if (state.link == LINK_DIRECT) {
+        txq_write(reinterpret_cast<uint32_t>(&words->identity), reinterpret_cast<uint32_t>(&words->peer_identity), sizeof(fabric_identity_t));
+    } else if (state.link == LINK_FALLBACK) {
+        detour.dirty = true;
+    } else {
+        words->peer_identity.seen = DRAINED;  // there is no way to ask it
+    }
+    return true;
+}
+
+}  // namespace fabric_router

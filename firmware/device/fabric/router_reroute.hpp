@@ -1,0 +1,64 @@
+// What the parts of rerouting share. A lost link is frozen: what it still brings does not count. Then its two routers tell each other
+// by messages over the link of another router of their direction what they have (an odd epoch), and packets travel in such messages,
+// one after the other, into a slot that the lost link cannot reach. When it is back both empty these slots, tell each other over it
+// what they have (an even epoch), behind all that it brought late, and what is missing is sent again.
+#pragma once
+#include "router_moves.hpp"
+
+namespace fabric_router {
+
+constexpr uint32_t REPEAT_CYCLES = 60000;      // a message that nothing new calls for
+constexpr uint32_t ANSWER_CYCLES = 100000;     // an answer takes no longer
+constexpr uint32_t REST_CYCLES = 20000;        // before all other routers are asked again
+
+struct detour_t {
+    bool frozen;
+    bool heard;                                // a message of this epoch
+    bool dirty;                                // the peer has not been told of something
+    uint8_t phase, peer_phase;                 // fabric_phase_t
+    uint32_t ready, peer_ready;                // a bit for each virtual channel: packets go into its fallback slot
+    uint32_t abandoned;                        // a bit for each virtual channel: packets were dropped whose fate is not known
+    uint32_t expected[2];                      // packets that are here whole, by virtual channel
+    uint32_t next[2];                          // the next packet to be sent (again)
+    uint32_t acknowledged[2];                  // packets that the peer has
+    uint32_t peer_completed[2];
+    uint32_t since;                            // this epoch began
+    uint32_t last_mail;
+};
+extern detour_t detour;
+
+// A message that is whole and has another serial number than the last one.
+bool fetch(const fabric_resync_t& from, uint32_t& known, fabric_resync_t& to);
+void stamp(fabric_resync_t& message, uint32_t serial);
+// A message to the peer: who we are and what we have.
+void fill(fabric_resync_t& message);
+// False: a message of an epoch that is over. A later one begins.
+bool join(uint32_t epoch);
+void enter(uint32_t epoch);
+void abandon();
+void use_fallback_slot(uint32_t channel);
+// The peer says what it has, in the first message of an epoch (`first`) or later.
+void hear(const fabric_resync_t& message, bool first);
+inline bool is_odd() { return (state.epoch & 1) != 0; }
+inline bool is_after(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
+
+// Writes a message into another router's words, and rings. False: not now.
+bool post(fabric_resync_t& message, uint32_t mid, uint32_t address);
+// Writes one of another router's words. False: not now.
+bool answer(uint32_t xy, uint32_t address, uint32_t value);
+constexpr uint32_t word_address(uint32_t offset) { return ROUTER_WORDS + offset; }
+
+// --- router_detour.cpp ---
+void step_detour();
+void take_deliveries();
+bool delivery_idle();
+bool detour_idle();
+void restart_detour();
+
+// --- router_carrier.cpp: messages of other routers ---
+void step_carrier();
+void reset_carrier();
+bool carrier_rests();
+bool carrier_slot_rests();       // that which is a receiver's when the link is lost
+
+}  // namespace fabric_router
