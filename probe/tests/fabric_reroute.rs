@@ -82,11 +82,20 @@ fn packets_go_over_another_link_and_come_back() {
         assert_eq!(bench.router(&routers[0], "senders[0].packets_completed"), sent);
     };
     send(&mut bench, 5);
-    bench.fault("link:0.9:down@0..1s");
+    bench.fault("link:0.9:down");
     send(&mut bench, 5);
     bench.await_link(&routers[0], FALLBACK);
-    send(&mut bench, 8);
-    bench.fault("link:0.9:up@0");
+    for n in 10..18 { bench.put(&routers[0], 0, n, &packet(n)); }
+    let mut last = String::new();
+    for _ in 0..300 {
+        let w = |bench: &mut Bench, r: usize, m: &str| { let at = bench.router_word(image, m); bench.word(routers[r].place, at) };
+        let x: Vec<String> = [(0, "fallback_taken"), (0, "fallback_delivery[1].serial"), (0, "fallback_delivery[1].arrived"), (0, "fallback_delivery[1].completed"), (2, "fallback_request[0].serial"), (2, "fallback_request[0].number"), (2, "fallback_done")].iter().map(|(r, m)| format!("{:x}", w(&mut bench, *r, m))).collect();
+        let s = format!("{x:?}");
+        if s != last { let now = bench.target.now().unwrap(); eprintln!("{now} far {s}"); last = s; }
+        bench.target.pass(100).unwrap();
+    }
+    send(&mut bench, 0);
+    bench.fault("link:0.9:up");
     bench.await_link(&routers[0], DIRECT);
     bench.await_link(&routers[1], DIRECT);
     send(&mut bench, 8);

@@ -23,7 +23,7 @@ uint32_t offered_at;
 bool tell(uint32_t refused) { return answer(taken.from_xy, word_address(offsetof(fabric_router_words_t, fallback_taken)), taken.serial | refused); }
 
 void take_request() {
-    if (niu_busy(NOC, NOC_BUFFER_READ)) {
+    if (!detour.requests_unread || niu_busy(NOC, NOC_BUFFER_READ)) {
         return;
     }
     for (uint32_t i = 0; i < FABRIC_MAX_FALLBACKS; ++i) {
@@ -31,7 +31,6 @@ void take_request() {
         if (!fetch(words->fallback_request[next], known[next], taken)) {
             continue;
         }
-        detour.last_mail = wall_clock() | 1;
         refuses = detour.frozen || taken.bytes > channel_buffer_size;
         if (!refuses) {
             *reinterpret_cast<fabric_resync_t*>(OUT) = taken;
@@ -42,6 +41,7 @@ void take_request() {
         out = OUT_PULLS;
         return;
     }
+    detour.requests_unread = false;
 }
 
 void step_out() {

@@ -46,7 +46,9 @@ void try_next() {
 void taken() {
     asking = false;
     if (request.bytes != 0) {
-        ++detour.next[request.virtual_channel];
+        // The peer may have told of it before.
+        uint32_t& next = detour.next[request.virtual_channel];
+        next += static_cast<uint16_t>(next) == request.number ? 1u : 0u;
         state.packets_rerouted = state.packets_rerouted + 1;
     }
     if (detour.heard && state.link != LINK_FALLBACK) {
@@ -149,9 +151,10 @@ void open_delivery() {
 }  // namespace
 
 void take_deliveries() {
-    for (uint32_t i = 0; i < FABRIC_MAX_FALLBACKS && delivery == NO_DELIVERY; ++i) {
-        if (fetch(words->fallback_delivery[i], known[i], delivered)) {
-            detour.last_mail = wall_clock() | 1;
+    for (uint32_t i = 0; detour.deliveries_unread && delivery == NO_DELIVERY; ++i) {
+        if (i == FABRIC_MAX_FALLBACKS) {
+            detour.deliveries_unread = false;
+        } else if (fetch(words->fallback_delivery[i], known[i], delivered)) {
             open_delivery();
         }
     }

@@ -6,7 +6,7 @@
 #include "router.hpp"
 
 // All text lies within the reach of a jump: a call needs one instruction instead of the two that the compiler asks for.
-asm(".macro call target\n\tjal ra, \\target\n.endm\n.macro tail target\n\tj \\target\n.endm");
+asm(".macro call a, b\n\t.ifb \\b\n\tjal ra, \\a\n\t.else\n\tjal \\a, \\b\n\t.endif\n.endm\n.macro tail target\n\tj \\target\n.endm");
 
 extern "C" {
 extern fabric_router_state_t fabric_router_state;

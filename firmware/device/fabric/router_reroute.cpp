@@ -215,13 +215,17 @@ void use_fallback_slot(uint32_t channel) { use_slots(receivers[channel], fallbac
 void look_for_mail() {
     if (words->fallback_bell != 0 || stream_value(stream_of(fallback_pkts_sent_stream_id)) != 0 ||
         *const_cast<volatile uint32_t*>(&words->resync.serial) != resync_known) {
-        words->fallback_bell = 0;
         detour.last_mail = wall_clock() | 1;
         detours = true;
     }
 }
 
 void step_reroute() {
+    if (words->fallback_bell != 0) {
+        words->fallback_bell = 0;
+        detour.requests_unread = detour.deliveries_unread = true;
+        detour.last_mail = wall_clock() | 1;
+    }
     step_carrier();
     take_deliveries();
     take_resync();

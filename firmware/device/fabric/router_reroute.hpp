@@ -15,6 +15,7 @@ struct detour_t {
     bool frozen;
     bool heard;                                // a message of this epoch
     bool dirty;                                // the peer has not been told of something
+    bool requests_unread, deliveries_unread;   // the bell was rung
     uint8_t phase, peer_phase;                 // fabric_phase_t
     uint32_t ready, peer_ready;                // a bit for each virtual channel: packets go into its fallback slot
     uint32_t abandoned;                        // a bit for each virtual channel: packets were dropped whose fate is not known

@@ -41,6 +41,7 @@ pub fn router_launch(
         ("neighbor_device_id", router.neighbor.device.into()),
         ("is_local_master", router.master.into()),
         ("num_local_edms", local.len() as u32),
+        ("fallback_index", router.plane),
         ("dateline", router.dateline.into()),
         ("inter_mesh", router.inter_mesh.into()),
         ("packet_timeout_cycles", settings.packet_timeout_cycles),

@@ -178,7 +178,8 @@ fn whole(topology: FabricTopology, told: Vec<Told>) -> Result<FabricPlan, Contro
         router.plane = *plane;
         *plane += 1;
     }
-    plan.planes = edges.into_values().max().unwrap_or(1);
+    // What an edge has beyond those that all edges have is spare.
+    plan.planes = edges.into_values().min().unwrap_or(1);
     routers.sort_unstable_by_key(|router| (router.eth.chip, !router.master, router.eth.channel));
     plan.routers = routers;
     Ok(plan)

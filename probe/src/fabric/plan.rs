@@ -24,6 +24,9 @@ impl fmt::Display for FabricNode {
     }
 }
 
+/// So many routers of one chip and direction know of each other (`FABRIC_MAX_FALLBACKS`).
+const MOST_LINKS: u32 = 4;
+
 /// A router: one end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Router {
@@ -35,7 +38,7 @@ pub struct Router {
     pub node: FabricNode,
     /// Where its link leads.
     pub direction: Direction,
-    /// Its routing plane, from 0.
+    /// Its routing plane, from 0. One that the plan has no such plane for is spare: it takes over from others of its direction.
     pub plane: u32,
     /// The other end of the link.
     pub peer: EthId,
@@ -78,7 +81,7 @@ pub struct FabricPlan {
 
 impl FabricPlan {
     /// Chooses nodes and routers. The k-th free link of every edge belongs to plane k; links that are reserved for dispatch
-    /// are left alone.
+    /// are left alone. Where no number of planes was asked for, an edge's links beyond the planes that all edges have are spare.
     ///
     /// # Errors
     /// What the chips lack.
@@ -88,8 +91,9 @@ impl FabricPlan {
         let (meshes, planes) = meshes(mesh, &free, request)?;
         let Exits { exits, planes } = exits(&free, topology, &meshes, planes, request.planes)?;
         let mut plan = Self { topology, planes, meshes, routers: Vec::new() };
+        let most = request.planes.unwrap_or(MOST_LINKS).max(planes);
         for number in 0..plan.meshes.len() {
-            plan.add_mesh(&free, number, request.dateline);
+            plan.add_mesh(&free, number, (most, request.dateline));
         }
         for exit in exits {
             for (plane, &(near, far)) in (0..planes).zip(&exit.sockets) {
@@ -105,14 +109,14 @@ impl FabricPlan {
         Ok(plan)
     }
 
-    fn add_mesh(&mut self, free: &FreeLinks, number: usize, dateline: bool) {
+    fn add_mesh(&mut self, free: &FreeLinks, number: usize, (most, dateline): (u32, bool)) {
         let Some(mesh) = self.meshes.get(number).cloned() else { return };
         let node = |device: usize| FabricNode { mesh: number as u16, device: device as u16 };
         for device in 0..mesh.chips.len() {
             for direction in Direction::ALL {
                 let edge = mesh.sockets(free, device, direction);
                 let Some((neighbor, wraps, sockets)) = edge else { continue };
-                for (plane, &socket) in (0..self.planes).zip(&sockets) {
+                for (plane, &socket) in (0..most).zip(&sockets) {
                     let there = node(neighbor);
                     self.add_router(
                         node(device),
@@ -198,8 +202,12 @@ impl FabricPlan {
 
     /// Routers of the same chip and direction, the next plane first: they take over when the link of this one goes down.
     pub fn fallbacks(&self, router: &Router) -> Vec<&Router> {
-        let planes = 1..self.planes;
-        let planes = planes.map(|distance| (router.plane + distance) % self.planes);
+        let alike = |other: &&Router| {
+            (other.node, other.direction, other.neighbor)
+                == (router.node, router.direction, router.neighbor)
+        };
+        let links = self.routers.iter().filter(alike).count() as u32;
+        let planes = (1..links).map(|distance| (router.plane + distance) % links);
         planes.filter_map(|plane| self.router(router.node, router.direction, plane)).collect()
     }
 }

@@ -77,7 +77,7 @@ fn every_fabric_is_whole() {
                 assert_eq!(peer.direction, router.direction.opposite(), "{name}: {router}");
             }
             assert!(plan.router(router.node, router.direction, router.plane) == Some(router));
-            assert_eq!(plan.fallbacks(router).len() as u32, plan.planes - 1, "{name}: {router}");
+            assert!(plan.fallbacks(router).len() as u32 >= plan.planes - 1, "{name}: {router}");
         }
         for node in plan.nodes() {
             let chip = plan.chip(node).unwrap();
@@ -249,4 +249,9 @@ fn routers_that_take_over_go_the_same_way() {
     let router = plan.router_at(EthId { chip: ChipId(0), channel: 9 }).unwrap();
     let planes: Vec<u32> = plan.fallbacks(router).iter().map(|other| other.plane).collect();
     assert_eq!((router.plane, planes), (1, vec![2, 3, 0]));
+    // Between some chips of a T3000 there are two links, and one between others: one plane, and spare routers.
+    let plan = whole("t3000", FabricTopology::Mesh);
+    let spare = plan.routers.iter().filter(|router| router.plane >= plan.planes).count();
+    let alone = plan.routers.iter().filter(|router| plan.fallbacks(router).is_empty()).count();
+    assert_eq!((plan.planes, plan.routers.len(), spare, alone), (1, 32, 12, 8));
 }
