@@ -8,6 +8,7 @@ mod arrange;
 mod bring_up;
 mod builder;
 pub mod client;
+mod counters;
 mod direction;
 mod error;
 mod find;
@@ -32,6 +33,7 @@ pub mod traffic_outcome;
 mod words;
 
 pub use bring_up::Fabric;
+pub use counters::router_counters;
 pub use builder::{connection, fits, header_bytes, router_launch};
 pub use direction::{Direction, FabricTopology};
 pub use error::FabricError;

@@ -7,6 +7,7 @@ pub mod latency;
 pub mod mux;
 mod mux_bench;
 pub mod relaunch;
+pub mod reroute;
 mod rig;
 pub mod traffic;
 pub mod transport;

@@ -189,7 +189,7 @@ fn who_does_not_return_is_named_and_the_others_do() {
     target.disrupt(&"core:0.e9:stuck".parse().unwrap()).unwrap();
     fabric.terminate(Termination::Gracefully);
     let why = fabric.finish(&mut target, &mut images, STEP).unwrap_err().to_string();
-    assert!(why.starts_with("2 routers did not return for 20"), "a peer waits for it: {why}");
+    assert!(why.starts_with("2 routers did not return for 2"), "a peer waits for it: {why}");
     assert!(why.contains("0:e9 (M0D0 EAST plane 0) is READY_FOR_TRAFFIC"), "{why}");
     assert!(why.contains("its core stands still, its heartbeat does not move; 1:e1"), "{why}");
     let stuck = "these never returned and keep their cores: 0:e9 (M0D0 EAST plane 0)";

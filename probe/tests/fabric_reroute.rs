@@ -10,7 +10,10 @@ mod bench;
 mod rig;
 
 use bench::Bench;
+use probe::fabric::{FabricRequest, FabricTopology};
 use probe::fault::Fault;
+use probe::scene::Scene;
+use probe::study::reroute::{Asked, Load, Round, study};
 use probe::target::Target;
 use rig::{EAST, NACKS, Packet, Router, WEST, place, xy};
 
@@ -22,6 +25,7 @@ fn host_helper() {
 
 const DIRECT: u64 = 0;
 const FALLBACK: u64 = 2;
+const NONE_LEFT: u64 = 4;
 
 /// Both links of an n300, each the other one's fallback: e9-e1, and e8-e0, over which the far chip is reached.
 fn siblings(image: &'static str) -> [Router; 4] {
@@ -42,62 +46,114 @@ impl Bench {
         let fault = fault.parse::<Fault>().unwrap().counted_from(now);
         self.target.disrupt(&fault).unwrap();
     }
+}
 
-    fn await_link(&mut self, router: &Router, link: u64) {
-        for _ in 0..200 {
-            if self.router(router, "link") == link {
-                return;
-            }
-            self.target.pass(2_000).unwrap();
-        }
-        let now = self.router(router, "link");
-        panic!("{router:?}: {now} is not {link}");
-    }
+/// What the routers say of their links.
+fn links(bench: &mut Bench, routers: &[Router]) -> Vec<u64> {
+    routers.iter().map(|router| bench.router(router, "link")).collect()
 }
 
 #[test]
 fn packets_go_over_another_link_and_come_back() {
     let mut bench = Bench::emulated();
-    let image = "fabric_router_line";
-    let routers = siblings(image);
-    bench.start(&[routers[0].place, routers[1].place]);
-    bench.bring_up(&routers);
-    let to = bench.compute(1);
-    bench.clear(to, NACKS);
-    let packet = |n: u64| Packet::atomic(to.tile, NACKS, 1 << (n % 2 * 16)).set("routing_fields", 1);
-    let mut sent = 0;
-    let mut send = |bench: &mut Bench, count: u64| {
-        for n in sent..sent + count {
-            bench.put(&routers[0], 0, n, &packet(n));
+    for image in ["fabric_router_line", "fabric_router_ring"] {
+        let routers = siblings(image);
+        bench.start(&[routers[0].place, routers[1].place]);
+        bench.bring_up(&routers);
+        let to = bench.compute(1);
+        bench.clear(to, NACKS);
+        let packet =
+            |n: u64| Packet::atomic(to.tile, NACKS, 1 << (n % 2 * 16)).set("routing_fields", 1);
+        let mut sent = 0;
+        let mut send = |bench: &mut Bench, count: u64| {
+            for n in sent..sent + count {
+                bench.put(&routers[0], 0, n, &packet(n));
+            }
+            sent += count;
+            bench.target.pass(150_000).unwrap();
+            let done = sent / 2;
+            assert_eq!(u64::from(bench.word(to, NACKS)), done << 16 | (sent - done));
+            assert_eq!(bench.router(&routers[0], "senders[0].packets_completed"), sent);
+        };
+        send(&mut bench, 5);
+        for round in 1..3 {
+            bench.fault("link:0.9:down");
+            send(&mut bench, 5);
+            assert_eq!(links(&mut bench, &routers), [FALLBACK, FALLBACK, DIRECT, DIRECT]);
+            assert_eq!(bench.router(&routers[0], "fallback_xy"), u64::from(xy(routers[2].place.tile)));
+            assert!(bench.router(&routers[0], "packets_rerouted") >= 5 * round);
+            send(&mut bench, 8);
+            bench.fault("link:0.9:up");
+            send(&mut bench, 8);
+            assert_eq!(links(&mut bench, &routers), [DIRECT; 4]);
+            assert_eq!(bench.router(&routers[0], "epoch"), 2 * round);
         }
-        sent += count;
-        bench.target.pass(100_000).unwrap();
-        let members = ["link", "epoch", "packets_rerouted", "packets_resent", "messages_carried", "senders[0].packets_sent", "senders[0].packets_completed"];
-        for router in &routers {
-            let values: Vec<u64> = members.iter().map(|member| bench.router(router, member)).collect();
-            eprintln!("{} {values:?}", router.place);
-        }
-        let done = sent / 2;
-        assert_eq!(u64::from(bench.word(to, NACKS)), done << 16 | (sent - done));
-        assert_eq!(bench.router(&routers[0], "senders[0].packets_completed"), sent);
-    };
-    send(&mut bench, 5);
-    bench.fault("link:0.9:down");
-    send(&mut bench, 5);
-    bench.await_link(&routers[0], FALLBACK);
-    for n in 10..18 { bench.put(&routers[0], 0, n, &packet(n)); }
-    let mut last = String::new();
-    for _ in 0..300 {
-        let w = |bench: &mut Bench, r: usize, m: &str| { let at = bench.router_word(image, m); bench.word(routers[r].place, at) };
-        let x: Vec<String> = [(0, "fallback_taken"), (0, "fallback_delivery[1].serial"), (0, "fallback_delivery[1].arrived"), (0, "fallback_delivery[1].completed"), (2, "fallback_request[0].serial"), (2, "fallback_request[0].number"), (2, "fallback_done")].iter().map(|(r, m)| format!("{:x}", w(&mut bench, *r, m))).collect();
-        let s = format!("{x:?}");
-        if s != last { let now = bench.target.now().unwrap(); eprintln!("{now} far {s}"); last = s; }
-        bench.target.pass(100).unwrap();
+        bench.terminate_routers(&routers, 1);
     }
-    send(&mut bench, 0);
+}
+
+#[test]
+fn without_another_link_senders_are_told() {
+    let mut bench = Bench::emulated();
+    let image = "fabric_router_line";
+    let mut routers = siblings(image);
+    bench.start(&[routers[0].place, routers[1].place]);
+    for router in &mut routers {
+        router.more.retain(|(member, _)| member != "fallback_xy[0]");
+        router.more.push(("unrouted_timeout_cycles".to_owned(), 100_000));
+    }
+    for (router, device) in routers.iter().zip([0, 1, 0, 1]) {
+        bench.write_tables(router, device, [0, device as u8, 1, 2], &[WEST as u8, EAST as u8]);
+    }
+    bench.bring_up(&routers);
+    let (from, to) = (bench.compute(0), bench.compute(1));
+    for place in [from, to] {
+        bench.clear(place, NACKS);
+    }
+    let packet = Packet::atomic(to.tile, NACKS, 1).by_tables(image, 1, from, 0);
+    bench.put(&routers[0], 0, 0, &packet);
+    bench.target.pass(20_000).unwrap();
+    bench.fault("link:0.9:down");
+    bench.target.pass(20_000).unwrap();
+    for n in 1..5 {
+        bench.put(&routers[0], 0, n, &packet);
+    }
+    bench.target.pass(400_000).unwrap();
+    assert_eq!(links(&mut bench, &routers[..2]), [NONE_LEFT; 2]);
+    for n in 5..9 {
+        bench.put(&routers[0], 0, n, &packet);
+    }
+    bench.target.pass(50_000).unwrap();
+    assert_eq!(bench.word(from, NACKS), 8);
+    assert_eq!(bench.router(&routers[0], "senders[0].packets_completed"), 9);
     bench.fault("link:0.9:up");
-    bench.await_link(&routers[0], DIRECT);
-    bench.await_link(&routers[1], DIRECT);
-    send(&mut bench, 8);
+    bench.target.pass(200_000).unwrap();
+    assert_eq!(links(&mut bench, &routers), [DIRECT; 4]);
+    for n in 9..14 {
+        bench.put(&routers[0], 0, n, &packet);
+    }
+    bench.target.pass(50_000).unwrap();
+    assert_eq!((bench.word(from, NACKS), bench.word(to, NACKS)), (8, 6));
     bench.terminate_routers(&routers, 1);
+}
+
+fn assert_right(topology: FabricTopology, load: Load, seeds: u64) {
+    let mut scene = Scene::new("t3000");
+    scene.fabric = FabricRequest::new(topology);
+    let asked = Asked { scene, load, seed: 1, seeds };
+    let rounds = study(&asked, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
+    assert_eq!(rounds.len() as u64, seeds);
+    assert!(rounds.iter().all(Round::is_right), "{rounds:?}");
+}
+
+#[test]
+fn random_packets_arrive_once_and_in_order_while_links_are_lost() {
+    for topology in [FabricTopology::Ring, FabricTopology::Mesh, FabricTopology::Torus] {
+        assert_right(topology, Load::Packets(150), 2);
+    }
+}
+
+#[test]
+fn an_all_gather_outlives_a_lost_link() {
+    assert_right(FabricTopology::Mesh, Load::AllGather(1 << 18), 3);
 }

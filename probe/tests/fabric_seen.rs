@@ -18,7 +18,7 @@ use probe::ttsim::HostCommand;
 
 #[test]
 fn routers_at_rest_have_all_their_credits() {
-    let words = "emulator:t3000,run=fabric,topology=ring,seed=3";
+    let words = "emulator:t3000,run=fabric,topology=ring,planes=1,seed=3";
     let mut session = Session::open(words, &HostCommand::default(), Allow::default()).unwrap();
     let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
     let fabric = session.look(&interest).state.fabric;

@@ -368,6 +368,35 @@ pub(crate) enum Study {
         #[arg(long, default_value = "1", value_name = "N")]
         seed: u32,
     },
+    /// Lose links of a fabric in the midst of an all-gather or of random packets, bring them back, and print
+    /// whether all data are right.
+    ///
+    /// Links are lost that have another one beside them; when, for how long and which the seed says.
+    ///
+    /// JSON: {"mesh","topology","rows":[{"seed","lost":[{"link","from_cycles","cycles"}],"healthy_cycles",
+    /// "cycles","rerouted","resent","wrong","doubled","missing"}]}; healthy_cycles is what the same takes when
+    /// nothing is lost, rerouted counts packets that went over another link, resent those that were sent again
+    /// when the link was back; exit code 1 if anything is not right.
+    Reroute {
+        /// The mesh, and words of its scene.
+        #[arg(long, default_value = "t3000", value_name = "MESH")]
+        mesh: String,
+        /// What the routers are built for: line, ring, mesh or torus; mesh if the scene's words do not say.
+        #[arg(long, value_name = "TOPOLOGY")]
+        topology: Option<String>,
+        /// Bytes of the all-gather.
+        #[arg(long, default_value = "262144", value_name = "N")]
+        bytes: String,
+        /// Send so many random packets instead.
+        #[arg(long, value_name = "N", conflicts_with = "bytes")]
+        packets: Option<String>,
+        /// The first seed.
+        #[arg(long, default_value = "0", value_name = "N")]
+        seed: u64,
+        /// How many seeds.
+        #[arg(long, default_value = "5", value_name = "N")]
+        seeds: String,
+    },
     /// Run five policies of a fabric mux under the same congestion, and print how often each finishes, slows,
     ///  starves or never ends.
     ///

@@ -92,6 +92,12 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             Study::Transport { mesh, fabric, workers, seed } => {
                 study::transport(style, mesh, *fabric, workers, *seed)
             }
+            Study::Reroute { mesh, topology, bytes, packets, seed, seeds } => {
+                let (topology, packets) = (topology.as_deref(), packets.as_deref());
+                let words =
+                    study::RerouteWords { mesh, topology, bytes, packets, seed: *seed, seeds };
+                study::reroute(style, &words)
+            }
             Study::Mux { mesh, seed, seeds } => study::mux(style, mesh, *seed, seeds),
         },
         Verb::Run(options) => run::run(&target, style, options),

@@ -11,7 +11,6 @@ namespace {
 
 constexpr uint32_t HEARTBEAT = 0x1F80, HEARTBEAT_MARK = 0xDCBA0000;
 constexpr uint32_t HOUSEKEEPING_PASSES = 32, HEARTBEAT_PASSES = 64;
-constexpr uint32_t QUIET_CYCLES = 20000;  // without a packet before a router leaves gracefully
 
 struct pace_t {
     uint32_t passes, yields, idle, busy;
@@ -20,11 +19,8 @@ struct pace_t {
 
 bool step_all() {
     bool progress = false;
-    if (announce > HELD) {
+    if (announce > RESUMES) {
         announce_sent();
-    }
-    if (detours) {
-        step_reroute();
     }
 #pragma GCC unroll 2
     for (receiver_t& receiver : receivers) {
@@ -47,33 +43,6 @@ void give_way(pace_t& pace) {
     yield_to_base_firmware();
 }
 
-// Of the first channel that waits.
-void show_wait(pace_t& pace) {
-    for (const receiver_t& receiver : receivers) {
-        if (receiver.state->waits_for == WAITS_FOR_DOWNSTREAM) {
-            pace.waits = true;
-            WAYPOINT("RDSW");
-            return;
-        }
-        if (receiver.state->waits_for == WAITS_FOR_NOC) {
-            pace.waits = true;
-            WAYPOINT("RNOW");
-            return;
-        }
-    }
-    for (const sender_t& sender : senders) {
-        if (stream_value(sender.free_slots) != sender_slots) {
-            pace.waits = true;
-            if (sender.remote->free_slots == 0) {
-                WAYPOINT("RRSW");
-            } else {
-                WAYPOINT("RTXW");
-            }
-            return;
-        }
-    }
-}
-
 void keep_pace(pace_t& pace, bool progress) {
     if (progress) {
         pace.idle = 0;
@@ -87,61 +56,20 @@ void keep_pace(pace_t& pace, bool progress) {
         }
     } else if (++pace.idle >= args.idle_count) {
         pace.idle = pace.busy = 0;
-        show_wait(pace);
+        pace.waits = show_wait() || pace.waits;
         give_way(pace);
     }
-}
-
-bool all_idle() {
-    bool idle = announce <= HELD && (control_idle() || announce == HELD) && carrier_idle();
-    for (const receiver_t& receiver : receivers) {
-        idle = idle && receiver_idle(receiver);
-    }
-    for (const sender_t& sender : senders) {
-        idle = idle && sender_idle(sender);
-    }
-    return idle;
-}
-
-// A router leaves gracefully when nothing has moved for a while, and its peer wants to leave as well.
-struct farewell_t {
-    bool handed_on, told;
-    uint32_t quiet_since;
-};
-
-bool may_leave(farewell_t& farewell, bool progress) {
-    uint32_t now = wall_clock();
-    if (!farewell.handed_on) {
-        farewell.handed_on = true;
-        farewell.quiet_since = now;
-        hand_on_termination();
-    }
-    if (progress || !all_idle()) {
-        farewell.quiet_since = now;
-        return false;
-    }
-    if (now - farewell.quiet_since < QUIET_CYCLES) {
-        return false;
-    }
-    if (!farewell.told) {
-        farewell.told = tell_drained();
-        if (!farewell.told) {
-            return false;
-        }
-        WAYPOINT("TDNW");
-    }
-    return *const_cast<volatile uint8_t*>(&words->peer_identity.seen) == DRAINED;
 }
 
 // What has time. True: leave.
 bool keep_house(const pace_t& pace, farewell_t& farewell, bool progress) {
     step_control();
-    look_for_mail();
     serve_client();
     step_events();
     if (pace.passes % HEARTBEAT_PASSES == 0) {
         word_at(HEARTBEAT) = HEARTBEAT_MARK | (pace.passes & 0xFFFF);
         watch_link();
+        look_for_mail();
     }
     uint32_t signal = termination();
     return signal == IMMEDIATELY_TERMINATE || (signal == GRACEFULLY_TERMINATE && may_leave(farewell, progress));
@@ -152,14 +80,21 @@ void transfer() {
     pace_t pace = {};
     farewell_t farewell = {};
     bool moved = false;
+    uint32_t spared = HOUSEKEEPING_PASSES - 1;  // passes are for packets alone, unless this bit mask of their count is 0
     for (;;) {
         bool progress = step_all();
         moved = moved || progress;
-        if (++pace.passes % HOUSEKEEPING_PASSES == 0) {
-            if (keep_house(pace, farewell, moved)) {
-                break;
+        if ((++pace.passes & spared) == 0) {
+            if (detours) {
+                step_reroute();
             }
-            moved = false;
+            if (pace.passes % HOUSEKEEPING_PASSES == 0) {
+                if (keep_house(pace, farewell, moved)) {
+                    break;
+                }
+                moved = false;
+            }
+            spared = detours ? 0 : HOUSEKEEPING_PASSES - 1;
         }
         keep_pace(pace, progress);
     }
@@ -168,17 +103,6 @@ void transfer() {
         hand_on_termination();
     }
     WAYPOINT("LPDN");
-}
-
-// Accesses that are under way end; not for ever, since a jammed network may never end them.
-void tear_down() {
-    WAYPOINT("TDNW");
-    serve_client();
-    uint32_t start = wall_clock();
-    while (wall_clock() - start < QUIET_CYCLES && (txq_busy() || noc_outstanding(NOC, WORDS) != 0)) {
-        yield_to_base_firmware();
-    }
-    WAYPOINT("TDND");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ constexpr uint32_t control_slots = 4;
 constexpr uint32_t fallback_slots = 2;                       // messages of other routers: one on its way to the link, one from it
 constexpr uint32_t packet_header_bytes = is_2d_fabric ? sizeof(HybridMeshPacketHeader) : sizeof(LowLatencyPacketHeader);
 // As large as they can be (line: as an EDM buffer): the fewer packets, the less is spent on each.
-constexpr uint32_t channel_buffer_size = topology == Linear ? 4160 : topology == Ring ? 3472 : topology == Mesh ? 3552 : 2528;
+constexpr uint32_t channel_buffer_size = topology == Linear ? 4160 : topology == Ring ? 3536 : topology == Mesh ? 3616 : 2528;
 constexpr uint32_t max_payload_bytes = channel_buffer_size - packet_header_bytes;
 constexpr uint32_t control_buffer_size = packet_header_bytes;
 static_assert(channel_buffer_size % 16 == 0);
@@ -136,11 +136,13 @@ constexpr uint32_t edm_status_ptr_addr = ROUTER_WORDS + offsetof(fabric_router_w
 constexpr uint32_t local_sender_channel_0_connection_info_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, conn_info);
 constexpr uint32_t local_sender_channel_0_connection_semaphore_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, conn_semaphore);
 constexpr uint32_t local_sender_channel_0_connection_buffer_index_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, buffer_index);
-static_assert(sizeof(fabric_router_words_t) <= 0x600);
+// Entries for the status queue, before they are written.
+constexpr uint32_t status_staging_addr = ROUTER_WORDS + 0x4C0, status_staging_end = ROUTER_WORDS + 0x600;
+static_assert(sizeof(fabric_router_words_t) <= status_staging_addr - ROUTER_WORDS);
 constexpr uint32_t postcode_addr = 0x3F420, routing_info_addr = 0x3F440;
 
-// Slots, behind the words and the data of the image: sender channels, receiver channels, fallback slots, control slots. The same at both ends.
-constexpr uint32_t channel_buffers_addr = ROUTER_WORDS + 0x1000;   // the data of the image stand before them: link/erisc_router.ld
+// Slots, behind the words: sender channels, receiver channels, fallback slots, control slots. The same at both ends.
+constexpr uint32_t channel_buffers_addr = ROUTER_WORDS + (topology == Torus ? 0x1000 : 0x600);   // torus: behind its data (link/erisc_router_torus.ld)
 constexpr uint32_t sender_buffers(uint32_t channel) { return channel_buffers_addr + channel * sender_slots * channel_buffer_size; }
 constexpr uint32_t receiver_buffers(uint32_t channel) { return sender_buffers(control_sender_channel) + channel * receiver_slots * channel_buffer_size; }
 // While the link is lost no messages are carried: the packets that come over another one go where those stood, each virtual channel has a
@@ -185,6 +187,7 @@ struct fabric_router_args_t {
     uint32_t dateline;                     // 1: what arrives over this link goes on in virtual channel 1
     uint32_t inter_mesh;                   // 1: the other end is in another mesh: what arrives gets a new route
     uint32_t packet_timeout_cycles;        // 0: wait for ever
+    uint32_t unrouted_timeout_cycles;      // without any link in my_direction before packets are dropped; 0: wait for ever
     uint32_t rate_interval_cycles;         // between two EVENT_RATE; 0: none
     uint32_t status_queue_xy;              // DRAM tile, x | y << 16; 0: none
     uint32_t status_queue_address;

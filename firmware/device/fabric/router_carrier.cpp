@@ -16,11 +16,11 @@ bool refuses;
 bool in_is_owed;                               // the slot has to be given back to the peer
 uint32_t next;                                 // whose request is looked at first
 uint32_t known[FABRIC_MAX_FALLBACKS];
-fabric_resync_t taken;
+const fabric_resync_t* taken;
 alignas(16) fabric_resync_t offer;
 uint32_t offered_at;
 
-bool tell(uint32_t refused) { return answer(taken.from_xy, word_address(offsetof(fabric_router_words_t, fallback_taken)), taken.serial | refused); }
+bool tell(uint32_t refused) { return answer(taken->from_xy, word_address(offsetof(fabric_router_words_t, fallback_taken)), taken->serial | refused); }
 
 void take_request() {
     if (!detour.requests_unread || niu_busy(NOC, NOC_BUFFER_READ)) {
@@ -28,14 +28,15 @@ void take_request() {
     }
     for (uint32_t i = 0; i < FABRIC_MAX_FALLBACKS; ++i) {
         next = (next + 1) % FABRIC_MAX_FALLBACKS;
-        if (!fetch(words->fallback_request[next], known[next], taken)) {
+        taken = &words->fallback_request[next];
+        if (!is_new(*taken, known[next])) {
             continue;
         }
-        refuses = detour.frozen || taken.bytes > channel_buffer_size;
+        refuses = detour.frozen || taken->bytes > channel_buffer_size;
         if (!refuses) {
-            *reinterpret_cast<fabric_resync_t*>(OUT) = taken;
-            if (taken.bytes != 0) {
-                start_read(EVENTS, xy_mid(taken.from_xy), taken.source, OUT + sizeof(taken), taken.bytes);
+            *reinterpret_cast<fabric_resync_t*>(OUT) = *taken;
+            if (taken->bytes != 0) {
+                start_read(EVENTS, xy_mid(taken->from_xy), taken->source, OUT + sizeof(*taken), taken->bytes);
             }
         }
         out = OUT_PULLS;
@@ -62,7 +63,7 @@ void step_out() {
             out = OUT_IDLE;
         }
     } else if (announce == 0 && !txq_busy() && tell(0)) {
-        txq_write(OUT, IN, sizeof(taken) + taken.bytes);
+        txq_write(OUT, IN, sizeof(*taken) + taken->bytes);
         announce = stream_update_address(fallback_pkts_sent_stream_id);
         announce_sent();
         state.messages_carried = state.messages_carried + 1;
@@ -110,6 +111,7 @@ void step_carrier() {
 }
 
 bool carrier_slot_rests() { return out == OUT_IDLE; }
+bool carrier_handed_on() { return in == IN_IDLE; }
 bool carrier_rests() { return in == IN_IDLE && out == OUT_IDLE; }
 
 // Messages that were under way are lost; whoever sent them sends them again.
@@ -124,16 +126,14 @@ void reset_carrier() {
     in_is_owed = false;
 }
 
-bool fetch(const fabric_resync_t& from, uint32_t& known, fabric_resync_t& to) {
-    if (*const_cast<const volatile uint32_t*>(&from.serial) == known) {
+bool is_new(const fabric_resync_t& message, uint32_t& known) {
+    const volatile fabric_resync_t& seen = message;
+    uint32_t serial = seen.serial;
+    if (serial == known || serial != seen.serial_1 || serial != seen.serial_2) {
         return false;
     }
     compiler_barrier();
-    to = from;
-    if (to.serial != to.serial_1 || to.serial != to.serial_2) {
-        return false;
-    }
-    known = to.serial;
+    known = serial;
     return true;
 }
 

@@ -65,7 +65,7 @@ moved_t fuse(receiver_t& receiver, uint32_t id, uint32_t payload, const packet_h
     return increment_soon(receiver, id, command.semaphore_noc_address, command.val, command.flush != 0);
 }
 
-__attribute__((noinline)) moved_t scatter(receiver_t& receiver, uint32_t id, uint32_t payload, const packet_header_t& header) {
+__attribute__((noinline, optimize("Os"))) moved_t scatter(receiver_t& receiver, uint32_t id, uint32_t payload, const packet_header_t& header) {
     const NocUnicastScatterCommandHeader& command = header.command_fields.unicast_scatter_write;
     uint32_t chunks = command.chunk_count, done = 0;
     if (chunks == 0 || chunks > NOC_SCATTER_WRITE_MAX_CHUNKS) {

@@ -5,7 +5,6 @@
 namespace fabric_router {
 namespace {
 
-constexpr uint32_t DROP_CYCLES = 50000;        // without a way before packets are dropped
 constexpr uint32_t FALLBACKS = sizeof(args.fallback_xy) / sizeof(args.fallback_xy[0]);
 
 alignas(16) fabric_resync_t request;           // the last message
@@ -19,7 +18,7 @@ uint32_t progress_at;
 
 enum delivery_t : uint8_t { NO_DELIVERY, PULLS, ANSWERS };
 delivery_t delivery;
-fabric_resync_t delivered;
+const fabric_resync_t* delivered;
 uint32_t known[FABRIC_MAX_FALLBACKS];
 
 void none_left() {
@@ -60,7 +59,7 @@ void taken() {
 
 bool may_send(uint32_t channel) {
     uint32_t next = detour.next[channel];
-    return detour.heard && (detour.peer_ready >> channel & 1) != 0 && next != remotes[channel].sent &&
+    return detour.heard && (detour.peer_ready >> channel & 1) != 0 && next != remotes[channel].sent() &&
            next == detour.peer_completed[channel];
 }
 
@@ -131,20 +130,20 @@ void ask() {
 
 void open_delivery() {
     delivery = ANSWERS;
-    if (!join(delivered.epoch) || !is_odd()) {
+    if (!join(delivered->epoch) || !is_odd()) {
         return;
     }
-    hear(delivered, !detour.heard);
-    uint32_t channel = delivered.virtual_channel;
-    if (delivered.bytes == 0 || delivered.bytes > channel_buffer_size || channel >= num_data_receivers || (detour.ready >> channel & 1) == 0) {
+    hear(*delivered, !detour.heard);
+    uint32_t channel = delivered->virtual_channel;
+    if (delivered->bytes == 0 || delivered->bytes > channel_buffer_size || channel >= num_data_receivers || (detour.ready >> channel & 1) == 0) {
         return;
     }
     uint32_t expected = detour.expected[channel];
-    if (static_cast<uint16_t>(expected) != delivered.number || expected != receivers[channel].completed ||
+    if (static_cast<uint16_t>(expected) != delivered->number || expected != receivers[channel].completed ||
         !niu_free_soon(NOC_BUFFER_READ)) {
         return;
     }
-    start_read(EVENTS, xy_mid(delivered.from_xy), delivered.source, fallback_receiver_slot(channel), delivered.bytes);
+    start_read(EVENTS, xy_mid(delivered->from_xy), delivered->source, fallback_receiver_slot(channel), delivered->bytes);
     delivery = PULLS;
 }
 
@@ -154,17 +153,18 @@ void take_deliveries() {
     for (uint32_t i = 0; detour.deliveries_unread && delivery == NO_DELIVERY; ++i) {
         if (i == FABRIC_MAX_FALLBACKS) {
             detour.deliveries_unread = false;
-        } else if (fetch(words->fallback_delivery[i], known[i], delivered)) {
+        } else if (is_new(words->fallback_delivery[i], known[i])) {
+            delivered = &words->fallback_delivery[i];
             open_delivery();
         }
     }
     if (delivery == PULLS && noc_outstanding(NOC, EVENTS) == 0) {
-        uint32_t channel = delivered.virtual_channel;
+        uint32_t channel = delivered->virtual_channel;
         stream_add(receivers[channel].arrived, 1);
         ++detour.expected[channel];
         delivery = ANSWERS;
     }
-    if (delivery == ANSWERS && answer(delivered.from_xy, word_address(offsetof(fabric_router_words_t, fallback_done)), delivered.serial)) {
+    if (delivery == ANSWERS && answer(delivered->from_xy, word_address(offsetof(fabric_router_words_t, fallback_done)), delivered->serial)) {
         delivery = NO_DELIVERY;
     }
 }
@@ -186,33 +186,47 @@ void step_detour() {
         }
     }
     ask();
-    if (state.link == LINK_NONE_LEFT && wall_clock() - none_since >= DROP_CYCLES) {
+    uint32_t patience = args.unrouted_timeout_cycles;
+    if (state.link == LINK_NONE_LEFT && patience != 0 && wall_clock() - none_since >= patience) {
         abandon();
     }
+}
+
+// Its producer is told of it later (serve_client).
+void confirm(sender_t& sender) {
+    ++sender.completed;
+    ++sender.producer.owed;
+    if (sender.dropped != 0) {
+        pass_dropped(sender);
+    }
+    sender.state->packets_completed = sender.completed;
+    sender.state->remote_free_slots = ++sender.remote->free_slots;
 }
 
 void hear(const fabric_resync_t& message, bool first) {
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
         remote_t& remote = remotes[channel];
         // The counters are those of packets that were sent last, or of a few before.
-        uint32_t oldest = remote.sent - (receiver_slots - remote.free_slots);
+        uint32_t oldest = remote.sent() - (receiver_slots - remote.free_slots);
         uint32_t arrived = oldest + static_cast<uint32_t>(static_cast<int16_t>(message.arrived[channel] - static_cast<uint16_t>(oldest)));
         uint32_t completed = oldest + static_cast<uint32_t>(static_cast<int16_t>(message.completed[channel] - static_cast<uint16_t>(oldest)));
         if (first && (detour.abandoned >> channel & 1) != 0) {
             // Nobody waits for what was dropped: the next packets are those that the peer expects.
-            uint32_t count = remote.sent - oldest, slots[receiver_slots];
+            uint32_t count = remote.sent() - oldest, slots[receiver_slots];
             for (uint32_t i = 0; i < count; ++i) {
                 slots[i] = log_entry(remote, oldest + i);
             }
             for (uint32_t i = 0; i < count; ++i) {
                 remote.log[(arrived + i) % receiver_slots] = slots[i];
             }
-            remote.sent = arrived + count;
-            remote.slot = remote.first + remote.sent % receiver_slots * channel_buffer_size;
+            uint32_t sent = arrived + count, place = sent % receiver_slots;
+            remote.rounds = sent - place;
+            remote.log_at = remote.log + place;
+            remote.slot = remote.first + place * channel_buffer_size;
             detour.abandoned &= ~(1u << channel);
         } else {
             for (; remote.free_slots != receiver_slots && is_after(completed, oldest); ++oldest) {
-                confirm(senders[header_at(log_entry(remote, oldest)).src_ch_id % num_data_senders], 1);
+                confirm(senders[header_at(log_entry(remote, oldest)).src_ch_id % num_data_senders]);
             }
         }
         if (first) {
@@ -244,15 +258,15 @@ void abandon() {
         enter(state.epoch + 2);  // what the peer said before does not tell of it
         detour.abandoned = (1u << num_data_receivers) - 1;
         state.link = LINK_NONE_LEFT;
-        none_since = wall_clock() - DROP_CYCLES;
+        none_since = wall_clock() - args.unrouted_timeout_cycles;
     }
     for (remote_t& remote : remotes) {
         for (uint32_t count = receiver_slots - remote.free_slots; count != 0; --count) {
-            packet_header_t& header = header_at(log_entry(remote, remote.sent - count));
+            packet_header_t& header = header_at(log_entry(remote, remote.sent() - count));
             report_drop(EVENT_DROPPED, header);
             sender_t& sender = senders[header.src_ch_id % num_data_senders];
             sender.state->packets_dropped = sender.state->packets_dropped + 1;
-            confirm(sender, 1);
+            confirm(sender);
         }
     }
 }

@@ -9,8 +9,12 @@ constexpr uint32_t STAGED = 4;
 constexpr uint32_t LINK_STATUS = 0x1ED4, LINK_IS_UP = 6;
 constexpr uint32_t QUEUE_MAGIC = waypoint_word("FSQ ");
 
-alignas(64) fabric_status_entry_t staged[STAGED];
-alignas(64) fabric_status_queue_t queue;   // as we know it
+struct status_staging_t {
+    fabric_status_queue_t queue;           // as we know it
+    fabric_status_entry_t staged[STAGED];
+};
+static_assert(status_staging_addr % 64 == 0 && sizeof(status_staging_t) <= status_staging_end - status_staging_addr);
+inline status_staging_t& staging() { return *reinterpret_cast<status_staging_t*>(status_staging_addr); }
 uint32_t staged_in, staged_out;
 bool asked;                                // how far the control plane has read
 bool full;                                 // it was so when it was asked last
@@ -26,11 +30,11 @@ uint32_t queue_mid() { return xy_mid(args.status_queue_xy); }
 
 void ask() {
     constexpr uint32_t read_part = offsetof(fabric_status_queue_t, read_count);
-    start_read(EVENTS, queue_mid(), args.status_queue_address + read_part, reinterpret_cast<uint32_t>(&queue) + read_part, sizeof(queue) - read_part);
+    start_read(EVENTS, queue_mid(), args.status_queue_address + read_part, reinterpret_cast<uint32_t>(&staging().queue) + read_part, sizeof(staging().queue) - read_part);
     asked = true;
 }
 
-uint32_t read_count() { return *const_cast<volatile uint32_t*>(&queue.read_count); }
+uint32_t read_count() { return *const_cast<volatile uint32_t*>(&staging().queue.read_count); }
 
 void lose() {
     state.status_entries_lost = state.status_entries_lost + 1;
@@ -38,17 +42,17 @@ void lose() {
 }
 
 void write_entry() {
-    fabric_status_entry_t& entry = staged[staged_out % STAGED];
-    entry.number = queue.write_count;
-    uint32_t place = args.status_queue_address + sizeof(queue) + queue.write_count % queue.entries * sizeof(entry);
+    fabric_status_entry_t& entry = staging().staged[staged_out % STAGED];
+    entry.number = staging().queue.write_count;
+    uint32_t place = args.status_queue_address + sizeof(staging().queue) + staging().queue.write_count % staging().queue.entries * sizeof(entry);
     start_write(EVENTS, reinterpret_cast<uint32_t>(&entry), queue_mid(), place, sizeof(entry));
-    ++queue.write_count;
+    ++staging().queue.write_count;
     if (niu_free_soon(NOC_BUFFER_WRITE)) {
         constexpr uint32_t write_part = offsetof(fabric_status_queue_t, read_count);
-        start_write(EVENTS, reinterpret_cast<uint32_t>(&queue), queue_mid(), args.status_queue_address, write_part);
+        start_write(EVENTS, reinterpret_cast<uint32_t>(&staging().queue), queue_mid(), args.status_queue_address, write_part);
     }
     ++staged_out;
-    state.status_entries = queue.write_count;
+    state.status_entries = staging().queue.write_count;
 }
 
 }  // namespace
@@ -58,12 +62,12 @@ bool open_status_queue() {
     if (args.status_queue_xy == 0) {
         return true;
     }
-    start_read(EVENTS, queue_mid(), args.status_queue_address, reinterpret_cast<uint32_t>(&queue), sizeof(queue));
+    start_read(EVENTS, queue_mid(), args.status_queue_address, reinterpret_cast<uint32_t>(&staging().queue), sizeof(staging().queue));
     if (!wait_until([](uint32_t) { return noc_outstanding(NOC, EVENTS) == 0; })) {
         return false;
     }
     compiler_barrier();
-    return queue.magic == QUEUE_MAGIC && queue.entries != 0;
+    return staging().queue.magic == QUEUE_MAGIC && staging().queue.entries != 0;
 }
 
 void report(fabric_event_t event, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
@@ -74,7 +78,7 @@ void report(fabric_event_t event, uint32_t a, uint32_t b, uint32_t c, uint32_t d
         state.status_entries_lost = state.status_entries_lost + 1;
         return;
     }
-    staged[staged_in++ % STAGED] = {.event = event,
+    staging().staged[staged_in++ % STAGED] = {.event = event,
                                     .number = 0,
                                     .cycles = wall_clock_64(),
                                     .mesh_id = routing_info->my_mesh_id,
@@ -105,13 +109,13 @@ void step_events() {
     }
     if (asked) {
         asked = false;
-        full = queue.write_count - read_count() >= queue.entries;
+        full = staging().queue.write_count - read_count() >= staging().queue.entries;
         if (full) {
             lose();
             return;
         }
     }
-    if (queue.write_count - read_count() >= queue.entries) {
+    if (staging().queue.write_count - read_count() >= staging().queue.entries) {
         if (!niu_busy(NOC, NOC_BUFFER_READ)) {
             ask();
         }

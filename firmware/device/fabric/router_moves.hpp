@@ -53,8 +53,10 @@ struct remote_t {
     uint32_t first, end;
     uint32_t bytes;              // of a slot
     uint32_t announce_address;   // of the peer's stream
-    uint32_t sent;               // packets
+    uint32_t* log_at;            // entry of the next one
+    uint32_t rounds;             // number of the packet in the first slot
     uint32_t log[receiver_slots];   // slots of the packets that are not completed: the n-th one's at n modulo their number
+    uint32_t sent() const { return rounds + static_cast<uint32_t>(log_at - log); }   // packets
 };
 // Who fills a sender channel: a client, or a router of this plane.
 struct producer_t {
@@ -104,8 +106,9 @@ extern sender_t senders[num_data_senders];
 extern receiver_t receivers[num_data_receivers];
 extern remote_t remotes[num_data_receivers];
 extern downstream_t downstream[DIRECTIONS + 1];
-extern uint32_t announce;        // stream of the peer that has still to be told of the packet sent last; 0 none; HELD
+extern uint32_t announce;        // stream of the peer that has still to be told of the packet sent last; 0 none; HELD, RESUMES
 constexpr uint32_t HELD = 1;     // the link is not used: what is sent goes over another one, by router_reroute.cpp
+constexpr uint32_t RESUMES = 2;  // it is back: nothing is sent or completed before what is missing was sent again
 extern uint32_t own_mid;
 
 constexpr uint32_t opposite(uint32_t direction) { return direction ^ 1; }
@@ -147,12 +150,25 @@ bool step_sender(sender_t& sender);
 void tell_producer(sender_t& sender);
 // Tells the peer of the packet that was sent last, as soon as the queue can.
 void announce_sent();
+inline uint32_t log_entry(const remote_t& remote, uint32_t packet) { return remote.log[packet % receiver_slots]; }
+
+// --- router_rare.cpp ---
+// Packets that were dropped here are as good as completed once all before them are.
+void pass_dropped(sender_t& sender);
+// The head leaves its slot without having been sent.
+void drop_head(sender_t& sender, fabric_event_t event);
 // Channel 0: opens and closes the connection of its client.
 void serve_client();
 bool sender_idle(const sender_t& sender);
-// So many packets of a sender channel are completed.
-void confirm(sender_t& sender, uint32_t count);
-inline uint32_t log_entry(const remote_t& remote, uint32_t packet) { return remote.log[packet % receiver_slots]; }
+// Sets the waypoint of the first channel that waits. False: none does.
+bool show_wait();
+// A router leaves gracefully when nothing has moved for a while, and its peer wants to leave as well.
+struct farewell_t {
+    bool handed_on, told;
+    uint32_t quiet_since;
+};
+bool may_leave(farewell_t& farewell, bool progress);
+void tear_down();
 
 // --- router_receiver.cpp ---
 bool step_receiver(receiver_t& receiver);
@@ -167,6 +183,9 @@ void start_write(uint32_t id, uint32_t source, uint32_t mid, uint32_t target, ui
 void start_read(uint32_t id, uint32_t mid, uint32_t target, uint32_t destination, uint32_t bytes);
 void start_word(uint32_t id, uint32_t mid, uint32_t target, uint32_t value);
 void start_increment(uint32_t id, uint32_t mid, uint32_t target, uint32_t value);
+
+// Writes one of another router's words. False: not now.
+bool answer(uint32_t xy, uint32_t address, uint32_t value);
 
 // --- router_control.cpp ---
 void open_control();

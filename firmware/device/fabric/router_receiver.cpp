@@ -160,7 +160,7 @@ bool step_head(receiver_t& receiver) {
 }
 
 // Completions of packets that came by the same sender channel go together.
-void complete(receiver_t& receiver) {
+void complete(receiver_t& receiver, bool tells) {
     uint32_t channel = header_at(receiver.tail).src_ch_id, count = 0;
     do {
         ++count;
@@ -168,7 +168,7 @@ void complete(receiver_t& receiver) {
         advance(receiver, receiver.tail);
     } while (receiver.completed != receiver.received && header_at(receiver.tail).src_ch_id == channel &&
              has_left(transaction_of(receiver, receiver.completed)));
-    if (announce == 0) {
+    if (tells) {
         txq_write_register(stream_update_address(to_sender_0_pkts_completed_id + channel), count << STREAM_INCREMENT_SHIFT);
     }
     receiver.state->packets_completed = receiver.completed;
@@ -183,7 +183,7 @@ bool step_receiver(receiver_t& receiver) {
     uint32_t arrived = stream_value(receiver.arrived);
     if (receiver.received != receiver.completed && has_left(transaction_of(receiver, receiver.completed)) &&
         (announce == 0 ? !txq_busy() : announce == HELD)) {
-        complete(receiver);
+        complete(receiver, announce == 0);
         progress = true;
     }
     for (; arrived != 0 && receiver.received - receiver.completed < PIPELINE; --arrived) {

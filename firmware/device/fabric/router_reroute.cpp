@@ -18,7 +18,6 @@ constexpr uint32_t CARRIER_CYCLES = 100000;    // without a message of others be
 
 uint32_t resync_known, resync_serial, told_at;
 uint8_t told_phase;
-fabric_resync_t peer;                          // what it said last over the link
 uint32_t resent_announce;
 uint32_t owed_announce;                        // of a control packet, which is not sent again
 
@@ -44,8 +43,10 @@ void take_last_completions() {
         for (sender_t& sender : senders) {
             uint32_t count = stream_value(sender.completions);
             if (count != 0) {
-                confirm(sender, count);
                 stream_add(sender.completions, -static_cast<int32_t>(count));
+                for (; count != 0; --count) {
+                    confirm(sender);
+                }
                 any = true;
             }
         }
@@ -77,6 +78,7 @@ void freeze() {
 
 // All that the link brought late has come: from here on it counts again.
 void rebase() {
+    announce = RESUMES;
     detour.frozen = false;
     detour.ready = 0;
     for (uint32_t channel = 0; channel < num_data_senders; ++channel) {
@@ -93,7 +95,7 @@ void rebase() {
 }
 
 bool drained() {
-    bool all = delivery_idle();
+    bool all = delivery_idle() && carrier_handed_on();
     for (const receiver_t& receiver : receivers) {
         all = all && receiver_idle(receiver);
     }
@@ -126,7 +128,7 @@ bool resend() {
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
         remote_t& remote = remotes[channel];
         uint32_t& next = detour.next[channel];
-        if (next != remote.sent) {
+        if (next != remote.sent()) {
             uint32_t slot = log_entry(remote, next);
             txq_write(slot, remote.first + next % receiver_slots * channel_buffer_size, packet_bytes(header_at(slot)));
             ++next;
@@ -143,7 +145,7 @@ void step_return() {
         detour.phase = PHASE_EMPTY;
     }
     if (detour.phase == PHASE_EMPTY && detour.peer_phase >= PHASE_EMPTY) {
-        hear(peer, true);
+        hear(words->resync, true);
         rebase();
         detour.phase = PHASE_REBASED;
     }
@@ -159,8 +161,8 @@ void step_return() {
 }
 
 void take_resync() {
-    fabric_resync_t message;
-    if (!fetch(words->resync, resync_known, message) || !join(message.epoch)) {
+    const fabric_resync_t& message = words->resync;
+    if (!is_new(message, resync_known) || !join(message.epoch)) {
         return;
     }
     if (state.link == LINK_DIRECT) {
@@ -168,7 +170,6 @@ void take_resync() {
             tell(PHASE_DIRECT);
         }
     } else {
-        peer = message;
         detour.peer_phase = message.phase;
     }
 }

@@ -28,8 +28,8 @@ struct detour_t {
 };
 extern detour_t detour;
 
-// A message that is whole and has another serial number than the last one.
-bool fetch(const fabric_resync_t& from, uint32_t& known, fabric_resync_t& to);
+// Whether a message is whole and has another serial number than the last one. Its writer leaves it as it is until it is answered.
+bool is_new(const fabric_resync_t& message, uint32_t& known);
 void stamp(fabric_resync_t& message, uint32_t serial);
 // A message to the peer: who we are and what we have.
 void fill(fabric_resync_t& message);
@@ -37,6 +37,8 @@ void fill(fabric_resync_t& message);
 bool join(uint32_t epoch);
 void enter(uint32_t epoch);
 void abandon();
+// A packet of this sender channel is completed.
+void confirm(sender_t& sender);
 void use_fallback_slot(uint32_t channel);
 // The peer says what it has, in the first message of an epoch (`first`) or later.
 void hear(const fabric_resync_t& message, bool first);
@@ -45,8 +47,6 @@ inline bool is_after(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b
 
 // Writes a message into another router's words, and rings. False: not now.
 bool post(fabric_resync_t& message, uint32_t mid, uint32_t address);
-// Writes one of another router's words. False: not now.
-bool answer(uint32_t xy, uint32_t address, uint32_t value);
 constexpr uint32_t word_address(uint32_t offset) { return ROUTER_WORDS + offset; }
 
 // --- router_detour.cpp ---
@@ -60,6 +60,7 @@ void restart_detour();
 void step_carrier();
 void reset_carrier();
 bool carrier_rests();
+bool carrier_handed_on();        // nobody reads the slot of what came over the link
 bool carrier_slot_rests();       // that which is a receiver's when the link is lost
 
 }  // namespace fabric_router

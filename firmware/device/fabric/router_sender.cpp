@@ -18,24 +18,19 @@ void show(sender_t& sender) {
     sender.state->last_progress = wall_clock();
 }
 
-// Packets that were dropped here are as good as completed once all before them are.
-void pass_dropped(sender_t& sender) {
-    while (sender.completed != sender.sent && (sender.dropped >> sender.completed % sender_slots & 1) != 0) {
-        sender.dropped &= ~(1u << sender.completed % sender_slots);
-        ++sender.completed;
-        ++sender.producer.owed;
+// The producer is told before anything else: it waits for the slots.
+void take_completions(sender_t& sender, uint32_t count) {
+    uint32_t each = sender.dropped == 0 ? count : 1;
+    for (uint32_t left = count; left != 0; left -= each) {
+        sender.completed += each;
+        sender.producer.owed += each;
+        if (sender.dropped != 0) {
+            pass_dropped(sender);
+        }
     }
-}
-
-// The head leaves its slot without having been sent.
-void drop(sender_t& sender, fabric_event_t event) {
-    report_drop(event, header_at(sender.head));
-    sender.dropped |= 1u << sender.sent % sender_slots;
-    ++sender.sent;
-    sender.state->packets_dropped = sender.state->packets_dropped + 1;
-    stream_add(sender.free_slots, 1);
-    advance(sender);
-    pass_dropped(sender);
+    tell_producer(sender);
+    stream_add(sender.completions, -static_cast<int32_t>(count));
+    sender.remote->free_slots += count;
     show(sender);
 }
 
@@ -52,7 +47,7 @@ bool wait_for_remote(sender_t& sender) {
     }
     sender.draining = true;
     state.timed_out = state.timed_out + 1;
-    drop(sender, EVENT_TIMED_OUT);
+    drop_head(sender, EVENT_TIMED_OUT);
     return true;
 }
 
@@ -61,14 +56,17 @@ bool send_next(sender_t& sender) {
     if (remote.free_slots == 0) {
         return wait_for_remote(sender);
     }
-    bool held = announce == HELD;
-    if (!held && (announce != 0 || txq_busy())) {
-        return false;
+    bool held = false;
+    if (announce != 0 || txq_busy()) {
+        held = announce == HELD;
+        if (!held) {
+            return false;
+        }
     }
     packet_header_t& header = header_at(sender.head);
     if (header.payload_size_bytes > max_payload_bytes) {
         state.routing_errors = state.routing_errors + 1;
-        drop(sender, EVENT_ROUTING_ERROR);
+        drop_head(sender, EVENT_ROUTING_ERROR);
         return true;
     }
     uint32_t bytes = packet_bytes(header);
@@ -78,13 +76,15 @@ bool send_next(sender_t& sender) {
         announce = remote.announce_address;
         announce_sent();
     }
-    remote.log[remote.sent++ % receiver_slots] = sender.head;
+    *remote.log_at++ = sender.head;
     sender.waits = sender.draining = false;
     stream_add(sender.free_slots, 1);
     --remote.free_slots;
     remote.slot += remote.bytes;
     if (remote.slot == remote.end) {
         remote.slot = remote.first;
+        remote.log_at = remote.log;
+        remote.rounds += receiver_slots;
     }
     advance(sender);
     sender.state->packets_sent = ++sender.sent;
@@ -97,21 +97,6 @@ bool send_next(sender_t& sender) {
 bool is_client(const sender_t& sender) { return &sender == senders; }
 
 }  // namespace
-
-// The producer is told before anything else: it waits for the slots.
-void confirm(sender_t& sender, uint32_t count) {
-    uint32_t each = sender.dropped == 0 ? count : 1;
-    for (uint32_t left = count; left != 0; left -= each) {
-        sender.completed += each;
-        sender.producer.owed += each;
-        if (sender.dropped != 0) {
-            pass_dropped(sender);
-        }
-    }
-    tell_producer(sender);
-    sender.remote->free_slots += count;
-    show(sender);
-}
 
 void announce_sent() {
     for (uint32_t polls = 0; polls < 4; ++polls) {
@@ -145,8 +130,7 @@ bool step_sender(sender_t& sender) {
     if (sender.sent != sender.completed) {
         uint32_t count = stream_value(sender.completions);
         if (count != 0) {
-            confirm(sender, count);
-            stream_add(sender.completions, -static_cast<int32_t>(count));
+            take_completions(sender, count);
             progress = true;
         }
     }
@@ -154,33 +138,6 @@ bool step_sender(sender_t& sender) {
         progress = send_next(sender) || progress;
     }
     return progress;
-}
-
-void serve_client() {
-    for (sender_t& waiting : senders) {
-        if (waiting.producer.owed != 0) {
-            tell_producer(waiting);
-        }
-    }
-    sender_t& sender = senders[0];
-    volatile uint32_t& connection = words->conn_semaphore[0].value;
-    EDMChannelWorkerLocationInfo& info = words->conn_info[0];
-    uint32_t mid = noc_mid(info.worker_x, info.worker_y);
-    if (connection == OPEN_CONNECTION && sender.producer.mid == 0) {
-        sender.producer.mid = mid;
-        sender.producer.address = info.worker_semaphore_address;
-        tell_producer(sender);  // what was completed since it looked
-    } else if (connection == CLOSE_CONNECTION_REQUEST && niu_free_soon(NOC_BUFFER_ATOMIC)) {
-        info.edm_read_counter = sender.completed;
-        sender.producer.mid = 0;
-        sender.producer.owed = 0;
-        connection = UNUSED_CONNECTION;
-        start_increment(WORDS, mid, info.worker_teardown_semaphore_address, 1);
-    }
-}
-
-bool sender_idle(const sender_t& sender) {
-    return sender.sent == sender.completed && sender.producer.owed == 0 && stream_value(sender.free_slots) == sender_slots;
 }
 
 }  // namespace fabric_router

@@ -81,7 +81,8 @@ void open_receiver(uint32_t channel) {
                         .first = first,
                         .end = end,
                         .bytes = channel_buffer_size,
-                        .announce_address = stream_update_address(to_receiver_0_pkts_sent_id + channel)};
+                        .announce_address = stream_update_address(to_receiver_0_pkts_sent_id + channel),
+                        .log_at = remotes[channel].log};
 }
 
 void open_downstream(uint32_t index, uint32_t direction, uint32_t channel, uint32_t credits) {
@@ -318,9 +319,7 @@ bool send_identity(uint32_t seen) {
 
 void hand_on_termination() {
     for (uint32_t i = 1; args.is_local_master != 0 && i < args.num_local_edms; ++i) {
-        if (niu_free_soon(NOC_BUFFER_REGISTER)) {
-            start_word(WORDS, xy_mid(args.local_edm_xy[i]), termination_signal_addr, termination());
-        }
+        answer(args.local_edm_xy[i], termination_signal_addr, termination());
     }
 }
 

@@ -45,6 +45,7 @@ pub fn router_launch(
         ("dateline", router.dateline.into()),
         ("inter_mesh", router.inter_mesh.into()),
         ("packet_timeout_cycles", settings.packet_timeout_cycles),
+        ("unrouted_timeout_cycles", settings.unrouted_timeout_cycles),
         ("rate_interval_cycles", settings.rate_interval_cycles),
         ("status_queue_xy", queue.map_or(NONE, |queue| xy(queue.place.tile))),
         ("status_queue_address", queue.map_or(NONE, |queue| queue.address as u32)),

@@ -8,6 +8,8 @@ pub struct FabricSettings {
     pub run_id: Option<u32>,
     /// A packet that stands so long at the head of a channel is dropped, in cycles; 0: it may stand for ever.
     pub packet_timeout_cycles: u32,
+    /// So long packets wait for a link that is lost and has none beside it before they are dropped, in cycles; 0: for ever.
+    pub unrouted_timeout_cycles: u32,
     /// Cycles between two reports of its rate; 0: none.
     pub rate_interval_cycles: u32,
     /// Entries of each router's status queue in DRAM; 0: it has none.
@@ -22,11 +24,15 @@ pub struct FabricSettings {
     pub deadline_cycles: u64,
 }
 
+/// A millisecond: a link that comes up again at once loses nothing.
+const UNROUTED_CYCLES: u32 = 1_000_000;
+
 impl Default for FabricSettings {
     fn default() -> Self {
         Self {
             run_id: None,
             packet_timeout_cycles: 0,
+            unrouted_timeout_cycles: UNROUTED_CYCLES,
             rate_interval_cycles: 0,
             status_entries: 63,
             idle_count: 64,

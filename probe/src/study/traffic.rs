@@ -5,6 +5,7 @@ use crate::fabric::random::{Draw, Load, RandomTraffic, TrafficPattern};
 use crate::fabric::traffic::WorkerId;
 use crate::fabric::traffic_outcome::Outcome;
 use crate::fabric::{Fabric, FabricPlan, FabricSettings, Termination};
+use crate::fault::Fault;
 use crate::images::ImageMap;
 use crate::machine::BarTarget;
 use crate::scene::{Scene, SceneError, Workload};
@@ -14,7 +15,7 @@ use crate::target::Target;
 const LOOK_CYCLES: u64 = 50_000;
 const PATIENCE_CYCLES: u64 = 1_000_000;
 /// Between two polls of a bring-up.
-const STEP_CYCLES: u64 = 2_000;
+pub(super) const STEP_CYCLES: u64 = 2_000;
 
 /// Which traffic.
 #[derive(Clone, Debug)]
@@ -94,16 +95,18 @@ pub fn study(asked: &Asked, told: &mut dyn FnMut(&Round)) -> Result<Vec<Round>, 
     Ok(rounds)
 }
 
-struct Bench {
-    target: BarTarget,
-    images: ImageMap,
-    fabric: Fabric,
+pub(super) struct Bench {
+    pub(super) target: BarTarget,
+    pub(super) images: ImageMap,
+    pub(super) fabric: Fabric,
     random: RandomTraffic,
     run_id: u32,
+    /// What goes wrong in the next round; times count from its begin.
+    pub(super) faults: Vec<Fault>,
 }
 
 impl Bench {
-    fn new(asked: &Asked) -> Result<Self, SceneError> {
+    pub(super) fn new(asked: &Asked) -> Result<Self, SceneError> {
         let (mut images, _) = ImageMap::firmware();
         let scene = Scene { run: Some(Workload::Idle), seed: asked.seed, ..asked.scene.clone() };
         let mut target = scene.build(&mut images)?;
@@ -116,15 +119,20 @@ impl Bench {
         Operation::finish_all(boots.collect::<Result<_, _>>()?, &mut target)?;
         let mut fabric = Fabric::new(plan, FabricSettings::default());
         fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
-        Ok(Self { target, images, fabric, random, run_id: 0 })
+        Ok(Self { target, images, fabric, random, run_id: 0, faults: Vec::new() })
     }
 
-    fn round(&mut self, draw: Draw) -> Result<Round, SceneError> {
+    pub(super) fn round(&mut self, draw: Draw) -> Result<Round, SceneError> {
         let load = self.random.draw(&self.images, draw)?;
         self.run_id += 1;
-        for stage in self.random.launch(&mut self.images, &load, self.run_id)? {
-            Operation::finish_all(stage, &mut self.target)?;
+        let [muxes, places, gos] = self.random.launch(&mut self.images, &load, self.run_id)?;
+        Operation::finish_all(muxes, &mut self.target)?;
+        Operation::finish_all(places, &mut self.target)?;
+        let now = self.target.now()?;
+        for fault in self.faults.drain(..) {
+            self.target.disrupt(&fault.counted_from(now))?;
         }
+        Operation::finish_all(gos, &mut self.target)?;
         let outcomes = self.await_end(&load)?;
         let sum = |of: fn(&Outcome) -> u32| outcomes.iter().map(|o| u64::from(of(o))).sum::<u64>();
         let cycles = outcomes.iter().map(|o| o.finished_cycles.saturating_sub(o.started_cycles));

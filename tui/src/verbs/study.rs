@@ -2,10 +2,12 @@
 
 mod measured;
 mod mux;
+mod reroute;
 mod traffic;
 mod transport;
 pub(super) use measured::{bandwidth, latency, relaunch};
 pub(super) use mux::mux;
+pub(super) use reroute::{RerouteWords, reroute};
 pub(super) use traffic::{TrafficWords, traffic};
 pub(super) use transport::transport;
 

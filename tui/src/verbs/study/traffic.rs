@@ -81,7 +81,7 @@ fn at_most(option: &str, words: &str, least: u64, most: u64) -> Result<u64, Fail
 }
 
 /// The scene that the words of a mesh mean: with a fabric, of the topology that an option names or else they do.
-fn scene(mesh: &str, topology: Option<&str>) -> Result<Scene, Failure> {
+pub(super) fn scene(mesh: &str, topology: Option<&str>) -> Result<Scene, Failure> {
     let topology = topology.map(|name| format!(",topology={name}")).unwrap_or_default();
     let words = mesh.strip_prefix("emulator:").unwrap_or(mesh);
     match TargetSpec::parse(&format!("emulator:{words},run=fabric{topology}")) {
