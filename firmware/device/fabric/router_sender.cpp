@@ -73,10 +73,12 @@ bool send_next(sender_t& sender) {
     header.src_ch_id = sender.channel;
     if (!held) {
         txq_write(sender.head, remote.slot, bytes);
+    }
+    *remote.log_at++ = sender.head;  // while the queue latches
+    if (!held) {
         announce = remote.announce_address;
         announce_sent();
     }
-    *remote.log_at++ = sender.head;
     sender.waits = sender.draining = false;
     stream_add(sender.free_slots, 1);
     --remote.free_slots;
