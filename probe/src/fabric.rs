@@ -33,8 +33,8 @@ pub mod traffic_outcome;
 mod words;
 
 pub use bring_up::Fabric;
-pub use counters::router_counters;
 pub use builder::{connection, fits, header_bytes, router_launch};
+pub use counters::router_counters;
 pub use direction::{Direction, FabricTopology};
 pub use error::FabricError;
 pub use find::running_fabric;

@@ -80,7 +80,10 @@ fn packets_go_over_another_link_and_come_back() {
             bench.fault("link:0.9:down");
             send(&mut bench, 5);
             assert_eq!(links(&mut bench, &routers), [FALLBACK, FALLBACK, DIRECT, DIRECT]);
-            assert_eq!(bench.router(&routers[0], "fallback_xy"), u64::from(xy(routers[2].place.tile)));
+            assert_eq!(
+                bench.router(&routers[0], "fallback_xy"),
+                u64::from(xy(routers[2].place.tile))
+            );
             assert!(bench.router(&routers[0], "packets_rerouted") >= 5 * round);
             send(&mut bench, 8);
             bench.fault("link:0.9:up");

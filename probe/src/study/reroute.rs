@@ -200,15 +200,15 @@ fn all_gathers(
     let wish = FabricWish { topology: Some(plan.topology), ..FabricWish::default() };
     let request =
         Request { transport: Transport::Fabric(wish), ..Request::new(Op::AllGather, bytes) };
-    let program = compile_over(target.mesh(), &request, Some(&plan)).map_err(|error| settings(error.to_string()))?;
+    let program = compile_over(target.mesh(), &request, Some(&plan))
+        .map_err(|error| settings(error.to_string()))?;
     let before = sent(&mut target, &images, &plan)?;
     let (healthy_cycles, _) = gather(&mut target, &mut images, &program, Vec::new())?;
     let links = links(&plan, &sent(&mut target, &images, &plan)?, &before);
     let mut rounds = Vec::new();
     for seed in asked.seed..asked.seed + asked.seeds {
         let mut dice = Dice(seed);
-        let outage =
-            outage(&mut dice, &links, healthy_cycles).ok_or_else(nowhere)?;
+        let outage = outage(&mut dice, &links, healthy_cycles).ok_or_else(nowhere)?;
         let [rerouted, resent] = mended(&mut target, &images, &plan)?;
         let (cycles, wrong) = gather(&mut target, &mut images, &program, vec![outage.fault()])?;
         let after = mended(&mut target, &images, &plan)?;
@@ -277,7 +277,10 @@ fn random_packets(
             resent: after[1] - resent,
             wrong: found.wrong_words,
             doubled: found.doubled,
-            missing: found.missing + found.refused + found.packets.saturating_sub(found.sent) + found.nacks,
+            missing: found.missing
+                + found.refused
+                + found.packets.saturating_sub(found.sent)
+                + found.nacks,
         };
         told(&round);
         rounds.push(round);

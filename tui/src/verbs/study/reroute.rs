@@ -85,12 +85,7 @@ pub(in crate::verbs) fn reroute(
         Some(packets) => Load::Packets(count("packets", packets, MOST_PACKETS)?),
         None => Load::AllGather(count("bytes", asked.bytes, MOST_BYTES)?),
     };
-    let asked = Asked {
-        scene,
-        load,
-        seed,
-        seeds: count("seeds", asked.seeds, MOST_SEEDS)?,
-    };
+    let asked = Asked { scene, load, seed, seeds: count("seeds", asked.seeds, MOST_SEEDS)? };
     let mut told = false;
     let mut broken = Ok(());
     let mut tell = |round: &Round| {
