@@ -215,7 +215,7 @@ pub(crate) static IMAGES: &[Image] = &[
         role: Role::Kernel,
         core: "brisc",
         elf: include_bytes!("../images/fabric_traffic.elf"),
-        sha256: "a726011defe00ec6ea47b38fbd52d171f474429e778fa707fc9eb9341b55ca99",
-        build_id: 0xc1ab_4c35_685a_c996,
+        sha256: "9dc89e3dbdeebbf9282ff5a546972bfab52141445724219873243600c182b305",
+        build_id: 0x7a93_9608_1a67_1c58,
     },
 ];
