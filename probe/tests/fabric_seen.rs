@@ -91,7 +91,7 @@ fn a_ring_without_its_dateline_deadlocks_and_the_circle_is_named() {
     let mut session = ring::jammed();
     let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
     let before = session.look(&interest).state.fabric.waits;
-    session.target().pass(200_000).unwrap();
+    session.target().pass(100_000).unwrap();
     let fabric = session.look(&interest).state.fabric;
     let lasting = fabric.waits.lasting(&before);
     let cycles = lasting.cycles();

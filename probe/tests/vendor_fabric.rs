@@ -3,17 +3,50 @@
 
 mod common;
 
+use layouts::ChipId;
 use probe::fabric::{
     Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricTopology, Termination,
     running_fabric,
 };
 use probe::images::ImageMap;
+use probe::inspect::{
+    Interest, fabric_table_spans, fabric_tables, fabric_ways, inspect, plan, plan_proofs,
+};
+use probe::machine::BarTarget;
+use probe::snapshot::Plan;
+use probe::state::{Reading, Verdict, WayEnd};
 use probe::target::Target;
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
 #[test]
 fn host_helper() {
     common::help_host();
+}
+
+/// What `meshscope fabric` sees who was told nothing: the status of all routers, their credits, and the ways between them.
+fn seen(target: &mut BarTarget, routers: usize) -> &'static str {
+    let (mut images, _) = ImageMap::firmware();
+    let wish = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
+    let mesh = target.mesh().clone();
+    let shot = target.read(&plan_proofs(&mesh, &images, &wish));
+    images.learn(&mesh, &shot);
+    let shot = target.read(&plan(&mesh, &images, &wish));
+    let fabric = inspect(&shot, &mesh, &images).fabric;
+    assert_eq!(fabric.routers.len(), routers);
+    assert!(fabric.waits.all.is_empty(), "{:?}", fabric.waits.all);
+    // Both ways of each link, and no credit is lost.
+    assert_eq!(fabric.ledgers.len(), routers);
+    assert!(fabric.ledgers.iter().all(|ledger| ledger.verdict == Verdict::Empty));
+    let shot = target.read(&Plan { spans: fabric_table_spans(&images, &fabric.routers) });
+    let tables: Result<Vec<_>, _> = fabric_tables(&shot, &images, &fabric).into_iter().collect();
+    let tables = tables.unwrap();
+    let far = tables.iter().find(|tables| tables.at.chip == ChipId(1)).unwrap().tables.node;
+    for way in fabric_ways(&mesh, &fabric, &tables, ChipId(0), far) {
+        assert_eq!((way.end, way.hops.len()), (WayEnd::Arrived, 1));
+    }
+    let status = fabric.routers[0].status.known().copied().unwrap();
+    assert!(fabric.routers.iter().all(|router| router.status == Reading::Known(status)));
+    status
 }
 
 #[test]
@@ -31,8 +64,10 @@ fn routers_meet_and_leave_on_wh_x2() {
         assert_eq!(up, Ok(FabricProgress::Up));
         println!("{topology}: up after {} cycles", target.now().unwrap() - began);
         assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan)));
+        assert_eq!(seen(&mut target, plan.routers.len()), "READY_FOR_TRAFFIC");
         fabric.terminate(way);
         let down = fabric.finish(&mut target, &mut images, 500);
         assert_eq!(down, Ok(FabricProgress::Down));
+        assert_eq!(seen(&mut target, plan.routers.len()), "TERMINATED");
     }
 }

@@ -63,8 +63,7 @@ pub(crate) struct Arguments {
     /// May be given more than once; without it $MESHSCOPE_ELFS counts, a list with colons. Firmware is found by its
     /// text in L1; kernels by the launch messages and the logs kernels.yaml, kernel_names.txt and
     /// kernel_elf_paths.txt, else by their text. What is proved (by build id or whole text) beats what is sampled
-    /// (some of its text was compared), which beats what is on record,
-    ///  which beats what this process loaded; what is neither there nor explained is a finding.
+    /// (some of its text was compared), which beats what is on record, which beats what this process loaded; what is neither there nor explained is a finding.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) elfs: Vec<PathBuf>,
     /// Find the mesh, then only print what the verb would touch (mesh, cores, images, links, read, write, print, run).
@@ -148,20 +147,19 @@ pub(crate) enum Verb {
     /// Print the routers, muxes and clients of the fabric with their channels and credits, once; or what its subcommands tell.
     ///
     /// JSON: {"target","cycles","routers":[{"chip","channel","tile":[x,y],"image","topology","node":{"mesh","device"},
-    /// "direction","status","postcode","termination","refusal","link","epoch","fallback","passes","senders":[{"index",
-    /// "virtual_channel","slots","queued","in_flight","completions","remote_free_slots","sent","dropped","connection",
-    /// "client","last_client","head":{"addr","packet":{"send_type","payload_bytes","ttl","source","destination","number",
-    /// "to":{"tile",
-    /// "addr"},"route"}}}],"receivers":[{"index","virtual_channel","slots","arrived","held","received","dropped",
-    /// "waits_for","pending":[...],"head"}],"downstream":[{"direction","virtual_channel","tile","credits"}],
-    /// "counts":{...}}],"muxes":[{"core":{"chip","tile","core"},"image","policy","running","waypoint","status","termination",
-    /// "passes","holder","drain_iters","abandoned","channels":[{"index","slots","queued","connection","connected","client",
-    /// "forwarded","polls","skips","longest_wait_cycles","closes","head"}]}],"clients":[{"core","image","name","running",
-    /// "waypoint","stage","waits","to_tile","to":{"router":{"chip","channel"}|"mux":core,"channel"},"slots","used","teardown",
-    /// "termination","mux_clients","ending_step","ending"}],"links":[{"from","to","virtual_channel","slots","queued",
-    /// "remote_free_slots","in_flight",
-    /// "arrived","held","verdict"}],"waits":[as in fabric waits],
-    /// "gaps":[...]}; exit code 1 if a router refused to run or a credit is lost.
+    /// "direction","running","waypoint","master","dateline","status","postcode","termination","refusal","link","epoch",
+    /// "fallback","passes","senders":[{"index","virtual_channel","slots","queued","in_flight","completions",
+    /// "remote_free_slots","sent","completed","dropped","connection","client","last_client","head":{"addr","packet":{
+    /// "send_type","payload_bytes","ttl","source","destination","number","to":{"tile","addr"},"route"}}}],"receivers":[{
+    /// "index","virtual_channel","slots","arrived","held","received","completed","dropped","waits_for","pending":[...],
+    /// "head"}],"downstream":[{"direction","virtual_channel","tile","credits"}],"counts":{...}}],"muxes":[{"core":{"chip",
+    /// "tile","core"},"image","policy","running","waypoint","status","termination","passes","holder","drain_iters",
+    /// "abandoned","channels":[{"index","slots","queued","connection","connected","client","forwarded","polls","skips",
+    /// "longest_wait_cycles","closes","head"}]}],"clients":[{"core","image","name","running","waypoint","stage","waits",
+    /// "to_tile","to":{"router":{"chip","channel"}|"mux":core,"channel"},"slots","sent","used","teardown","termination",
+    /// "mux_clients","ending_step","ending"}],"links":[{"from","to","virtual_channel","slots","queued",
+    /// "remote_free_slots","in_flight","arrived","held","verdict"}],"waits":[as of fabric waits],"gaps":[...]}; exit code 1
+    /// if a router refused to run or a credit is lost.
     #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
     Fabric {
         /// Only this chip, tile or Ethernet channel, with its channels: 0, 0:9-6 or 0:e8.
@@ -323,11 +321,9 @@ pub(crate) enum Study {
         #[arg(long, default_value = "100", value_name = "N")]
         count: String,
     },
-    /// Send random packets between all pairs of chips of a fabric, and print whether each arrives exactly once,
-    ///  whole and in order.
+    /// Send random packets between all pairs of chips of a fabric, and print whether each arrives exactly once, whole and in order.
     ///
-    /// JSON: {"mesh","topology","mux_percent","rows":[{"seed","packets","sent","arrived","wrong_words","doubled","missing",
-    /// "refused",
+    /// JSON: {"mesh","topology","mux_percent","rows":[{"seed","packets","sent","arrived","wrong_words","doubled","missing","refused",
     /// "nacks","unfinished","cycles"}]}; arrived counts stretches of memory, unfinished the workers that did not end, and cycles
     /// are those of the chip that took longest; exit code 1 if anything is not as it should be.
     Traffic {
@@ -397,15 +393,13 @@ pub(crate) enum Study {
         #[arg(long, default_value = "5", value_name = "N")]
         seeds: String,
     },
-    /// Run five policies of a fabric mux under the same congestion, and print how often each finishes, slows,
-    ///  starves or never ends.
+    /// Run five policies of a fabric mux under the same congestion, and print how often each finishes, slows, starves or never ends.
     ///
     /// Two workers share a mux in front of one router; the link becomes slow, or its acknowledges late, for a while.
     ///
     /// JSON: {"mesh","slow_factor","starve_factor","never_factor","policies":[{"policy","finishes","slows","starves",
     /// "never_ends","median_percent","longest_wait_cycles","claim"}],"rows":[{"seed","policy","fate","healthy_cycles","cycles",
-    /// "longest_wait_cycles","congestion","chain":[...]}]}; a claim is the public write-up's,
-    ///  and a chain says who waits for whom.
+    /// "longest_wait_cycles","congestion","chain":[...]}]}; a claim is the public write-up's, and a chain says who waits for whom.
     Mux {
         /// The mesh.
         #[arg(long, default_value = "n300", value_name = "MESH")]

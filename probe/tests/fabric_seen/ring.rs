@@ -14,14 +14,14 @@ use probe::target::Target;
 
 /// Chips that a packet goes past, and packets of each chip.
 const HOPS: u8 = 7;
-const PACKETS: u32 = 250;
+const PACKETS: u32 = 200;
 
 /// Every chip sends to the one behind it, the long way round, faster than the links can bring it.
 pub fn jammed() -> Session {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), seed: 3, ..Scene::new("t3000") };
     let mut target = scene.build(&mut images).unwrap();
-    let request = FabricRequest::new(FabricTopology::Ring);
+    let request = FabricRequest { planes: Some(1), ..FabricRequest::new(FabricTopology::Ring) };
     let mut plan = FabricPlan::new(target.mesh(), &request).unwrap();
     plan.routers.iter_mut().for_each(|router| router.dateline = false);
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
@@ -61,6 +61,6 @@ pub fn jammed() -> Session {
     }
     Operation::finish_all(places, &mut target).unwrap();
     Operation::finish_all(gos, &mut target).unwrap();
-    target.pass(600_000).unwrap();
+    target.pass(250_000).unwrap();
     Session::over(Box::new(target), images)
 }

@@ -25,7 +25,11 @@ pub fn fabric_ways(
         Some(Entry::Absent) => end(WayEnd::NoEntry(first.at)),
         Some(Entry::To(way)) => {
             let starts = own.filter(|router| router.direction == Reading::Known(way));
-            let ways: Vec<_> = starts.map(|start| map.way(start, to)).collect();
+            let mut ways: Vec<_> = starts.map(|start| map.way(start, to)).collect();
+            // A spare router only takes over for others: nothing goes on behind it, and it is no plane of its own.
+            if ways.iter().any(|way| !map.is_spare(way)) {
+                ways.retain(|way| !map.is_spare(way));
+            }
             if ways.is_empty() { end(WayEnd::NoRouter(first.at, way)) } else { ways }
         }
     }
@@ -79,6 +83,19 @@ impl<'a> Map<'a> {
             }
         };
         FabricWay { hops, end }
+    }
+
+    /// Does the way lead over a router to which none of its chip hands packets, and which hands none on?
+    fn is_spare(&self, way: &FabricWay) -> bool {
+        let Some(first) = way.hops.first() else { return false };
+        let apart = |at: EthId| {
+            let mut here = self.fabric.routers.iter().filter(|router| router.at.chip == at.chip);
+            let own = self.router(at);
+            let leads = own.is_some_and(|router| !router.downstream.is_empty());
+            let tile = own.map(|router| router.tile);
+            !leads && !here.any(|other| other.downstream.iter().any(|edge| edge.tile == tile))
+        };
+        apart(first.out) && apart(first.into)
     }
 
     /// The router of the same plane towards a direction.
