@@ -63,7 +63,7 @@ fn routers_meet_and_leave_on_wh_x2() {
         let up = fabric.finish(&mut target, &mut images, 500);
         assert_eq!(up, Ok(FabricProgress::Up));
         println!("{topology}: up after {} cycles", target.now().unwrap() - began);
-        assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan)));
+        assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan.clone())));
         assert_eq!(seen(&mut target, plan.routers.len()), "READY_FOR_TRAFFIC");
         fabric.terminate(way);
         let down = fabric.finish(&mut target, &mut images, 500);
