@@ -47,6 +47,7 @@ pub use request::{Bidirectional, Layout, Request, TopologyKind};
 pub use run::Run;
 pub use survey::Loaded;
 pub(crate) use survey::{Finding, survey_tiles};
+pub(crate) use transport::idle_tiles;
 pub use transport::{Crossing, FabricWish, Transport};
 pub use writes::writes;
 

@@ -410,5 +410,8 @@ pub(crate) enum Study {
         /// How many seeds.
         #[arg(long, default_value = "20", value_name = "N")]
         seeds: String,
+        /// What the mux runs on: brisc (of a compute tile) or erisc (an Ethernet tile without a link).
+        #[arg(long, default_value = "brisc", value_name = "CORE")]
+        on: String,
     },
 }

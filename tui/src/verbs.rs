@@ -98,7 +98,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
                     study::RerouteWords { mesh, topology, bytes, packets, seed: *seed, seeds };
                 study::reroute(style, &words)
             }
-            Study::Mux { mesh, seed, seeds } => study::mux(style, mesh, *seed, seeds),
+            Study::Mux { mesh, seed, seeds, on } => study::mux(style, mesh, *seed, seeds, on),
         },
         Verb::Run(options) => run::run(&target, style, options),
         Verb::Serve { mesh, socket } => {

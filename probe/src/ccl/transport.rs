@@ -239,7 +239,7 @@ impl Crossing {
 }
 
 /// Ethernet tiles of a chip without a link, the last one first.
-fn idle_tiles(mesh: &Mesh, chip: ChipId) -> Vec<Place> {
+pub(crate) fn idle_tiles(mesh: &Mesh, chip: ChipId) -> Vec<Place> {
     let linked = |eth| mesh.links.iter().any(|link| link.a == eth || link.b == eth);
     let channels = (0..wormhole().eth_channels()).rev();
     let idle = channels.filter(|&channel| !linked(EthId { chip, channel }));

@@ -3,7 +3,7 @@
 
 use super::dice::Dice;
 use super::mux_bench::{Bench, Observed};
-use crate::fabric::mux::Policy;
+use crate::fabric::mux::{MuxCore, Policy};
 use crate::fault::LinkFault;
 use crate::scene::SceneError;
 
@@ -21,6 +21,8 @@ pub const NEVER_FACTOR: u64 = 100;
 pub struct Asked<'a> {
     /// A mesh of two chips or more.
     pub mesh: &'a str,
+    /// What the mux runs on.
+    pub core: MuxCore,
     /// The first seed.
     pub seed: u64,
     /// How many.
@@ -126,7 +128,7 @@ fn congestion(dice: &mut Dice, healthy: u64) -> Congestion {
 /// # Errors
 /// When the mesh or its fabric cannot be had.
 pub fn study(asked: &Asked<'_>, told: &mut dyn FnMut(&Run)) -> Result<Vec<Run>, SceneError> {
-    let mut bench = Bench::new(asked.mesh, asked.seed)?;
+    let mut bench = Bench::new(asked.mesh, asked.seed, asked.core)?;
     let mut runs = Vec::new();
     for seed in asked.seed..asked.seed + asked.seeds {
         let mut dice = Dice(seed);
@@ -137,7 +139,7 @@ pub fn study(asked: &Asked<'_>, told: &mut dyn FnMut(&Run)) -> Result<Vec<Run>, 
             let limits = Limits { starve: STARVE_FACTOR * healthy, never: NEVER_FACTOR * healthy };
             let observed = bench.run(&case, policy, Some(ails), limits)?;
             if !observed.over {
-                bench = Bench::new(asked.mesh, asked.seed)?;
+                bench = Bench::new(asked.mesh, asked.seed, asked.core)?;
             }
             let run = judge(seed, policy, healthy, &ails, case.slots, observed);
             told(&run);

@@ -1,8 +1,11 @@
 //! Two workers, a mux, a router, its peer, and a worker that receives: one run of them.
 
 use super::mux::{Case, Congestion, Limits};
+use crate::ccl::idle_tiles;
 use crate::ccl::records::size;
-use crate::control::{ControlError, Firmware, Operation, Place, compute_tiles, go_kernel, image};
+use crate::control::{
+    ControlError, Firmware, Operation, Place, compute_tiles, go_kernel, image, start_application,
+};
 use crate::fabric::mux::{Mux, MuxCore, Policy};
 use crate::fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
 use crate::fabric::traffic_outcome::Outcome;
@@ -42,6 +45,7 @@ pub(super) struct Bench {
     plan: FabricPlan,
     router: Router,
     tiles: [Place; 4],
+    core: MuxCore,
     run_id: u32,
 }
 
@@ -54,7 +58,7 @@ struct Cast {
 }
 
 impl Bench {
-    pub(super) fn new(mesh: &str, seed: u64) -> Result<Self, SceneError> {
+    pub(super) fn new(mesh: &str, seed: u64, core: MuxCore) -> Result<Self, SceneError> {
         let (mut images, _) = ImageMap::firmware();
         let scene = Scene { run: Some(Workload::Idle), seed, ..Scene::new(mesh) };
         let mut target = scene.build(&mut images)?;
@@ -69,10 +73,18 @@ impl Bench {
             let tile = chip.and_then(|chip| compute_tiles(chip).nth(n));
             tile.ok_or_else(|| settings(format!("{node} has too few compute tiles")))
         };
-        let tiles = [tile(first, 0)?, tile(first, 1)?, tile(first, 2)?, tile(router.neighbor, 0)?];
+        let mut tiles =
+            [tile(first, 0)?, tile(first, 1)?, tile(first, 2)?, tile(router.neighbor, 0)?];
+        if core == MuxCore::Ethernet {
+            let idle = idle_tiles(target.mesh(), router.eth.chip).first().copied();
+            let none = || settings(format!("{first} has no Ethernet tile without a link"));
+            tiles[2] = idle.ok_or_else(none)?;
+            let start = start_application(&mut images, Firmware::OURS, tiles[2])?;
+            start.finish(&mut target)?;
+        }
         let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
         fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
-        Ok(Self { target, images, plan, router, tiles, run_id: 0 })
+        Ok(Self { target, images, plan, router, tiles, core, run_id: 0 })
     }
 
     fn cast(&self, case: &Case, policy: Policy) -> Result<Cast, ControlError> {
@@ -80,7 +92,7 @@ impl Bench {
         let [a, b, place, far] = self.tiles;
         let mux = Mux {
             place,
-            core: MuxCore::Tensix,
+            core: self.core,
             policy,
             channels: 2,
             buffer_count: case.slots,

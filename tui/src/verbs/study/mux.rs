@@ -7,7 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{Columns, json, say, text};
 use crate::verbs::Style;
 use crate::words;
-use probe::fabric::mux::Policy;
+use probe::fabric::mux::{MuxCore, Policy};
 use probe::study::mux::{Asked, Fate, NEVER_FACTOR, Run, SLOW_FACTOR, STARVE_FACTOR, study};
 use serde::Serialize;
 
@@ -76,6 +76,30 @@ fn policy_row(policy: Policy, runs: &[Run]) -> PolicyRow {
     }
 }
 
+/// Where these runs are not as the write-up says, what was measured that tells why.
+fn disagreement(policy: Policy, runs: &[Run]) -> Option<String> {
+    let of: Vec<&Run> = runs.iter().filter(|run| run.policy == policy).collect();
+    let hung = of.iter().filter(|run| run.fate >= Fate::Starves).count();
+    let longest = of.iter().max_by_key(|run| run.longest_wait_cycles)?;
+    let wait = words::cycles(longest.longest_wait_cycles);
+    let (seed, all) = (longest.seed, of.len());
+    let hangs = !matches!(policy, Policy::NoWait | Policy::Bounded256);
+    match (hangs, hung) {
+        (true, 0) => Some(format!(
+            "the write-up sees hangs, none of these {all} runs does: its longest wait for a slot of the router ({wait}, seed {seed}) \
+             ended with the congestion, and no close stayed unanswered meanwhile"
+        )),
+        (false, 1..) => Some(format!(
+            "the write-up sees no hang, {hung} of these {all} runs starve; the longest wait for a slot of the router was {wait} (seed {seed})"
+        )),
+        (true, _) if of.iter().all(|run| run.fate != Fate::NeverEnds) => Some(format!(
+            "{hung} of {all} runs starve, but none hangs for ever as in the write-up: every congestion here ends, after which the router's \
+             slots come back, the longest after {wait} (seed {seed})"
+        )),
+        _ => None,
+    }
+}
+
 fn row(run: &Run) -> Row<'_> {
     Row {
         seed: run.seed,
@@ -95,9 +119,16 @@ pub(in crate::verbs) fn mux(
     mesh: &str,
     seed: u64,
     seeds: &str,
+    on: &str,
 ) -> Result<Outcome, Failure> {
     let seeds = count("seeds", seeds, MOST_SEEDS)?;
-    let runs = study(&Asked { mesh, seed, seeds }, &mut |_| {}).map_err(failed(mesh))?;
+    let core = match on {
+        "brisc" => MuxCore::Tensix,
+        "erisc" => MuxCore::Ethernet,
+        _ => return Err(Failure::Usage(format!("--on {on}: it can be brisc or erisc"))),
+    };
+    let asked = Asked { mesh, core, seed, seeds };
+    let runs = study(&asked, &mut |_| {}).map_err(failed(mesh))?;
     let policies = Policy::ALL.map(|policy| policy_row(policy, &runs));
     if style.json {
         json(&Table {
@@ -138,6 +169,9 @@ pub(in crate::verbs) fn mux(
         "slows: over {SLOW_FACTOR} times the healthy run of the seed; starves: a client that has sent everything waits over {STARVE_FACTOR} times as long for the answer to its close; never ends: not over after {NEVER_FACTOR} times as long; median: of the time beside the healthy run"
     ));
     for policy in Policy::ALL {
+        if let Some(why) = disagreement(policy, &runs) {
+            say(&format!("{}: {why}", policy.name()));
+        }
         let bad = runs.iter().find(|run| run.policy == policy && !run.chain.is_empty());
         if let Some(Run { seed, fate, congestion, chain, .. }) = bad {
             say(&format!("{} with seed {seed} {}: {congestion}", policy.name(), fate.name()));
