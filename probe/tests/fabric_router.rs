@@ -246,7 +246,7 @@ fn a_stream_of_packets_is_forwarded() {
         ("fabric_router_line", false, 11.0),
         ("fabric_router_ring", true, 10.2),
         ("fabric_router_torus", true, 6.9),
-        ("fabric_router_mesh", false, 10.4),
+        ("fabric_router_mesh", false, 10.3),
     ] {
         let rate = stream(&mut bench, image, has_dateline);
         if rate <= least {

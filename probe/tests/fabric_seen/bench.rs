@@ -41,7 +41,10 @@ impl Bench {
         let plan = FabricPlan::new(target.mesh(), &request).unwrap();
         let first = FabricNode { mesh: 0, device: 0 };
         let router = *plan.routers.iter().find(|router| router.node == first).unwrap();
-        let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+        // Who waits for a link waits as long as somebody looks.
+        let settings =
+            FabricSettings { unrouted_timeout_cycles: 0, ..FabricSettings::default() };
+        let mut fabric = Fabric::new(plan.clone(), settings);
         fabric.finish(&mut target, &mut images, 2_000).unwrap();
         let tile = |node: FabricNode, n: usize| {
             let chip = target.mesh().chip(plan.chip(node).unwrap()).unwrap();
