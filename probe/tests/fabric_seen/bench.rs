@@ -42,8 +42,7 @@ impl Bench {
         let first = FabricNode { mesh: 0, device: 0 };
         let router = *plan.routers.iter().find(|router| router.node == first).unwrap();
         // Who waits for a link waits as long as somebody looks.
-        let settings =
-            FabricSettings { unrouted_timeout_cycles: 0, ..FabricSettings::default() };
+        let settings = FabricSettings { unrouted_timeout_cycles: 0, ..FabricSettings::default() };
         let mut fabric = Fabric::new(plan.clone(), settings);
         fabric.finish(&mut target, &mut images, 2_000).unwrap();
         let tile = |node: FabricNode, n: usize| {
