@@ -10,7 +10,7 @@ namespace fabric_router {
 namespace {
 
 constexpr uint32_t HEARTBEAT = 0x1F80, HEARTBEAT_MARK = 0xDCBA0000;
-constexpr uint32_t HOUSEKEEPING_PASSES = 32, HEARTBEAT_PASSES = 64;
+constexpr uint32_t HOUSEKEEPING_PASSES = 64, HEARTBEAT_PASSES = 64;
 
 struct pace_t {
     uint32_t passes, yields, idle, busy;
