@@ -197,7 +197,6 @@ struct fabric_router_args_t {
 
 // The private half of the credits, and what else a person wants to know. Written when it changes.
 struct fabric_sender_state_t {
-    volatile uint32_t remote_free_slots;   // of the receiver channel that takes this channel's packets
     volatile uint32_t packets_sent;
     volatile uint32_t packets_completed;
     volatile uint32_t packets_dropped;

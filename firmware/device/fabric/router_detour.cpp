@@ -200,7 +200,7 @@ void confirm(sender_t& sender) {
         pass_dropped(sender);
     }
     sender.state->packets_completed = sender.completed;
-    sender.state->remote_free_slots = ++sender.remote->free_slots;
+    ++sender.remote->free_slots;
 }
 
 void hear(const fabric_resync_t& message, bool first) {

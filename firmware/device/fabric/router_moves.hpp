@@ -48,7 +48,7 @@ constexpr uint32_t stream_update_address(uint32_t id) { return STREAM_BASE + id 
 // --- Private state ---
 // A receiver channel of the peer, as its senders see it: they share its slots.
 struct remote_t {
-    uint32_t free_slots;
+    uint32_t free_slots;         // also for the tool, which knows this place by its name
     uint32_t slot;               // address of the next one
     uint32_t first, end;
     uint32_t bytes;              // of a slot

@@ -13,7 +13,6 @@ void advance(sender_t& sender) {
 
 void show(sender_t& sender) {
     sender.state->packets_completed = sender.completed;
-    sender.state->remote_free_slots = sender.remote->free_slots;
     sender.state->slot = sender.completed % sender_slots;
     sender.state->last_progress = wall_clock();
 }
@@ -90,7 +89,6 @@ bool send_next(sender_t& sender) {
     }
     advance(sender);
     sender.state->packets_sent = ++sender.sent;
-    sender.state->remote_free_slots = remote.free_slots;
     sender.state->last_progress = wall_clock();
     count_sent(bytes);
     return true;

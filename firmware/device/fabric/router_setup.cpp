@@ -63,7 +63,6 @@ void open_sender(uint32_t channel) {
                         .end = first + sender_slots * channel_buffer_size,
                         .producer = {.mid = upstream < DIRECTIONS ? xy_mid(args.downstream_xy[upstream]) : 0},
                         .channel = static_cast<uint8_t>(channel)};
-    state.senders[channel].remote_free_slots = receiver_slots;
 }
 
 void open_receiver(uint32_t channel) {

@@ -184,7 +184,7 @@ pub struct PacketState {
 }
 
 /// The credits of one virtual channel in one direction of a link, both ends joined (tt-metal.md 4.5).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedgerState {
     /// The sending end.
     pub from: EthId,
@@ -204,8 +204,24 @@ pub struct LedgerState {
     pub arrived: u64,
     /// Of those: taken and not completed.
     pub held: u64,
+    /// What both ends have counted so far, together: the same later, and nothing has moved.
+    pub mark: u64,
     /// What that means.
     pub verdict: Verdict,
+}
+
+impl FabricState {
+    /// A look takes a while, and counts of what moves meanwhile do not add up: they are miscounted only if nothing has moved
+    /// since the look before.
+    pub(crate) fn settle(&mut self, before: &Self) {
+        for ledger in self.ledgers.iter_mut().filter(|l| l.verdict == Verdict::Miscounted) {
+            let stands =
+                |old: &LedgerState| LedgerState { verdict: old.verdict, ..*ledger } == *old;
+            if !before.ledgers.iter().any(stands) {
+                ledger.verdict = Verdict::Moving;
+            }
+        }
+    }
 }
 
 /// What the two ends of a link say together.
@@ -219,7 +235,7 @@ pub enum Verdict {
     BackPressured,
     /// No room at the receiver, whose head does not say why.
     Full,
-    /// Slots and packets do not add up: a credit is lost, or was given twice.
+    /// Slots and packets do not add up while nothing moves: a credit is lost, or was given twice.
     Miscounted,
 }
 

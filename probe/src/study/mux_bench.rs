@@ -265,9 +265,12 @@ impl Bench {
         });
         let (place, kernel) = (self.router.place, self.plan.topology.router());
         let mut counts = Vec::new();
-        for member in ["packets_sent", "packets_completed", "remote_free_slots"] {
-            let path = format!("fabric_router_state.senders[0].{member}");
-            counts.push(self.value(place, kernel, &path)?);
+        for path in [
+            "fabric_router_state.senders[0].packets_sent",
+            "fabric_router_state.senders[0].packets_completed",
+            "fabric_router::remotes[0].free_slots",
+        ] {
+            counts.push(self.value(place, kernel, path)?);
         }
         if let [sent, completed, free] = counts[..] {
             let eth = self.router.eth;

@@ -112,7 +112,8 @@ fn a_packet_that_makes_no_progress_is_dropped_and_its_sender_is_told() {
     }
     bench.target.pass(50_000).unwrap();
     assert_eq!(bench.router(&routers[0], "senders[0].packets_sent"), 11);
-    assert_eq!(bench.router(&routers[0], "senders[0].remote_free_slots"), 0);
+    let free = "fabric_router::remotes[0].free_slots";
+    assert_eq!(bench.global(routers[0].place, image, free), 0);
     bench.terminate_routers(&routers[..1], 2);
 }
 

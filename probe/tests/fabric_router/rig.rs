@@ -131,7 +131,12 @@ impl Bench {
     }
 
     fn router_state(&mut self, place: Place, image: &str, member: &str) -> u64 {
-        let found = self.symbols(image).locate(&format!("fabric_router_state.{member}")).unwrap();
+        self.global(place, image, &format!("fabric_router_state.{member}"))
+    }
+
+    /// A member of any global.
+    pub fn global(&mut self, place: Place, image: &str, path: &str) -> u64 {
+        let found = self.symbols(image).locate(path).unwrap();
         let (at, size) = (found.address(), found.field.size as u32);
         let bytes = self.bytes(place, at, size);
         bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))

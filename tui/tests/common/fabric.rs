@@ -25,6 +25,7 @@ pub(crate) fn fabric() -> FabricState {
         in_flight,
         arrived: 0,
         held: in_flight,
+        mark: 0,
         verdict,
     };
     FabricState {

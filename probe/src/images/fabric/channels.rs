@@ -69,13 +69,14 @@ impl Names<'_> {
             |name: &str| self.member(&format!("EDMChannelWorkerLocationInfo.{name}"), info);
         // The two words of a channel stand 16 bytes apart from those of the next (tt-metal.md 4.2).
         let sixteen = u64::from(index) * 16;
+        let virtual_channel = of("virtual_channel")? as u8;
         Some(Some(SenderPlace {
             index,
-            virtual_channel: of("virtual_channel")? as u8,
+            virtual_channel,
             slots,
             free_slots: of("free_slots_stream_id").and_then(|id| stream(TileKind::Eth, id)),
             pkts_completed: of("completed_stream_id").and_then(|id| stream(TileKind::Eth, id)),
-            remote_free_slots: own("remote_free_slots"),
+            remote_free_slots: self.remote_free_slots(virtual_channel),
             sent: own("packets_sent"),
             completed: own("packets_completed"),
             dropped: own("packets_dropped"),
@@ -88,6 +89,11 @@ impl Names<'_> {
             write_counter: self
                 .pointed("local_sender_channel_0_connection_buffer_index_addr", sixteen),
         }))
+    }
+
+    /// Slots that the peer's receiver channel has left for all senders of a virtual channel; nobody counts those of the control channel.
+    fn remote_free_slots(&self, virtual_channel: u8) -> Option<Word> {
+        self.at(&format!("fabric_router::remotes[{virtual_channel}].free_slots"))
     }
 
     /// `None` past the end of the table.

@@ -44,6 +44,7 @@ fn rows<'a>(
             in_flight: sum(|s| &s.in_flight)?,
             arrived: *receiver.arrived.known()?,
             held: *receiver.held.known()?,
+            mark: sum(|s| &s.sent)? + sum(|s| &s.completed)? + receiver.received.known()?,
             verdict: Verdict::Empty,
         };
         let waits = receiver.waits_for.known() == Some(&DOWNSTREAM);
@@ -82,6 +83,7 @@ mod tests {
             in_flight,
             arrived: 0,
             held: 0,
+            mark: 0,
             verdict: Verdict::Empty,
         };
         assert_eq!(verdict(&ledger(0, 16, 0), false), Verdict::Empty);
