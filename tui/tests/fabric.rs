@@ -27,17 +27,17 @@ fn status_queues_are_read_and_kept_once() {
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let queue = &told["queues"][0];
     assert_eq!((&queue["chip"], &queue["channel"]), (&0.into(), &9.into()));
-    assert_eq!((&queue["write_count"], &queue["read_count"]), (&2.into(), &0.into()));
+    assert_eq!((&queue["write_count"], &queue["read_count"]), (&3.into(), &0.into()));
     let events: Vec<_> = queue["entries"].as_array().unwrap().iter().map(|e| &e["event"]).collect();
-    assert_eq!(events, ["EVENT_LINK_DOWN", "EVENT_LINK_UP"]);
+    assert_eq!(events, ["EVENT_LINK_DOWN", "EVENT_NO_ROUTE_LEFT", "EVENT_LINK_UP"]);
     let kept = lines(&path);
-    assert_eq!(kept.len(), 4);
+    assert_eq!(kept.len(), 6);
     assert_eq!(kept[0]["event"], "EVENT_LINK_DOWN");
     // The same entries again: nothing is kept twice. A line that was cut off does no harm.
     std::fs::write(&path, std::fs::read(&path).unwrap().split_last().unwrap().1).unwrap();
     let drained = meshscope(&["fabric", "drain", "0:e9", "--keep", &keep]);
     assert_eq!(drained.status.code(), Some(0), "{drained:?}");
-    assert!(String::from_utf8(drained.stderr).unwrap().contains("2 entries, drained"));
+    assert!(String::from_utf8(drained.stderr).unwrap().contains("3 entries, drained"));
     assert_eq!(lines(&path), kept);
     std::fs::write(&path, "something else\n").unwrap();
     let refused = meshscope(&["fabric", "status", "--keep", &keep]);

@@ -102,7 +102,8 @@ impl StatusEntry {
         let [a, b, c, d] = self.detail;
         let node = |word: u32| FabricNode { mesh: (word >> 16) as u16, device: word as u16 };
         match self.event.as_str() {
-            "EVENT_LINK_DOWN" | "EVENT_LINK_UP" => format!("link status {a}"),
+            "EVENT_LINK_DOWN" => format!("link status {a}"),
+            "EVENT_LINK_UP" => format!("used again; change of link {a}"),
             "EVENT_RATE" => format!("{a} packets, {b} B in {c} cycles"),
             "EVENT_REROUTED" => format!("over the router at {}-{}", a & 0xFFFF, a >> 16),
             "EVENT_NO_ROUTE_LEFT" => "no other link goes there".to_owned(),
