@@ -34,7 +34,7 @@ pub(super) fn find(model: &mut Model, text: &str) {
             text.clone_into(&mut model.part_filter);
             model.part = 0;
             let count = model.parts().len();
-            model.notice = (!text.is_empty()).then(|| counted(count, "part of the fabric", text));
+            model.notice = (!text.is_empty()).then(|| counted(count, "part", text));
         }
         Screen::Gaps => {}
     }
