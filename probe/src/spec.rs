@@ -336,7 +336,7 @@ mod tests {
             ("emulator:", "no mesh"),
             ("emulator:n300,run=fly", "no workload"),
             ("emulator:n300,run=fabric,topology=tree", "none of line, ring, mesh, torus"),
-            ("emulator:n300,run=fabric,planes=0", "planes: `0` is no number from 1 to {}", u16::MAX),
+            ("emulator:n300,run=fabric,planes=0", "planes: `0` is no number from 1 to 65535"),
             (
                 "emulator:n300,topology=line",
                 "topology: only a fabric has it; run=fabric is missing",

@@ -19,6 +19,7 @@ impl ImageMap {
                 for &core in tile_kind(tile.xy).cores() {
                     let core = CoreId { chip: chip.id, tile: tile.xy, core };
                     self.prove(core, shot);
+                    self.forget_overwritten(core);
                     self.compare_text(core, shot);
                     self.learn_places(core, shot);
                 }
@@ -47,6 +48,25 @@ impl ImageMap {
                 }
             }
         }
+    }
+
+    /// A build id stands behind its text: that of a longer kernel is still there when a shorter one lies over its beginning.
+    fn forget_overwritten(&mut self, core: CoreId) {
+        let Some(on) = self.on.get_mut(&core) else { return };
+        let images = &self.images;
+        let proved = |(index, known): (&usize, &Known)| {
+            let id = images.get(*index)?.proof()?.0 as u32;
+            (known.evidence == ImageEvidence::Proved).then_some((*index, id))
+        };
+        let proved: Vec<(usize, u32)> = on.iter().filter_map(proved).collect();
+        on.retain(|index, known| {
+            let Some(image) = images.get(*index) else { return true };
+            let texts = image.whole();
+            let holds =
+                |id| texts.iter().any(|text| (text.addr..text.addr + text.len).contains(&id));
+            let over = |(other, id): &(usize, u32)| other != index && holds(*id);
+            known.evidence != ImageEvidence::Proved || !proved.iter().any(over)
+        });
     }
 
     /// Compares as much of the texts of a core's images as was read.
@@ -103,5 +123,37 @@ impl ImageMap {
             self.syncs.entry(core).or_default().extend(live);
             self.places.insert(core, places);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use crate::snapshot::{Piece, Snapshot};
+    use layouts::{ChipId, NocXy};
+
+    #[test]
+    fn a_shorter_kernel_lies_over_a_longer_one_whose_build_id_is_still_there() {
+        let (mut images, _) = ImageMap::firmware();
+        let core = CoreId { chip: ChipId(0), tile: NocXy { x: 1, y: 1 }, core: CoreKind::Brisc };
+        let id = |images: &ImageMap, name: &str| {
+            let (at, bytes) = images.named(name).unwrap().proof().unwrap().clone();
+            let addr = NocAddr { chip: core.chip, tile: core.tile, offset: at };
+            Piece { addr, target_cycles: 0, host_micros: 0, bytes: bytes.into() }
+        };
+        let long = id(&images, "ccl_worker");
+        let short = id(&images, "fabric_mux_unbounded_brisc");
+        assert!(short.addr < long.addr);
+        let kernels = |images: &ImageMap| {
+            let loads = images.believed(core);
+            loads.iter().map(|load| load.image.name.clone()).collect::<Vec<_>>()
+        };
+        images.prove(core, &Snapshot { pieces: vec![long.clone()], ..Snapshot::default() });
+        images.forget_overwritten(core);
+        assert_eq!(kernels(&images), ["ccl_worker"]);
+        images.prove(core, &Snapshot { pieces: vec![short, long], ..Snapshot::default() });
+        images.forget_overwritten(core);
+        assert_eq!(kernels(&images), ["fabric_mux_unbounded_brisc"]);
     }
 }
