@@ -55,16 +55,25 @@ impl ImageMap {
         let Some(on) = self.on.get_mut(&core) else { return };
         let images = &self.images;
         let proved = |(index, known): (&usize, &Known)| {
-            let id = images.get(*index)?.proof()?.0 as u32;
-            (known.evidence == ImageEvidence::Proved).then_some((*index, id))
+            let image = images.get(*index).filter(|image| image.role == ImageRole::Kernel)?;
+            let (at, id) = image.proof()?;
+            (known.evidence == ImageEvidence::Proved).then_some((*at as usize, id.as_slice()))
         };
-        let proved: Vec<(usize, u32)> = on.iter().filter_map(proved).collect();
+        let proved: Vec<(usize, &[u8])> = on.iter().filter_map(proved).collect();
+        if proved.len() < 2 {
+            return;
+        }
         on.retain(|index, known| {
             let Some(image) = images.get(*index) else { return true };
-            let texts = image.whole();
-            let holds =
-                |id| texts.iter().any(|text| (text.addr..text.addr + text.len).contains(&id));
-            let over = |(other, id): &(usize, u32)| other != index && holds(*id);
+            let text = image.text();
+            let over = |&(at, id): &(usize, &[u8])| {
+                text.iter().any(|(addr, bytes)| {
+                    let own = at
+                        .checked_sub(*addr as usize)
+                        .and_then(|from| bytes.get(from..from + id.len()));
+                    own.is_some_and(|own| own != id)
+                })
+            };
             known.evidence != ImageEvidence::Proved || !proved.iter().any(over)
         });
     }
