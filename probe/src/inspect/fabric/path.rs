@@ -5,6 +5,7 @@ use crate::fabric::{Direction, Entry, FabricNode};
 use crate::state::{FabricHop, FabricState, FabricWay, Reading, RouterState, TablesState, WayEnd};
 use crate::target::Mesh;
 use layouts::{ChipId, EthId};
+use std::collections::BTreeMap;
 
 /// The ways from a chip to a node, one for each routing plane: by the tables of the first router, then by those of each router
 /// that it comes to.
@@ -25,11 +26,12 @@ pub fn fabric_ways(
         Some(Entry::Absent) => end(WayEnd::NoEntry(first.at)),
         Some(Entry::To(way)) => {
             let starts = own.filter(|router| router.direction == Reading::Known(way));
-            let mut ways: Vec<_> = starts.map(|start| map.way(start, to)).collect();
-            // A spare router only takes over for others: nothing goes on behind it, and it is no plane of its own.
-            if ways.iter().any(|way| !map.is_spare(way)) {
-                ways.retain(|way| !map.is_spare(way));
-            }
+            // Planes count the links of an edge in the order of the lower chip's channels; routers beyond them are spare.
+            let mut starts: Vec<_> = starts.collect();
+            starts
+                .sort_by_key(|start| peer(mesh, start.at).map_or(start.at, |to| to.min(start.at)));
+            let planes = starts.into_iter().take(map.planes());
+            let ways: Vec<_> = planes.map(|start| map.way(start, to)).collect();
             if ways.is_empty() { end(WayEnd::NoRouter(first.at, way)) } else { ways }
         }
     }
@@ -85,17 +87,15 @@ impl<'a> Map<'a> {
         FabricWay { hops, end }
     }
 
-    /// Does the way lead over a router to which none of its chip hands packets, and which hands none on?
-    fn is_spare(&self, way: &FabricWay) -> bool {
-        let Some(first) = way.hops.first() else { return false };
-        let apart = |at: EthId| {
-            let mut here = self.fabric.routers.iter().filter(|router| router.at.chip == at.chip);
-            let own = self.router(at);
-            let leads = own.is_some_and(|router| !router.downstream.is_empty());
-            let tile = own.map(|router| router.tile);
-            !leads && !here.any(|other| other.downstream.iter().any(|edge| edge.tile == tile))
-        };
-        apart(first.out) && apart(first.into)
+    /// Routing planes: as many as every edge has routers.
+    fn planes(&self) -> usize {
+        let mut edges: BTreeMap<(ChipId, Direction), usize> = BTreeMap::new();
+        for router in &self.fabric.routers {
+            if let Some(direction) = router.direction.known() {
+                *edges.entry((router.at.chip, *direction)).or_default() += 1;
+            }
+        }
+        edges.into_values().min().unwrap_or_default()
     }
 
     /// The router of the same plane towards a direction.
