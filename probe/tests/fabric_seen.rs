@@ -3,6 +3,8 @@
 
 #[path = "fabric_seen/bench.rs"]
 mod bench;
+#[path = "fabric_seen/ending.rs"]
+mod ending;
 #[path = "fabric_seen/ring.rs"]
 mod ring;
 
@@ -122,6 +124,7 @@ fn a_stranger_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
     let mut bench = Bench::new(Policy::Unbounded, [40, 2]);
     bench.launch_receiver();
     bench.cut();
+    bench.launch_mux();
     bench.launch_senders();
     bench.target.pass(400_000).unwrap();
     let (mux, workers) = (bench.mux.place, bench.senders.map(|id| bench.place(id)));

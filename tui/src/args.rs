@@ -157,7 +157,7 @@ pub(crate) enum Verb {
     /// "abandoned","channels":[{"index","slots","queued","connection","connected","client","forwarded","polls","skips",
     /// "longest_wait_cycles","closes","head"}]}],"clients":[{"core","image","name","running","waypoint","stage","waits",
     /// "to_tile","to":{"router":{"chip","channel"}|"mux":core,"channel"},"slots","sent","used","teardown","termination",
-    /// "mux_clients","ending_step","ending"}],"links":[{"from","to","virtual_channel","slots","queued",
+    /// "mux_clients","told","ending_step","ending"}],"links":[{"from","to","virtual_channel","slots","queued",
     /// "remote_free_slots","in_flight","arrived","held","verdict"}],"waits":[as of fabric waits],"gaps":[...]}; exit code 1
     /// if a router refused to run or a credit is lost.
     #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]

@@ -1,4 +1,4 @@
-//! Two workers, a mux, a router, its peer, and a worker that receives, on an emulated n300.
+//! Workers that send, a mux, a router, its peer, and a worker that receives, on an emulated n300.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use layouts::NocXy;
@@ -18,22 +18,22 @@ use probe::session::Session;
 use probe::state::FabricState;
 use probe::target::Target;
 
-pub struct Bench {
+pub struct Bench<const N: usize> {
     pub target: BarTarget,
     pub images: ImageMap,
     pub router: Router,
     pub mux: Mux,
     pub traffic: Traffic,
-    pub senders: [WorkerId; 2],
+    pub senders: [WorkerId; N],
     pub receiver: WorkerId,
 }
 
 /// Header of one dimension.
 const HEADER: u32 = 64;
 
-impl Bench {
+impl<const N: usize> Bench<N> {
     /// The fabric is up; nothing else was launched.
-    pub fn new(policy: Policy, packets: [u32; 2]) -> Self {
+    pub fn new(policy: Policy, packets: [u32; N]) -> Self {
         let (mut images, _) = ImageMap::firmware();
         let scene = Scene { run: Some(Workload::Idle), seed: 5, ..Scene::new("n300") };
         let mut target = scene.build(&mut images).unwrap();
@@ -51,21 +51,21 @@ impl Bench {
             let tile = rows.map(|y| NocXy { x: 1, y }).nth(n).unwrap();
             Place { chip: chip.id, tile }
         };
-        let tiles = [tile(first, 0), tile(first, 1), tile(router.neighbor, 0)];
         let mux = Mux {
-            place: tile(first, 2),
+            place: tile(first, N),
             core: MuxCore::Tensix,
             policy,
-            channels: 2,
+            channels: N as u32,
             buffer_count: 2,
             header_bytes: HEADER,
             router: connection(&images, &plan, &router).unwrap(),
         };
         let mut traffic = Traffic::new(false);
-        let senders = [0, 1].map(|n: usize| traffic.add_worker(tiles[n], first));
-        let receiver = traffic.add_worker(tiles[2], router.neighbor);
+        let senders = std::array::from_fn(|n| traffic.add_worker(tile(first, n), first));
+        let receiver = traffic.add_worker(tile(router.neighbor, 0), router.neighbor);
         let signal = mux.word(&images, "termination_signal").unwrap();
-        let ends = Termination { master: senders[0], master_connection: 0, clients: 2, signal };
+        let ends =
+            Termination { master: senders[0], master_connection: 0, clients: N as u32, signal };
         for (n, id) in senders.into_iter().enumerate() {
             let channel = mux.connection(&images, n as u32).unwrap();
             traffic.connect(id, channel, Some(ends)).unwrap();
@@ -90,9 +90,14 @@ impl Bench {
         self.launch(self.receiver);
     }
 
+    /// It runs, and is ready for traffic.
+    pub fn launch_mux(&mut self) {
+        self.mux.launch(&mut self.images, 1).unwrap().finish(&mut self.target).unwrap();
+        self.target.pass(50_000).unwrap();
+    }
+
     /// One after the other.
     pub fn launch_senders(&mut self) {
-        self.mux.launch(&mut self.images, 1).unwrap().finish(&mut self.target).unwrap();
         for id in self.senders {
             self.launch(id);
             self.target.pass(100_000).unwrap();

@@ -188,6 +188,7 @@ fn client() -> ClientState {
         teardown: Reading::Known(0),
         termination: Reading::Absent,
         mux_clients: Reading::Absent,
+        told: Reading::Absent,
         ending: Some(1),
     }
 }

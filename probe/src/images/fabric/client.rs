@@ -18,8 +18,11 @@ pub(crate) struct ClientPlace {
     pub(crate) waits: Option<Word>,
     /// What it does at the end for a mux that it shares.
     pub(crate) termination: Option<Word>,
-    /// At a termination master: clients of that mux, and where it counts those that have closed.
+    /// Clients of that mux.
     pub(crate) mux_clients: Option<Word>,
+    /// The tile of their termination master (`x | y << 16`), and where it counts those that have told it that they have closed.
+    pub(crate) master_xy: Option<Word>,
+    pub(crate) master_address: Option<Word>,
 }
 
 /// A kernel's connections.
@@ -38,6 +41,9 @@ const TYPE: &str = "fabric_client_state_t";
 const WORDS: &str = "fabric_client_words_t";
 const STAGES: [&str; 4] = ["CLIENT_CLOSED", "CLIENT_OPENING", "CLIENT_OPEN", "CLIENT_CLOSING"];
 const TERMINATIONS: [&str; 3] = ["ENDS_NOTHING", "TELLS_MASTER", "TERMINATION_MASTER"];
+/// The same of the worker of the collectives.
+const CCL_TERMINATIONS: [&str; 3] =
+    ["CCL_ENDS_NOTHING", "CCL_TELLS_MASTER", "CCL_TERMINATION_MASTER"];
 /// More connections than any kernel has.
 const MOST: usize = 64;
 
@@ -57,7 +63,7 @@ impl ClientLayout {
         (!places.is_empty()).then_some(Self {
             places,
             stages: names.named(&STAGES),
-            terminations: names.named(&TERMINATIONS),
+            terminations: names.terminations(),
             words_bytes: symbols.type_named(WORDS)?.size()?,
             read_counter: words("read_counter"),
             teardown: words("teardown"),
@@ -69,7 +75,8 @@ impl ClientLayout {
         let of = |c: &ClientPlace| {
             let sure = [Some(c.x), Some(c.y), Some(c.words_address)];
             let more = [c.stream, c.slots, c.stage, c.write_counter, c.waits];
-            sure.into_iter().chain(more).chain([c.termination, c.mux_clients])
+            let end = [c.termination, c.mux_clients, c.master_xy, c.master_address];
+            sure.into_iter().chain(more).chain(end)
         };
         self.places.iter().flat_map(of).flatten().collect()
     }
@@ -95,7 +102,16 @@ impl Names<'_> {
             waits: of("waits"),
             termination: part("termination"),
             mux_clients: part("mux_clients"),
+            master_xy: part("master_xy"),
+            master_address: part("master_address"),
         })
+    }
+
+    /// What a client does for a mux, by one name whatever kernel it is of.
+    fn terminations(&self) -> Vec<(u64, &'static str)> {
+        let pairs = TERMINATIONS.iter().zip(CCL_TERMINATIONS);
+        let value = |name: &str, other| self.constant(name).or_else(|| self.constant(other));
+        pairs.filter_map(|(name, other)| Some((value(name, other)?, *name))).collect()
     }
 }
 

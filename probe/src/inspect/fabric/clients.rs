@@ -18,7 +18,9 @@ impl Clients<'_> {
     /// The connections that the kernel was told to use, and where their words stand.
     pub(super) fn states(&self) -> (Vec<ClientState>, Vec<Span>) {
         let used = self.layout.places.iter().filter(|place| self.is_used(place));
-        used.map(|place| (self.state(place), self.words(place))).collect()
+        let (states, spans): (_, Vec<_>) =
+            used.map(|place| (self.state(place), self.words(place))).unzip();
+        (states, spans.into_iter().flatten().collect())
     }
 
     fn is_used(&self, place: &ClientPlace) -> bool {
@@ -26,9 +28,20 @@ impl Clients<'_> {
         slots.known().is_some_and(|slots| *slots != 0)
     }
 
-    fn words(&self, place: &ClientPlace) -> Span {
+    /// Its own words, and where its termination master counts.
+    fn words(&self, place: &ClientPlace) -> Vec<Span> {
         let address = self.site.told(place.words_address).address().unwrap_or_default();
-        Span { addr: self.site.at(address), len: self.layout.words_bytes as u32 }
+        let own = Span { addr: self.site.at(address), len: self.layout.words_bytes as u32 };
+        let count = self.told(place).map(|(site, word)| Span { addr: site.at(word.addr), len: 4 });
+        [own].into_iter().chain(count).collect()
+    }
+
+    /// Where the termination master of its mux counts those that have told it that they have closed.
+    fn told(&self, place: &ClientPlace) -> Option<(Site<'_>, Word)> {
+        let told = |word| self.site.value(word).known().copied().filter(|told| *told != 0);
+        let (xy, addr) = told(place.master_xy).zip(told(place.master_address))?;
+        let [x, y] = [xy & 0xFFFF, xy >> 16].map(Reading::Known);
+        Some((Site { tile: self.site.other(&x, &y)?, ..self.site }, Word { addr, size: 4 }))
     }
 
     fn state(&self, place: &ClientPlace) -> ClientState {
@@ -54,6 +67,9 @@ impl Clients<'_> {
             teardown: told.value(layout.teardown),
             termination: named(site.value(place.termination), &layout.terminations),
             mux_clients: site.value(place.mux_clients),
+            told: self
+                .told(place)
+                .map_or(Reading::Absent, |(master, word)| master.value(Some(word))),
             ending: None,
         }
     }

@@ -3,41 +3,68 @@
 use crate::state::{Activity, ClientState, FabricPort, FabricState, MuxState, Reading};
 
 /// `connection_t`.
-const CLOSE_REQUESTED: u32 = 2;
+const UNUSED: u32 = 0;
 
 /// The step that a client, or its mux for it, is in; none before it has opened its channel.
 pub(super) fn step(fabric: &FabricState, client: &ClientState) -> Option<u8> {
-    let Some(FabricPort::Mux(core, channel)) = client.to else { return own_step(client, false) };
-    let mux = fabric.muxes.iter().find(|mux| mux.at == core)?;
-    let channel = mux.channels.get(usize::from(channel))?;
-    if client.stage.known() == Some(&"CLIENT_CLOSED") {
-        // A channel that nobody has closed was not opened either.
-        channel.closes.known().filter(|closes| **closes > 0)?;
-        return Some(mux_step(fabric, mux).unwrap_or_else(|| after(client)));
+    match client.to {
+        Some(FabricPort::Mux(core, channel)) => {
+            let mux = fabric.muxes.iter().find(|mux| mux.at == core)?;
+            let channel = mux.channels.get(usize::from(channel))?;
+            // A channel that nobody has closed was not opened either.
+            if client.stage.known() == Some(&"CLIENT_CLOSED") {
+                channel.closes.known().filter(|closes| **closes > 0)?;
+                return Some(mux_step(fabric, mux).unwrap_or_else(|| after(fabric, client)));
+            }
+            own_step(client, channel.connection != Reading::Known(UNUSED))
+        }
+        Some(FabricPort::Router(at, channel)) => {
+            let router = fabric.routers.iter().find(|router| router.at == at);
+            let channel = router.and_then(|router| router.senders.get(usize::from(channel)));
+            own_step(client, channel.is_some_and(|c| c.connection != Reading::Known(UNUSED)))
+        }
+        None => own_step(client, true),
     }
-    own_step(client, channel.connection.known() == Some(&CLOSE_REQUESTED))
 }
 
-/// Up to the end of its own connection.
-fn own_step(client: &ClientState, asked: bool) -> Option<u8> {
+/// Up to the end of its own connection: who answers a close first marks the channel as unused.
+fn own_step(client: &ClientState, used: bool) -> Option<u8> {
     match client.stage.known().copied()? {
         "CLIENT_OPEN" => Some(1),
-        "CLIENT_CLOSING" if client.teardown.known().is_some_and(|word| *word != 0) => Some(5),
-        "CLIENT_CLOSING" if asked => Some(2),
+        "CLIENT_CLOSING" if client.teardown.known().is_some_and(|word| *word != 0) => Some(4),
+        "CLIENT_CLOSING" if used => Some(2),
         "CLIENT_CLOSING" => Some(4),
         _ => None,
     }
 }
 
-/// Behind its own close: who ends the mux waits for the others.
-fn after(client: &ClientState) -> u8 {
-    let waits = client.waypoint.known().is_some_and(|code| code == "NSMW");
+/// Behind its own close: the others tell their termination master, who ends the mux when all of them have.
+fn after(fabric: &FabricState, client: &ClientState) -> u8 {
     match client.termination.known().copied() {
-        Some("TERMINATION_MASTER") if waits => 7,
-        Some("TERMINATION_MASTER") => 8,
-        Some("TELLS_MASTER") => 6,
+        Some("TERMINATION_MASTER") => {
+            let waits = client.waypoint.known().is_some_and(|code| code == "NSMW");
+            let all = client.told.known().zip(client.mux_clients.known());
+            match all.map(|(told, clients)| told + 1 >= *clients) {
+                Some(true) => 8,
+                _ if waits => 7,
+                Some(false) => 5,
+                None => 8,
+            }
+        }
+        Some("TELLS_MASTER") if has_told(fabric, client) => 6,
         _ => 5,
     }
+}
+
+/// A kernel that is over has told; one that runs has if as many were counted as have closed.
+fn has_told(fabric: &FabricState, client: &ClientState) -> bool {
+    let closed = fabric.clients.iter().filter(|other| {
+        other.mux() == client.mux()
+            && other.termination == Reading::Known("TELLS_MASTER")
+            && other.stage == Reading::Known("CLIENT_CLOSED")
+    });
+    let runs = client.activity == Reading::Known(Activity::Running);
+    !runs || client.told.known().is_some_and(|told| *told >= closed.count() as u64)
 }
 
 /// What the mux does since it was told to end.

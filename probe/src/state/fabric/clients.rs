@@ -112,13 +112,23 @@ pub struct ClientState {
     pub teardown: Reading<u64>,
     /// What it does at the end for a mux that it shares, `fabric_traffic_termination_t` by name.
     pub termination: Reading<&'static str>,
-    /// Clients of the mux that it ends.
+    /// Clients of that mux.
     pub mux_clients: Reading<u64>,
+    /// How many of them have told their termination master that they have closed.
+    pub told: Reading<u64>,
     /// How far its end, and that of its mux, has come: 1 to 12 (tt-metal.md 5.2); none before it has opened its channel.
     pub ending: Option<u8>,
 }
 
 impl ClientState {
+    /// The mux that it sends through.
+    pub fn mux(&self) -> Option<CoreId> {
+        match self.to? {
+            FabricPort::Mux(core, _) => Some(core),
+            FabricPort::Router(..) => None,
+        }
+    }
+
     /// The step of [`ClientState::ending`] in words: who did what last, or has to do what.
     pub fn ending_words(&self) -> &'static str {
         match self.ending {

@@ -57,6 +57,7 @@ pub(super) fn client(client: &ClientState) -> Value {
         "teardown": known(&client.teardown),
         "termination": known(&client.termination),
         "mux_clients": known(&client.mux_clients),
+        "told": known(&client.told),
         "ending_step": client.ending,
         "ending": client.ending_words(),
     })

@@ -11,6 +11,8 @@ const READY: &str = "READY_FOR_TRAFFIC";
 /// `connection_t`.
 const OPEN: u32 = 1;
 const CLOSE_REQUESTED: u32 = 2;
+/// The step of its end in which a client has told its termination master.
+const TOLD: u8 = 6;
 
 fn channel(port: FabricPort) -> Party {
     match port {
@@ -49,7 +51,7 @@ impl<'a> Search<'a> {
             let code = client.waypoint.known().map(String::as_str);
             if client.termination.known() == Some(&"TERMINATION_MASTER") && code == Some("NSMW") {
                 let others = parties.iter().filter(|(party, _)| party != who);
-                for (party, _) in others.filter(|(_, other)| is_late(other, to)) {
+                for (party, _) in others.filter(|(_, other)| is_late(other, client)) {
                     self.add(*who, *party, WaitReason::Clients, [&client.sent, NOTHING]);
                 }
             }
@@ -129,11 +131,9 @@ fn runs(activity: &Reading<Activity>) -> bool {
     *activity == Reading::Known(Activity::Running)
 }
 
-/// Another client of the same mux that has not closed its channel.
-fn is_late(other: &ClientState, to: FabricPort) -> bool {
-    let same = match (other.to, to) {
-        (Some(FabricPort::Mux(a, _)), FabricPort::Mux(b, _)) => a == b,
-        _ => false,
-    };
-    same && other.stage.known().is_some_and(|stage| *stage != "CLIENT_CLOSED")
+/// Another client of the same mux that has not told its termination master that it has closed.
+fn is_late(other: &ClientState, master: &ClientState) -> bool {
+    other.mux().is_some()
+        && other.mux() == master.mux()
+        && other.ending.is_none_or(|step| step < TOLD)
 }

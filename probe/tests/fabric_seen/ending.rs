@@ -1,0 +1,125 @@
+//! The end of three clients and of the mux that they share, step by step (tt-metal.md 5.2): whoever has to act next is held up, and
+//! each look sees how far everybody has come.
+
+use super::bench::{Bench, look};
+use layouts::{CoreId, CoreKind};
+use probe::control::Place;
+use probe::fabric::mux::Policy;
+use probe::fault::{CoreFault, Fault, LinkFault, What};
+use probe::session::Session;
+use probe::state::{FabricState, Party, Reading, WaitReason};
+use probe::target::Target;
+
+/// Stages after which a kernel parks (`pause_at_stage`): the traffic kernel before it tells its termination master, the mux before it
+/// closes its own connection.
+const BEFORE_TELLING: u32 = 3;
+const BEFORE_CLOSING: u32 = 2;
+const RUN_ON: u32 = u32::MAX;
+
+fn erisc(place: Place) -> CoreId {
+    CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc }
+}
+
+fn brisc(place: Place) -> CoreId {
+    CoreId { core: CoreKind::Brisc, ..erisc(place) }
+}
+
+/// From now on.
+fn disrupt(target: &mut dyn Target, what: What) {
+    let from_cycles = target.now().unwrap();
+    target.disrupt(&Fault { what, from_cycles, until_cycles: None }).unwrap();
+}
+
+fn hold(target: &mut dyn Target, core: CoreId) {
+    disrupt(target, What::Core(core, CoreFault::Stuck));
+}
+
+fn let_go(target: &mut dyn Target, core: CoreId) {
+    disrupt(target, What::Core(core, CoreFault::Released));
+}
+
+fn pause(session: &mut Session, place: Place, kernel: &str, stages: u32) {
+    let (target, images) = session.parts();
+    let state = kernel.split('_').take(2).collect::<Vec<_>>().join("_");
+    let symbols = &images.named(kernel).unwrap().symbols;
+    let word = symbols.locate(&format!("{state}_state.control.pause_at_stage")).unwrap();
+    target.write(place.at(word.address()), &stages.to_le_bytes()).unwrap();
+}
+
+/// What a stranger sees a while later, and the steps of the clients.
+fn later(session: &mut Session, clients: [Place; 3]) -> (FabricState, [u8; 3]) {
+    session.target().pass(200_000).unwrap();
+    let (fabric, _) = look(session);
+    let steps = clients.map(|place| {
+        let mut found = fabric.clients.iter();
+        found.find(|client| client.at == brisc(place)).unwrap().ending.unwrap()
+    });
+    (fabric, steps)
+}
+
+#[test]
+fn the_steps_of_an_end_are_seen_in_their_order() {
+    // Eight packets fill the router, whose link is down; two are left to the mux.
+    let mut bench = Bench::new(Policy::Bounded256, [6, 2, 2]);
+    let (mux, router) = (bench.mux.place, bench.router);
+    let clients = bench.senders.map(|id| bench.place(id));
+    let [master, slow, _] = clients;
+    bench.launch_receiver();
+    bench.cut();
+    bench.launch_mux();
+    hold(&mut bench.target, brisc(mux));
+    bench.launch_senders();
+    let kernel = bench.mux.kernel();
+    let mut session = bench.strangers();
+
+    // The mux takes nothing and hears nobody.
+    let (_, steps) = later(&mut session, clients);
+    assert_eq!(steps, [1, 2, 2]);
+
+    // It answers; one of the clients does not see it.
+    hold(session.target(), brisc(slow));
+    let_go(session.target(), brisc(mux));
+    let (_, steps) = later(&mut session, clients);
+    assert_eq!(steps, [7, 4, 6]);
+
+    // It has, but does not tell the termination master, who waits for it alone.
+    pause(&mut session, slow, "fabric_traffic", BEFORE_TELLING);
+    let_go(session.target(), brisc(slow));
+    let (fabric, steps) = later(&mut session, clients);
+    assert_eq!(steps, [7, 5, 6]);
+    let waits: Vec<_> = fabric.waits.of(Party::Client(brisc(master), 0)).collect();
+    let [wait] = &waits[..] else { panic!("{waits:?}") };
+    assert_eq!((wait.on, wait.reason), (Party::Client(brisc(slow), 0), WaitReason::Clients));
+
+    // All have told the master, who does nothing.
+    hold(session.target(), brisc(master));
+    pause(&mut session, slow, "fabric_traffic", RUN_ON);
+    let (fabric, steps) = later(&mut session, clients);
+    assert_eq!(steps, [8, 6, 6]);
+    assert_eq!(fabric.waits.of(Party::Client(brisc(master), 0)).count(), 0);
+
+    // It ends the mux, which drains its channels into a router that takes nothing.
+    pause(&mut session, mux, kernel, BEFORE_CLOSING);
+    let_go(session.target(), brisc(master));
+    let (_, steps) = later(&mut session, clients);
+    assert_eq!(steps, [9; 3]);
+
+    disrupt(session.target(), What::Link(router.eth, LinkFault::Up));
+    let (_, steps) = later(&mut session, clients);
+    assert_eq!(steps, [10; 3]);
+
+    // The router does not answer its close.
+    hold(session.target(), erisc(router.place));
+    pause(&mut session, mux, kernel, RUN_ON);
+    let (fabric, steps) = later(&mut session, clients);
+    assert_eq!(steps, [11; 3]);
+    let waits: Vec<_> = fabric.waits.of(Party::Mux(brisc(mux))).collect();
+    let [wait] = &waits[..] else { panic!("{waits:?}") };
+    assert_eq!((wait.on, wait.reason), (Party::Sender(router.eth, 0), WaitReason::Teardown));
+
+    let_go(session.target(), erisc(router.place));
+    let (fabric, steps) = later(&mut session, clients);
+    assert_eq!(steps, [12; 3]);
+    assert_eq!(fabric.muxes[0].status, Reading::Known("TERMINATED"));
+    assert!(fabric.waits.all.is_empty(), "{:?}", fabric.waits.all);
+}
