@@ -7,7 +7,7 @@ mod fabric;
 mod links;
 mod plan;
 
-pub use fabric::{fabric_heads, fabric_interest, fabric_table_spans, fabric_tables, fabric_ways};
+pub use fabric::{fabric_heads, fabric_interest, fabric_ways};
 pub use plan::{Interest, plan, plan_proofs, plan_tables};
 pub(crate) use plan::{cores, plan_texts};
 

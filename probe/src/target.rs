@@ -168,6 +168,17 @@ pub struct Link {
     pub b: EthId,
 }
 
+impl Link {
+    /// The end that is not this one; none if it is no end of this link.
+    pub fn other_end(&self, of: EthId) -> Option<EthId> {
+        match (self.a == of, self.b == of) {
+            (true, _) => Some(self.b),
+            (_, true) => Some(self.a),
+            _ => None,
+        }
+    }
+}
+
 /// The mesh as discovery walked it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mesh {

@@ -12,7 +12,7 @@ use bench::{Bench, look};
 use layouts::ChipId;
 use probe::fabric::Entry;
 use probe::fabric::mux::Policy;
-use probe::inspect::{Interest, fabric_heads, fabric_table_spans, fabric_tables, fabric_ways};
+use probe::inspect::{Interest, fabric_heads, fabric_interest, fabric_ways};
 use probe::session::Session;
 use probe::state::{FabricPort, Party, Reading, Verdict, WaitReason, WayEnd};
 use probe::target::{Allow, Target};
@@ -42,23 +42,21 @@ fn routers_at_rest_have_all_their_credits() {
     assert!(fabric.waits.all.is_empty(), "{:?}", fabric.waits.all);
 
     // All copies of a chip's tables are alike, and lead everywhere.
-    let spans = fabric_table_spans(session.images(), &fabric.routers);
-    let look = session.look(&Interest { spans, ..interest });
-    let tables: Result<Vec<_>, _> =
-        fabric_tables(&look.snapshot, session.images(), &fabric).into_iter().collect();
-    let mut tables = tables.unwrap();
+    assert!(fabric.tables.is_empty(), "nobody asked");
+    let wish = fabric_interest(&fabric, &Interest { fabric_tables: true, ..interest });
+    let mut state = session.look(&wish).state;
+    let tables = &state.fabric.tables;
     assert_eq!(tables.len(), 16);
     assert!(
         tables
             .iter()
             .all(|a| { tables.iter().all(|b| a.at.chip != b.at.chip || a.tables == b.tables) })
     );
-    let mesh = session.target().mesh().clone();
     let node = |chip| tables.iter().find(|t| t.at.chip == ChipId(chip)).unwrap().tables.node;
     let nodes: Vec<_> = (0..8).map(node).collect();
     let mut hops = Vec::new();
     for (chip, to) in nodes.iter().enumerate() {
-        let ways = fabric_ways(&mesh, &fabric, &tables, ChipId(0), *to);
+        let ways = fabric_ways(&state, ChipId(0), *to);
         assert!(ways.iter().all(|way| way.end == WayEnd::Arrived), "{chip}: {ways:?}");
         hops.push(ways[0].hops.len());
         if let Some(last) = ways[0].hops.last() {
@@ -69,22 +67,20 @@ fn routers_at_rest_have_all_their_credits() {
     assert_eq!(hops, [0, 1, 1, 2, 2, 3, 3, 4]);
 
     // What the tables say wrong is said of the packet.
-    let far = nodes
-        .iter()
-        .position(|to| fabric_ways(&mesh, &fabric, &tables, ChipId(0), *to)[0].hops.len() == 3);
+    let far = nodes.iter().position(|to| fabric_ways(&state, ChipId(0), *to)[0].hops.len() == 3);
     let to = nodes[far.unwrap()];
-    let way = fabric_ways(&mesh, &fabric, &tables, ChipId(0), to).remove(0);
+    let way = fabric_ways(&state, ChipId(0), to).remove(0);
     let second = way.hops[0].into.chip;
     let entry = usize::from(to.device);
-    for table in tables.iter_mut().filter(|table| table.at.chip == second) {
+    for table in state.fabric.tables.iter_mut().filter(|table| table.at.chip == second) {
         table.tables.intra_mesh[entry] = Entry::To(way.hops[0].direction.opposite());
     }
-    let back = fabric_ways(&mesh, &fabric, &tables, ChipId(0), to).remove(0);
+    let back = fabric_ways(&state, ChipId(0), to).remove(0);
     assert_eq!(back.end, WayEnd::NoRouter(way.hops[0].into, way.hops[0].direction.opposite()));
-    for table in tables.iter_mut().filter(|table| table.at.chip == second) {
+    for table in state.fabric.tables.iter_mut().filter(|table| table.at.chip == second) {
         table.tables.intra_mesh[entry] = Entry::Absent;
     }
-    let none = fabric_ways(&mesh, &fabric, &tables, ChipId(0), to).remove(0);
+    let none = fabric_ways(&state, ChipId(0), to).remove(0);
     assert_eq!(none.end, WayEnd::NoEntry(way.hops[0].into));
 }
 

@@ -9,11 +9,8 @@ use probe::fabric::{
     running_fabric,
 };
 use probe::images::ImageMap;
-use probe::inspect::{
-    Interest, fabric_table_spans, fabric_tables, fabric_ways, inspect, plan, plan_proofs,
-};
+use probe::inspect::{Interest, fabric_interest, fabric_ways, inspect, plan, plan_proofs};
 use probe::machine::BarTarget;
-use probe::snapshot::Plan;
 use probe::state::{Reading, Verdict, WayEnd};
 use probe::target::Target;
 
@@ -26,7 +23,8 @@ fn host_helper() {
 /// What `meshscope fabric` sees who was told nothing: the status of all routers, their credits, and the ways between them.
 fn seen(target: &mut BarTarget, routers: usize) -> &'static str {
     let (mut images, _) = ImageMap::firmware();
-    let wish = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
+    let wish = Interest { links: true, proofs: true, ..Interest::default() };
+    let wish = Interest { fabric: true, fabric_tables: true, ..wish };
     let mesh = target.mesh().clone();
     let shot = target.read(&plan_proofs(&mesh, &images, &wish));
     images.learn(&mesh, &shot);
@@ -37,11 +35,11 @@ fn seen(target: &mut BarTarget, routers: usize) -> &'static str {
     // Both ways of each link, and no credit is lost.
     assert_eq!(fabric.ledgers.len(), routers);
     assert!(fabric.ledgers.iter().all(|ledger| ledger.verdict == Verdict::Empty));
-    let shot = target.read(&Plan { spans: fabric_table_spans(&images, &fabric.routers) });
-    let tables: Result<Vec<_>, _> = fabric_tables(&shot, &images, &fabric).into_iter().collect();
-    let tables = tables.unwrap();
+    let wish = fabric_interest(&fabric, &wish);
+    let state = inspect(&target.read(&plan(&mesh, &images, &wish)), &mesh, &images);
+    let tables = &state.fabric.tables;
     let far = tables.iter().find(|tables| tables.at.chip == ChipId(1)).unwrap().tables.node;
-    for way in fabric_ways(&mesh, &fabric, &tables, ChipId(0), far) {
+    for way in fabric_ways(&state, ChipId(0), far) {
         assert_eq!((way.end, way.hops.len()), (WayEnd::Arrived, 1));
     }
     let status = fabric.routers[0].status.known().copied().unwrap();

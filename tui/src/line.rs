@@ -1,6 +1,6 @@
 //! What the `:` line understands besides places: orders, in the grammar of the verbs, and how Tab completes them.
 
-use crate::args::RunArguments;
+use crate::args::{PathArguments, RunArguments};
 use crate::program::one_line;
 use crate::run::shown;
 use clap::error::ErrorKind;
@@ -25,6 +25,8 @@ pub(crate) enum Typed {
         #[arg(value_name = "CYCLES")]
         pace: String,
     },
+    /// The way of a packet through the fabric, from a chip to a chip or a node such as M1D3.
+    Path(PathArguments),
     /// Show or hide the results of this session.
     Results,
     /// Explain keys and glyphs.

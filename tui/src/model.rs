@@ -1,6 +1,6 @@
 //! The state of the picture: plain data that `update` changes and `view` reads.
 
-use crate::fabric::Part;
+use crate::fabric::{Addressee, Part};
 use crate::feed::Sample;
 use crate::geometry;
 use crate::glyph::Glyphs;
@@ -61,6 +61,15 @@ pub enum FabricPane {
     Channels,
     /// Who waits for whom in the whole fabric.
     Waits,
+    /// The routing tables in the L1 of the selected router, or of the first of its chip.
+    Tables,
+    /// The way of a packet by those tables.
+    Path,
+}
+
+impl FabricPane {
+    /// All, in the order of Tab.
+    pub(crate) const ALL: [Self; 4] = [Self::Channels, Self::Waits, Self::Tables, Self::Path];
 }
 
 /// What a line being typed is for.
@@ -184,6 +193,10 @@ pub struct Model {
     pub fabric_pane: FabricPane,
     /// What `/` filters the fabric's parts by.
     pub part_filter: String,
+    /// Where the way that is shown begins, if not at the chip of the selected part.
+    pub(crate) path_from: Option<ChipId>,
+    /// Whom that way is for, if not for whom the oldest packet of the selected part is.
+    pub(crate) path_to: Option<Addressee>,
 }
 
 impl Model {
@@ -229,6 +242,8 @@ impl Model {
             part: 0,
             fabric_pane: FabricPane::Channels,
             part_filter: String::new(),
+            path_from: None,
+            path_to: None,
         }
     }
 
@@ -318,7 +333,9 @@ impl Model {
         match self.screen {
             Screen::Mesh | Screen::Gaps => {}
             Screen::Fabric => {
-                interest = Interest { fabric: true, proofs: true, ..interest };
+                let fabric_tables =
+                    matches!(self.fabric_pane, FabricPane::Tables | FabricPane::Path);
+                interest = Interest { fabric: true, fabric_tables, proofs: true, ..interest };
                 // What there is besides routers is only known after a look at who they talk to.
                 if let Some(newest) = &self.newest {
                     interest = fabric_interest(&newest.state.fabric, &interest);

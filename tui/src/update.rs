@@ -272,10 +272,10 @@ fn turn_pane(model: &mut Model, forward: bool) {
             };
         }
         Screen::Fabric => {
-            model.fabric_pane = match model.fabric_pane {
-                FabricPane::Channels => FabricPane::Waits,
-                FabricPane::Waits => FabricPane::Channels,
-            };
+            let (panes, count) = (FabricPane::ALL, FabricPane::ALL.len());
+            let at = panes.iter().position(|pane| *pane == model.fabric_pane).unwrap_or(0);
+            let next = if forward { at + 1 } else { at + count - 1 } % count;
+            model.fabric_pane = panes.get(next).copied().unwrap_or(FabricPane::Channels);
         }
         Screen::Chip | Screen::Gaps => {}
     }

@@ -40,6 +40,9 @@ fn the_screens_are_as_they_were() {
         ("memory", "<enter><enter><tab><tab>"),
         ("fabric", "5"),
         ("fabric_waits", "5<tab>"),
+        ("fabric_tables", "5<tab><tab>"),
+        ("fabric_path", "5<s-tab>"),
+        ("fabric_path_to", "5:path 1 M0D0<enter>"),
         ("fabric_mux", "5/mux<enter><down><up><end>"),
     ];
     for size in SIZES {
@@ -94,6 +97,33 @@ fn the_fabric_is_asked_for_while_its_screen_is_shown() {
     press(&mut model, "<esc>");
     assert!(model.part_filter.is_empty(), "the filter goes first");
     assert_eq!(asked(press(&mut model, "<esc>")), [false]);
+}
+
+#[test]
+fn tables_are_read_while_they_are_shown_and_paths_turn_to_other_nodes() {
+    let mut model = running((120, 36));
+    let told = |model: &mut Model, keys: &str, wanted: &str| {
+        press(model, keys);
+        let picture = picture(model);
+        assert!(picture.contains(wanted), "{wanted:?} after {keys:?}:\n{picture}");
+    };
+    press(&mut model, "5");
+    assert!(!model.interest().fabric_tables);
+    press(&mut model, "<tab><tab>");
+    assert!(model.interest().fabric_tables);
+    // For whom the oldest packet is; then node after node; then the packet again.
+    told(&mut model, "<tab>", "path from chip 0 to M0D1 (chip 1)");
+    assert!(model.interest().fabric_tables);
+    told(&mut model, "l", "path from chip 0 to M0D0 (chip 0)");
+    told(&mut model, "l", "path from chip 0 to M0D1");
+    told(&mut model, "l", "oldest packet: #41 of M0D0");
+    told(&mut model, "h<down>", "path from chip 1 to M0D1");
+    told(&mut model, ":path 0 M1D0<enter>", "path from chip 0 to M1D0");
+    told(&mut model, ":path 0 M0D7<enter>", "have no entry for it");
+    told(&mut model, ":path 7 0<enter>", "path from chip 7: no router of a fabric runs there");
+    told(&mut model, ":path 0 7<enter>", "no router of a fabric runs on chip 7");
+    told(&mut model, ":path 0 M0<enter>", "'M0' is not");
+    told(&mut model, ":path<enter>", "path takes <FROM> <TO>");
 }
 
 #[test]

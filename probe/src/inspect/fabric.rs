@@ -12,7 +12,6 @@ mod tables;
 mod waits;
 
 pub use path::fabric_ways;
-pub use tables::{fabric_table_spans, fabric_tables};
 
 use super::{Interest, View};
 use crate::images::{ClientLayout, Image, MuxLayout, RouterLayout, Word};
@@ -24,6 +23,7 @@ use layouts::{ChipId, EthId, NocAddr, NocXy, TileKind, wormhole};
 use mux::Mux;
 use router::Router;
 use site::Site;
+use tables::Tables;
 
 impl View<'_> {
     /// All of the fabric that this look read.
@@ -40,6 +40,7 @@ impl View<'_> {
             }
         }
         fabric.routers.sort_by_key(|router| router.at);
+        fabric.tables.sort_by_key(|tables| tables.at);
         fabric.ledgers = ledger::join(self.mesh, &fabric.routers);
         let FabricState { routers, muxes, leads, .. } = &mut fabric;
         let senders = routers.iter().flat_map(|router| {
@@ -69,7 +70,13 @@ fn collect(
 ) {
     if let Some((layout, eth)) = image.router.as_ref().zip(tile.eth.as_ref()) {
         let router = Router { site, layout, core };
-        fabric.routers.extend(router.was_read().then(|| router.state(&image.name, eth.channel)));
+        if router.was_read() {
+            let at = EthId { chip: site.chip, channel: eth.channel };
+            let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
+            fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));
+            fabric.tables.extend(tables.filter_map(|tables| tables.state()));
+            fabric.routers.push(router.state(&image.name, eth.channel));
+        }
     }
     if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.words_address)) {
         let mux = Mux::new(site, image, layout, core, tile.kind);
@@ -85,11 +92,7 @@ fn collect(
 
 /// The other end of a link.
 fn peer(mesh: &Mesh, at: EthId) -> Option<EthId> {
-    mesh.links.iter().find_map(|link| match (link.a == at, link.b == at) {
-        (true, _) => Some(link.b),
-        (_, true) => Some(link.a),
-        _ => None,
-    })
+    mesh.links.iter().find_map(|link| link.other_end(at))
 }
 
 /// Is it a tile on which a client can run?
@@ -116,7 +119,9 @@ pub fn fabric_interest(state: &FabricState, asked: &Interest) -> Interest {
     tiles.extend(state.leads.tiles.iter().copied());
     tiles.sort_unstable();
     tiles.dedup();
-    let spans = state.leads.spans.iter().copied().chain(fabric_heads(state)).collect();
+    let tables = state.leads.tables.iter().filter(|_| asked.fabric_tables);
+    let spans =
+        state.leads.spans.iter().chain(tables).copied().chain(fabric_heads(state)).collect();
     Interest { fabric: true, fabric_tiles: tiles, spans, ..asked.clone() }
 }
 

@@ -30,6 +30,8 @@ pub struct Interest {
     pub texts: bool,
     /// Every word of the routers of the fabric, and of the muxes and clients that are known to run.
     pub fabric: bool,
+    /// The routing tables of these routers, once they are known.
+    pub fabric_tables: bool,
     /// Tiles of muxes and clients, as [`FabricLeads`](crate::state::FabricLeads) names them.
     pub fabric_tiles: Vec<(ChipId, NocXy)>,
 }

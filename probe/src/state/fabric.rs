@@ -25,6 +25,8 @@ pub struct FabricState {
     pub clients: Vec<ClientState>,
     /// Who waits for whom.
     pub waits: Waits,
+    /// Routing tables, if the look was asked for them, by chip and channel of their routers.
+    pub tables: Vec<TablesState>,
     /// What else there is to read: the next look does if its interest has them.
     pub leads: FabricLeads,
 }

@@ -1,5 +1,6 @@
 //! The questions that `meshscope fabric` puts to a fabric that runs, and what `--help` promises about their JSON.
 
+use crate::fabric::Addressee;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -59,10 +60,10 @@ pub(crate) struct TablesArguments {
 }
 
 /// From where to where.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathArguments {
     /// The chip that sends.
     pub(crate) from: u16,
     /// The chip that it is for, or its node in the fabric, such as M1D3.
-    pub(crate) to: String,
+    pub(crate) to: Addressee,
 }

@@ -1,12 +1,14 @@
 //! Moving the selection: rows, tiles, chips, bytes.
 
 use super::memory_end;
+use crate::fabric::Addressee;
 use crate::geometry;
 use crate::keys::Action;
 use crate::members::{self, Row};
-use crate::model::{CorePane, MeshPane, Model, Screen};
+use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen};
 use crate::place;
 use layouts::NocXy;
+use std::collections::BTreeSet;
 
 /// Columns and rows of the tile grid.
 pub(crate) const GRID: (u8, u8) = (10, 12);
@@ -27,7 +29,13 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         (Screen::Core, _, CorePane::Memory) => bytes(model, action),
         (Screen::Core, _, CorePane::Channels) => {}
+        (Screen::Fabric, ..) if matches!(action, Action::Left | Action::Right) => {
+            if model.fabric_pane == FabricPane::Path {
+                turn_addressee(model, action == Action::Right);
+            }
+        }
         (Screen::Fabric, ..) => {
+            model.path_from = None;
             model.part = row(model.part, model.parts().len(), geometry::page(model.size), action);
         }
         (Screen::Gaps, ..) => {
@@ -36,6 +44,24 @@ pub(super) fn go(model: &mut Model, action: Action) {
             model.gap = row(model.gap, lines, geometry::page(model.size), action);
         }
     }
+}
+
+/// The way to the next node of the fabric, or the one before; between the last and the first it is for whom the oldest packet
+/// of the selected part is.
+fn turn_addressee(model: &mut Model, forward: bool) {
+    let Some(mesh) = model.mesh() else { return };
+    let nodes: BTreeSet<_> = mesh.fabric.routers.iter().filter_map(|r| r.node.known()).collect();
+    let nodes: Vec<_> = nodes.into_iter().copied().collect();
+    let to = model.path_to.and_then(|to| to.node(mesh).ok());
+    let at = to.and_then(|to| nodes.iter().position(|node| *node == to));
+    let next = match (at, forward) {
+        (None, true) => Some(0),
+        (None, false) => nodes.len().checked_sub(1),
+        (Some(at), true) => Some(at + 1),
+        (Some(at), false) => at.checked_sub(1),
+    };
+    let next = next.and_then(|next| nodes.get(next).copied());
+    model.path_to = next.map(Addressee::Node);
 }
 
 /// Scrolls help; false if the key means something else.

@@ -3,9 +3,10 @@
 use super::search;
 use crate::line::{self, Typed};
 use crate::message::Command;
-use crate::model::{Choices, Model, Prompt, PromptKind, Screen};
+use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
 use crate::run::{Order, Sweep, fault};
 use crossterm::event::{Event, KeyCode, KeyEvent};
+use layouts::ChipId;
 use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
 
@@ -89,6 +90,14 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
         Typed::Fault { fault: words } => Order::Fault(fault(&words)?),
         Typed::Pace { pace } => {
             Order::Pace(probe::spec::pace(&pace).map_err(|error| error.to_string())?)
+        }
+        Typed::Path(path) => {
+            super::show(model, Screen::Fabric);
+            model.help = None;
+            model.fabric_pane = FabricPane::Path;
+            model.path_from = Some(ChipId(path.from));
+            model.path_to = Some(path.to);
+            return Ok(Vec::new());
         }
         Typed::Results => {
             turn_results(model);

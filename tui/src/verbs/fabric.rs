@@ -37,7 +37,7 @@ pub(super) fn ask(
         FabricQuestion::Status(options) => status::run(target, style, options, false),
         FabricQuestion::Drain(options) => status::run(target, style, options, true),
         FabricQuestion::Tables(options) => routes::tables(target, style, options),
-        FabricQuestion::Path(options) => routes::path(target, style, options),
+        FabricQuestion::Path(options) => routes::path(target, style, *options),
         FabricQuestion::Waits(options) => waits::run(target, style, options),
     }
 }
@@ -90,6 +90,8 @@ fn narrow(fabric: &mut FabricState, place: Option<Place>) {
             if router.at.chip == chip && router.at.channel == channel)
             || is_at(place, router.at.chip, router.tile)
     });
+    let FabricState { routers, tables, .. } = fabric;
+    tables.retain(|tables| routers.iter().any(|router| router.at == tables.at));
     fabric.muxes.retain(|mux| is_at(place, mux.at.chip, mux.at.tile));
     fabric.clients.retain(|client| is_at(place, client.at.chip, client.at.tile));
 }

@@ -1,4 +1,6 @@
-//! The fabric screen: routers, muxes and clients above, the channels of the selected one or all waits below.
+//! The fabric screen: routers, muxes and clients above; below the channels of the selected one, all waits, tables or a path.
+
+mod routes;
 
 use super::mesh::{titled, window};
 use super::reading::short;
@@ -25,6 +27,8 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let (title, below) = match model.fabric_pane {
         FabricPane::Channels => channels(model, parts.get(model.part)),
         FabricPane::Waits => waits(model),
+        FabricPane::Tables => routes::tables(model, parts.get(model.part)),
+        FabricPane::Path => routes::path(model, parts.get(model.part)),
     };
     let wanted = u16::try_from(below.len() + 1).unwrap_or(u16::MAX);
     let least = wanted.min((area.height / 2).max(LEAST_BELOW));

@@ -2,11 +2,11 @@
 
 use super::{end, eth_xy};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
-use probe::fabric::{Direction, FabricNode};
+use probe::fabric::{Direction, Entry, FabricNode, RoutingTables};
 use probe::state::{
     Activity, ClientState, DownstreamState, FabricPort, FabricState, HeadState, LedgerState,
     MuxChannelState, MuxState, PacketState, Party, Reading, ReceiverState, RouterState,
-    SenderState, Verdict, Wait, WaitReason, Waits,
+    SenderState, TablesState, Verdict, Wait, WaitReason, Waits,
 };
 
 const MUX: NocXy = NocXy { x: 1, y: 1 };
@@ -37,6 +37,10 @@ pub(crate) fn fabric() -> FabricState {
         muxes: vec![mux()],
         clients: vec![client()],
         waits: waits(),
+        tables: vec![
+            tables((0, 9), [Entry::Here, Entry::To(Direction::East)]),
+            tables((1, 1), [Entry::To(Direction::West), Entry::Here]),
+        ],
         ..FabricState::default()
     }
 }
@@ -55,6 +59,22 @@ fn waits() -> Waits {
         wait(receiver, Party::Router(end(1, 0)), WaitReason::Downstream(Direction::South)),
     ];
     Waits { all, ..Waits::default() }
+}
+
+/// A row of two devices, and another mesh behind the second.
+fn tables((chip, channel): (u16, u8), intra_mesh: [Entry; 2]) -> TablesState {
+    let inter_mesh = vec![Entry::Here, intra_mesh[1]];
+    TablesState {
+        at: end(chip, channel),
+        place: (0, chip.into()),
+        shape: (1, 2),
+        tables: RoutingTables {
+            node: FabricNode { mesh: 0, device: chip },
+            intra_mesh: intra_mesh.to_vec(),
+            inter_mesh,
+            exit_nodes: vec![None, Some(1)],
+        },
+    }
 }
 
 fn head(device: u16) -> HeadState {

@@ -1,23 +1,15 @@
 //! The way of a packet by the tables that stand in the L1 of the routers it comes through.
 
-use super::peer;
 use crate::fabric::{Direction, Entry, FabricNode};
-use crate::state::{FabricHop, FabricState, FabricWay, Reading, RouterState, TablesState, WayEnd};
-use crate::target::Mesh;
+use crate::state::{FabricHop, FabricWay, MeshState, Reading, RouterState, WayEnd};
 use layouts::{ChipId, EthId};
 use std::collections::BTreeMap;
 
 /// The ways from a chip to a node, one for each routing plane: by the tables of the first router, then by those of each router
 /// that it comes to.
-pub fn fabric_ways(
-    mesh: &Mesh,
-    fabric: &FabricState,
-    tables: &[TablesState],
-    from: ChipId,
-    to: FabricNode,
-) -> Vec<FabricWay> {
-    let map = Map { mesh, fabric, tables };
-    let own = fabric.routers.iter().filter(|router| router.at.chip == from);
+pub fn fabric_ways(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<FabricWay> {
+    let map = Map(state);
+    let own = state.fabric.routers.iter().filter(|router| router.at.chip == from);
     let Some(first) = own.clone().next() else { return Vec::new() };
     let end = |end| vec![FabricWay { hops: Vec::new(), end }];
     match map.next(first.at, to) {
@@ -28,8 +20,7 @@ pub fn fabric_ways(
             let starts = own.filter(|router| router.direction == Reading::Known(way));
             // Planes count the links of an edge in the order of the lower chip's channels; routers beyond them are spare.
             let mut starts: Vec<_> = starts.collect();
-            starts
-                .sort_by_key(|start| peer(mesh, start.at).map_or(start.at, |to| to.min(start.at)));
+            starts.sort_by_key(|start| map.peer(start.at).map_or(start.at, |to| to.min(start.at)));
             let planes = starts.into_iter().take(map.planes());
             let ways: Vec<_> = planes.map(|start| map.way(start, to)).collect();
             if ways.is_empty() { end(WayEnd::NoRouter(first.at, way)) } else { ways }
@@ -37,16 +28,12 @@ pub fn fabric_ways(
     }
 }
 
-struct Map<'a> {
-    mesh: &'a Mesh,
-    fabric: &'a FabricState,
-    tables: &'a [TablesState],
-}
+struct Map<'a>(&'a MeshState);
 
 impl<'a> Map<'a> {
     /// What the tables of a router say.
     fn next(&self, at: EthId, to: FabricNode) -> Option<Entry> {
-        let tables = &self.tables.iter().find(|tables| tables.at == at)?.tables;
+        let tables = &self.0.fabric.tables.iter().find(|tables| tables.at == at)?.tables;
         let entry = if tables.node.mesh == to.mesh {
             tables.intra_mesh.get(usize::from(to.device))
         } else {
@@ -55,8 +42,13 @@ impl<'a> Map<'a> {
         Some(entry.copied().unwrap_or(Entry::Absent))
     }
 
+    /// The other end of a link.
+    fn peer(&self, at: EthId) -> Option<EthId> {
+        self.0.links.iter().find_map(|state| state.link.other_end(at))
+    }
+
     fn router(&self, at: EthId) -> Option<&'a RouterState> {
-        self.fabric.routers.iter().find(|router| router.at == at)
+        self.0.fabric.routers.iter().find(|router| router.at == at)
     }
 
     fn way(&self, start: &'a RouterState, to: FabricNode) -> FabricWay {
@@ -66,7 +58,7 @@ impl<'a> Map<'a> {
             if hops.iter().any(|hop| hop.out == out.at) {
                 break WayEnd::Loop(out.at);
             }
-            let Some((into, direction)) = peer(self.mesh, out.at).zip(out.direction.known()) else {
+            let Some((into, direction)) = self.peer(out.at).zip(out.direction.known()) else {
                 break WayEnd::Unread(out.at);
             };
             hops.push(FabricHop { out: out.at, into, direction: *direction, virtual_channel });
@@ -90,7 +82,7 @@ impl<'a> Map<'a> {
     /// Routing planes: as many as every edge has routers.
     fn planes(&self) -> usize {
         let mut edges: BTreeMap<(ChipId, Direction), usize> = BTreeMap::new();
-        for router in &self.fabric.routers {
+        for router in &self.0.fabric.routers {
             if let Some(direction) = router.direction.known() {
                 *edges.entry((router.at.chip, *direction)).or_default() += 1;
             }
@@ -102,7 +94,7 @@ impl<'a> Map<'a> {
     fn downstream(&self, router: &RouterState, towards: Direction) -> Option<&'a RouterState> {
         let edge = router.downstream.iter().find(|edge| edge.direction == towards)?;
         let (chip, tile) = (router.at.chip, edge.tile?);
-        self.fabric.routers.iter().find(|next| next.at.chip == chip && next.tile == tile)
+        self.0.fabric.routers.iter().find(|next| next.at.chip == chip && next.tile == tile)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Routing tables out of the L1 of routers.
 
+use super::site::Site;
 use crate::fabric::{Entry, FabricNode, RoutingTables};
-use crate::images::{ImageMap, TablesLayout};
-use crate::snapshot::{AccessError, Snapshot, Span};
-use crate::state::{FabricState, RouterState, TablesState};
-use layouts::{CoreId, CoreKind, NocAddr};
+use crate::images::TablesLayout;
+use crate::snapshot::Span;
+use crate::state::TablesState;
+use layouts::EthId;
 use symbols::Field;
 
 /// Bits of an entry.
@@ -12,45 +13,29 @@ const ENTRY_BITS: u64 = 3;
 /// No device is the exit to a mesh.
 const NO_EXIT: u8 = 0xFF;
 
-/// Where the tables of routers stand: a look that has these can tell them.
-pub fn fabric_table_spans<'a>(
-    images: &ImageMap,
-    routers: impl IntoIterator<Item = &'a RouterState>,
-) -> Vec<Span> {
-    let spans =
-        routers.into_iter().filter_map(|router| Some(span(router, layout(images, router)?)));
-    spans.collect()
+/// The tables of a router.
+#[derive(Clone, Copy)]
+pub(super) struct Tables<'a> {
+    pub(super) site: Site<'a>,
+    pub(super) layout: &'a TablesLayout,
+    pub(super) at: EthId,
 }
 
-/// The tables of each router that a look has read.
-pub fn fabric_tables(
-    shot: &Snapshot,
-    images: &ImageMap,
-    fabric: &FabricState,
-) -> Vec<Result<TablesState, (Span, AccessError)>> {
-    let read = |router: &RouterState| {
-        let layout = layout(images, router)?;
-        let span = span(router, layout);
-        match shot.bytes(span.addr, span.len) {
-            Ok(bytes) => Some(Ok(decode(layout, router, bytes))),
-            Err(AccessError::NotAsked) => None,
-            Err(reason) => Some(Err((span, reason))),
-        }
-    };
-    fabric.routers.iter().filter_map(read).collect()
+impl Tables<'_> {
+    /// Where they stand.
+    pub(super) fn span(&self) -> Span {
+        Span { addr: self.site.at(self.layout.address), len: self.layout.bytes as u32 }
+    }
+
+    /// What they say, if this look read them.
+    pub(super) fn state(&self) -> Option<TablesState> {
+        let Span { addr, len } = self.span();
+        let bytes = self.site.view.shot.bytes(addr, len).ok()?;
+        Some(decode(self.layout, self.at, bytes))
+    }
 }
 
-fn layout<'a>(images: &'a ImageMap, router: &RouterState) -> Option<&'a TablesLayout> {
-    let core = CoreId { chip: router.at.chip, tile: router.tile, core: CoreKind::Erisc };
-    images.fabric_image(core)?.router.as_ref()?.tables.as_ref()
-}
-
-fn span(router: &RouterState, layout: &TablesLayout) -> Span {
-    let addr = NocAddr { chip: router.at.chip, tile: router.tile, offset: layout.address };
-    Span { addr, len: layout.bytes as u32 }
-}
-
-fn decode(layout: &TablesLayout, router: &RouterState, bytes: &[u8]) -> TablesState {
+fn decode(layout: &TablesLayout, at: EthId, bytes: &[u8]) -> TablesState {
     let number = |field: Field| field.read(bytes).unwrap_or_default();
     let part = |field: Field| {
         let start = field.offset as usize;
@@ -67,7 +52,7 @@ fn decode(layout: &TablesLayout, router: &RouterState, bytes: &[u8]) -> TablesSt
     inter_mesh.truncate(meshes);
     exit_nodes.truncate(meshes);
     TablesState {
-        at: router.at,
+        at,
         place: (number(layout.row), number(layout.column)),
         shape: (rows, columns),
         tables: RoutingTables {

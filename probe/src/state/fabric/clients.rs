@@ -12,6 +12,8 @@ pub struct FabricLeads {
     pub tiles: Vec<(ChipId, NocXy)>,
     /// Words that muxes and clients were told the address of.
     pub spans: Vec<Span>,
+    /// Routing tables of routers.
+    pub tables: Vec<Span>,
 }
 
 /// A sender channel of a router, or a channel of a mux: what a client is connected to.

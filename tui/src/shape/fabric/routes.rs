@@ -8,7 +8,7 @@ use probe::state::{FabricWay, MeshState, TablesState, WayEnd};
 use serde_json::{Value, json};
 
 /// The shape of `fabric tables`.
-pub(crate) fn fabric_tables(target: &str, state: &MeshState, tables: &[TablesState]) -> Value {
+pub(crate) fn fabric_tables(target: &str, state: &MeshState) -> Value {
     let one = |found: &TablesState| {
         let TablesState { at, place, shape, tables } = found;
         json!({
@@ -23,7 +23,7 @@ pub(crate) fn fabric_tables(target: &str, state: &MeshState, tables: &[TablesSta
             "exit_nodes": tables.exit_nodes,
         })
     };
-    let all: Vec<_> = tables.iter().map(one).collect();
+    let all: Vec<_> = state.fabric.tables.iter().map(one).collect();
     json!({ "target": target, "cycles": state.cycles, "tables": all })
 }
 

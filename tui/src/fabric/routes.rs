@@ -1,0 +1,176 @@
+//! Routing tables and the ways of packets by them.
+
+use crate::locate::{self, Place};
+use crate::output::Columns;
+use layouts::ChipId;
+use probe::fabric::{Direction, Entry, FabricNode};
+use probe::state::{FabricWay, MeshState, TablesState, WayEnd};
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+/// So many devices stand in a line at most.
+const MOST_IN_A_LINE: usize = 8;
+
+/// Whom a packet is for, as a person names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Addressee {
+    /// The node of this chip.
+    Chip(ChipId),
+    /// A node of the fabric.
+    Node(FabricNode),
+}
+
+impl FromStr for Addressee {
+    type Err = String;
+
+    /// A chip by its number, or a node of the fabric as `M0D3`.
+    fn from_str(words: &str) -> Result<Self, String> {
+        let parts = words.strip_prefix(['M', 'm']).and_then(|rest| rest.split_once(['D', 'd']));
+        if let Some((mesh, device)) = parts {
+            let number = |text: &str| {
+                text.parse().map_err(|_| format!("'{words}' is not a node such as M0D3"))
+            };
+            return Ok(Self::Node(FabricNode { mesh: number(mesh)?, device: number(device)? }));
+        }
+        match locate::place(words)? {
+            Place::Chip(chip) => Ok(Self::Chip(chip)),
+            _ => Err(format!("'{words}' is not a chip, such as 7, nor a node, such as M0D3")),
+        }
+    }
+}
+
+impl Addressee {
+    /// The node that is meant.
+    ///
+    /// # Errors
+    /// When no router of a fabric runs on that chip.
+    pub(crate) fn node(self, state: &MeshState) -> Result<FabricNode, String> {
+        let chip = match self {
+            Self::Node(node) => return Ok(node),
+            Self::Chip(chip) => chip,
+        };
+        let mut there = state.fabric.routers.iter().filter(|router| router.at.chip == chip);
+        let node = there.find_map(|router| router.node.known()).copied();
+        node.ok_or_else(|| format!("no router of a fabric runs on chip {chip}"))
+    }
+}
+
+/// Tables that follow each other and are alike on a chip.
+pub(crate) fn groups(tables: &[TablesState]) -> Vec<&[TablesState]> {
+    tables.chunk_by(|a, b| a.at.chip == b.at.chip && a.tables == b.tables).collect()
+}
+
+/// Whose tables these are, and which routers of the chip have them.
+pub(crate) fn tables_title(group: &[TablesState]) -> String {
+    let Some(TablesState { at, place, shape, tables }) = group.first() else {
+        return String::new();
+    };
+    let copies: Vec<_> = group.iter().map(|tables| format!("e{}", tables.at.channel)).collect();
+    format!(
+        "chip {}  {}  row {} column {} of {} x {}  in {}",
+        at.chip,
+        tables.node,
+        place.0,
+        place.1,
+        shape.0,
+        shape.1,
+        copies.join(" ")
+    )
+}
+
+/// L0 in the shape of the mesh, and L1 if there are other meshes.
+pub(crate) fn tables_text(
+    state: &MeshState,
+    TablesState { shape, tables, .. }: &TablesState,
+) -> String {
+    let device = |(device, next): (usize, &Entry)| {
+        let node = FabricNode { mesh: tables.node.mesh, device: device as u16 };
+        format!("D{device} {} {}", chip_of(state, node), entry(*next))
+    };
+    let cells: Vec<_> = tables.intra_mesh.iter().enumerate().map(device).collect();
+    let in_a_line = usize::try_from(shape.1).unwrap_or(MOST_IN_A_LINE).clamp(1, MOST_IN_A_LINE);
+    let mut lines = cells.chunks(in_a_line);
+    let first: Vec<&str> = lines.next().unwrap_or_default().iter().map(String::as_str).collect();
+    let mut l0 = Columns::new(&first);
+    lines.for_each(|line| l0.row(line.to_vec()));
+    let mut text = format!(
+        "L0: each device, its chip, and where to: E W N S, o here, - nowhere\n{}",
+        l0.text()
+    );
+    if tables.inter_mesh.iter().any(|next| matches!(next, Entry::To(_))) {
+        let mut l1 = Columns::new(&["L1 MESH", "NEXT", "EXIT DEVICE"]);
+        for (mesh, next) in tables.inter_mesh.iter().enumerate() {
+            let exit = tables.exit_nodes.get(mesh).copied().flatten();
+            let exit = exit.map_or("-".to_owned(), |device| format!("D{device}"));
+            l1.row(vec![format!("M{mesh}"), entry(*next).to_owned(), exit]);
+        }
+        text += &l1.text();
+    }
+    text
+}
+
+/// The chip of a node.
+pub(crate) fn chip_of(state: &MeshState, node: FabricNode) -> String {
+    let mut routers = state.fabric.routers.iter();
+    let there = routers.find(|router| router.node.known() == Some(&node));
+    there.map_or("-".to_owned(), |router| router.at.chip.to_string())
+}
+
+fn entry(entry: Entry) -> &'static str {
+    match entry {
+        Entry::To(direction) => letter(direction),
+        Entry::Here => "o",
+        Entry::Absent => "-",
+    }
+}
+
+fn letter(direction: Direction) -> &'static str {
+    match direction {
+        Direction::East => "E",
+        Direction::West => "W",
+        Direction::North => "N",
+        Direction::South => "S",
+    }
+}
+
+/// The ways of all planes beside each other, link after link, and where each ends.
+pub(crate) fn ways_text(ways: &[FabricWay]) -> String {
+    let heads: Vec<_> = (0..ways.len()).map(|plane| format!("PLANE {plane}")).collect();
+    let heads = std::iter::once("HOP").chain(heads.iter().map(String::as_str));
+    let mut table = Columns::new(&heads.collect::<Vec<_>>());
+    let longest = ways.iter().map(|way| way.hops.len()).max().unwrap_or(0);
+    for hop in 0..longest {
+        let link = |way: &FabricWay| {
+            way.hops.get(hop).map_or_else(String::new, |hop| {
+                let second = if hop.virtual_channel == 1 { " VC 1" } else { "" };
+                format!("{} {} -> {}{second}", hop.direction.name(), hop.out, hop.into)
+            })
+        };
+        let number = (hop + 1).to_string();
+        table.row(std::iter::once(number).chain(ways.iter().map(link)).collect());
+    }
+    let mut text = table.text();
+    for (plane, way) in ways.iter().enumerate() {
+        let hops = match way.hops.len() {
+            0 => String::new(),
+            1 => " after 1 hop".to_owned(),
+            n => format!(" after {n} hops"),
+        };
+        let _ = writeln!(text, "plane {plane}: {}{hops}", end(way.end));
+    }
+    text
+}
+
+fn end(end: WayEnd) -> String {
+    match end {
+        WayEnd::Arrived => "arrived".to_owned(),
+        WayEnd::NoEntry(at) => format!("dropped: the tables of {at} have no entry for it"),
+        WayEnd::NoRouter(at, direction) => {
+            format!("dropped: the plane of {at} has no router towards {direction}")
+        }
+        WayEnd::Loop(at) => {
+            format!("goes round: it comes back to {at} until its time to live is over")
+        }
+        WayEnd::Unread(at) => format!("unknown: nothing was read at {at}"),
+    }
+}

@@ -1,0 +1,103 @@
+//! Routing tables and the way of a packet, below the list of the fabric screen.
+
+use crate::fabric::{self, Part};
+use crate::model::Model;
+use layouts::ChipId;
+use probe::fabric::FabricNode;
+use probe::inspect::fabric_ways;
+use probe::state::{HeadState, MeshState, PacketState, RouterState, TablesState, WayEnd};
+use ratatui::text::Line;
+
+type Pane = (String, Vec<Line<'static>>);
+
+/// Until a look has read the tables.
+fn unread() -> Pane {
+    (" routing tables: one more look is needed ".to_owned(), Vec::new())
+}
+
+/// The tables in the selected router, or in the first one of its chip.
+pub(super) fn tables(model: &Model, part: Option<&Part<'_>>) -> Pane {
+    let Some((mesh, part)) = model.mesh().zip(part) else { return Default::default() };
+    let (chip, _) = part.tile();
+    let groups = fabric::groups(&mesh.fabric.tables).into_iter();
+    let own: Vec<_> = groups.filter(|group| group.iter().all(|t| t.at.chip == chip)).collect();
+    let selected = |group: &&&[TablesState]| match part {
+        Part::Router(router) => group.iter().any(|tables| tables.at == router.at),
+        _ => true,
+    };
+    let Some(shown) = own.iter().find(selected) else { return unread() };
+    let text = shown.first().map(|tables| fabric::tables_text(mesh, tables));
+    let mut lines = plain(&text.unwrap_or_default());
+    if own.len() > 1 {
+        let line = " other routers of this chip have other tables";
+        lines.push(Line::styled(line, model.theme.bad()));
+    }
+    (format!(" {} ", fabric::tables_title(shown)), lines)
+}
+
+/// Where the tables lead a packet: the oldest of the selected part, or one for a node that a person named.
+pub(super) fn path(model: &Model, part: Option<&Part<'_>>) -> Pane {
+    let Some((mesh, part)) = model.mesh().zip(part) else { return Default::default() };
+    let from = model.path_from.unwrap_or(part.tile().0);
+    let packet =
+        heads(part).find_map(|head| head.packet.known()).filter(|_| model.path_to.is_none());
+    let to = match (model.path_to, packet.map(|packet| packet.destination)) {
+        (Some(to), _) => to.node(mesh),
+        (None, Some(Some(to))) => Ok(to),
+        (None, Some(None)) => Err("its packet says hops, not a node".to_owned()),
+        (None, None) => Err("no packet waits in it; h l choose a node".to_owned()),
+    };
+    let runs = mesh.fabric.routers.iter().any(|router| router.at.chip == from);
+    let said = |why: &str| {
+        let rest = packet.map(|packet| Line::raw(format!(" {}", rest(packet))));
+        (format!(" path from chip {from}: {why} "), rest.into_iter().collect())
+    };
+    match to {
+        Err(why) => said(&why),
+        Ok(_) if !runs => said("no router of a fabric runs there"),
+        Ok(_) if mesh.fabric.tables.is_empty() => unread(),
+        Ok(to) => ways(model, mesh, from, to, packet),
+    }
+}
+
+fn ways(
+    model: &Model,
+    mesh: &MeshState,
+    from: ChipId,
+    to: FabricNode,
+    packet: Option<&PacketState>,
+) -> Pane {
+    let ways = fabric_ways(mesh, from, to);
+    let mut lines: Vec<_> =
+        packet.map(rest).map(|rest| Line::raw(format!(" {rest}"))).into_iter().collect();
+    lines.extend(plain(&fabric::ways_text(&ways)));
+    let lost = ways.iter().any(|way| way.end != WayEnd::Arrived);
+    if let Some(last) = lines.last_mut().filter(|_| lost) {
+        last.style = model.theme.bad();
+    }
+    let chip = fabric::chip_of(mesh, to);
+    (format!(" path from chip {from} to {to} (chip {chip}); h l another node "), lines)
+}
+
+/// What the header of a packet itself says.
+fn rest(packet: &PacketState) -> String {
+    let PacketState { number, source, ttl, route, .. } = packet;
+    format!("oldest packet: #{number} of {source}, ttl {ttl}, its header says {route}")
+}
+
+/// The oldest packets of a part.
+fn heads<'a>(part: &Part<'a>) -> Box<dyn Iterator<Item = &'a HeadState> + 'a> {
+    match *part {
+        Part::Router(RouterState { senders, receivers, .. }) => {
+            let senders = senders.iter().filter_map(|channel| channel.head.as_ref());
+            Box::new(senders.chain(receivers.iter().filter_map(|channel| channel.head.as_ref())))
+        }
+        Part::Mux(mux) => Box::new(mux.channels.iter().filter_map(|channel| channel.head.as_ref())),
+        Part::Client(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// A table with its head dimmed would hide what it says: all lines alike, one column in.
+fn plain(text: &str) -> Vec<Line<'static>> {
+    text.lines().map(|line| Line::raw(format!(" {line}"))).collect()
+}
