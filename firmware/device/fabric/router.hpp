@@ -88,12 +88,12 @@ struct fabric_resync_t {
     uint8_t phase;                   // fabric_phase_t, of an even epoch
     uint8_t virtual_channel;
     uint8_t seen;                    // fabric_seen_t
-    uint8_t ready;                   // a bit for each virtual channel whose fallback slots take packets
+    uint8_t ready;                   // four bits for each virtual channel: slots that packets may come into
     uint16_t number, bytes;          // the packet that comes along, counted from 0 in its virtual channel; 0 bytes: none
     uint32_t source;                 // where it is
     uint32_t serial_1;
     uint16_t arrived[2], completed[2];   // packets in each virtual channel since bring-up, modulo 2^16: so many are here whole
-    uint32_t pad;
+    uint16_t frozen[2];              // packets that this end had sent over the link in each virtual channel when it was lost
     uint32_t serial_2;
 };
 static_assert(sizeof(fabric_resync_t) == 48);
@@ -145,8 +145,8 @@ constexpr uint32_t postcode_addr = 0x3F420, routing_info_addr = 0x3F440;
 constexpr uint32_t channel_buffers_addr = ROUTER_WORDS + (topology == Torus ? 0x1000 : 0x600);   // torus: behind its data (link/erisc_router_torus.ld)
 constexpr uint32_t sender_buffers(uint32_t channel) { return channel_buffers_addr + channel * sender_slots * channel_buffer_size; }
 constexpr uint32_t receiver_buffers(uint32_t channel) { return sender_buffers(control_sender_channel) + channel * receiver_slots * channel_buffer_size; }
-// While the link is lost no messages are carried: the packets that come over another one go where those stood, each virtual channel has a
-// slot. The peer's late packets cannot reach these: the slot of what comes over the link is not among them.
+// While the link is lost the packets that come over another one go into receiver slots that the peer's late packets cannot reach. If there is
+// none they go where messages stood, since none is carried then: each virtual channel has a slot which late messages cannot reach.
 constexpr uint32_t fallback_buffers = receiver_buffers(control_receiver_channel);
 constexpr uint32_t fallback_buffer_size = sizeof(fabric_resync_t) + channel_buffer_size;
 constexpr uint32_t fallback_receiver_slot(uint32_t channel) {

@@ -6,6 +6,7 @@ namespace fabric_router {
 namespace {
 
 constexpr uint32_t PATIENCE = 200000;          // cycles for a router that may have left
+constexpr uint32_t PULL_POLLS = 64;             // a slot has come by then, if the network is not jammed
 constexpr uint32_t OUT = fallback_buffers, IN = fallback_buffers + fallback_buffer_size;
 
 enum out_t : uint8_t { OUT_IDLE, OUT_PULLS, OUT_SENT };
@@ -14,11 +15,15 @@ out_t out;
 in_t in;
 bool refuses;
 bool in_is_owed;                               // the slot has to be given back to the peer
+bool in_is_taken;                              // that of the peer
 uint32_t next;                                 // whose request is looked at first
 uint32_t known[FABRIC_MAX_FALLBACKS];
 const fabric_resync_t* taken;
-alignas(16) fabric_resync_t offer;
-uint32_t offered_at;
+uint32_t offered, offered_at;                  // serial number of the last one
+
+// Of the message that came over the link: first that it is here, and the slot which it was sent from is free; then that it was handed on.
+enum told_t : uint32_t { ARRIVED = 1, HANDED_ON = 2 };
+void tell_peer(told_t what) { txq_write_register(stream_update_address(fallback_pkts_completed_stream_id), what << STREAM_INCREMENT_SHIFT); }
 
 bool tell(uint32_t refused) { return answer(taken->from_xy, word_address(offsetof(fabric_router_words_t, fallback_taken)), taken->serial | refused); }
 
@@ -46,59 +51,63 @@ void take_request() {
 }
 
 void step_out() {
-    if (out == OUT_SENT && (detour.frozen || stream_value(stream_of(fallback_pkts_completed_stream_id)) != 0)) {
-        if (!detour.frozen) {
-            stream_add(stream_of(fallback_pkts_completed_stream_id), -1);
-        }
+    stream_t told = stream_of(fallback_pkts_completed_stream_id);
+    uint32_t what = detour.frozen ? uint32_t{ARRIVED + HANDED_ON} : stream_value(told);
+    if (!detour.frozen && what != 0) {
+        stream_add(told, -static_cast<int32_t>(what));
+    }
+    if (out == OUT_SENT && (what & ARRIVED) != 0) {
         out = OUT_IDLE;
     }
+    in_is_taken = in_is_taken && (what & HANDED_ON) == 0;
     if (out == OUT_IDLE) {
         take_request();
     }
-    if (out != OUT_PULLS || noc_outstanding(NOC, EVENTS) != 0) {
+    if (out != OUT_PULLS || !pulled()) {
         return;
     }
     if (refuses || state.link != LINK_DIRECT) {
         if (tell(FALLBACK_REFUSED)) {
             out = OUT_IDLE;
         }
-    } else if (announce == 0 && !txq_busy() && tell(0)) {
+    } else if (!in_is_taken && announce == 0 && !txq_busy() && tell(0)) {
         txq_write(OUT, IN, sizeof(*taken) + taken->bytes);
         announce = stream_update_address(fallback_pkts_sent_stream_id);
         announce_sent();
         state.messages_carried = state.messages_carried + 1;
         out = OUT_SENT;
+        in_is_taken = true;
     }
 }
 
 void step_in() {
     if (in == IN_IDLE) {
-        if (detour.frozen || stream_value(stream_of(fallback_pkts_sent_stream_id)) == 0) {
+        if (detour.frozen || stream_value(stream_of(fallback_pkts_sent_stream_id)) == 0 || announce != 0 || txq_busy()) {
             return;
         }
-        uint32_t serial = offer.serial + 1;
-        offer = *reinterpret_cast<const fabric_resync_t*>(IN);
-        uint32_t to = offer.to_xy;
-        offer.from_xy = own_xy();
+        fabric_resync_t& offer = *reinterpret_cast<fabric_resync_t*>(IN);
+        offer.from_xy = words->identity.xy;
         offer.source = IN + sizeof(offer);
-        stamp(offer, serial);
+        stamp(offer, offered + 1);
         detour.last_mail = wall_clock() | 1;
-        if (post(offer, xy_mid(to), word_address(offsetof(fabric_router_words_t, fallback_delivery) + args.fallback_index * sizeof(offer)))) {
+        if (post(offer, xy_mid(offer.to_xy), word_address(offsetof(fabric_router_words_t, fallback_delivery) + args.fallback_index * sizeof(offer)))) {
             in = IN_OFFERED;
+            ++offered;
             in_is_owed = true;
+            tell_peer(ARRIVED);
             offered_at = wall_clock();
         }
         return;
     }
     bool gone = termination() != KEEP_RUNNING && wall_clock() - offered_at >= PATIENCE;
-    if (words->fallback_done != offer.serial && !gone) {
+    if (words->fallback_done != offered && !gone) {
         return;
     }
     if (detour.frozen || !in_is_owed) {
         in = IN_IDLE;
     } else if (announce == 0 && !txq_busy()) {
         stream_add(stream_of(fallback_pkts_sent_stream_id), -1);
-        txq_write_register(stream_update_address(fallback_pkts_completed_stream_id), 1u << STREAM_INCREMENT_SHIFT);
+        tell_peer(HANDED_ON);
         in = IN_IDLE;
     }
 }
@@ -110,9 +119,17 @@ void step_carrier() {
     step_out();
 }
 
-bool carrier_slot_rests() { return out == OUT_IDLE; }
 bool carrier_handed_on() { return in == IN_IDLE; }
 bool carrier_rests() { return in == IN_IDLE && out == OUT_IDLE; }
+
+bool pulled() {
+    for (uint32_t polls = 0; polls < PULL_POLLS; ++polls) {
+        if (noc_outstanding(NOC, EVENTS) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 // Messages that were under way are lost; whoever sent them sends them again.
 void reset_carrier() {
@@ -141,7 +158,7 @@ void stamp(fabric_resync_t& message, uint32_t serial) { message.serial = message
 
 void fill(fabric_resync_t& message) {
     message.epoch = state.epoch;
-    message.from_xy = own_xy();
+    message.from_xy = words->identity.xy;
     message.to_xy = words->peer_identity.xy;
     message.phase = detour.phase;
     message.seen = words->identity.seen;
@@ -149,6 +166,7 @@ void fill(fabric_resync_t& message) {
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
         message.arrived[channel] = static_cast<uint16_t>(detour.expected[channel]);
         message.completed[channel] = static_cast<uint16_t>(receivers[channel].completed);
+        message.frozen[channel] = detour.frozen_at[channel];
     }
 }
 

@@ -13,8 +13,8 @@ bool asking;                                   // the request is not taken yet
 uint32_t asked_at, rest_since, none_since;
 bool rests;
 uint32_t turn;                                 // virtual channel whose packet is next
-uint32_t told_completed[2], told_arrived[2];
-uint32_t progress_at;
+uint32_t told_completed[2];
+uint32_t progress_at[2];                       // a packet was sent, or the peer said that one has arrived
 
 enum delivery_t : uint8_t { NO_DELIVERY, PULLS, ANSWERS };
 delivery_t delivery;
@@ -59,8 +59,7 @@ void taken() {
 
 bool may_send(uint32_t channel) {
     uint32_t next = detour.next[channel];
-    return detour.heard && (detour.peer_ready >> channel & 1) != 0 && next != remotes[channel].sent() &&
-           next == detour.peer_completed[channel];
+    return detour.heard && next != remotes[channel].sent() && next - detour.peer_completed[channel] < slots_of(channel, detour.peer_ready);
 }
 
 void send(bool packet) {
@@ -72,6 +71,7 @@ void send(bool packet) {
         request.number = static_cast<uint16_t>(detour.next[turn]);
         request.bytes = static_cast<uint16_t>(packet_bytes(header_at(slot)));
         request.source = slot;
+        progress_at[turn] = wall_clock();
     }
     stamp(request, (request.serial + 1) & ~FALLBACK_REFUSED);
     uint32_t mail = word_address(offsetof(fabric_router_words_t, fallback_request) + args.fallback_index * sizeof(fabric_resync_t));
@@ -81,7 +81,6 @@ void send(bool packet) {
         detour.dirty = false;
         for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
             told_completed[channel] = receivers[channel].completed;
-            told_arrived[channel] = detour.expected[channel];
         }
     }
 }
@@ -111,11 +110,10 @@ void ask() {
     rests = false;
     bool news = detour.dirty, packet = false;
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
-        news = news || told_completed[channel] != receivers[channel].completed || told_arrived[channel] != detour.expected[channel];
+        news = news || told_completed[channel] != receivers[channel].completed;
         // A message was lost.
-        if (detour.next[channel] != detour.acknowledged[channel] && now - progress_at >= ANSWER_CYCLES) {
+        if (detour.next[channel] != detour.acknowledged[channel] && now - progress_at[channel] >= ANSWER_CYCLES) {
             detour.next[channel] = detour.acknowledged[channel];
-            progress_at = now;
         }
         turn = turn + 1 == num_data_receivers ? 0 : turn + 1;
         packet = may_send(turn);
@@ -128,23 +126,27 @@ void ask() {
     }
 }
 
+// A packet that comes along is pulled into the next free slot, if it is the next one.
+bool pull(const fabric_resync_t& message) {
+    uint32_t channel = message.virtual_channel;
+    if (message.bytes == 0 || message.bytes > channel_buffer_size || channel >= num_data_receivers) {
+        return false;
+    }
+    const receiver_t& receiver = receivers[channel];
+    uint32_t expected = detour.expected[channel], slots = slots_of(channel, detour.ready);
+    if (static_cast<uint16_t>(expected) != message.number || expected - receiver.completed >= slots || !niu_free_soon(NOC_BUFFER_READ)) {
+        return false;
+    }
+    start_read(EVENTS, xy_mid(message.from_xy), message.source, receiver.first + expected % slots * channel_buffer_size, message.bytes);
+    return true;
+}
+
 void open_delivery() {
     delivery = ANSWERS;
-    if (!join(delivered->epoch) || !is_odd()) {
-        return;
+    if (join(delivered->epoch) && is_odd()) {
+        delivery = pull(*delivered) ? PULLS : ANSWERS;
+        hear(*delivered, !detour.heard);  // while the packet comes
     }
-    hear(*delivered, !detour.heard);
-    uint32_t channel = delivered->virtual_channel;
-    if (delivered->bytes == 0 || delivered->bytes > channel_buffer_size || channel >= num_data_receivers || (detour.ready >> channel & 1) == 0) {
-        return;
-    }
-    uint32_t expected = detour.expected[channel];
-    if (static_cast<uint16_t>(expected) != delivered->number || expected != receivers[channel].completed ||
-        !niu_free_soon(NOC_BUFFER_READ)) {
-        return;
-    }
-    start_read(EVENTS, xy_mid(delivered->from_xy), delivered->source, fallback_receiver_slot(channel), delivered->bytes);
-    delivery = PULLS;
 }
 
 }  // namespace
@@ -158,7 +160,7 @@ void take_deliveries() {
             open_delivery();
         }
     }
-    if (delivery == PULLS && noc_outstanding(NOC, EVENTS) == 0) {
+    if (delivery == PULLS && pulled()) {
         uint32_t channel = delivered->virtual_channel;
         stream_add(receivers[channel].arrived, 1);
         ++detour.expected[channel];
@@ -179,9 +181,8 @@ void restart_detour() {
 
 void step_detour() {
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
-        if ((detour.ready >> channel & 1) == 0 && receiver_idle(receivers[channel]) && carrier_slot_rests()) {
-            use_fallback_slot(channel);
-            detour.ready |= 1u << channel;
+        if (detour.heard && slots_of(channel, detour.ready) == 0 && receiver_idle(receivers[channel]) && carrier_rests()) {
+            detour.ready |= use_safe_slots(channel) << 4 * channel;
             detour.dirty = true;
         }
     }
@@ -206,6 +207,7 @@ void confirm(sender_t& sender) {
 void hear(const fabric_resync_t& message, bool first) {
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
         remote_t& remote = remotes[channel];
+        detour.peer_frozen_at[channel] = message.frozen[channel];
         // The counters are those of packets that were sent last, or of a few before.
         uint32_t oldest = remote.sent() - (receiver_slots - remote.free_slots);
         uint32_t arrived = oldest + static_cast<uint32_t>(static_cast<int16_t>(message.arrived[channel] - static_cast<uint16_t>(oldest)));
@@ -232,11 +234,10 @@ void hear(const fabric_resync_t& message, bool first) {
         if (first) {
             detour.next[channel] = detour.acknowledged[channel] = arrived;
             detour.peer_completed[channel] = completed;
-            progress_at = wall_clock();
         } else {
             if (is_after(arrived, detour.acknowledged[channel])) {
                 detour.acknowledged[channel] = arrived;
-                progress_at = wall_clock();
+                progress_at[channel] = wall_clock();
             }
             if (is_after(arrived, detour.next[channel])) {
                 detour.next[channel] = arrived;

@@ -115,7 +115,7 @@ constexpr uint32_t opposite(uint32_t direction) { return direction ^ 1; }
 static_assert(opposite(EAST) == WEST && opposite(SOUTH) == NORTH);
 inline uint32_t low(noc_address_t address) { return static_cast<uint32_t>(address); }
 inline uint32_t mid(noc_address_t address) { return static_cast<uint32_t>(address >> 32) & 0xFFFF; }
-inline uint32_t xy_mid(uint32_t xy) { return xy == 0 ? 0 : noc_mid(xy & 0xFFFF, xy >> 16); }
+uint32_t xy_mid(uint32_t xy);    // 0 stays 0
 inline uint32_t own_xy() { return (own_mid >> 4 & 0x3F) | (own_mid >> 10 & 0x3F) << 16; }
 inline packet_header_t& header_at(uint32_t slot) { return *reinterpret_cast<packet_header_t*>(slot); }
 inline uint32_t packet_bytes(const packet_header_t& header) { return (packet_header_bytes + header.payload_size_bytes + 15) & ~15u; }

@@ -4,6 +4,8 @@
 
 namespace fabric_router {
 
+uint32_t xy_mid(uint32_t xy) { return noc_mid(xy & 0xFFFF, xy >> 16); }
+
 // Packets that were dropped here are as good as completed once all before them are.
 void pass_dropped(sender_t& sender) {
     while (sender.completed != sender.sent && (sender.dropped >> sender.completed % sender_slots & 1) != 0) {

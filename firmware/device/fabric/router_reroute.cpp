@@ -11,6 +11,7 @@ namespace {
 
 const volatile uint32_t no_stream = 0;         // in the place of one that does not count
 
+constexpr uint32_t MOST_SLOTS = 8;
 constexpr uint32_t SETTLE_CYCLES = 64;         // until an own update of a stream is seen
 constexpr uint32_t STEADY_CYCLES = 5000;       // a link that is up so long is taken for mended
 constexpr uint32_t MAIL_CYCLES = 20000;        // after a message it looks for more so long
@@ -70,6 +71,8 @@ void freeze() {
         receiver_t& receiver = receivers[channel];
         uint32_t arrived = stream_value(receiver.arrived);
         detour.expected[channel] = receiver.received + arrived;
+        detour.expected_at[channel] = static_cast<uint16_t>(detour.expected[channel]);
+        detour.frozen_at[channel] = static_cast<uint16_t>(remotes[channel].sent());
         receiver.arrived = stream_of(fallback_arrived_0_stream_id + channel);
         stream_add(receiver.arrived, static_cast<int32_t>(arrived));
     }
@@ -211,7 +214,24 @@ void link_is_back() {
     }
 }
 
-void use_fallback_slot(uint32_t channel) { use_slots(receivers[channel], fallback_receiver_slot(channel), 1); }
+// Packets that come late lie from the one that was expected to the last one that was sent; safe is the longer piece of the rest.
+uint32_t use_safe_slots(uint32_t channel) {
+    int32_t late = static_cast<int16_t>(detour.peer_frozen_at[channel] - detour.expected_at[channel]);
+    uint32_t place = 0, slots = receiver_slots;
+    if (late > 0) {
+        uint32_t begin = detour.expected_at[channel] % receiver_slots;
+        place = (begin + static_cast<uint32_t>(late)) % receiver_slots;
+        slots = late >= static_cast<int32_t>(receiver_slots) ? 0 : (place <= begin ? begin : receiver_slots) - place;
+        if (place > begin && begin > slots) {
+            place = 0;
+            slots = begin;
+        }
+    }
+    bool none = slots == 0;
+    slots = none ? 1 : slots > MOST_SLOTS ? MOST_SLOTS : slots;
+    use_slots(receivers[channel], none ? fallback_receiver_slot(channel) : receiver_buffers(channel) + place * channel_buffer_size, slots);
+    return slots;
+}
 
 void look_for_mail() {
     if (words->fallback_bell != 0 || stream_value(stream_of(fallback_pkts_sent_stream_id)) != 0 ||
@@ -227,7 +247,9 @@ void step_reroute() {
         detour.requests_unread = detour.deliveries_unread = true;
         detour.last_mail = wall_clock() | 1;
     }
-    step_carrier();
+    if (!detour.frozen || detour.requests_unread || !carrier_rests()) {
+        step_carrier();
+    }
     take_deliveries();
     take_resync();
     if (state.link == LINK_DIRECT) {

@@ -17,9 +17,11 @@ struct detour_t {
     bool dirty;                                // the peer has not been told of something
     bool requests_unread, deliveries_unread;   // the bell was rung
     uint8_t phase, peer_phase;                 // fabric_phase_t
-    uint32_t ready, peer_ready;                // a bit for each virtual channel: packets go into its fallback slot
+    uint32_t ready, peer_ready;                // slots of each virtual channel that take packets, four bits each
     uint32_t abandoned;                        // a bit for each virtual channel: packets were dropped whose fate is not known
     uint32_t expected[2];                      // packets that are here whole, by virtual channel
+    uint16_t frozen_at[2], peer_frozen_at[2];  // packets that were sent over the link
+    uint16_t expected_at[2];                   // that had come over it
     uint32_t next[2];                          // the next packet to be sent (again)
     uint32_t acknowledged[2];                  // packets that the peer has
     uint32_t peer_completed[2];
@@ -27,6 +29,8 @@ struct detour_t {
     uint32_t last_mail;
 };
 extern detour_t detour;
+
+inline uint32_t slots_of(uint32_t channel, uint32_t ready) { return ready >> 4 * channel & 15; }
 
 // Whether a message is whole and has another serial number than the last one. Its writer leaves it as it is until it is answered.
 bool is_new(const fabric_resync_t& message, uint32_t& known);
@@ -39,7 +43,8 @@ void enter(uint32_t epoch);
 void abandon();
 // A packet of this sender channel is completed.
 void confirm(sender_t& sender);
-void use_fallback_slot(uint32_t channel);
+// Lets packets that come over another link into slots that nothing else reaches, and tells how many.
+uint32_t use_safe_slots(uint32_t channel);
 // The peer says what it has, in the first message of an epoch (`first`) or later.
 void hear(const fabric_resync_t& message, bool first);
 inline bool is_odd() { return (state.epoch & 1) != 0; }
@@ -61,6 +66,6 @@ void step_carrier();
 void reset_carrier();
 bool carrier_rests();
 bool carrier_handed_on();        // nobody reads the slot of what came over the link
-bool carrier_slot_rests();       // that which is a receiver's when the link is lost
+bool pulled();                   // a read has come to an end; it waits a little
 
 }  // namespace fabric_router
