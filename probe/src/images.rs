@@ -89,6 +89,15 @@ const BUILD_ID: &str = "meshscope_build_id";
 /// A kernel's progress words stand in a global whose name ends so.
 const STATE_SUFFIX: &str = "_state";
 
+/// The global of a kernel's progress words: named after the image, or after the family that it is of, as that of
+/// `fabric_router_mesh` after `fabric_router`.
+fn state_of(symbols: &Symbols, image: &str) -> String {
+    let families = image.rmatch_indices('_').map(|(end, _)| &image[..end]);
+    let globals = [image].into_iter().chain(families).map(|name| format!("{name}{STATE_SUFFIX}"));
+    let found = globals.into_iter().find(|global| symbols.locate(global).is_ok());
+    found.unwrap_or_else(|| format!("{image}{STATE_SUFFIX}"))
+}
+
 impl Image {
     /// Takes what an ELF says as an image for that kind of core.
     pub fn new(name: &str, role: ImageRole, core: CoreKind, symbols: Symbols) -> Self {
@@ -97,7 +106,7 @@ impl Image {
         let build_id = symbols.symbol(BUILD_ID).and_then(|symbol| {
             Some((symbol.address, symbols.file_bytes(symbol.address, symbol.size)?.to_vec()))
         });
-        let state = format!("{name}{STATE_SUFFIX}");
+        let state = state_of(&symbols, name);
         Self {
             name: name.to_owned(),
             role,
@@ -107,7 +116,7 @@ impl Image {
             channel_table: channels::channel_table(&symbols),
             router: RouterLayout::find(&symbols),
             mux: MuxLayout::find(&symbols),
-            clients: ClientLayout::find(&symbols, name),
+            clients: ClientLayout::find(&symbols, &state),
             waypoints: waypoints::read(&symbols),
             build_id,
             told: spots::told(&symbols),

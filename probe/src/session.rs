@@ -14,7 +14,7 @@ use crate::silicon::{self, DeviceError, SiliconBar};
 use crate::snapshot::{AccessError, Plan, Snapshot};
 use crate::socket_bar::SocketBar;
 use crate::spec::{Simulator, SpecError, TargetSpec};
-use crate::state::{Before, FabricState, MeshState};
+use crate::state::{Before, LedgerState, MeshState};
 use crate::target::{Abilities, Allow, Mesh, Preview, Refusal, Target};
 use crate::ttsim::{self, HostCommand};
 use crate::wormhole::{config_id, stranger};
@@ -100,8 +100,8 @@ pub struct Session {
     pacer: Option<Pacer>,
     looks: u64,
     last: Interest,
-    /// The fabric as the last look found it.
-    fabric: FabricState,
+    /// The credits of links as the last look found them.
+    ledgers: Vec<LedgerState>,
 }
 
 impl Session {
@@ -195,7 +195,7 @@ impl Session {
             pacer: None,
             looks: 0,
             last: Interest::default(),
-            fabric: FabricState::default(),
+            ledgers: Vec::new(),
         }
     }
 
@@ -235,9 +235,9 @@ impl Session {
         let snapshot = self.target.read(&wish);
         self.images.learn(self.target.mesh(), &snapshot);
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
-        let fabric = state.fabric.clone();
-        state.fabric.settle(&self.fabric);
-        self.fabric = fabric;
+        let ledgers = state.fabric.ledgers.clone();
+        state.fabric.settle(&self.ledgers);
+        self.ledgers = ledgers;
         // What the proofs cost is part of the look.
         let cost = self.target.transactions().saturating_sub(before);
         state.transactions = state.transactions.max(cost);

@@ -7,6 +7,8 @@ mod bench;
 mod ending;
 #[path = "fabric_seen/ring.rs"]
 mod ring;
+#[path = "fabric_seen/stages.rs"]
+mod stages;
 
 use bench::{Bench, look};
 use layouts::ChipId;

@@ -147,8 +147,8 @@ pub(crate) enum Verb {
     /// Print the routers, muxes and clients of the fabric with their channels and credits, once; or what its subcommands tell.
     ///
     /// JSON: {"target","cycles","routers":[{"chip","channel","tile":[x,y],"image","topology","node":{"mesh","device"},
-    /// "direction","running","waypoint","master","dateline","status","postcode","termination","refusal","link","epoch",
-    /// "fallback","passes","senders":[{"index","virtual_channel","slots","queued","in_flight","completions",
+    /// "direction","running","waypoint","master","dateline","status","postcode","termination","refusal",
+    /// "refusal_name","local_sync","local_routers","link","epoch","fallback","passes","senders":[{"index","virtual_channel","slots","queued","in_flight","completions",
     /// "remote_free_slots","sent","completed","dropped","connection","client","last_client","head":{"addr","packet":{
     /// "send_type","payload_bytes","ttl","source","destination","number","to":{"tile","addr"},"route"}}}],"receivers":[{
     /// "index","virtual_channel","slots","arrived","held","received","completed","dropped","waits_for","pending":[...],

@@ -62,6 +62,12 @@ pub struct RouterState {
     pub termination: Reading<u32>,
     /// Why it refused to run, by the number of the reason; 0 it did not.
     pub refusal: Reading<u32>,
+    /// `fabric_refusal_t` by name; `Absent` if it did not refuse.
+    pub refusal_name: Reading<&'static str>,
+    /// The word by which the routers of a chip meet: at the master those that have come, in the end at all how many there are.
+    pub local_sync: Reading<u32>,
+    /// Routers of its chip, as it was told.
+    pub local_routers: Reading<u32>,
     /// Which link it uses: 0 its own.
     pub link: Reading<u32>,
     /// Changes of link so far.
@@ -215,11 +221,11 @@ pub struct LedgerState {
 impl FabricState {
     /// A look takes a while, and counts of what moves meanwhile do not add up: they are miscounted only if nothing has moved
     /// since the look before.
-    pub(crate) fn settle(&mut self, before: &Self) {
+    pub(crate) fn settle(&mut self, before: &[LedgerState]) {
         for ledger in self.ledgers.iter_mut().filter(|l| l.verdict == Verdict::Miscounted) {
             let stands =
                 |old: &LedgerState| LedgerState { verdict: old.verdict, ..*ledger } == *old;
-            if !before.ledgers.iter().any(stands) {
+            if !before.iter().any(stands) {
                 ledger.verdict = Verdict::Moving;
             }
         }

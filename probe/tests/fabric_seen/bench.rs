@@ -22,6 +22,8 @@ pub struct Bench<const N: usize> {
     pub target: BarTarget,
     pub images: ImageMap,
     pub router: Router,
+    /// The other end of its link.
+    pub far: Router,
     pub mux: Mux,
     pub traffic: Traffic,
     pub senders: [WorkerId; N],
@@ -41,6 +43,7 @@ impl<const N: usize> Bench<N> {
         let plan = FabricPlan::new(target.mesh(), &request).unwrap();
         let first = FabricNode { mesh: 0, device: 0 };
         let router = *plan.routers.iter().find(|router| router.node == first).unwrap();
+        let far = *plan.routers.iter().find(|other| other.eth == router.peer).unwrap();
         // Who waits for a link waits as long as somebody looks.
         let settings = FabricSettings { unrouted_timeout_cycles: 0, ..FabricSettings::default() };
         let mut fabric = Fabric::new(plan.clone(), settings);
@@ -83,7 +86,7 @@ impl<const N: usize> Bench<N> {
                 traffic.send(id, &[receiver], shipment).unwrap();
             }
         }
-        Self { target, images, router, mux, traffic, senders, receiver }
+        Self { target, images, router, far, mux, traffic, senders, receiver }
     }
 
     pub fn launch_receiver(&mut self) {

@@ -1,5 +1,6 @@
 //! The end of three clients and of the mux that they share, step by step (tt-metal.md 5.2): whoever has to act next is held up, and
 //! each look sees how far everybody has come.
+#![allow(unreachable_pub, reason = "a module of a test")]
 
 use super::bench::{Bench, look};
 use layouts::{CoreId, CoreKind};
@@ -38,8 +39,9 @@ fn let_go(target: &mut dyn Target, core: CoreId) {
     disrupt(target, What::Core(core, CoreFault::Released));
 }
 
-fn pause(session: &mut Session, place: Place, kernel: &str, stages: u32) {
+pub fn pause(session: &mut Session, place: Place, kernel: &str, stages: u32) {
     let (target, images) = session.parts();
+    // All muxes and all routers have one name for it.
     let state = kernel.split('_').take(2).collect::<Vec<_>>().join("_");
     let symbols = &images.named(kernel).unwrap().symbols;
     let word = symbols.locate(&format!("{state}_state.control.pause_at_stage")).unwrap();

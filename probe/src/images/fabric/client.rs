@@ -49,13 +49,10 @@ const MOST: usize = 64;
 
 impl ClientLayout {
     /// The connections in the kernel's global; `None` for an image that has none.
-    pub(in crate::images) fn find(symbols: &Symbols, image: &str) -> Option<Self> {
+    pub(in crate::images) fn find(symbols: &Symbols, global: &str) -> Option<Self> {
         symbols.type_named(TYPE)?;
         let names = Names(symbols);
-        let own = format!("{image}_state");
-        let globals = [own.as_str(), "fabric_mux_state"];
-        let (global, whole) =
-            globals.into_iter().find_map(|n| Some((n, symbols.locate(n).ok()?)))?;
+        let whole = symbols.locate(global).ok()?;
         let mut found = Vec::new();
         walk(&whole.ty, global, &mut found);
         let places: Vec<_> = found.iter().filter_map(|path| names.client(global, path)).collect();

@@ -16,6 +16,9 @@ pub(crate) struct RouterLayout {
     pub(crate) postcode: Option<Word>,
     pub(crate) termination: Option<Word>,
     pub(crate) refusal: Option<Word>,
+    pub(crate) refusals: Vec<(u64, &'static str)>,
+    pub(crate) local_sync: Option<Word>,
+    pub(crate) local_routers: Option<Word>,
     pub(crate) link: Option<Word>,
     pub(crate) epoch: Option<Word>,
     pub(crate) fallback_xy: Option<Word>,
@@ -34,6 +37,8 @@ pub(crate) struct RouterLayout {
 }
 
 const TOPOLOGIES: [&str; 5] = ["NeighborExchange", "Linear", "Ring", "Mesh", "Torus"];
+/// `fabric_refusal_t` without the first, which is none.
+const REFUSALS: [&str; 4] = ["BAD_ARGUMENTS", "OTHER_PROTOCOL", "OTHER_SLOTS", "OTHER_NEIGHBOR"];
 const COUNTS: [&str; 7] = [
     "expired",
     "timed_out",
@@ -61,6 +66,9 @@ impl RouterLayout {
             postcode: names.pointed("postcode_addr", 0),
             termination: names.pointed("termination_signal_addr", 0),
             refusal: state("refusal"),
+            refusals: names.named(&REFUSALS),
+            local_sync: names.pointed("edm_local_sync_ptr_addr", 0),
+            local_routers: state("args.num_local_edms"),
             link: state("link"),
             epoch: state("epoch"),
             fallback_xy: state("fallback_xy"),
@@ -88,6 +96,8 @@ impl RouterLayout {
             self.postcode,
             self.termination,
             self.refusal,
+            self.local_sync,
+            self.local_routers,
             self.link,
             self.epoch,
             self.fallback_xy,

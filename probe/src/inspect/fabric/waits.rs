@@ -2,6 +2,7 @@
 
 mod clients;
 mod routers;
+mod stages;
 
 use crate::state::{
     FabricState, LinkCondition, LinkState, Party, Reading, RouterState, Wait, WaitReason, Waits,
@@ -17,6 +18,7 @@ pub(super) fn find(fabric: &FabricState, mesh: &Mesh, links: &[LinkState]) -> Wa
     search.muxes();
     search.routers();
     search.all.sort_by_key(|wait| (wait.who, wait.on, wait.reason));
+    search.all.dedup_by_key(|wait| (wait.who, wait.on, wait.reason));
     Waits { all: search.all, notes: search.notes }
 }
 

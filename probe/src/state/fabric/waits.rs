@@ -64,6 +64,10 @@ pub enum WaitReason {
     Leave,
     /// Other clients of the mux that it ends.
     Clients,
+    /// A channel of it to be empty.
+    Drain,
+    /// Its router to do anything.
+    Router,
 }
 
 /// One waits for another.
@@ -190,6 +194,10 @@ mod tests {
         };
         assert_eq!(waits.cycles(), [[b, c, d]]);
         assert_eq!(waits.roots(), [Party::Host]);
+        // The circle, who waits for it, the host, and who waits for the host: nobody twice.
+        let lines: Vec<_> = waits.tree().into_iter().map(|l| (l.depth, l.who, l.again)).collect();
+        let expected = [(0, b), (1, e), (0, c), (0, d), (0, Party::Host), (1, a)];
+        assert_eq!(lines, expected.map(|(depth, who)| (depth, who, false)));
         let mut later = waits.clone();
         later.all[2].mark = 8;
         let lasting = later.lasting(&waits);

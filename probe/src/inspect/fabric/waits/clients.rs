@@ -1,6 +1,7 @@
 //! Clients and muxes that wait.
 
 use super::Search;
+use super::stages::stands;
 use crate::state::{
     Activity, ClientState, FabricPort, MuxChannelState, MuxState, Party, Reading, WaitReason,
 };
@@ -14,13 +15,6 @@ const CLOSE_REQUESTED: u32 = 2;
 /// The step of its end in which a client has told its termination master.
 const TOLD: u8 = 6;
 
-fn channel(port: FabricPort) -> Party {
-    match port {
-        FabricPort::Router(at, channel) => Party::Sender(at, channel),
-        FabricPort::Mux(core, channel) => Party::MuxChannel(core, channel),
-    }
-}
-
 fn owner(port: FabricPort) -> Party {
     match port {
         FabricPort::Router(at, _) => Party::Router(at),
@@ -29,6 +23,20 @@ fn owner(port: FabricPort) -> Party {
 }
 
 impl<'a> Search<'a> {
+    /// The channel that somebody waits for; an empty one of a router that does nothing says nothing of itself.
+    fn channel_of(&mut self, port: FabricPort) -> Party {
+        match port {
+            FabricPort::Mux(core, channel) => Party::MuxChannel(core, channel),
+            FabricPort::Router(at, channel) => {
+                let on = Party::Sender(at, channel);
+                if self.router(at).is_some_and(stands) {
+                    self.add(on, Party::Router(at), WaitReason::Router, [NOTHING; 2]);
+                }
+                on
+            }
+        }
+    }
+
     fn is_mux(&self, core: CoreId) -> bool {
         self.fabric.muxes.iter().any(|mux| mux.at == core)
     }
@@ -62,10 +70,14 @@ impl<'a> Search<'a> {
         let marks = [&client.sent, NOTHING];
         match (client.stage.known().copied(), client.waits.known()) {
             (Some("CLIENT_CLOSING"), _) if client.teardown.known() == Some(&0) => {
-                self.add(who, channel(to), WaitReason::Teardown, marks);
+                let on = self.channel_of(to);
+                self.add(who, on, WaitReason::Teardown, marks);
             }
             (Some("CLIENT_OPENING"), _) => self.add(who, owner(to), WaitReason::Ready, marks),
-            (_, Some(true)) => self.add(who, channel(to), WaitReason::Slot, marks),
+            (_, Some(true)) => {
+                let on = self.channel_of(to);
+                self.add(who, on, WaitReason::Slot, marks);
+            }
             _ => {}
         }
     }
@@ -92,7 +104,8 @@ impl<'a> Search<'a> {
         match router.stage.known().copied() {
             Some("CLIENT_OPENING") => self.add(who, owner(to), WaitReason::Ready, marks),
             Some("CLIENT_CLOSING") if router.teardown.known() == Some(&0) => {
-                self.add(who, channel(to), WaitReason::Teardown, marks);
+                let on = self.channel_of(to);
+                self.add(who, on, WaitReason::Teardown, marks);
             }
             _ => {}
         }
@@ -120,7 +133,8 @@ impl<'a> Search<'a> {
                 self.add(who, on, WaitReason::Turn, marks);
             }
             (holder, Some(to)) if queued && (holder.is_some() || full) => {
-                self.add(who, channel(to), WaitReason::Slot, marks);
+                let on = self.channel_of(to);
+                self.add(who, on, WaitReason::Slot, marks);
             }
             _ => {}
         }

@@ -1,25 +1,24 @@
-//! Routers that wait: for their peers, for each other, for the link and the NoC.
+//! Channels of routers that wait: for each other, for the link and the NoC.
 
 use super::Search;
+use super::stages::{stands, why};
 use crate::fabric::Direction;
-use crate::state::{Activity, Party, Reading, ReceiverState, RouterState, SenderState, WaitReason};
-use layouts::EthId;
+use crate::state::{Party, Reading, ReceiverState, RouterState, SenderState, WaitReason};
 
-const NOTHING: &Reading<u64> = &Reading::Absent;
 /// `fabric_wait_t`.
 const FOR_DOWNSTREAM: u32 = 1;
 const FOR_NOC: u32 = 2;
 /// The control channel drops what finds no room.
-const CONTROL: u8 = 2;
+pub(super) const CONTROL: u8 = 2;
 
-fn count(reading: &Reading<u64>) -> u64 {
+pub(super) fn count(reading: &Reading<u64>) -> u64 {
     reading.known().copied().unwrap_or_default()
 }
 
-impl<'a> Search<'a> {
+impl Search<'_> {
     pub(super) fn routers(&mut self) {
         for router in &self.fabric.routers {
-            if let Some(words) = stands(router) {
+            if let Some(words) = why(router) {
                 self.note(Party::Router(router.at), words);
             }
             self.stage(router);
@@ -30,51 +29,7 @@ impl<'a> Search<'a> {
                 self.receiver(router, channel);
             }
         }
-    }
-
-    /// Bring-up and the way out.
-    fn stage(&mut self, router: &RouterState) {
-        let who = Party::Router(router.at);
-        let marks = [NOTHING, NOTHING];
-        let Some(status) = router.status.known().copied() else { return };
-        match status {
-            "STARTED" => {
-                let on = self.peer(router.at).map_or(Party::Link(router.at), Party::Router);
-                self.add(who, on, WaitReason::Handshake, marks);
-            }
-            "REMOTE_HANDSHAKE_COMPLETE" => {
-                for other in self.sync_partners(router) {
-                    self.add(who, Party::Router(other), WaitReason::LocalSync, marks);
-                }
-            }
-            "LOCAL_HANDSHAKE_COMPLETE" => {
-                let is_master = |r: &&RouterState| r.master == Reading::Known(true);
-                let master = self.siblings(router).find(is_master);
-                let on = master.map_or(Party::Host, |master| Party::Router(master.at));
-                self.add(who, on, WaitReason::Begin, marks);
-            }
-            "READY_FOR_TRAFFIC" if router.termination.known() == Some(&1) => {
-                let peer = self.peer(router.at).and_then(|at| self.router(at));
-                if let Some(peer) = peer.filter(|peer| peer.termination.known() == Some(&0)) {
-                    self.add(who, Party::Router(peer.at), WaitReason::Leave, marks);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn siblings(&self, router: &RouterState) -> impl Iterator<Item = &'a RouterState> + use<'a> {
-        let at = router.at;
-        self.fabric.routers.iter().filter(move |r| r.at.chip == at.chip && r.at != at)
-    }
-
-    /// A master waits for those whose handshake is not complete, the others wait for the master.
-    fn sync_partners(&self, router: &RouterState) -> Vec<EthId> {
-        let late = |other: &&RouterState| match router.master {
-            Reading::Known(true) => other.status == Reading::Known("STARTED"),
-            _ => other.master == Reading::Known(true),
-        };
-        self.siblings(router).filter(late).map(|other| other.at).collect()
+        self.host();
     }
 
     fn sender(&mut self, router: &RouterState, channel: &SenderState) {
@@ -87,11 +42,11 @@ impl<'a> Search<'a> {
         let full = in_flight > 0 && queued + in_flight >= channel.slots;
         let reason = if starved { WaitReason::Credit } else { WaitReason::Completion };
         let marks = [&channel.sent, &channel.completed];
-        if let Some(ailment) = self.ailment(router) {
+        if stands(router) {
+            self.add(who, Party::Router(router.at), WaitReason::Router, marks);
+        } else if let Some(ailment) = self.ailment(router) {
             self.note(Party::Link(router.at), ailment);
             self.add(who, Party::Link(router.at), WaitReason::Link, marks);
-        } else if stands(router).is_some() {
-            self.add(who, Party::Router(router.at), reason, marks);
         } else if starved || full {
             let receiver = self.receiver_of(router, channel.virtual_channel);
             self.add(who, receiver.unwrap_or(Party::Link(router.at)), reason, marks);
@@ -112,8 +67,8 @@ impl<'a> Search<'a> {
             return;
         }
         let marks = [&channel.received, &channel.completed];
-        if stands(router).is_some() {
-            self.add(who, Party::Router(router.at), WaitReason::Completion, marks);
+        if stands(router) {
+            self.add(who, Party::Router(router.at), WaitReason::Router, marks);
             return;
         }
         match channel.waits_for.known() {
@@ -159,15 +114,5 @@ impl<'a> Search<'a> {
             (true, false) => mine.index() + 1,
         };
         Some(Party::Sender(next.at, index as u8))
-    }
-}
-
-/// Why a router does nothing for anybody, if it does not.
-fn stands(router: &RouterState) -> Option<&'static str> {
-    let code = router.waypoint.known().map(String::as_str);
-    match router.activity.known() {
-        Some(Activity::Running) if code == Some("PASW") => Some("it is paused (PASW)"),
-        Some(Activity::Running) | None => None,
-        Some(_) => Some("its kernel does not run"),
     }
 }

@@ -21,11 +21,14 @@ pub struct WaitLine {
 impl Waits {
     /// Circles first, then each one who is waited for and waits for nobody, with all who wait for them.
     pub fn tree(&self) -> Vec<WaitLine> {
-        let mut tree = Tree { waits: self, told: BTreeSet::new(), lines: Vec::new() };
+        let (told, circles) = (BTreeSet::new(), BTreeSet::new());
+        let mut tree = Tree { waits: self, told, circles, lines: Vec::new() };
         for cycle in self.cycles() {
             tree.told.extend(&cycle);
-            for (n, &who) in cycle.iter().enumerate() {
-                let on = cycle[(n + 1) % cycle.len()];
+            let next = cycle.iter().cycle().skip(1);
+            let pairs: Vec<_> = cycle.iter().copied().zip(next.copied()).collect();
+            tree.circles.extend(&pairs);
+            for (who, on) in pairs {
                 let reason = self.of(who).find(|wait| wait.on == on).map(|wait| wait.reason);
                 tree.lines.push(WaitLine { depth: 0, who, reason, on: Some(on), again: false });
                 tree.waiters(who, 1);
@@ -43,14 +46,15 @@ impl Waits {
 struct Tree<'a> {
     waits: &'a Waits,
     told: BTreeSet<Party>,
+    /// Who waits for whom in a circle, which has its own lines.
+    circles: BTreeSet<(Party, Party)>,
     lines: Vec<WaitLine>,
 }
 
 impl Tree<'_> {
     fn waiters(&mut self, on: Party, depth: usize) {
         for wait in self.waits.on(on) {
-            let above = self.lines.iter().any(|line| line.on == Some(on) && line.who == wait.who);
-            if above {
+            if self.circles.contains(&(wait.who, on)) {
                 continue;
             }
             let again = !self.told.insert(wait.who);

@@ -38,6 +38,8 @@ impl WaitReason {
             Self::Begin => "begin",
             Self::Leave => "leave",
             Self::Clients => "clients",
+            Self::Drain => "drain",
+            Self::Router => "router",
         }
     }
 }
@@ -58,6 +60,8 @@ impl fmt::Display for WaitReason {
             Self::LocalSync => "the routers of its chip",
             Self::Leave => "its peer to leave as well",
             Self::Clients => "the other clients of its mux",
+            Self::Drain => "its packets to leave",
+            Self::Router => "its router",
         })
     }
 }

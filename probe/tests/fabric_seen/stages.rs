@@ -1,0 +1,174 @@
+//! Fabrics that do not come up or do not end, and whom everybody waits for.
+
+use super::bench::{Bench, look};
+use super::ending::pause;
+use layouts::ChipId;
+use probe::fabric::mux::Policy;
+use probe::fabric::{
+    Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
+    FabricTopology, Router, RoutingTables,
+};
+use probe::images::ImageMap;
+use probe::scene::{Scene, Workload};
+use probe::session::Session;
+use probe::state::{FabricState, Party, Reading, Wait, WaitReason};
+use probe::target::Target;
+
+const LINE: &str = "fabric_router_line";
+
+/// Brings a fabric up until it waits for its routers to meet, and some more.
+fn begin(target: &mut dyn Target, images: &mut ImageMap, fabric: &mut Fabric) {
+    while let FabricProgress::Going { stage, .. } = fabric.poll(target, images).unwrap()
+        && stage != FabricStage::Handshake
+    {
+        target.pass(2_000).unwrap();
+    }
+    target.pass(300_000).unwrap();
+}
+
+fn wait(fabric: &FabricState, who: Party) -> &Wait {
+    let waits: Vec<_> = fabric.waits.of(who).collect();
+    let [wait] = waits[..] else { panic!("{who}: {waits:?}") };
+    wait
+}
+
+fn constant(session: &mut Session, name: &str) -> u64 {
+    let symbols = &session.images().named(LINE).unwrap().symbols;
+    symbols.constant(name).and_then(|value| value.as_u64()).unwrap()
+}
+
+fn write(session: &mut Session, router: &Router, word: &str, value: u32) {
+    let at = router.place.at(constant(session, word));
+    session.target().write(at, &value.to_le_bytes()).unwrap();
+    session.target().pass(100_000).unwrap();
+}
+
+/// Three chips in a line, of which the last has no router.
+#[test]
+fn bring_up_waits_for_the_router_that_never_came() {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(Workload::Idle), seed: 3, ..Scene::new("t3000") };
+    let mut target = scene.build(&mut images).unwrap();
+    let request = FabricRequest { planes: Some(1), ..FabricRequest::new(FabricTopology::Line) };
+    let whole = FabricPlan::new(target.mesh(), &request).unwrap();
+    let chip = |device: usize| {
+        let router = whole.routers.iter().find(|r| usize::from(r.node.device) == device).unwrap();
+        router.eth.chip
+    };
+    let division = Division::Chips(vec![vec![chip(0), chip(1), chip(2)]]);
+    let mut plan = FabricPlan::new(target.mesh(), &FabricRequest { division, ..request }).unwrap();
+    assert_eq!(plan.routers.len(), 4);
+    let of = |chip: ChipId| plan.routers.iter().filter(move |r| r.eth.chip == chip).copied();
+    let (first, missing) = (of(chip(0)).next().unwrap(), of(chip(2)).next().unwrap());
+    let late = *plan.routers.iter().find(|r| r.eth == missing.peer).unwrap();
+    let met = of(chip(1)).find(|r| r.eth != late.eth).unwrap();
+
+    let settings = FabricSettings { deadline_cycles: u64::MAX, ..FabricSettings::default() };
+    let mut tables = RoutingTables::of(&plan);
+    let all = plan.clone();
+    tables.retain(|tables| tables.node != missing.node);
+    plan.routers.retain(|router| router.eth != missing.eth);
+    let mut fabric = Fabric::new(plan, settings.clone()).with_tables(tables);
+    begin(&mut target, &mut images, &mut fabric);
+    let mut session = Session::over(Box::new(target), ImageMap::firmware().0);
+    let (found, _) = look(&mut session);
+    let root = Party::Router(missing.eth);
+    assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
+    assert_eq!(found.waits.notes[&root], "no router is seen there");
+    let of = |who| (wait(&found, who).on, wait(&found, who).reason);
+    let router = |router: Router| Party::Router(router.eth);
+    assert_eq!(of(router(late)), (root, WaitReason::Handshake));
+    // One of the two is the master of its chip.
+    assert_eq!(of(router(met)), (router(late), WaitReason::LocalSync));
+    assert_eq!(of(router(first)), (Party::Host, WaitReason::Begin));
+    assert!(found.waits.on(router(late)).any(|wait| wait.who == Party::Host));
+
+    // One count too many, and the master waits for ever (tt-metal.md 4.1).
+    let (target, images) = session.parts();
+    fabric.cancel();
+    fabric.finish(target, images, 2_000).unwrap();
+    let settings = FabricSettings { pause_at_stage: 2, ..settings };
+    let mut fabric = Fabric::new(all.clone(), settings);
+    begin(target, images, &mut fabric);
+    let (parked, _) = look(&mut session);
+    assert!(parked.waits.all.is_empty(), "{:?}", parked.waits.all);
+    let master = *[late, met].iter().find(|router| router.master).unwrap();
+    write(&mut session, &master, "edm_local_sync_ptr_addr", 5);
+    for router in &all.routers {
+        pause(&mut session, router.place, LINE, u32::MAX);
+    }
+    session.target().pass(100_000).unwrap();
+    let (found, _) = look(&mut session);
+    let root = router(master);
+    assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
+    assert_eq!(found.waits.notes[&root], "its edm_local_sync is 6, and its chip has 2 routers");
+}
+
+/// A mesh, and then a line at the other end, which does not come up and is taken down.
+#[test]
+fn a_router_that_does_not_fit_says_why() {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
+    let mut target = scene.build(&mut images).unwrap();
+    let settings =
+        FabricSettings { run_id: Some(7), deadline_cycles: u64::MAX, ..FabricSettings::default() };
+    let end = |target: &dyn Target, chip: usize, topology| {
+        let mut plan = FabricPlan::new(target.mesh(), &FabricRequest::new(topology)).unwrap();
+        let tables = vec![RoutingTables::of(&plan).remove(chip)];
+        plan.routers = vec![plan.routers[chip]];
+        Fabric::new(plan, settings.clone()).with_tables(tables)
+    };
+    let mut near = end(&target, 0, FabricTopology::Mesh);
+    begin(&mut target, &mut images, &mut near);
+    let mut far = end(&target, 1, FabricTopology::Line);
+    far.finish(&mut target, &mut images, 2_000).unwrap_err();
+    let mut session = Session::over(Box::new(target), ImageMap::firmware().0);
+    let (found, _) = look(&mut session);
+    assert_eq!(found.routers.len(), 2);
+    for router in &found.routers {
+        assert_eq!(router.status, Reading::Known("REFUSED"), "{}", router.at);
+        assert_eq!(router.refusal_name, Reading::Known("OTHER_PROTOCOL"));
+    }
+    assert!(found.waits.all.is_empty(), "{:?}", found.waits.all);
+}
+
+/// Only one end of a link is told to end.
+#[test]
+fn an_end_waits_for_the_peer() {
+    let bench = Bench::new(Policy::Unbounded, [0]);
+    let (near, far) = (bench.router, bench.far);
+    let mut session = bench.strangers();
+    write(&mut session, &far, "termination_signal_addr", 1);
+    let (found, _) = look(&mut session);
+    let left = Party::Router(near.eth);
+    let leaves = wait(&found, Party::Router(far.eth));
+    assert_eq!((leaves.on, leaves.reason), (left, WaitReason::Leave));
+    assert_eq!(found.waits.roots(), [left]);
+    assert_eq!(found.waits.notes[&left], "nobody told it to end");
+}
+
+/// The link is down: a router that is told to end waits for its packets. One that ends at once leaves its clients waiting.
+#[test]
+fn an_end_waits_for_packets_and_clients_wait_for_who_is_gone() {
+    let mut bench = Bench::new(Policy::Unbounded, [40]);
+    let near = bench.router;
+    bench.launch_receiver();
+    bench.cut();
+    bench.launch_mux();
+    bench.launch_senders();
+    let mut session = bench.strangers();
+    write(&mut session, &near, "termination_signal_addr", 1);
+    let (found, _) = look(&mut session);
+    let (router, sender) = (Party::Router(near.eth), Party::Sender(near.eth, 0));
+    let drains = wait(&found, router);
+    assert_eq!((drains.on, drains.reason), (sender, WaitReason::Drain));
+    assert_eq!(found.waits.roots(), [Party::Link(near.eth)], "{:?}", found.waits.all);
+
+    write(&mut session, &near, "termination_signal_addr", 2);
+    let (found, _) = look(&mut session);
+    assert_eq!(found.waits.roots(), [router], "{:?}", found.waits.all);
+    assert_eq!(found.waits.notes[&router], "it has ended (TERMINATED)");
+    let waits = wait(&found, sender);
+    assert_eq!((waits.on, waits.reason), (router, WaitReason::Router));
+    assert!(found.waits.all.iter().any(|wait| matches!(wait.who, Party::Client(..))));
+}
