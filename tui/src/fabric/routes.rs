@@ -32,8 +32,8 @@ impl FromStr for Addressee {
             };
             return Ok(Self::Node(FabricNode { mesh: number(mesh)?, device: number(device)? }));
         }
-        match locate::place(words)? {
-            Place::Chip(chip) => Ok(Self::Chip(chip)),
+        match locate::place(words) {
+            Ok(Place::Chip(chip)) => Ok(Self::Chip(chip)),
             _ => Err(format!("'{words}' is not a chip, such as 7, nor a node, such as M0D3")),
         }
     }
@@ -149,7 +149,7 @@ pub(crate) fn ways_text(ways: &[FabricWay]) -> String {
         let number = (hop + 1).to_string();
         table.row(std::iter::once(number).chain(ways.iter().map(link)).collect());
     }
-    let mut text = table.text();
+    let mut text = if longest > 0 { table.text() } else { String::new() };
     for (plane, way) in ways.iter().enumerate() {
         let hops = match way.hops.len() {
             0 => String::new(),

@@ -17,7 +17,7 @@ use ratatui::widgets::{Cell, Paragraph, Row, Table};
 /// Packets are those queued and, at routers, those in flight.
 const HEAD: [&str; 6] = ["", "part", "what", "status", "packets", "link or wait"];
 const WIDTHS: [u16; 5] = [1, 12, 19, 17, 7];
-/// Rows below the list that stay in sight.
+/// Rows below the list, however short what stands there.
 const LEAST_BELOW: u16 = 6;
 
 /// Draws the fabric screen.
@@ -31,7 +31,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         FabricPane::Path => routes::path(model, parts.get(model.part)),
     };
     let wanted = u16::try_from(below.len() + 1).unwrap_or(u16::MAX);
-    let least = wanted.min((area.height / 2).max(LEAST_BELOW));
+    let least = wanted.max(LEAST_BELOW).min(area.height / 2);
     let list = listed.min(area.height.saturating_sub(least));
     let [upper, lower] =
         Layout::vertical([Constraint::Length(list), Constraint::Min(0)]).areas(area);
