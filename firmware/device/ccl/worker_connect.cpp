@@ -6,7 +6,7 @@
 
 namespace ccl {
 
-HybridMeshPacketHeader to_receiver, to_sender;
+headers_t to_receiver, to_sender;
 
 namespace {
 
@@ -42,6 +42,14 @@ bool prepare(HybridMeshPacketHeader& header, const ccl_channel_t& channel) {
     header.dst_start_chip_id = static_cast<uint16_t>(channel.peer_device_id);
     const auto& info = *reinterpret_cast<const routing_l1_info_t*>(args.routing_info_address);
     return fabric::route_to_node(info, channel.peer_mesh_id, channel.peer_device_id, header.route_buffer);
+}
+
+bool prepare(headers_t& headers, const ccl_channel_t& channel) {
+    bool all = true;
+    for (HybridMeshPacketHeader& header : headers.each) {
+        all = all && prepare(header, channel);
+    }
+    return all;
 }
 
 bool opens(fabric_client_state_t& client, uint32_t index) {

@@ -5,11 +5,6 @@
 namespace ccl {
 namespace {
 
-constexpr uint32_t HEADERS = 8;                   // that may be on their way to the router
-
-alignas(16) HybridMeshPacketHeader headers[HEADERS];
-uint32_t next_header;
-
 uint32_t most_bytes(const fabric_client_state_t& client) {
     return (client.connection.buffer_size_bytes - header_bytes()) & ~(PART_BYTES - 1);
 }
@@ -19,19 +14,14 @@ noc_address_t at_peer(const ccl_channel_t& channel, uint32_t address) {
 }
 
 // The next header whose last content has left.
-bool take_header(const HybridMeshPacketHeader& from, HybridMeshPacketHeader*& header) {
-    if (next_header == HEADERS) {
-        next_header = 0;
+bool take_header(headers_t& headers, HybridMeshPacketHeader*& header) {
+    if (headers.next == headers_t::COUNT) {
+        headers.next = 0;
+        if (!fabric::client_wait(fabric::client_has_left, stop)) {
+            return false;
+        }
     }
-    if (next_header == 0 && !fabric::client_wait(fabric::client_flushed, stop)) {
-        return false;
-    }
-    header = &headers[next_header++];
-    const auto* words_in = reinterpret_cast<const uint32_t*>(&from);
-    auto* words_out = reinterpret_cast<uint32_t*>(header);
-    for (uint32_t i = sizeof(NocCommandFields) / 4; i < header_bytes() / 4; ++i) {
-        words_out[i] = words_in[i];
-    }
+    header = &headers.each[headers.next++];
     return true;
 }
 

@@ -11,6 +11,12 @@ inline bool stop() { return must_stop_now(state.control); }
 inline uint32_t header_bytes() { return args.is_2d != 0 ? sizeof(HybridMeshPacketHeader) : sizeof(LowLatencyPacketHeader); }
 
 // --- worker_connect.cpp ---
-extern HybridMeshPacketHeader to_receiver, to_sender;   // all but the command and the length
+// Headers that may be on their way to the router, all but the command and the length written beforehand.
+struct headers_t {
+    static constexpr uint32_t COUNT = 5;
+    alignas(16) HybridMeshPacketHeader each[COUNT];
+    uint32_t next;
+};
+extern headers_t to_receiver, to_sender;
 
 }  // namespace ccl

@@ -2,6 +2,7 @@
 // true when the kernel has to leave at once; then the move is given up and false comes back.
 #pragma once
 #include "adapter.hpp"
+#include "leaving.hpp"
 #include "stream.hpp"
 
 namespace fabric {
@@ -99,14 +100,14 @@ bool client_wait_for_slot(fabric_client_state_t& client, Stop stop) {
 }
 
 // Writes a part of a packet into the next slot, which must be free: the payload and then the header, or both at once. The source must
-// stay as it is until `client_flushed`.
+// stay as it is until the write of this transaction id has left.
 template <typename Stop>
-bool client_write(const fabric_client_state_t& client, uint32_t offset, uint32_t source, uint32_t bytes, Stop stop) {
+bool client_write(const fabric_client_state_t& client, uint32_t offset, uint32_t source, uint32_t bytes, Stop stop, uint32_t id = CLIENT_PACKETS) {
     const fabric_connection_info_t& connection = client.connection;
     uint32_t to = connection.edm_buffer_base_addr + client.write_index * connection.buffer_size_bytes + offset;
-    bool free = client_wait([] { return client_may_send(NOC_BUFFER_WRITE, CLIENT_PACKETS); }, stop);
+    bool free = client_wait([id] { return client_may_send(NOC_BUFFER_WRITE, id); }, stop);
     if (free) {
-        noc_start_write(CLIENT_NOC, CLIENT_PACKETS, source, client_target(client), to, bytes);
+        noc_start_write(CLIENT_NOC, id, source, client_target(client), to, bytes);
     }
     return free;
 }
@@ -124,6 +125,7 @@ bool client_commit(fabric_client_state_t& client, Stop stop) {
     return true;
 }
 
+inline bool client_has_left() { return noc_has_left(CLIENT_NOC, CLIENT_PACKETS); }
 inline bool client_flushed() { return noc_outstanding(CLIENT_NOC, CLIENT_PACKETS) == 0; }
 
 // Leaves the cursor for the next client, asks for the end of the connection, and waits for the answer. Packets may still lie in the

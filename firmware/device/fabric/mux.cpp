@@ -58,22 +58,65 @@ void count_wait(fabric_mux_channel_state_t& counts, wait_t& wait) {
 
 wait_t waits[FABRIC_MUX_MAX_CHANNELS];
 
+// Packets on their way to the router, oldest first: the channel of each. A slot is free as soon as its packet has left.
+constexpr uint32_t PIPELINE = 4, PACKETS = 10;  // transaction ids
+struct pipe_t {
+    uint32_t channels[PIPELINE];
+    uint32_t sent, left;
+};
+pipe_t pipe;
+
+uint32_t transaction_of(uint32_t packet) { return PACKETS + packet % PIPELINE; }
+
+// False: told to leave.
+bool free_what_has_left() {
+    for (; pipe.left != pipe.sent && noc_has_left(CLIENT_NOC, transaction_of(pipe.left)); ++pipe.left) {
+        if (!free_slot(pipe.channels[pipe.left % PIPELINE])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Waits until at most so many packets are on their way. False: told to leave.
+bool await_packets(uint32_t most) {
+    while (pipe.sent - pipe.left > most) {
+        if (!free_what_has_left() || must_leave()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool all_acknowledged() {
+    uint32_t outstanding = 0;
+    for (uint32_t packet = 0; packet < PIPELINE; ++packet) {
+        outstanding += noc_outstanding(CLIENT_NOC, transaction_of(packet));
+    }
+    return outstanding == 0;
+}
+
 // Forwards the oldest packet of a channel, if there is one and the router takes it.
 bool forward_data(uint32_t channel) {
-    if (queued(channel) == 0) {
+    uint32_t waiting = unsent(channel);  // before slots are counted back: a load may overtake that store
+    if (!free_what_has_left() || waiting == 0) {
         return false;
     }
-    if (!client_has_slot(state.router) && !wait_for_slot(channel, waits[channel])) {
+    // While it waits for the router it does nothing else but what its policy says.
+    if (!client_has_slot(state.router) && (!await_packets(0) || !wait_for_slot(channel, waits[channel]))) {
         return false;
     }
-    uint32_t slot = next_slot(channel), bytes = packet_bytes(slot);
-    bool left = client_write(state.router, 0, slot, bytes, must_leave) && client_commit(state.router, must_leave) &&
-                client_wait(client_flushed, must_leave);
-    if (!left) {
+    if (!await_packets(PIPELINE - 1)) {
         return false;
     }
-    count_wait(state.channels[channel], waits[channel]);
-    return free_slot(channel);
+    uint32_t slot = next_slot(channel);
+    bool sent = client_write(state.router, 0, slot, packet_bytes(slot), must_leave, transaction_of(pipe.sent)) && client_commit(state.router, must_leave);
+    if (sent) {
+        pipe.channels[pipe.sent++ % PIPELINE] = channel;
+        pass_slot(channel);
+        count_wait(state.channels[channel], waits[channel]);
+    }
+    return sent;
 }
 
 uint32_t queued_in_all() {
@@ -98,10 +141,10 @@ bool drained() {
 
 bool turn() {
     bool progress = false;
-    for (uint32_t i = 0; i < num_iters_between_teardown_checks; ++i) {
+    for (uint32_t i = 0; i < num_iters_between_teardown_checks && !must_leave(); ++i) {
         for (uint32_t channel = 0; channel < args.num_full_size_channels; ++channel) {
             progress = forward_data(channel) || progress;
-            if (must_leave() || !serve_client(channel)) {
+            if (!serve_client(channel)) {
                 return progress;
             }
         }
@@ -123,6 +166,7 @@ void forward_all() {
         idle = !progress;
         rest();
     }
+    await_packets(0);
     state.abandoned = queued_in_all();
 }
 
@@ -153,7 +197,7 @@ void run() {
     }
     words().status = READY_FOR_TRAFFIC;
     forward_all();
-    if (stage()) {
+    if (stage() && client_wait(all_acknowledged, leave_or_rest)) {
         client_close(state.router, leave_or_rest);
     }
 }

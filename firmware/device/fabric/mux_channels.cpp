@@ -4,16 +4,13 @@
 #include "semaphore/semaphore.hpp"
 
 namespace fabric {
+
+channel_t channels[FABRIC_MUX_MAX_CHANNELS];
+
 namespace {
 
 constexpr uint32_t STREAMS = MESHSCOPE_ETH ? 32 : 64;
 constexpr uint32_t TEARDOWN_ID = 9;               // transaction id
-
-// What is not volatile is in no other core's interest.
-struct channel_t {
-    uint32_t first_slot, slot, taken;             // slot: of the oldest packet; taken: packets that have left
-};
-channel_t channels[FABRIC_MUX_MAX_CHANNELS];
 
 uint32_t stream_of(uint32_t channel) { return args.first_stream_id + channel; }
 
@@ -28,18 +25,17 @@ bool fits() {
     return counts && sizes && places;
 }
 
+bool tell_counter(const channel_t& channel) {
+    bool free = client_wait([] { return client_may_send(NOC_BUFFER_REGISTER, CLIENT_WORDS); }, must_leave);
+    if (free) {
+        noc_start_word_write(CLIENT_NOC, CLIENT_WORDS, channel.client_mid, channel.counter_address, channel.taken);
+    }
+    return free;
+}
+
 uint32_t client_mid(uint32_t channel) {
     const EDMChannelWorkerLocationInfo& client = words().conn_info[channel];
     return noc_mid(client.worker_x, client.worker_y);
-}
-
-bool tell_counter(uint32_t channel) {
-    bool free = client_wait([] { return client_may_send(NOC_BUFFER_REGISTER, CLIENT_WORDS); }, must_leave);
-    if (free) {
-        uint32_t address = words().conn_info[channel].worker_semaphore_address;
-        noc_start_word_write(CLIENT_NOC, CLIENT_WORDS, client_mid(channel), address, channels[channel].taken);
-    }
-    return free;
 }
 
 // The next client may write the words as soon as the answer is under way.
@@ -50,6 +46,7 @@ bool close_client(uint32_t channel) {
     }
     uint32_t mid = client_mid(channel), address = words().conn_info[channel].worker_teardown_semaphore_address;
     words().conn_semaphore[channel].value = UNUSED_CONNECTION;
+    channels[channel].client_mid = 0;
     state.channels[channel].connected = 0;
     state.channels[channel].closes = state.channels[channel].closes + 1;
     semaphore_increment(CLIENT_NOC, TEARDOWN_ID, mid, address, 1);
@@ -58,7 +55,6 @@ bool close_client(uint32_t channel) {
 
 }  // namespace
 
-uint32_t queued(uint32_t channel) { return args.num_buffers_full_size_channel - stream_value(stream_of(channel)); }
 uint32_t next_slot(uint32_t channel) { return channels[channel].first_slot + channels[channel].slot * args.channel_buffer_size; }
 
 uint32_t packet_bytes(uint32_t slot) {
@@ -91,7 +87,9 @@ bool set_up() {
     state.router.words_address = args.words_address + offsetof(fabric_mux_words_t, router_client);
     for (uint32_t channel = 0; channel < args.num_full_size_channels; ++channel) {
         uint32_t slots = args.num_buffers_full_size_channel;
-        channels[channel] = {args.channels_address + channel * slots * args.channel_buffer_size, 0, 0};
+        channels[channel] = {.free_slots = &word_at(stream_register(stream_of(channel), STREAM_VALUE)),
+                             .connection = &words().conn_semaphore[channel].value,
+                             .first_slot = args.channels_address + channel * slots * args.channel_buffer_size};
         words().conn_info[channel].edm_read_counter = 0;
         words().conn_semaphore[channel].value = UNUSED_CONNECTION;
         words().buffer_index[channel].write_counter = 0;
@@ -102,26 +100,35 @@ bool set_up() {
     return true;
 }
 
-bool free_slot(uint32_t channel) {
+void pass_slot(uint32_t channel) {
     channel_t& place = channels[channel];
     place.slot = place.slot + 1 == args.num_buffers_full_size_channel ? 0 : place.slot + 1;
+    ++place.under_way;
+}
+
+bool free_slot(uint32_t channel) {
+    channel_t& place = channels[channel];
+    --place.under_way;
     ++place.taken;
     stream_add(stream_of(channel), 1);
     words().conn_info[channel].edm_read_counter = place.taken;
     state.channels[channel].packets_forwarded = place.taken;
     state.channels[channel].last_progress = wall_clock();
-    return state.channels[channel].connected == 0 || tell_counter(channel);
+    return place.client_mid == 0 || tell_counter(place);
 }
 
 // A client that has just come may have read the counter before the last packet of the one before it left.
-bool serve_client(uint32_t channel) {
+bool answer_client(uint32_t channel) {
     uint32_t wish = words().conn_semaphore[channel].value;
     if (wish == CLOSE_CONNECTION_REQUEST) {
         return close_client(channel);
     }
-    if (wish == OPEN_CONNECTION && state.channels[channel].connected == 0) {
+    channel_t& place = channels[channel];
+    if (wish == OPEN_CONNECTION && place.client_mid == 0) {
+        place.client_mid = client_mid(channel);
+        place.counter_address = words().conn_info[channel].worker_semaphore_address;
         state.channels[channel].connected = 1;
-        return tell_counter(channel);
+        return tell_counter(place);
     }
     return true;
 }

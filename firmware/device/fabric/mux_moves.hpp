@@ -30,16 +30,34 @@ inline void rest() {
 #endif
 }
 
+// What is not volatile is in no other core's interest.
+struct channel_t {
+    volatile uint32_t* free_slots;        // the stream's value
+    volatile uint32_t* connection;        // connection_t
+    uint32_t first_slot, slot;            // slot: number of that of the oldest packet that was not sent
+    uint32_t under_way, taken;            // packets that were sent and have not left; that have left
+    uint32_t client_mid, counter_address; // of the client that has opened it; mid 0: none
+};
+extern channel_t channels[FABRIC_MUX_MAX_CHANNELS];
+
+// Packets that lie in a channel, those under way as well.
+inline uint32_t queued(uint32_t channel) { return args.num_buffers_full_size_channel - (*channels[channel].free_slots & STREAM_VALUE_MASK); }
+inline uint32_t unsent(uint32_t channel) { return queued(channel) - channels[channel].under_way; }
+
 // --- mux_channels.cpp ---
 // Reads and judges the arguments, and makes the channels empty. False: refused.
 bool set_up();
-// Packets that lie in a channel.
-uint32_t queued(uint32_t channel);
+// Of the oldest packet that was not sent, and on to the one behind it.
 uint32_t next_slot(uint32_t channel);
+void pass_slot(uint32_t channel);
 uint32_t packet_bytes(uint32_t slot);
 // The oldest packet of the channel has left: its slot is free, and the client is told. False: told to leave.
 bool free_slot(uint32_t channel);
 // Opens and closes the channel as its client asks. False: told to leave.
-bool serve_client(uint32_t channel);
+bool answer_client(uint32_t channel);
+inline bool serve_client(uint32_t channel) {
+    uint32_t settled = channels[channel].client_mid != 0 ? OPEN_CONNECTION : UNUSED_CONNECTION;
+    return *channels[channel].connection == settled || answer_client(channel);
+}
 
 }  // namespace fabric

@@ -2,6 +2,7 @@
 #pragma once
 #include "common/noc.hpp"
 #include "common/txq.hpp"
+#include "leaving.hpp"
 #include "route.hpp"
 #include "router.hpp"
 
@@ -18,7 +19,6 @@ constexpr uint32_t NOC = 0;
 // Transaction ids of our own: base firmware's traffic in a yield does not disturb them. A receiver channel has PIPELINE of them.
 constexpr uint32_t WORDS = 5, EVENTS = 6, CONTROL_PACKETS = 7, PACKETS = 8;
 constexpr uint32_t PIPELINE = 4;
-constexpr uint32_t NIU_COUNTER_OUTGOING = 0x20;  // plus the transaction id: writes whose source has not been read yet
 
 inline fabric_router_state_t& state = fabric_router_state;
 inline fabric_router_args_t& args = fabric_router_state.args;
@@ -120,7 +120,7 @@ inline uint32_t own_xy() { return (own_mid >> 4 & 0x3F) | (own_mid >> 10 & 0x3F)
 inline packet_header_t& header_at(uint32_t slot) { return *reinterpret_cast<packet_header_t*>(slot); }
 inline uint32_t packet_bytes(const packet_header_t& header) { return (packet_header_bytes + header.payload_size_bytes + 15) & ~15u; }
 inline uint32_t transaction_of(const receiver_t& receiver, uint32_t packet) { return receiver.first_id + packet % PIPELINE; }
-inline bool has_left(uint32_t id) { return (niu_counter(NOC, NIU_COUNTER_OUTGOING + id) & 0xFF) == 0; }
+inline bool has_left(uint32_t id) { return noc_has_left(NOC, id); }
 
 // A command buffer is taken within a few cycles, if the network is not jammed.
 inline bool niu_free_soon(uint32_t buffer) {
