@@ -174,6 +174,45 @@ fn a_client_that_dies_is_named() {
     );
 }
 
+/// Runs over the fabric that runs, while something goes wrong with the worker that sends.
+fn over_what_runs(bench: &mut Bench, request: &Request, fault: &str) -> Result<(), String> {
+    let running = running_fabric(&mut bench.target, &bench.images).unwrap();
+    let program = compile_over(bench.target.mesh(), request, running.as_ref()).unwrap();
+    let sends = program.workers.iter().find(|worker| worker.outbound.is_some()).unwrap().place;
+    let faults = match fault {
+        "" => Vec::new(),
+        _ => vec![format!("core:{}.{}-{}:brisc:{fault}", sends.chip, sends.tile.x, sends.tile.y)],
+    };
+    let faults = faults.iter().map(|fault| fault.parse().unwrap()).collect();
+    let settings = RunSettings { faults, deadline_cycles: 300_000, ..RunSettings::default() };
+    let mut run = Run::new(program, settings);
+    let report = run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES);
+    let report = report.map_err(|error| error.to_string())?.unwrap();
+    assert_eq!(report.wrong, Some(0));
+    Ok(())
+}
+
+#[test]
+fn who_dies_leaves_no_channel_of_a_fabric_that_goes_on_open() {
+    let mut bench = Bench::new("n300");
+    let plan = FabricPlan::new(bench.target.mesh(), &FabricRequest::new(FabricTopology::Mesh));
+    let plan = plan.unwrap();
+    let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+    fabric.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap();
+    // A client of the router itself, and one of a mux. Both are held in reset, and booted by the next run.
+    for (op, number) in [(Op::SendReceive, 1), (Op::ReduceScatter, 2)] {
+        let request = workers(over_fabric(op, 2, 150_000), number);
+        let error = over_what_runs(&mut bench, &request, "stuck@75us..2ms").unwrap_err();
+        println!("{error}");
+        assert!(error.contains("does not answer"), "{error}");
+        assert!(!error.contains("stays open"), "{error}");
+        bench.target.pass(2_000_000).unwrap();
+        over_what_runs(&mut bench, &request, "").unwrap();
+        over_what_runs(&mut bench, &request, "").unwrap();
+    }
+    assert_eq!(running_fabric(&mut bench.target, &bench.images), Ok(Some(plan)));
+}
+
 #[test]
 fn a_run_over_the_fabric_can_be_cancelled() {
     let mut bench = Bench::new("n300");

@@ -5,10 +5,10 @@ use super::program::{Program, WorkerPlan};
 use super::report::RunError;
 use super::transport::{Crossing, Exit, FarEnd, MuxPlan, WorkerEnds};
 use super::worker::{WORKER, WorkerPlaces, routing_at, worker_semaphore};
-use crate::control::{ControlError, Operation, Place, constant_of};
+use crate::control::{ControlError, Operation, Place, constant_of, image};
 use crate::fabric::client::Connection;
 use crate::fabric::mux::Mux;
-use crate::fabric::{Fabric, FabricSettings, RoutingTables, connection, header_bytes};
+use crate::fabric::{Fabric, FabricPlan, FabricSettings, RoutingTables, connection, header_bytes};
 use crate::images::ImageMap;
 use crate::snapshot::{Plan, Span};
 use crate::target::Target;
@@ -69,27 +69,31 @@ pub(super) fn refuse(
     if !crossing.found {
         return Fabric::new(plan.clone(), FabricSettings::default()).refuse(target, images);
     }
-    let muxes = crossing.muxes.iter().map(|mux| mux.router);
-    let direct =
-        crossing.ends.values().flat_map(|ends| &ends.exits).filter_map(|exit| match exit {
-            Exit::Router(router) => Some(*router),
-            Exit::Mux { .. } => None,
-        });
     let mut spans = BTreeMap::new();
-    for eth in muxes.chain(direct) {
+    for eth in crossing.clients().into_keys() {
         let Some(router) = plan.router_at(eth) else { continue };
-        let handshake = connection(images, plan, router)?.handshake;
-        spans.insert(eth, Span { addr: router.place.at(handshake.into()), len: 4 });
+        let of = connection(images, plan, router)?;
+        // Both coordinates of who has it lie in one word.
+        let client = u64::from(of.location_info) + worker_x(images, plan)?;
+        let words = [of.handshake.into(), client];
+        spans.insert(eth, words.map(|at| Span { addr: router.place.at(at), len: 4 }));
     }
-    let shot = target.read(&Plan { spans: spans.values().copied().collect() });
-    for (eth, span) in spans {
-        if shot.word(span.addr)? != 0 {
+    let shot = target.read(&Plan { spans: spans.values().flatten().copied().collect() });
+    for (eth, [handshake, client]) in spans {
+        if shot.word(handshake.addr)? != 0 {
+            let (chip, [x, _, y, _]) = (eth.chip, shot.word(client.addr)?.to_le_bytes());
             return Err(RunError::InUse(format!(
-                "the router of {eth} is in use: its channel has a client"
+                "the router of {eth} is in use: its channel is open for the client on {chip}:{x}-{y}"
             )));
         }
     }
     Ok(())
+}
+
+fn worker_x(images: &ImageMap, plan: &FabricPlan) -> Result<u64, ControlError> {
+    let (router, path) = (plan.topology.router(), "EDMChannelWorkerLocationInfo.worker_x");
+    let missing = |_| ControlError::NoMember(router.to_owned(), path.to_owned());
+    Ok(image(images, router)?.symbols.field(path).map_err(missing)?.offset)
 }
 
 /// Where the two sides of a worker's channels are: buffers of the receiver, semaphore of the other worker.

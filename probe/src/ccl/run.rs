@@ -47,6 +47,8 @@ pub struct Run {
     moving: bool,
     report: RunReport,
     outcome: Outcome,
+    /// Who does not answer though he was told to return at once.
+    dead: Vec<Place>,
     /// What could not be cleared away.
     left: Vec<ControlError>,
     cancel: bool,
@@ -89,6 +91,7 @@ impl Run {
             running: BTreeMap::new(),
             last,
             outcome: Outcome::Whole,
+            dead: Vec::new(),
             left: Vec::new(),
             cancel: false,
         }
@@ -263,6 +266,13 @@ impl Run {
             }
             Task::Returned => self.running.clear(),
             Task::RollCall => self.call_roll(target, images)?,
+            Task::Release => self.release(target, images)?,
+            Task::Close(release) => {
+                if !release.poll(target)? {
+                    return Ok(false);
+                }
+                self.left.extend(release.left().into_iter().map(ControlError::Settings));
+            }
             Task::Muxes => {
                 let patience = self.settings.deadline_cycles;
                 let waits = self.running.iter().map(|(&place, &kernel)| {

@@ -5,6 +5,7 @@ use super::launch::Layer;
 use super::report::{RunProgress, Stage};
 use super::watch::Watch;
 use crate::control::Together;
+use crate::fabric::Release;
 
 /// One thing to do.
 #[derive(Debug)]
@@ -31,6 +32,10 @@ pub(super) enum Task {
     Fabric(Stage, (u64, u64)),
     /// Looks who does not answer, after all were told to return at once.
     RollCall,
+    /// Composes what closes the channels of a fabric that goes on.
+    Release,
+    /// Closes them.
+    Close(Box<Release>),
     /// Waits for muxes, which end when their workers have told them.
     Muxes,
     /// Composes what clears away.
@@ -49,7 +54,8 @@ impl Task {
             Self::Digests => (Stage::Check, (0, 1)),
             Self::Compare(comparison) => (Stage::Compare, comparison.done()),
             Self::Fabric(stage, done) => (*stage, *done),
-            Self::Returned | Self::RollCall | Self::Muxes | Self::GiveBack => {
+            Self::Close(release) => (Stage::GiveBack, release.done()),
+            Self::Returned | Self::RollCall | Self::Release | Self::Muxes | Self::GiveBack => {
                 (Stage::GiveBack, (0, 1))
             }
         };

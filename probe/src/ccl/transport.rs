@@ -177,6 +177,17 @@ impl Crossing {
         Ok(crossing)
     }
 
+    /// The routers that are used, and who has the channel of each: a worker, or a mux.
+    pub(super) fn clients(&self) -> BTreeMap<EthId, Place> {
+        let direct = self.ends.iter().flat_map(|(&place, ends)| {
+            ends.exits.iter().filter_map(move |exit| match exit {
+                Exit::Router(router) => Some((*router, place)),
+                Exit::Mux { .. } => None,
+            })
+        });
+        direct.chain(self.muxes.iter().map(|mux| (mux.router, mux.place))).collect()
+    }
+
     /// The node, the hops to it and the router by which a packet leaves.
     fn way(
         &self,

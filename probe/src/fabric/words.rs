@@ -18,7 +18,7 @@ impl RouterImage {
         Ok(Self { name, image: image(images, name)? })
     }
 
-    fn missing(&self, what: &str) -> ControlError {
+    pub(super) fn missing(&self, what: &str) -> ControlError {
         ControlError::NoMember(self.name.to_owned(), what.to_owned())
     }
 
@@ -47,11 +47,15 @@ impl RouterImage {
         Ok(whole / one.max(1))
     }
 
+    /// Address of a global, or of a part of one.
+    pub(super) fn global(&self, path: &str) -> Result<u64, ControlError> {
+        let place = self.image.symbols.locate(path).map_err(|_| self.missing(path))?;
+        Ok(place.address())
+    }
+
     /// Address of a member of the router's state.
     pub(super) fn state(&self, member: &str) -> Result<u64, ControlError> {
-        let path = format!("fabric_router_state.{member}");
-        let place = self.image.symbols.locate(&path).map_err(|_| self.missing(&path))?;
-        Ok(place.address())
+        self.global(&format!("fabric_router_state.{member}"))
     }
 
     /// Name of a value among these enumerators, else the value.

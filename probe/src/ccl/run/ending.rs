@@ -61,7 +61,7 @@ impl Run {
             self.launcher.loaded = Loaded::default();
             self.stop(images, Way::AtOnce, |_| true)?;
             if self.fabric.is_some() {
-                self.tasks.push_back(Task::RollCall);
+                self.tasks.extend([Task::RollCall, Task::Release]);
             }
             let clear = self.running.iter();
             let clear = clear.map(|(place, kernel)| teardown::clear(images, *place, kernel));

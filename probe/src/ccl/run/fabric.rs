@@ -2,16 +2,19 @@
 
 use super::Run;
 use super::ending::Outcome;
-use crate::ccl::in_use::name;
+use crate::ccl::in_use::{kind, name};
 use crate::ccl::launch::firmware_of;
 use crate::ccl::report::{RunError, Stage};
+use crate::ccl::task::Task;
 use crate::ccl::transport::Crossing;
 use crate::ccl::worker::worker_semaphore;
-use crate::control::{Condition, Place, done, image, mailbox};
-use crate::fabric::{Fabric, FabricProgress, FabricSettings, Termination};
+use crate::control::{Condition, ControlError, Place, done, image, mailbox};
+use crate::fabric::{Fabric, FabricProgress, FabricSettings, Release, Termination};
 use crate::images::ImageMap;
+use crate::inspect::soft_reset;
 use crate::snapshot::{Plan, Span};
 use crate::target::Target;
+use layouts::{TileKind, Writing, wormhole};
 use std::collections::BTreeMap;
 
 /// The fabric of a program, as one that is to come up or as one that somebody else has.
@@ -23,6 +26,20 @@ pub(super) fn ownership(crossing: &Crossing) -> Fabric {
 /// Is it the kernel of a mux?
 pub(super) fn is_mux(kernel: &str) -> bool {
     kernel.starts_with("fabric_mux_")
+}
+
+/// Why not, in words.
+fn hold_in_reset(target: &mut dyn Target, place: Place) -> Result<(), String> {
+    let stands = || "which stands still".to_owned();
+    if kind(place) != Some(TileKind::Tensix) {
+        return Err(stands());
+    }
+    let at = soft_reset(TileKind::Tensix).ok_or_else(stands)?;
+    if !target.abilities().allow.covers(Writing::Reset) {
+        return Err("which stands still and may not be reset without --allow reset".to_owned());
+    }
+    let written = target.write(place.at(at), &wormhole().tensix.reset_all.to_le_bytes());
+    written.map_err(|error| format!("which stands still and cannot be reset ({error})"))
 }
 
 impl Run {
@@ -83,7 +100,9 @@ impl Run {
         let answers =
             |span: Span, done: Condition| shot.word(span.addr).is_ok_and(|go| done.holds(go));
         let dead = words.iter().filter(|(_, (span, done))| !answers(*span, *done));
-        let mut found: Vec<String> = dead.filter_map(|(place, _)| self.absent(*place)).collect();
+        self.dead = dead.map(|(place, _)| *place).collect();
+        let dead = self.dead.iter();
+        let mut found: Vec<String> = dead.filter_map(|place| self.absent(*place)).collect();
         let dropped = nacks.iter().filter_map(|(place, span)| {
             let count = shot.word(span.addr).ok().filter(|count| *count > 0)?;
             Some(format!("the fabric dropped {count} packets of {}", name(*place)))
@@ -96,6 +115,38 @@ impl Run {
             let why = format!("{}; {error}", found.join("; "));
             self.outcome = Outcome::Failed(RunError::TookTooLong(why));
         }
+        Ok(())
+    }
+
+    /// Channels of a fabric that goes on are closed for their clients. A core that did not answer must not come back to life in the midst
+    /// of the next client's packets, so it is held in reset first.
+    pub(super) fn release(
+        &mut self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<(), RunError> {
+        let crossing = self.program.crossing.as_ref().filter(|crossing| crossing.found);
+        let Some(crossing) = crossing else { return Ok(()) };
+        let mut kept = BTreeMap::new();
+        for &place in &self.dead {
+            if let Err(why) = hold_in_reset(target, place) {
+                kept.insert(place, why);
+            }
+        }
+        let mut routers = Vec::new();
+        for (router, client) in crossing.clients() {
+            let Some(why) = kept.get(&client) else {
+                routers.push(router);
+                continue;
+            };
+            let client = name(client);
+            self.left.push(ControlError::Settings(format!(
+                "the channel of the router of {router} stays open for {client}, {why}: the fabric has to be brought up anew"
+            )));
+        }
+        let patience = self.settings.deadline_cycles;
+        let release = Release::new(images, &crossing.plan, routers, patience)?;
+        self.tasks.push_front(Task::Close(Box::new(release)));
         Ok(())
     }
 
