@@ -154,6 +154,9 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
         Some(key) if scene.run != Some(Workload::Fabric) => {
             wrong(format!("{key}: only a fabric has it; run=fabric is missing"))
         }
+        Some(_) if scene.traffic == 0 && scene.pattern != TrafficPattern::default() => {
+            wrong("pattern: only traffic has one; traffic= is missing")
+        }
         _ => Ok(scene),
     }
 }
@@ -341,6 +344,7 @@ mod tests {
                 "emulator:n300,topology=line",
                 "topology: only a fabric has it; run=fabric is missing",
             ),
+            ("emulator:n300,run=fabric,pattern=far", "traffic= is missing"),
             ("emulator:n300,at=2", "no time"),
             ("emulator:n300,at=99999999999999999s", "longer than 100s"),
             ("emulator:n300,at=99999999s", "longer than 100s, which would take hours"),

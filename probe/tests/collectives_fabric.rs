@@ -174,6 +174,29 @@ fn a_client_that_dies_is_named() {
     );
 }
 
+#[test]
+fn a_router_that_stands_still_is_named() {
+    let mut bench = Bench::new("n300");
+    let program = compile(bench.target.mesh(), &over_fabric(Op::AllGather, 2, 100_000)).unwrap();
+    let faults = vec!["core:0.e9:stuck@80us".parse().unwrap()];
+    let settings = RunSettings { faults, deadline_cycles: 300_000, ..RunSettings::default() };
+    let mut run = Run::new(program, settings);
+    let error = run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap_err();
+    let error = error.to_string();
+    assert!(error.starts_with("the router of 0:e9 stands still"), "{error}");
+}
+
+#[test]
+fn more_workers_than_a_mux_has_channels_are_refused() {
+    let bench = Bench::new("n300");
+    let request = workers(over_fabric(Op::ReduceScatter, 2, 100_000), 9);
+    let error = compile(bench.target.mesh(), &request).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "9 workers would share the router of 0:e9, and the mux in front of it has 8 channels: fewer workers of each link are needed"
+    );
+}
+
 /// Runs over the fabric that runs, while something goes wrong with the worker that sends.
 fn over_what_runs(bench: &mut Bench, request: &Request, fault: &str) -> Result<(), String> {
     let running = running_fabric(&mut bench.target, &bench.images).unwrap();

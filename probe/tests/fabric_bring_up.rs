@@ -277,5 +277,5 @@ fn a_scene_has_a_fabric() {
     assert_eq!(found, plan(&target, FabricTopology::Line));
     scene.fabric.topology = FabricTopology::Ring;
     let error = scene.build(&mut images).err().unwrap().to_string();
-    assert!(error.contains("chips 0 and 1 have 0 links for them"), "{error}");
+    assert!(error.contains("chips 0 and 1 have no link left for a routing plane"), "{error}");
 }

@@ -256,9 +256,10 @@ impl fmt::Display for CclError {
             }
             Self::NoFabric(why) => write!(f, "{why}"),
             Self::TooFewPlanes { links, planes } => {
+                let plural = if *planes == 1 { "" } else { "s" };
                 write!(
                     f,
-                    "{links} links were asked for, and the fabric has {planes} routing planes"
+                    "{links} links were asked for, and the fabric has {planes} routing plane{plural}"
                 )
             }
             Self::NoWay { from, to } => {
@@ -270,7 +271,7 @@ impl fmt::Display for CclError {
             ),
             Self::TooManyClients { router, clients, most } => write!(
                 f,
-                "{clients} workers would share the router of {router}, and a mux has {most} channels"
+                "{clients} workers would share the router of {router}, and the mux in front of it has {most} channels: fewer workers of each link are needed"
             ),
             Self::NoIdleTile { chip, router } => write!(
                 f,

@@ -82,6 +82,9 @@ impl fmt::Display for FabricError {
                 write!(f, "there is no chip {chip}: the mesh has chips 0 to {last}")
             }
             Self::Twice(chip) => write!(f, "chip {chip} is named twice"),
+            Self::TooFewChips(0) => f.write_str(
+                "a fabric needs two chips with a link between them or more, and there are none",
+            ),
             Self::TooFewChips(chips) => {
                 write!(f, "a fabric needs two chips with a link between them or more, not {chips}")
             }
@@ -95,10 +98,17 @@ impl fmt::Display for FabricError {
             }
             Self::NoPlanes => f.write_str("planes: a fabric needs one or more"),
             Self::TooManyPlanes { a, b, planes, free, reserved } => {
-                write!(
-                    f,
-                    "{planes} routing planes were asked for, and chips {a} and {b} have {free} links for them"
-                )?;
+                match (planes, free) {
+                    (1, 0) => write!(f, "chips {a} and {b} have no link left for a routing plane"),
+                    (_, free) => {
+                        let links =
+                            if *free == 1 { "1 link".to_owned() } else { format!("{free} links") };
+                        write!(
+                            f,
+                            "{planes} routing planes were asked for, and chips {a} and {b} have {links} for them"
+                        )
+                    }
+                }?;
                 if *reserved > 0 {
                     write!(f, ", not counting {reserved} reserved for dispatch")?;
                 }

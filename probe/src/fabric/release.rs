@@ -49,7 +49,8 @@ impl Release {
         let channel = |router| {
             let of = connection(images, plan, router)?;
             let free = stream(TileKind::Eth, of.stream.into());
-            let free = free.ok_or_else(|| image.missing("sender_channel_0_free_slots_stream_id"))?;
+            let free =
+                free.ok_or_else(|| image.missing("sender_channel_0_free_slots_stream_id"))?;
             let at = |address: u64| router.place.at(address);
             Ok(Channel {
                 eth: router.eth,

@@ -168,17 +168,17 @@ fn what_is_missing_is_named() {
         (
             "n150",
             with(Mesh, &[]),
-            "a fabric needs two chips with a link between them or more, not 0",
+            "a fabric needs two chips with a link between them or more, and there are none",
         ),
         (
             "n300",
             with(Ring, &[]),
-            "1 routing planes were asked for, and chips 0 and 1 have 0 links for them, not counting 1 reserved for dispatch",
+            "chips 0 and 1 have no link left for a routing plane, not counting 1 reserved for dispatch",
         ),
         (
             "n300",
             planes(Line, 2),
-            "2 routing planes were asked for, and chips 0 and 1 have 1 links for them, not counting 1 reserved for dispatch",
+            "2 routing planes were asked for, and chips 0 and 1 have 1 link for them, not counting 1 reserved for dispatch",
         ),
         (
             "galaxy",

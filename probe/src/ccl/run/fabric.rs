@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::ending::Outcome;
+use crate::ccl::cause::still;
 use crate::ccl::in_use::{kind, name};
 use crate::ccl::launch::firmware_of;
 use crate::ccl::report::{RunError, Stage};
@@ -103,6 +104,15 @@ impl Run {
         self.dead = dead.map(|(place, _)| *place).collect();
         let dead = self.dead.iter();
         let mut found: Vec<String> = dead.filter_map(|place| self.absent(*place)).collect();
+        if let Some(crossing) = self.program.crossing.as_ref().filter(|_| !self.running.is_empty())
+        {
+            let routers = crossing.plan.routers.iter().map(|router| router.place);
+            let still = still(target, &routers.collect::<Vec<_>>())?;
+            found.extend(still.into_iter().map(|place| {
+                let router = name(place);
+                format!("the router of {router} stands still: its heartbeat does not move")
+            }));
+        }
         let dropped = nacks.iter().filter_map(|(place, span)| {
             let count = shot.word(span.addr).ok().filter(|count| *count > 0)?;
             Some(format!("the fabric dropped {count} packets of {}", name(*place)))
