@@ -12,9 +12,12 @@ mod rig;
 use bench::Bench;
 use probe::fabric::{FabricRequest, FabricTopology};
 use probe::fault::Fault;
+use probe::inspect::{Interest, fabric_interest};
 use probe::scene::Scene;
+use probe::session::Session;
 use probe::study::reroute::{Asked, Load, Round, study};
-use probe::target::Target;
+use probe::target::{Allow, Target};
+use probe::ttsim::HostCommand;
 use rig::{EAST, NACKS, Packet, Router, WEST, place, xy};
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
@@ -138,6 +141,49 @@ fn without_another_link_senders_are_told() {
     bench.target.pass(50_000).unwrap();
     assert_eq!((bench.word(from, NACKS), bench.word(to, NACKS)), (8, 6));
     bench.terminate_routers(&routers, 1);
+}
+
+#[test]
+fn the_credits_of_a_lost_link_are_those_of_its_detour() {
+    let mut bench = Bench::emulated();
+    let image = "fabric_router_ring";
+    let routers = siblings(image);
+    bench.start(&[routers[0].place, routers[1].place]);
+    bench.bring_up(&routers);
+    let to = bench.compute(1);
+    bench.fault("link:0.9:down");
+    bench.target.pass(100_000).unwrap();
+    assert_eq!(links(&mut bench, &routers), [FALLBACK, FALLBACK, DIRECT, DIRECT]);
+    // Who has to take them stands still: their sender finds no way any more.
+    bench.fault("core:1.e1:stuck");
+    for n in 0..3 {
+        bench.put(&routers[0], 0, n, &Packet::atomic(to.tile, NACKS, 1).set("routing_fields", 1));
+    }
+    bench.target.pass(20_000).unwrap();
+    let mut session = Session::over(Box::new(bench.target), bench.images);
+    let mut interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
+    let mut seen = |_| {
+        let fabric = session.look(&interest).state.fabric;
+        interest = fabric_interest(&fabric, &interest);
+        fabric.ledgers
+    };
+    let ledgers = (0..3).map(&mut seen).last().unwrap();
+    let told: Vec<_> = ledgers
+        .iter()
+        .filter(|ledger| ledger.virtual_channel == 0)
+        .map(|l| (l.from.to_string(), l.remote_free_slots, l.in_flight, l.arrived, l.words()))
+        .collect();
+    let told: Vec<_> =
+        told.iter().map(|(a, b, c, d, e)| (a.as_str(), *b, *c, *d, e.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            ("0:e8", 8, 0, 0, "empty"),
+            ("1:e0", 8, 0, 0, "empty"),
+            ("0:e9", 5, 3, 0, "lost"),
+            ("1:e1", 8, 0, 0, "rerouted by e0"),
+        ]
+    );
 }
 
 fn assert_right(topology: FabricTopology, load: Load, seeds: u64) {

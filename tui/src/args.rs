@@ -158,8 +158,8 @@ pub(crate) enum Verb {
     /// "longest_wait_cycles","closes","head"}]}],"clients":[{"core","image","name","running","waypoint","stage","waits",
     /// "to_tile","to":{"router":{"chip","channel"}|"mux":core,"channel"},"slots","sent","used","teardown","termination",
     /// "mux_clients","told","ending_step","ending"}],"links":[{"from","to","virtual_channel","slots","queued",
-    /// "remote_free_slots","in_flight","arrived","held","verdict"}],"waits":[as of fabric waits],"gaps":[...]}; exit code 1
-    /// if a router refused to run or a credit is lost.
+    /// "remote_free_slots","in_flight","arrived","held","rerouted_by":{"chip","channel"},"verdict"}],"waits":[as of fabric
+    /// waits],"gaps":[...]}; exit code 1 if a router refused to run or a credit is lost.
     #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
     Fabric {
         /// Only this chip, tile or Ethernet channel, with its channels: 0, 0:9-6 or 0:e8.

@@ -214,8 +214,20 @@ pub struct LedgerState {
     pub held: u64,
     /// What both ends have counted so far, together: the same later, and nothing has moved.
     pub mark: u64,
+    /// The router whose link carries the packets while this one is lost.
+    pub rerouted_by: Option<EthId>,
     /// What that means.
     pub verdict: Verdict,
+}
+
+impl LedgerState {
+    /// The verdict in words: of packets that go over another link, over which.
+    pub fn words(&self) -> String {
+        match self.rerouted_by {
+            Some(by) => format!("{} by e{}", self.verdict.word(), by.channel),
+            None => self.verdict.word().to_owned(),
+        }
+    }
 }
 
 impl FabricState {
@@ -239,6 +251,12 @@ pub enum Verdict {
     Empty,
     /// Packets are there, and there is room.
     Moving,
+    /// The link is back; its ends tell each other over it what they have.
+    Returning,
+    /// The link is lost, and packets go over another one.
+    Rerouted,
+    /// The link is lost, and packets wait.
+    Lost,
     /// No room at the receiver, whose head waits for a router downstream.
     BackPressured,
     /// No room at the receiver, whose head does not say why.
@@ -253,6 +271,9 @@ impl Verdict {
         match self {
             Self::Empty => "empty",
             Self::Moving => "moving",
+            Self::Returning => "returning",
+            Self::Rerouted => "rerouted",
+            Self::Lost => "lost",
             Self::BackPressured => "back-pressured",
             Self::Full => "full",
             Self::Miscounted => "miscounted",

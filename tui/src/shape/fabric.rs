@@ -125,6 +125,7 @@ fn ledger(ledger: &LedgerState) -> Value {
         "in_flight": ledger.in_flight,
         "arrived": ledger.arrived,
         "held": ledger.held,
+        "rerouted_by": ledger.rerouted_by.map(end),
         "verdict": ledger.verdict.word(),
     })
 }

@@ -130,7 +130,7 @@ fn page(style: Style, fabric: &FabricState, channels: bool) -> String {
                 ledger.remote_free_slots.to_string(),
                 ledger.in_flight.to_string(),
                 format!("{}+{}", ledger.arrived, ledger.held),
-                ledger.verdict.word().to_owned(),
+                ledger.words(),
             ]);
         }
     }

@@ -26,6 +26,7 @@ pub(crate) fn fabric() -> FabricState {
         arrived: 0,
         held: in_flight,
         mark: 0,
+        rerouted_by: None,
         verdict,
     };
     FabricState {

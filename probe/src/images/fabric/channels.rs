@@ -11,6 +11,8 @@ pub(crate) struct SenderPlace {
     pub(crate) slots: Slots,
     pub(crate) free_slots: Option<Word>,
     pub(crate) pkts_completed: Option<Word>,
+    /// The stream that counts completions, by its address: none of its own while the link is lost.
+    pub(crate) completions: Option<Word>,
     pub(crate) remote_free_slots: Option<Word>,
     pub(crate) sent: Option<Word>,
     pub(crate) completed: Option<Word>,
@@ -31,6 +33,12 @@ pub(crate) struct ReceiverPlace {
     pub(crate) virtual_channel: u8,
     pub(crate) slots: Slots,
     pub(crate) pkts_sent: Option<Word>,
+    /// What counts instead while the link is lost.
+    pub(crate) fallback_arrived: Option<Word>,
+    /// The stream that counts, by its address.
+    pub(crate) arrived: Option<Word>,
+    /// The address of the oldest packet.
+    pub(crate) tail: Option<Word>,
     pub(crate) received: Option<Word>,
     pub(crate) completed: Option<Word>,
     pub(crate) dropped: Option<Word>,
@@ -76,6 +84,7 @@ impl Names<'_> {
             slots,
             free_slots: of("free_slots_stream_id").and_then(|id| stream(TileKind::Eth, id)),
             pkts_completed: of("completed_stream_id").and_then(|id| stream(TileKind::Eth, id)),
+            completions: self.at(&format!("fabric_router::senders[{index}].completions")),
             remote_free_slots: self.remote_free_slots(virtual_channel),
             sent: own("packets_sent"),
             completed: own("packets_completed"),
@@ -103,11 +112,18 @@ impl Names<'_> {
         let Some(slots) = self.slots(&table) else { return Some(None) };
         let of = |member: &str| self.file(&format!("{table}.{member}"));
         let own = |member: &str| self.at(&format!("{state}.receivers[{index}].{member}"));
+        let private =
+            |member: &str| self.at(&format!("fabric_router::receivers[{index}].{member}"));
+        let fallback = self.constant("fallback_arrived_0_stream_id");
+        let fallback = fallback.and_then(|first| stream(TileKind::Eth, first + u64::from(index)));
         Some(Some(ReceiverPlace {
             index,
             virtual_channel: of("virtual_channel")? as u8,
             slots,
             pkts_sent: of("pkts_sent_stream_id").and_then(|id| stream(TileKind::Eth, id)),
+            fallback_arrived: private("arrived").and(fallback),
+            arrived: private("arrived"),
+            tail: private("tail"),
             received: own("packets_received"),
             completed: own("packets_completed"),
             dropped: own("packets_dropped"),

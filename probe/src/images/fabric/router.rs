@@ -112,6 +112,7 @@ impl RouterLayout {
             [
                 s.free_slots,
                 s.pkts_completed,
+                s.completions,
                 s.remote_free_slots,
                 s.sent,
                 s.completed,
@@ -128,6 +129,9 @@ impl RouterLayout {
         let receivers = self.receivers.iter().flat_map(|r| {
             [
                 r.pkts_sent,
+                r.fallback_arrived,
+                r.arrived,
+                r.tail,
                 r.received,
                 r.completed,
                 r.dropped,

@@ -7,6 +7,11 @@ use layouts::EthId;
 /// What a receiver's head waits for when a router downstream has no room (`WAITS_FOR_DOWNSTREAM`).
 const DOWNSTREAM: u32 = 1;
 
+/// `fabric_link_t`: which link a router uses.
+const DIRECT: u32 = 0;
+const FALLBACK: u32 = 2;
+const RETURNING: u32 = 3;
+
 /// The control channel has no credits to be counted: what finds no room there is dropped.
 const CONTROL: u8 = 2;
 
@@ -16,8 +21,8 @@ pub(super) fn join(mesh: &Mesh, routers: &[RouterState]) -> Vec<LedgerState> {
     let mut ledgers = Vec::new();
     for link in &mesh.links {
         if let (Some(a), Some(b)) = (at(link.a), at(link.b)) {
-            ledgers.extend(rows(a, b));
-            ledgers.extend(rows(b, a));
+            ledgers.extend(rows(a, b, routers));
+            ledgers.extend(rows(b, a, routers));
         }
     }
     ledgers
@@ -26,7 +31,13 @@ pub(super) fn join(mesh: &Mesh, routers: &[RouterState]) -> Vec<LedgerState> {
 fn rows<'a>(
     from: &'a RouterState,
     to: &'a RouterState,
+    routers: &'a [RouterState],
 ) -> impl Iterator<Item = LedgerState> + use<'a> {
+    let detour = detour(from, to);
+    let by = from.fallback.filter(|_| detour == Some(Verdict::Rerouted)).and_then(|tile| {
+        let sibling = |other: &&RouterState| (other.at.chip, other.tile) == (from.at.chip, tile);
+        Some(routers.iter().find(sibling)?.at)
+    });
     let counted = to.receivers.iter().filter(|receiver| receiver.virtual_channel != CONTROL);
     counted.filter_map(move |receiver| {
         let senders =
@@ -45,11 +56,24 @@ fn rows<'a>(
             arrived: *receiver.arrived.known()?,
             held: *receiver.held.known()?,
             mark: sum(|s| &s.sent)? + sum(|s| &s.completed)? + receiver.received.known()?,
+            rerouted_by: by,
             verdict: Verdict::Empty,
         };
         let waits = receiver.waits_for.known() == Some(&DOWNSTREAM);
-        Some(LedgerState { verdict: verdict(&ledger, waits), ..ledger })
+        let verdict = detour.unwrap_or_else(|| verdict(&ledger, waits));
+        Some(LedgerState { verdict, ..ledger })
     })
+}
+
+/// What becomes of packets while the link is not used. Neither end has the other's counts then but by messages, so they do not add up.
+fn detour(from: &RouterState, to: &RouterState) -> Option<Verdict> {
+    let used = |router: &RouterState| router.link.known().copied().unwrap_or(DIRECT);
+    match (used(from), used(to)) {
+        (DIRECT, DIRECT) => None,
+        (FALLBACK, _) => Some(Verdict::Rerouted),
+        (RETURNING, _) | (DIRECT, RETURNING) => Some(Verdict::Returning),
+        _ => Some(Verdict::Lost),
+    }
 }
 
 fn verdict(ledger: &LedgerState, waits: bool) -> Verdict {
@@ -84,6 +108,7 @@ mod tests {
             arrived: 0,
             held: 0,
             mark: 0,
+            rerouted_by: None,
             verdict: Verdict::Empty,
         };
         assert_eq!(verdict(&ledger(0, 16, 0), false), Verdict::Empty);

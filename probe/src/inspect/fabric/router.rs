@@ -85,7 +85,7 @@ impl Router<'_> {
             index: place.index,
             virtual_channel: place.virtual_channel,
             slots: place.slots.count,
-            completions: self.site.value(place.pkts_completed),
+            completions: self.completions(place),
             remote_free_slots: self.site.value(place.remote_free_slots),
             sent: self.site.value(place.sent),
             completed: self.site.value(place.completed),
@@ -100,7 +100,9 @@ impl Router<'_> {
     }
 
     fn receiver(&self, place: &ReceiverPlace) -> ReceiverState {
-        let arrived = self.site.value(place.pkts_sent);
+        let rerouted = self.counts_in(place.arrived, place.fallback_arrived);
+        let arrived =
+            self.site.value(if rerouted { place.fallback_arrived } else { place.pkts_sent });
         let held = self.site.difference(place.received, place.completed);
         let some = |reading: &Reading<u64>| reading.known().is_some_and(|count| *count > 0);
         let pending = self.site.value(place.pending).known().copied().unwrap_or_default();
@@ -114,7 +116,11 @@ impl Router<'_> {
             dropped: self.site.value(place.dropped),
             waits_for: self.site.small(place.waits_for),
             pending: Direction::ALL.into_iter().filter(left).collect(),
-            head: self.head(place.slots, place.slot, some(&arrived) || some(&held)),
+            head: if rerouted {
+                self.head_at(place.tail, some(&arrived) || some(&held))
+            } else {
+                self.head(place.slots, place.slot, some(&arrived) || some(&held))
+            },
             arrived,
             held,
         }
@@ -133,6 +139,25 @@ impl Router<'_> {
             tile: Some(self.site.tile_at(place.xy.get(xy).copied())?),
             credits: self.site.value(Some(place.credits)),
         })
+    }
+
+    /// Is it this stream that counts? The router keeps its address.
+    fn counts_in(&self, counting: Option<Word>, stream: Option<Word>) -> bool {
+        stream.is_some_and(|stream| self.site.value(counting).known() == Some(&stream.addr))
+    }
+
+    /// While the link is lost no stream tells of completions, and what it still brings does not count.
+    fn completions(&self, place: &SenderPlace) -> Reading<u64> {
+        let counts = place.completions.is_none()
+            || self.site.value(place.completions).known().is_none()
+            || self.counts_in(place.completions, place.pkts_completed);
+        if counts { self.site.value(place.pkts_completed) } else { Reading::Known(0) }
+    }
+
+    /// Packets that came over another link lie in slots of their own.
+    fn head_at(&self, tail: Option<Word>, holds: bool) -> Option<HeadState> {
+        let address = *self.site.value(tail).known().filter(|_| holds)?;
+        Some(self.site.head(self.layout.header.as_ref()?, address))
     }
 
     fn head(&self, slots: Slots, slot: Option<Word>, holds: bool) -> Option<HeadState> {
