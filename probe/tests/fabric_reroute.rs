@@ -16,8 +16,7 @@ use probe::inspect::{Interest, fabric_interest};
 use probe::scene::Scene;
 use probe::session::Session;
 use probe::study::reroute::{Asked, Load, Round, study};
-use probe::target::{Allow, Target};
-use probe::ttsim::HostCommand;
+use probe::target::Target;
 use rig::{EAST, NACKS, Packet, Router, WEST, place, xy};
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
