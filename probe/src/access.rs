@@ -48,6 +48,22 @@ impl Access {
         Self { bus, queues: BTreeMap::new(), patience, latch: Latch::default(), locked: None }
     }
 
+    /// What belongs to one device, without a bar yet, to be given back by [`Access::join`].
+    pub(crate) fn part(&mut self, device: u8) -> Self {
+        let mut part = Self::new(self.bus.part(device), self.patience);
+        part.latch = self.latch.part(device);
+        let queues = std::mem::take(&mut self.queues).into_iter();
+        (part.queues, self.queues) = queues.partition(|((of, _), _)| *of == device);
+        part
+    }
+
+    /// Takes back what belongs to one device.
+    pub(crate) fn join(&mut self, device: u8, part: Self) {
+        self.bus.join(part.bus);
+        self.latch.join(device, part.latch);
+        self.queues.extend(part.queues);
+    }
+
     /// Lets everything that hung be tried again. Whoever brought it back may have reset it, so no
     /// window is believed to show what it did.
     pub(crate) fn clear_latch(&mut self) {

@@ -68,6 +68,19 @@ pub enum BarOp {
     Now,
 }
 
+/// A batch for one device that goes on beside those for others.
+#[derive(Debug)]
+pub struct Abreast {
+    /// The device; no operation is for another one.
+    pub device: u8,
+    /// The operations, in order.
+    pub batch: Vec<BarOp>,
+    /// What the reads gave.
+    pub answer: Vec<u8>,
+    /// What kept the batch from being carried out to its end.
+    pub result: Result<(), AccessError>,
+}
+
 /// Whether others use the routing queues of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
@@ -112,6 +125,14 @@ pub trait Bar: Send {
     /// # Errors
     /// The first operation that fails ends the batch; what was read before it stays in `answer`.
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError>;
+
+    /// Carries out batches for different devices, each as [`Bar::submit`] does, and returns when all are over. They begin
+    /// together on a machine that can do so, on any other they follow one another.
+    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        for Abreast { batch, answer, result, .. } in batches {
+            *result = self.submit(batch, answer);
+        }
+    }
 
     /// The TLB windows of a device that may be used, by their indices in hardware.
     ///
@@ -174,6 +195,17 @@ pub trait Bar: Send {
 }
 
 impl BarOp {
+    /// The device that it is for.
+    pub fn device(&self) -> Option<u8> {
+        match self {
+            Self::ConfigRead { device, .. }
+            | Self::Read { device, .. }
+            | Self::Write { device, .. }
+            | Self::Point { device, .. } => Some(*device),
+            Self::Pass { .. } | Self::Now => None,
+        }
+    }
+
     /// Bytes that this operation appends to the batch's answer.
     #[inline]
     pub fn answer_len(&self) -> usize {

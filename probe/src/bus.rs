@@ -24,6 +24,29 @@ impl Bus {
         Self { bar, windows: BTreeMap::new(), transactions: 0, spare: Vec::new() }
     }
 
+    /// The bus of one device alone, which leads nowhere until [`Bus::over`]; to be given back by [`Bus::join`].
+    pub(crate) fn part(&mut self, device: u8) -> Self {
+        let mut part = Self::new(Box::new(Nowhere));
+        part.windows = self.windows.remove(&device).map(|own| (device, own)).into_iter().collect();
+        part
+    }
+
+    /// Leads to this bar from now on.
+    pub(crate) fn over(&mut self, bar: Box<dyn Bar>) {
+        self.bar = bar;
+    }
+
+    /// Takes back what is known of a device's windows.
+    pub(crate) fn join(&mut self, part: Self) {
+        self.windows.extend(part.windows);
+        self.transactions += part.transactions;
+    }
+
+    /// The machine itself.
+    pub(crate) fn bar(&mut self) -> &mut dyn Bar {
+        self.bar.as_mut()
+    }
+
     /// How many devices there are at most.
     pub(crate) fn most_devices(&self) -> u8 {
         self.bar.most_devices()
@@ -103,6 +126,15 @@ impl Bus {
     /// Lets time pass.
     pub(crate) fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
         self.batch().pass(cycles).run().end()
+    }
+}
+
+/// No machine.
+struct Nowhere;
+
+impl Bar for Nowhere {
+    fn submit(&mut self, _batch: &[BarOp], _answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        Err(AccessError::DeviceGone("nobody works with it".into()))
     }
 }
 

@@ -1,11 +1,13 @@
 //! The emulated mesh in this very process, behind the same trait as every other machine.
 
-use crate::bar::{Bar, BarOp};
+use crate::bar::{Abreast, Bar, BarOp};
 use crate::fault::{CoreFault, Fault, LinkFault, Station, What};
 use crate::snapshot::AccessError;
 use crate::windows;
 use emulator::{Disruption, HartId, Mesh, MeshConfig};
 use layouts::{NocXy, wormhole};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// A [`Bar`] over an emulated mesh.
 pub struct EmulatorBar {
@@ -35,38 +37,68 @@ impl EmulatorBar {
     }
 }
 
+impl EmulatorBar {
+    /// Begins an operation at the present cycle; the cycles that it takes.
+    fn begin(&mut self, op: &BarOp, answer: &mut Vec<u8>) -> u64 {
+        match op {
+            BarOp::ConfigRead { device, offset } => {
+                let read = self.mesh.begin_config_read(usize::from(*device), u32::from(*offset));
+                answer.extend(read.0.to_le_bytes());
+                read.1
+            }
+            BarOp::Read { device, bar, offset, len, .. } => {
+                let start = answer.len();
+                answer.resize(start + *len as usize, 0);
+                let out = &mut answer[start..];
+                self.mesh.begin_read(usize::from(*device), *bar, *offset, out)
+            }
+            BarOp::Write { device, bar, offset, bytes } => {
+                self.mesh.begin_write(usize::from(*device), *bar, *offset, bytes)
+            }
+            BarOp::Point { device, window, x, y, page, order } => {
+                let tile = NocXy { x: *x, y: *y };
+                windows::entry(*window, tile, *page, *order).map_or(0, |(offset, entry)| {
+                    let bytes = entry.to_le_bytes();
+                    self.mesh.begin_write(usize::from(*device), 0, offset, &bytes)
+                })
+            }
+            BarOp::Pass { cycles } => *cycles,
+            BarOp::Now => {
+                answer.extend(self.mesh.now().to_le_bytes());
+                0
+            }
+        }
+    }
+}
+
 impl Bar for EmulatorBar {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         for op in batch {
-            match op {
-                BarOp::ConfigRead { device, offset } => {
-                    let word = self.mesh.config_read(usize::from(*device), u32::from(*offset));
-                    answer.extend(word.to_le_bytes());
-                }
-                BarOp::Read { device, bar, offset, len, .. } => {
-                    let start = answer.len();
-                    answer.resize(start + *len as usize, 0);
-                    let out = &mut answer[start..];
-                    self.mesh.bar_read(usize::from(*device), *bar, *offset, out);
-                }
-                BarOp::Write { device, bar, offset, bytes } => {
-                    self.mesh.bar_write(usize::from(*device), *bar, *offset, bytes);
-                }
-                BarOp::Point { device, window, x, y, page, order } => {
-                    let tile = NocXy { x: *x, y: *y };
-                    if let Some((offset, entry)) = windows::entry(*window, tile, *page, *order) {
-                        let bytes = entry.to_le_bytes();
-                        self.mesh.bar_write(usize::from(*device), 0, offset, &bytes);
-                    }
-                }
-                BarOp::Pass { cycles } => self.mesh.clock(*cycles),
-                BarOp::Now => answer.extend(self.mesh.now().to_le_bytes()),
-            }
+            let cycles = self.begin(op, answer);
+            self.mesh.clock(cycles);
             if op.ends(answer) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// What is to begin first is begun first, of two that begin together that of the first batch.
+    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        let mut end = self.mesh.now();
+        let mut due: BinaryHeap<_> =
+            (0..batches.len()).map(|number| Reverse((end, number, 0))).collect();
+        while let Some(Reverse((cycle, number, place))) = due.pop() {
+            self.mesh.clock(cycle.saturating_sub(self.mesh.now()));
+            let Some(Abreast { batch, answer, .. }) = batches.get_mut(number) else { continue };
+            let Some(op) = batch.get(place) else { continue };
+            let over = cycle.saturating_add(self.begin(op, answer));
+            end = end.max(over);
+            if !op.ends(answer) {
+                due.push(Reverse((over, number, place + 1)));
+            }
+        }
+        self.mesh.clock(end.saturating_sub(self.mesh.now()));
     }
 
     fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
@@ -124,4 +156,52 @@ fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disrupt
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use crate::images::ImageMap;
+    use crate::scene::Scene;
+
+    /// Word after word of the telemetry of a device, then the time.
+    fn reads(device: u8) -> Vec<BarOp> {
+        let offset = |at| 0x1FE8_0000 + 0x40 * u64::from(at);
+        let read = |at| BarOp::Read { device, bar: 0, offset: offset(at), len: 4, ones: 0 };
+        let reads = (0..10 + device).map(read);
+        reads.chain([BarOp::Pass { cycles: 5 }, BarOp::Now]).collect()
+    }
+
+    #[test]
+    fn what_goes_on_abreast_takes_as_long_as_the_longest() {
+        let (images, _) = ImageMap::firmware();
+        let fresh = || EmulatorBar::new(Scene::new("t3000").power_on(&images).unwrap());
+        let (mut one, mut all) = (fresh(), fresh());
+        all.mesh_mut().record(true);
+        let (answer, result) = (Vec::new(), Ok(()));
+        let batch = |device| Abreast {
+            device,
+            batch: reads(device),
+            answer: answer.clone(),
+            result: result.clone(),
+        };
+        let mut batches: Vec<Abreast> = (0..4).map(batch).collect();
+        all.submit_abreast(&mut batches);
+        let read = all.mesh().config().timing.host_read;
+        assert_eq!(all.mesh().now(), 13 * read + 5, "four devices, 10 to 13 words");
+        for of in &batches {
+            let mut alone = Vec::new();
+            one.submit(&of.batch, &mut alone).unwrap();
+            let (words, now) = of.answer.split_last_chunk().unwrap();
+            assert_eq!(words, alone.split_last_chunk::<8>().unwrap().0, "device {}", of.device);
+            assert_eq!(u64::from_le_bytes(*now), (10 + u64::from(of.device)) * read + 5);
+        }
+        // Whoever does again what the journal tells begins all of it at the same cycles.
+        let journal = all.mesh().journal().unwrap().clone();
+        let mut again = fresh();
+        let told = again.mesh_mut().replay(&journal);
+        assert_eq!(told.len(), 4 * (10 + 11 + 12 + 13));
+        assert_eq!(again.mesh().now(), 13 * read);
+    }
 }

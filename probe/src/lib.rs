@@ -2,6 +2,7 @@
 //!
 //! This room has never heard of terminals or async.
 
+mod abreast;
 mod access;
 pub mod bar;
 mod bus;

@@ -2,19 +2,21 @@
 
 mod checked;
 mod preview;
+mod reading;
 
 use crate::access::{Access, Route};
 use crate::bar::{Bar, Holder};
 use crate::bus::Bus;
 use crate::discover::discover;
 use crate::fault::{Fault, Station};
-use crate::guard::{AuditLog, Deed, FarPlace, Guard, Latched, read_near};
+use crate::guard::{AuditLog, Deed, Guard, Latched};
 use crate::planner::Run;
-use crate::queue::{Patience, Results, Stamped};
-use crate::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
+use crate::queue::Patience;
+use crate::snapshot::{AccessError, Plan, Snapshot, Span};
 use crate::target::{Abilities, Mesh, Old, Preview, Target};
 use checked::Known;
 use layouts::{ChipId, NocAddr};
+use reading::read_all;
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -122,59 +124,6 @@ impl BarTarget {
         Ok(Ok(read))
     }
 
-    /// All pieces of a batch carry the time at which the batch had come.
-    fn read_near(&mut self, chip: ChipId, device: u8, runs: &[Run], shot: &mut Snapshot) {
-        let (mut stamp, mut host) = (0, 0);
-        let Access { bus, latch, patience, .. } = &mut self.access;
-        read_near(bus, latch, *patience, device, runs, &mut |index, read| match read {
-            Ok((bytes, target_cycles)) => {
-                if stamp != target_cycles || host == 0 {
-                    (stamp, host) = (target_cycles, host_micros());
-                }
-                let addr = runs[index].span(chip).addr;
-                shot.pieces.push(Piece { addr, target_cycles, host_micros: host, bytes });
-            }
-            Err(reason) => shot.gaps.push(Gap { span: runs[index].span(chip), reason }),
-        });
-    }
-
-    /// A far chip's ranges, as many at a time as its gateways allow. A chip that does not answer is
-    /// latched.
-    fn read_far(
-        &mut self,
-        chip: ChipId,
-        route: &Route,
-        place: FarPlace,
-        runs: &[Run],
-        shot: &mut Snapshot,
-    ) {
-        let silent = self.access.latch.far(place).cloned();
-        let reads = if let Some(reason) = silent {
-            vec![Err(reason); runs.len()]
-        } else {
-            let Results { reads, silent } = self.access.read_runs(route, runs);
-            if let Some(reason) = silent {
-                self.access.latch.lose_far(place, reason);
-            }
-            reads
-        };
-        let host_micros = host_micros();
-        for (run, read) in runs.iter().zip(reads) {
-            let span = run.span(chip);
-            match read {
-                Ok(Stamped { bytes, cycles: target_cycles }) => {
-                    shot.pieces.push(Piece {
-                        addr: span.addr,
-                        target_cycles,
-                        host_micros,
-                        bytes: bytes.into(),
-                    });
-                }
-                Err(reason) => shot.gaps.push(Gap { span, reason }),
-            }
-        }
-    }
-
     /// The chip at this place.
     fn chip_at(&self, is: impl Fn(&Route) -> bool) -> Option<ChipId> {
         self.routes.iter().find(|(_, route)| is(route)).map(|(chip, _)| *chip)
@@ -199,25 +148,10 @@ impl Target for BarTarget {
         let checked = self.checked(plan);
         let mut shot = Snapshot { gaps: checked.gaps.clone(), ..Snapshot::default() };
         shot.pieces.reserve(checked.chips.iter().map(|(.., runs)| runs.len()).sum());
-        // A queue that cannot be looked at fails again, with its reason, where it is used; a write
-        // that did not arrive is told by the next call that can say so.
+        // A write that did not arrive is told by the next call that can say so.
         self.late = self.late.take().or(self.access.flush().err());
-        let queues = checked.chips.iter().any(|(_, route, _)| matches!(route, Route::Queue { .. }));
-        if queues {
-            let _ = self.access.begin();
-        }
-        for (chip, route, runs) in &checked.chips {
-            match route {
-                Route::Pcie(device) => self.read_near(*chip, *device, runs, &mut shot),
-                Route::Queue { device, coord, .. } => {
-                    self.read_far(*chip, route, (*device, *coord), runs, &mut shot);
-                }
-            }
-        }
+        read_all(&mut self.access, &checked.chips, &mut shot);
         self.known.keep(checked);
-        if queues {
-            let _ = self.access.finish();
-        }
         shot.pieces.sort_by_key(|piece| piece.addr);
         shot.transactions = self.transactions() - before;
         shot

@@ -10,8 +10,14 @@ use crate::mesh::Mesh;
 const CHUNK_BYTES: usize = 4096;
 
 impl Mesh {
-    /// Reads BAR2; what is refused reads as all ones.
-    pub(crate) fn bar2_read(&mut self, device: usize, chip: usize, offset: u64, out: &mut [u8]) {
+    /// Reads BAR2; what is refused reads as all ones. The cycles that it takes.
+    pub(crate) fn bar2_read(
+        &mut self,
+        device: usize,
+        chip: usize,
+        offset: u64,
+        out: &mut [u8],
+    ) -> u64 {
         let now = self.now;
         let value = match self.chips[chip].host_endpoint() {
             Some(endpoint) => endpoint.read(offset, out.len()),
@@ -24,11 +30,17 @@ impl Mesh {
                 self.chips[chip].host_refused(chip, device, (refusal, None, offset), now);
             }
         }
-        self.clock(self.timing.host_read);
+        self.timing.host_read
     }
 
-    /// Writes BAR2; the time of a transfer passes before this returns.
-    pub(crate) fn bar2_write(&mut self, device: usize, chip: usize, offset: u64, data: &[u8]) {
+    /// Writes BAR2. The cycles that it takes, those of a transfer among them.
+    pub(crate) fn bar2_write(
+        &mut self,
+        device: usize,
+        chip: usize,
+        offset: u64,
+        data: &[u8],
+    ) -> u64 {
         let now = self.now;
         let transfer = match self.chips[chip].host_endpoint() {
             Some(endpoint) => endpoint.write(offset, data),
@@ -47,7 +59,7 @@ impl Mesh {
             self.chips[chip].host_refused(chip, device, refused, now);
         }
         self.reset_asked();
-        self.clock(cost);
+        cost
     }
 }
 

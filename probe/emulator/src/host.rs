@@ -9,11 +9,18 @@ use crate::pci;
 impl Mesh {
     /// Reads 4 bytes of PCI config space; all ones where there is no device.
     pub fn config_read(&mut self, device: usize, offset: u32) -> u32 {
+        let (value, cycles) = self.begin_config_read(device, offset);
+        self.clock(cycles);
+        value
+    }
+
+    /// The same at the present cycle, for a host that does more than one thing at a time: no time passes. The value, and
+    /// the cycles that the access takes.
+    pub fn begin_config_read(&mut self, device: usize, offset: u32) -> (u32, u64) {
         self.note(|| Deed::ConfigRead { device, offset });
         let space = self.spaces.get(device).filter(|_| offset.is_multiple_of(4));
         let value = space.map_or(u32::MAX, |space| space.read(offset));
-        self.clock(self.timing.host_config_read);
-        value
+        (value, self.timing.host_config_read)
     }
 
     /// Writes 4 bytes of PCI config space, of which few bits take: a host may ask how large a BAR is,
@@ -52,6 +59,13 @@ impl Mesh {
 
     /// Reads bytes of a BAR. What is refused reads as all ones after a long time, and is noted as a condition.
     pub fn bar_read(&mut self, device: usize, bar: u8, offset: u64, out: &mut [u8]) {
+        let cycles = self.begin_read(device, bar, offset, out);
+        self.clock(cycles);
+    }
+
+    /// The same at the present cycle, for a host that does more than one thing at a time: no time passes. The cycles that the
+    /// access takes.
+    pub fn begin_read(&mut self, device: usize, bar: u8, offset: u64, out: &mut [u8]) -> u64 {
         let len = out.len();
         self.note(|| Deed::Read { device, bar, offset, len });
         if let (2, Some(&chip)) = (bar, self.devices.get(device)) {
@@ -85,11 +99,17 @@ impl Mesh {
             out.fill(0xFF);
             cost = cost.max(self.timing.host_dead_read);
         }
-        self.clock(cost);
+        cost
     }
 
     /// Writes bytes of a BAR. What is refused has no effect, and is noted as a condition.
     pub fn bar_write(&mut self, device: usize, bar: u8, offset: u64, data: &[u8]) {
+        let cycles = self.begin_write(device, bar, offset, data);
+        self.clock(cycles);
+    }
+
+    /// The same at the present cycle, as [`Mesh::begin_read`] reads.
+    pub fn begin_write(&mut self, device: usize, bar: u8, offset: u64, data: &[u8]) -> u64 {
         self.note(|| Deed::Write { device, bar, offset, bytes: data.to_vec() });
         if let (2, Some(&chip)) = (bar, self.devices.get(device)) {
             return self.bar2_write(device, chip, offset, data);
@@ -107,8 +127,7 @@ impl Mesh {
             }
         }
         self.reset_asked();
-        let cost = self.timing.host_write.saturating_mul(data.len().div_ceil(64) as u64);
-        self.clock(cost);
+        self.timing.host_write.saturating_mul(data.len().div_ceil(64) as u64)
     }
 
     /// Chip and BAR0 offset of a range of a BAR, or a condition.
@@ -153,14 +172,17 @@ impl Mesh {
     }
 
     /// Does again what a journal tells, each at its cycle, and returns what the reads gave, one after the other. Deeds of
-    /// cycles that are over are done at once.
+    /// cycles that are over are done at once. Returns when the last access is over.
     pub fn replay(&mut self, journal: &Journal) -> Vec<u8> {
-        let mut answers = Vec::new();
+        let (mut answers, mut end) = (Vec::new(), self.now);
         for entry in &journal.entries {
             self.clock(entry.cycle.saturating_sub(self.now));
+            let mut cycles = 0;
             match &entry.deed {
                 Deed::ConfigRead { device, offset } => {
-                    answers.extend(self.config_read(*device, *offset).to_le_bytes());
+                    let read = self.begin_config_read(*device, *offset);
+                    answers.extend(read.0.to_le_bytes());
+                    cycles = read.1;
                 }
                 Deed::ConfigWrite { device, offset, value } => {
                     self.config_write(*device, *offset, *value);
@@ -168,10 +190,10 @@ impl Mesh {
                 Deed::Read { device, bar, offset, len } => {
                     let start = answers.len();
                     answers.resize(start + len, 0);
-                    self.bar_read(*device, *bar, *offset, &mut answers[start..]);
+                    cycles = self.begin_read(*device, *bar, *offset, &mut answers[start..]);
                 }
                 Deed::Write { device, bar, offset, bytes } => {
-                    self.bar_write(*device, *bar, *offset, bytes);
+                    cycles = self.begin_write(*device, *bar, *offset, bytes);
                 }
                 Deed::Link { link, up } => self.set_link(*link, *up),
                 Deed::Disrupt { what, from_cycle, until_cycle } => {
@@ -179,7 +201,9 @@ impl Mesh {
                 }
                 Deed::Reset { chip } => self.reset_chip(*chip),
             }
+            end = end.max(self.now.saturating_add(cycles));
         }
+        self.clock(end - self.now);
         answers
     }
 }

@@ -117,6 +117,22 @@ impl Latch {
         self.far.iter().map(|(chip, reason)| (*chip, reason))
     }
 
+    /// What is known of one device, to be given back by [`Latch::join`].
+    pub(crate) fn part(&mut self, device: u8) -> Self {
+        let mut part = Self::default();
+        *part.known(device) = std::mem::take(self.known(device));
+        let (own, others) =
+            std::mem::take(&mut self.far).into_iter().partition(|((of, _), _)| *of == device);
+        (part.far, self.far) = (own, others);
+        part
+    }
+
+    /// Takes back what is known of one device.
+    pub(crate) fn join(&mut self, device: u8, mut part: Self) {
+        *self.known(device) = std::mem::take(part.known(device));
+        self.far.append(&mut part.far);
+    }
+
     /// A person wants all of it tried again; every tile is probed again before a block.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

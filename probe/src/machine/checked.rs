@@ -1,5 +1,6 @@
 //! Plans that the guard has judged: who watches asks for the same one again and again.
 
+use super::reading::Chip;
 use super::{BarTarget, no_route};
 use crate::access::Route;
 use crate::planner::{Run, merge};
@@ -16,7 +17,7 @@ pub(super) struct Checked {
     /// What must not be read, or cannot be reached.
     pub(super) gaps: Vec<Gap>,
     /// Whose ranges are read, in this order, and which.
-    pub(super) chips: Vec<(ChipId, Route, Vec<Run>)>,
+    pub(super) chips: Vec<Chip>,
 }
 
 /// The plans judged last. Neither the guard's rules nor the ways to chips change while a target is

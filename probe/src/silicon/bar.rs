@@ -14,11 +14,12 @@ use super::error::{DeviceError, named};
 use super::holders::Processes;
 use super::kmd::{Driver, LockAction};
 use super::os::KernelDriver;
-use crate::bar::{Bar, BarOp, Holder, Sharing};
+use crate::bar::{Abreast, Bar, BarOp, Holder, Sharing};
 use crate::snapshot::AccessError;
 use crate::wormhole::config_id;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::slice;
 use std::time::{Duration, Instant};
 
 /// Where the device files stand.
@@ -81,9 +82,40 @@ impl SiliconBar {
         }
     }
 
+    /// All devices, for one hand.
+    fn hand(&mut self) -> Hand<'_> {
+        Hand { devices: &mut self.devices, first: 0, opened: self.opened }
+    }
+
     fn device(&mut self, device: u8) -> Result<&mut Device, AccessError> {
         let none = || AccessError::Unreachable(format!("there is no device {device}"));
         self.devices.get_mut(usize::from(device)).ok_or_else(none)
+    }
+}
+
+/// Some of the devices, in the hands of one thread.
+struct Hand<'a> {
+    devices: &'a mut [Device],
+    /// The number of the first.
+    first: u8,
+    opened: Instant,
+}
+
+impl Hand<'_> {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        for op in batch {
+            self.carry_out(op, answer)?;
+            if op.ends(answer) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn device(&mut self, device: u8) -> Result<&mut Device, AccessError> {
+        let none = || AccessError::Unreachable(format!("there is no device {device}"));
+        let at = device.checked_sub(self.first).map(usize::from);
+        at.and_then(|at| self.devices.get_mut(at)).ok_or_else(none)
     }
 
     fn carry_out(&mut self, op: &BarOp, answer: &mut Vec<u8>) -> Result<(), AccessError> {
@@ -111,7 +143,8 @@ impl SiliconBar {
 
     /// All ones where there is no device, as a bus answers.
     fn config(&self, device: u8, offset: u16) -> Result<u32, AccessError> {
-        match self.devices.get(usize::from(device)) {
+        let at = device.checked_sub(self.first).map(usize::from);
+        match at.and_then(|at| self.devices.get(at)) {
             None => Ok(u32::MAX),
             Some(opened) if offset == 0 => opened.gone().cloned().map_or(Ok(config_id()), Err),
             Some(_) => Err(AccessError::Refused("only the ids of config space are known".into())),
@@ -153,13 +186,20 @@ fn pass(time: Duration) {
 
 impl Bar for SiliconBar {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
-        for op in batch {
-            self.carry_out(op, answer)?;
-            if op.ends(answer) {
-                break;
+        self.hand().submit(batch, answer)
+    }
+
+    /// A thread for each device: a core waits for what it reads over PCIe.
+    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        let opened = self.opened;
+        let mut devices: BTreeMap<u8, &mut Device> = (0..).zip(&mut self.devices).collect();
+        std::thread::scope(|scope| {
+            for Abreast { device, batch, answer, result } in batches {
+                let devices = devices.remove(device).map(slice::from_mut).unwrap_or_default();
+                let mut hand = Hand { devices, first: *device, opened };
+                scope.spawn(move || *result = hand.submit(batch, answer));
             }
-        }
-        Ok(())
+        });
     }
 
     fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {

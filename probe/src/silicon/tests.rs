@@ -7,7 +7,7 @@ use super::bar::SiliconBar;
 use super::error::DeviceError;
 use super::kmd::Driver;
 use super::os::KernelDriver;
-use crate::bar::{Bar, BarOp, Order, Sharing};
+use crate::bar::{Abreast, Bar, BarOp, Order, Sharing};
 use crate::machine::BarTarget;
 use crate::snapshot::{AccessError, Plan, Span};
 use crate::target::{Abilities, Target};
@@ -106,6 +106,24 @@ fn a_mesh_is_found_and_read_through_the_driver() {
     let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
     assert!(matches!(shot.gaps[0].reason, AccessError::DeviceGone(_)), "{:?}", shot.gaps);
     assert!(matches!(target.now(), Err(AccessError::DeviceGone(_))));
+}
+
+#[test]
+fn several_cards_are_read_side_by_side() {
+    let cards = [card(1), card(2)];
+    let both = (0..).zip(cards.iter().map(Arc::clone)).collect();
+    let mut bar = SiliconBar::all(&Double(both)).unwrap();
+    let ask = |device| Abreast {
+        device,
+        batch: vec![point(device, 3, 1, 1, Order::Memory), load(device, 0x30_0100, 4)],
+        answer: Vec::new(),
+        result: Ok(()),
+    };
+    let mut batches = [ask(1), ask(0), ask(2)];
+    bar.submit_abreast(&mut batches);
+    let told = batches.each_ref().map(|it| it.answer.clone());
+    assert_eq!(told, [vec![2, 0, 0, 0], vec![1, 0, 0, 0], vec![]]);
+    says(&batches[2].result, "there is no device 2");
 }
 
 #[test]
