@@ -40,6 +40,7 @@ pub use direction::{Direction, FabricTopology};
 pub use error::FabricError;
 pub use find::running_fabric;
 pub use mesh::FabricMesh;
+pub(crate) use plan::MOST_HOPS;
 pub use plan::{FabricNode, FabricPlan, Router};
 pub use progress::{FabricProgress, FabricStage, Termination};
 pub(crate) use release::Release;

@@ -5,14 +5,12 @@ use super::error::CclError;
 use super::program::WorkerPlan;
 use crate::control::Place;
 use crate::fabric::mux::{MuxCore, Policy};
-use crate::fabric::{FabricNode, FabricPlan, FabricTopology, Router};
+use crate::fabric::{FabricNode, FabricPlan, FabricTopology, MOST_HOPS, Router};
 use crate::target::Mesh;
 use crate::wormhole::eth_tile;
 use layouts::{ChipId, EthId, wormhole};
 use std::collections::BTreeMap;
 
-/// Hops that a packet's header has room for on a line or ring.
-const MAX_HOPS: usize = 16;
 /// Clients of a mux at most: its channels.
 const MAX_CLIENTS: usize = 8;
 
@@ -202,12 +200,12 @@ impl Crossing {
         let plane = link % self.plan.planes.max(1);
         let router = self.plan.router(here, direction, plane).ok_or_else(none)?;
         let hops = if here.mesh == there.mesh { self.plan.hops(here, there.device) } else { 0 };
-        if !self.plan.topology.is_2d() && !(1..=MAX_HOPS).contains(&hops) {
+        if !self.plan.topology.is_2d() && !(1..=MOST_HOPS).contains(&hops) {
             return Err(CclError::TooManyHops {
                 from: from.chip,
                 to: to.chip,
                 hops,
-                most: MAX_HOPS,
+                most: MOST_HOPS,
             });
         }
         Ok((there, hops as u32, router))

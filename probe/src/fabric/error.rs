@@ -18,6 +18,17 @@ pub enum FabricError {
     NoOrder(CclError),
     /// So many chips form no rectangle of this topology.
     NoRectangle(FabricTopology, usize),
+    /// A line or ring is longer than the route of a packet.
+    TooLong {
+        /// Which of the two.
+        topology: FabricTopology,
+        /// Its chips.
+        chips: usize,
+        /// The longest way in it.
+        hops: usize,
+        /// What a packet has room for.
+        most: usize,
+    },
     /// No planes were asked for.
     NoPlanes,
     /// An edge has fewer links than planes were asked for.
@@ -96,6 +107,10 @@ impl fmt::Display for FabricError {
                     _ => "no rows and columns of them are joined by links",
                 })
             }
+            Self::TooLong { topology, chips, hops, most } => write!(
+                f,
+                "a {topology} of {chips} chips is up to {hops} hops long, more than the {most} that the route of a packet has room for"
+            ),
             Self::NoPlanes => f.write_str("planes: a fabric needs one or more"),
             Self::TooManyPlanes { a, b, planes, free, reserved } => {
                 match (planes, free) {

@@ -27,6 +27,9 @@ impl fmt::Display for FabricNode {
 /// So many routers of one chip and direction know of each other (`FABRIC_MAX_FALLBACKS`).
 const MOST_LINKS: u32 = 4;
 
+/// Hops for which a packet's header has room on a line or ring (`LOW_LATENCY_MAX_HOPS`).
+pub(crate) const MOST_HOPS: usize = 16;
+
 /// A router: one end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Router {
@@ -66,6 +69,15 @@ impl Router {
     }
 }
 
+/// Chips and hops of a line or ring whose ends no packet can reach from each other.
+fn too_long(topology: FabricTopology, meshes: &[FabricMesh]) -> Option<(usize, usize)> {
+    let hops = |mesh: &FabricMesh| {
+        if mesh.closed_rows { mesh.columns / 2 } else { mesh.columns.saturating_sub(1) }
+    };
+    let lengths = meshes.iter().map(|mesh| (mesh.columns, hops(mesh)));
+    lengths.filter(|(_, hops)| !topology.is_2d() && *hops > MOST_HOPS).max()
+}
+
 /// A fabric: nothing is written yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricPlan {
@@ -89,6 +101,9 @@ impl FabricPlan {
         let free = FreeLinks::of(mesh);
         let topology = request.topology;
         let (meshes, planes) = meshes(mesh, &free, request)?;
+        if let Some((chips, hops)) = too_long(topology, &meshes) {
+            return Err(FabricError::TooLong { topology, chips, hops, most: MOST_HOPS });
+        }
         let Exits { exits, planes } = exits(&free, topology, &meshes, planes, request.planes)?;
         let mut plan = Self { topology, planes, meshes, routers: Vec::new() };
         let most = request.planes.unwrap_or(MOST_LINKS).max(planes);

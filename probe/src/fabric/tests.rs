@@ -34,7 +34,7 @@ fn all() -> Vec<(String, FabricPlan)> {
     for (name, topologies) in [
         ("n300", &[Line, Mesh][..]),
         ("t3000", &[Line, Ring, Mesh, Torus]),
-        ("galaxy", &[Line, Ring, Mesh]),
+        ("galaxy", &[Ring, Mesh]),
         ("galaxy,cabling=ring", &[Torus]),
         ("galaxy,cabling=torus", &[Ring, Mesh, Torus]),
         ("tg", &[Ring, Mesh]),
@@ -97,7 +97,7 @@ fn shape(plan: &FabricPlan) -> (usize, usize, u32) {
 
 #[test]
 fn the_shapes_are_those_of_the_machines() {
-    use FabricTopology::{Line, Mesh, Ring, Torus};
+    use FabricTopology::{Mesh, Ring, Torus};
     let n300 = whole("n300", Mesh);
     assert_eq!(shape(&n300), (1, 2, 1), "one link is left to dispatch");
     let names: Vec<String> = n300.routers.iter().map(ToString::to_string).collect();
@@ -109,7 +109,7 @@ fn the_shapes_are_those_of_the_machines() {
     let torus = whole("t3000", Torus);
     assert_eq!(shape(&torus), (2, 4, 1));
     assert_eq!((torus.meshes[0].closed_rows, torus.meshes[0].closed_columns), (false, true));
-    assert_eq!(shape(&whole("galaxy", Line)), (1, 32, 4));
+    assert_eq!(shape(&whole("galaxy", Ring)), (1, 32, 4), "no chip is more than 16 hops away");
     assert_eq!(shape(&whole("galaxy", Mesh)), (4, 8, 4));
     assert_eq!(whole("galaxy", Mesh).routers.len(), 2 * 208);
     let torus = whole("galaxy,cabling=torus", Torus);
@@ -187,6 +187,16 @@ fn what_is_missing_is_named() {
         ),
         ("galaxy", planes(Mesh, 0), "planes: a fabric needs one or more"),
         (
+            "galaxy",
+            with(Line, &[]),
+            "a line of 32 chips is up to 31 hops long, more than the 16 that the route of a packet has room for",
+        ),
+        (
+            "dual_galaxy",
+            with(Ring, &[]),
+            "a ring of 64 chips is up to 32 hops long, more than the 16 that the route of a packet has room for",
+        ),
+        (
             "t3000",
             with(Ring, &[4, 0, 2]),
             "the chips form no ring: chip 4 has links to chip 0 only",
@@ -211,6 +221,17 @@ fn what_is_missing_is_named() {
     );
     let far = Division::Chips(vec![chips(&[4, 6]), chips(&[5, 7])]);
     assert_eq!(refused("t3000", &parts(far)), "no link leads from mesh 1 to another one");
+}
+
+#[test]
+fn the_header_has_room_for_so_many_hops() {
+    let (images, _) = crate::images::ImageMap::firmware();
+    let line = super::words::RouterImage::of(&images, FabricTopology::Line).unwrap();
+    let most = line.constant("LOW_LATENCY_MAX_HOPS").unwrap();
+    assert_eq!(most as usize, super::plan::MOST_HOPS);
+    let halves =
+        FabricRequest { division: Division::Parts(2), ..FabricRequest::new(FabricTopology::Line) };
+    assert_eq!(shape(&plan("galaxy", &halves)), (1, 16, 4), "15 hops each");
 }
 
 #[test]
