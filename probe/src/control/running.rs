@@ -2,7 +2,7 @@
 
 use super::stretch::mailbox;
 use super::{ControlError, Place, image};
-use crate::images::ImageMap;
+use crate::images::{Image, ImageMap};
 use crate::snapshot::{Plan, Span};
 use crate::target::{Chip, Target};
 use layouts::{TileKind, wormhole};
@@ -14,7 +14,12 @@ pub(crate) fn compute_tiles(chip: &Chip) -> impl Iterator<Item = Place> {
     alive.map(|tile| Place { chip: chip.id, tile: tile.xy })
 }
 
-/// Those of the tiles whose go message lets a kernel run and that hold this one, by its build id; nothing is written.
+/// So much of a text is compared. A build id stands behind its text, and that of a longer kernel is still there when a shorter
+/// one lies over its beginning; a test says that no two of our kernels begin alike for so long.
+const BEGINNING_BYTES: usize = 1024;
+
+/// Those of the tiles whose go message lets a kernel run and that hold this one, by its build id and the beginning of its text;
+/// nothing is written.
 ///
 /// # Errors
 /// When a tile cannot be read, or an image is missing or has no build id.
@@ -46,5 +51,114 @@ pub(crate) fn running(
             found.push(place);
         }
     }
-    Ok(found)
+    let Some((at, text)) = beginning(&kernel) else { return Ok(found) };
+    let span = |place: &Place| Span { addr: place.at(at), len: text.len() as u32 };
+    let shot = target.read(&Plan { spans: found.iter().map(span).collect() });
+    let mut running = Vec::new();
+    for place in found {
+        let Span { addr, len } = span(&place);
+        let there = shot.bytes(addr, len);
+        if there.map_err(|reason| ControlError::Access { addr, reason })? == text {
+            running.push(place);
+        }
+    }
+    Ok(running)
+}
+
+/// The first bytes of a kernel's text, and where they stand.
+fn beginning(kernel: &Image) -> Option<(u64, &[u8])> {
+    let (at, text) = kernel.text().into_iter().min_by_key(|(at, _)| *at)?;
+    Some((at.into(), text.get(..BEGINNING_BYTES).unwrap_or(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+    use super::*;
+    use crate::snapshot::{AccessError, Piece, Snapshot};
+    use crate::state::ImageRole;
+    use crate::target::{Abilities, Mesh};
+    use layouts::{ChipId, NocAddr, NocXy};
+
+    /// The L1 of a tile.
+    struct Tile {
+        l1: Vec<u8>,
+        mesh: Mesh,
+        abilities: Abilities,
+    }
+
+    impl Target for Tile {
+        fn name(&self) -> &'static str {
+            "a tile"
+        }
+
+        fn abilities(&self) -> &Abilities {
+            &self.abilities
+        }
+
+        fn mesh(&self) -> &Mesh {
+            &self.mesh
+        }
+
+        fn read(&mut self, plan: &Plan) -> Snapshot {
+            let piece = |span: &Span| {
+                let from = span.addr.offset as usize;
+                let bytes = self.l1[from..from + span.len as usize].to_vec().into();
+                Piece { addr: span.addr, target_cycles: 0, host_micros: 0, bytes }
+            };
+            let mut pieces: Vec<Piece> = plan.spans.iter().map(piece).collect();
+            pieces.sort_by_key(|piece| piece.addr);
+            Snapshot { pieces, ..Snapshot::default() }
+        }
+
+        fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
+            let from = addr.offset as usize;
+            self.l1[from..from + bytes.len()].copy_from_slice(bytes);
+            Ok(())
+        }
+
+        fn now(&mut self) -> Result<u64, AccessError> {
+            Ok(0)
+        }
+
+        fn pass(&mut self, _cycles: u64) -> Result<(), AccessError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_build_id_of_a_longer_kernel_is_not_enough() {
+        let (images, _) = ImageMap::firmware();
+        let place = Place { chip: ChipId(0), tile: NocXy { x: 1, y: 1 } };
+        let (l1, mesh, abilities) = (vec![0; 1 << 20], Mesh::default(), Abilities::default());
+        let mut tile = Tile { l1, mesh, abilities };
+        let firmware = images.named("tensix_brisc").unwrap();
+        let mailbox = mailbox(firmware).unwrap();
+        let (word, shift) = mailbox.go_word();
+        let go = u32::from(mailbox.signals.go) << shift;
+        tile.write(place.at(word), &go.to_le_bytes()).unwrap();
+        let mut run = |name: &str, asked: &str| {
+            let image = images.named(name).unwrap();
+            let (at, id) = image.build_id.clone().unwrap();
+            for (at, bytes) in image.text() {
+                tile.write(place.at(at.into()), bytes).unwrap();
+            }
+            tile.write(place.at(at), &id).unwrap();
+            running(&mut tile, &images, "tensix_brisc", asked, vec![place]).unwrap()
+        };
+        assert_eq!(run("ccl_worker", "ccl_worker"), [place]);
+        assert_eq!(run("fabric_traffic", "fabric_traffic"), [place]);
+        assert_eq!(run("fabric_traffic", "ccl_worker"), [], "its id is still there");
+    }
+
+    #[test]
+    fn no_two_kernels_begin_alike() {
+        let (images, _) = ImageMap::firmware();
+        for image in images.all().filter(|image| image.role == ImageRole::Kernel) {
+            let others = images.all().filter(|other| other.core == image.core);
+            for other in others.filter(|other| other.name != image.name) {
+                assert_ne!(beginning(image), beginning(other), "{} {}", image.name, other.name);
+            }
+        }
+    }
 }
