@@ -96,6 +96,8 @@ pub struct Scene {
     pub traffic: u64,
     /// Between whom.
     pub pattern: TrafficPattern,
+    /// Compute tiles of each chip that run firmware, at most; as many as the mesh is small enough for if not told.
+    pub tiles: Option<usize>,
     /// A folder with tt-metal's firmware, which runs instead of this house's own over its base firmware.
     pub firmware: Option<PathBuf>,
     /// Emulated time at which the scene is handed over; the first whole multiple of
@@ -121,6 +123,7 @@ impl Scene {
             fabric_rate_cycles: 0,
             traffic: 0,
             pattern: TrafficPattern::default(),
+            tiles: None,
             firmware: None,
             at_cycles: None,
             pace: DEFAULT_PACE,
@@ -207,7 +210,8 @@ impl Scene {
         let fabric = fabric.transpose()?;
         let given = self.firmware.as_deref().map(Given::read).transpose()?;
         let given = given.map(|given| given.add_to(images));
-        let tiles = compute_tiles(target, target.mesh().chips.len() > SMALL_MESH_CHIPS);
+        let few = target.mesh().chips.len() > SMALL_MESH_CHIPS;
+        let tiles = compute_tiles(target, few, self.tiles.unwrap_or(usize::MAX));
         if let Some(firmware) = given {
             firmware::boot(firmware, &tiles, target, images)?;
         } else {
@@ -295,7 +299,7 @@ pub(crate) fn boot_given(
 ) -> Result<(), SceneError> {
     let given = given.add_to(images);
     // A simulator of others is slow for every core that runs.
-    let tiles = compute_tiles(target, true);
+    let tiles = compute_tiles(target, true, usize::MAX);
     firmware::boot(given, &tiles, target, images)?;
     if at_cycles.is_some() { hand_over(at_cycles, target) } else { Ok(()) }
 }
@@ -311,15 +315,15 @@ fn hand_over(at_cycles: Option<u64>, target: &mut dyn Target) -> Result<(), Scen
     Ok(target.pass(left)?)
 }
 
-/// The compute tiles that run: those that are not fused off, or only some of each chip.
-fn compute_tiles(target: &dyn Target, some: bool) -> Vec<Place> {
+/// The compute tiles that run: those that are not fused off, or only a few of each chip, and no more than so many.
+fn compute_tiles(target: &dyn Target, few: bool, most: usize) -> Vec<Place> {
     let of_chip = |chip: &crate::target::Chip| {
-        let most = match (some, chip.pcie) {
+        let room = match (few, chip.pcie) {
             (false, _) => usize::MAX,
             (true, true) => LARGE_MESH_TILES,
             (true, false) => LARGE_MESH_FAR_TILES,
         };
-        control::compute_tiles(chip).take(most).collect::<Vec<_>>()
+        control::compute_tiles(chip).take(most.min(room)).collect::<Vec<_>>()
     };
     target.mesh().chips.iter().flat_map(of_chip).collect()
 }

@@ -28,7 +28,7 @@ impl Bench {
     fn new(mesh: &str) -> Self {
         let (mut images, problems) = ImageMap::firmware();
         assert_eq!(problems, Vec::<String>::new());
-        let scene = Scene { run: Some(Workload::Idle), ..Scene::new(mesh) };
+        let scene = Scene { run: Some(Workload::Idle), tiles: Some(0), ..Scene::new(mesh) };
         let target = scene.build(&mut images).unwrap();
         Self { target, images }
     }

@@ -26,7 +26,8 @@ fn idle(mesh: &str, faults: &[&str]) -> (BarTarget, ImageMap) {
     let (mut images, problems) = ImageMap::firmware();
     assert_eq!(problems, Vec::<String>::new());
     let faults = faults.iter().map(|fault| fault.parse().unwrap()).collect();
-    let scene = Scene { run: Some(Workload::Idle), faults, ..Scene::new(mesh) };
+    let (run, tiles) = (Some(Workload::Idle), Some(1));
+    let scene = Scene { run, tiles, faults, ..Scene::new(mesh) };
     let target = scene.build(&mut images).unwrap();
     (target, images)
 }

@@ -108,12 +108,12 @@ pub(super) struct Bench {
 impl Bench {
     pub(super) fn new(asked: &Asked) -> Result<Self, SceneError> {
         let (mut images, _) = ImageMap::firmware();
-        let scene = Scene { run: Some(Workload::Idle), seed: asked.seed, ..asked.scene.clone() };
+        let run = Some(Workload::Idle);
+        let scene = Scene { run, tiles: Some(0), seed: asked.seed, ..asked.scene.clone() };
         let mut target = scene.build(&mut images)?;
         let plan =
             FabricPlan::new(target.mesh(), &asked.scene.fabric).map_err(SceneError::Fabric)?;
         let random = RandomTraffic::new(target.mesh(), &plan)?;
-        // A scene of many chips leaves most tiles in reset.
         let tiles = random.tiles(asked.mux_percent > 0);
         let boots = tiles.map(|tile| boot_tensix(&mut images, Firmware::OURS, tile));
         Operation::finish_all(boots.collect::<Result<_, _>>()?, &mut target)?;
