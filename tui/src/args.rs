@@ -369,10 +369,11 @@ pub(crate) enum Study {
     ///
     /// Links are lost that have another one beside them; when, for how long and which the seed says.
     ///
-    /// JSON: {"mesh","topology","rows":[{"seed","lost":[{"link","from_cycles","cycles"}],"healthy_cycles",
-    /// "cycles","rerouted","resent","wrong","doubled","missing"}]}; healthy_cycles is what the same takes when
-    /// nothing is lost, rerouted counts packets that went over another link, resent those that were sent again
-    /// when the link was back; exit code 1 if anything is not right.
+    /// JSON: {"mesh","topology","rows":[{"seed","lost":[{"link","from_cycles","cycles"}],"chip","healthy_cycles",
+    /// "cycles","rerouted","resent","wrong","doubled","missing","effect","cost_cycles"}]}; chip is that of an all-gather
+    /// which got its data latest, and the times are its own; healthy_cycles is what the same takes when nothing is lost,
+    /// cost_cycles how much more it was for each rerouted packet; rerouted counts packets that went over another link,
+    /// resent those that were sent again when the link was back; exit code 1 if anything is not right.
     Reroute {
         /// The mesh, and words of its scene.
         #[arg(long, default_value = "t3000", value_name = "MESH")]

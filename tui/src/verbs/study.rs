@@ -1,5 +1,6 @@
 //! `study`: measurements on emulated meshes, each with a seed.
 
+mod lines;
 mod measured;
 mod mux;
 mod reroute;

@@ -1,21 +1,21 @@
 //! `study reroute`: links of a fabric are lost and come back while data are under way.
 
-use super::measured::{failed, line};
-use super::traffic::{count, scene};
+use super::lines::Lines;
+use super::measured::failed;
+use super::traffic::{MOST_PACKETS, MOST_SEEDS, count, scene};
 use crate::exit::{Failure, Outcome};
-use crate::output::json;
+use crate::output::{json, text};
 use crate::verbs::Style;
 use crate::words;
-use probe::study::reroute::{Asked, Load, Round, study};
+use probe::study::reroute::{Asked, Effect, Load, Round, study};
 use serde::Serialize;
 
-/// What the lists of a round of packets have room for on small meshes, and more than anybody waits for.
-const MOST_PACKETS: u64 = 10_000;
+/// More than anybody waits for.
 const MOST_BYTES: u64 = 1 << 30;
-const MOST_SEEDS: u64 = 1_000_000;
-const HEAD: [&str; 9] =
-    ["SEED", "LOST", "AT", "FOR", "HEALTHY", "TOOK", "REROUTED", "RESENT", "WRONG"];
-const WIDTHS: [usize; 9] = [6, 16, 12, 12, 12, 12, 8, 6, 5];
+const HEAD: [&str; 11] = [
+    "SEED", "LOST", "AT", "FOR", "CHIP", "HEALTHY", "TOOK", "REROUTED", "RESENT", "WRONG", "EFFECT",
+];
+const WIDTHS: [usize; 11] = [6, 12, 11, 11, 4, 11, 11, 8, 6, 5, 15];
 
 /// What a person asked for.
 pub(in crate::verbs) struct RerouteWords<'a> {
@@ -45,6 +45,7 @@ struct Lost {
 struct Row {
     seed: u64,
     lost: Vec<Lost>,
+    chip: Option<u16>,
     healthy_cycles: u64,
     cycles: u64,
     rerouted: u64,
@@ -52,6 +53,8 @@ struct Row {
     wrong: u64,
     doubled: u64,
     missing: u64,
+    effect: &'static str,
+    cost_cycles: Option<u64>,
 }
 
 fn row(round: &Round) -> Row {
@@ -63,6 +66,7 @@ fn row(round: &Round) -> Row {
     Row {
         seed: round.seed,
         lost: lost.collect(),
+        chip: round.chip.map(|chip| chip.0),
         healthy_cycles: round.healthy_cycles,
         cycles: round.cycles,
         rerouted: round.rerouted,
@@ -70,7 +74,32 @@ fn row(round: &Round) -> Row {
         wrong: round.wrong,
         doubled: round.doubled,
         missing: round.missing,
+        effect: round.effect().word(),
+        cost_cycles: round.cost_cycles(),
     }
+}
+
+/// How many rounds were slower, what a packet cost in them, and why the others were not.
+fn summary(rounds: &[Round]) -> String {
+    let of = |effect| rounds.iter().filter(move |round| round.effect() == effect);
+    let mut costs: Vec<u64> = rounds.iter().filter_map(Round::cost_cycles).collect();
+    costs.sort_unstable();
+    let cost = match (costs.get(costs.len() / 2), costs.last()) {
+        (Some(median), Some(most)) => format!(
+            ", by {} for each packet that was rerouted (median; {} at most)",
+            words::cycles(*median),
+            words::cycles(*most)
+        ),
+        _ => String::new(),
+    };
+    let late: u64 = of(Effect::NotWaitedFor).map(|round| round.rerouted).sum();
+    format!(
+        "{} of {}: slower{cost}\n{}: nothing was to be sent over the link while it was down\n{}: {late} packets were rerouted, and nobody waited for them\n",
+        of(Effect::Slower).count(),
+        rounds.len(),
+        of(Effect::NothingToSend).count(),
+        of(Effect::NotWaitedFor).count(),
+    )
 }
 
 /// A line for each seed; of several outages the first, and how many more.
@@ -86,12 +115,8 @@ pub(in crate::verbs) fn reroute(
         None => Load::AllGather(count("bytes", asked.bytes, MOST_BYTES)?),
     };
     let asked = Asked { scene, load, seed, seeds: count("seeds", asked.seeds, MOST_SEEDS)? };
-    let mut told = false;
-    let mut broken = Ok(());
+    let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut tell = |round: &Round| {
-        if !std::mem::replace(&mut told, true) {
-            broken = line(style, &HEAD.map(str::to_owned), &WIDTHS);
-        }
         let more = round.outages.len().saturating_sub(1);
         let more = if more == 0 { String::new() } else { format!(" and {more}") };
         let first = round.outages.first();
@@ -101,20 +126,23 @@ pub(in crate::verbs) fn reroute(
             first.map(|outage| format!("{}{more}", outage.link)).unwrap_or_default(),
             of(first.map(|outage| outage.from_cycles)),
             of(first.map(|outage| outage.cycles)),
+            round.chip.map_or_else(|| "-".to_owned(), |chip| chip.0.to_string()),
             words::cycles(round.healthy_cycles),
             words::cycles(round.cycles),
             round.rerouted.to_string(),
             round.resent.to_string(),
             (round.wrong + round.doubled + round.missing).to_string(),
+            round.effect().word().to_owned(),
         ];
-        if broken.is_ok() {
-            broken = line(style, &cells, &WIDTHS);
-        }
+        lines.say(&cells);
     };
     let rounds = study(&asked, &mut tell).map_err(failed(mesh))?;
-    broken?;
+    lines.end()?;
     if style.json {
         json(&Table { mesh, topology, rows: rounds.iter().map(row).collect() })?;
+    }
+    if !style.json {
+        text(&summary(&rounds))?;
     }
     let right = rounds.iter().all(Round::is_right) && rounds.len() as u64 == asked.seeds;
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })

@@ -1,6 +1,7 @@
 //! `study traffic`: random packets between all pairs of chips of a fabric.
 
-use super::measured::{failed, line};
+use super::lines::Lines;
+use super::measured::failed;
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::output::json;
@@ -12,8 +13,8 @@ use probe::study::traffic::{Asked, Round, study};
 use serde::Serialize;
 
 /// What a round's lists have room for on a mesh of two chips, and more seeds than anybody waits for.
-const MOST_PACKETS: u64 = 10_000;
-const MOST_SEEDS: u64 = 1_000_000;
+pub(super) const MOST_PACKETS: u64 = 10_000;
+pub(super) const MOST_SEEDS: u64 = 1_000_000;
 const HEAD: [&str; 8] =
     ["SEED", "PACKETS", "ARRIVED", "WRONG", "DOUBLED", "MISSING", "STUCK", "EMULATED TIME"];
 const WIDTHS: [usize; 8] = [6, 7, 7, 5, 7, 7, 5, 13];
@@ -108,7 +109,7 @@ pub(in crate::verbs) fn traffic(
         seeds: count("seeds", asked.seeds, MOST_SEEDS)?,
         mux_percent,
     };
-    let (mut broken, mut begun) = (Ok(()), false);
+    let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut tell = |round: &Round| {
         let cells = [
             round.seed.to_string(),
@@ -120,16 +121,10 @@ pub(in crate::verbs) fn traffic(
             round.unfinished.to_string(),
             words::cycles(round.cycles),
         ];
-        if !begun {
-            begun = true;
-            broken = line(style, &HEAD.map(str::to_owned), &WIDTHS);
-        }
-        if broken.is_ok() {
-            broken = line(style, &cells, &WIDTHS);
-        }
+        lines.say(&cells);
     };
     let rounds = study(&asked, &mut tell).map_err(failed(mesh))?;
-    broken?;
+    lines.end()?;
     if style.json {
         json(&Table { mesh, topology, mux_percent, rows: rounds.iter().map(row).collect() })?;
     }

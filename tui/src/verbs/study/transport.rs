@@ -1,6 +1,7 @@
 //! `study transport`: collectives over EDMs and over the fabric, beside each other.
 
-use super::measured::{failed, line};
+use super::lines::Lines;
+use super::measured::failed;
 use super::traffic::count;
 use crate::exit::{Failure, Outcome};
 use crate::output::json;
@@ -60,8 +61,7 @@ pub(in crate::verbs) fn transport(
     let workers = count("workers", workers, MOST_WORKERS)?;
     let wish = FabricWish { topology, ..FabricWish::default() };
     let asked = Asked { mesh, workers: workers as u32, wish, seed };
-    let mut head = false;
-    let mut broken = Ok(());
+    let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut tell = |row: &Row| {
         let one = compared(row);
         let cells = [
@@ -74,16 +74,10 @@ pub(in crate::verbs) fn transport(
             one.muxes.to_string(),
             one.wrong.to_string(),
         ];
-        // What cannot be had has no head.
-        if broken.is_ok() && !std::mem::replace(&mut head, true) {
-            broken = line(style, &HEAD.map(str::to_owned), &WIDTHS);
-        }
-        if broken.is_ok() {
-            broken = line(style, &cells, &WIDTHS);
-        }
+        lines.say(&cells);
     };
     let rows = study(&asked, &mut tell).map_err(failed(mesh))?;
-    broken?;
+    lines.end()?;
     if style.json {
         json(&Table { mesh, workers, rows: rows.iter().map(compared).collect() })?;
     }
