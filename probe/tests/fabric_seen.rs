@@ -84,6 +84,38 @@ fn routers_at_rest_have_all_their_credits() {
     }
     let none = fabric_ways(&state, ChipId(0), to).remove(0);
     assert_eq!(none.end, WayEnd::NoEntry(way.hops[0].into));
+    for table in &mut state.fabric.tables {
+        table.tables.intra_mesh[entry] = Entry::To(way.hops[0].direction);
+    }
+    let round = fabric_ways(&state, ChipId(0), to).remove(0);
+    assert_eq!((round.end, round.hops.len()), (WayEnd::Loop(way.hops[0].out), 8));
+}
+
+#[test]
+fn ways_lead_over_exit_nodes_into_another_mesh() {
+    let words = "emulator:t3000,run=fabric,topology=mesh,meshes=2,planes=1";
+    let mut session = Session::open(words, &HostCommand::default(), Allow::default()).unwrap();
+    let interest = Interest { links: true, proofs: true, ..Interest::default() };
+    let interest = Interest { fabric: true, fabric_tables: true, ..interest };
+    let fabric = session.look(&interest).state.fabric;
+    let state = session.look(&fabric_interest(&fabric, &interest)).state;
+    let of = |chip| state.fabric.tables.iter().find(|t| t.at.chip == chip).unwrap();
+    for from in (0..8).map(ChipId) {
+        for to in (0..8).map(ChipId) {
+            let [own, there] = [from, to].map(|chip| of(chip).tables.node);
+            let ways = fabric_ways(&state, from, there);
+            assert_eq!(ways.len(), 1, "{from} to {to}");
+            let way = &ways[0];
+            assert_eq!(way.end, WayEnd::Arrived, "{from} to {to}: {way:?}");
+            assert_eq!(way.hops.last().map_or(from, |hop| hop.into.chip), to);
+            let mesh = |chip| of(chip).tables.node.mesh;
+            let mut crossings = way.hops.iter().filter(|h| mesh(h.out.chip) != mesh(h.into.chip));
+            let exit = crossings.next().map(|hop| of(hop.out.chip).tables.node.device);
+            let told = of(from).tables.exit_nodes.get(usize::from(there.mesh)).copied().flatten();
+            assert_eq!(exit, told.filter(|_| own.mesh != there.mesh), "{from} to {to}");
+            assert_eq!(crossings.count(), 0);
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `meshscope fabric` and its questions, on routers of which one loses its link.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -9,8 +9,12 @@ use std::process::{Command, Output, Stdio};
 const TARGET: &str = "emulator:n300,run=fabric,fault=link:0.9:down@10us..200us";
 
 fn meshscope(arguments: &[&str]) -> Output {
+    on(TARGET, arguments)
+}
+
+fn on(target: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    command.args(["--target", TARGET]).args(arguments).stdin(Stdio::null()).output().unwrap()
+    command.args(["--target", target]).args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 fn lines(path: &PathBuf) -> Vec<Value> {
@@ -44,6 +48,72 @@ fn status_queues_are_read_and_kept_once() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8(refused.stderr).unwrap().contains("line 1 is no status entry"));
+}
+
+/// A router stands still while packets are on their way. All is asked of a recording, whose mesh is built once.
+#[test]
+fn a_recorded_fabric_answers_every_question() {
+    let path = std::env::temp_dir().join(format!("meshscope-{}-fabric.mcap", std::process::id()));
+    let file = path.display().to_string();
+    let target =
+        "emulator:n300,run=fabric,topology=line,traffic=2500,at=4600us,fault=core:1.e1:stuck@1us";
+    let words = ["record", &file, "--moments", "2", "--every", "100000"];
+    let recorded = on(target, &words);
+    assert_eq!(recorded.status.code(), Some(0), "{recorded:?}");
+    let ask = |words: &[&str], code: i32| -> Value {
+        let output = on(&file, &[&["--json", "fabric"], words].concat());
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+
+    let told = ask(&[], 0);
+    assert_eq!(told["gaps"], json!([]));
+    let routers = told["routers"].as_array().unwrap();
+    assert_eq!(routers.len(), 2);
+    for (router, (chip, channel)) in routers.iter().zip([(0, 9), (1, 1)]) {
+        assert_eq!((&router["chip"], &router["channel"]), (&json!(chip), &json!(channel)));
+        assert_eq!(router["node"], json!({ "mesh": 0, "device": chip }));
+        assert_eq!(router["status"], "READY_FOR_TRAFFIC");
+        assert_eq!((&router["refusal_name"], &router["local_routers"]), (&Value::Null, &json!(1)));
+    }
+    let head = &routers[0]["senders"][0]["head"]["packet"];
+    assert_eq!(head["source"], json!({ "mesh": 0, "device": 0 }), "{head}");
+    let link = &told["links"][0];
+    let at_peer = link["arrived"].as_u64().unwrap() + link["held"].as_u64().unwrap();
+    assert_eq!((&link["in_flight"], at_peer), (&json!(8), 8), "{link}");
+    let client = &told["clients"][0];
+    assert_eq!((&client["stage"], &client["waits"]), (&json!("CLIENT_OPEN"), &json!(true)));
+    let to = json!({ "router": { "chip": 0, "channel": 9 }, "channel": 0 });
+    assert_eq!(client["to"], to);
+
+    let waits = ask(&["waits"], 1);
+    assert_eq!(waits["deadlocks"], json!([]));
+    assert_eq!(waits["roots"].as_array().unwrap().len(), 1, "{}", waits["roots"]);
+    let root = &waits["roots"][0];
+    assert_eq!((&root["name"], &root["kind"]), (&json!("router 1:e1"), &json!("router")));
+    assert_eq!(root["note"], "its loop does not turn");
+    assert!(waits["waits"].as_array().unwrap().iter().any(|w| w["who"]["kind"] == "client"));
+
+    let tables = ask(&["tables"], 0);
+    assert_eq!(tables["tables"][0]["l0"], json!(["here", "EAST"]));
+    assert_eq!(tables["tables"][1]["l0"], json!(["WEST", "here"]));
+    assert_eq!(tables["tables"][0]["exit_nodes"], json!([null]));
+    let path_there = ask(&["path", "0", "M0D1"], 0);
+    let way = &path_there["ways"][0];
+    assert_eq!((&way["end"], &way["at"]), (&json!("arrived"), &Value::Null));
+    let hop = json!({
+        "out": { "chip": 0, "channel": 9 },
+        "into": { "chip": 1, "channel": 1 },
+        "direction": "EAST",
+        "virtual_channel": 0,
+    });
+    assert_eq!(way["hops"], json!([hop]));
+
+    let refused = on(&file, &["fabric", "status"]);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("a recording holds no status queues"), "{said}");
 }
 
 #[test]

@@ -82,6 +82,24 @@ fn follow(machine: &mut Machine, mut interest: Interest) -> (Interest, Sample) {
     (interest, sample)
 }
 
+/// A look that has all of a fabric, if there is one: words and packets that are known only after a look at who was told of them.
+pub(super) fn whole(machine: &mut Machine, interest: &Interest) -> Sample {
+    let mut wish = interest.clone();
+    let mut sample = machine.take(&wish);
+    for _ in 0..MOST_LOOKS {
+        let fabric = &sample.state.fabric;
+        let none =
+            fabric.routers.is_empty() && fabric.muxes.is_empty() && fabric.clients.is_empty();
+        let next = fabric_interest(fabric, &wish);
+        if none || next == wish || end_of_all(&sample.memory).is_some() {
+            break;
+        }
+        wish = next;
+        sample = machine.take(&wish);
+    }
+    sample
+}
+
 /// What a person asked for, and what its clients and muxes are if that is a chip.
 fn narrow(fabric: &mut FabricState, place: Option<Place>) {
     let Some(place) = place else { return };

@@ -1,6 +1,6 @@
 //! `record`: keeps moments of a target in a file, which is a target itself afterwards.
 
-use super::{open, tell};
+use super::{fabric, open, tell};
 use crate::exit::{Failure, Outcome};
 use crate::machine::{Machine, Opening};
 use crate::output::say;
@@ -60,7 +60,12 @@ fn keep(
     cycles: u64,
 ) -> Result<usize, Failure> {
     // Whoever looks at the recording later may open any core.
-    let interest = Interest { details: true, ..Interest::everything(&machine.mesh()) };
+    let interest = Interest {
+        details: true,
+        fabric: true,
+        fabric_tables: true,
+        ..Interest::everything(&machine.mesh())
+    };
     {
         let mut writer = kept.lock();
         *writer = Some(Writer::create(&kept.file, machine.target()).map_err(|e| failed(&e))?);
@@ -70,7 +75,7 @@ fn keep(
         if moment > 0 {
             machine.target().pass(cycles).map_err(|e| Failure::of_access(&target.words, &e))?;
         }
-        let sample = machine.take(&interest);
+        let sample = fabric::whole(machine, &interest);
         gaps += sample.memory.gaps.len();
         if let Some(writer) = kept.lock().as_mut() {
             writer.append(&sample.memory).map_err(|e| failed(&e))?;

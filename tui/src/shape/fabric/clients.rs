@@ -2,6 +2,7 @@
 
 use super::channels::head;
 use super::{known, tile};
+use crate::shape::build::end;
 use layouts::CoreId;
 use probe::state::{Activity, ClientState, FabricPort, MuxChannelState, MuxState, Reading};
 use serde_json::{Value, json};
@@ -71,7 +72,7 @@ pub(super) fn core(core: CoreId) -> Value {
 fn port(port: FabricPort) -> Value {
     match port {
         FabricPort::Router(at, channel) => {
-            json!({ "router": { "chip": at.chip.0, "channel": at.channel }, "channel": channel })
+            json!({ "router": end(at), "channel": channel })
         }
         FabricPort::Mux(at, channel) => json!({ "mux": core(at), "channel": channel }),
     }

@@ -1,6 +1,7 @@
 //! Who waits for whom.
 
 use super::clients::core;
+use layouts::{CoreId, EthId};
 use probe::state::{MeshState, Party, Waits};
 use serde_json::{Value, json};
 
@@ -31,22 +32,22 @@ pub(super) fn waits(waits: &Waits) -> Vec<Value> {
 fn party(party: Party) -> Value {
     let name = party.to_string();
     match party {
-        Party::Client(at, n) => {
-            json!({ "name": name, "kind": "client", "core": core(at), "index": n })
-        }
-        Party::MuxChannel(at, n) => {
-            json!({ "name": name, "kind": "mux_channel", "core": core(at), "index": n })
-        }
-        Party::Mux(at) => json!({ "name": name, "kind": "mux", "core": core(at) }),
-        Party::Sender(at, n) => end(&name, "sender", at, Some(n)),
-        Party::Receiver(at, n) => end(&name, "receiver", at, Some(n)),
-        Party::Router(at) => end(&name, "router", at, None),
-        Party::Link(at) => end(&name, "link", at, None),
-        Party::Noc(at) => end(&name, "noc", at, None),
+        Party::Client(at, n) => on_core(&name, "client", at, Some(n)),
+        Party::MuxChannel(at, n) => on_core(&name, "mux_channel", at, Some(n)),
+        Party::Mux(at) => on_core(&name, "mux", at, None),
+        Party::Sender(at, n) => at_end(&name, "sender", at, Some(n)),
+        Party::Receiver(at, n) => at_end(&name, "receiver", at, Some(n)),
+        Party::Router(at) => at_end(&name, "router", at, None),
+        Party::Link(at) => at_end(&name, "link", at, None),
+        Party::Noc(at) => at_end(&name, "noc", at, None),
         Party::Host => json!({ "name": name, "kind": "host" }),
     }
 }
 
-fn end(name: &str, kind: &str, at: layouts::EthId, index: Option<u8>) -> Value {
+fn on_core(name: &str, kind: &str, at: CoreId, index: Option<u8>) -> Value {
+    json!({ "name": name, "kind": kind, "core": core(at), "index": index })
+}
+
+fn at_end(name: &str, kind: &str, at: EthId, index: Option<u8>) -> Value {
     json!({ "name": name, "kind": kind, "chip": at.chip.0, "channel": at.channel, "index": index })
 }

@@ -12,6 +12,7 @@ use layouts::{EthId, wormhole};
 use probe::control::ControlError;
 use probe::fabric::running_fabric;
 use probe::fabric::status_queue::{StatusReport, read_status, status_queues};
+use probe::spec::TargetSpec;
 
 const ENTRIES: [&str; 6] = ["ROUTER", "NODE", "#", "CYCLES", "EVENT", "WHAT"];
 
@@ -24,6 +25,10 @@ pub(super) fn run(
     let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
     // A file that cannot be kept up is told before a machine is touched.
     let mut kept = options.keep.as_deref().map(Kept::open).transpose()?;
+    if matches!(TargetSpec::parse(&opening.words), Ok(TargetSpec::Recording(_))) {
+        let why = "a recording holds no status queues: they are read where the fabric runs";
+        return Err(Failure::Usage(format!("{}: {why}", opening.words)));
+    }
     let mut machine = open(opening)?;
     cores::check_on(&machine.mesh(), place)?;
     let failed = |error: ControlError| Failure::of_control(&opening.words, &error);

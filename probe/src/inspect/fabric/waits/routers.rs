@@ -47,9 +47,13 @@ impl Search<'_> {
         } else if let Some(ailment) = self.ailment(router) {
             self.note(Party::Link(router.at), ailment);
             self.add(who, Party::Link(router.at), WaitReason::Link, marks);
+        } else if count(&channel.completions) > 0 {
+            self.turn(who, router);
         } else if starved || full {
             let receiver = self.receiver_of(router, channel.virtual_channel);
             self.add(who, receiver.unwrap_or(Party::Link(router.at)), reason, marks);
+        } else if queued > 0 {
+            self.turn(who, router);
         }
     }
 
@@ -87,8 +91,14 @@ impl Search<'_> {
                     self.add(who, Party::Link(router.at), WaitReason::Link, marks);
                 }
             }
-            _ => {}
+            _ => self.turn(who, router),
         }
+    }
+
+    /// Nothing is in its way but that its router takes it: that lasts only if the router's loop does not turn.
+    fn turn(&mut self, who: Party, router: &RouterState) {
+        self.note(Party::Router(router.at), "its loop does not turn");
+        self.add(who, Party::Router(router.at), WaitReason::Router, [&router.passes; 2]);
     }
 
     /// The sender channel of the router of this plane into which a packet goes on (tt-metal.md 4.4).
