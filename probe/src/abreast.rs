@@ -136,8 +136,7 @@ fn serve(
             };
             let told = match ask {
                 Ask::Submit(batch) => {
-                    let (answer, result) = (Vec::new(), Ok(()));
-                    batches.push(Abreast { device, batch, answer, result });
+                    batches.push(Abreast::new(device, batch));
                     numbers.push(tell);
                     continue;
                 }

@@ -81,6 +81,13 @@ pub struct Abreast {
     pub result: Result<(), AccessError>,
 }
 
+impl Abreast {
+    /// A batch that is to be carried out.
+    pub fn new(device: u8, batch: Vec<BarOp>) -> Self {
+        Self { device, batch, answer: Vec::new(), result: Ok(()) }
+    }
+}
+
 /// Whether others use the routing queues of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {

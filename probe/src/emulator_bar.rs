@@ -179,13 +179,7 @@ mod tests {
         let fresh = || EmulatorBar::new(Scene::new("t3000").power_on(&images).unwrap());
         let (mut one, mut all) = (fresh(), fresh());
         all.mesh_mut().record(true);
-        let (answer, result) = (Vec::new(), Ok(()));
-        let batch = |device| Abreast {
-            device,
-            batch: reads(device),
-            answer: answer.clone(),
-            result: result.clone(),
-        };
+        let batch = |device| Abreast::new(device, reads(device));
         let mut batches: Vec<Abreast> = (0..4).map(batch).collect();
         all.submit_abreast(&mut batches);
         let read = all.mesh().config().timing.host_read;

@@ -1,6 +1,6 @@
 //! Machines of several hosts: the devices of one of them, one machine held by several clients, and several machines as one.
 
-use crate::bar::{Bar, BarOp, Elsewhere, Holder, Sharing};
+use crate::bar::{Abreast, Bar, BarOp, Elsewhere, Holder, Sharing};
 use crate::fault::{Fault, Station};
 use crate::snapshot::AccessError;
 use crate::wormhole::config_id;
@@ -70,6 +70,25 @@ impl Bar for HostBar {
         }
         let batch: Option<Vec<BarOp>> = batch.iter().map(|op| self.translated(op)).collect();
         self.bar.submit(&batch.ok_or_else(absent)?, answer)
+    }
+
+    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        let (mut numbers, mut asked) = (Vec::new(), Vec::new());
+        for (number, one) in batches.iter_mut().enumerate() {
+            let ops = one.batch.iter().map(|op| self.translated(op));
+            match self.device(one.device).zip(ops.collect()) {
+                Some((device, ops)) => {
+                    numbers.push(number);
+                    asked.push(Abreast::new(device, ops));
+                }
+                None => one.result = Err(absent()),
+            }
+        }
+        self.bar.submit_abreast(&mut asked);
+        for (number, Abreast { answer, result, .. }) in numbers.into_iter().zip(asked) {
+            let Some(one) = batches.get_mut(number) else { continue };
+            (one.answer, one.result) = (answer, result);
+        }
     }
 
     fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
@@ -162,6 +181,13 @@ impl Bar for SharedBar {
         }
         self.seen = now(bar.as_mut())?;
         result
+    }
+
+    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.submit_abreast(batches);
+        // A machine that does not tell its time any more says so at the next batch.
+        self.seen = now(bar.as_mut()).unwrap_or(self.seen);
     }
 
     fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {

@@ -3,13 +3,14 @@
 //! One client at a time holds the machine, because windows and queues have no owner on the bus;
 //! the others are told who holds it. Between clients the machine stands as the last one left it.
 
-use crate::bar::{Bar, BarOp};
+use crate::bar::{Abreast, Bar, BarOp};
 use crate::fault::{Fault, FaultError, Station};
 use crate::machine::host_micros;
 use crate::snapshot::AccessError;
 use crate::wire::{
     self, Change, Client, Outbox, Received, Reply, Request, VERSION, Visit, Welcome,
 };
+use std::borrow::Cow;
 use std::io::{self, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -166,6 +167,11 @@ impl Attendance<'_> {
                         error.map(Reply::Failed)
                     })?;
                 }
+                Received::Message(Request::Abreast(asked)) => {
+                    outbox.answer(stream.get_mut(), |answer| {
+                        Some(Reply::Abreast(abreast(self.bar, asked, answer)))
+                    })?;
+                }
                 Received::Message(Request::Disrupt { at, fault }) => {
                     outbox.answer(stream.get_mut(), |_| {
                         let error = disrupt(self.bar, at, &fault).err();
@@ -191,6 +197,22 @@ impl Attendance<'_> {
         let cycles = told.ok().and_then(|()| answer.first_chunk().copied());
         u64::from_le_bytes(cycles.unwrap_or_default())
     }
+}
+
+/// Carries out what a client asks of several devices; for each the length of its answer and what broke it off.
+fn abreast(
+    bar: &mut dyn Bar,
+    asked: Vec<(u8, Cow<'_, [BarOp]>)>,
+    answer: &mut Vec<u8>,
+) -> Vec<(u32, Result<(), AccessError>)> {
+    let mut batches: Vec<Abreast> =
+        asked.into_iter().map(|(device, ops)| Abreast::new(device, ops.into_owned())).collect();
+    bar.submit_abreast(&mut batches);
+    let told = batches.into_iter().map(|Abreast { answer: own, result, .. }| {
+        answer.extend(&own);
+        (own.len() as u32, result)
+    });
+    told.collect()
 }
 
 /// Makes something go wrong, as a client put it into words.

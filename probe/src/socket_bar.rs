@@ -1,6 +1,6 @@
 //! A machine at the other end of a Unix socket.
 
-use crate::bar::{Bar, BarOp, Elsewhere, MOST_DEVICES};
+use crate::bar::{Abreast, Bar, BarOp, Elsewhere, MOST_DEVICES};
 use crate::fault::{Fault, Station};
 use crate::snapshot::AccessError;
 use crate::wire::{self, Client, Outbox, Received, Reply, Request, VERSION, Welcome};
@@ -129,8 +129,28 @@ impl SocketBar {
         match self.call(&request, answer)? {
             None => Ok(()),
             Some(Reply::Failed(error)) => Err(error),
-            Some(Reply::Welcome(_) | Reply::Refused(_)) => Err(self.broken("it greeted twice")),
+            Some(_) => Err(self.broken("it greeted twice")),
         }
+    }
+
+    fn exchange_abreast(&mut self, batches: &mut [Abreast]) -> Result<(), AccessError> {
+        let ops = batches.iter().map(|one| (one.device, Cow::Borrowed(one.batch.as_slice())));
+        let (request, mut bytes) = (Request::Abreast(ops.collect()), Vec::new());
+        let Some(Reply::Abreast(told)) = self.call(&request, &mut bytes)? else {
+            return Err(self.broken("it answered another question"));
+        };
+        let mut rest = bytes.as_slice();
+        if told.len() != batches.len() {
+            return Err(self.broken("it answered for other devices"));
+        }
+        for (one, (len, result)) in batches.iter_mut().zip(told) {
+            let Some((own, others)) = rest.split_at_checked(len as usize) else {
+                return Err(self.broken("an answer was too short"));
+            };
+            one.answer.extend(own);
+            (one.result, rest) = (result, others);
+        }
+        Ok(())
     }
 }
 
@@ -145,13 +165,21 @@ impl Bar for SocketBar {
         self.exchange(&[BarOp::Pass { cycles: left }], answer)
     }
 
+    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        if let Err(error) = self.exchange_abreast(batches) {
+            for one in batches {
+                one.result = Err(error.clone());
+            }
+        }
+    }
+
     fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
         self.change = None;
         let request = Request::Disrupt { at, fault: fault.to_string().into() };
         match self.call(&request, &mut Vec::new())? {
             None => Ok(()),
             Some(Reply::Failed(error)) => Err(error),
-            Some(Reply::Welcome(_) | Reply::Refused(_)) => Err(self.broken("it greeted twice")),
+            Some(_) => Err(self.broken("it greeted twice")),
         }
     }
 

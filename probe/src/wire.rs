@@ -15,7 +15,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// More in one part of a frame than this is not ours.
 const MAX_BYTES: u32 = 256 << 20;
@@ -40,6 +40,8 @@ pub enum Request<'a> {
         /// What they are about to change, if a person asked for a change.
         change: Option<Cow<'a, str>>,
     },
+    /// Operations for different devices, by device: those of each in order, and all of them side by side.
+    Abreast(Vec<(u8, Cow<'a, [BarOp]>)>),
     /// Something to go wrong, which only the client that holds the machine may ask for.
     Disrupt {
         /// The chip that the fault is about.
@@ -85,6 +87,8 @@ pub enum Reply {
     Refused(String),
     /// A batch was broken off at its first error; what the reads before that gave comes with it.
     Failed(AccessError),
+    /// What came of the operations for each device: how many of the bytes are its answer, and what broke them off.
+    Abreast(Vec<(u32, Result<(), AccessError>)>),
 }
 
 /// What a new client learns of the machine.

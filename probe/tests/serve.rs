@@ -3,9 +3,10 @@
 
 use layouts::{ChipId, NocAddr, NocXy};
 use probe::Patience;
-use probe::bar::Bar;
+use probe::bar::{Abreast, Bar, BarOp};
 use probe::emulator_bar::EmulatorBar;
 use probe::fault::{Fault, Station};
+use probe::hosts::HostBar;
 use probe::machine::BarTarget;
 use probe::serve;
 use probe::snapshot::{AccessError, Plan, Span};
@@ -17,13 +18,16 @@ use std::time::Duration;
 
 /// Serves bare chips without firmware on a socket of its own.
 fn start(name: &str) -> PathBuf {
+    serve(name, || EmulatorBar::new(emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap()))
+}
+
+fn serve(name: &str, machine: impl FnOnce() -> EmulatorBar + Send + 'static) -> PathBuf {
     let path = std::env::temp_dir().join(format!("meshscope-{name}-{}", std::process::id()));
     let listener = serve::bind(&path).unwrap();
     std::thread::spawn(move || {
-        let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
-        let machine = "emulator:bare".to_owned();
-        let welcome = Welcome { machine, profile: "emulator".into(), ..Welcome::default() };
-        serve::serve(&mut EmulatorBar::new(mesh), listener, &welcome)
+        let (name, profile) = ("emulator:bare".to_owned(), "emulator".into());
+        let welcome = Welcome { machine: name, profile, ..Welcome::default() };
+        serve::serve(&mut machine(), listener, &welcome)
     });
     path
 }
@@ -91,6 +95,36 @@ fn a_mesh_outlives_its_client() {
     assert_eq!(change.client, Client::this());
     assert_eq!(change.what, "24 bytes at 0:3-3:0x100");
     std::fs::remove_file(path).unwrap();
+}
+
+/// Two bare chips, both with PCIe.
+fn two_devices() -> EmulatorBar {
+    let mut config = emulator::MeshConfig::n300();
+    config.chips.iter_mut().for_each(|chip| chip.pcie = true);
+    EmulatorBar::new(emulator::Mesh::new(config).unwrap())
+}
+
+#[test]
+fn several_devices_are_read_side_by_side_over_a_socket_too() {
+    let ask = |device, words: u64| {
+        let read = |at| BarOp::Read { device, bar: 0, offset: 0x1FE8_0000 + at, len: 4, ones: 0 };
+        Abreast::new(device, (0..words).map(|n| read(4 * n)).chain([BarOp::Now]).collect())
+    };
+    let told = |bar: &mut dyn Bar, mut batches: [Abreast; 2]| {
+        bar.submit_abreast(&mut batches);
+        batches.map(|Abreast { answer, result, .. }| (answer, result))
+    };
+    let path = serve("abreast", two_devices);
+    let expected = told(&mut two_devices(), [ask(0, 3), ask(1, 5)]);
+    assert_eq!(expected.each_ref().map(|(answer, _)| answer.len()), [20, 28]);
+    assert_eq!(told(&mut connect(&path), [ask(0, 3), ask(1, 5)]), expected);
+    std::fs::remove_file(path).unwrap();
+
+    // A host has one of them.
+    let mut host = HostBar::new(Box::new(two_devices()), 1, 1, Vec::new());
+    let [(answer, result), (nothing, absent)] = told(&mut host, [ask(0, 5), ask(1, 1)]);
+    assert_eq!((answer, result), expected[1]);
+    assert!(nothing.is_empty() && absent.is_err(), "{absent:?}");
 }
 
 #[test]

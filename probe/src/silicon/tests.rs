@@ -113,11 +113,9 @@ fn several_cards_are_read_side_by_side() {
     let cards = [card(1), card(2)];
     let both = (0..).zip(cards.iter().map(Arc::clone)).collect();
     let mut bar = SiliconBar::all(&Double(both)).unwrap();
-    let ask = |device| Abreast {
-        device,
-        batch: vec![point(device, 3, 1, 1, Order::Memory), load(device, 0x30_0100, 4)],
-        answer: Vec::new(),
-        result: Ok(()),
+    let ask = |device| {
+        let point = point(device, 3, 1, 1, Order::Memory);
+        Abreast::new(device, vec![point, load(device, 0x30_0100, 4)])
     };
     let mut batches = [ask(1), ask(0), ask(2)];
     bar.submit_abreast(&mut batches);
