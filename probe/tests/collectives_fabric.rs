@@ -110,16 +110,21 @@ fn every_collective_goes_over_the_fabric() {
 }
 
 #[test]
-fn ranks_of_a_mesh_need_not_be_neighbours() {
+fn ranks_of_a_mesh_or_torus_need_not_be_neighbours() {
     let mut bench = Bench::new("t3000");
-    let wish = FabricWish { topology: Some(FabricTopology::Mesh), ..FabricWish::default() };
-    let request = Request {
-        transport: Transport::Fabric(wish),
-        chips: [0, 5, 3, 6].map(ChipId).to_vec(),
-        workers: 2,
-        ..Request::new(Op::AllReduce, 4 * 4 * 2000)
-    };
-    bench.is_right(&request);
+    for (topology, op, workers) in
+        [(FabricTopology::Mesh, Op::AllReduce, 2), (FabricTopology::Torus, Op::ReduceScatter, 1)]
+    {
+        let wish =
+            FabricWish { topology: Some(topology), planes: Some(1), ..FabricWish::default() };
+        let request = Request {
+            transport: Transport::Fabric(wish),
+            chips: [0, 5, 3, 6].map(ChipId).to_vec(),
+            workers,
+            ..Request::new(op, 4 * 4 * 2000)
+        };
+        bench.is_right(&request);
+    }
 }
 
 #[test]

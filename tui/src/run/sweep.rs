@@ -152,7 +152,16 @@ impl Sweep {
         };
         let ranks: Vec<_> = program.ranks.iter().map(ToString::to_string).collect();
         let (op, topology) = (request.op.name(), program.topology);
-        format!("{op} {topology} {} {sizes} {}", ranks.join(","), request.data_type.name())
+        let data_type = request.data_type.name();
+        let over = match &program.crossing {
+            None => String::new(),
+            Some(crossing) => {
+                let (muxes, fabric) = (crossing.muxes.len(), crossing.plan.topology.name());
+                let plural = if muxes == 1 { "" } else { "es" };
+                format!(" over a {fabric} fabric, {muxes} mux{plural}")
+            }
+        };
+        format!("{op} {topology} {} {sizes} {data_type}{over}", ranks.join(","))
     }
 
     /// What is asked for, but its size.

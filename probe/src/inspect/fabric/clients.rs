@@ -63,7 +63,7 @@ impl Clients<'_> {
             to: to_tile.zip(id).and_then(|(tile, id)| port(&site, tile, id)),
             slots: site.value(place.slots),
             sent: site.value(place.write_counter),
-            used: difference(site.value(place.write_counter), read_counter),
+            used: used(site.value(place.write_counter), read_counter),
             teardown: told.value(layout.teardown),
             termination: named(site.value(place.termination), &layout.terminations),
             mux_clients: site.value(place.mux_clients),
@@ -73,6 +73,12 @@ impl Clients<'_> {
             ending: None,
         }
     }
+}
+
+/// Packets that were handed over and not taken. Those that were taken are read later: by then they may be more.
+fn used(handed_over: Reading<u64>, taken: Reading<u64>) -> Reading<u64> {
+    let overtaken = |used| i32::try_from(used).is_err();
+    difference(handed_over, taken).map(|used| if overtaken(used) { 0 } else { used })
 }
 
 /// The channel of a tile whose free slots this stream counts.
@@ -99,4 +105,19 @@ fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
 /// Did this look ask for the words of the image?
 pub(super) fn was_read(site: &Site<'_>, word: Word) -> bool {
     site.value(Some(word)) != Reading::Unread(AccessError::NotAsked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_overtaken_between_two_reads_has_nothing_under_way() {
+        for (handed_over, taken, under_way) in
+            [(7, 5, 2), (7, 7, 0), (7, 8, 0), (1, 0xFFFF_FFFE, 3)]
+        {
+            let found = used(Reading::Known(handed_over), Reading::Known(taken));
+            assert_eq!(found, Reading::Known(under_way), "{handed_over} {taken}");
+        }
+    }
 }
