@@ -96,6 +96,12 @@ void transfer() {
             }
             spared = detours ? 0 : HOUSEKEEPING_PASSES - 1;
         }
+        if (announce == HELD) {
+            // Passes are some four times as long, few of them with progress, and base firmware is to see soon that the link is back.
+            pace.passes |= 3;
+            pace.idle += 3;
+            pace.busy += 15;
+        }
         keep_pace(pace, progress);
     }
     state.passes = pace.passes;
