@@ -54,7 +54,8 @@ pub(crate) fn number(text: &str) -> Result<u64, String> {
     value.map_err(|_| format!("'{text}' is not a number (decimal, or hexadecimal after 0x)"))
 }
 
-fn chip(text: &str) -> Result<ChipId, String> {
+/// A chip by its number.
+pub(crate) fn chip(text: &str) -> Result<ChipId, String> {
     let number = text.parse().map_err(|_| format!("'{text}' is not a chip number"))?;
     Ok(ChipId(number))
 }

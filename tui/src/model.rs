@@ -193,6 +193,8 @@ pub struct Model {
     pub fabric_pane: FabricPane,
     /// What `/` filters the fabric's parts by.
     pub part_filter: String,
+    /// Looks up to this one were not asked for the fabric.
+    pub(crate) fabric_unasked: u64,
     /// Where the way that is shown begins, if not at the chip of the selected part.
     pub(crate) path_from: Option<ChipId>,
     /// Whom that way is for, if not for whom the oldest packet of the selected part is.
@@ -242,6 +244,7 @@ impl Model {
             part: 0,
             fabric_pane: FabricPane::Channels,
             part_filter: String::new(),
+            fabric_unasked: 0,
             path_from: None,
             path_to: None,
         }

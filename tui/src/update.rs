@@ -188,8 +188,16 @@ fn show(model: &mut Model, screen: Screen) {
     // The way back is short: a screen that was left stands in it once.
     model.trail.retain(|s| *s != screen);
     model.trail.push(model.screen);
-    model.screen = screen;
+    turn_to(model, screen);
     model.help = None;
+}
+
+fn turn_to(model: &mut Model, screen: Screen) {
+    model.screen = screen;
+    if screen == Screen::Fabric {
+        // One look may be under way.
+        model.fabric_unasked = model.newest.as_ref().map_or(0, |sample| sample.number + 1);
+    }
 }
 
 fn back(model: &mut Model) {
@@ -207,7 +215,7 @@ fn back(model: &mut Model) {
     } else if model.screen == Screen::Mesh && model.sheets().last().is_some_and(Sheet::is_over) {
         model.put_away += model.sheets().len();
     } else if let Some(screen) = model.trail.pop() {
-        model.screen = screen;
+        turn_to(model, screen);
     } else if model.screen != Screen::Mesh {
         model.screen = Screen::Mesh;
     }

@@ -1,7 +1,9 @@
 //! The questions that `meshscope fabric` puts to a fabric that runs, and what `--help` promises about their JSON.
 
 use crate::fabric::Addressee;
+use crate::locate;
 use clap::{Args, Subcommand};
+use layouts::ChipId;
 use std::path::PathBuf;
 
 /// A question to a fabric.
@@ -63,7 +65,8 @@ pub(crate) struct TablesArguments {
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathArguments {
     /// The chip that sends.
-    pub(crate) from: u16,
+    #[arg(value_parser = locate::chip)]
+    pub(crate) from: ChipId,
     /// The chip that it is for, or its node in the fabric, such as M1D3.
     pub(crate) to: Addressee,
 }

@@ -6,7 +6,6 @@ use crate::message::Command;
 use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
 use crate::run::{Order, Sweep, fault};
 use crossterm::event::{Event, KeyCode, KeyEvent};
-use layouts::ChipId;
 use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
 
@@ -95,7 +94,7 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
             super::show(model, Screen::Fabric);
             model.help = None;
             model.fabric_pane = FabricPane::Path;
-            model.path_from = Some(ChipId(path.from));
+            model.path_from = Some(path.from);
             model.path_to = Some(path.to);
             return Ok(Vec::new());
         }

@@ -17,6 +17,9 @@ use ratatui::widgets::{Cell, Paragraph, Row, Table};
 /// Packets are those queued and, at routers, those in flight.
 const HEAD: [&str; 6] = ["", "part", "what", "status", "packets", "link or wait"];
 const WIDTHS: [u16; 5] = [1, 12, 19, 17, 7];
+/// From so many columns on what a client sends to is written out.
+const WIDE: u16 = 110;
+const WIDE_WIDTHS: [u16; 5] = [1, 12, 30, 17, 7];
 /// Rows below the list, however short what stands there.
 const LEAST_BELOW: u16 = 6;
 
@@ -52,7 +55,9 @@ fn draw_list(model: &Model, parts: &[Part<'_>], frame: &mut Frame, area: Rect) {
     let inner = block.inner(area);
     frame.render_widget(block, area);
     if parts.is_empty() {
+        let number = model.shown.as_ref().map_or(0, |sample| sample.number);
         let none = match all {
+            0 if number <= model.fabric_unasked => "  the fabric is being read",
             0 => "  no router, mux or client of a fabric was found so far",
             _ => "  nothing matches",
         };
@@ -67,7 +72,8 @@ fn draw_list(model: &Model, parts: &[Part<'_>], frame: &mut Frame, area: Rect) {
         Row::new(cells.map(Cell::from)).style(style)
     });
     let head = Row::new(HEAD).style(model.theme.dim());
-    let widths = WIDTHS.iter().copied().map(Constraint::Length).chain([Constraint::Min(10)]);
+    let widths = if area.width < WIDE { WIDTHS } else { WIDE_WIDTHS };
+    let widths = widths.iter().copied().map(Constraint::Length).chain([Constraint::Min(10)]);
     frame.render_widget(Table::new(rows, widths).header(head).column_spacing(1), inner);
 }
 

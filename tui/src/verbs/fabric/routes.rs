@@ -9,7 +9,6 @@ use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::shape;
 use crate::verbs::{Style, cores, end_of_all, open, tell};
-use layouts::ChipId;
 use probe::inspect::{Interest, fabric_ways};
 use probe::state::{MeshState, TablesState, WayEnd};
 
@@ -56,7 +55,7 @@ pub(super) fn path(
 ) -> Result<Outcome, Failure> {
     let mut machine = open(target)?;
     let mesh = machine.mesh();
-    let from = ChipId(options.from);
+    let from = options.from;
     cores::check_on(&mesh, Some(Place::Chip(from)))?;
     if let Addressee::Chip(chip) = options.to {
         cores::check_on(&mesh, Some(Place::Chip(chip)))?;
