@@ -19,7 +19,7 @@ void pass_dropped(sender_t& sender) {
 void drop_head(sender_t& sender, fabric_event_t event) {
     report_drop(event, header_at(sender.head));
     sender.dropped |= 1u << sender.sent % sender_slots;
-    ++sender.sent;
+    sender.state->packets_sent = ++sender.sent;
     sender.state->packets_dropped = sender.state->packets_dropped + 1;
     stream_add(sender.free_slots, 1);
     sender.head += channel_buffer_size;

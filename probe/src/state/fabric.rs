@@ -103,7 +103,7 @@ pub struct SenderState {
     pub completions: Reading<u64>,
     /// Slots that the peer's receiver channel has left for it.
     pub remote_free_slots: Reading<u64>,
-    /// Packets sent.
+    /// Packets that left the head: sent or dropped.
     pub sent: Reading<u64>,
     /// Packets of which the peer has said that they have left it.
     pub completed: Reading<u64>,

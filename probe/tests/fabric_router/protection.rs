@@ -114,6 +114,14 @@ fn a_packet_that_makes_no_progress_is_dropped_and_its_sender_is_told() {
     assert_eq!(bench.router(&routers[0], "senders[0].packets_sent"), 11);
     let free = "fabric_router::remotes[0].free_slots";
     assert_eq!(bench.global(routers[0].place, image, free), 0);
+    // What was dropped is no longer under way.
+    for n in 0..2 {
+        bench.put(&routers[0], 1, n, &packet(1, n));
+    }
+    bench.target.pass(60_000).unwrap();
+    for member in ["packets_dropped", "packets_sent", "packets_completed"] {
+        assert_eq!(bench.router(&routers[0], &format!("senders[1].{member}")), 2, "{member}");
+    }
     bench.terminate_routers(&routers[..1], 2);
 }
 

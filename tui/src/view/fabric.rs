@@ -7,7 +7,7 @@ use super::reading::short;
 use crate::fabric::{self, Part};
 use crate::model::{FabricPane, Model};
 use layouts::EthId;
-use probe::state::{Reading, RouterState, Verdict};
+use probe::state::{LedgerState, Reading, RouterState, Verdict};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
@@ -134,21 +134,21 @@ fn link_or_wait(model: &Model, router: &RouterState) -> String {
             format!("receiver {}: {}", channel.index, fabric::receiver_wait(model.glyphs, channel))
         })
         .collect();
-    let verdict = verdict(model, router.at).map_or("", Verdict::word);
+    let verdict = worst(model, router.at).map_or_else(String::new, LedgerState::words);
     let link = short(model.glyphs, &router.link, |link| fabric::link(*link));
     [vec![format!("{verdict}, {link}")], waits].concat().join("; ")
 }
 
 /// The worst that the credits of both ends say of the link as this router fills it.
-fn verdict(model: &Model, from: EthId) -> Option<Verdict> {
+fn worst(model: &Model, from: EthId) -> Option<&LedgerState> {
     let ledgers = &model.mesh()?.fabric.ledgers;
-    ledgers.iter().filter(|ledger| ledger.from == from).map(|ledger| ledger.verdict).max()
+    ledgers.iter().filter(|ledger| ledger.from == from).max_by_key(|ledger| ledger.verdict)
 }
 
 fn tone(model: &Model, part: &Part<'_>) -> Style {
     let Part::Router(router) = part else { return Style::new() };
     let refused = router.refusal.known().is_some_and(|refusal| *refusal != 0);
-    match verdict(model, router.at) {
+    match worst(model, router.at).map(|ledger| ledger.verdict) {
         _ if refused => model.theme.bad(),
         Some(Verdict::Miscounted) => model.theme.bad(),
         Some(Verdict::BackPressured | Verdict::Full) => model.theme.warn(),
