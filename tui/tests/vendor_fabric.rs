@@ -114,7 +114,7 @@ fn the_command_sees_a_fabric_on_wh_x2() {
     let far = router.neighbor;
     let receiver = traffic.add_worker(first_tile(target, &plan, far), far);
     traffic.connect(sender, connection(images, &plan, &router).unwrap(), None).unwrap();
-    traffic.behave(sender, 2_000, false).unwrap();
+    traffic.behave(sender, 8_000, false).unwrap();
     let (send, route) = (SendType::Write, Route::Hops(1, 1));
     let shipment =
         Shipment { connection: 0, send, bytes: 1024, ttl: 8, route, control: false, arrives: true };
@@ -136,11 +136,12 @@ fn the_command_sees_a_fabric_on_wh_x2() {
         at["senders"][0]["sent"].as_u64().unwrap()
     };
     let before = sent(&told);
+    eprintln!("{before} packets");
     assert!(before > 0 && before < 300, "{before}");
 
     let mut session = socket.client();
     let (target, images) = session.parts();
-    target.pass(1_000_000).unwrap();
+    target.pass(3_000_000).unwrap();
     fabric.terminate(Termination::Gracefully);
     assert_eq!(fabric.finish(target, images, 500), Ok(FabricProgress::Down));
     drop(session);
