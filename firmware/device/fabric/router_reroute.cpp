@@ -12,10 +12,13 @@ namespace {
 const volatile uint32_t no_stream = 0;         // in the place of one that does not count
 
 constexpr uint32_t MOST_SLOTS = 8;
+// Times with twelve low bits of 0 take one instruction.
 constexpr uint32_t SETTLE_CYCLES = 64;         // until an own update of a stream is seen
-constexpr uint32_t STEADY_CYCLES = 5000;       // a link that is up so long is taken for mended
-constexpr uint32_t MAIL_CYCLES = 20000;        // after a message it looks for more so long
-constexpr uint32_t CARRIER_CYCLES = 100000;    // without a message of others before a router leaves
+constexpr int32_t STEADY_CYCLES = 5000;        // a link that is up so long is taken for mended
+constexpr uint32_t DRAIN_CYCLES = 0x8000;      // until the receivers are empty, unless they wait for what this link does not carry meanwhile
+constexpr uint32_t RETRY_CYCLES = 0x20000;     // over another link before the next attempt to return
+constexpr uint32_t MAIL_CYCLES = 0x5000;       // after a message it looks for more so long
+constexpr uint32_t CARRIER_CYCLES = 0x18000;   // without a message of others before a router leaves
 
 uint32_t resync_known, resync_serial, told_at;
 uint8_t told_phase;
@@ -144,8 +147,12 @@ bool resend() {
 }
 
 void step_return() {
-    if (detour.phase == PHASE_WAITS && drained()) {
-        detour.phase = PHASE_EMPTY;
+    if (detour.phase == PHASE_WAITS) {
+        if (drained()) {
+            detour.phase = PHASE_EMPTY;
+        } else if (wall_clock() - detour.since >= DRAIN_CYCLES) {
+            enter(state.epoch + 1);  // one virtual channel may wait for another one
+        }
     }
     if (detour.phase == PHASE_EMPTY && detour.peer_phase >= PHASE_EMPTY) {
         hear(words->resync, true);
@@ -183,13 +190,13 @@ void enter(uint32_t epoch) {
     if (!detour.frozen) {
         freeze();
     }
+    detour.since = wall_clock() + (state.link == LINK_RETURNING ? RETRY_CYCLES : 0);
     state.epoch = epoch;
     state.link = is_odd() ? LINK_LOST : LINK_RETURNING;
     detour.heard = false;
     detour.dirty = true;
     detour.phase = detour.peer_phase = told_phase = PHASE_WAITS;
     detour.peer_ready = 0;
-    detour.since = wall_clock();
     resent_announce = 0;
     detours = true;
     restart_detour();
@@ -209,7 +216,7 @@ void link_lost() {
 }
 
 void link_is_back() {
-    if (is_odd() && wall_clock() - detour.since >= STEADY_CYCLES) {
+    if (is_odd() && static_cast<int32_t>(wall_clock() - detour.since) >= STEADY_CYCLES) {
         enter(state.epoch + 1);
     }
 }

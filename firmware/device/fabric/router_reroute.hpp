@@ -7,9 +7,10 @@
 
 namespace fabric_router {
 
-constexpr uint32_t REPEAT_CYCLES = 60000;      // a message that nothing new calls for
-constexpr uint32_t ANSWER_CYCLES = 100000;     // an answer takes no longer
-constexpr uint32_t REST_CYCLES = 20000;        // before all other routers are asked again
+// Times with twelve low bits of 0 take one instruction.
+constexpr uint32_t REPEAT_CYCLES = 0xF000;     // a message that nothing new calls for
+constexpr uint32_t ANSWER_CYCLES = 0x18000;    // an answer takes no longer
+constexpr uint32_t REST_CYCLES = 0x5000;       // before all other routers are asked again
 
 struct detour_t {
     bool frozen;
@@ -25,7 +26,7 @@ struct detour_t {
     uint32_t next[2];                          // the next packet to be sent (again)
     uint32_t acknowledged[2];                  // packets that the peer has
     uint32_t peer_completed[2];
-    uint32_t since;                            // this epoch began
+    uint32_t since;                            // this epoch began, or its link may be tried from here on
     uint32_t last_mail;
 };
 extern detour_t detour;
