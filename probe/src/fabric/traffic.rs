@@ -230,7 +230,9 @@ impl Traffic {
         let end = arrivals.iter().map(|arrival| arrival.address + arrival.bytes).max();
         let end = end.unwrap_or(address).max(address).next_multiple_of(DATA_STEP);
         if u64::from(end) > wormhole().tensix.l1_bytes {
-            return refuse(format!("{place} has no room for all that it is sent: fewer packets would fit"));
+            return refuse(format!(
+                "{place} has no room for all that it is sent: fewer packets would fit"
+            ));
         }
         for id in to {
             let worker = self.worker(*id)?;
