@@ -5,7 +5,7 @@ mod clients;
 mod routes;
 mod waits;
 
-pub(crate) use channels::{channel_table, receiver_wait};
+pub(crate) use channels::{channel_table, ledger_table, receiver_wait};
 pub(crate) use clients::{client_table, client_wait, mux_table, stage, target};
 pub(crate) use routes::Addressee;
 pub(crate) use routes::{chip_of, groups, tables_text, tables_title, ways_text};

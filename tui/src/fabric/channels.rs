@@ -5,10 +5,14 @@ use crate::glyph::Glyphs;
 use crate::output::Columns;
 use crate::view::short;
 use layouts::NocXy;
-use probe::state::{HeadState, PacketState, Reading, ReceiverState, RouterState, SenderState};
+use probe::state::{
+    HeadState, LedgerState, PacketState, Reading, ReceiverState, RouterState, SenderState,
+};
 
 const CHANNELS: [&str; 8] =
     ["CHANNEL", "VC", "SLOTS", "QUEUED", "IN FLIGHT", "CONNECTION", "WAITS FOR", "HEAD"];
+const LEDGERS: [&str; 9] =
+    ["FROM", "TO", "VC", "SLOTS", "QUEUED", "FREE", "IN FLIGHT", "ARRIVED+HELD", "VERDICT"];
 /// `connection_t`.
 pub(super) const CONNECTIONS: [&str; 3] = ["unused", "open", "close requested"];
 /// `fabric_wait_t`.
@@ -49,6 +53,25 @@ pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
             edge.virtual_channel.to_string(),
             String::new(),
             format!("{credits} free"),
+        ]);
+    }
+    table.text()
+}
+
+/// The credits of both ends of links.
+pub(crate) fn ledger_table<'a>(ledgers: impl Iterator<Item = &'a LedgerState>) -> String {
+    let mut table = Columns::new(&LEDGERS);
+    for ledger in ledgers {
+        table.row(vec![
+            ledger.from.to_string(),
+            ledger.to.to_string(),
+            ledger.virtual_channel.to_string(),
+            ledger.slots.to_string(),
+            ledger.queued.to_string(),
+            ledger.remote_free_slots.to_string(),
+            ledger.in_flight.to_string(),
+            format!("{}+{}", ledger.arrived, ledger.held),
+            ledger.words(),
         ]);
     }
     table.text()

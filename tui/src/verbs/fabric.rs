@@ -8,7 +8,7 @@ mod waits;
 use super::{Style, cell, cores, end_of_all, judge, open, tell};
 use crate::args::FabricQuestion;
 use crate::exit::{Failure, Outcome};
-use crate::fabric::{channel_table, client_table, link, mux_table};
+use crate::fabric::{channel_table, client_table, ledger_table, link, mux_table};
 use crate::feed::Sample;
 use crate::locate::{self, Place};
 use crate::machine::{Machine, Opening};
@@ -20,8 +20,6 @@ use probe::state::{FabricState, MeshState, Reading, RouterState, Verdict};
 
 const ROUTERS: [&str; 8] =
     ["ROUTER", "NODE", "DIRECTION", "STATUS", "LINK", "SENT", "RECEIVED", "DROPPED"];
-const LEDGERS: [&str; 9] =
-    ["FROM", "TO", "VC", "SLOTS", "QUEUED", "FREE", "IN FLIGHT", "ARRIVED+HELD", "VERDICT"];
 /// How many looks follow what the first one led to: from routers to muxes, their clients, and the words of all of them.
 const MOST_LOOKS: usize = 6;
 /// The names of what a router counts as dropped.
@@ -136,24 +134,9 @@ fn outcome(state: &MeshState) -> Outcome {
 fn page(style: Style, fabric: &FabricState, channels: bool) -> String {
     let mut page = routers(style, fabric);
     let shown = |at| fabric.routers.iter().any(|router| router.at == at);
-    let mut table = Columns::new(&LEDGERS);
-    for ledger in &fabric.ledgers {
-        if shown(ledger.from) || shown(ledger.to) {
-            table.row(vec![
-                ledger.from.to_string(),
-                ledger.to.to_string(),
-                ledger.virtual_channel.to_string(),
-                ledger.slots.to_string(),
-                ledger.queued.to_string(),
-                ledger.remote_free_slots.to_string(),
-                ledger.in_flight.to_string(),
-                format!("{}+{}", ledger.arrived, ledger.held),
-                ledger.words(),
-            ]);
-        }
-    }
+    let ledgers = fabric.ledgers.iter().filter(|it| shown(it.from) || shown(it.to));
     page += "\n";
-    page += &table.text();
+    page += &ledger_table(ledgers);
     if !fabric.muxes.is_empty() {
         page += "\n";
         page += &mux_table(style.glyphs, &fabric.muxes);

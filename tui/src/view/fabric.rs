@@ -160,7 +160,11 @@ fn tone(model: &Model, part: &Part<'_>) -> Style {
 /// The channels of the selected part.
 fn channels(model: &Model, part: Option<&Part<'_>>) -> (String, Vec<Line<'static>>) {
     let text = match part {
-        Some(Part::Router(router)) => fabric::channel_table(model.glyphs, router),
+        Some(Part::Router(router)) => {
+            let all = model.mesh().map_or(&[][..], |mesh| &mesh.fabric.ledgers);
+            let own = all.iter().filter(|it| [it.from, it.to].contains(&router.at));
+            fabric::channel_table(model.glyphs, router) + &fabric::ledger_table(own)
+        }
         Some(Part::Mux(mux)) => fabric::mux_table(model.glyphs, std::slice::from_ref(*mux)),
         Some(Part::Client(client)) => {
             fabric::client_table(model.glyphs, std::slice::from_ref(*client))
