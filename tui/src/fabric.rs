@@ -7,8 +7,7 @@ mod waits;
 
 pub(crate) use channels::{channel_table, ledger_table, receiver_wait};
 pub(crate) use clients::{client_table, client_wait, mux_table, stage, target};
-pub(crate) use routes::Addressee;
-pub(crate) use routes::{chip_of, groups, tables_text, tables_title, ways_text};
+pub(crate) use routes::{Addressee, chip_of, groups, tables_text, tables_title, ways_text};
 pub(crate) use waits::wait;
 
 use layouts::{ChipId, NocXy};

@@ -3,7 +3,7 @@
 use crate::locate::{self, Place};
 use crate::output::Columns;
 use layouts::ChipId;
-use probe::fabric::{Direction, Entry, FabricNode};
+use probe::fabric::{Entry, FabricNode};
 use probe::state::{FabricWay, MeshState, TablesState, WayEnd};
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -116,20 +116,12 @@ pub(crate) fn chip_of(state: &MeshState, node: FabricNode) -> String {
     there.map_or("-".to_owned(), |router| router.at.chip.to_string())
 }
 
+/// A direction by its first letter.
 fn entry(entry: Entry) -> &'static str {
     match entry {
-        Entry::To(direction) => letter(direction),
+        Entry::To(direction) => direction.name().get(..1).unwrap_or_default(),
         Entry::Here => "o",
         Entry::Absent => "-",
-    }
-}
-
-fn letter(direction: Direction) -> &'static str {
-    match direction {
-        Direction::East => "E",
-        Direction::West => "W",
-        Direction::North => "N",
-        Direction::South => "S",
     }
 }
 

@@ -140,8 +140,7 @@ pub(in crate::verbs) fn reroute(
     lines.end()?;
     if style.json {
         json(&Table { mesh, topology, rows: rounds.iter().map(row).collect() })?;
-    }
-    if !style.json {
+    } else {
         text(&summary(&rounds))?;
     }
     let right = rounds.iter().all(Round::is_right) && rounds.len() as u64 == asked.seeds;

@@ -97,7 +97,7 @@ fn heads<'a>(part: &Part<'a>) -> Box<dyn Iterator<Item = &'a HeadState> + 'a> {
     }
 }
 
-/// A table with its head dimmed would hide what it says: all lines alike, one column in.
+/// The lines of a text, one column in.
 fn plain(text: &str) -> Vec<Line<'static>> {
     text.lines().map(|line| Line::raw(format!(" {line}"))).collect()
 }
