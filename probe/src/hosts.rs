@@ -1,11 +1,10 @@
-//! Machines of several hosts: the devices of one of them, one machine held by several clients, and several machines as one.
+//! Machines of several hosts: the devices of one of them, and several machines as one.
 
 use crate::bar::{Abreast, Bar, BarOp, Elsewhere, Holder, Sharing};
 use crate::fault::{Fault, Station};
 use crate::snapshot::AccessError;
 use crate::wormhole::config_id;
 use layouts::ClusterDescriptor;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The devices of one host, counted from 0.
 pub struct HostBar {
@@ -132,94 +131,6 @@ impl Bar for HostBar {
 
     fn elsewhere(&self) -> Vec<Elsewhere> {
         self.elsewhere.clone()
-    }
-}
-
-/// A machine that several clients use at a time, each through a bar of its own.
-pub struct SharedBar {
-    bar: Arc<Mutex<Box<dyn Bar>>>,
-    most_devices: u8,
-    /// The machine's time when this client saw it last, in cycles.
-    seen: u64,
-}
-
-impl SharedBar {
-    /// So many bars over one machine.
-    pub fn split(bar: Box<dyn Bar>, clients: usize) -> Vec<Self> {
-        let most_devices = bar.most_devices();
-        let bar = Arc::new(Mutex::new(bar));
-        (0..clients).map(|_| Self { bar: Arc::clone(&bar), most_devices, seen: 0 }).collect()
-    }
-
-    fn bar(&self) -> MutexGuard<'_, Box<dyn Bar>> {
-        self.bar.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The machine's time in cycles.
-fn now(bar: &mut dyn Bar) -> Result<u64, AccessError> {
-    let mut answer = Vec::new();
-    bar.submit(&[BarOp::Now], &mut answer)?;
-    let cycles = answer.first_chunk().copied();
-    Ok(u64::from_le_bytes(cycles.unwrap_or_default()))
-}
-
-impl Bar for SharedBar {
-    /// Time that another client let pass meanwhile has passed for this one, too.
-    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
-        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut result = Ok(());
-        if let [BarOp::Pass { cycles }] = batch {
-            let (seen, cycles) = (self.seen, *cycles);
-            let there = now(bar.as_mut())?;
-            let left = seen.saturating_add(cycles).saturating_sub(there).min(cycles);
-            if left > 0 {
-                result = bar.submit(&[BarOp::Pass { cycles: left }], answer);
-            }
-        } else {
-            result = bar.submit(batch, answer);
-        }
-        self.seen = now(bar.as_mut())?;
-        result
-    }
-
-    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
-        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
-        bar.submit_abreast(batches);
-        // A machine that does not tell its time any more says so at the next batch.
-        self.seen = now(bar.as_mut()).unwrap_or(self.seen);
-    }
-
-    fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
-        self.bar().windows(device)
-    }
-
-    fn lock_queues(&mut self, device: u8) -> Result<Sharing, AccessError> {
-        self.bar().lock_queues(device)
-    }
-
-    fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
-        self.bar().unlock_queues(device)
-    }
-
-    fn holders(&mut self, device: u8) -> Vec<Holder> {
-        self.bar().holders(device)
-    }
-
-    fn announce(&mut self, change: &str) {
-        self.bar().announce(change);
-    }
-
-    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
-        self.bar().disrupt(at, fault)
-    }
-
-    fn remarks(&mut self) -> Vec<String> {
-        self.bar().remarks()
-    }
-
-    fn most_devices(&self) -> u8 {
-        self.most_devices
     }
 }
 

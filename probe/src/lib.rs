@@ -26,6 +26,7 @@ pub use queue::Patience;
 pub mod scene;
 pub mod serve;
 pub mod session;
+pub mod shared_bar;
 pub mod silicon;
 pub mod snapshot;
 pub mod socket_bar;

@@ -136,7 +136,9 @@ impl Session {
                 Ok(session)
             }
             TargetSpec::Sockets(paths) => {
-                let bars = paths.iter().map(|path| SocketBar::connect(path));
+                // Who may change nothing only looks, beside the one that may.
+                let writes = !allow.is_nothing();
+                let bars = paths.iter().map(|path| SocketBar::connect(path, writes));
                 let bars: Vec<_> = bars.collect::<Result<_, _>>().map_err(gone)?;
                 let profiles: Vec<_> = bars.iter().map(|bar| &bar.welcome().profile).collect();
                 let profile = profiles.first().map(|p| (*p).clone()).unwrap_or_default();

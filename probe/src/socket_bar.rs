@@ -1,6 +1,6 @@
 //! A machine at the other end of a Unix socket.
 
-use crate::bar::{Abreast, Bar, BarOp, Elsewhere, MOST_DEVICES};
+use crate::bar::{Abreast, Bar, BarOp, Elsewhere, MOST_DEVICES, Sharing};
 use crate::fault::{Fault, Station};
 use crate::snapshot::AccessError;
 use crate::wire::{self, Client, Outbox, Received, Reply, Request, VERSION, Welcome};
@@ -12,6 +12,10 @@ use std::time::Duration;
 
 /// Only there to catch a server that is stuck: no batch of ours takes so long.
 pub const WATCHDOG: Duration = Duration::from_mins(2);
+
+/// A server answers a hello at once, if only to say that it is not ready, and a library is loaded in a
+/// second or two.
+const WELCOME_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time that passes in one batch, in cycles; more is cut, so that the slowest machine (a simulated
 /// Galaxy, some 50,000 cycles a second) answers long before the watchdog looks.
@@ -39,18 +43,24 @@ pub struct SocketBar {
 }
 
 impl SocketBar {
-    /// Connects to a served machine.
+    /// Connects to a served machine, with the right to write or only to look.
     ///
     /// # Errors
     /// `Unreachable` when nobody answers there, `Refused` with the server's reason.
-    pub fn connect(path: &Path) -> Result<Self, AccessError> {
-        let stream = UnixStream::connect(path)
-            .map_err(|error| AccessError::Unreachable(format!("nobody serves there: {error}")))?;
-        Self::over(stream, None, WATCHDOG)
+    pub fn connect(path: &Path, writes: bool) -> Result<Self, AccessError> {
+        let why = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            io::ErrorKind::ConnectionRefused => "nobody serves there".to_owned(),
+            io::ErrorKind::PermissionDenied => "there is no permission to connect to it".to_owned(),
+            _ => error.to_string(),
+        };
+        let stream =
+            UnixStream::connect(path).map_err(|error| AccessError::Unreachable(why(error)))?;
+        Self::greet(stream, None, WATCHDOG, writes)
     }
 
-    /// Greets the server at the other end of `stream`; who does not answer for as long as
-    /// `watchdog` is taken for dead.
+    /// Greets the server at the other end of `stream`, which has no other client; who does not answer
+    /// for as long as `watchdog` is taken for dead.
     ///
     /// # Errors
     /// As [`SocketBar::connect`].
@@ -59,9 +69,15 @@ impl SocketBar {
         last_words: Option<Box<dyn LastWords>>,
         watchdog: Duration,
     ) -> Result<Self, AccessError> {
-        let timeout = stream.set_read_timeout(Some(watchdog));
-        let timeout = timeout.and_then(|()| stream.set_write_timeout(Some(watchdog)));
-        timeout.map_err(|error| AccessError::DeviceGone(error.to_string()))?;
+        Self::greet(stream, last_words, watchdog, true)
+    }
+
+    fn greet(
+        stream: UnixStream,
+        last_words: Option<Box<dyn LastWords>>,
+        watchdog: Duration,
+        writes: bool,
+    ) -> Result<Self, AccessError> {
         let mut bar = Self {
             stream: BufReader::with_capacity(BUFFER_BYTES, stream),
             outbox: Outbox::default(),
@@ -71,13 +87,31 @@ impl SocketBar {
             end: None,
             last_words,
         };
-        let hello = Request::Hello { version: VERSION, client: Client::this() };
-        match bar.call(&hello, &mut Vec::new())? {
-            Some(Reply::Welcome(welcome)) => bar.welcome = welcome,
-            Some(Reply::Refused(reason)) => return Err(AccessError::Refused(reason)),
-            _ => return Err(bar.broken("it answered a question not asked")),
+        bar.wait_no_longer_than(watchdog.min(WELCOME_PATIENCE))?;
+        let hello = Request::Hello { version: VERSION, client: Client::this(), writes };
+        let mut told = bar.call(&hello, &mut Vec::new())?;
+        loop {
+            match told {
+                Some(Reply::Welcome(welcome)) => bar.welcome = welcome,
+                Some(Reply::Refused(reason)) => return Err(AccessError::Refused(reason)),
+                // It says so again and again: who waits hears that it lives.
+                Some(Reply::Wait(_)) => {
+                    told = bar.reply(&mut Vec::new())?;
+                    continue;
+                }
+                _ => return Err(bar.broken("it answered a question not asked")),
+            }
+            bar.wait_no_longer_than(watchdog)?;
+            return Ok(bar);
         }
-        Ok(bar)
+    }
+
+    fn wait_no_longer_than(&mut self, watchdog: Duration) -> Result<(), AccessError> {
+        let stream = self.stream.get_ref();
+        let timeout = stream.set_read_timeout(Some(watchdog));
+        let timeout = timeout.and_then(|()| stream.set_write_timeout(Some(watchdog)));
+        self.watchdog = watchdog;
+        timeout.map_err(|error| AccessError::DeviceGone(error.to_string()))
     }
 
     /// What the server told of its machine.
@@ -93,8 +127,14 @@ impl SocketBar {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
-        let sent = self.outbox.send(self.stream.get_mut(), request);
-        match sent.and_then(|()| wire::receive(&mut self.stream, answer)) {
+        if let Err(error) = self.outbox.send(self.stream.get_mut(), request) {
+            return Err(self.broken(&error.to_string()));
+        }
+        self.reply(answer)
+    }
+
+    fn reply(&mut self, answer: &mut Vec<u8>) -> Result<Option<Reply>, AccessError> {
+        match wire::receive(&mut self.stream, answer) {
             Ok(Received::Message(reply)) => Ok(Some(reply)),
             Ok(Received::Plain) => Ok(None),
             Ok(Received::End) => Err(self.broken("it closed the connection")),
@@ -102,6 +142,9 @@ impl SocketBar {
                 // What a stuck child said some time ago is not why; but it is ended by this.
                 drop(self.last_words.take().and_then(|mut child| child.last_words()));
                 let silent = format!("it did not answer within {:?}", self.watchdog);
+                if self.welcome.version == 0 {
+                    return Err(AccessError::Unreachable(silent));
+                }
                 Err(self.broken(&silent))
             }
             Err(error) => Err(self.broken(&error.to_string())),
@@ -171,6 +214,25 @@ impl Bar for SocketBar {
                 one.result = Err(error.clone());
             }
         }
+    }
+
+    fn lock_queues(&mut self, _device: u8) -> Result<Sharing, AccessError> {
+        if !self.welcome.shared {
+            return Ok(Sharing::Alone);
+        }
+        match self.call(&Request::LockQueues, &mut Vec::new())? {
+            Some(Reply::Locked) => Ok(Sharing::Shared),
+            Some(Reply::Failed(error)) => Err(error),
+            _ => Err(self.broken("it answered another question")),
+        }
+    }
+
+    fn unlock_queues(&mut self, _device: u8) -> Result<(), AccessError> {
+        if !self.welcome.shared || self.end.is_some() {
+            return Ok(());
+        }
+        let sent = self.outbox.send(self.stream.get_mut(), &Request::UnlockQueues);
+        sent.map_err(|error| self.broken(&error.to_string()))
     }
 
     fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {

@@ -2,7 +2,7 @@
 //!
 //! A frame is two little-endian `u32`, the lengths of what follows: a message in postcard, and plain
 //! bytes. The client says `Hello` first and `Bye` last; every request between gets exactly one
-//! reply. What reads gave travels as plain bytes, so that nobody copies it more often than the
+//! reply, but for a released lock, which gets none. What reads gave travels as plain bytes, so that nobody copies it more often than the
 //! socket does; a reply without a message is a batch that went well.
 
 use crate::bar::{BarOp, Elsewhere};
@@ -15,7 +15,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// More in one part of a frame than this is not ours.
 const MAX_BYTES: u32 = 256 << 20;
@@ -32,6 +32,8 @@ pub enum Request<'a> {
         version: u32,
         /// Who asks.
         client: Client,
+        /// It wants the right to write, which one client has at a time; without, it only looks.
+        writes: bool,
     },
     /// Operations to carry out in order.
     Batch {
@@ -42,7 +44,11 @@ pub enum Request<'a> {
     },
     /// Operations for different devices, by device: those of each in order, and all of them side by side.
     Abreast(Vec<(u8, Cow<'a, [BarOp]>)>),
-    /// Something to go wrong, which only the client that holds the machine may ask for.
+    /// The lock for requests through the routing queues; answered when it is this client's.
+    LockQueues,
+    /// Gives the lock back; it has no reply.
+    UnlockQueues,
+    /// Something to go wrong, which only the client with the right to write may ask for.
     Disrupt {
         /// The chip that the fault is about.
         at: Station,
@@ -81,10 +87,14 @@ impl fmt::Display for Client {
 /// What the server answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
-    /// The client has the machine, with the right to write, until it leaves.
+    /// The client may use the machine as it asked for, until it leaves.
     Welcome(Welcome),
+    /// The machine is not ready yet, and why; a welcome or a refusal follows.
+    Wait(String),
     /// The client cannot have the machine, and why.
     Refused(String),
+    /// The lock of the routing queues is the client's.
+    Locked,
     /// A batch was broken off at its first error; what the reads before that gave comes with it.
     Failed(AccessError),
     /// What came of the operations for each device: how many of the bytes are its answer, and what broke them off.
@@ -104,17 +114,21 @@ pub struct Welcome {
     pub devices: Option<u8>,
     /// Chips of its mesh that only other hosts reach.
     pub elsewhere: Vec<Elsewhere>,
-    /// Who had the machine before.
+    /// Other clients may use the machine at the same time.
+    pub shared: bool,
+    /// Who had the machine before, and who may change it now.
     pub before: Before,
 }
 
-/// Who had a machine before its present client.
+/// Who had a machine before its present client, and who else has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Before {
     /// The last client.
     pub client: Option<Visit>,
     /// The last change that a client made.
     pub change: Option<Change>,
+    /// Another client that has the right to write, as the present one came.
+    pub writer: Option<Client>,
 }
 
 /// A client that has gone.

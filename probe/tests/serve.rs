@@ -1,20 +1,23 @@
-//! A mesh on a socket: one client at a time, and it outlives them all.
+//! A mesh on a socket: many clients look, one at a time writes, and the mesh outlives them all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use layouts::{ChipId, NocAddr, NocXy};
 use probe::Patience;
+use probe::bar::Order;
 use probe::bar::{Abreast, Bar, BarOp};
 use probe::emulator_bar::EmulatorBar;
 use probe::fault::{Fault, Station};
 use probe::hosts::HostBar;
 use probe::machine::BarTarget;
-use probe::serve;
+use probe::serve::{self, Server};
 use probe::snapshot::{AccessError, Plan, Span};
 use probe::socket_bar::SocketBar;
 use probe::target::{Abilities, Allow, Target};
-use probe::wire::{Client, Welcome};
+use probe::wire::{Client, Outbox, Received, Reply, Request, VERSION, Welcome, receive};
+use std::io::{BufReader, ErrorKind, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Serves bare chips without firmware on a socket of its own.
 fn start(name: &str) -> PathBuf {
@@ -27,21 +30,14 @@ fn serve(name: &str, machine: impl FnOnce() -> EmulatorBar + Send + 'static) -> 
     std::thread::spawn(move || {
         let (name, profile) = ("emulator:bare".to_owned(), "emulator".into());
         let welcome = Welcome { machine: name, profile, ..Welcome::default() };
-        serve::serve(&mut machine(), listener, &welcome)
+        serve::serve(Box::new(machine()), listener, welcome)
     });
     path
 }
 
-/// The server notices that a client has left a moment after it has.
+/// A client with the right to write: the one before has left, however long the server takes to notice.
 fn connect(path: &Path) -> SocketBar {
-    for _ in 0..200 {
-        match SocketBar::connect(path) {
-            Ok(bar) => return bar,
-            Err(AccessError::Refused(_)) => std::thread::sleep(Duration::from_millis(5)),
-            Err(other) => panic!("{other}"),
-        }
-    }
-    panic!("the machine never came free")
+    SocketBar::connect(path, true).unwrap()
 }
 
 fn open(path: &Path) -> BarTarget {
@@ -72,6 +68,7 @@ fn what_a_client_breaks_stays_broken_for_the_next() {
     let refused = second.disrupt(Station::Device(1), &stuck).unwrap_err();
     assert!(refused.to_string().contains("this mesh has no such place"), "{refused}");
     assert_eq!(second.disrupt(Station::Device(0), &absent), Ok(()));
+    std::fs::remove_file(path).unwrap();
 }
 
 #[test]
@@ -128,26 +125,145 @@ fn several_devices_are_read_side_by_side_over_a_socket_too() {
 }
 
 #[test]
-fn a_second_client_hears_who_holds_the_mesh() {
+fn one_client_writes_and_many_look() {
     let path = start("second");
-    let holder = connect(&path);
-    let Err(AccessError::Refused(why)) = SocketBar::connect(&path) else { panic!("let in") };
+    let here = NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset: 0x100 };
+    let plan = Plan { spans: vec![Span { addr: here, len: 4 }] };
+    let mut writer = open(&path);
+    let Err(AccessError::Refused(why)) = SocketBar::connect(&path, true) else { panic!("let in") };
     assert_eq!(why, format!("{} holds this machine", Client::this()));
-    drop(holder);
+    let abilities = || Abilities { stepped_time: true, ..Abilities::default() };
+    let look = || {
+        let bar = SocketBar::connect(&path, false).unwrap();
+        assert_eq!(bar.welcome().before.writer, Some(Client::this()));
+        BarTarget::open("socket", Box::new(bar), abilities(), Patience::default()).unwrap()
+    };
+    let mut readers: Vec<_> = (0..20).map(|_| look()).collect();
+    for round in 0..3_u32 {
+        writer.write(here, &round.to_le_bytes()).unwrap();
+        for reader in &mut readers {
+            assert_eq!(reader.read(&plan).bytes(here, 4).unwrap(), round.to_le_bytes());
+        }
+    }
+    drop(writer);
+    let change = connect(&path).welcome().before.change.clone();
+    assert_eq!(change.unwrap().what, "4 bytes at 0:3-3:0x100");
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn the_server_itself_keeps_a_client_that_looks_from_writing() {
+    let path = start("judged");
+    let mut reader = SocketBar::connect(&path, false).unwrap();
+    let point = |x, y| BarOp::Point { device: 0, window: 0, x, y, page: 0, order: Order::Strict };
+    let write = |offset, bytes: Vec<u8>| BarOp::Write { device: 0, bar: 0, offset, bytes };
+    // The entry of a read request, and of a write request (wormhole.md 6.3).
+    let entry = |flags: u8| {
+        let mut entry = vec![0; 32];
+        entry[12] = flags;
+        entry
+    };
+    let mut judge = |batch: Vec<BarOp>| reader.submit(&batch, &mut Vec::new());
+    let refused = || Err(AccessError::Refused("this client has no right to write".into()));
+    // Channel 8 of Ethernet is tile 9-6, and its queues are at 0x11000.
+    assert_eq!(judge(vec![point(9, 6), write(0x1_10C0, entry(4))]), Ok(()));
+    assert_eq!(judge(vec![write(0x1_10A0, vec![1, 0, 0, 0])]), Ok(()));
+    assert_eq!(judge(vec![write(0x1_10C0, entry(1))]), refused());
+    assert_eq!(judge(vec![write(0x1_10C0, entry(5))]), refused());
+    assert_eq!(judge(vec![write(0x9004, vec![1, 0, 0, 0])]), refused());
+    assert_eq!(judge(vec![point(1, 1), write(0x1_10A0, vec![0; 4])]), refused());
+    assert_eq!(judge(vec![write(0x1FC0_0000, vec![0; 8])]), refused());
+    let stuck: Fault = "core:0.e8:stuck".parse().unwrap();
+    assert_eq!(reader.disrupt(Station::Device(0), &stuck), refused());
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn connections_that_say_nothing_keep_nobody_waiting() {
+    let path = start("idle");
+    let mut idle: Vec<_> = (0..20).map(|_| UnixStream::connect(&path).unwrap()).collect();
     connect(&path);
+    // The server has not given any of them up: it did not wait for them.
+    for stream in &mut idle {
+        stream.set_nonblocking(true).unwrap();
+        let waits = stream.read(&mut [0]).unwrap_err();
+        assert_eq!(waits.kind(), ErrorKind::WouldBlock);
+    }
+    // In the end it does.
+    for stream in &mut idle {
+        stream.set_nonblocking(false).unwrap();
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_client_hears_that_the_machine_is_not_ready() {
+    let path = std::env::temp_dir().join(format!("meshscope-soon-{}", std::process::id()));
+    let server = Server::start(serve::bind(&path).unwrap(), "emulator:bare").unwrap();
+    let waits = std::thread::spawn({
+        let path = path.clone();
+        move || SocketBar::connect(&path, true).map(|bar| bar.welcome().machine.clone())
+    });
+    // The second word of the server comes a second after the first, and both before the machine.
+    let mut stream = BufReader::new(UnixStream::connect(&path).unwrap());
+    let (version, client) = (VERSION, Client::this());
+    let hello = Request::Hello { version, client, writes: false };
+    Outbox::default().send(stream.get_mut(), &hello).unwrap();
+    for _ in 0..2 {
+        let Received::Message(Reply::Wait(why)) = receive(&mut stream, &mut Vec::new()).unwrap()
+        else {
+            panic!("no word")
+        };
+        assert_eq!(why, "emulator:bare is being brought up");
+    }
+    let bare = EmulatorBar::new(emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap());
+    let welcome = Welcome { machine: "emulator:bare".into(), ..Welcome::default() };
+    server.open(Box::new(bare), welcome);
+    assert_eq!(waits.join().unwrap(), Ok("emulator:bare".to_owned()));
     std::fs::remove_file(path).unwrap();
 }
 
 #[test]
 fn a_socket_that_nobody_serves() {
     let path = std::env::temp_dir().join(format!("meshscope-stale-{}", std::process::id()));
-    assert!(matches!(SocketBar::connect(&path), Err(AccessError::Unreachable(_))));
+    let unreachable = |path: &Path| {
+        let Err(error) = SocketBar::connect(path, false) else { panic!("somebody serves") };
+        error.to_string()
+    };
+    assert_eq!(unreachable(&path), "unreachable: there is no such file");
     // A file left by a server that died is replaced; one that is served is not.
     drop(serve::bind(&path).unwrap());
+    assert_eq!(unreachable(&path), "unreachable: nobody serves there");
     let served = serve::bind(&path).unwrap();
-    assert!(serve::bind(&path).is_err());
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let error = serve::bind(&path).unwrap_err().to_string();
+    assert!(error.ends_with("a server listens there already"), "{error}");
     drop(served);
     std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn nothing_but_a_dead_socket_is_replaced() {
+    let folder = std::env::temp_dir().join(format!("meshscope-taken-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (file, link) = (folder.join("file"), folder.join("link"));
+    std::fs::write(&file, "a recording").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    for (path, what) in [
+        (file.as_path(), "a file"),
+        (&link, "a symbolic link"),
+        (&folder, "a directory"),
+        (Path::new("/dev/null"), "a character device"),
+    ] {
+        let error = serve::bind(path).unwrap_err().to_string();
+        let path = path.display();
+        let says = format!("{path}: exists already, is {what}, and is not overwritten");
+        assert_eq!(error, says);
+    }
+    assert_eq!(std::fs::read(&file).unwrap(), b"a recording");
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

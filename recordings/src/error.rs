@@ -13,6 +13,8 @@ pub enum RecordingError {
         /// What it said.
         error: std::io::Error,
     },
+    /// The file cannot be read.
+    Unusable(files::Unusable),
     /// The file is something else.
     NotARecording {
         /// The file.
@@ -51,6 +53,7 @@ impl fmt::Display for RecordingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::Unusable(error) => write!(f, "{error}"),
             Self::NotARecording { path, found } => {
                 write!(f, "{}: not a recording of meshscope: {found}", path.display())
             }

@@ -45,8 +45,7 @@ enum Stop {
 }
 
 pub(crate) fn read(path: &Path) -> Result<Contents, RecordingError> {
-    let bytes =
-        std::fs::read(path).map_err(|error| RecordingError::Io { path: path.into(), error })?;
+    let bytes = files::read(path, files::Kind::RECORDING).map_err(RecordingError::Unusable)?;
     if !bytes.starts_with(mcap::MAGIC) {
         let found =
             if bytes.is_empty() { "it is empty" } else { "it does not begin as an MCAP file" };

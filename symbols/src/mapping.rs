@@ -1,20 +1,30 @@
-//! A file's bytes: mapped read-only where the system can, read where it cannot.
+//! The bytes of an ELF file: mapped read-only where the system can, read where it cannot.
 
 #![allow(unsafe_code, reason = "mapping a file is a promise about other processes")]
 
 use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
+use files::{Kind, Unusable};
 use memmap2::Mmap;
 
 use crate::inner::Bytes;
 
-/// Maps a regular file. None for what has no fixed bytes to map: pipes, devices, empty files, and
-/// whatever else the system refuses.
-pub(crate) fn map(file: &File) -> Option<Mmap> {
-    let about = file.metadata().ok()?;
-    if !about.is_file() || about.len() == 0 {
+/// Opens a regular file, mapped or read.
+///
+/// # Errors
+/// Why it cannot be used.
+pub(crate) fn open(path: &Path) -> Result<Bytes, Unusable> {
+    let file = files::open(path, Kind::ELF)?;
+    match map(&file) {
+        Some(mapping) => Ok(Box::new(mapping)),
+        None => Ok(Box::new(files::read(path, Kind::ELF)?)),
+    }
+}
+
+/// None for an empty file, and for what the system refuses to map.
+fn map(file: &File) -> Option<Mmap> {
+    if file.metadata().ok()?.len() == 0 {
         return None;
     }
     // SAFETY: the mapping is private and read-only, and nothing in this process writes to the file.
@@ -23,31 +33,4 @@ pub(crate) fn map(file: &File) -> Option<Mmap> {
     // a value where it uses it, so that gives wrong answers. Compilers and linkers do neither: they
     // write a new file in the old one's place, which leaves the mapped one as it was.
     unsafe { Mmap::map(file) }.ok()
-}
-
-/// Opens another file that an ELF names, mapped or read; none if it is not there or is no regular file,
-/// which could keep us waiting or never end.
-pub(crate) fn open(path: &Path) -> Option<Bytes> {
-    if !std::fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
-    let file = File::open(path).ok()?;
-    match map(&file) {
-        Some(mapping) => Some(Box::new(mapping)),
-        None => Some(Box::new(read(file).ok()?)),
-    }
-}
-
-/// What is not mapped may never end, as `/dev/zero` does not. No ELF of a core is as large as this.
-const MAX_READ: u64 = 256 << 20;
-
-/// Reads what cannot be mapped to its end.
-pub(crate) fn read(file: File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.take(MAX_READ + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_READ {
-        let words = format!("more than {} MiB, and no regular file", MAX_READ >> 20);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
-    }
-    Ok(bytes)
 }

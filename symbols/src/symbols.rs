@@ -1,10 +1,10 @@
 //! `Symbols`: one loaded ELF, and the questions it answers.
 
 use std::fmt;
-use std::fs::File;
-use std::io;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
+
+use files::Unusable;
 
 use crate::beside::Beside;
 use crate::error::Error;
@@ -57,7 +57,7 @@ impl Symbols {
         Ok((Symbols { inner: Arc::new(inner) }, problems))
     }
 
-    /// Reads an ELF from a file, which is mapped where it can be and read where not (a pipe). While
+    /// Reads an ELF from a regular file, which is mapped where it can be and read where not. While
     /// a mapped file is looked at it may be replaced or deleted, as linkers do, but not shortened in
     /// place: reading what was cut off ends the process with SIGBUS. Where that can happen, read the
     /// file and give its bytes to `load`.
@@ -69,13 +69,9 @@ impl Symbols {
         let path = path.as_ref();
         let name = path.display().to_string();
         let unreadable =
-            |error: io::Error| Error::Unreadable { path: name.clone(), reason: error.to_string() };
-        let file = File::open(path).map_err(unreadable)?;
-        let bytes: Bytes = match mapping::map(&file) {
-            Some(mapping) => Box::new(mapping),
-            None => Box::new(mapping::read(file).map_err(unreadable)?),
-        };
-        let mut open = mapping::open;
+            |error: Unusable| Error::Unreadable { path: name.clone(), reason: error.reason() };
+        let bytes = mapping::open(path).map_err(unreadable)?;
+        let mut open = |path: &Path| mapping::open(path).ok();
         let beside = Beside::new(path, &mut open);
         Symbols::of(Inner::load(bytes, name, Some(beside)))
     }

@@ -10,6 +10,7 @@ use crate::terminal::Session;
 use crate::{update, view};
 use crossterm::event::{Event, EventStream};
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
@@ -17,8 +18,6 @@ use tokio_stream::StreamExt;
 
 /// The shortest time between two drawings.
 const DRAW_PAUSE: Duration = Duration::from_millis(33);
-/// A larger file than this is no source text.
-const MOST_SOURCE: u64 = 1 << 20;
 /// How often ages on screen may change.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -108,9 +107,7 @@ fn leave(model: &Model) -> Result<Outcome, Failure> {
 
 /// The text of a source file, where the path that the debug information names leads to one from here.
 fn source(file: &str) -> Option<Arc<str>> {
-    let about = std::fs::metadata(file).ok()?;
-    let text = about.is_file() && about.len() <= MOST_SOURCE;
-    text.then(|| std::fs::read_to_string(file).ok().map(Arc::from))?
+    files::read_text(Path::new(file), files::Kind::SOURCE).ok().map(Arc::from)
 }
 
 fn translate(event: Event) -> Option<Message> {

@@ -14,6 +14,7 @@ mod run;
 mod serve;
 mod study;
 mod symbols;
+mod waiting;
 mod write;
 
 pub(crate) use read::hex;
@@ -29,14 +30,7 @@ use probe::inspect::Interest;
 use probe::snapshot::{AccessError, Snapshot};
 use probe::state::{LinkCondition, MeshState, Reading};
 use probe::target::Mesh;
-use std::io::IsTerminal;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
-
-/// After this long a person wonders whether anything happens.
-const FIRST_WORD: Duration = Duration::from_secs(1);
-/// And after this long again.
-const NEXT_WORD: Duration = Duration::from_secs(5);
+use waiting::{Opened, Waiting};
 
 /// How a verb prints.
 #[derive(Clone, Copy)]
@@ -113,23 +107,12 @@ pub(crate) fn print_mesh(arguments: &Arguments) -> Result<Outcome, Failure> {
 }
 
 /// Opens the target. A person who waits longer than a moment is told for what.
-fn open(target: &Opening) -> Result<Machine, Failure> {
-    if !std::io::stderr().is_terminal() {
-        return Machine::open(target);
-    }
-    let (opened, wait) = mpsc::channel::<()>();
-    let words = target.words.clone();
-    std::thread::spawn(move || {
-        let mut pause = FIRST_WORD;
-        // The channel closes when the target is open, or when opening failed.
-        while wait.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-            say(&format!("{words}: bringing the target up ..."));
-            pause = NEXT_WORD;
-        }
-    });
-    let machine = Machine::open(target);
-    drop(opened);
-    machine
+fn open(target: &Opening) -> Result<Opened, Failure> {
+    let words = &target.words;
+    let waiting = Waiting::on(format!("{words}: bringing the target up ..."));
+    let machine = Machine::open(target)?;
+    drop(waiting);
+    Ok(Opened::new(machine, words))
 }
 
 /// Opens the target and takes one look.

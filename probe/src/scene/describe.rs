@@ -2,6 +2,7 @@
 
 use super::SceneError;
 use layouts::{ClusterDescriptor, PLAIN_CABLING, SystemSpec};
+use std::path::Path;
 
 /// The descriptor that words such as `t3000`, `galaxy,cabling=torus`, `tgg,host=0` or the path of a file name; messages call
 /// it as the person did.
@@ -40,8 +41,8 @@ pub(super) fn cabled(
         let names: Vec<&str> = ClusterDescriptor::shipped_names().collect();
         return Err(SceneError::NoMesh(mesh.to_owned(), names.join(", ")));
     }
-    let text = std::fs::read_to_string(mesh);
-    let text = text.map_err(|e| SceneError::File(format!("{called}: {e}")))?;
+    let text = files::read_text(Path::new(mesh), files::Kind::DESCRIPTOR);
+    let text = text.map_err(|e| SceneError::File(format!("{called}: {}", e.reason())))?;
     if SystemSpec::is_one(&text) {
         return with_cabling(&SystemSpec::parse(called, &text)?, cabling, called);
     }

@@ -48,9 +48,9 @@ fn wrong<T>(at: &Path, what: impl std::fmt::Display) -> Result<T, SceneError> {
 fn image(folder: &Path, target: &str) -> Result<Image, SceneError> {
     let path: PathBuf = folder.join(target).join(format!("{target}.elf"));
     let Some(core) = core_named(target) else { return wrong(&path, "no core is called so") };
-    let bytes = match std::fs::read(&path) {
+    let bytes = match files::read(&path, files::Kind::ELF) {
         Ok(bytes) => bytes,
-        Err(error) => return wrong(&path, error),
+        Err(error) => return wrong(&path, error.reason()),
     };
     let symbols = match Symbols::load(bytes, &path.display().to_string()) {
         Ok((symbols, _)) => symbols,

@@ -31,7 +31,7 @@ pub(super) fn run(
     let kept = Kept { file: file.into(), writer: Arc::default() };
     let at_signal = kept.clone();
     interrupt::watch(move || at_signal.interrupted())?;
-    let mut machine = open(target)?;
+    let mut machine = open(target)?.into_machine();
     let gaps = keep(&mut machine, target, &kept, count, cycles);
     // Whatever ended it, what is in the file can be opened.
     let moments = kept.end()?;

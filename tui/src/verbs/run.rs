@@ -41,7 +41,7 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let sweep = Sweep::of(options).map_err(Failure::Usage)?;
     let stop = Stop::listen()?;
-    let mut machine = open(opening)?;
+    let mut machine = open(opening)?.into_machine();
     let (target, images) = machine.session().parts();
     let job = Job::new(sweep, target, images)?;
     let told = Told::of(&job);

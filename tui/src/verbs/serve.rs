@@ -1,19 +1,22 @@
 //! `serve`: holds an emulated mesh on a socket, so that it outlives its clients; a mesh of several hosts on one each.
 
+use super::waiting::Waiting;
 use crate::exit::{Failure, Outcome};
 use crate::interrupt::Signals;
 use crate::output::say;
 use layouts::ClusterDescriptor;
 use probe::bar::Bar;
 use probe::emulator_bar::PROFILE;
-use probe::hosts::{HostBar, SharedBar};
+use probe::hosts::HostBar;
 use probe::images::ImageMap;
-use probe::serve::{bind, serve};
+use probe::serve::{Server, bind};
 use probe::session::OpenError;
+use probe::shared_bar::SharedBar;
 use probe::spec::TargetSpec;
 use probe::wire::Welcome;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     let opening = |error: OpenError| Failure::of_open(mesh, &error);
@@ -30,19 +33,20 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     }
     // Bound first: whoever connects while the mesh is built waits for it, and a taken path is told at once.
     let mut bound = Bound::default();
-    let mut listeners = Vec::new();
+    let mut servers = Vec::new();
     for socket in sockets {
-        let taken = |e| Failure::Usage(format!("{}: {e}", socket.display()));
-        listeners.push(bind(socket).map_err(taken)?);
-        bound.0.push(socket);
+        let listener = bind(socket).map_err(|error| Failure::Usage(error.to_string()))?;
+        bound.add(socket);
+        servers.push(Server::start(listener, mesh).map_err(|error| internal(&error))?);
     }
     let (mut images, _) = ImageMap::firmware();
-    let bar = scene.build(&mut images).map_err(|e| opening(e.into()))?.into_bar();
+    let bar = {
+        let _waiting = Waiting::on(format!("{mesh}: bringing the mesh up ..."));
+        scene.build(&mut images).map_err(|e| opening(e.into()))?.into_bar()
+    };
     let (ended, end) = tokio::sync::mpsc::channel(sockets.len());
     let bars = bars(bar, &described, sockets.len());
-    for ((mut bar, host), (listener, socket)) in
-        bars.into_iter().zip(listeners.into_iter().zip(sockets))
-    {
+    for ((bar, host), (server, socket)) in bars.into_iter().zip(servers.into_iter().zip(sockets)) {
         let machine = mesh.to_owned() + &host.map_or_else(String::new, |n| format!(",host={n}"));
         say(&format!("{machine} is served: --target socket:{}", socket.display()));
         let welcome = Welcome {
@@ -52,11 +56,10 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
             elsewhere: bar.elsewhere(),
             ..Welcome::default()
         };
+        server.open(bar, welcome);
         let ended = ended.clone();
         // Nobody listens to the end of a server any more when this fails.
-        std::thread::spawn(move || {
-            drop(ended.blocking_send(serve(bar.as_mut(), listener, &welcome)));
-        });
+        std::thread::spawn(move || drop(ended.blocking_send(server.wait())));
     }
     wait(end)
 }
@@ -70,37 +73,55 @@ fn bars(
     if sockets == 1 {
         return vec![(bar, None)];
     }
-    let shared = SharedBar::split(bar, sockets).into_iter();
-    let of_host = |(host, bar)| {
-        let bar: Box<dyn Bar> = Box::new(HostBar::of(mesh, host, Box::new(bar)));
+    let shared = SharedBar::new(bar);
+    let of_host = |host| {
+        let bar: Box<dyn Bar> = Box::new(HostBar::of(mesh, host, Box::new(shared.another())));
         (bar, Some(host))
     };
-    (0..).zip(shared).map(of_host).collect()
+    (0..sockets as u16).map(of_host).collect()
 }
 
 /// Sockets that are removed in the end: one that nobody listens on is in the way of the next server.
+/// What somebody else put in the place of one stays.
 #[derive(Default)]
-struct Bound<'a>(Vec<&'a PathBuf>);
+struct Bound<'a>(Vec<(&'a PathBuf, (u64, u64))>);
+
+impl<'a> Bound<'a> {
+    fn add(&mut self, socket: &'a PathBuf) {
+        self.0.extend(identity(socket).map(|id| (socket, id)));
+    }
+}
 
 impl Drop for Bound<'_> {
     fn drop(&mut self) {
-        for socket in &self.0 {
-            let _ = std::fs::remove_file(socket);
+        for (socket, id) in &self.0 {
+            if identity(socket) == Some(*id) {
+                let _ = std::fs::remove_file(socket);
+            }
         }
     }
 }
 
+/// Device and inode of what stands at a path.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let about = std::fs::symlink_metadata(path).ok()?;
+    Some((about.dev(), about.ino()))
+}
+
+fn internal(error: &io::Error) -> Failure {
+    Failure::Internal(format!("serving: {error}"))
+}
+
 /// Waits for a signal, or for the server's own end, which is an error.
 fn wait(mut end: tokio::sync::mpsc::Receiver<io::Result<()>>) -> Result<Outcome, Failure> {
-    let internal = |e: io::Error| Failure::Internal(format!("serving: {e}"));
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(internal)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| internal(&error))?;
     runtime.block_on(async {
-        let mut signals = Signals::new().map_err(internal)?;
+        let mut signals = Signals::new().map_err(|error| internal(&error))?;
         tokio::select! {
             () = signals.any() => Err(Failure::Interrupted),
             served = end.recv() => match served {
-                Some(Err(error)) => Err(internal(error)),
+                Some(Err(error)) => Err(internal(&error)),
                 Some(Ok(())) | None => Err(Failure::Internal("the server ended".into())),
             },
         }

@@ -6,7 +6,6 @@ use super::walk::Folder;
 use crate::images::{core_named, role};
 use crate::state::ImageRole;
 use layouts::CoreKind;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -112,6 +111,6 @@ fn is_risc_v(path: &Path) -> bool {
     const MACHINE: std::ops::Range<usize> = 18..20;
     const RISC_V: [u8; 2] = [243, 0];
     let mut head = [0; MACHINE.end];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head.starts_with(b"\x7FELF") && head[MACHINE] == RISC_V
+    let Ok(mut file) = files::open(path, files::Kind::ELF) else { return false };
+    file.read_exact(&mut head).is_ok() && head.starts_with(b"\x7FELF") && head[MACHINE] == RISC_V
 }

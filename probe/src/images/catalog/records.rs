@@ -105,9 +105,9 @@ impl Records {
 
     /// Reads a log; lines that make no sense are problems.
     pub(super) fn read(&mut self, path: &Path, log: Log, problems: &mut Vec<String>) {
-        let bytes = match std::fs::read(path) {
+        let bytes = match files::read(path, files::Kind::LOG) {
             Ok(bytes) => bytes,
-            Err(error) => return problems.push(format!("{}: {error}", path.display())),
+            Err(error) => return problems.push(error.to_string()),
         };
         let text = String::from_utf8_lossy(&bytes);
         let mut complain = |line: usize, why: &str| {

@@ -60,6 +60,9 @@ impl Walk {
         };
         let path = fs::canonicalize(root).map_err(error)?;
         fs::read_dir(&path).map_err(error)?;
+        if files::is_made_up(&path) {
+            return Err(error(std::io::Error::other("no ELFs of cores: the kernel makes it up")));
+        }
         let first = Ahead { path: path.clone(), depth: 0, beside: Rc::default() };
         Ok(Self {
             ahead: vec![first],
@@ -87,6 +90,9 @@ impl Walk {
 
     fn look_into(&mut self, ahead: &Ahead) -> std::io::Result<Option<Folder>> {
         let about = fs::metadata(&ahead.path)?;
+        if files::is_made_up(&ahead.path) {
+            return Ok(None);
+        }
         if !self.visited.insert((about.dev(), about.ino())) {
             return Ok(None);
         }

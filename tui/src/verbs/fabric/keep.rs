@@ -4,7 +4,7 @@ use crate::exit::Failure;
 use probe::fabric::status_queue::{StatusEntry, StatusReport};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
@@ -47,8 +47,8 @@ impl Kept {
     /// `Usage` for what cannot be opened, or holds something else.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let unusable = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path);
-        let file = file.map_err(|error| unusable(error.to_string()))?;
+        let file = files::open_to_append(path, files::Kind::STATUS);
+        let file = file.map_err(|error| Failure::Usage(error.to_string()))?;
         let mut names = BTreeSet::new();
         let mut lines = BufReader::new(&file);
         let (mut line, mut number, mut cut) = (String::new(), 0, false);

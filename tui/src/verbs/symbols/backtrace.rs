@@ -78,7 +78,7 @@ fn memory_of(text: &str) -> Result<Memory, String> {
     let wrong = || format!("'{text}' is not <file>@<address>, such as stack.bin@0xffb00000");
     let (file, addr) = text.rsplit_once('@').ok_or_else(wrong)?;
     let addr = word(addr)?;
-    let bytes = std::fs::read(file).map_err(|e| format!("{file}: {e}"))?;
+    let bytes = files::read(Path::new(file), files::Kind::MEMORY).map_err(|e| e.to_string())?;
     Ok(Memory { addr, bytes })
 }
 

@@ -1,0 +1,68 @@
+//! The socket file of a server: only one that nobody answers on is replaced.
+
+use rustix::fs::Mode;
+use std::fmt;
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Why no socket can be made at a path.
+#[derive(Debug)]
+pub enum BindError {
+    /// A server answers there.
+    Served(PathBuf),
+    /// Something else stands there, which is not overwritten: what it is.
+    Taken(PathBuf, &'static str),
+    /// What the file system says.
+    Io(PathBuf, io::Error),
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Served(path) => write!(f, "{}: a server listens there already", path.display()),
+            Self::Taken(path, what) => {
+                write!(f, "{}: exists already, is {what}, and is not overwritten", path.display())
+            }
+            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for BindError {}
+
+/// Binds a socket at `path` that only its owner can use; a socket file that nobody listens on any more
+/// is replaced.
+///
+/// # Errors
+/// When anything else stands there, and what the file system says.
+pub fn bind(path: &Path) -> Result<UnixListener, BindError> {
+    let io = |error| BindError::Io(path.to_owned(), error);
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(io(error)),
+        Ok(there) if !there.file_type().is_socket() => {
+            let what = files::irregular(there.file_type());
+            let link = there.file_type().is_symlink().then_some("a symbolic link");
+            let what = link.or(what).unwrap_or("a file");
+            return Err(BindError::Taken(path.to_owned(), what));
+        }
+        Ok(_) => match UnixStream::connect(path) {
+            Ok(_) => return Err(BindError::Served(path.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                std::fs::remove_file(path).map_err(io)?;
+            }
+            Err(error) => return Err(io(error)),
+        },
+    }
+    // Permissions that are set after the socket was made would leave a moment for others. The mask is the
+    // whole process's, so that one socket is made at a time.
+    static MASK: Mutex<()> = Mutex::new(());
+    let _mask = MASK.lock().unwrap_or_else(PoisonError::into_inner);
+    let umask = rustix::process::umask(Mode::from_raw_mode(0o177));
+    let bound = UnixListener::bind(path);
+    rustix::process::umask(umask);
+    bound.map_err(io)
+}

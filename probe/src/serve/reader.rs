@@ -1,0 +1,57 @@
+//! What a client without the right to write may do: point windows, read, and ask base firmware to read.
+
+use crate::bar::BarOp;
+use crate::shared_bar::SharedBar;
+use layouts::{TileKind, wormhole};
+
+/// Why a client that only looks may not have these operations carried out.
+///
+/// # Errors
+/// The first operation that changes the machine, in words.
+pub(super) fn judge(bar: &SharedBar, ops: &[BarOp]) -> Result<(), String> {
+    // Windows that the batch itself points count from there on, so that they are followed.
+    let mut aimed = Aim { bar, pointed: Vec::new() };
+    ops.iter().try_for_each(|op| match op {
+        BarOp::Write { device, bar: 0, offset, bytes } if aimed.asks(*device, *offset, bytes) => {
+            Ok(())
+        }
+        BarOp::Write { .. } => Err("this client has no right to write".to_owned()),
+        BarOp::Point { .. } => {
+            aimed.pointed.push(op);
+            Ok(())
+        }
+        BarOp::ConfigRead { .. } | BarOp::Read { .. } | BarOp::Pass { .. } | BarOp::Now => Ok(()),
+    })
+}
+
+/// Where the client's windows lead in the course of a batch.
+struct Aim<'a> {
+    bar: &'a SharedBar,
+    pointed: Vec<&'a BarOp>,
+}
+
+impl Aim<'_> {
+    /// Is it a read request to base firmware, or an index of its queues (wormhole.md 6.2, 6.3)?
+    fn asks(&self, device: u8, offset: u64, bytes: &[u8]) -> bool {
+        let Some((tile, at)) = self.bar.aim_after(&self.pointed, device, offset) else {
+            return false;
+        };
+        let eth = &wormhole().eth;
+        let is_eth = wormhole().tile_at(tile).is_some_and(|tile| tile.kind == TileKind::Eth);
+        let queues = eth.l1.queues.at..eth.l1.queues.end();
+        if !is_eth || !queues.contains(&at) || !queues.contains(&(at + bytes.len() as u64 - 1)) {
+            return false;
+        }
+        let entry = &eth.entry;
+        match bytes.len() as u64 {
+            4 => true,
+            len if len == entry.bytes => {
+                let flags = entry.flags.at as usize;
+                let flags = bytes.get(flags..).and_then(<[u8]>::first_chunk);
+                let flags = flags.map_or(0, |word| u32::from_le_bytes(*word));
+                flags & eth.routing.read_request != 0 && flags & eth.routing.write_request == 0
+            }
+            _ => false,
+        }
+    }
+}
