@@ -127,6 +127,16 @@ impl Walk<'_> {
     }
 }
 
+/// Why it is not known which rows of a chip are fused off.
+fn no_rows(name: &str, mask: u32) -> String {
+    if mask == u32::MAX {
+        let silent =
+            "answers nothing but ones, so which rows of compute tiles are fused off is unknown";
+        return format!("{name}: the register of closed rows {silent}");
+    }
+    format!("{name}: {mask:#x} is no mask of harvested rows")
+}
+
 /// Rows of compute tiles that are fused off, by the mask of rows closed to broadcast; None for what is
 /// no such mask.
 fn harvested_rows(mask: u32) -> Option<Vec<u8>> {

@@ -4,6 +4,7 @@ use crate::fabric::random::TrafficPattern;
 use crate::fabric::{Division, FabricTopology};
 use crate::fault::{Fault, FaultError};
 use crate::scene::{Pace, Scene, Workload};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -109,11 +110,14 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
         return wrong("emulator: names no mesh, such as emulator:n300");
     }
     let mut scene = Scene::new(mesh);
-    let mut of_fabric = None;
+    let (mut of_fabric, mut given) = (None, BTreeSet::new());
     for part in parts {
         let Some((key, value)) = part.split_once('=') else {
             return wrong(format!("`{part}` is no setting of the form key=value"));
         };
+        if key != "fault" && !given.insert(key) {
+            return twice(key);
+        }
         match key {
             "cabling" => scene.cabling = Some(value.to_owned()),
             "host" => scene.host = Some(host(value)?),
@@ -164,10 +168,13 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
 /// Only what follows the last commas and looks like a setting is one: a path may hold commas too.
 fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
     let mut simulator = Simulator { library: words.into(), firmware: None, at_cycles: None };
-    let mut left = words;
+    let (mut left, mut given) = (words, BTreeSet::new());
     while let Some((before, (key, value))) =
         left.rsplit_once(',').and_then(|(before, last)| Some((before, last.split_once('=')?)))
     {
+        if matches!(key, "firmware" | "at") && !given.insert(key) {
+            return twice(key);
+        }
         match key {
             "firmware" => simulator.firmware = Some(folder(value)?),
             "at" => simulator.at_cycles = Some(time(key, value)?),
@@ -178,6 +185,10 @@ fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
         simulator.library = left.into();
     }
     if left.is_empty() { wrong("ttsim: names no file") } else { Ok(simulator) }
+}
+
+fn twice<T>(key: &str) -> Result<T, SpecError> {
+    wrong(format!("{key}: it is given twice"))
 }
 
 fn folder(value: &str) -> Result<PathBuf, SpecError> {
@@ -355,6 +366,8 @@ mod tests {
             ("/dev/tenstorrent/by-id/", "no Tenstorrent device"),
             ("emulator:n300,pace=x", "pace"),
             ("emulator:n300,seed=x", "no whole number"),
+            ("emulator:n300,seed=1,seed=2", "seed: it is given twice"),
+            ("ttsim:a.so,at=1ms,at=2ms", "at: it is given twice"),
             ("emulator:n300,rate=1ms", "rate: only a fabric has it"),
             ("emulator:n300,run=fabric,rate=1h", "rate: `1h` is no time such as"),
             ("emulator:n300,run=fabric,rate=0us", "rate: 0us is not from 1ns to 4294967295ns"),

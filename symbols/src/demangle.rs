@@ -25,13 +25,21 @@ impl Write for Bounded {
 
 /// The name as a person would write it; none where it is not a mangled C++ name.
 pub(crate) fn demangle(name: &str) -> Option<String> {
+    with_options(name, DemangleOptions::new())
+}
+
+/// The same without the parameters of the function and the type that it returns.
+pub(crate) fn demangled_without_parameters(name: &str) -> Option<String> {
+    with_options(name, DemangleOptions::new().no_params().no_return_type())
+}
+
+fn with_options(name: &str, options: DemangleOptions) -> Option<String> {
     if !name.starts_with("_Z") || name.len() > MAX_MANGLED {
         return None;
     }
     let parse = ParseOptions::default().recursion_limit(96);
     let symbol = Symbol::new_with_options(name, &parse).ok()?;
     let mut out = Bounded(String::new());
-    let options = DemangleOptions::new().recursion_limit(128);
-    symbol.structured_demangle(&mut out, &options).ok()?;
+    symbol.structured_demangle(&mut out, &options.recursion_limit(128)).ok()?;
     Some(out.0)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gimli::constants as dw;
 
+use crate::demangle::demangled_without_parameters;
 use crate::error::Error;
 use crate::functions::Functions;
 use crate::index::called;
@@ -170,7 +171,10 @@ impl Symbols {
     /// Code without debug information, such as assembly: its symbol is all there is.
     fn only_symbols(&self, name: &str) -> Vec<Function> {
         let symbols = self.inner.function_symbols().into_iter();
-        let symbols = symbols.filter(|s| s.name == name || plain_name(s) == name);
+        let symbols = symbols.filter(|s| {
+            let plain = plain_name(s);
+            s.name == name || plain == name || without_clones(&plain) == name
+        });
         let functions = symbols.map(|symbol| {
             let (begin, end) = (symbol.address, symbol.address.saturating_add(symbol.size));
             let name = plain_name(&symbol);
@@ -182,9 +186,23 @@ impl Symbols {
     }
 }
 
-/// A symbol's name without parameters and what clones add.
+/// A symbol's name without parameters; a clone's ends in `[clone .constprop.0]`.
 fn plain_name(symbol: &Symbol) -> String {
-    let name = symbol.demangled().unwrap_or_else(|| symbol.name.clone());
-    let end = name.find(['(', '[']).unwrap_or(name.len());
-    name.get(..end).unwrap_or(&name).trim().to_owned()
+    let Some(mut name) = demangled_without_parameters(&symbol.name) else {
+        return symbol.name.clone();
+    };
+    // `.isra.0.constprop.1` is two clones, told as the binutils tell them.
+    let mut parts = symbol.name.split('.').skip(1).peekable();
+    while let Some(kind) = parts.next() {
+        name += &format!(" [clone .{kind}");
+        while let Some(number) = parts.next_if(|part| part.bytes().all(|b| b.is_ascii_digit())) {
+            name += &format!(".{number}");
+        }
+        name.push(']');
+    }
+    name
+}
+
+fn without_clones(name: &str) -> &str {
+    name.split_once(" [clone").map_or(name, |(name, _)| name)
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::path::Path;
 use symbols::{Error, Function, Symbols};
 
 fn open(name: &str) -> Symbols {
@@ -73,6 +74,23 @@ fn scopes_and_template_arguments_may_be_left_out() {
         symbols.functions("thrown_away"),
         Err(Error::NoFunction { name: "thrown_away".into() })
     );
+}
+
+/// Asked for by its symbol, a clone is called so, whatever parentheses its name has.
+#[test]
+fn clones_are_named_whole() {
+    let images = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/images");
+    let (symbols, _) = Symbols::open(images.join("edm.elf")).unwrap();
+    let clones = [
+        "_ZN6fabric12_GLOBAL__N_112tell_counterERKNS_9channel_tE.part.0",
+        "_ZN3edm10wait_untilIZ14handshake_sendIZNS_11shake_handsEvEUlT_E_EbS2_EUlvE_EEbS2_.constprop.0",
+    ];
+    let (mux, _) = Symbols::open(images.join("fabric_mux_no_wait_brisc.elf")).unwrap();
+    let found = mux.functions(clones[0]).unwrap();
+    assert_eq!(found[0].name, "fabric::(anonymous namespace)::tell_counter [clone .part.0]");
+    assert_eq!(found[0].linkage_name.as_deref(), Some(clones[0]));
+    let found = symbols.functions(clones[1]).unwrap();
+    assert!(found[0].name.ends_with("> [clone .constprop.0]"), "{}", found[0].name);
 }
 
 /// Every function that is listed can be asked for, and is where the symbol table has it.

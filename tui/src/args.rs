@@ -98,8 +98,8 @@ pub(crate) enum Verb {
     /// "links":[{"a":{"chip","channel"},"b":{"chip","channel"},"state","a_to_b","b_to_a","apart_cycles"}],
     /// "gaps":[{"chip","tile":[x,y],"addr","len","reason","detail"}],"problems":[...],
     /// "last_client":{"name","pid","until_micros","broke_off"},
-    /// "last_writer":{"name","pid","at_micros","at_cycles","what"}}; null where unknown. The last two are told of a
-    /// mesh that is served on a socket; host times are microseconds since the Unix epoch.
+    /// "last_writer":{"name","pid","at_micros","at_cycles","what"},"writer":{"name","pid"}}; null where unknown. The last
+    /// three are told of a mesh that is served on a socket: writer is another client that may change it now; host times are microseconds since the Unix epoch.
     /// With --expect also "differences":[{"kind",...}]: missing-chip ("expected_chip","coord","unique_id"),
     /// extra-chip ("chip"), other-chip ("chip","unique_id"), moved-chip ("chip","coord"), missing-link
     /// ("a","b"), extra-link ("a","b"), swapped-link ("a","b","found":{"a","b"}); an end on a missing chip
@@ -172,7 +172,7 @@ pub(crate) enum Verb {
     ///
     /// JSON: {"chip","tile":[x,y],"addr","bytes":"hex"}.
     Read {
-        /// Where: <chip>:<x>-<y>:<addr>, NOC 0 coordinates, the address decimal or 0x hexadecimal.
+        /// Where: <chip>:<x>-<y>:<addr> in NOC 0 coordinates, or <chip>:e<channel>:<addr>; the address decimal or 0x hexadecimal.
         place: String,
         /// How many bytes, decimal or 0x hexadecimal.
         #[arg(default_value = "4", value_name = "LEN")]
@@ -206,7 +206,7 @@ pub(crate) enum Verb {
     /// JSON: {"chip","tile":[x,y],"addr","old":"hex","new":"hex"}; what is null is named in "missing" with its
     /// reason.
     Write {
-        /// Where: <chip>:<x>-<y>:<addr>, NOC 0 coordinates, the address decimal or 0x hexadecimal.
+        /// Where: <chip>:<x>-<y>:<addr> in NOC 0 coordinates, or <chip>:e<channel>:<addr>; the address decimal or 0x hexadecimal.
         place: String,
         /// Words of 32 bits, decimal or 0x hexadecimal.
         #[arg(required_unless_present = "bytes", value_name = "VALUE")]
@@ -256,6 +256,9 @@ pub(crate) enum Verb {
         study: Study,
     },
     /// Hold an emulated mesh on a Unix socket, so that it outlives its clients (--target socket:PATH).
+    ///
+    /// Any number of clients look at it; one at a time, with --allow, has the right to change it. The socket is made for
+    /// its owner alone. Only a socket that nobody answers on is replaced.
     Serve {
         /// The mesh, such as emulator:n300.
         mesh: Option<String>,

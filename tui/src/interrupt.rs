@@ -23,6 +23,16 @@ impl Signals {
         kinds.map(signal).collect::<io::Result<_>>().map(Self)
     }
 
+    /// The same, and all others that would end the process at once: it has to give the terminal back first.
+    pub(crate) fn of_screens() -> io::Result<Self> {
+        let more = [SignalKind::quit(), SignalKind::user_defined1(), SignalKind::user_defined2()];
+        let mut signals = Self::new()?;
+        for kind in more.into_iter().chain([SignalKind::alarm()]) {
+            signals.0.push(signal(kind)?);
+        }
+        Ok(signals)
+    }
+
     /// Waits for any of them.
     pub(crate) async fn any(&mut self) {
         std::future::poll_fn(|context| {
@@ -31,6 +41,11 @@ impl Signals {
         })
         .await;
     }
+}
+
+/// The request to stand still until somebody continues the process; a terminal in raw mode sends none by itself.
+pub(crate) fn suspensions() -> io::Result<Signal> {
+    signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))
 }
 
 /// Was this process started with SIGHUP ignored? Where nobody tells, it was not.

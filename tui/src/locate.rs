@@ -1,4 +1,4 @@
-//! Reads the words in which people name places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0x1104`.
+//! Reads the words in which people name places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0:e8:0x1104`, `0x1104`.
 
 use layouts::{ChipId, CoreKind, NocXy, wormhole};
 use probe::images::core_named;
@@ -36,10 +36,7 @@ pub(crate) fn core(text: &str) -> Result<Where, String> {
     };
     match self::place(&place)? {
         Place::Tile(chip, tile, None) => Ok(Where { chip, tile, core }),
-        Place::Channel(chip, channel) => {
-            let none = || format!("a chip has no Ethernet channel {channel}");
-            Ok(Where { chip, tile: wormhole().eth_channel(channel).ok_or_else(none)?, core })
-        }
+        Place::Channel(chip, channel) => Ok(Where { chip, tile: tile_of(channel)?, core }),
         _ => Err(wrong()),
     }
 }
@@ -72,6 +69,18 @@ fn tile(text: &str) -> Result<NocXy, String> {
     Ok(NocXy { x, y })
 }
 
+/// An Ethernet channel, such as `e8`.
+fn channel(text: &str) -> Result<u8, String> {
+    let number = text.strip_prefix('e').and_then(|number| number.parse().ok());
+    number.ok_or_else(|| format!("'{text}' is not an Ethernet channel"))
+}
+
+/// The tile of an Ethernet channel.
+fn tile_of(channel: u8) -> Result<NocXy, String> {
+    let none = || format!("a chip has no Ethernet channel {channel}");
+    wormhole().eth_channel(channel).ok_or_else(none)
+}
+
 /// Any place.
 pub(crate) fn place(text: &str) -> Result<Place, String> {
     let parts: Vec<&str> = text.trim().split(':').collect();
@@ -79,12 +88,13 @@ pub(crate) fn place(text: &str) -> Result<Place, String> {
         [one] if one.starts_with("0x") || one.starts_with("0X") => Ok(Place::Address(number(one)?)),
         [one] => Ok(Place::Chip(chip(one)?)),
         [on, channel] if channel.starts_with('e') => {
-            let channel = channel.trim_start_matches('e');
-            let number =
-                channel.parse().map_err(|_| format!("'e{channel}' is not an Ethernet channel"))?;
-            Ok(Place::Channel(chip(on)?, number))
+            Ok(Place::Channel(chip(on)?, self::channel(channel)?))
         }
         [on, at] => Ok(Place::Tile(chip(on)?, tile(at)?, None)),
+        [on, at, addr] if at.starts_with('e') => {
+            let (on, channel) = (chip(on)?, channel(at)?);
+            Ok(Place::Tile(on, tile_of(channel)?, Some(number(addr)?)))
+        }
         [on, at, addr] => Ok(Place::Tile(chip(on)?, tile(at)?, Some(number(addr)?))),
         _ => Err(format!("'{text}' is not <chip>:<x>-<y>:<addr>")),
     }
@@ -94,6 +104,8 @@ pub(crate) fn place(text: &str) -> Result<Place, String> {
 pub(crate) fn address(text: &str) -> Result<(ChipId, NocXy, u64), String> {
     match place(text)? {
         Place::Tile(chip, xy, Some(addr)) => Ok((chip, xy, addr)),
-        _ => Err(format!("'{text}' is not <chip>:<x>-<y>:<addr>, such as 0:9-0:0x1104")),
+        _ => Err(format!(
+            "'{text}' is not <chip>:<x>-<y>:<addr> or <chip>:e<channel>:<addr>, such as 0:9-0:0x1104 or 0:e8:0x1104"
+        )),
     }
 }

@@ -16,10 +16,52 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     text(&(line + "\n"))
 }
 
-/// Says something to the person on standard error, which may be closed too. What it quotes gives the terminal no orders.
+/// A longer word than this is cut in the middle: nobody reads it, and it hides the rest of the sentence.
+const LONGEST_WORD: usize = 400;
+/// A longer line than this is cut at its end.
+const LONGEST_LINE: usize = 4000;
+
+/// Says something to the person on standard error, which may be closed too. What it quotes gives the terminal no orders, and
+/// is not longer than a person reads.
 pub(crate) fn say(line: &str) {
+    let line = readable(line);
     let line: String = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     let _ = writeln!(io::stderr().lock(), "meshscope: {line}");
+}
+
+/// Says each of several things once, with how often it was to be said.
+pub(crate) fn say_once_each(lines: impl IntoIterator<Item = String>) {
+    let mut told: Vec<(String, usize)> = Vec::new();
+    for line in lines {
+        match told.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, times)) => *times += 1,
+            None => told.push((line, 1)),
+        }
+    }
+    for (line, times) in told {
+        say(&if times > 1 { format!("{line} ({times} times)") } else { line });
+    }
+}
+
+/// The line without what is too long to be read: arguments that a program made come back in messages.
+fn readable(line: &str) -> String {
+    let mut words = line.split_inclusive(' ').map(|word| {
+        let chars = word.chars().count();
+        if chars <= LONGEST_WORD {
+            return word.to_owned();
+        }
+        let head: String = word.chars().take(LONGEST_WORD / 2).collect();
+        let tail: String = word.chars().skip(chars - LONGEST_WORD / 4).collect();
+        format!("{head}[... {} characters ...]{tail}", chars - LONGEST_WORD * 3 / 4)
+    });
+    let mut text = String::new();
+    for word in words.by_ref() {
+        if text.chars().count() + word.chars().count() > LONGEST_LINE {
+            return text + "[...]";
+        }
+        text += &word;
+    }
+    text
 }
 
 /// Rows of cells, padded to the widest of each column.
@@ -48,5 +90,21 @@ impl Columns {
             cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
         };
         self.rows.iter().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_reads_is_cut() {
+        let line = format!("target '{}' is none", "x".repeat(200_000));
+        let cut = readable(&line);
+        assert!(cut.starts_with("target 'xxx") && cut.ends_with("xxx' is none"), "{cut}");
+        assert!(cut.contains("[... 199702 characters ...]") && cut.len() < 500, "{cut}");
+        let many = readable(&"many words ".repeat(20_000));
+        assert!(many.len() < 4100 && many.ends_with("[...]"), "{many}");
+        assert_eq!(readable("a plain  line "), "a plain  line ");
     }
 }

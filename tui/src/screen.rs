@@ -46,7 +46,9 @@ fn terminal_failed(error: &std::io::Error) -> Failure {
 }
 
 async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
-    let mut signals = Signals::new().map_err(|e| Failure::Internal(format!("signals: {e}")))?;
+    let failed = |e: std::io::Error| Failure::Internal(format!("signals: {e}"));
+    let mut signals = Signals::of_screens().map_err(failed)?;
+    let mut suspensions = interrupt::suspensions().map_err(failed)?;
     let mut session = Session::enter().map_err(|e| terminal_failed(&e))?;
     let mut events = EventStream::new();
     let mut ticks = interval(TICK);
@@ -57,6 +59,11 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
         let message = tokio::select! {
             biased;
             () = signals.any() => return Err(Failure::Interrupted),
+            _ = suspensions.recv() => {
+                session.suspend().map_err(|e| terminal_failed(&e))?;
+                fresh = false;
+                None
+            }
             event = events.next() => match event {
                 Some(Ok(event)) => translate(event),
                 Some(Err(error)) => return Err(terminal_failed(&error)),

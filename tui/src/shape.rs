@@ -41,6 +41,7 @@ pub(crate) struct Mesh<'a> {
     problems: &'a [String],
     last_client: Option<LastClient<'a>>,
     last_writer: Option<LastWriter<'a>>,
+    writer: Option<Writer<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     differences: Option<Vec<difference::Differs>>,
 }
@@ -52,6 +53,13 @@ struct LastClient<'a> {
     pid: u32,
     until_micros: u64,
     broke_off: bool,
+}
+
+/// Who else may change a served mesh now.
+#[derive(Serialize)]
+struct Writer<'a> {
+    name: &'a str,
+    pid: u32,
 }
 
 /// Who changed a served mesh last.

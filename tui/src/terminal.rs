@@ -8,6 +8,7 @@ use crossterm::terminal::{
 };
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use rustix::process::{Signal, getpid, kill_process};
 use std::io::{self, Stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,10 +32,7 @@ impl Session {
             restore();
             report(info);
         }));
-        enable_raw_mode()?;
-        BORROWED.store(true, Ordering::SeqCst);
-        let entered = execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
-            .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
+        let entered = borrow().and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
         match entered {
             Ok(terminal) => Ok(Self { terminal }),
             Err(error) => {
@@ -43,6 +41,28 @@ impl Session {
             }
         }
     }
+}
+
+impl Session {
+    /// Gives the terminal back, stands still until somebody continues this process, and takes the terminal again.
+    ///
+    /// # Errors
+    /// What the terminal says.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        // This call returns when the process is continued.
+        kill_process(getpid(), Signal::STOP)?;
+        borrow()?;
+        // All is drawn anew: what was there before is forgotten.
+        self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        Ok(())
+    }
+}
+
+fn borrow() -> io::Result<()> {
+    enable_raw_mode()?;
+    BORROWED.store(true, Ordering::SeqCst);
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
 }
 
 impl Drop for Session {

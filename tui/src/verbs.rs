@@ -24,7 +24,7 @@ use crate::exit::{Failure, Outcome};
 use crate::feed::Sample;
 use crate::glyph::Glyphs;
 use crate::machine::{Machine, Opening};
-use crate::output::say;
+use crate::output::{say, say_once_each};
 use crate::{interrupt, words};
 use probe::inspect::Interest;
 use probe::snapshot::{AccessError, Snapshot};
@@ -141,9 +141,7 @@ fn tell(target: &Opening, state: &MeshState) {
         target.words,
         words::cycles(state.cycles)
     ));
-    for problem in &state.problems {
-        say(problem);
-    }
+    say_once_each(state.problems.iter().cloned());
     if !state.gaps.is_empty() {
         say(&format!(
             "{} ranges could not be read; the first: {}",

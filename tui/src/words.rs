@@ -137,7 +137,9 @@ pub(crate) fn before(before: &Before, now: u64) -> Vec<String> {
         let (at, ago) = (cycles(*at_cycles), ago(*at_micros));
         format!("{client} wrote last: {what}, at {at} of the mesh's own time, {ago} ago")
     });
-    visit.into_iter().chain(change).collect()
+    let writer =
+        before.writer.as_ref().map(|client| format!("{client} has the right to write at present"));
+    visit.into_iter().chain(change).chain(writer).collect()
 }
 
 /// A count of bytes, exact below 10,000 or where it is a whole number of KiB.

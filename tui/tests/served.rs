@@ -1,8 +1,11 @@
-//! A served mesh and its clients: one is killed in the middle of a far read, the next finds everything as it was.
+//! A served mesh and its clients: many look side by side, one is killed in the middle of a far read, and the next finds
+//! everything as it was.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use probe::socket_bar::SocketBar;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -35,17 +38,8 @@ impl Server {
         command
     }
 
-    /// Asks again while the mesh is still held by the client before.
     fn ask(&self, arguments: &[&str]) -> Output {
-        let start = Instant::now();
-        loop {
-            let output = self.client(arguments).output().unwrap();
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            if !said.contains("holds this machine") {
-                return output;
-            }
-            assert!(start.elapsed() < PATIENCE, "{said}");
-        }
+        self.client(arguments).output().unwrap()
     }
 
     fn answer(&self, arguments: &[&str]) -> Value {
@@ -55,31 +49,16 @@ impl Server {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// A client that holds the mesh: it is started again if somebody else came first, and somebody
-    /// else was told that it holds it.
-    fn holder(&self, arguments: &[&str]) -> Child {
+    /// A client that has the right to write, as one that only connects is told.
+    fn writer(&self, arguments: &[&str]) -> Child {
+        let mut client = self.client(arguments);
+        let mut client = client.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let start = Instant::now();
-        let mut client = self.start_client(arguments);
-        while !self.is_held_by(client.id()) {
-            assert!(start.elapsed() < PATIENCE);
-            if client.try_wait().unwrap().is_some() {
-                client = self.start_client(arguments);
-            }
+        let told = || SocketBar::connect(&self.socket, false).unwrap().welcome().before.clone();
+        while told().writer.is_none_or(|writer| writer.pid != client.id()) {
+            assert!(start.elapsed() < PATIENCE && client.try_wait().unwrap().is_none());
         }
         client
-    }
-
-    fn start_client(&self, arguments: &[&str]) -> Child {
-        let mut client = self.client(arguments);
-        client.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-    }
-
-    fn is_held_by(&self, pid: u32) -> bool {
-        let output = self.client(&["mesh"]).output().unwrap();
-        let held = format!("(process {pid}) holds this machine");
-        let told = String::from_utf8_lossy(&output.stderr).contains(&held);
-        assert!(!told || output.status.code() == Some(5), "refused is refused");
-        told
     }
 }
 
@@ -102,11 +81,16 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     assert_eq!(writer.wait_with_output().unwrap().status.code(), Some(0));
 
     // A megabyte of a far chip comes in a thousand blocks, so the client dies with a request posted.
-    let mut reader = server.holder(&["read", "1:3-3:0x0", "0x100000"]);
+    let mut reader = server.writer(&["--allow", "write", "read", "1:3-3:0x0", "0x100000"]);
+    let second = server.ask(&["--allow", "write", "mesh"]);
+    let said = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(said.contains(&format!("(process {}) holds this machine", reader.id())), "{said}");
+    assert_eq!(second.status.code(), Some(5), "refused is refused");
     reader.kill().unwrap();
     reader.wait().unwrap();
 
-    let mesh = server.answer(&["--json", "mesh"]);
+    // Who wants the right to write waits until the server has noticed.
+    let mesh = server.answer(&["--allow", "write", "--json", "mesh"]);
     let (last, change) = (&mesh["last_client"], &mesh["last_writer"]);
     assert_eq!(last["pid"], reader.id(), "{last}");
     assert_eq!((&last["name"], &last["broke_off"]), (&"meshscope".into(), &true.into()));
@@ -127,4 +111,53 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
         said.contains(&format!("(process {writer_pid}) wrote last: 8 bytes at {place}")),
         "{said}"
     );
+}
+
+/// Clients that look use the windows and the routing queues of the mesh by turns.
+#[test]
+fn several_clients_read_a_far_chip_at_the_same_time() {
+    let server = Server::start("readers");
+    let place = "1:2-2:0x30000";
+    let words: Vec<String> = (0..32_u32).map(|n| format!("{:#x}", n * 0x0101_0101)).collect();
+    let write = ["--allow", "write", "write", place].into_iter();
+    let write: Vec<&str> = write.chain(words.iter().map(String::as_str)).collect();
+    assert_eq!(server.ask(&write).status.code(), Some(0));
+    let readers: Vec<Child> = (0..3)
+        .map(|_| {
+            let mut reader = server.client(&["--json", "read", place, "0x8000"]);
+            reader.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let answers: Vec<Value> = readers
+        .into_iter()
+        .map(|reader| {
+            let output = reader.wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(0), "{said}");
+            serde_json::from_slice(&output.stdout).unwrap()
+        })
+        .collect();
+    assert!(answers[0]["bytes"].as_str().unwrap().starts_with("000000000101010102020202"));
+    assert_eq!((&answers[1], &answers[2]), (&answers[0], &answers[0]));
+}
+
+/// The umask of whoever starts a server opens its socket to nobody.
+#[test]
+fn a_socket_is_its_owners_alone() {
+    let socket = std::env::temp_dir().join(format!("meshscope-umask-{}", std::process::id()));
+    let program = env!("CARGO_BIN_EXE_meshscope");
+    let script =
+        format!("umask 0; exec {program} serve emulator:n150 --socket {}", socket.display());
+    let mut server = Command::new("sh");
+    let mut server = server.args(["-c", &script]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains("is served")));
+    let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
+    // What somebody put in its place is not the server's to remove.
+    std::fs::remove_file(&socket).unwrap();
+    std::fs::write(&socket, "a recording").unwrap();
+    assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
+    server.wait().unwrap();
+    assert_eq!((mode & 0o777, std::fs::read(&socket).unwrap()), (0o600, b"a recording".to_vec()));
+    std::fs::remove_file(socket).unwrap();
 }

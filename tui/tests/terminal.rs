@@ -65,13 +65,29 @@ fn ctrl_c_leaves_with_130() {
 
 #[test]
 fn signals_give_the_terminal_back() {
-    for name in ["TERM", "HUP", "INT"] {
+    for name in ["TERM", "HUP", "INT", "QUIT", "USR1", "USR2", "ALRM"] {
         let mut terminal = meshscope(name, 80, 24);
         terminal.shows("links: 2");
         terminal.signal(name);
         assert_eq!(terminal.ends().exit_code(), 130, "SIG{name}");
         terminal.is_given_back();
     }
+}
+
+#[test]
+fn a_suspended_program_gives_the_terminal_back_and_takes_it_again() {
+    let mut terminal = meshscope("suspended", 80, 24);
+    terminal.shows("links: 2");
+    terminal.signal("TSTP");
+    terminal.is_given_back();
+    terminal.signal("CONT");
+    terminal.shows("links: 2");
+    terminal.press("\r");
+    terminal.shows("chip 0 tile 9-6: eth e8");
+    assert!(terminal.screen.lock().unwrap().screen().alternate_screen());
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+    terminal.is_given_back();
 }
 
 #[test]

@@ -8,9 +8,16 @@ use crate::wormhole::wormhole;
 use serde_saphyr::Spanned;
 use std::collections::BTreeMap;
 
+/// Chips of a mesh at most. The largest that is shipped has 72.
+pub(crate) const MOST_CHIPS: usize = 1024;
+
 pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, DescriptorError> {
     let mut problems = Problems::default();
     match serde_saphyr::from_str::<RawDescriptor>(text) {
+        Ok(raw) if raw.arch.as_ref().is_some_and(|arch| arch.len() > MOST_CHIPS) => {
+            problems.add(0, format!("it describes more than {MOST_CHIPS} chips"));
+            problems.finish(name, ClusterDescriptor::default())
+        }
         Ok(raw) => {
             let built = Builder::new(&raw, &mut problems).build(name);
             problems.finish(name, built)
@@ -107,8 +114,6 @@ impl<'a> Builder<'a> {
         }
         if self.chips.is_empty() {
             self.problems.add(0, "it describes no chip (`arch` is missing or empty)");
-        } else if self.chips.len() > usize::from(u16::MAX) {
-            self.problems.add(0, "it describes too many chips");
         }
     }
 

@@ -8,7 +8,8 @@ mod wiring;
 use crate::address::{ChipId, EthId};
 use crate::bar::short_board_id;
 use crate::cluster::{
-    ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, Problems, yaml_problem,
+    ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, MOST_CHIPS, Problems,
+    yaml_problem,
 };
 use crate::wormhole::wormhole;
 use grid::{Grid, Placed};
@@ -93,6 +94,10 @@ impl SystemSpec {
         let grids: Option<Vec<Grid>> =
             raw.meshes.iter().map(|mesh| grid::grid(raw, mesh, problems)).collect();
         let grids = grids?;
+        if grids.iter().map(|grid| grid.chips.len()).sum::<usize>() > MOST_CHIPS {
+            problems.add(0, format!("it describes more than {MOST_CHIPS} chips"));
+            return None;
+        }
         let ids = number(&grids);
         let mut chips: Vec<Option<Chip>> = vec![None; ids.values().len()];
         for (grid, index) in grids

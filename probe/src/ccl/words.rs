@@ -57,8 +57,9 @@ impl Values {
         if has_channel && self.ready_cycles == 0 {
             return "it waits for its first credit".to_owned();
         }
+        let noun = if *packets_in == 1 { "packet" } else { "packets" };
         format!(
-            "it waits in command {command} after {packets_in} packets in, {packets_out} out and {signals_taken} signals"
+            "it waits in command {command} after {packets_in} {noun} in, {packets_out} out and {signals_taken} signals"
         )
     }
 }

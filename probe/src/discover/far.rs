@@ -4,7 +4,7 @@
 //! word first, and not at all where the other end of its link has told already.
 
 use super::port::{CHANNELS, Peer, Place, Port, Words, may_have_a_peer};
-use super::{Candidate, Walk, harvested_rows};
+use super::{Candidate, Walk, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::snapshot::AccessError;
 use crate::wormhole::{eth_register, eth_tile};
@@ -154,7 +154,7 @@ impl Walk<'_> {
         }
         let rows = harvested_rows(mask);
         if rows.is_none() {
-            self.problems.push(format!("{name}: {mask:#x} is no mask of harvested rows"));
+            self.problems.push(no_rows(&name, mask));
         }
         Ok(Candidate {
             route,

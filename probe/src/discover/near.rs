@@ -2,7 +2,7 @@
 //! publish, and its board in two more.
 
 use super::port::{CHANNELS, Port, Words, beat_pieces, near_pieces, training_pieces};
-use super::{Candidate, Walk, harvested_rows};
+use super::{Candidate, Walk, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::bar::all_ones;
 use crate::bus::Bus;
@@ -56,8 +56,7 @@ impl Walk<'_> {
         let (id, coord) = own.map_or((0, None), |port| (port.own_id, Some(port.coord)));
         let rows = harvested_rows(mask);
         if rows.is_none() {
-            let why = format!("device {device}: {mask:#x} is no mask of harvested rows");
-            self.problems.push(why);
+            self.problems.push(no_rows(&format!("device {device}"), mask));
         }
         Ok(Candidate {
             route: Route::Pcie(device),

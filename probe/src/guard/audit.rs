@@ -52,12 +52,14 @@ pub(crate) struct Deed<'a> {
 
 impl AuditLog {
     /// The log that the environment names for writes to `target`: `MESHSCOPE_AUDIT_LOG`, else a file
-    /// below `XDG_STATE_HOME`, else one below `~/.local/state`.
+    /// below `XDG_STATE_HOME`, else one below `~/.local/state`; folders that are not absolute do not count.
     pub fn of_environment(target: impl Into<String>) -> Self {
-        let folder = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        let path = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        // A folder that depends on where the program was started is nobody's home (XDG Base Directory).
+        let folder = |name| path(name).filter(|folder: &PathBuf| folder.is_absolute());
         let home = || folder("HOME").map(|home| home.join(".local/state"));
         let usual = || folder("XDG_STATE_HOME").or_else(home).map(|state| state.join(FILE));
-        Self { path: folder(VARIABLE).or_else(usual), target: target.into(), command: "-".into() }
+        Self { path: path(VARIABLE).or_else(usual), target: target.into(), command: "-".into() }
     }
 
     /// A log in this file, for writes to `target`.
@@ -113,7 +115,9 @@ impl AuditLog {
         let mut text = serde_json::to_string(&line).map_err(|error| refused(error.to_string()))?;
         text.push('\n');
         let path = self.path.as_ref();
-        let path = path.ok_or_else(|| refused(format!("neither {VARIABLE} nor HOME is set")))?;
+        let path = path.ok_or_else(|| {
+            refused(format!("{VARIABLE} is not set, nor HOME to an absolute path"))
+        })?;
         if let Some(folder) = path.parent() {
             // If it cannot be made, opening the file says why.
             let _ = std::fs::create_dir_all(folder);

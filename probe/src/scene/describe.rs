@@ -14,10 +14,13 @@ pub fn described(words: &str, called: &str) -> Result<ClusterDescriptor, SceneEr
     while let Some((before, (key, value))) =
         mesh.rsplit_once(',').and_then(|(before, last)| Some((before, last.split_once('=')?)))
     {
-        match key {
-            "cabling" => cabling = Some(value),
-            "host" => host = Some(value),
+        let setting = match key {
+            "cabling" => &mut cabling,
+            "host" => &mut host,
             _ => break,
+        };
+        if setting.replace(value).is_some() {
+            return Err(SceneError::NoWord(format!("{called}: {key} is given twice")));
         }
         mesh = before;
     }

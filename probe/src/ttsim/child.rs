@@ -53,15 +53,15 @@ impl HostCommand {
 /// Opens a libttsim in a child process.
 ///
 /// # Errors
-/// `Unreachable` when there is no such file or it is no regular one, and `DeviceGone` with the reason or
-/// the child's last words, for a file that cannot be loaded as well.
+/// `Unreachable` when there is no such file or it is not loaded in time, and `DeviceGone` with the reason
+/// or the child's last words, for a file that cannot be loaded as well.
 pub fn open(library: &Path, host: &HostCommand) -> Result<SocketBar, AccessError> {
     // The loader would search its own folders for a name without a slash.
     let library = std::fs::canonicalize(library)
         .map_err(|error| AccessError::Unreachable(error.to_string()))?;
     // The loader waits for ever for what a FIFO would give it.
     files::open(&library, files::Kind::LIBRARY)
-        .map_err(|error| AccessError::Unreachable(error.reason()))?;
+        .map_err(|error| AccessError::DeviceGone(error.reason()))?;
     let started = start(&library, host);
     let (stream, child) = started.map_err(|error| AccessError::DeviceGone(error.to_string()))?;
     SocketBar::over(stream, Some(Box::new(child)), host.watchdog)

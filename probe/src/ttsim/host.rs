@@ -4,6 +4,7 @@ use super::PROFILE;
 use crate::serve::serve_one;
 use crate::wire::Welcome;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Signal, getpid, kill_process};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
@@ -57,6 +58,8 @@ fn end_with_parent(stream: &UnixStream) -> io::Result<()> {
         let mut closed = [PollFd::new(&stream, PollFlags::RDHUP)];
         // An interrupted wait is begun again; any other error cannot come with one open socket.
         while poll(&mut closed, None).is_err() {}
+        // An orderly end would wait for the loader, which may never come back from the library's file.
+        let _ = kill_process(getpid(), Signal::KILL);
         std::process::exit(0);
     };
     std::thread::Builder::new().name("parent-watch".into()).spawn(watch).map(drop)

@@ -3,7 +3,8 @@
 use super::difference::difference;
 use super::{
     Channel, Chip, Core, Cores, DryRun, End, Holder, Image, Images, LastClient, LastWriter, Launch,
-    Link, LinkEnd, Links, Loads, Mesh, Missed, Missing, Planned, Source, Why, Word, Written,
+    Link, LinkEnd, Links, Loads, Mesh, Missed, Missing, Planned, Source, Why, Word, Writer,
+    Written,
 };
 use crate::words;
 use layouts::{EthId, NocAddr};
@@ -112,6 +113,7 @@ pub(crate) fn mesh<'a>(
             at_cycles: change.at_cycles,
             what: &change.what,
         }),
+        writer: state.before.writer.as_ref().map(|c| Writer { name: &c.name, pid: c.pid }),
         differences: differences.map(|all| all.iter().map(difference).collect()),
     }
 }

@@ -12,7 +12,7 @@ use super::Style;
 use crate::args::Question;
 use crate::exit::{Failure, Outcome};
 use crate::locate;
-use crate::output::say;
+use crate::output::say_once_each;
 use crate::shape::Source;
 use std::path::Path;
 use symbols::{Location, Symbols};
@@ -38,9 +38,7 @@ fn load(elf: &Path) -> Result<Symbols, Failure> {
         let name = elf.display().to_string();
         Failure::Usage(if text.contains(&name) { text } else { format!("{name}: {text}") })
     })?;
-    for problem in &problems {
-        say(&format!("{}: {problem}", elf.display()));
-    }
+    say_once_each(problems.iter().map(|problem| format!("{}: {problem}", elf.display())));
     Ok(symbols)
 }
 

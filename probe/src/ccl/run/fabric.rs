@@ -115,7 +115,8 @@ impl Run {
         }
         let dropped = nacks.iter().filter_map(|(place, span)| {
             let count = shot.word(span.addr).ok().filter(|count| *count > 0)?;
-            Some(format!("the fabric dropped {count} packets of {}", name(*place)))
+            let noun = if count == 1 { "packet" } else { "packets" };
+            Some(format!("the fabric dropped {count} {noun} of {}", name(*place)))
         });
         found.extend(dropped);
         let Outcome::Failed(error) = &self.outcome else { return Ok(()) };

@@ -104,7 +104,10 @@ impl StatusEntry {
         match self.event.as_str() {
             "EVENT_LINK_DOWN" => format!("link status {a}"),
             "EVENT_LINK_UP" => format!("used again; change of link {a}"),
-            "EVENT_RATE" => format!("{a} packets, {b} B in {c} cycles"),
+            "EVENT_RATE" => {
+                let noun = if a == 1 { "packet" } else { "packets" };
+                format!("{a} {noun}, {b} B in {c} cycles")
+            }
             "EVENT_REROUTED" => format!("over the router at {}-{}", a & 0xFFFF, a >> 16),
             "EVENT_NO_ROUTE_LEFT" => "no other link goes there".to_owned(),
             _ => format!("packet {c} from {} to {}, ttl {d}", node(a), node(b)),
