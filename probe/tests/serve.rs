@@ -18,6 +18,7 @@ use std::io::{BufReader, ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Serves bare chips without firmware on a socket of its own.
 fn start(name: &str) -> PathBuf {
@@ -222,6 +223,15 @@ fn a_client_hears_that_the_machine_is_not_ready() {
     server.open(Box::new(bare), welcome);
     assert_eq!(waits.join().unwrap(), Ok("emulator:bare".to_owned()));
     std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_given_up() {
+    let (ours, _theirs) = UnixStream::pair().unwrap();
+    let Err(error) = SocketBar::over(ours, None, Duration::from_millis(100)) else {
+        panic!("greeted")
+    };
+    assert_eq!(error, AccessError::Unreachable("it did not answer within 100ms".into()));
 }
 
 #[test]

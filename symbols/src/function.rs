@@ -1,6 +1,7 @@
 //! Functions by name: where all their code is, and where copies of it were inlined.
 
 use std::collections::HashSet;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use gimli::constants as dw;
@@ -194,9 +195,9 @@ fn plain_name(symbol: &Symbol) -> String {
     // `.isra.0.constprop.1` is two clones, told as the binutils tell them.
     let mut parts = symbol.name.split('.').skip(1).peekable();
     while let Some(kind) = parts.next() {
-        name += &format!(" [clone .{kind}");
+        let _ = write!(name, " [clone .{kind}");
         while let Some(number) = parts.next_if(|part| part.bytes().all(|b| b.is_ascii_digit())) {
-            name += &format!(".{number}");
+            let _ = write!(name, ".{number}");
         }
         name.push(']');
     }

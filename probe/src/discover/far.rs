@@ -154,7 +154,7 @@ impl Walk<'_> {
         }
         let rows = harvested_rows(mask);
         if rows.is_none() {
-            self.problems.push(no_rows(&name, mask));
+            self.problems.push(no_rows(name, mask));
         }
         Ok(Candidate {
             route,

@@ -8,6 +8,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+/// The mask of permissions is the whole process's, so that one socket is made at a time.
+static MASK: Mutex<()> = Mutex::new(());
+
 /// Why no socket can be made at a path.
 #[derive(Debug)]
 pub enum BindError {
@@ -57,9 +60,7 @@ pub fn bind(path: &Path) -> Result<UnixListener, BindError> {
             Err(error) => return Err(io(error)),
         },
     }
-    // Permissions that are set after the socket was made would leave a moment for others. The mask is the
-    // whole process's, so that one socket is made at a time.
-    static MASK: Mutex<()> = Mutex::new(());
+    // Permissions that are set after the socket was made would leave a moment for others.
     let _mask = MASK.lock().unwrap_or_else(PoisonError::into_inner);
     let umask = rustix::process::umask(Mode::from_raw_mode(0o177));
     let bound = UnixListener::bind(path);

@@ -1,5 +1,6 @@
 //! What `:stop` ends where no run is under way: the ring ping, and the workers that write patterns.
 
+use crate::words::counted;
 use probe::control::{
     ControlError, Operation, Progress, RingPing, Together, running_workers, stop_workers,
 };
@@ -57,8 +58,8 @@ impl Stop {
     }
 
     fn told(&self, ring: &str, before: &str, after: &str) -> String {
-        let noun = if self.count == 1 { "worker" } else { "workers" };
-        let workers = format!("{before}{} {noun}{after}", self.count);
+        let workers = counted(self.count, "worker", "workers");
+        let workers = format!("{before}{workers}{after}");
         match (&self.ring, self.count) {
             (Some(_), 0) => ring.to_owned(),
             (Some(_), _) => format!("{ring}, {workers}"),

@@ -92,7 +92,7 @@ fn failed(error: &RecordingError) -> Failure {
 }
 
 fn words(moments: u32) -> String {
-    if moments == 1 { "1 moment".to_owned() } else { format!("{moments} moments") }
+    crate::words::counted(moments as usize, "moment", "moments")
 }
 
 /// The file that is being written, within reach of the watcher of signals.

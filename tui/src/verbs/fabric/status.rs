@@ -36,7 +36,8 @@ pub(super) fn run(
     let cycles = machine.target().now().map_err(|e| Failure::of_access(&opening.words, &e))?;
     if let Some(kept) = &mut kept {
         let new = kept.append(&reports)?;
-        say(&format!("{}: {new} new entries", kept.path().display()));
+        let new = words::counted(new, "new entry", "new entries");
+        say(&format!("{}: {new}", kept.path().display()));
     }
     if drain {
         let (target, images) = machine.session().parts();
@@ -55,7 +56,9 @@ pub(super) fn run(
     let lost: u64 = reports.iter().map(|report| u64::from(report.lost)).sum();
     let drained = if drain { ", drained" } else { "" };
     if !reports.is_empty() {
-        say(&format!("{} status queues: {waiting} entries{drained}, {lost} lost", reports.len()));
+        let queues = words::counted(reports.len(), "status queue", "status queues");
+        let waiting = words::counted(waiting, "entry", "entries");
+        say(&format!("{queues}: {waiting}{drained}, {lost} lost"));
     }
     Ok(Outcome::Healthy)
 }
