@@ -53,6 +53,9 @@ pub enum Pace {
     CyclesPerSecond(u64),
 }
 
+/// An idle chip takes about 14 MB of the host: with more of them a host without much memory is in danger.
+const MOST_EMULATED_CHIPS: usize = 128;
+
 /// A person can follow a hop of the default ring ping at this pace: it rests half a second.
 pub const DEFAULT_PACE: Pace = Pace::CyclesPerSecond(10_000_000);
 /// A scene that is not told when to start starts at 10 ms, which leaves room for the boot of a small
@@ -199,7 +202,13 @@ impl Scene {
     /// What is wrong with the mesh or its description.
     pub fn descriptor(&self) -> Result<ClusterDescriptor, SceneError> {
         let called = format!("emulator:{}", self.mesh);
-        describe::cabled(&self.mesh, self.cabling.as_deref(), &called)
+        let described = describe::cabled(&self.mesh, self.cabling.as_deref(), &called)?;
+        match described.chips.len() {
+            0..=MOST_EMULATED_CHIPS => Ok(described),
+            chips => Err(SceneError::Mesh(format!(
+                "{called} has {chips} chips; at most {MOST_EMULATED_CHIPS} are emulated"
+            ))),
+        }
     }
 
     /// Firmware on every compute tile; for a workload also the kernels.

@@ -77,10 +77,15 @@ fn only_regular_files_are_read() {
 fn a_descriptor_of_too_many_chips_is_refused() {
     let folder = Folder::new("chips");
     let path = folder.file("many.yaml");
-    let chips: Vec<String> = (0..5_000).map(|n| format!("  {n}: wormhole_b0\n")).collect();
-    std::fs::write(&path, format!("arch:\n{}", chips.concat())).unwrap();
-    let says = "it describes more than 1024 chips";
-    refuses(&["--target", &format!("emulator:{path}"), "mesh"], 2, says);
+    let describe = |count: usize| {
+        let chips: Vec<String> = (0..count).map(|n| format!("  {n}: wormhole_b0\n")).collect();
+        std::fs::write(&path, format!("arch:\n{}", chips.concat())).unwrap();
+    };
+    let mesh = |says| refuses(&["--target", &format!("emulator:{path}"), "mesh"], 2, says);
+    describe(5_000);
+    mesh("it describes more than 1024 chips");
+    describe(129);
+    mesh("has 129 chips; at most 128 are emulated");
 }
 
 #[test]
