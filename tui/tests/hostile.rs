@@ -79,7 +79,14 @@ fn a_descriptor_of_too_many_chips_is_refused() {
     let path = folder.file("many.yaml");
     let describe = |count: usize| {
         let chips: Vec<String> = (0..count).map(|n| format!("  {n}: wormhole_b0\n")).collect();
-        std::fs::write(&path, format!("arch:\n{}", chips.concat())).unwrap();
+        let places = (0..count).map(|n| format!("  {n}: [{}, {}, 0, 0]\n", n % 16, n / 16));
+        let places: Vec<String> = places.collect();
+        let text = format!(
+            "arch:\n{}chips:\n{}chips_with_mmio:\n  - 0: 0\n",
+            chips.concat(),
+            places.concat()
+        );
+        std::fs::write(&path, text).unwrap();
     };
     let mesh = |says| refuses(&["--target", &format!("emulator:{path}"), "mesh"], 2, says);
     describe(5_000);
