@@ -4,28 +4,32 @@
 //! here and a bar of its own. Between clients the machine stands as the last one left it.
 
 mod bind;
-mod client;
-mod hall;
+mod connection;
 mod reader;
+mod state;
 
 pub use bind::{BindError, bind};
 
 use crate::bar::Bar;
 use crate::wire::Welcome;
-use client::Visitor;
-use hall::Hall;
+use connection::Connection;
+use state::ServerState;
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// More clients at a time than this are a mistake of a script.
 const MOST_CLIENTS: usize = 256;
 
+/// How long to wait before a connection that could not be accepted is tried again.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
 /// A server that accepts clients, also before its machine is ready: then they hear that it is not.
 pub struct Server {
-    hall: Arc<Hall>,
-    doorman: JoinHandle<io::Result<()>>,
+    state: Arc<ServerState>,
+    acceptor: JoinHandle<io::Result<()>>,
 }
 
 impl Server {
@@ -34,19 +38,19 @@ impl Server {
     /// # Errors
     /// When no thread can be started.
     pub fn start(listener: UnixListener, machine: &str) -> io::Result<Self> {
-        let hall = Arc::new(Hall::new(machine));
-        let doorman = {
-            let hall = Arc::clone(&hall);
+        let state = Arc::new(ServerState::new(machine));
+        let acceptor = {
+            let state = Arc::clone(&state);
             std::thread::Builder::new()
-                .name("bar-doorman".into())
-                .spawn(move || admit(&listener, &hall))?
+                .name("bar-accept".into())
+                .spawn(move || accept(&listener, &state))?
         };
-        Ok(Self { hall, doorman })
+        Ok(Self { state, acceptor })
     }
 
     /// Lets the clients have the machine.
     pub fn open(&self, bar: Box<dyn Bar>, welcome: Welcome) {
-        self.hall.open(bar, welcome);
+        self.state.open(bar, welcome);
     }
 
     /// Waits for the end of the listener.
@@ -54,7 +58,9 @@ impl Server {
     /// # Errors
     /// What the listener says; what a client does wrong only ends that client.
     pub fn wait(self) -> io::Result<()> {
-        self.doorman.join().unwrap_or_else(|_| Err(io::Error::other("the doorman died")))
+        self.acceptor
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("the accepting thread panicked")))
     }
 }
 
@@ -70,22 +76,38 @@ pub fn serve(bar: Box<dyn Bar>, listener: UnixListener, welcome: Welcome) -> io:
 
 /// Accepts connections; each is greeted by a thread of its own, so that one that says nothing keeps
 /// nobody waiting.
-fn admit(listener: &UnixListener, hall: &Arc<Hall>) -> io::Result<()> {
+fn accept(listener: &UnixListener, state: &Arc<ServerState>) -> io::Result<()> {
     for stream in listener.incoming() {
-        let stream = stream?;
-        let Some(seat) = hall.seat(MOST_CLIENTS) else {
-            client::refuse(stream, &format!("{MOST_CLIENTS} clients use this machine already"));
+        let stream = match stream {
+            Ok(stream) => stream,
+            // A client that left at once, or more open files than allowed, ends no machine.
+            Err(error) if is_passing(&error) => {
+                std::thread::sleep(ACCEPT_PAUSE);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(permit) = state.permit(MOST_CLIENTS) else {
+            connection::refuse(stream, &format!("{MOST_CLIENTS} clients use this machine already"));
             continue;
         };
-        let hall = Arc::clone(hall);
-        let attend = move || {
-            let _seat = seat;
+        let state = Arc::clone(state);
+        let serve = move || {
+            let _permit = permit;
             // What a client does wrong ends that client.
-            let _ = client::attend(&hall, stream);
+            let _ = connection::serve(&state, stream);
         };
-        std::thread::Builder::new().name("bar-client".into()).spawn(attend)?;
+        // Without a thread the connection closes, and the client may try again.
+        let _ = std::thread::Builder::new().name("bar-client".into()).spawn(serve);
     }
     Ok(())
+}
+
+/// Errors of accepting that say nothing of the listener (accept(2)).
+fn is_passing(error: &io::Error) -> bool {
+    let files = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].map(|e| e.raw_os_error());
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
+        || error.raw_os_error().is_some_and(|code| files.contains(&code))
 }
 
 /// Serves the machine to the one client at the other end of `stream`, until it closes it.
@@ -93,5 +115,5 @@ fn admit(listener: &UnixListener, hall: &Arc<Hall>) -> io::Result<()> {
 /// # Errors
 /// What the stream says.
 pub fn serve_one(bar: &mut dyn Bar, stream: UnixStream, welcome: &Welcome) -> io::Result<()> {
-    Visitor::greet(stream)?.alone(bar, welcome)
+    Connection::greet(stream)?.serve_alone(bar, welcome)
 }

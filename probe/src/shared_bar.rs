@@ -121,7 +121,7 @@ impl Machine {
                 }
                 BarOp::Read { device, bar: 0, offset, .. }
                 | BarOp::Write { device, bar: 0, offset, .. } => {
-                    if let Some(again) = self.astray(views, device, offset) {
+                    if let Some(again) = self.repoint(views, device, offset) {
                         changed.get_or_insert_with(|| batch[..at].to_vec()).push(again);
                     }
                 }
@@ -135,7 +135,7 @@ impl Machine {
     }
 
     /// Points the window of an access again, if another client pointed it elsewhere.
-    fn astray(&mut self, views: &Views, device: u8, offset: u64) -> Option<BarOp> {
+    fn repoint(&mut self, views: &Views, device: u8, offset: u64) -> Option<BarOp> {
         let (window, _) = window_at(offset)?;
         let view = *views.get(&(device, window))?;
         if self.shown.insert((device, window), view) == Some(view) {

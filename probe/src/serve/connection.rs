@@ -1,7 +1,7 @@
 //! One client of a served machine, from its hello to its end.
 
-use super::hall::Hall;
 use super::reader;
+use super::state::ServerState;
 use crate::bar::{Abreast, Bar, BarOp};
 use crate::fault::{Fault, FaultError, Station};
 use crate::machine::host_micros;
@@ -21,8 +21,8 @@ const HELLO_PATIENCE: Duration = Duration::from_secs(1);
 /// A client that waits for the machine hears from us this often.
 const WORD_EVERY: Duration = Duration::from_secs(1);
 
-/// Who has connected.
-pub(super) struct Visitor {
+/// A client that has said hello.
+pub(super) struct Connection {
     client: Client,
     writes: bool,
     stream: BufReader<UnixStream>,
@@ -38,17 +38,17 @@ pub(super) fn refuse(mut stream: UnixStream, why: &str) {
 ///
 /// # Errors
 /// What its stream says.
-pub(super) fn attend(hall: &Hall, stream: UnixStream) -> io::Result<()> {
-    let mut visitor = Visitor::greet(stream)?;
-    if visitor.writes
-        && let Err(why) = hall.take_pen(&visitor.client, visitor.stream.get_ref())
+pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
+    let mut connection = Connection::greet(stream)?;
+    if connection.writes
+        && let Err(why) = state.acquire_writer(&connection.client, connection.stream.get_ref())
     {
-        return visitor.send(&Reply::Refused(why));
+        return connection.send(&Reply::Refused(why));
     }
-    let number = hall.number();
+    let number = state.number();
     let mut change = None;
-    let served = visitor.serve(hall, number, &mut change);
-    let Visitor { client, writes, stream, .. } = visitor;
+    let served = connection.serve(state, number, &mut change);
+    let Connection { client, writes, stream, .. } = connection;
     // A client that breaks off or talks nonsense has left; the machine stays.
     let broke_off = !matches!(served, Ok(Leave::Bye));
     let change = change.map(|(what, at_micros, at_cycles)| Change {
@@ -59,11 +59,11 @@ pub(super) fn attend(hall: &Hall, stream: UnixStream) -> io::Result<()> {
     });
     // The socket closes before the next client gets what this one had.
     drop(stream);
-    hall.leave(number, Visit { client, until_micros: host_micros(), broke_off }, change, writes);
+    state.leave(number, Visit { client, until_micros: host_micros(), broke_off }, change, writes);
     Ok(())
 }
 
-impl Visitor {
+impl Connection {
     /// Takes the hello.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Visitor {
     ///
     /// # Errors
     /// What its stream says.
-    pub(super) fn alone(mut self, bar: &mut dyn Bar, welcome: &Welcome) -> io::Result<()> {
+    pub(super) fn serve_alone(mut self, bar: &mut dyn Bar, welcome: &Welcome) -> io::Result<()> {
         self.send(&Reply::Welcome(Welcome { version: VERSION, ..welcome.clone() }))?;
         let mut change = None;
         loop {
@@ -108,12 +108,12 @@ impl Visitor {
     /// Serves a machine that others use, too.
     fn serve(
         &mut self,
-        hall: &Hall,
+        state: &ServerState,
         number: u64,
         change: &mut Option<(String, u64, u64)>,
     ) -> io::Result<Leave> {
         let (mut bar, welcome) = loop {
-            match hall.machine(WORD_EVERY) {
+            match state.machine(WORD_EVERY) {
                 Ok(ready) => break ready,
                 Err(why) => self.send(&Reply::Wait(why))?,
             }
@@ -124,13 +124,13 @@ impl Visitor {
                 Received::Message(Request::Bye) => return Ok(Leave::Bye),
                 Received::End => return Ok(Leave::BrokeOff),
                 Received::Message(Request::LockQueues) => {
-                    let reply = match hall.lock_queues(number) {
+                    let reply = match state.lock_queues(number) {
                         Ok(()) => Reply::Locked,
                         Err(why) => Reply::Failed(AccessError::Unreachable(why)),
                     };
                     self.send(&reply)?;
                 }
-                Received::Message(Request::UnlockQueues) => hall.unlock_queues(number),
+                Received::Message(Request::UnlockQueues) => state.unlock_queues(number),
                 asked => match self.refusal(&bar, &asked) {
                     Some(why) => self.send(&Reply::Failed(AccessError::Refused(why)))?,
                     None => self.answer(&mut bar, asked, change)?,

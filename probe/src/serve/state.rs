@@ -50,7 +50,7 @@ struct State {
 }
 
 /// What all clients share.
-pub(super) struct Hall {
+pub(super) struct ServerState {
     machine: String,
     state: Mutex<State>,
     /// Rings when anything of the state changed that somebody may wait for.
@@ -58,16 +58,16 @@ pub(super) struct Hall {
     clients: Arc<AtomicUsize>,
 }
 
-/// A place among the clients; free again when it is dropped.
-pub(super) struct Seat(Arc<AtomicUsize>);
+/// Counts as one of the clients until it is dropped.
+pub(super) struct ClientPermit(Arc<AtomicUsize>);
 
-impl Drop for Seat {
+impl Drop for ClientPermit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-impl Hall {
+impl ServerState {
     pub(super) fn new(machine: &str) -> Self {
         Self {
             machine: machine.to_owned(),
@@ -77,10 +77,10 @@ impl Hall {
         }
     }
 
-    /// A place for one more client, if there are not so many already.
-    pub(super) fn seat(&self, most: usize) -> Option<Seat> {
-        let seat = Seat(Arc::clone(&self.clients));
-        (self.clients.fetch_add(1, Ordering::SeqCst) < most).then_some(seat)
+    /// Lets one more client in, if there are not so many already.
+    pub(super) fn permit(&self, most: usize) -> Option<ClientPermit> {
+        let permit = ClientPermit(Arc::clone(&self.clients));
+        (self.clients.fetch_add(1, Ordering::SeqCst) < most).then_some(permit)
     }
 
     pub(super) fn open(&self, bar: Box<dyn Bar>, welcome: Welcome) {
@@ -112,7 +112,11 @@ impl Hall {
     ///
     /// # Errors
     /// Who has it.
-    pub(super) fn take_pen(&self, client: &Client, stream: &UnixStream) -> Result<(), String> {
+    pub(super) fn acquire_writer(
+        &self,
+        client: &Client,
+        stream: &UnixStream,
+    ) -> Result<(), String> {
         let start = Instant::now();
         let mut state = self.lock();
         while let Some(writer) = &state.writer {
