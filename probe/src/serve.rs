@@ -105,7 +105,8 @@ fn accept(listener: &UnixListener, state: &Arc<ServerState>) -> io::Result<()> {
 
 /// Errors of accepting that say nothing of the listener (accept(2)).
 fn is_passing(error: &io::Error) -> bool {
-    let files = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].map(|e| e.raw_os_error());
+    let files =
+        [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].map(rustix::io::Errno::raw_os_error);
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
         || error.raw_os_error().is_some_and(|code| files.contains(&code))
 }
