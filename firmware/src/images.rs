@@ -123,6 +123,14 @@ pub(crate) static IMAGES: &[Image] = &[
         build_id: 0xf2c7_e9d2_acbd_d6ac,
     },
     Image {
+        name: "link_race",
+        role: Role::Kernel,
+        core: "erisc",
+        elf: include_bytes!("../images/link_race.elf"),
+        sha256: "02e8c97bccb023efd90b1413ba620ef82c52f11c739830c165c0ee8daf85e82c",
+        build_id: 0xa061_5c4e_ed44_6561,
+    },
+    Image {
         name: "ccl_worker",
         role: Role::Kernel,
         core: "brisc",
