@@ -358,6 +358,8 @@ pub enum SceneError {
     Control(ControlError),
     /// A collective of a study was not finished, or a fabric did not come up.
     Run(RunError),
+    /// Something that a study moved did not arrive as it was sent, in one sentence.
+    Wrong(String),
     /// The mesh has no such fabric.
     Fabric(FabricError),
     /// The mesh, by its name, has no ring of links for the workload.
@@ -383,7 +385,8 @@ impl fmt::Display for SceneError {
             | Self::File(why)
             | Self::Mesh(why)
             | Self::Image(why)
-            | Self::Firmware(why) => f.write_str(why),
+            | Self::Firmware(why)
+            | Self::Wrong(why) => f.write_str(why),
             Self::Descriptor(error) => write!(f, "{error}"),
             Self::Control(error) => write!(f, "{error}"),
             Self::Fabric(error) => write!(f, "{error}"),

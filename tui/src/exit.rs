@@ -95,7 +95,12 @@ impl Failure {
                     Self::of_access(&format!("{words}: {addr}"), reason)
                 }
                 SceneError::Control(ControlError::TookTooLong { .. }) => Self::Unreachable(text),
+                // The mesh that a person named cannot do it.
+                SceneError::Control(ControlError::NoRing | ControlError::Settings(_)) => {
+                    Self::Usage(text)
+                }
                 SceneError::Run(error) => Self::of_run(words, error),
+                SceneError::Wrong(_) => Self::Finding(text),
                 SceneError::Control(_) | SceneError::Image(_) => Self::Internal(text),
             },
             OpenError::Unreachable { reason: AccessError::Refused(_), .. } => Self::Refused(text),

@@ -5,6 +5,7 @@
 mod build;
 mod difference;
 mod fabric;
+mod failed;
 mod print;
 mod run;
 mod stack;
@@ -14,7 +15,7 @@ mod value;
 pub(crate) use build::{cores, dry_run, images, links, mesh, written};
 pub(crate) use fabric::{fabric, fabric_status, fabric_tables, fabric_waits, fabric_ways};
 pub(crate) use print::Printed;
-pub(crate) use run::run;
+pub(crate) use run::{run, unknown as unknown_run};
 pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
 pub(crate) use symbols::*;
 pub(crate) use value::Decoded;

@@ -89,6 +89,31 @@ fn what_cannot_be_is_refused_in_one_line_before_anything_is_written() {
 }
 
 #[test]
+fn a_failed_run_tells_scripts_what_is_known() {
+    let failed = |arguments: &[&str]| {
+        let output = meshscope(&[&["run", "all-gather", "--json"], arguments].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let error = &answer["error"];
+        assert_eq!(error["exit_code"], json!(output.status.code()), "{answer}");
+        assert!(said.contains(error["message"].as_str().unwrap()), "{said}: {answer}");
+        answer
+    };
+    let unknown = failed(&["--chips", "0-7"]);
+    assert_eq!(
+        (&unknown["error"]["kind"], &unknown["error"]["exit_code"]),
+        (&json!("usage"), &json!(2))
+    );
+    assert_eq!((&unknown["rows"], &unknown["links"]), (&json!([]), &Value::Null));
+    // The core sticks when the first size is done and the second one is not.
+    let sizes = ["-b", "4K", "-e", "1M", "-f", "256", "--timeout", "1ms"];
+    let stuck = failed(&[&sizes[..], &["--fault", "core:1.e1:stuck@200us"]].concat());
+    assert_eq!((&stuck["chips"], &stuck["links"]), (&json!([0, 1]), &json!(1)));
+    let rows = stuck["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), &rows[0]["size"]), (1, &json!(4096)), "{stuck}");
+}
+
+#[test]
 fn a_mesh_in_use_is_refused() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", "emulator:n300,run=ring-ping", "run", "all-gather"]);

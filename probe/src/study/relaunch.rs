@@ -7,6 +7,7 @@ use crate::ccl::{
     Bidirectional, DataType, Layout, Loaded, Op, Program, Request, Run, RunSettings, TopologyKind,
     compile,
 };
+use crate::control::ControlError;
 use crate::emulator_bar::EmulatorBar;
 use crate::images::ImageMap;
 use crate::machine::BarTarget;
@@ -22,6 +23,8 @@ const LOOKS: u32 = 20;
 const LOOK_CYCLES: u64 = 500;
 /// Sentences that are kept; one that goes wrong goes wrong often.
 const MOST_TOLD: usize = 16;
+/// Of so many all-gathers that are drawn a mesh can do some, or it can do none.
+const MOST_DRAWS: u32 = 1_000;
 /// The largest share of a rank, in elements.
 const MOST_ELEMENTS: u64 = 3_000;
 
@@ -48,7 +51,7 @@ pub struct Relaunch {
 /// whether everything is at rest. `told` hears how many are done.
 ///
 /// # Errors
-/// When the mesh cannot be built, or a run is not finished.
+/// When the mesh cannot be built or can do no all-gather, or a run is not finished.
 pub fn study(
     mesh: &str,
     seed: u64,
@@ -68,7 +71,7 @@ pub fn study(
     let rest = Rest::new(&images).map_err(SceneError::Control)?;
     let (start, before) = (target.now()?, target.transactions());
     for run in 0..count {
-        let program = dice.program(target.mesh());
+        let program = dice.program(target.mesh())?;
         found.bytes += program.size_bytes;
         let mut kernels =
             Run::new(program.clone(), RunSettings::default()).knowing(std::mem::take(&mut loaded));
@@ -122,13 +125,17 @@ impl Dice {
     }
 
     /// An all-gather that this mesh can do.
-    fn program(&mut self, mesh: &Mesh) -> Program {
-        loop {
+    fn program(&mut self, mesh: &Mesh) -> Result<Program, ControlError> {
+        let mut why = None;
+        for _ in 0..MOST_DRAWS {
             let request = self.request(mesh);
-            if let Ok(program) = compile(mesh, &request) {
-                return program;
-            }
+            match compile(mesh, &request) {
+                Ok(program) => return Ok(program),
+                Err(error) => why.get_or_insert(error),
+            };
         }
+        let why = why.map(|error| format!(": {error}")).unwrap_or_default();
+        Err(ControlError::Settings(format!("no all-gather of {MOST_DRAWS} can be made{why}")))
     }
 
     fn request(&mut self, mesh: &Mesh) -> Request {
@@ -164,6 +171,12 @@ impl Dice {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
+
+    #[test]
+    fn a_mesh_without_links_is_refused() {
+        let error = study("n150", 0, 1, &mut |_| ()).unwrap_err().to_string();
+        assert!(error.contains("can be made") && error.contains("two chips"), "{error}");
+    }
 
     #[test]
     fn nothing_is_left_behind() {

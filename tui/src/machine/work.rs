@@ -78,7 +78,7 @@ impl Work {
             return Err(Failure::Refused("something is under way already; :stop ends it".into()));
         }
         let (target, images) = session.parts();
-        let job = Job::new(sweep, target, images)?;
+        let mut job = Job::new(sweep, target, images)?;
         job.refuse(target, images).map_err(|failure| match failure {
             Failure::Refused(why) => Failure::Refused(format!(
                 "{why} (:stop ends a ring ping and its workers; in emulator:<mesh>,run=idle nothing runs)"

@@ -3,7 +3,9 @@
 use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
-use probe::ccl::{Loaded, Program, Run, RunProgress, RunReport, Stage, fits, refuse_if_in_use};
+use probe::ccl::{
+    Loaded, Program, Run, RunError, RunProgress, RunReport, Stage, fits, refuse_if_in_use,
+};
 use probe::images::ImageMap;
 use probe::target::{Allow, Target};
 use std::collections::VecDeque;
@@ -23,6 +25,8 @@ pub(crate) struct Job {
     cancelled: bool,
     /// What the size before left on the tiles.
     loaded: Loaded,
+    /// What ended the sweep.
+    cause: Option<RunError>,
 }
 
 /// Where a sweep stands.
@@ -86,7 +90,13 @@ impl Job {
             moving_cycles: None,
             cancelled: false,
             loaded: Loaded::default(),
+            cause: None,
         })
+    }
+
+    /// What ended the sweep, where that was a run or the look before it.
+    pub(crate) fn cause(&self) -> Option<&RunError> {
+        self.cause.as_ref()
     }
 
     /// What was asked for.
@@ -108,11 +118,19 @@ impl Job {
     ///
     /// # Errors
     /// `Usage` for what does not fit, `Refused` with who uses what.
-    pub(crate) fn refuse(&self, target: &mut dyn Target, images: &ImageMap) -> Result<(), Failure> {
+    pub(crate) fn refuse(
+        &mut self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<(), Failure> {
         let Some(program) = self.program() else { return Ok(()) };
         let fit = self.programs().try_for_each(|program| fits(images, program));
         let free = fit.and_then(|()| refuse_if_in_use(target, images, program));
-        free.map_err(|error| Failure::of_run(target.name(), &error))
+        free.map_err(|error| {
+            let failure = Failure::of_run(target.name(), &error);
+            self.cause = Some(error);
+            failure
+        })
     }
 
     /// Goes on until time has to pass.
@@ -140,7 +158,15 @@ impl Job {
         let progress = run.poll(target, images);
         let now = target.now().map_err(|error| Failure::of_access(target.name(), &error))?;
         let name = target.name();
-        match progress.map_err(|error| Failure::of_run(name, &error))? {
+        let progress = match progress {
+            Ok(progress) => progress,
+            Err(error) => {
+                let failure = Failure::of_run(name, &error);
+                self.cause = Some(error);
+                return Err(failure);
+            }
+        };
+        match progress {
             RunProgress::Going { stage, done, of } => {
                 let size_bytes = run.program().size_bytes;
                 if stage.is_transfer() {

@@ -1,30 +1,35 @@
 //! The promised shape of `run`.
 
+use super::failed::Error;
+use crate::exit::Failure;
 use crate::run::Measured;
 use crate::run::table::{Head, average, out_of_bounds};
+use probe::ccl::RunError;
 use serde::Serialize;
 
-/// `run`.
-#[derive(Serialize)]
+/// `run`. Of a run that failed before its sizes were compiled most is unknown.
+#[derive(Default, Serialize)]
 pub(crate) struct Sweep<'a> {
     op: &'a str,
     target: &'a str,
     chips: Vec<u16>,
-    topology: &'a str,
+    topology: Option<&'a str>,
     rows: Vec<Row<'a>>,
-    links: u32,
-    layout: &'a str,
-    bidirectional: &'a str,
-    iterations: u32,
-    warmups: u32,
-    seed: u32,
+    links: Option<u32>,
+    layout: Option<&'a str>,
+    bidirectional: Option<&'a str>,
+    iterations: Option<u32>,
+    warmups: Option<u32>,
+    seed: Option<u32>,
     faults: &'a [String],
     out_of_bounds: Option<u64>,
-    avg_busbw_gbps: f64,
-    transport: &'a str,
-    workers: u32,
+    avg_busbw_gbps: Option<f64>,
+    transport: Option<&'a str>,
+    workers: Option<u32>,
     fabric: Option<&'a str>,
-    muxes: usize,
+    muxes: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Error>,
 }
 
 #[derive(Serialize)]
@@ -61,21 +66,38 @@ pub(crate) fn run<'a>(head: &'a Head<'a>, rows: &'a [Measured]) -> Sweep<'a> {
         op: head.op,
         target: head.target,
         chips: head.ranks.iter().map(|chip| chip.0).collect(),
-        topology: head.topology,
+        topology: Some(head.topology),
         rows: rows.iter().map(row).collect(),
-        links: head.links,
-        layout: head.layout,
-        bidirectional: head.bidirectional,
-        iterations: head.iterations,
-        warmups: head.warmups,
-        seed: head.seed,
+        links: Some(head.links),
+        layout: Some(head.layout),
+        bidirectional: Some(head.bidirectional),
+        iterations: Some(head.iterations),
+        warmups: Some(head.warmups),
+        seed: Some(head.seed),
         faults: &head.faults,
         out_of_bounds: out_of_bounds(rows),
-        avg_busbw_gbps: average(rows),
-        transport: head.transport,
-        workers: head.workers,
+        avg_busbw_gbps: Some(average(rows)),
+        transport: Some(head.transport),
+        workers: Some(head.workers),
         fabric: head.fabric,
-        muxes: head.muxes,
+        muxes: Some(head.muxes),
+        error: None,
+    }
+}
+
+/// The shape of a sweep of which nothing is known but what was asked for.
+pub(crate) fn unknown<'a>(op: &'a str, target: &'a str) -> Sweep<'a> {
+    Sweep { op, target, ..Sweep::default() }
+}
+
+impl Sweep<'_> {
+    /// The same of a sweep that failed: what is known of it, with the reason.
+    pub(crate) fn failed(mut self, failure: &Failure, cause: Option<&RunError>) -> Self {
+        if self.rows.is_empty() {
+            (self.avg_busbw_gbps, self.out_of_bounds) = (None, None);
+        }
+        self.error = Some(Error::of(failure, cause));
+        self
     }
 }
 
@@ -108,11 +130,11 @@ mod tests {
     use super::*;
     use crate::run::ChipMeasured;
     use layouts::ChipId;
+    use probe::control::ControlError;
     use serde_json::json;
 
-    #[test]
-    fn the_promised_keys_are_there() {
-        let head = Head {
+    fn head() -> Head<'static> {
+        Head {
             target: "emulator:n300,run=idle",
             op: "all-reduce",
             topology: "line",
@@ -131,7 +153,55 @@ mod tests {
             workers: 1,
             fabric: None,
             muxes: 0,
+        }
+    }
+
+    #[test]
+    fn a_failed_run_has_the_keys_of_a_whole_one_and_its_error() {
+        let addr = layouts::NocAddr {
+            chip: ChipId(1),
+            tile: layouts::NocXy { x: 9, y: 6 },
+            offset: 0x370,
         };
+        let cause = RunError::Control(ControlError::TookTooLong {
+            what: "edm has ended".into(),
+            addr,
+            value: 0x80,
+            waited_cycles: 5,
+        });
+        let failure = Failure::of_run("emulator:n300", &cause);
+        let whole = serde_json::to_value(run(&head(), &[])).unwrap();
+        for failed in [run(&head(), &[]), unknown("all-reduce", "emulator:n300,run=idle")] {
+            let failed = serde_json::to_value(failed.failed(&failure, Some(&cause))).unwrap();
+            let mut keys: Vec<&String> = whole.as_object().unwrap().keys().collect();
+            let error = "error".to_owned();
+            keys.push(&error);
+            keys.sort_unstable();
+            let mut found: Vec<&String> = failed.as_object().unwrap().keys().collect();
+            found.sort_unstable();
+            assert_eq!(found, keys);
+            assert_eq!((&failed["op"], &failed["rows"]), (&json!("all-reduce"), &json!([])));
+            assert_eq!(failed["avg_busbw_gbps"], json!(null), "nothing was measured");
+            assert_eq!(
+                failed["error"],
+                json!({
+                    "message": failure.to_string(), "exit_code": 3, "kind": "control", "chip": 1,
+                    "tile": [9, 6], "addr": 0x370, "value": 0x80, "waited_cycles": 5,
+                })
+            );
+        }
+        let refused = Failure::Refused("no".into());
+        let failed = serde_json::to_value(run(&head(), &[]).failed(&refused, None)).unwrap();
+        assert_eq!(
+            failed["error"],
+            json!({"message": "no", "exit_code": 5, "kind": "refused"}),
+            "nothing but what is known"
+        );
+    }
+
+    #[test]
+    fn the_promised_keys_are_there() {
+        let head = head();
         let measured = Measured {
             op: "all-reduce",
             size_bytes: 4000,

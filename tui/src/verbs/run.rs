@@ -34,38 +34,68 @@ pub(super) fn idle(words: &str, default: bool) -> String {
     }
 }
 
+/// Runs the sweep; a failed one leaves what is known of it on standard output too, if a script reads it.
 pub(super) fn run(
     opening: &Opening,
     style: Style,
     options: &RunArguments,
 ) -> Result<Outcome, Failure> {
+    let mut known = Known::default();
+    let result = carry_out(opening, style, options, &mut known);
+    let Known { told, job, rows } = &known;
+    if style.json {
+        let both = told.as_ref().zip(job.as_ref());
+        let about = both.map(|(told, job)| told.head(&opening.words, job.sweep()));
+        let shape = match &about {
+            Some(about) => shape::run(about, rows),
+            None => shape::unknown_run(options.op.name(), &opening.words),
+        };
+        match &result {
+            Ok(_) => json(&shape)?,
+            Err(failure) => {
+                let cause = job.as_ref().and_then(Job::cause);
+                json(&shape.failed(failure, cause))?;
+            }
+        }
+    } else if result.is_ok() {
+        text(&foot(options.op.name(), rows))?;
+    }
+    for place in rows.iter().flat_map(|row| &row.places) {
+        say(place);
+    }
+    result
+}
+
+/// What is known of a sweep, also when it fails.
+#[derive(Default)]
+struct Known {
+    told: Option<Told>,
+    job: Option<Job>,
+    rows: Vec<Measured>,
+}
+
+fn carry_out(
+    opening: &Opening,
+    style: Style,
+    options: &RunArguments,
+    known: &mut Known,
+) -> Result<Outcome, Failure> {
     let sweep = Sweep::of(options).map_err(Failure::Usage)?;
     let stop = Stop::listen()?;
     let mut machine = open(opening)?.into_machine();
     let (target, images) = machine.session().parts();
-    let job = Job::new(sweep, target, images)?;
-    let told = Told::of(&job);
-    let about = told.head(&opening.words, job.sweep());
-    let title = (!style.json).then(|| head(&about, &machine.mesh()));
-    let (target, images) = machine.session().parts();
+    let job = known.job.insert(Job::new(sweep, target, images)?);
+    let told = known.told.insert(Told::of(job));
+    let title = (!style.json).then(|| head(&told.head(&opening.words, job.sweep()), target.mesh()));
     job.refuse(target, images)?;
     if let Some(title) = title {
         text(&title)?;
     }
     stop.takes_time();
-    let mut carrying = Carrying { job, stop, line: Line::new(options.op.name()), rows: Vec::new() };
-    carrying.out(&mut machine, style)?;
-    let Carrying { rows, job, .. } = carrying;
-    if style.json {
-        let about = told.head(&opening.words, job.sweep());
-        json(&shape::run(&about, &rows))?;
-    } else {
-        text(&foot(options.op.name(), &rows))?;
-    }
-    for place in rows.iter().flat_map(|row| &row.places) {
-        say(place);
-    }
-    Ok(if out_of_bounds(&rows).unwrap_or(0) > 0 { Outcome::Findings } else { Outcome::Healthy })
+    let line = Line::new(options.op.name());
+    Carrying { job, stop, line, rows: &mut known.rows }.out(&mut machine, style)?;
+    let wrong = out_of_bounds(&known.rows).unwrap_or(0);
+    Ok(if wrong > 0 { Outcome::Findings } else { Outcome::Healthy })
 }
 
 /// What a run would write.
@@ -137,14 +167,14 @@ impl Told {
 }
 
 /// A sweep that is being carried out.
-struct Carrying {
-    job: Job,
+struct Carrying<'a> {
+    job: &'a mut Job,
     stop: Stop,
     line: Line,
-    rows: Vec<Measured>,
+    rows: &'a mut Vec<Measured>,
 }
 
-impl Carrying {
+impl Carrying<'_> {
     /// Carries it out, and prints each line of the table as it comes.
     fn out(&mut self, machine: &mut Machine, style: Style) -> Result<(), Failure> {
         let (target, images) = machine.session().parts();
