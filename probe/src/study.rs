@@ -6,11 +6,15 @@ mod dice;
 pub mod latency;
 pub mod mux;
 mod mux_bench;
+pub mod published;
+pub mod race;
 pub mod relaunch;
 pub mod reroute;
 mod rig;
+pub mod time_out;
 pub mod traffic;
 pub mod transport;
+pub mod ttl;
 pub mod watching;
 
 pub(crate) use dice::Dice;

@@ -3,6 +3,7 @@
 mod fabric;
 mod question;
 mod run;
+mod study;
 
 pub(crate) use fabric::{
     FabricQuestion, PathArguments, StatusArguments, TablesArguments, WaitsArguments,
@@ -10,6 +11,7 @@ pub(crate) use fabric::{
 pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 use run::fabrics;
+pub(crate) use study::{Race, RaceArguments, TimeoutArguments, TtlArguments};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use probe::fabric::FabricTopology;
@@ -247,7 +249,9 @@ pub(crate) enum Verb {
     /// "busbw_gbps","wrong","root","start_skew_us","last_chip","chips":[{"chip","kernel_us","transfer_us"}],
     /// "wrong_places":[...]}],"links","layout","bidirectional","iterations","warmups","seed","faults":[...],
     /// "out_of_bounds","avg_busbw_gbps","transport","workers","fabric","muxes"}; chips are in the order of their ranks, wrong
-    /// and out_of_bounds are null where nothing was checked, root where there is none, fabric without --transport fabric.
+    /// and out_of_bounds are null where nothing was checked, root where there is none, fabric without --transport fabric. A run
+    /// that fails has the same keys, rows for the sizes that were finished, null for what is unknown, and "error":{"message",
+    /// "exit_code","kind"}, where one word of one tile is to blame with "chip","tile":[x,y],"addr","value","waited_cycles".
     Run(Box<RunArguments>),
     /// Measure something on emulated meshes of this program's own.
     Study {
@@ -280,35 +284,69 @@ pub(crate) enum Study {
         /// The mesh.
         #[arg(long, default_value = "n300", value_name = "MESH")]
         mesh: String,
-        /// Seed of everything that a real machine does not promise.
+        /// How long after the ring's begin the first look comes.
         #[arg(long, default_value = "0", value_name = "N")]
         seed: u64,
         /// Length of each run, in cycles of a nanosecond.
         #[arg(long, default_value = "5_000_000", value_name = "CYCLES")]
         cycles: String,
     },
-    /// Print how long rings and a link take on an emulated T3000, beside the published figures.
+    /// Print how long rings and a link take on an emulated T3000, beside the published figures and their sources.
+    ///
+    /// What is off by more than a tenth is explained from where the time goes.
     ///
     /// JSON: {"mesh","seed","rows":[{"what","hops","packet_bytes","count","measured_ns","per_hop_ns","published_ns",
-    /// "deviation_percent"}]}; the last two are null where nothing is published.
+    /// "deviation_percent","published_source","reason","published":[{"ns","source","words","deviation_percent","reason"}],
+    /// "chips","parts":{"link_ns","wire_ns","copy_ns","kernels_ns"}}]}; published_ns, its deviation, source and reason are
+    /// the first of published, null where nothing is; parts are of one hop.
     Latency {
-        /// Seed of everything that a real machine does not promise.
+        /// Which of the mesh's rings and links are measured.
         #[arg(long, default_value = "0", value_name = "N")]
         seed: u64,
     },
-    /// Print what one link carries in both directions, by packet size and channels, beside what the overheads leave.
+    /// Print what one link carries in both directions, by packet size and channels, beside a computed bound and published figures.
     ///
     /// JSON: {"mesh","seed","rows":[{"mover","packet_bytes","channels","buffers","messages","cycles","measured_gbps",
-    /// "published_gbps","utilisation_percent","deviation_percent"}]}; mover is stream (nothing but sends and
-    /// completions) or edm.
+    /// "published_gbps","utilisation_percent","deviation_percent","basis","bound_gbps","vendor_gbps","vendor_source",
+    /// "vendor_words","vendor_deviation_percent","reason","link"}]}; mover is stream (nothing but sends and completions) or
+    /// edm; published_gbps and deviation_percent are of the bound, which is computed as basis says from published
+    /// overheads; what the vendor measured itself is vendor_gbps, null where nothing is published.
     Bandwidth {
         /// The mesh.
         #[arg(long, default_value = "n300", value_name = "MESH")]
         mesh: String,
-        /// Seed of everything that a real machine does not promise.
+        /// Which of the mesh's free links is measured.
         #[arg(long, default_value = "0", value_name = "N")]
         seed: u64,
     },
+    /// Play the two races of the vendor's Ethernet guide, asynchronous start and completion, and print what they do.
+    ///
+    /// Two ops follow each other on a link, each chip in its own time; once with kernels that leave out what the guide
+    /// asks for (a handshake, a teardown that waits for every credit), once with kernels that do it.
+    ///
+    /// JSON: {"mesh","explanations":[{"race","left_out","text","careless_rounds","careless_harmed","proper_rounds",
+    /// "proper_harmed"}],"rows":[{"seed","race","proper","left_out","sender":{"chip","channel"},"receiver","channels",
+    /// "rounds","payload_bytes","dwell_cycles","late_cycles","misreads":[{"end","op","addr","bytes_sent","of_op",
+    /// "of_message","taken_for","wanted_message"}],"mismatched_words","mismatches":[{"end","op","addr","expected","found",
+    /// "written_by_op"}],"stuck":[{"end","op","waits_for","channel","addr","bytes_sent"}],"cycles","told":[...]}]};
+    /// exit code 1 if kernels that do what the guide asks for came to harm.
+    Race(RaceArguments),
+    /// Send packets into a loop of the routing tables, and print where each one's time to live ends.
+    ///
+    /// JSON: {"mesh","from_device","to_device","loop":[{"device","chip","direction"}],"sent","told",
+    /// "control_dropped":[{"chip","channel","count"}],"rows":[{"ttl","way":[device],"expected":{"device","chip","direction"},
+    /// "seen":{"chip","channel","device","direction","cycles"}}]}; devices count from 0; direction is where the link of the
+    /// router leads that dropped the packet; exit code 1 if a packet ended elsewhere than the tables say, or its sender was
+    /// not told and no router's control channel has dropped as many messages.
+    Ttl(TtlArguments),
+    /// Stop a receiver of a fabric for a while, and print what routers with and without a packet time-out do with its packets.
+    ///
+    /// JSON: {"mesh","topology","stuck_cycles","rows":[{"time_out_cycles","router","stuck","packets","sent_meanwhile","sent",
+    /// "received","dropped","told","entries","entries_lost","first_drop_cycles","drops_last_cycles"}]}; a time-out of 0 is
+    /// none, told counts negative acknowledges, entries those of the status queue, first_drop_cycles is how long the first dropped
+    /// packet had stood at the head; exit code 1 if a packet is neither
+    /// received nor dropped, was dropped without need, or has no entry.
+    Timeout(TimeoutArguments),
     /// Launch small all-gathers again and again, and print what they leave behind.
     ///
     /// JSON: {"mesh","seed","rows":[{"runs","bytes","wrong","left","told":[...],"cycles","transactions"}]}; exit code

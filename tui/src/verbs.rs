@@ -92,6 +92,9 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
                     study::RerouteWords { mesh, topology, bytes, packets, seed: *seed, seeds };
                 study::reroute(style, &words)
             }
+            Study::Race(options) => study::race(style, options),
+            Study::Ttl(options) => study::ttl(style, options),
+            Study::Timeout(options) => study::time_out(style, options),
             Study::Mux { mesh, seed, seeds, on } => study::mux(style, mesh, *seed, seeds, on),
         },
         Verb::Run(options) => run::run(&target, style, options),

@@ -6,7 +6,7 @@ mod search;
 mod walk;
 
 pub use free::{FreeLinks, dispatch_reserved};
-pub use walk::ring_of_hops;
+pub use walk::{ring_of_hops, ring_of_hops_over};
 
 use super::error::{CclError, Missing};
 use super::request::TopologyKind;

@@ -3,7 +3,7 @@
 use crate::ccl::edm_builder::{EDM, EdmBuilder, EdmSettings};
 use crate::control::{
     Condition, ControlError, Firmware, KernelLaunch, Operation, Place, arguments, await_done,
-    constant_of, image, launch_kernel, start_application,
+    constant_of, done, image, launch_kernel, mailbox, start_application,
 };
 use crate::images::{ImageMap, Spot};
 use crate::machine::BarTarget;
@@ -23,6 +23,19 @@ pub(super) struct Bench {
     pub(super) images: ImageMap,
     started: BTreeSet<Place>,
     run_id: u32,
+}
+
+/// What is launched where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    /// The kernel's image.
+    pub(super) kernel: &'static str,
+    /// The type of its arguments.
+    pub(super) arguments: &'static str,
+    /// The tile.
+    pub(super) place: Place,
+    /// Its text is there already.
+    pub(super) in_place: bool,
 }
 
 /// What crosses a link.
@@ -109,7 +122,7 @@ impl Bench {
                 let wrong = format!("edm_state.channels[{index}].mismatched_words");
                 if self.value(end, EDM, &wrong)? != 0 {
                     let why = format!("messages of channel {index} arrived wrong at {end}");
-                    return Err(ControlError::Settings(why).into());
+                    return Err(SceneError::Wrong(why));
                 }
             }
             let ready = self.value(end, EDM, "edm_state.ready_cycles")?;
@@ -137,32 +150,66 @@ impl Bench {
         let mut launches = Vec::new();
         for (place, own) in tiles {
             let values: Vec<_> = common.iter().chain(all).chain(own).copied().collect();
-            let kernel = image(&self.images, LINK_BENCH)?;
-            let launch = KernelLaunch {
-                place: *place,
-                kernel: LINK_BENCH,
-                firmware: Firmware::OURS.application,
-                core_type: "ACTIVE_ETH",
-                config_base: wormhole().eth.l1.kernel_config.at,
-                text_offset: 0,
-                arguments: arguments(&kernel, "link_bench_args_t", &values)?,
-                semaphores: Vec::new(),
-                in_place: false,
-                host_assigned_id: self.run_id,
-                kernel_id: KERNEL_ID,
-            };
-            launches.push(launch_kernel(&mut self.images, &launch)?);
+            let (place, in_place) = (*place, false);
+            let start =
+                Start { kernel: LINK_BENCH, arguments: "link_bench_args_t", place, in_place };
+            launches.push(self.launch(&start, &values)?);
         }
         Operation::finish_all(launches, &mut self.target)?;
         self.await_end(LINK_BENCH, "link_bench_state", "LINK_BENCH_FINISHED", &places)?;
         for place in places {
             if self.bench_state(place, "mismatched_words")? != 0 {
-                return Err(
-                    ControlError::Settings(format!("messages arrived wrong at {place}")).into()
-                );
+                return Err(SceneError::Wrong(format!("messages arrived wrong at {place}")));
             }
         }
         Ok(())
+    }
+
+    /// The launch of a kernel with these arguments, by their names.
+    pub(super) fn launch(
+        &mut self,
+        start: &Start,
+        values: &[(&str, u32)],
+    ) -> Result<Operation, SceneError> {
+        let kernel = image(&self.images, start.kernel)?;
+        let launch = KernelLaunch {
+            place: start.place,
+            kernel: start.kernel,
+            firmware: Firmware::OURS.application,
+            core_type: "ACTIVE_ETH",
+            config_base: wormhole().eth.l1.kernel_config.at,
+            text_offset: 0,
+            arguments: arguments(&kernel, start.arguments, values)?,
+            semaphores: Vec::new(),
+            in_place: start.in_place,
+            host_assigned_id: self.run_id,
+            kernel_id: KERNEL_ID,
+        };
+        Ok(launch_kernel(&mut self.images, &launch)?)
+    }
+
+    /// Has the kernel of this tile returned?
+    pub(super) fn has_returned(&mut self, place: Place) -> Result<bool, SceneError> {
+        let firmware = image(&self.images, Firmware::OURS.application)?;
+        let (word, done) = done(mailbox(&firmware)?);
+        Ok(done.holds(self.word(place, word)?))
+    }
+
+    /// Waits until the kernel of this tile has returned.
+    pub(super) fn await_returned(&self, place: Place) -> Result<Operation, ControlError> {
+        await_done(&self.images, Firmware::OURS.application, place)
+    }
+
+    /// A word of a tile.
+    pub(super) fn word(&mut self, place: Place, offset: u64) -> Result<u32, SceneError> {
+        let addr = place.at(offset);
+        let shot = self.target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+        Ok(shot.word(addr)?)
+    }
+
+    /// The address of a variable of a kernel.
+    pub(super) fn address(&self, kernel: &str, path: &str) -> Result<u64, ControlError> {
+        address(&self.images, kernel, path)
     }
 
     /// What the microbenchmark says of itself.

@@ -15,4 +15,11 @@ impl Dice {
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
+
+    /// Any order of these.
+    pub(crate) fn shuffle<T>(&mut self, all: &mut [T]) {
+        for last in (1..all.len()).rev() {
+            all.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
 }

@@ -1,20 +1,24 @@
-//! How long a packet needs: round rings of links on a T3000, and there and back over one link.
-//!
-//! The figures of the vendor are those of the Basic Ethernet guide (tt-metal, tech_reports/EthernetMultichip): a ring of 8 in
-//! about 5.2 us with payload and signal merged (650 ns a hop), about 690 ns a hop without, about 1 us a hop at 1 KB, and
-//! roughly 1100 ns there and back over one link.
+//! How long a packet needs: round rings of links on a T3000, and there and back over one link, beside what the vendor published.
+
+mod published;
+
+pub use published::Parts;
 
 use super::bench::{Bench, place};
-use crate::ccl::topology::ring_of_hops;
+use super::dice::Dice;
+use super::published::Published;
+use crate::ccl::topology::{FreeLinks, Socket, ring_of_hops_over};
 use crate::control::{ControlError, Place, Ring};
 use crate::scene::SceneError;
-use layouts::EthId;
+use layouts::ChipId;
 
 const RING_MESH: &str = "t3000";
 const HOPS: [usize; 4] = [2, 4, 8, 12];
 const GUIDE_HOPS: usize = 8;
 /// Sizes of the payload on the ring of eight.
 const BYTES: [u32; 5] = [16, 256, 1024, 4096, 16384];
+/// Sizes that go there and back.
+const ROUND_TRIP_BYTES: [u32; 9] = [16, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 /// A flit of the guide's packets.
 const LEAST_BYTES: u32 = 16;
 /// Laps or pings; the longest, which is the first with its start skew, does not count.
@@ -37,18 +41,22 @@ pub enum Way {
 }
 
 /// One measurement.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The way.
     pub way: Way,
+    /// The chips that it begins from and comes to, in their order.
+    pub chips: Vec<ChipId>,
     /// Bytes of the payload.
     pub packet_bytes: u32,
     /// Laps or pings that count.
     pub count: u32,
     /// The mean of these, in cycles of 1 ns.
     pub cycles: f64,
-    /// The vendor's figure for it, in ns.
-    pub published_ns: Option<f64>,
+    /// The vendor's figures for it, in ns.
+    pub published: Vec<Published>,
+    /// Why it is far from some of these, a sentence for each of them.
+    pub reasons: Vec<Option<String>>,
 }
 
 impl Row {
@@ -57,29 +65,22 @@ impl Row {
         self.cycles
     }
 
-    /// The same for each link that was crossed.
-    pub fn per_hop_ns(&self) -> f64 {
+    /// Links that are crossed.
+    pub fn hops(&self) -> usize {
         match self.way {
-            Way::Ring { hops, .. } => self.cycles / hops as f64,
-            Way::RoundTrip => self.cycles / 2.0,
+            Way::Ring { hops, .. } => hops,
+            Way::RoundTrip => 2,
         }
     }
 
-    /// By how many percent the measurement lies above (or, negative, below) the published figure.
-    pub fn deviation_percent(&self) -> Option<f64> {
-        self.published_ns.map(|published| super::deviation_percent(self.measured_ns(), published))
+    /// The time for each link that was crossed.
+    pub fn per_hop_ns(&self) -> f64 {
+        self.cycles / self.hops() as f64
     }
-}
 
-fn published(way: Way, bytes: u32) -> Option<f64> {
-    match (way, bytes) {
-        (Way::Ring { hops: GUIDE_HOPS, merged: true }, LEAST_BYTES) => Some(5200.0),
-        (Way::Ring { hops: hops @ (GUIDE_HOPS | 12), merged: false }, LEAST_BYTES) => {
-            Some(690.0 * hops as f64)
-        }
-        (Way::Ring { hops: GUIDE_HOPS, .. }, 1024) => Some(1000.0 * GUIDE_HOPS as f64),
-        (Way::RoundTrip, LEAST_BYTES) => Some(1100.0),
-        _ => None,
+    /// Where the time of a hop goes.
+    pub fn parts(&self) -> Parts {
+        Parts::of(self)
     }
 }
 
@@ -91,54 +92,87 @@ pub fn study(seed: u64, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, SceneErr
     let small = HOPS.into_iter().map(|hops| (hops, LEAST_BYTES));
     let large = BYTES.into_iter().skip(1).map(|bytes| (GUIDE_HOPS, bytes));
     let rings: Vec<_> = small.chain(large).collect();
-    rows(seed, &rings, told)
+    rows(seed, &rings, &ROUND_TRIP_BYTES, told)
 }
 
-/// The round trip, and rings of so many hops with so many bytes.
+/// Rings of so many hops with so many bytes, and round trips of so many bytes. The seed says which of the mesh's rings and links
+/// these are, and where in its ring the measuring chip stands.
 ///
 /// # Errors
 /// As [`study`].
 pub fn rows(
     seed: u64,
     rings: &[(usize, u32)],
+    round_trips: &[u32],
     told: &mut dyn FnMut(&Row),
 ) -> Result<Vec<Row>, SceneError> {
     let mut bench = Bench::new(RING_MESH, seed)?;
-    let mut rows = Vec::new();
+    let mut dice = Dice(seed);
+    let mut rows: Vec<Row> = Vec::new();
+    let mut add = |row: Row| {
+        let row = explained(row, &rows);
+        told(&row);
+        rows.push(row);
+    };
     for &(hops, bytes) in rings {
+        let hops = ring_of(&bench, hops, &mut dice)?;
         for merged in [true, false] {
-            let way = Way::Ring { hops, merged };
-            let cycles = ring(&mut bench, hops, bytes, merged)?;
-            rows.push(row(way, bytes, cycles));
-            rows.last().into_iter().for_each(&mut *told);
+            let cycles = ring(&mut bench, &hops, bytes, merged)?;
+            let chips = hops.iter().map(|(near, _)| near.chip).collect();
+            add(row(Way::Ring { hops: hops.len(), merged }, chips, bytes, cycles));
         }
     }
-    if let Some(&(a, b)) = hops(&bench, 2)?.first() {
-        let ends = [place(a)?, place(b)?];
-        for bytes in [LEAST_BYTES, 1024, 16384] {
-            let all = [("rounds", ROUNDS), ("payload_bytes", bytes), ("channels", 1)];
-            let tiles = [(ends[0], vec![("first", 1)]), (ends[1], vec![("first", 0)])];
-            bench.measure("LINK_BENCH_PING", &all, &tiles)?;
-            let cycles = mean(&mut bench, ends[0])?;
-            rows.push(row(Way::RoundTrip, bytes, cycles));
-            rows.last().into_iter().for_each(&mut *told);
-        }
+    let (a, b) = link_of(&bench, &mut dice)?;
+    let ends = [place(a)?, place(b)?];
+    for &bytes in round_trips {
+        let all = [("rounds", ROUNDS), ("payload_bytes", bytes), ("channels", 1)];
+        let tiles = [(ends[0], vec![("first", 1)]), (ends[1], vec![("first", 0)])];
+        bench.measure("LINK_BENCH_PING", &all, &tiles)?;
+        let cycles = mean(&mut bench, ends[0])?;
+        add(row(Way::RoundTrip, vec![a.chip, b.chip], bytes, cycles));
     }
     Ok(rows)
 }
 
-fn row(way: Way, packet_bytes: u32, cycles: f64) -> Row {
-    Row { way, packet_bytes, count: ROUNDS - 1, cycles, published_ns: published(way, packet_bytes) }
+fn row(way: Way, chips: Vec<ChipId>, packet_bytes: u32, cycles: f64) -> Row {
+    let published = published::published(way, packet_bytes);
+    let count = ROUNDS - 1;
+    Row { way, chips, packet_bytes, count, cycles, published, reasons: Vec::new() }
 }
 
-fn hops(bench: &Bench, hops: usize) -> Result<Vec<(EthId, EthId)>, ControlError> {
-    let found = ring_of_hops(&bench.mesh(), hops);
+/// The row with what explains it: a figure that grows with the size is compared with that of the least size before it.
+fn explained(mut row: Row, before: &[Row]) -> Row {
+    let least =
+        before.iter().find(|other| other.way == row.way && other.packet_bytes == LEAST_BYTES);
+    let far = |published: &Published| {
+        let is_far = published.is_far_from(row.measured_ns());
+        is_far.then(|| published::reason(&row, published, least))
+    };
+    row.reasons = row.published.iter().map(far).collect();
+    row
+}
+
+fn ring_of(bench: &Bench, hops: usize, dice: &mut Dice) -> Result<Vec<Socket>, ControlError> {
+    let mesh = bench.mesh();
+    let mut chips: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
+    chips.sort_unstable();
+    dice.shuffle(&mut chips);
+    let found = ring_of_hops_over(&mesh, hops, &chips);
     found.map_err(|error| ControlError::Settings(error.to_string()))
 }
 
+fn link_of(bench: &Bench, dice: &mut Dice) -> Result<Socket, ControlError> {
+    let mesh = bench.mesh();
+    let free = FreeLinks::of(&mesh);
+    let all: Vec<Socket> =
+        mesh.links.iter().flat_map(|link| free.between(link.a.chip, link.b.chip)).collect();
+    let chosen = all.get(dice.below(all.len() as u64) as usize).copied();
+    chosen.ok_or_else(|| ControlError::Settings("the mesh has no link that is free".to_owned()))
+}
+
 /// The mean time of a lap, in cycles.
-fn ring(bench: &mut Bench, count: usize, bytes: u32, merged: bool) -> Result<f64, SceneError> {
-    let stops = Ring { hops: hops(bench, count)? }.stops();
+fn ring(bench: &mut Bench, hops: &[Socket], bytes: u32, merged: bool) -> Result<f64, SceneError> {
+    let stops = Ring { hops: hops.to_vec() }.stops();
     let all = [
         ("rounds", ROUNDS),
         ("payload_bytes", bytes),

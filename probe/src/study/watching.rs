@@ -1,10 +1,13 @@
 //! What watching costs a running workload: laps of a ring ping that is looked at, against one that is not.
 
-use super::Rig;
+use super::{Dice, Rig};
 use crate::control::RingStop;
 use crate::inspect::Interest;
 use crate::scene::SceneError;
 use crate::target::{Mesh, Target};
+
+/// Looks without a pause begin somewhere in about a lap.
+const LAP_CYCLES: u64 = 10_000;
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +64,8 @@ pub fn interest(mesh: &Mesh, stops: &[RingStop], sight: Sight) -> Option<Interes
     })
 }
 
-/// Runs the ring for so many cycles at each rate, each time on a fresh mesh. A mesh without a far
-/// chip has no rows for far looks.
+/// Runs the ring for so many cycles at each rate, each time on a fresh mesh; the seed says how long after the ring's begin the
+/// first look comes. A mesh without a far chip has no rows for far looks.
 ///
 /// # Errors
 /// As [`Rig::new`], or when the mesh is gone.
@@ -79,6 +82,8 @@ pub fn study(
             let stops = rig.ring().stops.clone();
             let Some(interest) = interest(rig.target().mesh(), &stops, sight) else { break };
             let (start, before) = (rig.cycles(), rig.laps());
+            let most = if period_cycles == 0 { LAP_CYCLES } else { period_cycles };
+            rig.pass_until(start + Dice(seed).below(most.min(run_cycles)))?;
             let looks = rig.watch(&interest, period_cycles, start + run_cycles)?;
             let (end, laps) = (rig.cycles(), rig.laps() - before);
             let mut alone = Rig::new(mesh, seed, 0)?;

@@ -1,16 +1,26 @@
 //! `study`: measurements on emulated meshes, each with a seed.
 
+mod bandwidth;
+mod latency;
 mod lines;
 mod measured;
 mod mux;
+mod race;
 mod reroute;
+mod time_out;
 mod traffic;
 mod transport;
-pub(super) use measured::{bandwidth, latency, relaunch};
+mod ttl;
+pub(super) use bandwidth::bandwidth;
+pub(super) use latency::latency;
+pub(super) use measured::relaunch;
 pub(super) use mux::mux;
+pub(super) use race::race;
 pub(super) use reroute::{RerouteWords, reroute};
+pub(super) use time_out::time_out;
 pub(super) use traffic::{TrafficWords, traffic};
 pub(super) use transport::transport;
+pub(super) use ttl::ttl;
 
 use super::Style;
 use crate::exit::{Failure, Outcome};

@@ -15,10 +15,22 @@ const BUDGET: u32 = 200_000;
 /// # Errors
 /// There is none in this mesh.
 pub fn ring_of_hops(mesh: &Mesh, hops: usize) -> Result<Vec<Socket>, CclError> {
-    let free = FreeLinks::of(mesh);
     let mut chips: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
     chips.sort_unstable();
-    let mut search = Walk { free: &free, chips: &chips, hops, budget: BUDGET };
+    ring_of_hops_over(mesh, hops, &chips)
+}
+
+/// The same, with the chips tried in this order: another order finds another ring, where there are several.
+///
+/// # Errors
+/// There is none over these chips.
+pub fn ring_of_hops_over(
+    mesh: &Mesh,
+    hops: usize,
+    chips: &[ChipId],
+) -> Result<Vec<Socket>, CclError> {
+    let free = FreeLinks::of(mesh);
+    let mut search = Walk { free: &free, chips, hops, budget: BUDGET };
     let found = chips.iter().find_map(|&start| {
         let mut path = Vec::new();
         (hops >= 2 && search.extend(start, start, &mut path)).then_some(path)

@@ -1,0 +1,46 @@
+//! What the vendor published, with the words of its source: studies print it beside what they measure.
+
+/// The vendor's guide.
+pub const GUIDE: &str =
+    "Basic Ethernet guide (tt-metal, tech_reports/EthernetMultichip/BasicEthernetGuide.md)";
+/// The vendor's regression test, whose figures its runs must meet within a tenth (or, bandwidths, within 0.5 GB/s).
+pub const TEST: &str = "tt-metal, tests/tt_metal/microbenchmarks/ethernet/test_ethernet_link_write_worker_with_transaction_id_*.py of 2025";
+
+/// A deviation of more than so many percent is explained.
+pub const EXPLAINED_PERCENT: f64 = 10.0;
+
+/// A published figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// In the unit of the study: ns or GB/s.
+    pub figure: f64,
+    /// Where it is published: [`GUIDE`] or [`TEST`].
+    pub source: &'static str,
+    /// What it says there.
+    pub words: &'static str,
+}
+
+impl Published {
+    pub(super) const fn guide(figure: f64, words: &'static str) -> Self {
+        Self { figure, source: GUIDE, words }
+    }
+
+    pub(super) const fn test(figure: f64, words: &'static str) -> Self {
+        Self { figure, source: TEST, words }
+    }
+
+    /// The source in a word.
+    pub fn source_name(&self) -> &'static str {
+        if self.source == GUIDE { "guide" } else { "test" }
+    }
+
+    /// By how many percent a measurement lies above (or, negative, below) it.
+    pub fn deviation_percent(&self, measured: f64) -> f64 {
+        super::deviation_percent(measured, self.figure)
+    }
+
+    /// Is it so far off that somebody asks why?
+    pub fn is_far_from(&self, measured: f64) -> bool {
+        self.deviation_percent(measured).abs() > EXPLAINED_PERCENT
+    }
+}

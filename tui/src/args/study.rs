@@ -1,0 +1,53 @@
+//! What studies with more than a few words are told.
+
+use clap::{Args, ValueEnum};
+
+/// Which race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Race {
+    /// The second op of one chip begins while the other chip is still at the first.
+    Start,
+    /// The first op of one chip returns while its credits are still under way.
+    Completion,
+    /// One after the other.
+    Both,
+}
+
+/// `study race`.
+#[derive(Args, Debug)]
+pub(crate) struct RaceArguments {
+    /// The mesh; its first free link is taken.
+    #[arg(long, default_value = "n300", value_name = "MESH")]
+    pub(crate) mesh: String,
+    /// Which race.
+    #[arg(long, default_value = "both", value_name = "RACE")]
+    pub(crate) kind: Race,
+    /// The first seed: channels, messages, how long the receiver works on each, how late its chip is.
+    #[arg(long, default_value = "0", value_name = "N")]
+    pub(crate) seed: u64,
+    /// How many seeds.
+    #[arg(long, default_value = "5", value_name = "N")]
+    pub(crate) seeds: String,
+}
+
+/// `study ttl`.
+#[derive(Args, Debug)]
+pub(crate) struct TtlArguments {
+    /// The mesh; from four rows and columns on the loop is that of the TT-Fabric specification's example.
+    #[arg(long, default_value = "galaxy", value_name = "MESH")]
+    pub(crate) mesh: String,
+    /// A packet is sent for each time to live up to this.
+    #[arg(long, default_value = "12", value_name = "N")]
+    pub(crate) most: String,
+}
+
+/// `study timeout`.
+#[derive(Args, Debug)]
+pub(crate) struct TimeoutArguments {
+    /// The mesh, and words of its scene; it takes three chips in a row.
+    #[arg(long, default_value = "t3000", value_name = "MESH")]
+    pub(crate) mesh: String,
+    /// What the routers are built for: line, ring, mesh or torus.
+    #[arg(long, default_value = "line", value_name = "TOPOLOGY")]
+    pub(crate) topology: String,
+}

@@ -1,0 +1,126 @@
+//! `study bandwidth`: what one link carries, beside a bound that is computed and figures that are published.
+
+use super::lines::Lines;
+use super::measured::{Table, failed, percent};
+use crate::exit::{Failure, Outcome};
+use crate::output::{json, text};
+use crate::verbs::Style;
+use probe::study::bandwidth::{BOUND_BASIS, Mover, Row, study};
+use probe::study::published::TEST;
+use serde::Serialize;
+
+const HEAD: [&str; 11] = [
+    "MOVER",
+    "BYTES",
+    "CHANNELS",
+    "BUFFERS",
+    "MEASURED GB/s",
+    "COMPUTED BOUND GB/s",
+    "OFF IT",
+    "UTILISATION",
+    "PUBLISHED GB/s",
+    "DEVIATION",
+    "PUBLISHED IN",
+];
+const WIDTHS: [usize; 11] = [6, 6, 8, 7, 13, 19, 8, 11, 14, 9, 12];
+
+#[derive(Serialize)]
+struct BandwidthRow {
+    mover: &'static str,
+    packet_bytes: u32,
+    channels: u32,
+    buffers: u32,
+    messages: u64,
+    cycles: u64,
+    measured_gbps: f64,
+    /// As it was first promised: the bound, and by how much the measurement is off it.
+    published_gbps: f64,
+    utilisation_percent: f64,
+    deviation_percent: f64,
+    basis: &'static str,
+    bound_gbps: f64,
+    vendor_gbps: Option<f64>,
+    vendor_source: Option<&'static str>,
+    vendor_words: Option<&'static str>,
+    vendor_deviation_percent: Option<f64>,
+    reason: Option<String>,
+    link: [String; 2],
+}
+
+fn mover(row: &Row) -> &'static str {
+    match row.mover {
+        Mover::Stream => "stream",
+        Mover::Edm => "edm",
+    }
+}
+
+fn measured(row: &Row) -> BandwidthRow {
+    let published = row.published();
+    BandwidthRow {
+        mover: mover(row),
+        packet_bytes: row.packet_bytes,
+        channels: row.channels,
+        buffers: row.buffers,
+        messages: row.messages,
+        cycles: row.cycles,
+        measured_gbps: row.measured(),
+        published_gbps: row.bound(),
+        utilisation_percent: row.utilisation_percent(),
+        deviation_percent: row.over_bound_percent(),
+        basis: BOUND_BASIS,
+        bound_gbps: row.bound(),
+        vendor_gbps: published.map(|figure| figure.figure),
+        vendor_source: published.map(|figure| figure.source),
+        vendor_words: published.map(|figure| figure.words),
+        vendor_deviation_percent: published.map(|figure| figure.deviation_percent(row.measured())),
+        reason: row.reason(),
+        link: [row.link.0.to_string(), row.link.1.to_string()],
+    }
+}
+
+fn cells(row: &Row) -> [String; 11] {
+    let published = row.published();
+    [
+        mover(row).to_owned(),
+        row.packet_bytes.to_string(),
+        row.channels.to_string(),
+        row.buffers.to_string(),
+        format!("{:.2}", row.measured()),
+        format!("{:.2}", row.bound()),
+        percent(Some(row.over_bound_percent())),
+        format!("{:.1} %", row.utilisation_percent()),
+        published.map_or_else(|| "-".to_owned(), |figure| format!("{:.2}", figure.figure)),
+        percent(published.map(|figure| figure.deviation_percent(row.measured()))),
+        published.map_or_else(
+            || "nowhere".to_owned(),
+            |figure| format!("{}: {}", figure.source_name(), figure.words),
+        ),
+    ]
+}
+
+fn explanations(rows: &[Row]) -> String {
+    let link = rows.first().map(|row| format!("link: {} to {}\n", row.link.0, row.link.1));
+    let explained = |row: &Row| {
+        let (bytes, channels) = (row.packet_bytes, row.channels);
+        let reason = row.reason()?;
+        Some(format!("\n{}, {bytes} bytes, {channels} channels: {reason}.\n", mover(row)))
+    };
+    format!(
+        "\n{}bound: {BOUND_BASIS}\ntest: {TEST}; its figures are those of one direction, twice\n{}",
+        link.unwrap_or_default(),
+        rows.iter().filter_map(explained).collect::<String>()
+    )
+}
+
+/// Bandwidth of one link in both directions, by packet size and channels.
+pub(in crate::verbs) fn bandwidth(style: Style, mesh: &str, seed: u64) -> Result<Outcome, Failure> {
+    let mut lines = Lines::new(style, &HEAD, &WIDTHS);
+    let rows = study(mesh, seed, &mut |row| lines.say(&cells(row))).map_err(failed(mesh))?;
+    lines.end()?;
+    if style.json {
+        json(&Table { mesh, seed, rows: rows.iter().map(measured).collect() })?;
+    } else {
+        text(&explanations(&rows))?;
+    }
+    Ok(Outcome::Healthy)
+}

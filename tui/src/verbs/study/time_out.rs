@@ -1,0 +1,125 @@
+//! `study timeout`: packets that stand before a stuck receiver, with and without the routers' packet time-out.
+
+use super::lines::Lines;
+use super::measured::failed;
+use super::traffic::scene;
+use crate::args::TimeoutArguments;
+use crate::exit::{Failure, Outcome};
+use crate::output::{json, text};
+use crate::verbs::Style;
+use crate::words;
+use probe::study::time_out::{Row, STUCK_CYCLES, TIME_OUTS_CYCLES, study};
+use serde::Serialize;
+
+const HEAD: [&str; 9] = [
+    "TIME-OUT",
+    "PACKETS",
+    "SENT MEANWHILE",
+    "SENT",
+    "RECEIVED",
+    "DROPPED",
+    "SENDER TOLD",
+    "STATUS QUEUE",
+    "FIRST WAITED",
+];
+const WIDTHS: [usize; 9] = [10, 7, 14, 5, 8, 7, 11, 22, 16];
+
+#[derive(Serialize)]
+struct Table<'a> {
+    mesh: &'a str,
+    topology: &'a str,
+    stuck_cycles: u64,
+    rows: Vec<Tried>,
+}
+
+#[derive(Serialize)]
+struct Tried {
+    time_out_cycles: u32,
+    router: String,
+    stuck: String,
+    packets: u32,
+    sent_meanwhile: u32,
+    sent: u32,
+    received: u32,
+    dropped: u32,
+    told: u32,
+    entries: u32,
+    entries_lost: u32,
+    first_drop_cycles: Option<u64>,
+    drops_last_cycles: Option<u64>,
+}
+
+fn tried(row: &Row) -> Tried {
+    Tried {
+        time_out_cycles: row.time_out_cycles,
+        router: row.routers.0.to_string(),
+        stuck: row.routers.1.to_string(),
+        packets: row.packets,
+        sent_meanwhile: row.sent_meanwhile,
+        sent: row.sent,
+        received: row.received,
+        dropped: row.dropped,
+        told: row.told,
+        entries: row.entries,
+        entries_lost: row.entries_lost,
+        first_drop_cycles: row.first_drop_cycles,
+        drops_last_cycles: row.drops_last_cycles,
+    }
+}
+
+fn cells(row: &Row) -> [String; 9] {
+    let lost = if row.entries_lost == 0 {
+        String::new()
+    } else {
+        format!(" and {} lost", row.entries_lost)
+    };
+    [
+        if row.time_out_cycles == 0 {
+            "none".to_owned()
+        } else {
+            words::cycles(row.time_out_cycles.into())
+        },
+        row.packets.to_string(),
+        row.sent_meanwhile.to_string(),
+        row.sent.to_string(),
+        row.received.to_string(),
+        row.dropped.to_string(),
+        row.told.to_string(),
+        format!("{} TIMED_OUT{lost}", row.entries),
+        row.first_drop_cycles.map_or_else(|| "-".to_owned(), words::cycles),
+    ]
+}
+
+fn explanation(rows: &[Row]) -> String {
+    let Some((router, stuck)) = rows.first().map(|row| row.routers) else { return String::new() };
+    format!(
+        "\nThe core of {stuck}, two hops from the sender, executes nothing for {} from the sender's begin on. Packets fill the slots before it \
+         and then wait in {router}. Without a time-out those behind them wait too, and their worker with them, until the receiver goes on. \
+         With one {router} drops the packet that has waited so long, and then at once those behind it (it drains) until there is room again. \
+         Each drop is an entry EVENT_TIMED_OUT of its status queue, and a negative acknowledge for the sender, which the control channel \
+         drops where it has no room. What the slots hold arrives when the receiver goes on. A time-out that is longer than the stop drops nothing.\n",
+        words::cycles(STUCK_CYCLES)
+    )
+}
+
+/// A line for each time-out.
+pub(in crate::verbs) fn time_out(
+    style: Style,
+    options: &TimeoutArguments,
+) -> Result<Outcome, Failure> {
+    let TimeoutArguments { mesh, topology } = options;
+    let scene = scene(mesh, Some(topology))?;
+    let topology = scene.fabric.topology.name();
+    let mut lines = Lines::new(style, &HEAD, &WIDTHS);
+    let rows = study(&scene, &TIME_OUTS_CYCLES, &mut |row| lines.say(&cells(row)));
+    let rows = rows.map_err(failed(mesh))?;
+    lines.end()?;
+    if style.json {
+        let rows = rows.iter().map(tried).collect();
+        json(&Table { mesh, topology, stuck_cycles: STUCK_CYCLES, rows })?;
+    } else {
+        text(&explanation(&rows))?;
+    }
+    let right = rows.iter().all(Row::is_right);
+    Ok(if right { Outcome::Healthy } else { Outcome::Findings })
+}

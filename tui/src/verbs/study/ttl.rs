@@ -1,0 +1,202 @@
+//! `study ttl`: packets in a loop of the routing tables, and where each of them expires.
+
+use super::measured::failed;
+use super::traffic::count;
+use crate::args::TtlArguments;
+use crate::exit::{Failure, Outcome};
+use crate::output::{Columns, json, text};
+use crate::verbs::Style;
+use layouts::{ChipId, EthId};
+use probe::fabric::Direction;
+use probe::study::ttl::{End, Expiry, MOST_TTL, Row, study};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Table<'a> {
+    mesh: &'a str,
+    from_device: u16,
+    to_device: u16,
+    r#loop: Vec<Step>,
+    sent: u32,
+    told: u32,
+    control_dropped: Vec<Dropped>,
+    rows: Vec<Packet>,
+}
+
+#[derive(Serialize)]
+struct Dropped {
+    chip: u16,
+    channel: u8,
+    count: u32,
+}
+
+#[derive(Serialize)]
+struct Step {
+    device: u16,
+    chip: Option<u16>,
+    direction: &'static str,
+}
+
+#[derive(Serialize)]
+struct Packet {
+    ttl: u8,
+    way: Vec<u16>,
+    expected: Place,
+    seen: Option<Seen>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    device: u16,
+    chip: Option<u16>,
+    direction: &'static str,
+}
+
+#[derive(Serialize)]
+struct Seen {
+    chip: u16,
+    channel: u8,
+    device: u16,
+    direction: &'static str,
+    cycles: u64,
+}
+
+fn chip(found: &Expiry, device: u16) -> Option<u16> {
+    found.chips.get(usize::from(device)).map(|&ChipId(chip)| chip)
+}
+
+fn packet(found: &Expiry, row: &Row) -> Packet {
+    let End { device, direction } = row.expected;
+    Packet {
+        ttl: row.ttl,
+        way: row.way.clone(),
+        expected: Place { device, chip: chip(found, device), direction: direction.name() },
+        seen: row.seen.map(|(eth, end, cycles)| Seen {
+            chip: eth.chip.0,
+            channel: eth.channel,
+            device: end.device,
+            direction: end.direction.name(),
+            cycles,
+        }),
+    }
+}
+
+fn shape<'a>(mesh: &'a str, found: &Expiry) -> Table<'a> {
+    let step = |&(device, way): &(u16, Direction)| Step {
+        device,
+        chip: chip(found, device),
+        direction: way.name(),
+    };
+    Table {
+        mesh,
+        from_device: found.round.from,
+        to_device: found.round.to,
+        r#loop: found.round.entries.iter().map(step).collect(),
+        sent: found.sent,
+        told: found.told,
+        control_dropped: found
+            .control_dropped
+            .iter()
+            .map(|&(eth, count)| Dropped { chip: eth.chip.0, channel: eth.channel, count })
+            .collect(),
+        rows: found.rows.iter().map(|row| packet(found, row)).collect(),
+    }
+}
+
+/// A device as the specification counts them: D1 is device 0.
+fn name(device: u16) -> String {
+    format!("D{}", device + 1)
+}
+
+fn table(found: &Expiry) -> String {
+    let mut table = Columns::new(&["TTL", "WAY BY THE TABLES", "EXPIRES AT", "SEEN AT", "ROUTER"]);
+    for row in &found.rows {
+        let way: Vec<String> = row.way.iter().map(|device| name(*device)).collect();
+        let place = |end: End| format!("{} from {}", name(end.device), end.direction);
+        table.row(vec![
+            row.ttl.to_string(),
+            way.join(" "),
+            place(row.expected),
+            row.seen.map_or_else(|| "nowhere".to_owned(), |(_, end, _)| place(end)),
+            row.seen.map(|(eth, _, _)| eth.to_string()).unwrap_or_default(),
+        ]);
+    }
+    table.text()
+}
+
+fn lost(found: &Expiry) -> String {
+    let told = |(eth, count): &(EthId, u32)| {
+        format!("; the control channel of {eth} has dropped {count} of its messages")
+    };
+    found.control_dropped.iter().map(told).collect::<Vec<_>>().concat()
+}
+
+fn explanation(found: &Expiry) -> String {
+    let (from, to) = (name(found.round.from), name(found.round.to));
+    let entries = found.round.entries.iter();
+    let entries: Vec<String> =
+        entries.map(|(device, way)| format!("{} sends {way}", name(*device))).collect();
+    format!(
+        "\nWhat is for {to} the tables send round in a loop: {}. Nothing that {from} sends to {to} arrives. A router counts the time to \
+         live of what it receives down by one and drops what has none left: its status queue has an entry EVENT_EXPIRED, and the \
+         sender gets a negative acknowledge, without which it would wait for ever.\n{} of {} packets were sent; the sender was told of {}{}.\n",
+        entries.join(", "),
+        found.sent,
+        found.rows.len(),
+        found.told,
+        lost(found)
+    )
+}
+
+/// A line for each packet.
+pub(in crate::verbs) fn ttl(style: Style, options: &TtlArguments) -> Result<Outcome, Failure> {
+    let TtlArguments { mesh, most } = options;
+    let most = count("most", most, MOST_TTL.into())? as u8;
+    let found = study(mesh, most).map_err(failed(mesh))?;
+    if style.json {
+        json(&shape(mesh, &found))?;
+    } else {
+        text(&(table(&found) + &explanation(&found)))?;
+    }
+    Ok(if found.is_right() { Outcome::Healthy } else { Outcome::Findings })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use probe::study::ttl::Loop;
+    use serde_json::json;
+
+    #[test]
+    fn a_packet_is_shown_where_it_should_end_and_where_it_did() {
+        let end = End { device: 1, direction: Direction::West };
+        let eth = EthId { chip: ChipId(7), channel: 3 };
+        let row = |ttl, seen| Row { ttl, way: vec![1], expected: end, seen };
+        let found = Expiry {
+            round: Loop { from: 0, to: 2, entries: vec![(0, Direction::East)] },
+            chips: vec![ChipId(5), ChipId(7), ChipId(6)],
+            rows: vec![row(1, Some((eth, end, 9))), row(2, None)],
+            sent: 2,
+            told: 1,
+            control_dropped: vec![(eth, 1)],
+        };
+        let shown = table(&found);
+        assert!(
+            shown.contains("1    D2                 D2 from WEST  D2 from WEST  7:e3\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("D2 from WEST  nowhere"), "{shown}");
+        let told = explanation(&found);
+        assert!(told.contains("D1 sends EAST. Nothing that D1 sends to D3 arrives"), "{told}");
+        assert!(
+            told.ends_with("of 1; the control channel of 7:e3 has dropped 1 of its messages.\n"),
+            "{told}"
+        );
+        let answer = serde_json::to_value(shape("n300", &found)).unwrap();
+        let seen = json!({"chip": 7, "channel": 3, "device": 1, "direction": "WEST", "cycles": 9});
+        assert_eq!(answer["rows"][0]["seen"], seen);
+        assert_eq!(answer["rows"][1]["seen"], json!(null));
+        assert_eq!(answer["loop"], json!([{"device": 0, "chip": 5, "direction": "EAST"}]));
+    }
+}

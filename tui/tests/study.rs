@@ -1,0 +1,62 @@
+//! `meshscope study`: meshes that it cannot use, and that races, loops and time-outs are shown with what they are.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use serde_json::Value;
+use std::process::{Command, Output, Stdio};
+
+fn study(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.arg("study").args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = study(&[arguments, &["--json"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_mesh_without_links_is_a_usage_error_of_every_study_and_all_of_them_end() {
+    for verb in [
+        "bandwidth",
+        "race",
+        "relaunch",
+        "reroute",
+        "timeout",
+        "traffic",
+        "transport",
+        "ttl",
+        "watching",
+    ] {
+        let output = study(&[verb, "--mesh", "n150"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{verb}: {said}");
+        assert_eq!(said.lines().count(), 1, "{verb}: {said}");
+        assert!(output.stdout.is_empty(), "{verb}: no head of a table that has no rows");
+    }
+}
+
+#[test]
+fn a_race_is_shown_with_its_explanation_and_told_to_scripts() {
+    let table = study(&["race", "--seeds", "1"]);
+    let told = String::from_utf8(table.stdout).unwrap();
+    assert_eq!(table.status.code(), Some(0), "{told}");
+    for words in [
+        "asynchronous start: chips start",
+        "asynchronous completion: chips end",
+        "without handshake: harm in 1 of 1 rounds; as in the guide: in 0 of 1",
+        "without teardown: harm in 1 of 1 rounds; as in the guide: in 0 of 1",
+        "op 2 wrote it",
+        "for the answer to its handshake; it is that of message",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let answer = json(&["race", "--seeds", "1", "--kind", "completion"]);
+    let rows = answer["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), &rows[0]["left_out"]), (2, &Value::from("teardown")));
+    let stale = &rows[0]["misreads"][0];
+    assert_eq!((&stale["taken_for"], &stale["of_op"]), (&"handshake".into(), &1.into()));
+    assert_eq!(rows[1]["told"], serde_json::json!([]));
+    assert_eq!(answer["explanations"][0]["proper_harmed"], 0);
+}
