@@ -222,15 +222,15 @@ struct Counters {
     moved: u32,
 }
 
-/// Lets the receiver be stuck for its time; when a packet last left the router before the first one was dropped.
+/// Lets the receiver be stuck for its time; when a packet last left the router, by the last two looks before the first one was dropped.
 fn await_drop(
     target: &mut BarTarget,
     images: &ImageMap,
     plan: &FabricPlan,
     way: &Way,
-) -> Result<u32, SceneError> {
+) -> Result<[u32; 2], SceneError> {
     let until = target.now()? + STUCK_CYCLES;
-    let mut moved = 0;
+    let mut moved = [0; 2];
     loop {
         let now = counters(target, images, plan, way.waiting.eth)?;
         let left = until.saturating_sub(target.now()?);
@@ -238,9 +238,17 @@ fn await_drop(
             target.pass(left)?;
             return Ok(moved);
         }
-        moved = now.moved;
+        moved = [moved[1], now.moved];
         target.pass(left.min(LOOK_CYCLES))?;
     }
+}
+
+/// How long a packet had stood at the head when its entry was written. Of the last look some words may have been read after that, since
+/// the words of a look are not read at once.
+fn stood(entry_cycles: u64, [before, last]: [u32; 2]) -> u64 {
+    let since = |moved: u32| (entry_cycles as u32).wrapping_sub(moved);
+    let stood = if since(last) > u32::MAX / 2 { since(before) } else { since(last) };
+    stood.into()
 }
 
 fn counters(
@@ -265,7 +273,7 @@ fn with_entries(
     images: &ImageMap,
     plan: &FabricPlan,
     mut row: Row,
-    moved: u32,
+    moved: [u32; 2],
 ) -> Result<Row, SceneError> {
     let queues = status_queues(target, images, plan)?;
     for report in read_status(target, images, &queues)? {
@@ -275,7 +283,7 @@ fn with_entries(
         let drops = report.entries.iter().filter(|entry| entry.event == "EVENT_TIMED_OUT");
         let at: Vec<u64> = drops.map(|entry| entry.cycles).collect();
         (row.entries, row.entries_lost) = (at.len() as u32, report.lost);
-        row.first_drop_cycles = at.first().map(|first| (*first as u32).wrapping_sub(moved).into());
+        row.first_drop_cycles = at.first().map(|&first| stood(first, moved));
         row.drops_last_cycles = at.first().zip(at.last()).map(|(first, last)| last - first);
     }
     Ok(row)

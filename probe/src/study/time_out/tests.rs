@@ -28,3 +28,10 @@ fn two_chips_are_too_few() {
     let error = study(&scene("n300", &[]), &[0], &mut |_| ()).unwrap_err().to_string();
     assert!(error.contains("three chips in a row"), "{error}");
 }
+
+#[test]
+fn a_look_that_was_torn_by_the_drop_does_not_count() {
+    assert_eq!(stood(50_000, [20_000, 29_000]), 21_000);
+    assert_eq!(stood(50_000, [29_000, 50_400]), 21_000, "the last look saw the drop itself");
+    assert_eq!(stood(0x1_0000_1000, [0xFFFF_0000, 0xFFFF_F000]), 0x2000, "the low half wraps");
+}
