@@ -1,6 +1,7 @@
 // The fabric mux: takes packets out of its clients' channels in turn and puts them into its one sender channel of a router.
 #include "adapter_moves.hpp"
 #include "common/build_id.hpp"
+#include "dispatch/dispatch.hpp"
 #include "mux_moves.hpp"
 
 extern "C" {
@@ -11,11 +12,44 @@ __attribute__((used)) fabric_mux_state_t fabric_mux_state = {
 namespace fabric {
 namespace {
 
+wait_t waits[FABRIC_MUX_MAX_CHANNELS];
+
+// When a channel last had all that it needs, and when its client was looked at. It is on the stack, which is private: a mux that waits
+// stores nothing that others can see.
+struct times_t {
+    uint32_t satisfied[FABRIC_MUX_MAX_CHANNELS], attended[FABRIC_MUX_MAX_CHANNELS];
+};
+
+void raise(volatile uint32_t& longest, uint32_t cycles) {
+    if (cycles > longest) {
+        longest = cycles;
+    }
+}
+
+// The mux has looked at what the client of the channel, if it has one, wants.
+void attend(times_t& times, uint32_t channel, bool has_client) {
+    uint32_t now = wall_clock();
+    if (has_client) {
+        raise(state.channels[channel].longest_unattended_cycles, now - times.attended[channel]);
+    }
+    times.attended[channel] = now;
+}
+
 // Looks after the client of the channel that waits, as policies from UNBOUNDED_WAIT_TEARDOWN on do.
-bool look_after(uint32_t channel) { return forwarding_policy < UNBOUNDED_WAIT_TEARDOWN || serve_client(channel); }
+constexpr bool looks_after = forwarding_policy >= UNBOUNDED_WAIT_TEARDOWN;
+bool look_after(uint32_t channel) { return !looks_after || serve_client(channel); }
+
+// May a wait that has had so many polls, in a turn that began then, go on?
+bool may_wait_on(uint32_t polls, uint32_t since) {
+    if (forwarding_policy < BOUNDED_WAIT_32768) {
+        return forwarding_policy != NO_WAIT;
+    }
+    return args.wait_cycles != 0 ? wall_clock() - since < args.wait_cycles : polls < max_wait_iters;
+}
 
 // Waits for a slot of the router in the way of the policy. The wait is over, one way or the other, when this returns.
-bool wait_for_slot(uint32_t channel, wait_t& wait) {
+bool wait_for_slot(uint32_t channel, uint32_t since, times_t& times) {
+    wait_t& wait = waits[channel];
     fabric_mux_channel_state_t& counts = state.channels[channel];
     if (!wait.blocked) {
         wait = {true, wall_clock()};
@@ -27,13 +61,19 @@ bool wait_for_slot(uint32_t channel, wait_t& wait) {
         state.holder = channel;
         state.router.waits = 1;
     }
+    if (looks_after) {
+        attend(times, channel, channels[channel].client_mid != 0);
+    }
     do {
         free = client_has_slot(state.router);
         ++polls;
         if (!free && (must_leave() || !look_after(channel))) {
             break;
         }
-    } while (!free && forwarding_policy != NO_WAIT && (forwarding_policy < BOUNDED_WAIT_32768 || polls < max_wait_iters));
+    } while (!free && may_wait_on(polls, since));
+    if (looks_after) {
+        times.attended[channel] = wall_clock();
+    }
     if (forwarding_policy != NO_WAIT) {
         state.router.waits = 0;
         state.holder = MUX_NO_CHANNEL;
@@ -48,15 +88,10 @@ bool wait_for_slot(uint32_t channel, wait_t& wait) {
 
 void count_wait(fabric_mux_channel_state_t& counts, wait_t& wait) {
     if (wait.blocked) {
-        uint32_t waited = wall_clock() - wait.since;
-        if (waited > counts.longest_wait_cycles) {
-            counts.longest_wait_cycles = waited;
-        }
+        raise(counts.longest_wait_cycles, wall_clock() - wait.since);
         wait.blocked = false;
     }
 }
-
-wait_t waits[FABRIC_MUX_MAX_CHANNELS];
 
 // Packets on their way to the router, oldest first: the channel of each. A slot is free as soon as its packet has left.
 constexpr uint32_t PIPELINE = 4, PACKETS = 10;  // transaction ids
@@ -96,14 +131,14 @@ bool all_acknowledged() {
     return outstanding == 0;
 }
 
-// Forwards the oldest packet of a channel, if there is one and the router takes it.
-bool forward_data(uint32_t channel) {
+// Forwards the oldest packet of a channel, whose turn began then, if there is one and the router takes it.
+bool forward_data(uint32_t channel, uint32_t since, times_t& times) {
     uint32_t waiting = unsent(channel);  // before slots are counted back: a load may overtake that store
     if (!free_what_has_left() || waiting == 0) {
         return false;
     }
     // While it waits for the router it does nothing else but what its policy says.
-    if (!client_has_slot(state.router) && (!await_packets(0) || !wait_for_slot(channel, waits[channel]))) {
+    if (!client_has_slot(state.router) && (!await_packets(0) || !wait_for_slot(channel, since, times))) {
         return false;
     }
     if (!await_packets(PIPELINE - 1)) {
@@ -117,6 +152,44 @@ bool forward_data(uint32_t channel) {
         count_wait(state.channels[channel], waits[channel]);
     }
     return sent;
+}
+
+// As the public write-up reads a bounded wait: every slot that the router frees until its end is the channel's, whose client fills its own
+// slot meanwhile.
+bool keeps_router(uint32_t channel, uint32_t since) {
+    return args.keeps_router != 0 && wall_clock() - since < args.wait_cycles && channels[channel].client_mid != 0 && !must_leave();
+}
+
+bool forward_in_turn(uint32_t channel, times_t& times) {
+    uint32_t since = wall_clock();
+    bool waits = unsent(channel) != 0 && !client_has_slot(state.router);
+    bool progress = forward_data(channel, since, times);
+    while (waits && keeps_router(channel, since) && look_after(channel)) {
+        progress = forward_data(channel, since, times) || progress;
+    }
+    if (waits) {
+        raise(state.channels[channel].longest_hold_cycles, wall_clock() - since);
+    }
+    return progress;
+}
+
+// A channel's turn. False: told to leave.
+bool visit(uint32_t channel, times_t& times, bool& progress) {
+    bool forwarded = forward_in_turn(channel, times);
+    bool wish = has_wish(channel), has_client = wish || channels[channel].client_mid != 0;
+    progress = progress || forwarded;
+    if (!serve_client(channel)) {
+        return false;
+    }
+    attend(times, channel, has_client);
+    bool served = forwarded || wish;
+    if (served) {
+        raise(state.channels[channel].longest_unserved_cycles, wall_clock() - times.satisfied[channel]);
+    }
+    if (served || unsent(channel) == 0) {
+        times.satisfied[channel] = times.attended[channel];
+    }
+    return true;
 }
 
 uint32_t queued_in_all() {
@@ -139,12 +212,11 @@ bool drained() {
     return queued_in_all() == 0 || (forwarding_policy == BOUNDED_WAIT_256 && state.drain_iters >= max_drain_iters);
 }
 
-bool turn() {
+bool turn(times_t& times) {
     bool progress = false;
     for (uint32_t i = 0; i < num_iters_between_teardown_checks && !must_leave(); ++i) {
         for (uint32_t channel = 0; channel < args.num_full_size_channels; ++channel) {
-            progress = forward_data(channel) || progress;
-            if (!serve_client(channel)) {
+            if (!visit(channel, times, progress)) {
                 return progress;
             }
         }
@@ -154,9 +226,13 @@ bool turn() {
 
 void forward_all() {
     WAYPOINT("MXCW");
+    times_t times;
+    for (uint32_t channel = 0; channel < FABRIC_MUX_MAX_CHANNELS; ++channel) {
+        times.satisfied[channel] = times.attended[channel] = wall_clock();
+    }
     bool idle = true;
     while (!must_leave() && !drained()) {
-        bool progress = turn();
+        bool progress = turn(times);
         state.passes = state.passes + 1;
         if (progress && idle) {
             WAYPOINT("MXRN");
@@ -202,6 +278,14 @@ void run() {
     }
 }
 
+// Firmware of a compute tile counts up its dispatcher's stream; that of an Ethernet tile does not.
+void tell_dispatcher() {
+    uint32_t mid = noc_mid(args.dispatch_xy & 0xFFFF, args.dispatch_xy >> 16);
+    if (args.dispatch_xy != 0 && client_wait([] { return client_may_send(NOC_BUFFER_REGISTER, CLIENT_WORDS); }, leave_or_rest)) {
+        noc_start_word_write(CLIENT_NOC, CLIENT_WORDS, mid, stream_register(DISPATCH_STREAM_ID, STREAM_UPDATE), 1 << STREAM_INCREMENT_SHIFT);
+    }
+}
+
 }  // namespace
 }  // namespace fabric
 
@@ -210,6 +294,7 @@ extern "C" void kernel_main() {
     if (fabric::set_up()) {
         fabric::run();
         fabric::words().status = TERMINATED;
+        fabric::tell_dispatcher();
     }
     WAYPOINT("KD");
 }

@@ -31,6 +31,9 @@ struct fabric_mux_args_t {
     uint32_t channels_address;                // slots: channel after channel
     uint32_t first_stream_id;                 // free slots of channel i: stream first_stream_id + i
     uint32_t pause_at_stage;                  // 0: run; n: park before the n-th stage (1 open, 2 traffic, 3 close)
+    uint32_t wait_cycles;                     // a bounded wait ends after so many cycles; 0: after the policy's polls
+    uint32_t keeps_router;                    // 1: until then the channel takes every slot that the router frees (wait_cycles is not 0)
+    uint32_t dispatch_xy;                     // x | y << 16 of a dispatcher that the kernel itself tells that it is done; 0: none
     fabric_connection_info_t router;
 };
 struct fabric_mux_words_t {
@@ -54,6 +57,10 @@ struct fabric_mux_channel_state_t {
     volatile uint32_t last_progress;
     volatile uint32_t connected;              // 1: its client has opened it and not closed it
     volatile uint32_t closes;                 // of clients, answered
+    // From when nothing was left to do for the channel, or the last of it was done, until a packet was forwarded or its client answered.
+    volatile uint32_t longest_unserved_cycles;
+    volatile uint32_t longest_unattended_cycles;  // between two looks at what its client wants, which needs nothing of the router
+    volatile uint32_t longest_hold_cycles;    // of a turn in which it waited for the router
 };
 struct fabric_mux_state_t {
     uint32_t magic;                           // "FMUX"

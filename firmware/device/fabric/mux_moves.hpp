@@ -55,9 +55,10 @@ uint32_t packet_bytes(uint32_t slot);
 bool free_slot(uint32_t channel);
 // Opens and closes the channel as its client asks. False: told to leave.
 bool answer_client(uint32_t channel);
-inline bool serve_client(uint32_t channel) {
+inline bool has_wish(uint32_t channel) {
     uint32_t settled = channels[channel].client_mid != 0 ? OPEN_CONNECTION : UNUSED_CONNECTION;
-    return *channels[channel].connection == settled || answer_client(channel);
+    return *channels[channel].connection != settled;
 }
+inline bool serve_client(uint32_t channel) { return !has_wish(channel) || answer_client(channel); }
 
 }  // namespace fabric

@@ -1,5 +1,6 @@
 // What the router tells the control plane: entries of its status queue in DRAM, written one after the other beside the traffic.
 #pragma GCC optimize("Os")  // not in the way of packets
+#include "clock.hpp"
 #include "router_route.hpp"
 
 namespace fabric_router {
@@ -20,11 +21,6 @@ bool asked;                                // how far the control plane has read
 bool full;                                 // it was so when it was asked last
 uint32_t link_status;
 uint32_t rate_since, packets, bytes;
-
-uint64_t wall_clock_64() {
-    uint32_t low = wall_clock();
-    return static_cast<uint64_t>(word_at(WALL_CLOCK_HIGH)) << 32 | low;
-}
 
 uint32_t queue_mid() { return xy_mid(args.status_queue_xy); }
 

@@ -59,16 +59,27 @@ void show(shown_t& shown, shown_t now) {
     }
 }
 
+void end_wait(fabric_client_state_t& client, uint32_t since) {
+    if (client.waits == 0) {
+        return;
+    }
+    client.waits = 0;
+    uint32_t waited = wall_clock() - since;
+    if (waited > state.longest_slot_wait_cycles) {
+        state.longest_slot_wait_cycles = waited;
+    }
+}
+
 // Sends the rest of the list and looks at what arrives meanwhile. False: stopped at once.
 bool send_all() {
     const auto* list = reinterpret_cast<const fabric_traffic_packet_t*>(args.packets_address);
     shown_t shown = SHOWS_PROGRESS;
-    uint32_t last = wall_clock() - args.interval_cycles;
+    uint32_t last = wall_clock() - args.interval_cycles, blocked = 0;
     for (uint32_t next = 0; next < args.packets && state.control.termination_signal == KEEP_RUNNING;) {
         fabric_client_state_t& client = state.clients[list[next].connection];
         bool rested = wall_clock() - last >= args.interval_cycles;
         if (rested && client_has_slot(client)) {
-            client.waits = 0;
+            end_wait(client, blocked);
             show(shown, SHOWS_PROGRESS);
             if (!send_packet(list[next])) {
                 return false;
@@ -78,6 +89,7 @@ bool send_all() {
             state.last_progress = last;
         } else if (rested && client.waits == 0) {
             client.waits = 1;
+            blocked = wall_clock();
             show(shown, SHOWS_SLOT);
         }
         check_arrivals();
@@ -102,11 +114,13 @@ bool receive_rest() {
 }
 
 bool close_all() {
+    state.closing_cycles = wall_clock_64();
     for (uint32_t i = 0; i < args.connections; ++i) {
         if (!client_close(state.clients[i], stop)) {
             return false;
         }
     }
+    state.closed_cycles = wall_clock_64();
     return true;
 }
 

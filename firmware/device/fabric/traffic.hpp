@@ -126,6 +126,9 @@ struct fabric_traffic_state_t {
     volatile uint32_t last_progress;
     volatile uint64_t started_cycles;
     volatile uint64_t sent_cycles;       // wall clock: everything was handed over
+    volatile uint64_t closing_cycles;    // wall clock: the first close was asked for
+    volatile uint64_t closed_cycles;     // wall clock: the last close was answered
+    volatile uint32_t longest_slot_wait_cycles;
     volatile uint64_t finished_cycles;
     fabric_client_state_t clients[TRAFFIC_MAX_CONNECTIONS];
 };

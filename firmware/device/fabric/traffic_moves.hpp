@@ -1,6 +1,7 @@
 // What the parts of the traffic kernel share.
 #pragma once
 #include "adapter_moves.hpp"
+#include "clock.hpp"
 #include "traffic.hpp"
 
 extern "C" {
@@ -13,11 +14,6 @@ inline fabric_traffic_state_t& state = fabric_traffic_state;
 inline fabric_traffic_args_t& args = fabric_traffic_state.args;
 inline fabric_traffic_words_t& words() { return *reinterpret_cast<fabric_traffic_words_t*>(args.words_address); }
 inline bool stop() { return must_stop_now(state.control); }
-
-inline uint64_t wall_clock_64() {
-    uint32_t low = wall_clock();
-    return static_cast<uint64_t>(word_at(WALL_CLOCK_HIGH)) << 32 | low;
-}
 
 // --- traffic_send.cpp ---
 // Puts the packet together and hands it to its connection, which has a slot. False: told to stop.
