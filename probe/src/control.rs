@@ -3,6 +3,7 @@
 //! Each is a list of steps that a thread polls between samples; nothing here blocks, and a command
 //! that is dropped stops where it is. The same steps serve the emulator, ttsim and silicon.
 
+mod dispatch;
 mod erisc;
 mod firmware;
 mod kernel;
@@ -14,6 +15,10 @@ mod stretch;
 mod tensix;
 mod together;
 
+pub use dispatch::{
+    Command, DispatchReport, Dispatcher, HOST_PATIENCE_CYCLES, HOST_POLL_CYCLES, HostPatience,
+    HostView, HostWait,
+};
 pub use erisc::{start_application, stop_application};
 pub use firmware::Firmware;
 pub use kernel::{KernelLaunch, go_kernel, launch_kernel, place_kernel};
