@@ -245,8 +245,11 @@ fn number(key: &str, value: &str) -> Result<u64, SpecError> {
     value.parse().map_err(|_| SpecError(format!("{key}: `{value}` is no whole number")))
 }
 
-/// A time with its unit, in cycles of 1 ns.
-fn time(key: &str, value: &str) -> Result<u64, SpecError> {
+/// A time with its unit, in cycles of 1 ns; `key` is what it belongs to.
+///
+/// # Errors
+/// What is wrong with the word.
+pub fn time(key: &str, value: &str) -> Result<u64, SpecError> {
     let unit = value.trim_start_matches(|c: char| c.is_ascii_digit());
     let per_unit = match unit {
         "ns" => 1,

@@ -7,7 +7,7 @@ use crate::control::{
     constant_of, go_kernel, image, place_kernel,
 };
 use crate::images::{Image, ImageMap};
-use layouts::wormhole;
+use layouts::{NocXy, wormhole};
 
 /// Types of the kernel.
 const ARGUMENTS: &str = "fabric_mux_args_t";
@@ -79,6 +79,27 @@ pub enum MuxCore {
     Tensix,
     /// An Ethernet tile without a link, taken over by our application firmware.
     Ethernet,
+}
+
+/// How long the wait of a bounded policy lasts, if not so many polls as its name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Turn {
+    /// So long.
+    pub wait_cycles: u32,
+    /// Does the channel that waits take every slot that the router frees meanwhile, as the public write-up of the reduce-scatter hang
+    /// reads such a wait? Else its turn ends with the first one.
+    pub keeps_router: bool,
+}
+
+/// What a launch of a mux may ask for beside what its channels and images say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MuxTerms {
+    /// How long a bounded wait lasts.
+    pub turn: Option<Turn>,
+    /// A dispatcher's tile that the kernel tells that it is done; where firmware does that there is none.
+    pub tells: Option<NocXy>,
+    /// Is the kernel's text there already?
+    pub in_place: bool,
 }
 
 /// A mux in front of a router's channel.
@@ -174,6 +195,19 @@ impl Mux {
         run_id: u32,
         in_place: bool,
     ) -> Result<Operation, ControlError> {
+        self.place_on(images, run_id, MuxTerms { in_place, ..MuxTerms::default() })
+    }
+
+    /// [`Mux::place_kernel`] on other terms.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn place_on(
+        &self,
+        images: &mut ImageMap,
+        run_id: u32,
+        terms: MuxTerms,
+    ) -> Result<Operation, ControlError> {
         let image = image(images, self.kernel())?;
         let most = constant_of(images, self.kernel(), "FABRIC_MUX_MAX_CHANNELS")?;
         let slots = self.slots(images)?;
@@ -206,6 +240,7 @@ impl Mux {
         .map(|(member, value)| (member.to_owned(), value))
         .to_vec();
         values.extend(self.router.values("router"));
+        values.extend(terms.values());
         let tensix = self.core == MuxCore::Tensix;
         let launch = KernelLaunch {
             place: self.place,
@@ -216,12 +251,25 @@ impl Mux {
             text_offset: if tensix { TEXT_OFFSET } else { 0 },
             arguments: arguments(&image, ARGUMENTS, &values)?,
             semaphores: Vec::new(),
-            in_place,
+            in_place: terms.in_place,
             host_assigned_id: run_id,
             kernel_id: KERNEL_ID,
         };
         operation.then(place_kernel(images, &launch)?);
         Ok(operation)
+    }
+}
+
+impl MuxTerms {
+    fn values(self) -> Vec<(String, u32)> {
+        let xy = |NocXy { x, y }| u32::from(x) | u32::from(y) << 16;
+        let turn = self.turn.unwrap_or(Turn { wait_cycles: 0, keeps_router: false });
+        let values = [
+            ("wait_cycles", turn.wait_cycles),
+            ("keeps_router", turn.keeps_router.into()),
+            ("dispatch_xy", self.tells.map_or(0, xy)),
+        ];
+        values.map(|(member, value)| (member.to_owned(), value)).to_vec()
     }
 }
 

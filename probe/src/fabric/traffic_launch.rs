@@ -109,6 +109,21 @@ impl Traffic {
         Ok(operation)
     }
 
+    /// Tells a worker that waits for what does not come to end.
+    ///
+    /// # Errors
+    /// When there is no such worker, or the image is missing or lacks the word.
+    pub fn stop(&self, images: &ImageMap, id: WorkerId) -> Result<Operation, ControlError> {
+        let place = self.place(id)?;
+        let path = "fabric_traffic_state.control.termination_signal";
+        let missing = |_| ControlError::NoMember(KERNEL.to_owned(), path.to_owned());
+        let word = image(images, KERNEL)?.symbols.locate(path).map_err(missing)?.address();
+        let mut operation = Operation::new(format!("stop the traffic on {place}"));
+        let value = constant_of(images, KERNEL, "GRACEFULLY_TERMINATE")?;
+        operation.write_word(place.at(word), value);
+        Ok(operation)
+    }
+
     fn values(
         &self,
         images: &ImageMap,

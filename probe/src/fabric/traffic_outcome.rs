@@ -37,6 +37,12 @@ pub struct Outcome {
     pub sent_cycles: u64,
     /// The same.
     pub finished_cycles: u64,
+    /// Wall clock of the chip: the first close was asked for, the last one answered; 0 before.
+    pub closing_cycles: u64,
+    /// The same.
+    pub closed_cycles: u64,
+    /// The longest wait for a slot of a router or mux.
+    pub longest_slot_wait_cycles: u64,
 }
 
 impl Outcome {
@@ -100,6 +106,9 @@ impl Traffic {
             started_cycles: value("started_cycles")?,
             sent_cycles: value("sent_cycles")?,
             finished_cycles: value("finished_cycles")?,
+            closing_cycles: value("closing_cycles")?,
+            closed_cycles: value("closed_cycles")?,
+            longest_slot_wait_cycles: value("longest_slot_wait_cycles")?,
         })
     }
 }
