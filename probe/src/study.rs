@@ -5,7 +5,6 @@ mod bench;
 mod dice;
 pub mod latency;
 pub mod mux;
-mod mux_bench;
 pub mod published;
 pub mod race;
 pub mod relaunch;

@@ -1,11 +1,9 @@
 //! Random traffic over a fabric on emulated meshes: every packet arrives exactly once, whole and in order.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use probe::fabric::mux::MuxCore;
 use probe::fabric::random::TrafficPattern;
 use probe::fabric::{Division, FabricRequest, FabricTopology};
 use probe::scene::Scene;
-use probe::study::mux::{self, Fate};
 use probe::study::traffic::{Asked, Round, study};
 
 fn assert_right(mesh: &str, topology: FabricTopology, packets: u64, seeds: u64) {
@@ -61,20 +59,5 @@ fn without_its_dateline_a_ring_deadlocks() {
         let rounds =
             study(&asked, &mut |round| eprintln!("dateline {dateline} {round:?}")).unwrap();
         assert_eq!(rounds.iter().all(Round::is_right), dateline, "{rounds:?}");
-    }
-}
-
-/// A close that is not answered while the mux waits for the other channel: only a policy that looks after all its channels prevents it.
-#[test]
-fn every_policy_meets_the_same_congestion() {
-    let mut runs = Vec::new();
-    for core in [MuxCore::Tensix, MuxCore::Ethernet] {
-        let asked = mux::Asked { mesh: "n300", core, seed: 1, seeds: 1 };
-        runs.extend(mux::study(&asked, &mut |run| eprintln!("{core:?} {run:?}")).unwrap());
-    }
-    assert_eq!(runs.len(), 10);
-    for run in &runs {
-        assert!(run.healthy_cycles > 0 && run.cycles > 0, "{run:?}");
-        assert_eq!(run.chain.is_empty(), run.fate < Fate::Starves, "{run:?}");
     }
 }

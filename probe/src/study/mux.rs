@@ -1,60 +1,91 @@
-//! Five policies of a fabric mux under congestion: two workers share a mux in front of one router, as those of a reduce-scatter do,
-//! and the link behind it becomes slow for a while.
+//! Policies of a fabric mux under congestion, in the experiment of the public write-up of the reduce-scatter hang: several muxes with
+//! eight workers each in front of routers that need 5 to 10 us for a packet, and that stay without slots for a while, for long, or for
+//! ever.
+
+mod bench;
+mod case;
+mod cast;
+mod chain;
+mod figures;
+mod judge;
 
 use super::dice::Dice;
-use super::mux_bench::{Bench, Observed};
-use crate::fabric::mux::{MuxCore, Policy};
-use crate::fault::LinkFault;
+use crate::control::HostPatience;
+use crate::fabric::mux::{MuxCore, Policy, Turn};
 use crate::scene::SceneError;
+use bench::Bench;
+use case::{Case, Congestion};
+pub use figures::{ChannelFigures, Figures};
+pub use judge::Fate;
+use judge::judge;
+use std::panic::resume_unwind;
+use std::thread;
 
 /// The healthy run is that of the same seed under the first policy without congestion. One that takes more than so many times as
 /// long slows.
-pub const SLOW_FACTOR: u64 = 3;
+pub const SLOW_FACTOR: u64 = 2;
 /// A client that has handed over its last packet, and whose close the mux does not answer for so many times as long as the healthy
 /// run takes, starves: the answer needs nothing of the router.
-pub const STARVE_FACTOR: u64 = 20;
+pub const STARVE_FACTOR: u64 = 1;
 /// What is not over after so many times as long never ends.
-pub const NEVER_FACTOR: u64 = 100;
+pub const NEVER_FACTOR: u64 = 10;
+/// Meshes that share the seeds, whatever machine this runs on: what comes of a seed hangs, by some cycles, on what its mesh did before.
+const BENCHES: u64 = 2;
+/// A healthy run is over long before.
+const HEALTHY_CYCLES: u64 = 20_000_000;
+
+/// How a mux waits in a run: a policy, and how long its bounded wait lasts if not so many polls as its name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Way {
+    /// Its name.
+    pub name: &'static str,
+    /// Its policy.
+    pub policy: Policy,
+    /// Its bounded wait, if it is not one of polls.
+    pub turn: Option<Turn>,
+}
+
+const fn way(name: &'static str, policy: Policy, turn: Option<Turn>) -> Way {
+    Way { name, policy, turn }
+}
+
+const fn keeps(wait_cycles: u32) -> Turn {
+    Turn { wait_cycles, keeps_router: true }
+}
+
+impl Way {
+    /// The five policies as they are built, and the two bounded ones as the write-up reads them: for 130 us, or 5 us, the channel that
+    /// waits takes every slot that the router frees.
+    pub const ALL: [Self; 7] = [
+        way("unbounded", Policy::Unbounded, None),
+        way("no_wait", Policy::NoWait, None),
+        way("unbounded_teardown", Policy::UnboundedTeardown, None),
+        way("bounded_32768", Policy::Bounded32768, None),
+        way("bounded_256", Policy::Bounded256, None),
+        way("captures_130us", Policy::Bounded32768, Some(keeps(130_000))),
+        way("captures_5us", Policy::Bounded256, Some(keeps(5_000))),
+    ];
+}
 
 /// Which runs.
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
     /// A mesh of two chips or more.
     pub mesh: &'a str,
-    /// What the mux runs on.
+    /// What the muxes run on.
     pub core: MuxCore,
+    /// Workers of each mux.
+    pub workers: usize,
+    /// Links of one chip, each with a mux; two, or as many as there are, if not told.
+    pub links: Option<usize>,
     /// The first seed.
     pub seed: u64,
     /// How many.
     pub seeds: u64,
-}
-
-/// What came of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fate {
-    /// About as fast as the healthy one.
-    Finishes,
-    /// By [`SLOW_FACTOR`].
-    Slows,
-    /// By [`STARVE_FACTOR`].
-    Starves,
-    /// By [`NEVER_FACTOR`].
-    NeverEnds,
-}
-
-impl Fate {
-    /// All four.
-    pub const ALL: [Self; 4] = [Self::Finishes, Self::Slows, Self::Starves, Self::NeverEnds];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Finishes => "finishes",
-            Self::Slows => "slows",
-            Self::Starves => "starves",
-            Self::NeverEnds => "never_ends",
-        }
-    }
+    /// Of which ways a host waits for the first run that never ends, and how.
+    pub hosts: Vec<Way>,
+    /// The same.
+    pub patience: HostPatience,
 }
 
 /// A run.
@@ -62,125 +93,127 @@ impl Fate {
 pub struct Run {
     /// The seed.
     pub seed: u64,
-    /// The policy.
-    pub policy: Policy,
+    /// How the muxes wait.
+    pub way: Way,
     /// What came of it.
     pub fate: Fate,
     /// The healthy run, in cycles.
     pub healthy_cycles: u64,
-    /// This one, until it was over or given up.
+    /// This one, until it was over or given up: by the dispatcher's clock.
     pub cycles: u64,
-    /// The longest wait for a slot of the router, of both channels.
-    pub longest_wait_cycles: u64,
+    /// Cycles from packet to packet of a router in the healthy run.
+    pub packet_cycles: u64,
+    /// How long the routers were without slots, or slow; `None`: for ever.
+    pub stall_cycles: Option<u64>,
+    /// Did the router itself stand still, so that it did not even answer a close?
+    pub router_stands: bool,
+    /// Of one that never ends: cores that have not told the dispatcher that they are done. All workers have if no more are left than
+    /// there are links.
+    pub undone: u32,
+    /// What was measured on the device.
+    pub figures: Figures,
     /// The congestion, in words.
     pub congestion: String,
     /// Of one that starves or never ends: who waits for whom.
     pub chain: Vec<String>,
 }
 
-/// What the two workers do, and what ails the link.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Case {
-    /// Packets of each worker, their bytes, and the rest between two of them.
-    pub(super) packets: [u32; 2],
-    pub(super) bytes: [u32; 2],
-    pub(super) interval_cycles: [u32; 2],
-    /// Of each channel of the mux.
-    pub(super) slots: u32,
+/// What a host saw that waited for a run that never ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostSeen {
+    /// The seed.
+    pub seed: u64,
+    /// How the muxes wait.
+    pub way: Way,
+    /// Looks at the dispatcher.
+    pub looks: u64,
+    /// `DISPATCH_PROGRESS`, which stood still, and how many commands there were.
+    pub progress: u32,
+    /// The same.
+    pub commands: u32,
+    /// Cores that have told the dispatcher, as the workers themselves say, and for how many it waits.
+    pub done: u32,
+    /// The same.
+    pub wait_count: u32,
+    /// When the host gave up, in cycles after the go; `None`: the run came to an end before.
+    pub gave_up_cycles: Option<u64>,
+    /// Who waits for whom then.
+    pub chain: Vec<String>,
 }
 
-/// What ails the link, from a moment on and for how long.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Congestion {
-    pub(super) fault: LinkFault,
-    pub(super) from_cycles: u64,
-    pub(super) cycles: u64,
+/// What a study has seen.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Links that took part.
+    pub links: usize,
+    /// Every run.
+    pub runs: Vec<Run>,
+    /// What hosts saw.
+    pub hosts: Vec<HostSeen>,
 }
 
-/// From 1 to 2^bits times `least`, small ones as likely as large ones.
-fn scaled(dice: &mut Dice, least: u64, bits: u64) -> u64 {
-    let part = least << dice.below(bits);
-    part + dice.below(part)
-}
-
-/// The reduce-scatter of the write-up sends about eight packets, and its mux has one slot a channel.
-fn case(dice: &mut Dice) -> Case {
-    Case {
-        packets: [0; 2].map(|_| 4 + dice.below(13) as u32),
-        bytes: [0; 2].map(|_| 16 * (1 + dice.below(128) as u32)),
-        interval_cycles: [0; 2].map(|_| dice.below(1_000) as u32),
-        slots: [1, 1, 2, 8][dice.below(4) as usize],
-    }
-}
-
-fn congestion(dice: &mut Dice, healthy: u64) -> Congestion {
-    let fault = if dice.below(2) == 0 {
-        LinkFault::SlowAck { delay_cycles: scaled(dice, healthy / 16, 10) }
-    } else {
-        LinkFault::Slow { factor: scaled(dice, 2, 10) as u32 }
-    };
-    let from_cycles = dice.below(healthy / 2);
-    Congestion { fault, from_cycles, cycles: scaled(dice, healthy / 2, 7) }
-}
-
-/// Every policy meets every seed's congestion. `told` hears of each run.
+/// Every way of waiting meets every seed's congestion. Every other seed has a mesh of its own, on a thread of its own.
 ///
 /// # Errors
 /// When the mesh or its fabric cannot be had.
-pub fn study(asked: &Asked<'_>, told: &mut dyn FnMut(&Run)) -> Result<Vec<Run>, SceneError> {
-    let mut bench = Bench::new(asked.mesh, asked.seed, asked.core)?;
-    let mut runs = Vec::new();
-    for seed in asked.seed..asked.seed + asked.seeds {
-        let mut dice = Dice(seed);
-        let case = case(&mut dice);
-        let healthy = bench.run(&case, Policy::ALL[0], None, HEALTHY_LIMITS)?.cycles;
-        let ails = congestion(&mut dice, healthy);
-        for policy in Policy::ALL {
-            let limits = Limits { starve: STARVE_FACTOR * healthy, never: NEVER_FACTOR * healthy };
-            let observed = bench.run(&case, policy, Some(ails), limits)?;
-            if !observed.over {
-                bench = Bench::new(asked.mesh, asked.seed, asked.core)?;
+pub fn study(asked: &Asked<'_>) -> Result<Seen, SceneError> {
+    let parts = thread::scope(|scope| {
+        let part = |first| scope.spawn(move || part(asked, first));
+        let parts: Vec<_> = (0..BENCHES.min(asked.seeds)).map(part).collect();
+        let join = |part: thread::ScopedJoinHandle<'_, _>| {
+            part.join().unwrap_or_else(|panic| resume_unwind(panic))
+        };
+        parts.into_iter().map(join).collect::<Result<Vec<Seen>, SceneError>>()
+    })?;
+    let mut seen = Seen::default();
+    for part in parts {
+        seen.links = part.links;
+        seen.runs.extend(part.runs);
+    }
+    seen.runs.sort_by_key(|run| run.seed);
+    seen.hosts = hosts(asked, &seen.runs)?;
+    Ok(seen)
+}
+
+/// The seeds of one mesh.
+fn part(asked: &Asked<'_>, first: u64) -> Result<Seen, SceneError> {
+    let mut bench = Bench::new(asked)?;
+    let mut seen = Seen { links: bench.links(), ..Seen::default() };
+    for seed in (asked.seed + first..asked.seed + asked.seeds).step_by(BENCHES as usize) {
+        let (case, ails, healthy) = prepared(&mut bench, seed)?;
+        for way in Way::ALL {
+            let never = NEVER_FACTOR * healthy.cycles;
+            let observed = bench.run(&case, way, Some(&ails), never)?;
+            if !observed.settled {
+                bench = Bench::new(asked)?;
             }
-            let run = judge(seed, policy, healthy, &ails, case.slots, observed);
-            told(&run);
-            runs.push(run);
+            seen.runs.push(judge(seed, way, (&case, &healthy), &ails, observed));
         }
     }
-    Ok(runs)
+    Ok(seen)
 }
 
-/// When a client starves, and when a run is given up, in cycles.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    pub(super) starve: u64,
-    pub(super) never: u64,
-}
-const HEALTHY_LIMITS: Limits = Limits { starve: u64::MAX, never: 10_000_000 };
-
-fn judge(
+/// What a seed's workers send, what ails its routers, and its healthy run.
+fn prepared(
+    bench: &mut Bench,
     seed: u64,
-    policy: Policy,
-    healthy_cycles: u64,
-    ails: &Congestion,
-    slots: u32,
-    observed: Observed,
-) -> Run {
-    let Observed { cycles, over, starved, longest_wait_cycles, chain } = observed;
-    let fate = if starved {
-        Fate::Starves
-    } else if !over {
-        Fate::NeverEnds
-    } else if cycles > SLOW_FACTOR * healthy_cycles {
-        Fate::Slows
-    } else {
-        Fate::Finishes
-    };
-    let Congestion { fault, from_cycles, cycles: lasting } = ails;
-    let what = match fault {
-        LinkFault::SlowAck { delay_cycles } => format!("acknowledges {delay_cycles} cycles late"),
-        LinkFault::Slow { factor } => format!("a link {factor} times as slow"),
-        other => format!("{other:?}"),
-    };
-    let congestion = format!("{what} from {from_cycles} for {lasting}, {slots} slots a channel");
-    Run { seed, policy, fate, healthy_cycles, cycles, longest_wait_cycles, congestion, chain }
+) -> Result<(Case, Congestion, bench::Observed), SceneError> {
+    let mut dice = Dice(seed);
+    let case = Case::draw(&mut dice, bench.links(), bench.workers());
+    let healthy = bench.run(&case, Way::ALL[0], None, HEALTHY_CYCLES)?;
+    let ails = Congestion::draw(&mut dice, healthy.cycles, bench.links());
+    Ok((case, ails, healthy))
+}
+
+/// The first run of each way that never ended, once more, with a host that waits for it.
+fn hosts(asked: &Asked<'_>, runs: &[Run]) -> Result<Vec<HostSeen>, SceneError> {
+    let mut seen = Vec::new();
+    for &way in &asked.hosts {
+        let hung = |run: &&Run| run.way == way && run.fate == Fate::NeverEnds;
+        let Some(run) = runs.iter().find(hung) else { continue };
+        let mut bench = Bench::new(asked)?;
+        let (case, ails, _) = prepared(&mut bench, run.seed)?;
+        seen.push(bench.wait_as_host(&case, way, &ails, asked.patience, run.seed)?);
+    }
+    Ok(seen)
 }

@@ -1,0 +1,91 @@
+//! The study of the policies of a fabric mux: a small fixed part of what `meshscope study mux` runs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use probe::control::HostPatience;
+use probe::fabric::mux::MuxCore;
+use probe::study::mux::{Asked, ChannelFigures, Fate, Run, STARVE_FACTOR, Seen, Way, study};
+use std::collections::BTreeSet;
+
+fn asked(core: MuxCore, workers: usize, seed: u64) -> Asked<'static> {
+    Asked {
+        mesh: "n300",
+        core,
+        workers,
+        links: None,
+        seed,
+        seeds: 1,
+        hosts: Vec::new(),
+        patience: HostPatience::default(),
+    }
+}
+
+fn run<'a>(seen: &'a Seen, name: &str) -> &'a Run {
+    let mut of = seen.runs.iter().filter(|run| run.way.name == name);
+    of.next().unwrap_or_else(|| panic!("no run of {name}"))
+}
+
+/// The same congestion, and what it does to who only wants to be closed: the starvation of the write-up.
+#[test]
+fn policies_are_told_apart_by_the_closes_that_they_leave_unanswered() {
+    let seen = study(&asked(MuxCore::Tensix, 8, 0)).unwrap();
+    assert_eq!(seen.runs.len(), Way::ALL.len());
+    for run in &seen.runs {
+        let close = run.figures.longest(|channel| channel.close_cycles);
+        let starves = close > STARVE_FACTOR * run.healthy_cycles;
+        let expected = ["unbounded", "unbounded_teardown", "bounded_32768"];
+        assert_eq!(run.fate == Fate::Starves, starves, "{run:?}");
+        assert_eq!(starves, expected.contains(&run.way.name), "{run:?}");
+        assert_eq!(run.chain.is_empty(), !starves, "{run:?}");
+        assert_eq!((run.figures.missing, run.figures.abandoned), (0, 0), "{run:?}");
+        assert_eq!(run.figures.channels.len(), 8);
+        let unserved = |channel: &ChannelFigures| channel.unserved_cycles > 0;
+        assert!(run.figures.channels.iter().all(unserved), "{run:?}");
+        assert!(run.figures.longest(|channel| channel.wait_cycles) > 500_000, "{run:?}");
+    }
+    let longest = |name, of: fn(&ChannelFigures) -> u64| run(&seen, name).figures.longest(of);
+    // How long one channel's turn may be, and for how long the others are left alone.
+    assert!(longest("no_wait", |c| c.hold_cycles) < 1_000);
+    assert!(longest("no_wait", |c| c.unattended_cycles) < 10_000);
+    assert!((5_000..10_000).contains(&longest("bounded_256", |c| c.hold_cycles)));
+    assert!(longest("bounded_256", |c| c.unattended_cycles) < 8 * 10_000);
+    assert!((130_000..132_000).contains(&longest("captures_130us", |c| c.hold_cycles)));
+    assert!(longest("captures_130us", |c| c.unattended_cycles) > 2 * 130_000);
+    assert!((5_000..6_000).contains(&longest("captures_5us", |c| c.hold_cycles)));
+    for name in ["unbounded", "unbounded_teardown", "bounded_32768"] {
+        assert!(longest(name, |c| c.unattended_cycles) > 500_000, "{name}");
+    }
+    let cycles: BTreeSet<u64> = seen.runs.iter().map(|run| run.cycles).collect();
+    assert_eq!(cycles.len(), Way::ALL.len(), "times are those of the device, to the cycle");
+}
+
+/// The end of the chain: the dispatcher's progress stops, and a host that looks at it gives up.
+#[test]
+fn a_host_gives_up_on_a_run_whose_router_stays_without_slots() {
+    let patience = HostPatience { poll_cycles: 100_000, give_up_cycles: 1_000_000 };
+    let hosts = vec![Way::ALL[0]];
+    let asked = Asked { hosts, patience, ..asked(MuxCore::Tensix, 2, 13) };
+    let seen = study(&asked).unwrap();
+    for run in &seen.runs {
+        assert_eq!((run.fate, run.stall_cycles), (Fate::NeverEnds, None), "{run:?}");
+        assert!(run.undone > 0, "{run:?}");
+        let last = run.chain.last().unwrap();
+        assert!(last.contains("PWW") && last.contains("DISPATCH_PROGRESS stays 3 of 5"), "{last}");
+    }
+    let [host] = seen.hosts.as_slice() else { panic!("{:?}", seen.hosts) };
+    let gave_up = host.gave_up_cycles.unwrap();
+    assert!((1_000_000..1_300_000).contains(&gave_up), "{host:?}");
+    assert!(host.looks >= 10, "{host:?}");
+    assert_eq!((host.progress, host.commands, host.wait_count), (3, 5, 3), "{host:?}");
+    assert!(host.done < host.wait_count, "{host:?}");
+    assert!(host.chain.iter().any(|wait| wait.contains("FWSW")), "{host:?}");
+}
+
+/// A mux on an Ethernet tile tells the dispatcher itself that it is done.
+#[test]
+fn muxes_on_ethernet_tiles_meet_the_same() {
+    let seen = study(&asked(MuxCore::Ethernet, 2, 1)).unwrap();
+    for run in &seen.runs {
+        assert!(run.fate < Fate::Loses, "{run:?}");
+        assert!(run.figures.longest(|channel| channel.polls) > 0, "{run:?}");
+    }
+}
