@@ -435,16 +435,23 @@ pub(crate) enum Study {
         #[arg(long, default_value = "5", value_name = "N")]
         seeds: String,
     },
-    /// Run five policies of a fabric mux under the same congestion, and print how often each finishes, slows, starves or never ends.
+    /// Run the policies of a fabric mux under the same congestion, and print what comes of it beside what the public write-up says.
     ///
-    /// Two workers share a mux in front of one router; the link becomes slow, or its acknowledges late, for a while.
+    /// The experiment is that of the write-up of the reduce-scatter hang: workers share muxes with one slot a channel, in front of
+    /// routers that take 5 to 10 us for a packet, and that become slow or stay without slots for a while, for long, or for ever. A
+    /// dispatcher lets them go and waits for them. The policies captures_130us and captures_5us are its third and fourth fix as it reads
+    /// them: the channel that waits takes every slot of the router for so long.
     ///
-    /// JSON: {"mesh","slow_factor","starve_factor","never_factor","policies":[{"policy","finishes","slows","starves",
-    /// "never_ends","median_percent","longest_wait_cycles","claim"}],"rows":[{"seed","policy","fate","healthy_cycles","cycles",
-    /// "longest_wait_cycles","congestion","chain":[...]}]}; a claim is the public write-up's, and a chain says who waits for whom.
+    /// JSON: {"mesh","workers","links","slow_factor","starve_factor","never_factor","policies":[{"policy","finishes","slows","loses",
+    /// "starves","never_ends","median_percent","waits","longest_wait_cycles","longest_unserved_cycles","longest_unattended_cycles",
+    /// "longest_hold_cycles","longest_close_cycles","claim"}],"claims":[{"policy","says","here","agrees","why"}],"hosts":[{"policy",
+    /// "seed","looks","poll_cycles","patience_cycles","progress","commands","done","waits_for","gave_up_cycles","chain":[...]}],
+    /// "rows":[{"seed","policy","fate","healthy_cycles","cycles","packet_cycles","stall_cycles","longest_..._cycles" as above,
+    /// "undone","abandoned","missing","channels":[{"mux","channel","unserved_cycles","unattended_cycles","close_cycles"}],"congestion",
+    /// "chain":[...]}]}; a claim is the public write-up's, a chain says who waits for whom, stall_cycles is null for ever.
     Mux {
-        /// The mesh.
-        #[arg(long, default_value = "n300", value_name = "MESH")]
+        /// The mesh; the chip with the most links takes part, and its neighbours.
+        #[arg(long, default_value = "t3000", value_name = "MESH")]
         mesh: String,
         /// The first seed: what the workers send, and what ails the link when.
         #[arg(long, default_value = "0", value_name = "N")]
@@ -455,5 +462,21 @@ pub(crate) enum Study {
         /// What the mux runs on: brisc (of a compute tile) or erisc (an Ethernet tile without a link).
         #[arg(long, default_value = "brisc", value_name = "CORE")]
         on: String,
+        /// Workers of each mux, to 8.
+        #[arg(long, default_value = "8", value_name = "N")]
+        workers: String,
+        /// Links, each with a mux of its own; two, or as many as there are, without it.
+        #[arg(long, value_name = "N")]
+        links: Option<String>,
+        /// Let a host wait for the first run of this policy (or of all) that never ends, until it gives up as a user sees it: 5 s of
+        /// emulated time take minutes.
+        #[arg(long, value_name = "POLICY")]
+        hang: Option<String>,
+        /// How often that host looks at the dispatcher.
+        #[arg(long, default_value = "100ms", value_name = "TIME")]
+        poll: String,
+        /// How long nothing may move until it gives up.
+        #[arg(long, default_value = "5s", value_name = "TIME")]
+        patience: String,
     },
 }

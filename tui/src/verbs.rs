@@ -95,7 +95,13 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             Study::Race(options) => study::race(style, options),
             Study::Ttl(options) => study::ttl(style, options),
             Study::Timeout(options) => study::time_out(style, options),
-            Study::Mux { mesh, seed, seeds, on } => study::mux(style, mesh, *seed, seeds, on),
+            Study::Mux { mesh, seed, seeds, on, workers, links, hang, poll, patience } => {
+                let (links, hang) = (links.as_deref(), hang.as_deref());
+                let seed = *seed;
+                let words =
+                    study::MuxWords { mesh, seed, seeds, on, workers, links, hang, poll, patience };
+                study::mux(style, &words)
+            }
         },
         Verb::Run(options) => run::run(&target, style, options),
         Verb::Serve { mesh, socket } => {

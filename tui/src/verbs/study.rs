@@ -14,7 +14,7 @@ mod ttl;
 pub(super) use bandwidth::bandwidth;
 pub(super) use latency::latency;
 pub(super) use measured::relaunch;
-pub(super) use mux::mux;
+pub(super) use mux::{MuxWords, mux};
 pub(super) use race::race;
 pub(super) use reroute::{RerouteWords, reroute};
 pub(super) use time_out::time_out;

@@ -1,5 +1,9 @@
-//! `study mux`: how five policies of a fabric mux fare under the same congestion, beside what the public write-up of the
-//! reduce-scatter hang says of them.
+//! `study mux`: how policies of a fabric mux fare under the same congestion, beside what the public write-up of the reduce-scatter hang
+//! says of them.
+
+mod claims;
+mod rows;
+mod sums;
 
 use super::measured::failed;
 use super::traffic::count;
@@ -7,178 +11,187 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{Columns, json, say, text};
 use crate::verbs::Style;
 use crate::words;
-use probe::fabric::mux::{MuxCore, Policy};
-use probe::study::mux::{Asked, Fate, NEVER_FACTOR, Run, SLOW_FACTOR, STARVE_FACTOR, study};
-use serde::Serialize;
+use claims::{Claim, claims};
+use probe::control::HostPatience;
+use probe::fabric::mux::MuxCore;
+use probe::spec;
+use probe::study::mux::{Asked, NEVER_FACTOR, Run, SLOW_FACTOR, STARVE_FACTOR, Seen, Way, study};
+use rows::{PolicyRow, Table, host_row, policy_row, row};
+use std::fmt::Write as _;
+use sums::Sums;
 
-/// More seeds than anybody waits for.
+/// More seeds than anybody waits for, channels of a mux, and links of a chip.
 const MOST_SEEDS: u64 = 100_000;
+const MOST_WORKERS: u64 = 8;
+const MOST_LINKS: u64 = 16;
 
-#[derive(Serialize)]
-struct Table<'a> {
-    mesh: &'a str,
-    slow_factor: u64,
-    starve_factor: u64,
-    never_factor: u64,
-    policies: Vec<PolicyRow>,
-    rows: Vec<Row<'a>>,
+/// What a person asked for.
+pub(in crate::verbs) struct MuxWords<'a> {
+    pub(in crate::verbs) mesh: &'a str,
+    pub(in crate::verbs) seed: u64,
+    pub(in crate::verbs) seeds: &'a str,
+    pub(in crate::verbs) on: &'a str,
+    pub(in crate::verbs) workers: &'a str,
+    pub(in crate::verbs) links: Option<&'a str>,
+    pub(in crate::verbs) hang: Option<&'a str>,
+    pub(in crate::verbs) poll: &'a str,
+    pub(in crate::verbs) patience: &'a str,
 }
 
-#[derive(Serialize)]
-struct PolicyRow {
-    policy: &'static str,
-    finishes: u64,
-    slows: u64,
-    starves: u64,
-    never_ends: u64,
-    median_percent: u64,
-    longest_wait_cycles: u64,
-    claim: &'static str,
-}
-
-#[derive(Serialize)]
-struct Row<'a> {
-    seed: u64,
-    policy: &'static str,
-    fate: &'static str,
-    healthy_cycles: u64,
-    cycles: u64,
-    longest_wait_cycles: u64,
-    congestion: &'a str,
-    chain: &'a [String],
-}
-
-/// What the write-up says of a policy.
-fn claim(policy: Policy) -> &'static str {
-    match policy {
-        Policy::Unbounded => "hangs in 2 to 3 % of the runs",
-        Policy::NoWait => "does not hang, becomes slower and slower",
-        Policy::UnboundedTeardown | Policy::Bounded32768 => "hangs as often as unbounded",
-        Policy::Bounded256 => "does not hang",
+/// The policies that a word names: one, or all.
+fn named(word: &str) -> Result<Vec<Way>, Failure> {
+    let found: Vec<Way> =
+        Way::ALL.into_iter().filter(|way| word == "all" || way.name == word).collect();
+    if found.is_empty() {
+        let names = Way::ALL.map(|way| way.name).join(", ");
+        return Err(Failure::Usage(format!("--hang {word}: it can be {names} or all")));
     }
+    Ok(found)
 }
 
-fn policy_row(policy: Policy, runs: &[Run]) -> PolicyRow {
-    let of: Vec<&Run> = runs.iter().filter(|run| run.policy == policy).collect();
-    let fate = |fate| of.iter().filter(|run| run.fate == fate).count() as u64;
-    let mut percent: Vec<u64> =
-        of.iter().map(|run| 100 * run.cycles / run.healthy_cycles.max(1)).collect();
-    percent.sort_unstable();
-    PolicyRow {
-        policy: policy.name(),
-        finishes: fate(Fate::Finishes),
-        slows: fate(Fate::Slows),
-        starves: fate(Fate::Starves),
-        never_ends: fate(Fate::NeverEnds),
-        median_percent: percent.get(percent.len() / 2).copied().unwrap_or_default(),
-        longest_wait_cycles: of.iter().map(|run| run.longest_wait_cycles).max().unwrap_or_default(),
-        claim: claim(policy),
-    }
-}
-
-/// Where these runs are not as the write-up says, what was measured that tells why.
-fn disagreement(policy: Policy, runs: &[Run]) -> Option<String> {
-    let of: Vec<&Run> = runs.iter().filter(|run| run.policy == policy).collect();
-    let hung = of.iter().filter(|run| run.fate >= Fate::Starves).count();
-    let longest = of.iter().max_by_key(|run| run.longest_wait_cycles)?;
-    let wait = words::cycles(longest.longest_wait_cycles);
-    let (seed, all) = (longest.seed, of.len());
-    let hangs = !matches!(policy, Policy::NoWait | Policy::Bounded256);
-    match (hangs, hung) {
-        (true, 0) => Some(format!(
-            "the write-up sees hangs, none of these {all} runs does: its longest wait for a slot of the router ({wait}, seed {seed}) \
-             ended with the congestion, and no close stayed unanswered meanwhile"
-        )),
-        (false, 1..) => Some(format!(
-            "the write-up sees no hang, {hung} of these {all} runs starve; the longest wait for a slot of the router was {wait} (seed {seed})"
-        )),
-        (true, _) if of.iter().all(|run| run.fate != Fate::NeverEnds) => Some(format!(
-            "{hung} of {all} runs starve, but none hangs for ever as in the write-up: every congestion here ends, after which the router's \
-             slots come back, the longest after {wait} (seed {seed})"
-        )),
-        _ => None,
-    }
-}
-
-fn row(run: &Run) -> Row<'_> {
-    Row {
-        seed: run.seed,
-        policy: run.policy.name(),
-        fate: run.fate.name(),
-        healthy_cycles: run.healthy_cycles,
-        cycles: run.cycles,
-        longest_wait_cycles: run.longest_wait_cycles,
-        congestion: &run.congestion,
-        chain: &run.chain,
-    }
-}
-
-/// A table of the policies, and of each one the first chain of waits.
-pub(in crate::verbs) fn mux(
-    style: Style,
-    mesh: &str,
-    seed: u64,
-    seeds: &str,
-    on: &str,
-) -> Result<Outcome, Failure> {
-    let seeds = count("seeds", seeds, MOST_SEEDS)?;
-    let core = match on {
+fn asked<'a>(asked: &MuxWords<'a>) -> Result<Asked<'a>, Failure> {
+    let core = match asked.on {
         "brisc" => MuxCore::Tensix,
         "erisc" => MuxCore::Ethernet,
-        _ => return Err(Failure::Usage(format!("--on {on}: it can be brisc or erisc"))),
+        on => return Err(Failure::Usage(format!("--on {on}: it can be brisc or erisc"))),
     };
-    let asked = Asked { mesh, core, seed, seeds };
-    let runs = study(&asked, &mut |_| {}).map_err(failed(mesh))?;
-    let policies = Policy::ALL.map(|policy| policy_row(policy, &runs));
+    let time = |option: &str, word: &str| match spec::time(option, word) {
+        Ok(0) => Err(Failure::Usage(format!("{option}: it is 1ns at least"))),
+        Ok(cycles) => Ok(cycles),
+        Err(error) => Err(Failure::Usage(error.to_string())),
+    };
+    let links = asked.links.map(|links| count("links", links, MOST_LINKS)).transpose()?;
+    Ok(Asked {
+        mesh: asked.mesh,
+        core,
+        workers: count("workers", asked.workers, MOST_WORKERS)? as usize,
+        links: links.map(|links| links as usize),
+        seed: asked.seed,
+        seeds: count("seeds", asked.seeds, MOST_SEEDS)?,
+        hosts: asked.hang.map(named).transpose()?.unwrap_or_default(),
+        patience: HostPatience {
+            poll_cycles: time("--poll", asked.poll)?,
+            give_up_cycles: time("--patience", asked.patience)?,
+        },
+    })
+}
+
+/// A table of the policies, what the write-up says beside what came of it, and who waited for whom.
+pub(in crate::verbs) fn mux(style: Style, words: &MuxWords<'_>) -> Result<Outcome, Failure> {
+    let asked = asked(words)?;
+    let seen = study(&asked).map_err(failed(words.mesh))?;
+    let sums = Way::ALL.map(|way| Sums::of(way, &seen.runs));
+    let claims = claims(&sums);
+    let policies: Vec<PolicyRow> = sums.iter().map(policy_row).collect();
     if style.json {
         json(&Table {
-            mesh,
+            mesh: words.mesh,
+            workers: asked.workers as u64,
+            links: seen.links,
             slow_factor: SLOW_FACTOR,
             starve_factor: STARVE_FACTOR,
             never_factor: NEVER_FACTOR,
-            policies: policies.into(),
-            rows: runs.iter().map(row).collect(),
+            policies,
+            claims,
+            hosts: seen.hosts.iter().map(|host| host_row(host, asked.patience)).collect(),
+            rows: seen.runs.iter().map(row).collect(),
         })?;
         return Ok(Outcome::Healthy);
     }
-    let head = [
+    text(&table(&policies))?;
+    text(&format!("\n{}", compared(&claims)))?;
+    explain();
+    first_bad(&seen);
+    hosts(&seen, asked.patience);
+    Ok(Outcome::Healthy)
+}
+
+fn table(policies: &[PolicyRow]) -> String {
+    let mut table = Columns::new(&[
         "POLICY",
         "FINISHES",
         "SLOWS",
+        "LOSES",
         "STARVES",
         "NEVER ENDS",
         "MEDIAN",
-        "LONGEST WAIT",
-        "THE WRITE-UP SAYS",
-    ];
-    let mut table = Columns::new(&head);
+        "WAITS IN",
+        "WAIT",
+        "UNSERVED",
+        "UNATTENDED",
+        "HOLD",
+        "CLOSE",
+    ]);
     for row in policies {
         table.row(vec![
             row.policy.to_owned(),
             row.finishes.to_string(),
             row.slows.to_string(),
+            row.loses.to_string(),
             row.starves.to_string(),
             row.never_ends.to_string(),
             format!("{} %", row.median_percent),
+            row.waits.to_string(),
             words::cycles(row.longest_wait_cycles),
-            row.claim.to_owned(),
+            words::cycles(row.longest_unserved_cycles),
+            words::cycles(row.longest_unattended_cycles),
+            words::cycles(row.longest_hold_cycles),
+            words::cycles(row.longest_close_cycles),
         ]);
     }
-    text(&table.text())?;
-    say(&format!(
-        "slows: over {SLOW_FACTOR} times the healthy run of the seed; starves: a client that has sent everything waits over {STARVE_FACTOR} times as long for the answer to its close; never ends: not over after {NEVER_FACTOR} times as long; median: of the time beside the healthy run"
-    ));
-    for policy in Policy::ALL {
-        if let Some(why) = disagreement(policy, &runs) {
-            say(&format!("{}: {why}", policy.name()));
+    table.text()
+}
+
+/// Claims beside what was measured, and below the table why those differ that do.
+fn compared(claims: &[Claim]) -> String {
+    let mut table = Columns::new(&["POLICY", "THE WRITE-UP SAYS", "", "HERE"]);
+    let mut notes = String::new();
+    let mut number = 0;
+    for claim in claims {
+        let mut mark = "=".to_owned();
+        if let Some(why) = &claim.why {
+            number += 1;
+            mark = format!("!{number}");
+            let _ = writeln!(notes, "!{number} {}: {why}", claim.policy);
         }
-        let bad = runs.iter().find(|run| run.policy == policy && !run.chain.is_empty());
-        if let Some(Run { seed, fate, congestion, chain, .. }) = bad {
-            say(&format!("{} with seed {seed} {}: {congestion}", policy.name(), fate.name()));
-            for wait in chain {
-                say(&format!("  {wait}"));
-            }
-        }
+        let cells = [claim.policy, claim.says, &mark, &claim.here];
+        table.row(cells.map(str::to_owned).to_vec());
     }
-    Ok(Outcome::Healthy)
+    format!("{}\n{notes}", table.text())
+}
+
+fn explain() {
+    say(&format!(
+        "slows: over {SLOW_FACTOR} times the healthy run of the seed; loses: a bounded drain left packets behind; starves: a close stayed unanswered for longer than the healthy run; never ends: not over after {NEVER_FACTOR} times as long; median: of the time beside the healthy run; waits in: runs in which a packet waited for a slot of the router"
+    ));
+    say(
+        "the longest, by the device's clock: wait, of a packet for a slot of the router; unserved, a channel whose packet or client had to wait; unattended, without a look at what a client wants; hold, one channel's turn; close, a worker's until it was answered",
+    );
+}
+
+/// Of the first policy of which a run starves or never ends: who waited for whom.
+fn first_bad(seen: &Seen) {
+    let bad = Way::ALL
+        .iter()
+        .find_map(|way| seen.runs.iter().find(|run| run.way == *way && !run.chain.is_empty()));
+    let Some(Run { seed, way, fate, congestion, chain, .. }) = bad else { return };
+    say(&format!("{} with seed {seed} {}: {congestion}", way.name, fate.name()));
+    for wait in chain {
+        say(&format!("  {wait}"));
+    }
+}
+
+fn hosts(seen: &Seen, patience: HostPatience) {
+    for host in &seen.hosts {
+        let (name, seed, looks) = (host.way.name, host.seed, host.looks);
+        let poll = words::cycles(patience.poll_cycles);
+        let ended = match host.gave_up_cycles {
+            Some(cycles) => format!("gave up after {}", words::cycles(cycles)),
+            None => "got its completion".to_owned(),
+        };
+        say(&format!(
+            "{name} with seed {seed}: a host that looked at the dispatcher {looks} times, every {poll}, {ended}: DISPATCH_PROGRESS stood at {} of {} commands, {} of {} cores were done, and the completion queue had no entry",
+            host.progress, host.commands, host.done, host.wait_count
+        ));
+    }
 }
