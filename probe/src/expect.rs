@@ -2,7 +2,8 @@
 //!
 //! A descriptor's chip numbers are those of whoever wrote it, so chips are matched first: by their
 //! unique ids; if no id is known, by coordinates where at least half of the chips agree on them and
-//! some link does; else by structure, which tells because both ends of each link have channels.
+//! some link does; else by structure, which tells because both ends of each link have channels. A
+//! chip that was matched and has other coordinates than described has moved, however it was matched.
 
 mod matching;
 
@@ -46,7 +47,7 @@ pub enum Difference {
         /// The unique id that should be there.
         expected: u64,
     },
-    /// A chip, known by its unique id, stands elsewhere.
+    /// A chip, known by its unique id or by its links, stands elsewhere.
     MovedChip {
         /// The chip.
         chip: ChipId,
@@ -109,19 +110,16 @@ fn chips(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec
             continue;
         };
         let Some(chip) = found.chip(id) else { continue };
-        match (chip.unique_id, described.unique_id) {
-            (Some(there), Some(wanted)) if there == wanted => {
-                if let (Some(at), Some(wanted)) = (chip.coord, described.coord)
-                    && at != wanted
-                {
-                    all.push(Difference::MovedChip { chip: id, expected: wanted });
-                }
-            }
-            // Where no id at all is the described one, the descriptor is of another machine of this kind.
-            (Some(_), Some(wanted)) if matching.by_ids => {
-                all.push(Difference::OtherChip { chip: id, expected: wanted });
-            }
-            _ => {}
+        // Where no id at all is the described one, the descriptor is of another machine of this kind.
+        let other = described.unique_id.filter(|wanted| {
+            matching.by_ids && chip.unique_id.is_some_and(|there| there != *wanted)
+        });
+        if let Some(expected) = other {
+            all.push(Difference::OtherChip { chip: id, expected });
+        } else if let (Some(at), Some(expected)) = (chip.coord, described.coord)
+            && at != expected
+        {
+            all.push(Difference::MovedChip { chip: id, expected });
         }
     }
     let extra = found.chips.iter().filter(|chip| !matching.knows(chip.id));

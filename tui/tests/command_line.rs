@@ -628,7 +628,17 @@ fn a_mesh_is_compared_with_a_descriptor() {
     let same = compared("n300");
     assert_eq!((code(&same), kinds(&same).len()), (Some(0), 0));
     let larger = compared("t3000");
-    assert_eq!((code(&larger), kinds(&larger).len()), (Some(1), 6 + 18));
+    // No board of it stands where this one does.
+    assert_eq!((code(&larger), kinds(&larger).len()), (Some(1), 6 + 18 + 2));
+    // Without unique ids coordinates are compared all the same.
+    let (places, rest) = n300.split_once("chip_unique_ids:").unwrap();
+    let (_, links) = rest.split_once("ethernet_connections:").unwrap();
+    let unnumbered = format!("{places}ethernet_connections:{links}");
+    let elsewhere = unnumbered.replacen("1: [1, 0, 0, 0]", "1: [5, 5, 5, 5]", 1);
+    assert_ne!(elsewhere, unnumbered, "{n300}");
+    let elsewhere = Scratch::new("elsewhere.yaml", elsewhere.as_bytes());
+    let moved = compared(elsewhere.path());
+    assert_eq!((code(&moved), kinds(&moved)), (Some(1), vec!["moved-chip".to_owned()]));
     // The two cables the other way round, by what a file says.
     let crossed = n300.replacen("chan: 0", "chan: 7", 1).replacen("chan: 1}", "chan: 0}", 1);
     let crossed =

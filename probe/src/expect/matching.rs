@@ -86,21 +86,22 @@ fn propagate(pairs: &mut BTreeMap<ChipId, ChipId>, wanted: &Peers, there: &Peers
     }
 }
 
-/// The matching under which most links agree, over all partners of the first described chip; without
-/// any agreement, chips with PCIe and chips without in their order.
+/// The matching under which most links agree, and of several such the one under which most coordinates
+/// do, over all partners of the first described chip; without any agreement, chips with PCIe and chips
+/// without in their order.
 fn by_structure(
     found: &Mesh,
     expected: &ClusterDescriptor,
     wanted: &Peers,
     there: &Peers,
 ) -> BTreeMap<ChipId, ChipId> {
-    let mut best = (0, BTreeMap::new());
+    let mut best = ((0, 0), BTreeMap::new());
     for seed in expected.chips.iter().take(1) {
         for chip in found.chips.iter().filter(|chip| chip.pcie == seed.pcie.is_some()) {
             let mut pairs = BTreeMap::from([(seed.id, chip.id)]);
             propagate(&mut pairs, wanted, there);
-            let score = agreement(&pairs, wanted, there);
-            if score > best.0 {
+            let score = (agreement(&pairs, wanted, there), in_place(found, expected, &pairs));
+            if score.0 > 0 && score > best.0 {
                 best = (score, pairs);
             }
         }
@@ -117,6 +118,15 @@ fn by_structure(
         }
     }
     pairs
+}
+
+/// How many chips stand where they are described.
+fn in_place(found: &Mesh, expected: &ClusterDescriptor, pairs: &BTreeMap<ChipId, ChipId>) -> usize {
+    let stands = |(described, there): &(&ChipId, &ChipId)| {
+        let wanted = expected.chip(**described).and_then(|chip| chip.coord);
+        wanted.is_some() && found.chip(**there).and_then(|chip| chip.coord) == wanted
+    };
+    pairs.iter().filter(stands).count()
 }
 
 /// How many described link ends are found where they should be.

@@ -73,7 +73,9 @@ fn a_small_mesh_lacks_what_a_large_one_has() {
     assert_eq!(all.iter().filter(|kind| **kind == "missing-chip").count(), 6);
     // It is one of its boards: nothing is too many.
     assert_eq!(all.iter().filter(|kind| **kind == "missing-link").count(), 18, "{all:?}");
-    assert_eq!(all.len(), 6 + 18);
+    // No board of it stands where this one does.
+    assert_eq!(all.iter().filter(|kind| **kind == "moved-chip").count(), 2, "{all:?}");
+    assert_eq!(all.len(), 6 + 18 + 2);
     let all = kinds(&found("t3000"), &shipped("n300"));
     assert_eq!(all.iter().filter(|kind| **kind == "extra-chip").count(), 6);
 }
@@ -122,4 +124,24 @@ fn chips_that_are_missing_other_ones_or_moved() {
     let mut mesh = found("n300");
     mesh.chips[1].coord = Some(ChipCoord { x: 1, y: 3, rack: 0, shelf: 0 });
     assert_eq!(kinds(&mesh, &shipped("n300")), ["moved-chip"]);
+}
+
+#[test]
+fn a_chip_has_moved_also_where_no_id_is_known() {
+    let elsewhere = ChipCoord { x: 5, y: 5, rack: 5, shelf: 5 };
+    for name in ["n300", "t3000"] {
+        let mut described = shipped(name);
+        described.chips.iter_mut().for_each(|chip| chip.unique_id = None);
+        assert_eq!(differences(&found(name), &described), [], "{name}");
+        for (at, chip) in shipped(name).chips.iter().enumerate() {
+            let mut described = described.clone();
+            described.chips[at].coord = Some(elsewhere);
+            let moved = Difference::MovedChip { chip: chip.id, expected: elsewhere };
+            assert_eq!(differences(&found(name), &described), [moved], "{name} {}", chip.id);
+        }
+        // Not one of them stands where it is described.
+        described.chips.iter_mut().for_each(|chip| chip.coord = Some(elsewhere));
+        let all = kinds(&found(name), &described);
+        assert_eq!(all, vec!["moved-chip"; described.chips.len()], "{name}");
+    }
 }
