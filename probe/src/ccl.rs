@@ -22,6 +22,7 @@ pub mod request;
 pub(crate) mod rest;
 pub mod run;
 pub mod slicer;
+mod stuck;
 mod survey;
 mod task;
 mod teardown;

@@ -1,7 +1,7 @@
 //! Collectives end to end on emulated meshes: launched, followed, checked and given back.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use layouts::{ChipId, wormhole};
+use layouts::{ChipId, CoreId, CoreKind, wormhole};
 use probe::Patience;
 use probe::ccl::program::flags;
 use probe::ccl::{
@@ -79,6 +79,13 @@ impl Bench {
                 other => panic!("{other:?}"),
             }
         }
+    }
+
+    fn look(&mut self, interest: &Interest) -> MeshState {
+        let wish = plan(self.target.mesh(), &self.images, interest);
+        let shot = self.target.read(&wish);
+        self.images.learn(self.target.mesh(), &shot);
+        inspect(&shot, self.target.mesh(), &self.images)
     }
 
     fn word(&mut self, place: Place, at: u64) -> u32 {
@@ -334,13 +341,73 @@ fn what_cannot_be_given_back_is_told() {
 fn a_core_that_stands_still_is_blamed() {
     let mut bench = Bench::new("n300");
     let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
-    let mut run = bench.start(&request(Op::AllGather, 2, 50_000), settings);
+    let slow = Request { dwell_cycles: 20_000, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&slow, settings);
     bench.until_it_moves(&mut run);
     run.fault("core:1.e1:stuck".parse().unwrap());
     let said = bench.finish(&mut run).unwrap_err().to_string();
     println!("{said}");
     assert!(said.starts_with("1:e1: edm makes no progress"), "{said}");
     assert!(said.contains("stands still") && !said.contains("0x"), "{said}");
+}
+
+/// A compute core beats no heart: it is known by what it was given and does not use, or never began.
+#[test]
+fn a_worker_that_stands_still_is_blamed_and_not_who_waits_for_it() {
+    for (when, says) in [("@0ns", "did not take its go message"), ("", "does not go on")] {
+        let mut bench = Bench::new("n300");
+        let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
+        let slow = Request { dwell_cycles: 20_000, ..Request::new(Op::AllGather, 512 * 1024) };
+        let mut run = bench.start(&slow, settings);
+        if when.is_empty() {
+            bench.until_it_moves(&mut run);
+        }
+        let worker = run.program().workers.iter().find(|worker| worker.place.chip == ChipId(1));
+        let place = worker.unwrap().place;
+        run.fault(format!("core:1.{}:brisc:stuck{when}", place.tile).parse().unwrap());
+        let said = bench.finish(&mut run).unwrap_err().to_string();
+        println!("{said}");
+        assert!(said.starts_with(&format!("{place}: ccl_worker (")), "{said}");
+        assert!(said.contains("its core stands still, ") && said.contains(says), "{said}");
+    }
+}
+
+/// Where a kernel kept its live words, its L1 is anybody's once it has ended.
+#[test]
+fn nothing_is_under_way_once_the_kernels_have_ended() {
+    let mut bench = Bench::new("n300");
+    let request = Request { dwell_cycles: 1_000_000, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&request, RunSettings::default());
+    bench.until_it_moves(&mut run);
+    // The looks of the live view learn where the live words stand.
+    let interest = Interest { links: true, ..Interest::default() };
+    let edms: Vec<Place> = run.program().edms.iter().map(|edm| edm.place).collect();
+    let mut carried = 0;
+    for _ in 0..3 {
+        let state = bench.look(&interest);
+        carried += state.links.iter().filter_map(|link| link.a_to_b).sum::<u64>();
+        bench.target.pass(100_000).unwrap();
+    }
+    assert!(carried > 0, "data moved");
+    run.cancel();
+    bench.finish(&mut run).unwrap();
+    // The next one starts the applications again, and its data lie where the words of this one lay.
+    for edm in &edms {
+        let core = CoreId { chip: edm.chip, tile: edm.tile, core: CoreKind::Erisc };
+        let places: Vec<u64> =
+            bench.images.channel_places(core).iter().filter_map(|(_, sync)| *sync).collect();
+        assert!(!places.is_empty());
+        for sync in places {
+            bench.target.write(edm.at(sync), &0x6199_2541_u32.to_le_bytes()).unwrap();
+        }
+        let flag = edm.at(wormhole().eth.l1.launch_flag.at);
+        bench.target.write(flag, &1_u32.to_le_bytes()).unwrap();
+    }
+    let state = bench.look(&interest);
+    let far = |bytes: Option<u64>| bytes.unwrap_or_default();
+    for link in &state.links {
+        assert_eq!((far(link.a_to_b), far(link.b_to_a)), (0, 0), "{:?}", link.link);
+    }
 }
 
 /// A kernel that a person parked takes as long as the person does.

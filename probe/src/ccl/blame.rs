@@ -5,6 +5,7 @@ use super::edm_builder::EDM;
 use super::in_use::name;
 use super::launch::firmware_of;
 use super::report::RunError;
+use super::stuck::{sentence, standing_worker};
 use super::watch::Watched;
 use crate::control::{image, mailbox};
 use crate::images::{ImageMap, waypoint_code};
@@ -26,7 +27,7 @@ pub(super) fn blame(
     waited: u64,
 ) -> Result<(), RunError> {
     let waited_us = waited / 1_000;
-    let mut codes = Vec::new();
+    let (mut codes, mut sentences) = (Vec::new(), Vec::new());
     for core in open {
         let firmware = image(images, firmware_of(core.kernel))?;
         let kind = if core.kernel == EDM { CoreKind::Erisc } else { CoreKind::Brisc };
@@ -37,16 +38,17 @@ pub(super) fn blame(
         if code.as_deref() == Ok(PARKED) {
             return Ok(());
         }
-        codes.push(match code {
-            Ok(code) => format!("at waypoint {code}{}", line_of(images, core.kernel, &code)),
-            Err(why) => format!("its waypoint cannot be read ({})", reason(&why)),
+        sentences.push(match &code {
+            Ok(code) => format!("at waypoint {code}{}", line_of(images, core.kernel, code)),
+            Err(why) => format!("its waypoint cannot be read ({})", reason(why)),
         });
+        codes.push(code.ok());
     }
     let edms: Vec<_> = open.iter().filter(|c| c.kernel == EDM).map(|c| c.place).collect();
     let still = still(target, &edms)?;
     // A core that executes nothing is to blame before those that wait for it.
     if let Some(at) = open.iter().position(|core| still.contains(&core.place))
-        && let (Some(core), Some(code)) = (open.get(at), codes.get(at))
+        && let (Some(core), Some(code)) = (open.get(at), sentences.get(at))
     {
         return Err(RunError::TookTooLong(format!(
             "{}: {} makes no progress for {waited_us} us: its core stands still, its heartbeat does not move ({code})",
@@ -54,12 +56,17 @@ pub(super) fn blame(
             core.kernel
         )));
     }
+    if let Some((at, why)) = standing_worker(target, images, open, &codes)?
+        && let (Some(core), Some(code)) = (open.get(at), sentences.get(at))
+    {
+        return Err(sentence(core, waited_us, &why, code));
+    }
     // An EDM whose link does not answer keeps everybody waiting; its workers only wait for it.
     let guilty = |core: &&&Watched| core.kernel == EDM && core.values.unanswered();
     let first = open.iter().find(guilty).or_else(|| open.iter().find(|c| c.kernel == EDM));
     let Some(core) = first.or_else(|| open.first()) else { return Ok(()) };
     let at = open.iter().position(|other| other.place == core.place).unwrap_or_default();
-    let code = codes.get(at).map_or("", String::as_str);
+    let code = sentences.get(at).map_or("", String::as_str);
     let role = if core.role == core.kernel { String::new() } else { format!(" ({})", core.role) };
     Err(RunError::TookTooLong(format!(
         "{}: {}{role} makes no progress for {waited_us} us: {code}, {}",

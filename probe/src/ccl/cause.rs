@@ -134,8 +134,10 @@ pub(crate) fn told(error: RunError) -> RunError {
 /// A step of clearing away that failed, without raw words.
 pub(crate) fn left(error: &ControlError) -> String {
     match error {
-        ControlError::TookTooLong { what, waited_cycles, .. } => {
-            format!("{what}: this did not happen within {} us", waited_cycles / 1_000)
+        ControlError::TookTooLong { what, addr, waited_cycles, .. } => {
+            let tile = name(Place { chip: addr.chip, tile: addr.tile });
+            let whose = if what.contains(&tile) { String::new() } else { format!("{tile}: ") };
+            format!("{whose}{what}: this did not happen within {} us", waited_cycles / 1_000)
         }
         ControlError::Access { addr, reason: why } => {
             let tile = name(Place { chip: addr.chip, tile: addr.tile });

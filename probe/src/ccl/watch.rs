@@ -28,6 +28,10 @@ pub(super) struct Watched {
     pub(super) has_channel: bool,
     /// A worker that takes data from a channel.
     pub(super) takes: bool,
+    /// It sends and takes over the fabric.
+    pub(super) over_fabric: bool,
+    /// What each of its commands does.
+    pub(super) flags: Vec<u16>,
     /// Bytes of a packet that it takes.
     packet_bytes: u64,
     /// Bytes that it is to fill or to check, and in how many packets; none of one that moves data.
@@ -93,6 +97,8 @@ impl Watch {
         let core = |place, kernel, role, takes, packet_bytes| Watched {
             fills: (0, 0),
             takes,
+            over_fabric: program.crossing.is_some(),
+            flags: Vec::new(),
             has_channel: layer == Layer::Transfer,
             place,
             kernel,
@@ -110,7 +116,8 @@ impl Watch {
                 let takes = plan.inbound.is_some();
                 let core = core(plan.place, WORKER, plan.role.clone(), takes, packet_bytes(plan));
                 let fills = if layer == Layer::Transfer { (0, 0) } else { filled(plan) };
-                Watched { fills, ..core }
+                let flags = plan.commands.iter().map(|command| command.flags).collect();
+                Watched { flags, fills, ..core }
             })
             .collect();
         if layer == Layer::Transfer {

@@ -17,8 +17,8 @@ pub(super) struct Values {
     /// Packets that a worker began, of whatever kind; told of fills and checks only.
     pub(super) stage: u32,
     /// Of a worker: the command under way, and its partner's signals.
-    command: u32,
-    signals_taken: u32,
+    pub(super) command: u32,
+    pub(super) signals_taken: u32,
     /// Of an EDM, over its channels.
     sent: u32,
     acknowledged: u32,
@@ -45,6 +45,11 @@ impl Values {
         let Self { sent, acknowledged, completed, worker_signals, .. } = self;
         if self.ready_cycles == 0 {
             return "it waits for the handshake with the other end of its link".to_owned();
+        }
+        if sent == completed {
+            return format!(
+                "it waits for the next message: all {sent} that it had are completed, and its workers signalled {worker_signals}"
+            );
         }
         format!(
             "of {sent} messages {acknowledged} are acknowledged and {completed} completed, and its workers signalled {worker_signals}"
