@@ -12,8 +12,9 @@ use std::fmt;
 pub struct Fault {
     /// What goes wrong, and where.
     pub what: What,
-    /// When it begins, in cycles. In words it counts from the hand-over of a scene or from the first go message of a run;
-    /// for [`crate::target::Target::disrupt`] it is the target's own time, and what is over means at once.
+    /// When it begins, in cycles. In words it counts from the first go message of a run; of a scene it is the emulated time
+    /// since power on, and 0 means at the hand-over; for [`crate::target::Target::disrupt`] it is the target's own time, and
+    /// what is over means at once.
     pub from_cycles: u64,
     /// When it ends by itself; it stays if not told.
     pub until_cycles: Option<u64>,
@@ -103,6 +104,21 @@ impl Fault {
             until_cycles: self.until_cycles.map(|until| until.saturating_add(cycles)),
             ..self
         }
+    }
+
+    /// The same by the clock of a scene that has booted at `ready` and is handed over at `at`, both in emulated time since
+    /// power on: what should have begun before begins as soon as the scene has booted.
+    ///
+    /// # Errors
+    /// When it is over before it can begin.
+    pub(crate) fn of_scene(self, ready: u64, at: u64) -> Result<Self, FaultError> {
+        let from_cycles = if self.from_cycles == 0 { at } else { self.from_cycles.max(ready) };
+        if self.until_cycles.is_some_and(|until| until <= from_cycles) {
+            let first = from_cycles.div_ceil(1_000);
+            let why = format!("{self}: it is over before {first}us, when it could begin");
+            return Err(FaultError(why));
+        }
+        Ok(Self { from_cycles, ..self })
     }
 
     /// The chip that it is about.

@@ -110,7 +110,7 @@ pub struct Scene {
     pub pace: Pace,
     /// Seed of everything that a real machine does not promise.
     pub seed: u64,
-    /// What goes wrong, counted from the hand-over.
+    /// What goes wrong, by the emulated time since power on as `at_cycles`; from the hand-over on where no time is told.
     pub faults: Vec<Fault>,
 }
 
@@ -172,11 +172,12 @@ impl Scene {
             target = BarTarget::open(&name, bar, abilities, patience)?;
             self.faults.iter().try_for_each(|fault| fault.check(target.mesh()))?;
         }
-        hand_over(self.at_cycles, &mut target)?;
-        let now = target.now()?;
+        let ready = target.now()?;
+        let left = time_left(self.at_cycles, ready, &target)?;
         for fault in &self.faults {
-            target.disrupt(&fault.counted_from(now))?;
+            target.disrupt(&fault.of_scene(ready, ready + left)?)?;
         }
+        target.pass(left)?;
         Ok(target)
     }
 
@@ -310,18 +311,20 @@ pub(crate) fn boot_given(
     // A simulator of others is slow for every core that runs.
     let tiles = compute_tiles(target, true, usize::MAX);
     firmware::boot(given, &tiles, target, images)?;
-    if at_cycles.is_some() { hand_over(at_cycles, target) } else { Ok(()) }
+    if at_cycles.is_some() {
+        let now = target.now()?;
+        let left = time_left(at_cycles, now, target)?;
+        target.pass(left)?;
+    }
+    Ok(())
 }
 
-/// Lets time pass up to the moment that was asked for.
-fn hand_over(at_cycles: Option<u64>, target: &mut dyn Target) -> Result<(), SceneError> {
-    let now = target.now()?;
+/// How long it is from now to the hand-over: to the moment that was asked for, or to the next round one.
+fn time_left(at_cycles: Option<u64>, now: u64, target: &dyn Target) -> Result<u64, SceneError> {
     let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
     let round = if large { LARGE_HANDOVER_CYCLES } else { HANDOVER_CYCLES };
     let at_cycles = at_cycles.unwrap_or_else(|| now.next_multiple_of(round));
-    let too_early = SceneError::TooEarly { at_cycles, earliest_cycles: now };
-    let left = at_cycles.checked_sub(now).ok_or(too_early)?;
-    Ok(target.pass(left)?)
+    at_cycles.checked_sub(now).ok_or(SceneError::TooEarly { at_cycles, earliest_cycles: now })
 }
 
 /// The compute tiles that run: those that are not fused off, or only a few of each chip, and no more than so many.

@@ -35,7 +35,7 @@ fn word(target: &mut BarTarget, chip: u16, tile: NocXy, offset: u64) -> u32 {
 
 #[test]
 fn a_link_that_was_down_shows_as_retrained() {
-    let mut target = open("emulator:n300,fault=link:1.0:down@1ms..3ms").unwrap();
+    let mut target = open("emulator:n300,at=10ms,fault=link:1.0:down@11ms..13ms").unwrap();
     let before = word(&mut target, 0, E8, RETRAINS);
     target.pass(2_000_000).unwrap();
     assert_eq!(word(&mut target, 0, E8, LINK_STATUS), 0);
@@ -46,6 +46,31 @@ fn a_link_that_was_down_shows_as_retrained() {
         assert_eq!(word(&mut target, chip, tile, LINK_STATUS), UP, "chip {chip}");
         assert_eq!(word(&mut target, chip, tile, RETRAINS), before + 1, "chip {chip}");
     }
+}
+
+/// `fault=` and `at=` are on one clock: emulated time since power on.
+#[test]
+fn a_fault_of_a_scene_begins_by_the_clock_of_its_hand_over() {
+    let link = |words: &str| {
+        let mut target = open(words).unwrap();
+        let now = target.now().unwrap();
+        (now, word(&mut target, 0, E8, LINK_STATUS))
+    };
+    // Over at the hand-over, begun, still to come, and asked for before the scene has booted.
+    for (times, status) in
+        [("11ms..12ms", UP), ("12ms", 0), ("16ms", UP), ("1us", 0), ("1us..14ms", UP)]
+    {
+        let words = format!("emulator:n300,at=15ms,fault=link:0.8:down@{times}");
+        assert_eq!(link(&words), (15_000_000, status), "{times}");
+    }
+    // Without a time it begins at the hand-over; base firmware notices a little later.
+    let mut target = open("emulator:n300,at=15ms,fault=link:0.8:down").unwrap();
+    target.pass(100_000).unwrap();
+    assert_eq!(word(&mut target, 0, E8, LINK_STATUS), 0);
+    let over = open("emulator:n300,at=15ms,fault=link:0.8:down@1us..2us").err().unwrap();
+    let says = over.to_string();
+    assert!(says.starts_with("link:0.8:down@1us..2us: it is over before "), "{says}");
+    assert!(says.ends_with("us, when it could begin"), "{says}");
 }
 
 #[test]

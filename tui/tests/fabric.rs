@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// The link is down for a while, before anybody looks.
-const TARGET: &str = "emulator:n300,run=fabric,fault=link:0.9:down@10us..200us";
+const TARGET: &str = "emulator:n300,run=fabric,fault=link:0.9:down@5ms..6ms";
 
 fn meshscope(arguments: &[&str]) -> Output {
     on(TARGET, arguments)
@@ -55,8 +55,7 @@ fn status_queues_are_read_and_kept_once() {
 fn a_recorded_fabric_answers_every_question() {
     let path = std::env::temp_dir().join(format!("meshscope-{}-fabric.mcap", std::process::id()));
     let file = path.display().to_string();
-    let target =
-        "emulator:n300,run=fabric,topology=line,traffic=2500,at=4600us,fault=core:1.e1:stuck@1us";
+    let target = "emulator:n300,run=fabric,topology=line,traffic=2500,at=4600us,fault=core:1.e1:stuck@4601us";
     let words = ["record", &file, "--moments", "2", "--every", "100000"];
     let recorded = on(target, &words);
     assert_eq!(recorded.status.code(), Some(0), "{recorded:?}");
