@@ -30,7 +30,7 @@ Targets: emulator:<mesh>[,cabling=<word>][,host=<n>][,run=<workload>][,firmware=
 silicon, /dev/tenstorrent/N, socket:<path>, or a recording.
 Without --target: silicon where device files exist, else emulator:n300 with ring ping running on it, for run without.
 Faults: link:0.8:down|up|flap=5us|slow=4x|bit-error=1e-6|slow-ack=2us, core:0.e8:stuck|released, each with @10us or
-@10us..30us.
+@10us..30us. The time of fault= is emulated time since power on, as that of at=; without one it begins at the hand-over.
 
 Exit codes: 0 healthy, 1 findings, 2 usage or unusable input, 3 target unreachable, 4 partial,
 5 refused by safety, 70 internal, 130 interrupted. A closed pipe ends quietly with 0.";
@@ -121,7 +121,8 @@ pub(crate) enum Verb {
     /// "launch","location":[{"function","file","line"}],"images":[{"role","name","load_addr","evidence",
     /// "path","bias","compared_bytes","text_bytes","check","also":[...]}],"findings":[...],
     /// "channels":[{"index","bytes_sent","receiver_ack","src_id","meaning"}],"missing":{...}}],"gaps":[...]};
-    /// what is null is named in "missing" with its reason.
+    /// what is null is named in "missing" with its reason. The words of an image are explained at `images`: here no more
+    /// of it is compared than its build id or samples of its text.
     Cores {
         /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
         place: Option<String>,
@@ -133,9 +134,10 @@ pub(crate) enum Verb {
     ///
     /// JSON: {"target","cycles","cores":[{"chip","tile":[x,y],"core","images":[{"role","name","load_addr",
     /// "evidence","path","bias","compared_bytes","text_bytes","check","also":[...]}],"findings":[...]}],
-    /// "gaps":[...]}. "evidence" is told, recorded, sampled, proved or mismatch; "check" is equal, differs, iram (it runs from
-    /// instruction RAM, which nobody else can read) or why L1 was not read, null where nothing was compared; "also"
-    /// names images with the same text; findings are sentences. Exit code 1 if there is any.
+    /// "gaps":[...]}. "evidence" is told, recorded, sampled, proved or mismatch; "check" is equal, build-id (only that
+    /// was compared, and found), differs, iram (it runs from instruction RAM, which nobody else can read) or why L1 was not
+    /// read, null where nothing was compared; "also" names images with the same text; findings are sentences. Exit code 1
+    /// if there is any.
     Images {
         /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
         place: Option<String>,

@@ -169,6 +169,7 @@ pub(crate) fn evidence_word(evidence: ImageEvidence) -> &'static str {
 pub(crate) fn check(check: &TextCheck) -> Option<&'static str> {
     match check {
         TextCheck::NotCompared => None,
+        TextCheck::BuildId => Some("build-id"),
         TextCheck::Equal => Some("equal"),
         TextCheck::Differs(_) => Some("differs"),
         TextCheck::Iram => Some("iram"),
@@ -181,6 +182,7 @@ pub(crate) fn compared(comparison: &Comparison) -> String {
     let Comparison { text_bytes, compared_bytes, check } = comparison;
     match check {
         TextCheck::NotCompared => "not compared".into(),
+        TextCheck::BuildId => format!("build id, {compared_bytes} bytes"),
         TextCheck::Equal => format!("{compared_bytes} of {text_bytes} bytes"),
         TextCheck::Differs(difference) => format!("differs at {:#x}", difference.at),
         TextCheck::Iram => "cannot be compared (IRAM)".into(),

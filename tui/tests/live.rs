@@ -67,6 +67,14 @@ fn the_cores_of_the_ring_name_their_waypoints_and_sources() {
         assert_eq!(core["channels"].as_array().unwrap().len(), 8, "{core}");
         let images = core["images"].as_array().unwrap();
         assert!(images.len() == 3 && images.iter().all(|i| i["evidence"] == "proved"), "{core}");
+        // What was compared is said: of each image its build id.
+        for image in images {
+            assert_eq!(
+                (&image["check"], &image["compared_bytes"]),
+                (&"build-id".into(), &16.into())
+            );
+            assert!(image["text_bytes"].as_u64() > Some(16), "{image}");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::pointers::{member, pointed};
 use super::{ChannelPlaces, ChannelRole};
+use layouts::wormhole;
 use symbols::{Located, Symbols};
 
 /// `erisc_info->channels`: the words that firmware and host agree on.
@@ -95,15 +96,20 @@ impl ChannelTable {
         self.channels.field.size as u32
     }
 
-    /// Reads the table from its bytes.
-    pub(crate) fn read(&self, bytes: &[u8]) -> ChannelPlaces {
+    /// Reads the table from its bytes; none if they are no such table: a role has no name, or a word would lie outside L1.
+    pub(crate) fn read(&self, bytes: &[u8]) -> Option<ChannelPlaces> {
         let field = self.channels.field;
         let place = |index: u64| {
             let word = |at| word(bytes, index.saturating_mul(field.stride).saturating_add(at));
             let (sync, role) = (word(self.sync), u64::from(word(self.role)));
             let named = self.roles.iter().find(|(_, value)| *value == Some(role));
-            let role = named.map_or(ChannelRole::Unused, |(role, _)| *role);
-            (role, (sync != 0).then_some(sync.into()))
+            let role = match named {
+                Some((role, _)) => *role,
+                None if role == 0 => ChannelRole::Unused,
+                None => return None,
+            };
+            let inside = sync.is_multiple_of(4) && u64::from(sync) < wormhole().eth.l1_bytes;
+            inside.then_some((role, (sync != 0).then_some(sync.into())))
         };
         (0..field.count.min(bytes.len() as u64)).map(place).collect()
     }

@@ -64,10 +64,16 @@ impl Known {
         }
     }
 
-    /// The build id was found.
-    pub(super) fn identified(&mut self) {
-        if !matches!(self.comparison.check, TextCheck::Differs(_)) {
-            self.evidence = ImageEvidence::Proved;
+    /// The build id, of so many bytes, was found.
+    pub(super) fn identified(&mut self, image: &Image, id_bytes: u32) {
+        if matches!(self.comparison.check, TextCheck::Differs(_)) {
+            return;
+        }
+        self.evidence = ImageEvidence::Proved;
+        if !matches!(self.comparison.check, TextCheck::Equal | TextCheck::BuildId) {
+            let text_bytes = image.text_bytes();
+            let check = TextCheck::BuildId;
+            self.comparison = Comparison { text_bytes, compared_bytes: id_bytes, check };
         }
     }
 
@@ -101,7 +107,8 @@ impl Known {
             (_, TextCheck::Equal) if self.evidence == ImageEvidence::Proved => {}
             (_, TextCheck::Equal) => self.evidence = ImageEvidence::Sampled,
             (_, TextCheck::Differs(_)) => self.evidence = ImageEvidence::Mismatch,
-            (TextCheck::Equal | TextCheck::Differs(_), _) => return,
+            // What cannot be read or compared takes nothing away.
+            (TextCheck::BuildId | TextCheck::Equal | TextCheck::Differs(_), _) => return,
             _ => {}
         }
         self.comparison = new;

@@ -39,7 +39,7 @@ impl ImageMap {
                 let known = on
                     .entry(index)
                     .or_insert_with(|| Known::said(ImageEvidence::Proved, image.samples()));
-                known.identified();
+                known.identified(image, id.len() as u32);
             } else if let Some(known) = on.get_mut(&index) {
                 // What was proved once has been replaced; what was told is not there.
                 match known.evidence {
@@ -122,15 +122,23 @@ impl ImageMap {
         if core.core != CoreKind::Erisc {
             return;
         }
-        let kernel = self.on(core).into_iter().find(|(image, _)| image.role == ImageRole::Kernel);
-        let table = kernel.and_then(|(image, _)| image.channel_table.as_ref());
-        let Some(table) = table else { return };
+        let mut believed = self.believed(core).into_iter();
+        let kernel = believed.find(|load| load.image.role == ImageRole::Kernel);
+        let table = kernel.and_then(|load| load.image.channel_table.as_ref());
+        let Some(table) = table else {
+            self.places.remove(&core);
+            self.syncs.remove(&core);
+            return;
+        };
         let addr = NocAddr { chip: core.chip, tile: core.tile, offset: table.address };
-        if let Ok(bytes) = shot.bytes(addr, table.len()) {
-            let places = table.read(bytes);
-            let live = places.iter().filter_map(|(_, sync)| *sync);
-            self.syncs.entry(core).or_default().extend(live);
-            self.places.insert(core, places);
+        let Ok(bytes) = shot.bytes(addr, table.len()) else { return };
+        // A kernel that has not begun has something else there.
+        let places = table.read(bytes);
+        let live = places.iter().flatten().filter_map(|(_, sync)| *sync);
+        self.syncs.entry(core).or_default().extend(live);
+        match places {
+            Some(places) => drop(self.places.insert(core, places)),
+            None => drop(self.places.remove(&core)),
         }
     }
 }

@@ -34,6 +34,8 @@ pub enum TextCheck {
     /// Nobody compared it.
     #[default]
     NotCompared,
+    /// Its build id was found, and no more was compared.
+    BuildId,
     /// What was compared is equal.
     Equal,
     /// It is not.
@@ -49,7 +51,7 @@ pub enum TextCheck {
 pub struct Comparison {
     /// Length of the text in bytes.
     pub text_bytes: u32,
-    /// How many of them were compared.
+    /// How many bytes of the image were compared: of its text, or those of its build id.
     pub compared_bytes: u32,
     /// What came of it.
     pub check: TextCheck,
@@ -63,6 +65,10 @@ impl Comparison {
     }
 }
 
+fn length(text: &[Stretch<'_>]) -> u32 {
+    text.iter().map(|(_, bytes)| bytes.len() as u32).sum()
+}
+
 /// Executable bytes with their address as linked.
 pub(crate) type Stretch<'a> = (u32, &'a [u8]);
 
@@ -70,6 +76,11 @@ impl Image {
     /// The executable bytes as they are loaded, by address as linked.
     pub(crate) fn text(&self) -> Vec<Stretch<'_>> {
         stretches(self.placed.as_ref().unwrap_or(&self.symbols))
+    }
+
+    /// Length of the text in bytes.
+    pub(super) fn text_bytes(&self) -> u32 {
+        length(&self.text())
     }
 
     /// The whole text, as windows.
@@ -133,7 +144,7 @@ pub(crate) fn compare(
     bias: u32,
     windows: &[Window],
 ) -> Option<Comparison> {
-    let text_bytes = text.iter().map(|(_, bytes)| bytes.len() as u32).sum();
+    let text_bytes = length(text);
     let mut result = Comparison { text_bytes, ..Comparison::default() };
     for window in windows {
         let Some(expected) = bytes_of(text, *window) else { continue };

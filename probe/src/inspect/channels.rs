@@ -2,12 +2,17 @@
 
 use crate::images::Sync;
 use crate::state::{ChannelMeaning, ChannelState};
+use layouts::wormhole;
 
-/// One end's words; their meaning is what this end alone can say.
-pub(super) fn decode(index: u8, words: Sync) -> ChannelState {
+/// One end's words; their meaning is what this end alone can say. None for what are no such words: nobody sends more than
+/// L1 holds.
+pub(super) fn decode(index: u8, words: Sync) -> Option<ChannelState> {
     let Sync { bytes_sent, receiver_ack, src_id } = words;
+    if u64::from(bytes_sent) > wormhole().eth.l1_bytes {
+        return None;
+    }
     let alone = Words { bytes_sent, receiver_ack };
-    ChannelState { index, bytes_sent, receiver_ack, src_id, meaning: meaning(alone, None) }
+    Some(ChannelState { index, bytes_sent, receiver_ack, src_id, meaning: meaning(alone, None) })
 }
 
 /// The two flow-control words of an end.

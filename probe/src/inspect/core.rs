@@ -20,6 +20,8 @@ impl View<'_> {
         let held = self.held(id);
         let go = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.go(id, mailbox));
         let launch = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.launch(id, mailbox));
+        let told_to_go = go == Reading::Known(GoSignal::Go);
+        let channels = mailbox.map_or(Vec::new(), |(of, _)| self.channels(id, of, told_to_go));
         let waypoint = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.waypoint(id, mailbox));
         let processor = mailbox.map(|(mailbox, _)| mailbox.processor(core));
         let activity = self.activity(id, processor, &held, &go, &launch);
@@ -35,7 +37,7 @@ impl View<'_> {
             heartbeat: self.heartbeat(id),
             images: self.images.loads(id).iter().map(usage).collect(),
             findings: self.images.findings(id),
-            channels: mailbox.map_or(Vec::new(), |(mailbox, _)| self.channels(id, mailbox)),
+            channels,
             words: self.words(id, &images, told),
             outlines: self.images.outlines(id),
         }
@@ -193,17 +195,19 @@ impl View<'_> {
         if matches!(index, Err(AccessError::NotAsked)) { &[] } else { &image.told }
     }
 
-    pub(super) fn channels(&self, id: CoreId, mailbox: &Mailbox) -> Vec<ChannelState> {
+    /// The channels of the application, with the live words of the kernel that was told to go. Where a kernel kept them that
+    /// has ended, anything may stand by now.
+    fn channels(&self, id: CoreId, mailbox: &Mailbox, told_to_go: bool) -> Vec<ChannelState> {
         let of_eth = mailbox.channels.as_ref().filter(|_| id.core == CoreKind::Erisc);
         let Some(channels) = of_eth else { return Vec::new() };
-        let places = self.images.channel_places(id);
+        let places = if told_to_go { self.images.channel_places(id) } else { &[] };
         let read =
             |at: u64| self.shot.bytes(Self::at(id.chip, id.tile, at), channels.bytes as u32).ok();
         let one = |index: u8| {
             // The live word, where the kernel keeps it elsewhere and it was read.
             let live = places.get(usize::from(index)).and_then(|(_, live)| read((*live)?));
             let bytes = live.or_else(|| read(channels.of(index.into())))?;
-            Some(super::channels::decode(index, channels.read(bytes)))
+            super::channels::decode(index, channels.read(bytes))
         };
         (0..u8::try_from(channels.count).unwrap_or(u8::MAX)).filter_map(one).collect()
     }
