@@ -29,9 +29,10 @@ pub(crate) fn decode(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshSta
     let view = View { shot, mesh, images };
     let mut chips: Vec<ChipState> = mesh.chips.iter().map(|chip| view.chip(chip)).collect();
     let links = links::join(&view, &mut chips);
+    let cycles = shot.pieces.iter().map(|piece| piece.target_cycles).min().unwrap_or_default();
     MeshState {
-        cycles: shot.pieces.iter().map(|piece| piece.target_cycles).min().unwrap_or_default(),
-        fabric: view.fabric(&chips, &links),
+        cycles,
+        fabric: view.fabric(&chips, &links, cycles),
         chips,
         links,
         gaps: shot.gaps.clone(),

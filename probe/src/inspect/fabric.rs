@@ -27,7 +27,12 @@ use tables::Tables;
 
 impl View<'_> {
     /// All of the fabric that this look read.
-    pub(super) fn fabric(&self, chips: &[ChipState], links: &[LinkState]) -> FabricState {
+    pub(super) fn fabric(
+        &self,
+        chips: &[ChipState],
+        links: &[LinkState],
+        cycles: u64,
+    ) -> FabricState {
         let mut fabric = FabricState::default();
         for chip in chips {
             for tile in &chip.tiles {
@@ -55,7 +60,7 @@ impl View<'_> {
         leads.tiles.dedup();
         let steps: Vec<_> = fabric.clients.iter().map(|c| ending::step(&fabric, c)).collect();
         fabric.clients.iter_mut().zip(steps).for_each(|(client, step)| client.ending = step);
-        fabric.waits = waits::find(&fabric, self.mesh, links);
+        fabric.waits = waits::find(&fabric, self.mesh, links, cycles);
         fabric
     }
 }

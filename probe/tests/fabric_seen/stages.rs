@@ -8,11 +8,14 @@ use probe::fabric::{
     Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
     FabricTopology, Router, RoutingTables,
 };
+use probe::fault::Fault;
 use probe::images::ImageMap;
+use probe::inspect::Interest;
 use probe::scene::{Scene, Workload};
 use probe::session::Session;
 use probe::state::{FabricState, Party, Reading, Wait, WaitReason};
-use probe::target::Target;
+use probe::target::{Allow, Target};
+use probe::ttsim::HostCommand;
 
 const LINE: &str = "fabric_router_line";
 
@@ -41,6 +44,37 @@ fn write(session: &mut Session, router: &Router, word: &str, value: u32) {
     let at = router.place.at(constant(session, word));
     session.target().write(at, &value.to_le_bytes()).unwrap();
     session.target().pass(100_000).unwrap();
+}
+
+/// Nobody waits for a router as long as there is no packet: that it is dead shows all the same.
+#[test]
+fn a_router_that_stands_still_is_found_before_anybody_waits_for_it() {
+    let words = "emulator:n300,run=fabric,seed=3";
+    let mut session = Session::open(words, &HostCommand::default(), Allow::ALL).unwrap();
+    let mut after = |cycles: u64, fault: Option<&str>| {
+        if let Some(fault) = fault {
+            let now = session.target().now().unwrap();
+            let fault: Fault = fault.parse().unwrap();
+            session.target().disrupt(&fault.counted_from(now)).unwrap();
+        }
+        session.target().pass(cycles).unwrap();
+        let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
+        session.look(&interest).state.fabric
+    };
+    let (first, second) = (after(0, None), after(30_000, None));
+    let healthy = second.waits.lasting(&first.waits);
+    assert_eq!((healthy.turns.len(), healthy.still.len()), (second.routers.len(), 0));
+    let dead = second.routers[1].at;
+    let (words, router) =
+        (format!("core:{}.e{}:stuck", dead.chip, dead.channel), Party::Router(dead));
+    let (third, fourth) = (after(1_000, Some(&words)), after(30_000, None));
+    let waits = fourth.waits.lasting(&third.waits);
+    assert!(waits.all.is_empty(), "{:?}", waits.all);
+    assert_eq!((waits.roots(), waits.tree().len()), (vec![router], 1));
+    let note = &waits.notes[&router];
+    assert!(note.starts_with("it stands still: its loop has not turned for "), "{note}");
+    // Two looks close together tell nothing.
+    assert!(fourth.waits.lasting(&fourth.waits).still.is_empty());
 }
 
 /// Three chips in a line, of which the last has no router.

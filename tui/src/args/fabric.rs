@@ -21,8 +21,11 @@ pub(crate) enum FabricQuestion {
     Drain(StatusArguments),
     /// Print who waits for whom and has not moved between two looks: clients, muxes, routers, links; deadlocks first.
     ///
+    /// A router whose loop does not turn is named whether or not anybody waits for it yet.
+    ///
     /// JSON: {"target","cycles","over_cycles","waits":[{"who":party,"on":party,"for"}],"roots":[party with "note"],
-    /// "deadlocks":[[party,...]]}; party: {"name","kind","core"|"chip","channel","index"}. Exit code 1 if anybody waits.
+    /// "still":[party],"deadlocks":[[party,...]]}; party: {"name","kind","core"|"chip","channel","index"}. Exit code 1 if
+    /// anybody waits or stands still.
     Waits(WaitsArguments),
     /// Print the routing tables as they stand in the L1 of routers: L0 by device, L1 by mesh with exit nodes.
     ///

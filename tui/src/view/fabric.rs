@@ -191,9 +191,14 @@ fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
         1 => "; a deadlock".to_owned(),
         n => format!("; {n} deadlocks"),
     };
-    let title = format!(" waits since the look before: {}{deadlocks} ", waits.all.len());
+    let still = match waits.still.len() {
+        0 => String::new(),
+        n => format!("; {n} still"),
+    };
+    let title = format!(" waits since the look before: {}{deadlocks}{still} ", waits.all.len());
     let lines = waits.tree().into_iter().map(|line| {
-        let style = if line.on.is_some() { model.theme.bad() } else { Style::new() };
+        let sick = line.on.is_some() || line.depth == 0 && waits.still.contains(&line.who);
+        let style = if sick { model.theme.bad() } else { Style::new() };
         Line::styled(format!(" {}", fabric::wait(&waits, &line)), style)
     });
     (title, lines.collect())

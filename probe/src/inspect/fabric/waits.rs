@@ -9,17 +9,20 @@ use crate::state::{
 };
 use crate::target::Mesh;
 use layouts::{ChipId, EthId, NocXy};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everybody of a look who waits.
-pub(super) fn find(fabric: &FabricState, mesh: &Mesh, links: &[LinkState]) -> Waits {
+pub(super) fn find(fabric: &FabricState, mesh: &Mesh, links: &[LinkState], cycles: u64) -> Waits {
     let mut search = Search { fabric, mesh, links, all: Vec::new(), notes: BTreeMap::new() };
     search.clients();
     search.muxes();
     search.routers();
     search.all.sort_by_key(|wait| (wait.who, wait.on, wait.reason));
     search.all.dedup_by_key(|wait| (wait.who, wait.on, wait.reason));
-    Waits { all: search.all, notes: search.notes }
+    let turns = fabric.routers.iter().filter(|router| stages::serves(router));
+    let turns = turns.filter_map(|r| Some((Party::Router(r.at), stages::turns(r)?)));
+    let turns = turns.collect();
+    Waits { cycles, all: search.all, notes: search.notes, turns, still: BTreeSet::new() }
 }
 
 struct Search<'a> {

@@ -83,21 +83,42 @@ pub struct Wait {
     pub mark: u64,
 }
 
+/// The loop of a router that serves turns many times in so many cycles, also while base firmware has its core now and then.
+const STANDSTILL_CYCLES: u64 = 20_000;
+
 /// Who waits for whom at a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
+    /// The target's time when the look began, in device cycles.
+    pub cycles: u64,
     /// Each wait, in the order of who waits.
     pub all: Vec<Wait>,
     /// What is wrong with those that are waited for, in words, where something is.
     pub notes: BTreeMap<Party, String>,
+    /// How often the loop of each router has turned that should serve.
+    pub turns: BTreeMap<Party, u64>,
+    /// Those whose loop has not turned since a look before, whether or not anybody waits for them yet; one look alone does
+    /// not tell.
+    pub still: BTreeSet<Party>,
 }
 
 impl Waits {
-    /// The waits that were there before and during which nothing moved.
+    /// The waits that were there before and during which nothing moved, and the routers that stood still meanwhile.
     #[must_use]
     pub fn lasting(&self, before: &Self) -> Self {
         let same = |wait: &&Wait| before.all.contains(wait);
-        Self { all: self.all.iter().filter(same).cloned().collect(), notes: self.notes.clone() }
+        let apart = self.cycles.saturating_sub(before.cycles);
+        let stands = |(party, turns): &(&Party, &u64)| before.turns.get(*party) == Some(*turns);
+        let still = self.turns.iter().filter(|_| apart >= STANDSTILL_CYCLES).filter(stands);
+        let still: BTreeSet<Party> = still.map(|(party, _)| *party).collect();
+        let mut lasting = self.clone();
+        lasting.all = self.all.iter().filter(same).cloned().collect();
+        for party in &still {
+            lasting.notes.entry(*party).or_insert_with(|| {
+                format!("it stands still: its loop has not turned for {apart} cycles")
+            });
+        }
+        Self { still, ..lasting }
     }
 
     /// Whom somebody waits for.
@@ -110,10 +131,11 @@ impl Waits {
         self.all.iter().filter(move |wait| wait.on == on)
     }
 
-    /// Those who are waited for and wait for nobody: where to look for the cause.
+    /// Those who are waited for, or stand still, and wait for nobody: where to look for the cause.
     pub fn roots(&self) -> Vec<Party> {
         let waiting: BTreeSet<_> = self.all.iter().map(|wait| wait.who).collect();
-        let on: BTreeSet<_> = self.all.iter().map(|wait| wait.on).collect();
+        let mut on: BTreeSet<_> = self.all.iter().map(|wait| wait.on).collect();
+        on.extend(&self.still);
         on.difference(&waiting).copied().collect()
     }
 

@@ -13,10 +13,12 @@ pub(crate) fn fabric_waits(target: &str, state: &MeshState, waits: &Waits, over:
         shown["note"] = waits.notes.get(&root).cloned().into();
         shown
     });
+    let still = waits.still.iter().copied().map(party);
     json!({
         "target": target,
         "cycles": state.cycles,
         "over_cycles": over,
+        "still": still.collect::<Vec<_>>(),
         "waits": self::waits(waits),
         "roots": roots.collect::<Vec<_>>(),
         "deadlocks": waits.cycles().into_iter().map(parties).collect::<Vec<_>>(),

@@ -47,13 +47,32 @@ pub(super) fn run(
     } else {
         text(&page(&waits))?;
     }
-    if waits.all.is_empty() && apart > 0 {
-        say(&format!("nobody waits: nothing stood still for {apart} cycles"));
-        return Ok(Outcome::Healthy);
-    }
     if apart == 0 {
         say("there is only one moment: whether anything moves cannot be told");
         return Ok(Outcome::Partial);
+    }
+    Ok(conclude(&waits, apart, !last.state.gaps.is_empty()))
+}
+
+/// Says what the waits come to.
+fn conclude(waits: &Waits, apart: u64, gaps: bool) -> Outcome {
+    let still = waits.still.len();
+    if waits.all.is_empty() && still == 0 {
+        if gaps {
+            say("nobody waits of those that could be read");
+            return Outcome::Partial;
+        }
+        say(&format!("nobody waits: nothing stood still for {apart} cycles"));
+        return Outcome::Healthy;
+    }
+    if still > 0 {
+        let routers = if still == 1 { "a router stands" } else { "routers stand" };
+        let count = if still == 1 { String::new() } else { format!("{still} ") };
+        let nobody = if waits.all.is_empty() { ", and nobody waits for it yet" } else { "" };
+        say(&format!("{count}{routers} still: no loop turned for {apart} cycles{nobody}"));
+        if waits.all.is_empty() {
+            return Outcome::Findings;
+        }
     }
     let deadlocks = waits.cycles().len();
     let found = match deadlocks {
@@ -62,7 +81,7 @@ pub(super) fn run(
         n => format!("{n} deadlocks"),
     };
     say(&format!("{} waits in which nothing moved for {apart} cycles; {found}", waits.all.len()));
-    Ok(Outcome::Findings)
+    Outcome::Findings
 }
 
 /// Lets time pass, or waits for it.

@@ -133,6 +133,23 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Should its loop turn, whether or not there are packets?
+pub(super) fn serves(router: &RouterState) -> bool {
+    let told_to_end = router.termination.known().is_none_or(|signal| *signal != 0);
+    router.status == Reading::Known(READY)
+        && router.activity == Reading::Known(Activity::Running)
+        && !told_to_end
+        && !stands(router)
+}
+
+/// What moves when its loop turns: the passes, which it tells only now and then while it is busy, and the packets.
+pub(super) fn turns(router: &RouterState) -> Option<u64> {
+    let sent = router.senders.iter().flat_map(|s| [&s.sent, &s.completed]);
+    let received = router.receivers.iter().flat_map(|r| [&r.received, &r.completed]);
+    let packets = sent.chain(received).map(count).fold(0, u64::wrapping_add);
+    Some(router.passes.known()?.wrapping_add(packets))
+}
+
 /// Does a router do nothing for anybody?
 pub(super) fn stands(router: &RouterState) -> bool {
     why(router).is_some()
