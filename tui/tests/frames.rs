@@ -12,7 +12,7 @@ use keys::{SIZES, golden, model, picture, press};
 use layouts::{ChipId, NocXy};
 use probe::Latched;
 use probe::snapshot::AccessError;
-use probe::state::Reading;
+use probe::state::{Activity, Reading};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
@@ -370,6 +370,28 @@ fn what_runs_is_marked_where_nobody_knows_it() {
     assert!(shown.contains("within     ¿") && shown.contains("source     ¿"), "{shown}");
 }
 
+/// After a run the application is gone, and its `erisc_info` may still be unfolded.
+#[test]
+fn why_there_are_no_channels_is_told() {
+    let mut model = running((120, 40));
+    for (activity, says) in [
+        (Activity::BaseFirmware, "no channels: base firmware has the tile, no application"),
+        (Activity::InReset, "no channels: the core is in reset"),
+        (Activity::Waiting, "no channels: their words were not read"),
+    ] {
+        let mut ended = (*sample(2)).clone();
+        let tiles = ended.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
+        for core in tiles.flat_map(|tile| &mut tile.cores) {
+            core.channels.clear();
+            core.activity = Reading::Known(activity);
+        }
+        update(&mut model, Message::Sample(Arc::new(ended)));
+        press(&mut model, ":0:e8<enter>");
+        let shown = picture(&model);
+        assert!(shown.contains(says) && shown.contains("erisc_info"), "{shown}");
+    }
+}
+
 #[test]
 fn colon_finds_words_of_the_core() {
     let mut model = running((80, 24));
@@ -460,7 +482,8 @@ fn what_hung_is_latched_until_a_key_lets_it_be_tried_again() {
     assert!(picture(&model).contains("nothing is latched"));
     let mut sick = (*sample(2)).clone();
     let reason = AccessError::Unreachable("tile 1-2 hangs".into());
-    sick.latched = vec![Latched { chip: ChipId(0), tile: Some(NocXy { x: 1, y: 2 }), reason }];
+    sick.latched =
+        vec![Latched { chip: ChipId(0), tile: Some(NocXy { x: 1, y: 2 }), towards: None, reason }];
     sick.traffic.per_second = 23_456;
     update(&mut model, Message::Sample(Arc::new(sick)));
     press(&mut model, "4");

@@ -12,7 +12,7 @@ use crate::model::{CorePane, Model};
 use crate::words;
 use layouts::EthId;
 use probe::state::{
-    CoreState, ImageEvidence, ImageUse, LaunchState, NamedWord, Reading, SourceLine,
+    Activity, CoreState, ImageEvidence, ImageUse, LaunchState, NamedWord, Reading, SourceLine,
 };
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -241,6 +241,23 @@ fn moved(model: &Model, row: &Row<'_>) -> bool {
     }
 }
 
+/// Why there are none: an image may have them, and nobody use them now.
+fn no_channels(core: &CoreState) -> &'static str {
+    let shared = core.outlines.iter().filter_map(|outline| outline.nodes().first());
+    let mut names =
+        shared.map(|n| n.path.as_str()).chain(core.words.iter().map(|w| w.name.as_str()));
+    if !names.any(|name| name.split('.').next() == Some("erisc_info")) {
+        return "no channels: no image here has erisc_info_t";
+    }
+    match core.activity {
+        Reading::Known(Activity::BaseFirmware) => {
+            "no channels: base firmware has the tile, no application"
+        }
+        Reading::Known(Activity::InReset) => "no channels: the core is in reset",
+        _ => "no channels: their words were not read, or are none",
+    }
+}
+
 fn draw_channels(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect, focused: bool) {
     let block = titled(model, " channels and images ", focused);
     let inner = block.inner(area);
@@ -249,7 +266,7 @@ fn draw_channels(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect,
     let rows = [Constraint::Length(if count == 0 { 1 } else { count + 1 }), Constraint::Min(0)];
     let [upper, lower] = Layout::vertical(rows).areas(inner);
     if count == 0 {
-        let text = "no channels: no image here has erisc_info_t";
+        let text = no_channels(core);
         frame.render_widget(Paragraph::new(Line::styled(text, model.theme.dim())), upper);
     } else {
         let head = TableRow::new(["ch", "bytes_sent", "receiver_ack", "src_id", "", "meaning"]);
