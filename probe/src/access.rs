@@ -1,6 +1,8 @@
 //! Reading and writing a tile, near or far: the one place that knows which way leads there.
 
+mod cut;
 mod far;
+mod ways;
 
 use crate::bus::Bus;
 use crate::guard::{Latch, read_near, seen};
@@ -12,7 +14,7 @@ use crate::wormhole::is_memory;
 use far::Way;
 use layouts::{ChipCoord, NocXy};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a chip is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub(crate) enum Route {
 pub(crate) struct Access {
     pub(crate) bus: Bus,
     queues: BTreeMap<(u8, NocXy), Queue>,
+    /// Gateways through which a write did not arrive: what is written next must not be lost there, too.
+    doubted: BTreeSet<(u8, NocXy)>,
     pub(crate) patience: Patience,
     /// What hung, and is not touched again.
     pub(crate) latch: Latch,
@@ -45,7 +49,14 @@ pub(crate) struct Access {
 
 impl Access {
     pub(crate) fn new(bus: Bus, patience: Patience) -> Self {
-        Self { bus, queues: BTreeMap::new(), patience, latch: Latch::default(), locked: None }
+        Self {
+            bus,
+            queues: BTreeMap::new(),
+            doubted: BTreeSet::new(),
+            patience,
+            latch: Latch::default(),
+            locked: None,
+        }
     }
 
     /// What belongs to one device, without a bar yet, to be given back by [`Access::join`].
@@ -54,6 +65,8 @@ impl Access {
         part.latch = self.latch.part(device);
         let queues = std::mem::take(&mut self.queues).into_iter();
         (part.queues, self.queues) = queues.partition(|((of, _), _)| *of == device);
+        let doubted = std::mem::take(&mut self.doubted).into_iter();
+        (part.doubted, self.doubted) = doubted.partition(|(of, _)| *of == device);
         part
     }
 
@@ -62,6 +75,7 @@ impl Access {
         self.bus.join(part.bus);
         self.latch.join(device, part.latch);
         self.queues.extend(part.queues);
+        self.doubted.extend(part.doubted);
     }
 
     /// Lets everything that hung be tried again. Whoever brought it back may have reset it, so no
@@ -88,7 +102,7 @@ impl Access {
 
     /// Waits until all far writes have arrived.
     pub(crate) fn flush(&mut self) -> Result<(), AccessError> {
-        self.queues.values_mut().try_for_each(|queue| queue.flush(&mut self.bus))
+        self.flush_queues(|_, _| true)
     }
 
     /// Reads a range: memory in bulk, anything else word by word.
@@ -120,7 +134,7 @@ impl Access {
         match route {
             Route::Pcie(device) => {
                 let reads = runs.iter().map(|run| self.read_near(*device, run)).collect();
-                Results { reads, silent: None }
+                Results { reads, silent: None, convicted: Vec::new() }
             }
             Route::Queue { device, tiles, direct, coord } => {
                 let way = Way { device: *device, tiles, direct: *direct, coord: *coord };

@@ -90,6 +90,8 @@ pub struct Latched {
     pub chip: ChipId,
     /// The tile, if it is one tile only.
     pub tile: Option<NocXy>,
+    /// Of a gateway that is passed over: the chip to which it does not lead. All else of its tile is touched.
+    pub towards: Option<ChipId>,
     /// Why.
     pub reason: AccessError,
 }

@@ -29,6 +29,8 @@ pub(crate) fn decode(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshSta
     let view = View { shot, mesh, images };
     let mut chips: Vec<ChipState> = mesh.chips.iter().map(|chip| view.chip(chip)).collect();
     let links = links::join(&view, &mut chips);
+    let ways: Vec<_> = chips.iter().map(|chip| links::ways(&chip.chip, &chips, &links)).collect();
+    chips.iter_mut().zip(ways).for_each(|(chip, ways)| chip.ways = ways);
     let cycles = shot.pieces.iter().map(|piece| piece.target_cycles).min().unwrap_or_default();
     MeshState {
         cycles,
@@ -55,6 +57,7 @@ impl View<'_> {
         let tiles = tiles.map(|tile| self.tile(chip, tile.xy, tile.kind, tile.channel));
         ChipState {
             chip: chip.clone(),
+            ways: Vec::new(),
             cycles: self.shot.newest_cycles(chip.id),
             holders: Vec::new(),
             tiles: tiles.collect(),

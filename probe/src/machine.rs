@@ -9,7 +9,7 @@ use crate::bar::{Bar, Holder};
 use crate::bus::Bus;
 use crate::discover::discover;
 use crate::fault::{Fault, Station};
-use crate::guard::{AuditLog, Deed, Guard, Latched};
+use crate::guard::{AuditLog, Deed, FarPlace, Guard, Latched};
 use crate::planner::Run;
 use crate::queue::Patience;
 use crate::snapshot::{AccessError, Plan, Snapshot, Span};
@@ -239,18 +239,27 @@ impl Target for BarTarget {
         let latch = &self.access.latch;
         let near =
             |device| self.chip_at(|route| *route == Route::Pcie(device)).unwrap_or(ChipId(0));
-        let far = |(at_device, at)| {
+        let far = |(at_device, at): FarPlace| {
             let is = |route: &Route| {
                 matches!(route, Route::Queue { device, coord, .. }
                 if (*device, *coord) == (at_device, at))
             };
             self.chip_at(is).unwrap_or(ChipId(0))
         };
-        let one = |chip, tile, reason: &AccessError| Latched { chip, tile, reason: reason.clone() };
+        let one = |chip, tile, reason: &AccessError| {
+            let reason = reason.clone();
+            Latched { chip, tile, towards: None, reason }
+        };
         let devices = latch.devices().map(|(device, why)| one(near(device), None, why));
         let tiles = latch.tiles().map(|(device, tile, why)| one(near(device), Some(tile), why));
         let chips = latch.far_chips().map(|(place, why)| one(far(place), None, why));
-        devices.chain(tiles).chain(chips).collect()
+        let ways = latch.lost_ways().iter().map(|way| Latched {
+            chip: near(way.chip.0),
+            tile: Some(way.gateway),
+            towards: Some(far(way.chip)),
+            reason: way.reason.clone(),
+        });
+        devices.chain(tiles).chain(chips).chain(ways).collect()
     }
 
     fn clear_latch(&mut self) {

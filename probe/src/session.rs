@@ -18,7 +18,7 @@ use crate::state::{Before, LedgerState, MeshState};
 use crate::target::{Abilities, Allow, Mesh, Preview, Refusal, Target};
 use crate::ttsim::{self, HostCommand};
 use crate::wormhole::{config_id, stranger};
-use layouts::{CoreId, target_refusals};
+use layouts::{CoreId, target_refusals, wormhole};
 use std::fmt;
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -237,6 +237,18 @@ impl Session {
         let snapshot = self.target.read(&wish);
         self.images.learn(self.target.mesh(), &snapshot);
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
+        if snapshot.pieces.is_empty() {
+            // Nothing was read that would say when the look began.
+            state.cycles = self.target.now().unwrap_or_default();
+        }
+        for lost in self.target.latched() {
+            // A gateway that is passed over leads nowhere, whatever its link says.
+            let far =
+                lost.towards.and_then(|far| state.chips.iter_mut().find(|c| c.chip.id == far));
+            if let (Some(far), Some(tile)) = (far, lost.tile) {
+                far.ways.retain(|end| wormhole().eth_channel(end.channel) != Some(tile));
+            }
+        }
         let ledgers = state.fabric.ledgers.clone();
         state.fabric.settle(&self.ledgers);
         self.ledgers = ledgers;

@@ -38,6 +38,7 @@ pub const PROFILE: &str = "silicon";
 pub(crate) const PATIENCE: Patience = Patience {
     deadline_cycles: 250_000_000,
     chip_cycles: 2_000_000_000,
+    retry_cycles: 1_000_000_000,
     watchdog: Duration::from_mins(1),
 };
 

@@ -78,6 +78,9 @@ pub struct MeshState {
 pub struct ChipState {
     /// What discovery knows of it.
     pub chip: Chip,
+    /// Of a far chip, the Ethernet tiles of the chip with PCIe over which it is reached: gateways of links that are not known
+    /// to be down, and that were not given up.
+    pub ways: Vec<EthId>,
     /// Newest target time of its ranges, in device cycles, if any was read.
     pub cycles: Option<u64>,
     /// Who else had its device open then.

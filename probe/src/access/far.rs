@@ -1,11 +1,10 @@
-//! Far chips: ranges cut into commands for the routing queues, and which gateways carry them.
+//! Far chips: commands for the routing queues, and which gateways carry them.
 
 use super::Access;
+use super::cut::{cut, cut_write, join};
 use crate::bar::Sharing;
 use crate::planner::Run;
-use crate::queue::{
-    BLOCK_ALIGN, BLOCK_BYTES, Command, Far, Gateway, Queue, Results, SLOTS, Stamped, read_all,
-};
+use crate::queue::{Command, Gateway, Queue, Results, SLOTS, read_all};
 use crate::snapshot::AccessError;
 use layouts::{ChipCoord, NocXy};
 
@@ -21,7 +20,7 @@ pub(super) struct Way<'r> {
 impl Way<'_> {
     /// Most commands under way at a tile: as many as its queue holds where the tile has a link to
     /// the chip itself. That is not proved for one that hands requests to its siblings.
-    fn depth(&self, at: usize) -> usize {
+    pub(super) fn depth(&self, at: usize) -> usize {
         if at < self.direct { SLOTS } else { 1 }
     }
 }
@@ -39,28 +38,45 @@ impl Access {
         }
         let read = self.locked(way.device, |access| {
             access.flush_device(way.device, None)?;
-            let mut gateways = access.gateways(way)?;
-            let results = read_all(&mut access.bus, access.patience, &mut gateways, &commands);
-            for gateway in gateways {
-                access.queues.insert((way.device, gateway.queue.tile()), gateway.queue);
-            }
-            Ok(results)
+            access.try_ways_again(way)?;
+            let gateways = access.gateways(way)?;
+            access.read_by(way, gateways, &commands)
         });
         match read {
-            Ok(Results { reads, silent }) => {
+            Ok(Results { reads, silent, convicted }) => {
                 let mut reads = reads.into_iter();
                 let mut joined = |(run, count)| join(run, reads.by_ref().take(count));
-                Results { reads: runs.iter().zip(counts).map(&mut joined).collect(), silent }
+                let reads = runs.iter().zip(counts).map(&mut joined).collect();
+                Results { reads, silent, convicted }
             }
-            Err(error) => {
-                let reads = runs.iter().map(|_| Err(error.clone())).collect();
-                Results { reads, silent: None }
-            }
+            Err(error) => Results::failed(&error, runs.len()),
         }
     }
 
+    /// Carries reads out through these gateways, and gives them back. Those that are found not to lead to the chip are passed
+    /// over from now on.
+    pub(super) fn read_by(
+        &mut self,
+        way: Way<'_>,
+        mut gateways: Vec<Gateway>,
+        commands: &[Command],
+    ) -> Result<Results, AccessError> {
+        let results = read_all(&mut self.bus, self.patience, &mut gateways, commands);
+        for gateway in gateways {
+            self.queues.insert((way.device, gateway.queue.tile()), gateway.queue);
+        }
+        if !results.convicted.is_empty() {
+            let now = self.bus.now()?;
+            for (tile, said) in &results.convicted {
+                self.lose_way(way, *tile, said, now);
+            }
+        }
+        Ok(results)
+    }
+
     /// Writes bytes, whole words, through the first gateway that is in order: writes through one
-    /// arrive in order, through several they do not. What was posted is never posted again elsewhere.
+    /// arrive in order, through several they do not. What was posted is never posted again elsewhere:
+    /// what a relay gave up may still be carried out late. A gateway that lost one has to answer a read first.
     pub(super) fn write_through(
         &mut self,
         way: Way<'_>,
@@ -70,12 +86,18 @@ impl Access {
         let writes = cut_write(way.coord, run, bytes);
         self.locked(way.device, |access| {
             let mut last = access.find_queues(way)?;
+            access.try_ways_again(way)?;
             let mut tiles: Vec<(usize, NocXy)> = way.tiles.iter().copied().enumerate().collect();
-            // One that is still to answer something old is the last to be asked.
+            // One that does not lead there, or is still to answer something old, is the last to be asked.
             tiles.sort_by_key(|(_, tile)| {
-                access.queues.get(&(way.device, *tile)).is_none_or(Queue::is_suspect)
+                let queue = access.queues.get(&(way.device, *tile));
+                (access.is_passed_over(way, *tile), queue.is_none_or(Queue::is_suspect))
             });
             for (at, tile) in tiles {
+                if let Err(error) = access.cleared_of_doubt(way, at, tile)? {
+                    last = Some(error);
+                    continue;
+                }
                 let Some(queue) = access.queues.get_mut(&(way.device, tile)) else { continue };
                 match queue.ready(&mut access.bus) {
                     Ok(()) => return access.write_by(way, at, tile, &writes),
@@ -105,7 +127,13 @@ impl Access {
     fn gateways(&mut self, way: Way<'_>) -> Result<Vec<Gateway>, AccessError> {
         let error = self.find_queues(way)?;
         let mut gateways = Vec::new();
+        let others = way.tiles.iter().any(|tile| {
+            !self.is_passed_over(way, *tile) && self.queues.contains_key(&(way.device, *tile))
+        });
         for (at, &tile) in way.tiles.iter().enumerate() {
+            if others && self.is_passed_over(way, tile) {
+                continue;
+            }
             if let Some(queue) = self.queues.remove(&(way.device, tile)) {
                 let (direct, depth) = (at < way.direct, way.depth(at));
                 gateways.push(Gateway { queue, direct, depth });
@@ -140,9 +168,21 @@ impl Access {
 
     /// Waits for the writes through all queues of a device but one.
     fn flush_device(&mut self, device: u8, but: Option<NocXy>) -> Result<(), AccessError> {
-        let others =
-            self.queues.iter_mut().filter(|((of, tile), _)| *of == device && Some(*tile) != but);
-        others.map(|(_, queue)| queue).try_for_each(|queue| queue.flush(&mut self.bus))
+        self.flush_queues(|of, tile| of == device && Some(tile) != but)
+    }
+
+    /// Waits for the writes through some queues; one through which a write was lost is in doubt.
+    pub(super) fn flush_queues(
+        &mut self,
+        which: impl Fn(u8, NocXy) -> bool,
+    ) -> Result<(), AccessError> {
+        let Self { queues, bus, doubted, .. } = self;
+        let mut chosen = queues.iter_mut().filter(|((device, tile), _)| which(*device, *tile));
+        chosen.try_for_each(|(key, queue)| {
+            queue.flush(bus).inspect_err(|_| {
+                doubted.insert(*key);
+            })
+        })
     }
 
     /// Does something with the queues of a device under the lock of its clients, which is given
@@ -187,61 +227,4 @@ impl Access {
         }
         done.and_then(|value| left.map(|()| value))
     }
-}
-
-/// Where the commands that read a range begin. Memory is read in blocks: a little more than was
-/// asked for does no harm there; a lone word and registers are read by words.
-fn begin(run: &Run) -> (u64, bool) {
-    let (first, end) = (run.offset & !3, (run.offset + u64::from(run.len)).next_multiple_of(4));
-    let blocks = run.memory && end - first > 4;
-    (if blocks { first / BLOCK_ALIGN * BLOCK_ALIGN } else { first }, blocks)
-}
-
-fn cut(coord: ChipCoord, run: &Run, commands: &mut Vec<Command>) {
-    let (start, blocks) = begin(run);
-    let end = (run.offset + u64::from(run.len)).next_multiple_of(4);
-    let step = if blocks { BLOCK_BYTES } else { 4 };
-    for offset in (start..end).step_by(step) {
-        let far = Far { coord, tile: run.tile, offset };
-        let len = (end - offset).min(step as u64) as u32;
-        // What a block leaves over may be a word.
-        commands.push(if len > 4 { Command::ReadBlock(far, len) } else { Command::ReadWord(far) });
-    }
-}
-
-/// The range out of what its commands read; the first error if one of them failed.
-fn join(
-    run: &Run,
-    parts: impl Iterator<Item = Result<Stamped, AccessError>>,
-) -> Result<Stamped, AccessError> {
-    let mut whole = Stamped { bytes: Vec::with_capacity(run.len as usize), cycles: 0 };
-    for part in parts {
-        let part = part?;
-        whole.cycles = whole.cycles.max(part.cycles);
-        whole.bytes.extend(part.bytes);
-    }
-    whole.bytes.drain(..(run.offset - begin(run).0) as usize);
-    whole.bytes.truncate(run.len as usize);
-    Ok(whole)
-}
-
-/// Words up to the first 32-byte boundary, then blocks of whole words; registers by words alone.
-fn cut_write<'b>(coord: ChipCoord, run: &Run, bytes: &'b [u8]) -> Vec<(Command, &'b [u8])> {
-    let mut writes = Vec::new();
-    let mut at = run.offset;
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let far = Far { coord, tile: run.tile, offset: at };
-        let blocks = run.memory && at.is_multiple_of(BLOCK_ALIGN) && rest.len() > 4;
-        let (part, later) = rest.split_at(rest.len().min(if blocks { BLOCK_BYTES } else { 4 }));
-        writes.push(if blocks {
-            (Command::WriteBlock(far, part.len() as u32), part)
-        } else {
-            let word = part.first_chunk().copied().unwrap_or_default();
-            (Command::WriteWord(far, u32::from_le_bytes(word)), &part[..0])
-        });
-        at += part.len() as u64;
-        rest = later;
-    }
-    writes
 }

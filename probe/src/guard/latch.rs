@@ -10,6 +10,16 @@ const COLUMNS: usize = 10;
 /// A far chip: the PCIe device that leads to it, and its place.
 pub(crate) type FarPlace = (u8, ChipCoord);
 
+/// A gateway that was passed over for a far chip.
+#[derive(Clone, Debug)]
+pub(crate) struct LostWay {
+    pub(crate) gateway: NocXy,
+    pub(crate) chip: FarPlace,
+    pub(crate) reason: AccessError,
+    /// The target's time from which it is asked again.
+    until_cycles: u64,
+}
+
 /// What is known of one tile of a PCIe device.
 #[derive(Clone, Debug, Default)]
 struct Tile {
@@ -38,6 +48,7 @@ pub(crate) struct Latch {
     /// By number.
     devices: Vec<Device>,
     far: Vec<(FarPlace, AccessError)>,
+    ways: Vec<LostWay>,
 }
 
 fn place(tile: NocXy) -> usize {
@@ -97,6 +108,33 @@ impl Latch {
         }
     }
 
+    /// Is this gateway passed over for a far chip?
+    pub(crate) fn is_lost_way(&self, chip: FarPlace, gateway: NocXy) -> bool {
+        self.ways.iter().any(|way| way.chip == chip && way.gateway == gateway)
+    }
+
+    /// This gateway is passed over for a far chip up to a moment, as long as there are others.
+    pub(crate) fn lose_way(
+        &mut self,
+        chip: FarPlace,
+        gateway: NocXy,
+        reason: AccessError,
+        until_cycles: u64,
+    ) {
+        self.ways.retain(|way| way.chip != chip || way.gateway != gateway);
+        self.ways.push(LostWay { gateway, chip, reason, until_cycles });
+    }
+
+    /// Gateways that are passed over.
+    pub(crate) fn lost_ways(&self) -> &[LostWay] {
+        &self.ways
+    }
+
+    /// Those whose time is over may be asked again.
+    pub(crate) fn try_ways_again(&mut self, now: u64) {
+        self.ways.retain(|way| now < way.until_cycles);
+    }
+
     /// Devices that are not touched, and why.
     pub(crate) fn devices(&self) -> impl Iterator<Item = (u8, &AccessError)> {
         let lost = (0..).zip(&self.devices);
@@ -124,6 +162,8 @@ impl Latch {
         let (own, others) =
             std::mem::take(&mut self.far).into_iter().partition(|((of, _), _)| *of == device);
         (part.far, self.far) = (own, others);
+        let ways = std::mem::take(&mut self.ways).into_iter();
+        (part.ways, self.ways) = ways.partition(|way| way.chip.0 == device);
         part
     }
 
@@ -131,6 +171,7 @@ impl Latch {
     pub(crate) fn join(&mut self, device: u8, mut part: Self) {
         *self.known(device) = std::mem::take(part.known(device));
         self.far.append(&mut part.far);
+        self.ways.append(&mut part.ways);
     }
 
     /// A person wants all of it tried again; every tile is probed again before a block.

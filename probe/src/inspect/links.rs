@@ -3,8 +3,10 @@
 use super::View;
 use super::channels::{Words, meaning};
 use crate::images::ChannelRole;
-use crate::state::{ChannelState, ChipState, EthState, LinkCondition, LinkState, Reading};
-use crate::target::Link;
+use crate::state::{
+    ChannelState, ChipState, EthState, GoSignal, LinkCondition, LinkState, Reading,
+};
+use crate::target::{Chip, Link};
 use layouts::{CoreId, CoreKind, EthId, wormhole};
 
 /// The state of each link; the channels of both ends get the meaning that both together have.
@@ -16,12 +18,34 @@ pub(super) fn join(view: &View<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
         LinkState {
             link,
             condition: condition(eth(chips, link.a), eth(chips, link.b)),
-            a_to_b: under_way(view, link.a, &a, &b),
-            b_to_a: under_way(view, link.b, &b, &a),
+            a_to_b: under_way(&roles(view, chips, link.a), &a, &b),
+            b_to_a: under_way(&roles(view, chips, link.b), &b, &a),
             apart_cycles: apart(view, link),
         }
     });
     links.collect()
+}
+
+/// The gateways of a far chip whose links carry something. Those without a link of their own hand everything to one with
+/// such a link, so that they lead nowhere when none of these does.
+pub(super) fn ways(chip: &Chip, chips: &[ChipState], links: &[LinkState]) -> Vec<EthId> {
+    let of = |end: &EthId| links.iter().find(|s| s.link.a == *end || s.link.b == *end);
+    let down = |end: &EthId| match of(end).map(|state| state.condition) {
+        None | Some(LinkCondition::Up) => false,
+        Some(LinkCondition::Training | LinkCondition::Down | LinkCondition::Disagree) => true,
+        // The far end may be unread because it is.
+        Some(LinkCondition::Unread) => {
+            let near = eth(chips, *end);
+            let trained = near.and_then(|near| near.train_status.known().copied());
+            trained.is_some_and(|train| train != wormhole().eth.values.train_up || !is_up(near))
+        }
+    };
+    let gateways = || chip.gateway.iter().flatten();
+    let mut linked = gateways().filter(|end| of(end).is_some()).peekable();
+    if linked.peek().is_some() && linked.all(down) {
+        return Vec::new();
+    }
+    gateways().filter(|end| !down(end)).copied().collect()
 }
 
 fn eth(chips: &[ChipState], end: EthId) -> Option<&EthState> {
@@ -79,22 +103,28 @@ fn apart(view: &View<'_>, link: Link) -> Option<u64> {
     Some(read_at(link.a)?.abs_diff(read_at(link.b)?))
 }
 
-/// Bytes on their way from `from`: what its own sending channels hold that the far end has not
+/// What the channels of an end do, as the table of the kernel says that was told to go there.
+fn roles(view: &View<'_>, chips: &[ChipState], end: EthId) -> Vec<ChannelRole> {
+    let tile = wormhole().eth_channel(end.channel);
+    let chip = chips.iter().find(|chip| chip.chip.id == end.chip);
+    let (Some(xy), Some(chip)) = (tile, chip) else { return Vec::new() };
+    let tile = chip.tiles.iter().find(|tile| tile.xy == xy);
+    let core = tile.and_then(|tile| tile.cores.first());
+    if core.is_none_or(|core| core.go != Reading::Known(GoSignal::Go)) {
+        return Vec::new();
+    }
+    let core = CoreId { chip: end.chip, tile: xy, core: CoreKind::Erisc };
+    view.images.channel_places(core).iter().map(|(role, _)| *role).collect()
+}
+
+/// Bytes on their way from the near end: what its own sending channels hold that the far end has not
 /// freed. Without a kernel's table the end with the acknowledge, or alone with a count, sends.
-fn under_way(
-    view: &View<'_>,
-    from: EthId,
-    near: &[ChannelState],
-    far: &[ChannelState],
-) -> Option<u64> {
+fn under_way(roles: &[ChannelRole], near: &[ChannelState], far: &[ChannelState]) -> Option<u64> {
     if near.is_empty() {
         return None;
     }
-    let tile = wormhole().eth_channel(from.channel)?;
-    let core = CoreId { chip: from.chip, tile, core: CoreKind::Erisc };
-    let places = view.images.channel_places(core);
     let sends = |channel: &&ChannelState| {
-        let role = places.get(usize::from(channel.index)).map(|(role, _)| *role);
+        let role = roles.get(usize::from(channel.index)).copied();
         match role.unwrap_or_default() {
             ChannelRole::Sender => true,
             ChannelRole::Receiver | ChannelRole::Handshake => false,

@@ -106,7 +106,7 @@ fn far(
     let reads = if let Some(reason) = silent {
         vec![Err(reason); runs.len()]
     } else {
-        let Results { reads, silent } = access.read_runs(route, runs);
+        let Results { reads, silent, .. } = access.read_runs(route, runs);
         if let Some(reason) = silent {
             access.latch.lose_far(place, reason);
         }

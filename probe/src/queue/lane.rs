@@ -31,6 +31,8 @@ pub(super) enum Stage {
     Reserve,
     /// Commands go through it.
     Active,
+    /// It gets no more commands, as it does not lead to the chip; those under way are waited for.
+    Leaving,
     /// It did not answer in time, or cannot be looked at.
     Dead,
 }
@@ -52,6 +54,8 @@ pub(super) struct Lane<'q> {
     looks: u32,
     /// When to look again, if the target's time is known.
     due: u64,
+    /// How often in a row it had no room for what it was asked.
+    pub(super) no_room: u32,
     /// Entries that the look under way reads, and whether with their addresses.
     asked: Option<(usize, bool)>,
 }
@@ -68,6 +72,7 @@ impl<'q> Lane<'q> {
             head_since: None,
             looks: 0,
             due: 0,
+            no_room: 0,
             asked: None,
         }
     }
@@ -76,9 +81,14 @@ impl<'q> Lane<'q> {
         self.stage == Stage::Active
     }
 
+    /// Is it in use, or are commands still under way there?
+    pub(super) fn is_used(&self) -> bool {
+        self.is_active() || self.stage == Stage::Leaving && self.is_busy()
+    }
+
     /// How many more commands may be posted.
     pub(super) fn room(&self) -> usize {
-        self.depth - self.flight.len()
+        if self.is_active() { self.depth - self.flight.len() } else { 0 }
     }
 
     /// Is anything under way or landed?

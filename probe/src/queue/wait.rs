@@ -11,6 +11,9 @@ pub struct Patience {
     pub deadline_cycles: u64,
     /// In the target's own time, for all of one chip in one look.
     pub chip_cycles: u64,
+    /// In the target's own time: after so long a gateway that did not lead to a chip is asked for it again. A link may have
+    /// come back, and a question that is refused costs a millisecond.
+    pub retry_cycles: u64,
     /// In host time: only to catch a dead driver or child.
     pub watchdog: Duration,
 }
@@ -22,6 +25,7 @@ impl Default for Patience {
         Self {
             deadline_cycles: 4_000_000,
             chip_cycles: 1_000_000_000,
+            retry_cycles: 1_000_000_000,
             watchdog: Duration::from_mins(1),
         }
     }

@@ -68,7 +68,7 @@ fn chip(state: &ChipState) -> Chip<'_> {
         pcie: chip.pcie,
         board: chip.board.as_deref(),
         unique_id: chip.unique_id,
-        gateway: chip.gateway.as_ref().map(|ends| ends.iter().map(|e| end(*e)).collect()),
+        gateway: chip.gateway.as_ref().map(|_| state.ways.iter().map(|e| end(*e)).collect()),
         harvested_rows: &chip.harvested_rows,
         holders: state.holders.iter().map(|h| Holder { pid: h.pid, name: &h.name }).collect(),
     }

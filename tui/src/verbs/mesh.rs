@@ -9,7 +9,7 @@ use crate::{shape, words};
 use layouts::EthId;
 use probe::descriptor::descriptor;
 use probe::inspect::Interest;
-use probe::state::{LinkState, MeshState};
+use probe::state::{ChipState, LinkState, MeshState};
 
 pub(super) fn run(
     target: &Opening,
@@ -55,16 +55,15 @@ pub(super) fn describe(target: &Opening, style: Style) -> Result<Outcome, Failur
 fn chips(state: &MeshState) -> String {
     let mut table =
         Columns::new(&["CHIP", "X,Y", "RACK", "SHELF", "REACHED BY", "BOARD", "HARVESTED ROWS"]);
-    for chip in state.chips.iter().map(|c| &c.chip) {
+    for ChipState { chip, ways, .. } in &state.chips {
         let at = chip
             .coord
             .map(|c| [format!("{},{}", c.x, c.y), c.rack.to_string(), c.shelf.to_string()]);
         let [xy, rack, shelf] = at.unwrap_or_else(|| std::array::from_fn(|_| "?".to_owned()));
-        let gates =
-            |ends: &Vec<EthId>| ends.iter().map(EthId::to_string).collect::<Vec<_>>().join(" ");
         let way = match (&chip.gateway, chip.pcie) {
             (_, true) => "PCIe".to_owned(),
-            (Some(ends), false) => gates(ends),
+            (Some(_), false) if ways.is_empty() => "no link up".to_owned(),
+            (Some(_), false) => ways.iter().map(EthId::to_string).collect::<Vec<_>>().join(" "),
             (None, false) => "?".to_owned(),
         };
         let rows: Vec<_> = chip.harvested_rows.iter().map(u8::to_string).collect();

@@ -52,10 +52,14 @@ fn title(mesh: &MeshState, latched: &[Latched]) -> String {
 
 /// What is not touched any more, and why.
 fn latches(model: &Model, latched: &[Latched]) -> impl Iterator<Item = Line<'static>> {
-    latched.iter().map(|Latched { chip, tile, reason }| {
+    latched.iter().map(|Latched { chip, tile, towards, reason }| {
         let style = model.theme.missing(Missing::of_error(reason));
         let place = tile.map_or(format!("chip {chip}"), |tile| format!("tile {chip}:{tile}"));
-        let place = Span::raw(format!("{place:<22} latched       "));
+        let how = match towards {
+            Some(far) => format!("not to chip {far}"),
+            None => "latched".to_owned(),
+        };
+        let place = Span::raw(format!("{place:<22} {how:<13} "));
         Line::from(vec![place, Span::styled(access(model.glyphs, reason), style)])
     })
 }

@@ -73,6 +73,7 @@ fn chip(id: u16, pcie: bool, n: u64) -> ChipState {
             gateway: (!pcie).then(|| vec![end(0, 8), end(0, 9)]),
             harvested_rows: vec![11],
         },
+        ways: if pcie { Vec::new() } else { vec![end(0, 8), end(0, 9)] },
         cycles: Some(2_000_000 + n * 50_000),
         holders: Vec::new(),
         tiles,

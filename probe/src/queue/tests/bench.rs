@@ -17,6 +17,7 @@ pub(super) const E9: NocXy = NocXy { x: 1, y: 6 };
 pub(super) const PATIENCE: Patience = Patience {
     deadline_cycles: 300_000,
     chip_cycles: 300_000_000,
+    retry_cycles: 300_000_000,
     watchdog: Duration::from_mins(1),
 };
 

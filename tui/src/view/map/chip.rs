@@ -2,7 +2,7 @@
 
 use crate::glyph::Missing;
 use crate::model::Model;
-use layouts::{EthId, TileKind};
+use layouts::TileKind;
 use probe::snapshot::AccessError;
 use probe::state::{Activity, ChipState, Reading};
 use ratatui::text::Span;
@@ -12,9 +12,9 @@ pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Spa
     let info = &chip.chip;
     let way = match (info.pcie, &info.gateway) {
         (true, _) => "PCIe".to_owned(),
-        (false, Some(gates)) if wide => {
-            let first = gates.first().map(EthId::to_string).unwrap_or_default();
-            format!("remote by {first}")
+        (false, Some(_)) if wide => {
+            let first = chip.ways.first().map(|first| format!("remote by {first}"));
+            first.unwrap_or_else(|| "remote, no link up".to_owned())
         }
         (false, _) => "remote".to_owned(),
     };

@@ -1,0 +1,189 @@
+//! A far chip is asked over another link when the core at the far end of one stands still, and what does not answer keeps nobody
+//! else waiting. Everything is counted in the mesh's own time.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use layouts::{ChipId, EthId, NocAddr, NocXy, wormhole};
+use probe::Patience;
+use probe::fault::Fault;
+use probe::images::ImageMap;
+use probe::inspect::Interest;
+use probe::machine::BarTarget;
+use probe::scene::{Scene, Workload};
+use probe::session::Session;
+use probe::snapshot::{AccessError, Plan, Snapshot, Span};
+use probe::state::MeshState;
+use probe::target::{Abilities, Allow};
+
+/// A relay gives a request up after a millisecond, and the host a queue after four.
+const A_REFUSAL: u64 = 1_200_000;
+/// A look at a far chip that answers takes less.
+const A_LOOK: u64 = 1_000_000;
+
+/// A gateway that is passed over is tried again after so long.
+const RETRY: u64 = 20_000_000;
+
+fn idle(mesh: &str) -> Session {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(Workload::Idle), tiles: Some(1), ..Scene::new(mesh) };
+    let bar = scene.build(&mut images).unwrap().into_bar();
+    let abilities =
+        Abilities { allow: Allow::ALL, stepped_time: true, faults: true, ..Abilities::default() };
+    let patience = Patience { retry_cycles: RETRY, ..Patience::default() };
+    let target = BarTarget::open(mesh, bar, abilities, patience).unwrap();
+    Session::over(Box::new(target), images)
+}
+
+fn fault(session: &mut Session, words: &str) {
+    let now = session.target().now().unwrap();
+    let fault: Fault = words.parse().unwrap();
+    session.target().disrupt(&fault.counted_from(now)).unwrap();
+}
+
+fn l1(chip: u16, offset: u64, len: u32) -> Span {
+    let addr = NocAddr { chip: ChipId(chip), tile: NocXy { x: 1, y: 2 }, offset };
+    Span { addr, len }
+}
+
+/// The snapshot, and how long it took.
+fn read(session: &mut Session, spans: &[Span]) -> (Snapshot, u64) {
+    let before = session.target().now().unwrap();
+    let shot = session.target().read(&Plan { spans: spans.to_vec() });
+    (shot, session.target().now().unwrap() - before)
+}
+
+fn look(session: &mut Session) -> (MeshState, u64) {
+    let before = session.target().now().unwrap();
+    let look = session.look(&Interest { links: true, proofs: true, ..Interest::default() });
+    (look.state, session.target().now().unwrap() - before)
+}
+
+fn tile(channel: u8) -> Option<NocXy> {
+    wormhole().eth_channel(channel)
+}
+
+/// Gateways that are passed over.
+fn passed_over(session: &mut Session) -> Vec<(Option<NocXy>, Option<ChipId>)> {
+    let latched = session.target().latched();
+    latched.into_iter().map(|latched| (latched.tile, latched.towards)).collect()
+}
+
+#[test]
+fn either_far_end_may_stand_still() {
+    for (stuck, gateway) in [("core:1.e0:stuck", 8), ("core:1.e1:stuck", 9)] {
+        let mut session = idle("n300");
+        fault(&mut session, stuck);
+        let spans: Vec<Span> = (0..40).map(|n| l1(1, 0x2_0000 + 0x1000 * n, 64)).collect();
+        let (shot, took) = read(&mut session, &spans);
+        assert_eq!(shot.gaps, [], "{stuck}");
+        assert!(took < A_REFUSAL + A_LOOK, "{stuck}: {took} cycles");
+        assert_eq!(passed_over(&mut session), [(tile(gateway), Some(ChipId(1)))], "{stuck}");
+        // It is not paid for again, neither by reads nor by writes.
+        let before = session.target().now().unwrap();
+        session.target().write(spans[0].addr, &[7; 64]).unwrap();
+        let (shot, _) = read(&mut session, &spans);
+        assert_eq!(shot.bytes(spans[0].addr, 64), Ok(&[7; 64][..]));
+        let took = session.target().now().unwrap() - before;
+        assert!(took < A_LOOK, "{stuck}: {took} cycles");
+    }
+}
+
+#[test]
+fn a_gateway_is_tried_again_when_a_person_says_so_and_after_a_while() {
+    let mut session = idle("n300");
+    fault(&mut session, "core:1.e0:stuck");
+    let word = [l1(1, 0x2_0000, 4)];
+    for clear in [true, false] {
+        assert_eq!(read(&mut session, &word).0.gaps, []);
+        assert_eq!(passed_over(&mut session).len(), 1);
+        if clear {
+            session.target().clear_latch();
+        } else {
+            session.target().pass(RETRY).unwrap();
+        }
+        let (shot, took) = read(&mut session, &word);
+        assert_eq!(shot.gaps, []);
+        assert!(took > A_LOOK, "it was asked again: {took} cycles");
+    }
+    fault(&mut session, "core:1.e0:released");
+    session.target().clear_latch();
+    session.target().pass(5_000_000).unwrap();
+    assert_eq!(read(&mut session, &word).0.gaps, []);
+    assert_eq!(passed_over(&mut session), []);
+}
+
+/// The last one that is left is asked, whatever was said of it.
+#[test]
+fn with_every_far_end_stuck_the_chip_is_given_up_in_time() {
+    let mut session = idle("n300");
+    fault(&mut session, "core:1.e0:stuck");
+    let spans: Vec<Span> = (0..200).map(|n| l1(1, 0x1000 * n, 64)).collect();
+    assert_eq!(read(&mut session, &spans).0.gaps, []);
+    fault(&mut session, "core:1.e1:stuck");
+    let (shot, took) = read(&mut session, &spans);
+    assert_eq!(shot.gaps.len(), spans.len());
+    assert!(took < 20_000_000, "{took} cycles");
+    let (shot, took) = read(&mut session, &spans);
+    assert_eq!(shot.gaps.len(), spans.len());
+    assert_eq!((shot.transactions, took < 1_000), (0, true), "{took} cycles");
+}
+
+/// A relay that waited in vain answers a write by its error counter alone: it is told, and the next one goes elsewhere.
+#[test]
+fn a_lost_write_is_told_and_never_sent_twice() {
+    let mut session = idle("n300");
+    let word = l1(1, 0x2_0000, 4);
+    session.target().write(word.addr, &1_u32.to_le_bytes()).unwrap();
+    session.target().now().unwrap();
+    fault(&mut session, "core:1.e0:stuck");
+    session.target().write(word.addr, &2_u32.to_le_bytes()).unwrap();
+    let lost = session.target().now().unwrap_err();
+    assert!(matches!(lost, AccessError::Unreachable(_)), "{lost}");
+    session.target().write(word.addr, &3_u32.to_le_bytes()).unwrap();
+    session.target().now().unwrap();
+    let (shot, _) = read(&mut session, &[word]);
+    assert_eq!(shot.word(word.addr), Ok(3));
+    assert_eq!(passed_over(&mut session), [(tile(8), Some(ChipId(1)))]);
+}
+
+#[test]
+fn one_stuck_far_core_does_not_hold_up_the_looks_at_eight_chips() {
+    let mut session = idle("t3000");
+    let (healthy, usual) = look(&mut session);
+    assert_eq!(healthy.gaps, []);
+    fault(&mut session, "core:5.e0:stuck");
+    let (state, first) = look(&mut session);
+    assert_eq!(state.gaps, []);
+    assert!(first < usual + A_REFUSAL, "{first} cycles, usually {usual}");
+    let (state, later) = look(&mut session);
+    assert_eq!(state.gaps, []);
+    assert!(later < usual + usual / 2, "{later} cycles, usually {usual}");
+    let far = state.chips.iter().find(|chip| chip.chip.id == ChipId(5)).unwrap();
+    let gateway = |channel| EthId { chip: far.chip.gateway.as_ref().unwrap()[0].chip, channel };
+    assert_eq!(far.ways.first(), Some(&gateway(9)), "e8 does not lead there");
+    assert!(!far.ways.contains(&gateway(8)), "{:?}", far.ways);
+}
+
+/// What is down is no way to a chip, also where the far end cannot say so.
+#[test]
+fn a_link_that_is_down_leads_nowhere() {
+    let mut session = idle("n300");
+    let ways = |session: &mut Session| {
+        let (state, _) = look(session);
+        state.chips.into_iter().map(|chip| chip.ways).collect::<Vec<_>>()
+    };
+    let near = |channel| EthId { chip: ChipId(0), channel };
+    assert_eq!(ways(&mut session)[1][..2], [near(8), near(9)]);
+    fault(&mut session, "link:0.8:down");
+    assert_eq!(ways(&mut session)[1].first(), Some(&near(9)));
+    fault(&mut session, "link:0.9:down");
+    assert_eq!(ways(&mut session), [vec![], vec![]]);
+    // A look of which nothing came has a time all the same.
+    let far = Interest { tile: Some((ChipId(1), NocXy { x: 1, y: 2 })), ..Interest::default() };
+    let before = session.target().now().unwrap();
+    let look = session.look(&far);
+    assert!(
+        look.snapshot.pieces.is_empty() && look.state.cycles >= before,
+        "{}",
+        look.state.cycles
+    );
+}
