@@ -71,7 +71,7 @@ impl Function {
 
 impl Symbols {
     /// All functions of that name: overloads, and those of several scopes. Scopes and template
-    /// arguments may be left out; a mangled name means itself.
+    /// arguments may be left out; a mangled name means itself, with or without what a clone's adds.
     pub fn functions(&self, name: &str) -> Result<Vec<Function>, Error> {
         let (view, functions) = (self.inner.view(), self.inner.functions());
         let spelled = spelled(name);
@@ -174,7 +174,8 @@ impl Symbols {
         let symbols = self.inner.function_symbols().into_iter();
         let symbols = symbols.filter(|s| {
             let plain = plain_name(s);
-            s.name == name || plain == name || without_clones(&plain) == name
+            let own = s.name.split('.').next().unwrap_or_default();
+            [s.name.as_str(), own, &plain, without_clones(&plain)].contains(&name)
         });
         let functions = symbols.map(|symbol| {
             let (begin, end) = (symbol.address, symbol.address.saturating_add(symbol.size));

@@ -102,7 +102,7 @@ mod tests {
         let line = format!("target '{}' is none", "x".repeat(200_000));
         let cut = readable(&line);
         assert!(cut.starts_with("target 'xxx") && cut.ends_with("xxx' is none"), "{cut}");
-        assert!(cut.contains("[... 199702 characters ...]") && cut.len() < 500, "{cut}");
+        assert!(cut.contains("[... 199703 characters ...]") && cut.len() < 500, "{cut}");
         let many = readable(&"many words ".repeat(20_000));
         assert!(many.len() < 4100 && many.ends_with("[...]"), "{many}");
         assert_eq!(readable("a plain  line "), "a plain  line ");

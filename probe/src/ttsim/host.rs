@@ -11,6 +11,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::mpsc;
 
 /// The hidden first argument that makes a program the host of a library; the path follows.
 pub const HOST_ARGUMENT: &str = "host-ttsim-library-on-stdin";
@@ -54,7 +55,10 @@ pub(super) fn reason(path: &Path, error: &libloading::Error) -> String {
 /// would notice at its next answer; this thread notices at once.
 fn end_with_parent(stream: &UnixStream) -> io::Result<()> {
     let stream = stream.try_clone()?;
+    let (ready, is_ready) = mpsc::channel();
     let watch = move || {
+        // The other end waits for it.
+        let _ = ready.send(());
         let mut closed = [PollFd::new(&stream, PollFlags::RDHUP)];
         // An interrupted wait is begun again; any other error cannot come with one open socket.
         while poll(&mut closed, None).is_err() {}
@@ -62,7 +66,9 @@ fn end_with_parent(stream: &UnixStream) -> io::Result<()> {
         let _ = kill_process(getpid(), Signal::KILL);
         std::process::exit(0);
     };
-    std::thread::Builder::new().name("parent-watch".into()).spawn(watch).map(drop)
+    std::thread::Builder::new().name("parent-watch".into()).spawn(watch)?;
+    // A thread that starts takes the loader's lock, which a library that never loads would keep from it.
+    is_ready.recv().map_err(io::Error::other)
 }
 
 fn stdin_socket() -> io::Result<UnixStream> {
