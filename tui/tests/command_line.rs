@@ -136,7 +136,11 @@ fn elf_files_that_are_none() {
         refuses(&["symbols", "type", "mailboxes_t", "--elf", file], 2, &[words, file]);
         refuses(&["symbols", "addr", "0x9040", "--elf", file], 2, &[words, file]);
     }
-    refuses(&["symbols", "type", "x", "--elf", "/dev/zero"], 2, &["/dev/zero", "a character device"]);
+    refuses(
+        &["symbols", "type", "x", "--elf", "/dev/zero"],
+        2,
+        &["/dev/zero", "a character device"],
+    );
     let app = image("erisc_app.elf");
     refuses(&["symbols", "type", "nothing_t", "--elf", &app], 2, &["nothing_t", "erisc_app.elf"]);
     refuses(&["symbols", "addr", "here", "--elf", &app], 2, &["'here'"]);
