@@ -10,7 +10,8 @@ use layouts::{NocXy, wormhole};
 impl Access {
     /// This gateway is passed over for the chip from now on.
     pub(super) fn lose_way(&mut self, way: Way<'_>, tile: NocXy, said: &AccessError, now: u64) {
-        let why = format!("it does not lead to the chip, for which others are asked ({said})");
+        let why =
+            format!("it refused requests for this chip, which go through other gateways ({said})");
         let reason = AccessError::Unreachable(why);
         let until = now.saturating_add(self.patience.retry_cycles);
         self.latch.lose_way((way.device, way.coord), tile, reason, until);

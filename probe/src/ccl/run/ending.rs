@@ -33,7 +33,8 @@ impl Run {
         let outcome = std::mem::replace(&mut self.outcome, Outcome::Cancelled);
         let left = self.left.first().map(|first| {
             let (count, first) = (self.left.len(), cause::left(first));
-            format!("{count} steps of clearing away failed, the first with: {first}")
+            let steps = if count == 1 { "step" } else { "steps" };
+            format!("{count} {steps} of clearing away failed, the first with: {first}")
         });
         match (outcome, left) {
             (Outcome::Failed(error), left) => Err(error.and(left)),
