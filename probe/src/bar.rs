@@ -201,6 +201,14 @@ pub trait Bar: Send {
     }
 }
 
+/// A machine's own time, in cycles.
+pub(crate) fn now(bar: &mut dyn Bar) -> Result<u64, AccessError> {
+    let mut answer = Vec::new();
+    bar.submit(&[BarOp::Now], &mut answer)?;
+    let cycles = answer.first_chunk().copied();
+    Ok(u64::from_le_bytes(cycles.unwrap_or_default()))
+}
+
 impl BarOp {
     /// The device that it is for.
     pub fn device(&self) -> Option<u8> {

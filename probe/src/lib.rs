@@ -38,4 +38,5 @@ mod telemetry;
 pub mod ttsim;
 mod windows;
 pub mod wire;
+pub mod words;
 mod wormhole;

@@ -4,7 +4,7 @@
 //! else by now is pointed to where this client pointed it last. Time that one client let pass has
 //! passed for the others too.
 
-use crate::bar::{Abreast, Bar, BarOp, Holder, Sharing};
+use crate::bar::{Abreast, Bar, BarOp, Holder, Sharing, now};
 use crate::fault::{Fault, Station};
 use crate::snapshot::AccessError;
 use crate::windows::Order;
@@ -103,12 +103,6 @@ fn window_at(offset: u64) -> Option<(u16, u64)> {
 }
 
 impl Machine {
-    fn now(&mut self) -> Result<u64, AccessError> {
-        let mut answer = Vec::new();
-        self.bar.submit(&[BarOp::Now], &mut answer)?;
-        Ok(u64::from_le_bytes(answer.first_chunk().copied().unwrap_or_default()))
-    }
-
     /// The batch with every window pointed to where the client has it.
     fn pointed<'b>(&mut self, views: &mut Views, batch: &'b [BarOp]) -> Cow<'b, [BarOp]> {
         let mut changed: Option<Vec<BarOp>> = None;
@@ -161,7 +155,7 @@ impl Bar for SharedBar {
         let mut result = Ok(());
         if let [BarOp::Pass { cycles }] = batch {
             let (seen, cycles) = (self.seen, *cycles);
-            let there = machine.now()?;
+            let there = now(machine.bar.as_mut())?;
             let left = seen.saturating_add(cycles).saturating_sub(there).min(cycles);
             if left > 0 {
                 result = machine.bar.submit(&[BarOp::Pass { cycles: left }], answer);
@@ -172,7 +166,7 @@ impl Bar for SharedBar {
             result = machine.bar.submit(&pointed, answer);
             machine.note(batch, answer.len() - before, &result);
         }
-        self.seen = machine.now()?;
+        self.seen = now(machine.bar.as_mut())?;
         result
     }
 
@@ -188,7 +182,7 @@ impl Bar for SharedBar {
             machine.note(&one.batch, one.answer.len(), &one.result);
         }
         // A machine that does not tell its time any more says so at the next batch.
-        self.seen = machine.now().unwrap_or(self.seen);
+        self.seen = now(machine.bar.as_mut()).unwrap_or(self.seen);
     }
 
     fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {

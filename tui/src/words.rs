@@ -142,11 +142,6 @@ pub(crate) fn before(before: &Before, now: u64) -> Vec<String> {
     visit.into_iter().chain(change).chain(writer).collect()
 }
 
-/// So many of something: `1 entry`, `2 entries`.
-pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 /// A count of bytes, exact below 10,000 or where it is a whole number of KiB.
 pub(crate) fn bytes(bytes: u64) -> String {
     match bytes {

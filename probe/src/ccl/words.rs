@@ -4,6 +4,7 @@ use super::edm_builder::EDM;
 use super::worker::WORKER;
 use crate::control::{ControlError, image};
 use crate::images::{Image, ImageMap};
+use crate::words::counted;
 use symbols::Located;
 
 /// What was read of a kernel.
@@ -62,9 +63,9 @@ impl Values {
         if has_channel && self.ready_cycles == 0 {
             return "it waits for its first credit".to_owned();
         }
-        let noun = if *packets_in == 1 { "packet" } else { "packets" };
+        let packets_in = counted((*packets_in).into(), "packet", "packets");
         format!(
-            "it waits in command {command} after {packets_in} {noun} in, {packets_out} out and {signals_taken} signals"
+            "it waits in command {command} after {packets_in} in, {packets_out} out and {signals_taken} signals"
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use super::reader;
 use super::state::ServerState;
-use crate::bar::{Abreast, Bar, BarOp};
+use crate::bar::{Abreast, Bar, BarOp, now};
 use crate::fault::{Fault, FaultError, Station};
 use crate::machine::host_micros;
 use crate::shared_bar::SharedBar;
@@ -131,28 +131,25 @@ impl Connection {
                     self.send(&reply)?;
                 }
                 Received::Message(Request::UnlockQueues) => state.unlock_queues(number),
-                asked => match self.refusal(&bar, &asked) {
-                    Some(why) => self.send(&Reply::Failed(AccessError::Refused(why)))?,
-                    None => self.answer(&mut bar, asked, change)?,
-                },
+                asked if self.may(&bar, &asked) => self.answer(&mut bar, asked, change)?,
+                _ => {
+                    let why = "this client has no right to write".to_owned();
+                    self.send(&Reply::Failed(AccessError::Refused(why)))?;
+                }
             }
         }
     }
 
-    /// Why a client that only looks may not have this done.
-    fn refusal(&self, bar: &SharedBar, asked: &Received<Request>) -> Option<String> {
-        if self.writes {
-            return None;
-        }
-        let Received::Message(asked) = asked else { return None };
-        match asked {
-            Request::Batch { ops, .. } => reader::judge(bar, ops).err(),
-            Request::Abreast(parts) => {
-                parts.iter().find_map(|(_, ops)| reader::judge(bar, ops).err())
+    /// May this client have this done?
+    fn may(&self, bar: &SharedBar, asked: &Received<Request>) -> bool {
+        let Received::Message(asked) = asked else { return true };
+        self.writes
+            || match asked {
+                Request::Batch { ops, .. } => reader::may(bar, ops),
+                Request::Abreast(parts) => parts.iter().all(|(_, ops)| reader::may(bar, ops)),
+                Request::Disrupt { .. } => false,
+                _ => true,
             }
-            Request::Disrupt { .. } => Some("this client has no right to write".to_owned()),
-            _ => None,
-        }
     }
 
     fn answer(
@@ -195,10 +192,7 @@ enum Leave {
 
 /// The machine's own time; 0 if it does not tell any more.
 fn cycles(bar: &mut dyn Bar) -> u64 {
-    let mut answer = Vec::new();
-    let told = bar.submit(&[BarOp::Now], &mut answer);
-    let cycles = told.ok().and_then(|()| answer.first_chunk().copied());
-    u64::from_le_bytes(cycles.unwrap_or_default())
+    now(bar).unwrap_or_default()
 }
 
 /// Carries out what a client asks of several devices; for each the length of its answer and what broke it off.

@@ -4,23 +4,19 @@ use crate::bar::BarOp;
 use crate::shared_bar::SharedBar;
 use layouts::{TileKind, wormhole};
 
-/// Why a client that only looks may not have these operations carried out.
-///
-/// # Errors
-/// The first operation that changes the machine, in words.
-pub(super) fn judge(bar: &SharedBar, ops: &[BarOp]) -> Result<(), String> {
+/// May these operations be carried out for a client that only looks?
+pub(super) fn may(bar: &SharedBar, ops: &[BarOp]) -> bool {
     // Windows that the batch itself points count from there on, so that they are followed.
     let mut aimed = Aim { bar, pointed: Vec::new() };
-    ops.iter().try_for_each(|op| match op {
-        BarOp::Write { device, bar: 0, offset, bytes } if aimed.asks(*device, *offset, bytes) => {
-            Ok(())
+    ops.iter().all(|op| match op {
+        BarOp::Write { device, bar, offset, bytes } => {
+            *bar == 0 && aimed.asks(*device, *offset, bytes)
         }
-        BarOp::Write { .. } => Err("this client has no right to write".to_owned()),
         BarOp::Point { .. } => {
             aimed.pointed.push(op);
-            Ok(())
+            true
         }
-        BarOp::ConfigRead { .. } | BarOp::Read { .. } | BarOp::Pass { .. } | BarOp::Now => Ok(()),
+        BarOp::ConfigRead { .. } | BarOp::Read { .. } | BarOp::Pass { .. } | BarOp::Now => true,
     })
 }
 

@@ -55,11 +55,6 @@ enum Why {
 }
 
 impl Unusable {
-    /// Is there no such file?
-    pub fn is_missing(&self) -> bool {
-        matches!(&self.why, Why::Io(error) if error.kind() == io::ErrorKind::NotFound)
-    }
-
     /// Why, without the path.
     pub fn reason(&self) -> String {
         match &self.why {
@@ -88,10 +83,7 @@ impl std::error::Error for Unusable {}
 /// # Errors
 /// Why it cannot be used.
 pub fn open(path: &Path, kind: Kind) -> Result<File, Unusable> {
-    // Without it, opening a FIFO waits for a writer. For a regular file it means nothing.
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-    let checked = file.map_err(Why::Io).and_then(|file| check(&file, kind).map(|()| file));
-    checked.map_err(|why| Unusable { path: path.to_owned(), why })
+    open_with(OpenOptions::new().read(true), path, kind)
 }
 
 /// Opens a file of this kind to read it and to append to it, and makes an empty one if there is none.
@@ -99,9 +91,12 @@ pub fn open(path: &Path, kind: Kind) -> Result<File, Unusable> {
 /// # Errors
 /// Why it cannot be used.
 pub fn open_to_append(path: &Path, kind: Kind) -> Result<File, Unusable> {
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true).custom_flags(libc::O_NONBLOCK);
-    let file = options.open(path).map_err(Why::Io);
+    open_with(OpenOptions::new().read(true).append(true).create(true), path, kind)
+}
+
+fn open_with(options: &mut OpenOptions, path: &Path, kind: Kind) -> Result<File, Unusable> {
+    // Without it, opening a FIFO waits for its other end. For a regular file it means nothing.
+    let file = options.custom_flags(libc::O_NONBLOCK).open(path).map_err(Why::Io);
     let checked = file.and_then(|file| check(&file, kind).map(|()| file));
     checked.map_err(|why| Unusable { path: path.to_owned(), why })
 }

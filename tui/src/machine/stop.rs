@@ -1,11 +1,11 @@
 //! What `:stop` ends where no run is under way: the ring ping, and the workers that write patterns.
 
-use crate::words::counted;
 use probe::control::{
     ControlError, Operation, Progress, RingPing, Together, running_workers, stop_workers,
 };
 use probe::images::ImageMap;
 use probe::target::Target;
+use probe::words::counted;
 
 /// The end of a ring ping is waited for so many times longer than a step of it.
 const WAITS: u32 = 10;
@@ -58,7 +58,7 @@ impl Stop {
     }
 
     fn told(&self, ring: &str, before: &str, after: &str) -> String {
-        let workers = counted(self.count, "worker", "workers");
+        let workers = counted(self.count as u64, "worker", "workers");
         let workers = format!("{before}{workers}{after}");
         match (&self.ring, self.count) {
             (Some(_), 0) => ring.to_owned(),

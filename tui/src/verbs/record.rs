@@ -92,7 +92,7 @@ fn failed(error: &RecordingError) -> Failure {
 }
 
 fn words(moments: u32) -> String {
-    crate::words::counted(moments as usize, "moment", "moments")
+    probe::words::counted(moments.into(), "moment", "moments")
 }
 
 /// The file that is being written, within reach of the watcher of signals.

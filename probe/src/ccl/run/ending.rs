@@ -13,6 +13,7 @@ use crate::ccl::worker::WORKER;
 use crate::control::{Operation, Place, Together};
 use crate::fabric::Termination;
 use crate::images::ImageMap;
+use crate::words::counted;
 
 /// How a run ends.
 #[derive(Debug)]
@@ -32,9 +33,8 @@ impl Run {
     pub(super) fn end(&mut self) -> Result<RunProgress, RunError> {
         let outcome = std::mem::replace(&mut self.outcome, Outcome::Cancelled);
         let left = self.left.first().map(|first| {
-            let (count, first) = (self.left.len(), cause::left(first));
-            let steps = if count == 1 { "step" } else { "steps" };
-            format!("{count} {steps} of clearing away failed, the first with: {first}")
+            let steps = counted(self.left.len() as u64, "step", "steps");
+            format!("{steps} of clearing away failed, the first with: {}", cause::left(first))
         });
         match (outcome, left) {
             (Outcome::Failed(error), left) => Err(error.and(left)),

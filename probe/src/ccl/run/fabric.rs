@@ -15,6 +15,7 @@ use crate::images::ImageMap;
 use crate::inspect::soft_reset;
 use crate::snapshot::{Plan, Span};
 use crate::target::Target;
+use crate::words::counted;
 use layouts::{TileKind, Writing, wormhole};
 use std::collections::BTreeMap;
 
@@ -115,8 +116,8 @@ impl Run {
         }
         let dropped = nacks.iter().filter_map(|(place, span)| {
             let count = shot.word(span.addr).ok().filter(|count| *count > 0)?;
-            let noun = if count == 1 { "packet" } else { "packets" };
-            Some(format!("the fabric dropped {count} {noun} of {}", name(*place)))
+            let packets = counted(count.into(), "packet", "packets");
+            Some(format!("the fabric dropped {packets} of {}", name(*place)))
         });
         found.extend(dropped);
         let Outcome::Failed(error) = &self.outcome else { return Ok(()) };

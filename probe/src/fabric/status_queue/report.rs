@@ -7,6 +7,7 @@ use crate::fabric::words::RouterImage;
 use crate::images::{ImageMap, Spot};
 use crate::snapshot::{AccessError, Plan, Snapshot, Span};
 use crate::target::Target;
+use crate::words::counted;
 use crate::wormhole::eth_tile;
 use layouts::NocAddr;
 
@@ -105,8 +106,7 @@ impl StatusEntry {
             "EVENT_LINK_DOWN" => format!("link status {a}"),
             "EVENT_LINK_UP" => format!("used again; change of link {a}"),
             "EVENT_RATE" => {
-                let noun = if a == 1 { "packet" } else { "packets" };
-                format!("{a} {noun}, {b} B in {c} cycles")
+                format!("{}, {b} B in {c} cycles", counted(a.into(), "packet", "packets"))
             }
             "EVENT_REROUTED" => format!("over the router at {}-{}", a & 0xFFFF, a >> 16),
             "EVENT_NO_ROUTE_LEFT" => "no other link goes there".to_owned(),

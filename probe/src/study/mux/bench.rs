@@ -124,7 +124,8 @@ impl Bench {
             report = self.watch(start + never_cycles)?;
         }
         observed.over = report.written != 0;
-        observed.undone = if observed.over { 0 } else { report.wait_count - report.done };
+        observed.undone =
+            if observed.over { 0 } else { report.wait_count.saturating_sub(report.done) };
         observed.cycles = if observed.over {
             report.event_cycles - report.started_cycles
         } else {

@@ -13,6 +13,7 @@ use probe::control::ControlError;
 use probe::fabric::running_fabric;
 use probe::fabric::status_queue::{StatusReport, read_status, status_queues};
 use probe::spec::TargetSpec;
+use probe::words::counted;
 
 const ENTRIES: [&str; 6] = ["ROUTER", "NODE", "#", "CYCLES", "EVENT", "WHAT"];
 
@@ -36,7 +37,7 @@ pub(super) fn run(
     let cycles = machine.target().now().map_err(|e| Failure::of_access(&opening.words, &e))?;
     if let Some(kept) = &mut kept {
         let new = kept.append(&reports)?;
-        let new = words::counted(new, "new entry", "new entries");
+        let new = counted(new as u64, "new entry", "new entries");
         say(&format!("{}: {new}", kept.path().display()));
     }
     if drain {
@@ -56,8 +57,8 @@ pub(super) fn run(
     let lost: u64 = reports.iter().map(|report| u64::from(report.lost)).sum();
     let drained = if drain { ", drained" } else { "" };
     if !reports.is_empty() {
-        let queues = words::counted(reports.len(), "status queue", "status queues");
-        let waiting = words::counted(waiting, "entry", "entries");
+        let queues = counted(reports.len() as u64, "status queue", "status queues");
+        let waiting = counted(waiting as u64, "entry", "entries");
         say(&format!("{queues}: {waiting}{drained}, {lost} lost"));
     }
     Ok(Outcome::Healthy)
