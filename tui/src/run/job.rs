@@ -3,6 +3,7 @@
 use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
+use crate::words;
 use probe::ccl::{
     Loaded, Program, Run, RunError, RunProgress, RunReport, Stage, fits, refuse_if_in_use,
 };
@@ -59,6 +60,22 @@ pub struct Going {
     pub of: u64,
     /// Since the data began to move, in cycles of the target.
     pub moving_cycles: Option<u64>,
+}
+
+impl Going {
+    /// Its size, its stage, and how much of that is done.
+    pub(crate) fn words(&self) -> String {
+        let Going { size_bytes, number, sizes, stage, done, of, moving_cycles } = *self;
+        let head = format!("{} ({number} of {sizes}): {}", words::bytes(size_bytes), stage.words());
+        if !stage.counts_bytes() {
+            return if of == 0 { head } else { format!("{head}, {done} of {of}") };
+        }
+        let percent = (done * 100).checked_div(of).unwrap_or(0);
+        let rate = moving_cycles.filter(|cycles| *cycles > 0 && stage.is_transfer());
+        let rate = rate.map(|cycles| format!(", {:.2} GB/s in all", done as f64 / cycles as f64));
+        let rate = rate.unwrap_or_default();
+        format!("{head}, {} of {} ({percent}%){rate}", words::bytes(done), words::bytes(of))
+    }
 }
 
 impl Job {

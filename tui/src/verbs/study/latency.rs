@@ -4,7 +4,7 @@ use super::lines::Lines;
 use super::measured::{Table, failed, percent};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use probe::study::latency::{Row, Way, study};
 use probe::study::published::{GUIDE, Published, TEST};
 use serde::Serialize;
