@@ -5,5 +5,6 @@ mod arrows;
 mod backtraces;
 mod habits;
 mod metal;
+mod modules;
 mod pictures;
 mod relay;
