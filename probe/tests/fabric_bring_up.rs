@@ -7,18 +7,19 @@
     reason = "tests"
 )]
 
-use layouts::{ChipId, NocAddr, wormhole};
-use probe::ccl::RunError;
-use probe::fabric::status_queue::{read_status, status_queues};
-use probe::fabric::{
-    Direction, Division, Entry, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
-    FabricStage, FabricTopology, RoutingTables, Termination, running_fabric,
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use fabric::status_queue::{read_status, status_queues};
+use fabric::{
+    Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
+    Termination, running_fabric,
 };
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
-use probe::snapshot::{Plan, Span};
-use probe::target::Target;
+use launch::outcome::RunError;
+use layouts::{ChipId, NocAddr, wormhole};
+use machine::fabric::{Direction, Entry, FabricTopology, RoutingTables};
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+use workloads::scene::{Scene, Workload};
 
 const STEP: u64 = 2_000;
 

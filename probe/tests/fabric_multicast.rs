@@ -1,16 +1,15 @@
 //! Multicasts in two dimensions: from every chip of a T3000 to all others, by hops to the east, west, north and south.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use decode::images::ImageMap;
+use fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
+use fabric::{Fabric, FabricMesh, FabricPlan, FabricRequest, FabricSettings, connection};
+use launch::{Firmware, go_kernel};
 use layouts::NocXy;
-use probe::control::{Firmware, Place, go_kernel};
-use probe::fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
-use probe::fabric::{
-    Direction, Fabric, FabricMesh, FabricPlan, FabricRequest, FabricSettings, FabricTopology,
-    RoutingTables, connection,
-};
-use probe::images::ImageMap;
-use probe::scene::{Scene, Workload};
-use probe::target::Target;
+use machine::fabric::{Direction, FabricTopology, RoutingTables};
+use machine::place::Place;
+use machine::target::Target;
+use workloads::scene::{Scene, Workload};
 
 const STEP: u64 = 2_000;
 const BYTES: u32 = 1_024;

@@ -2,20 +2,21 @@
 
 use super::bench::{Bench, look};
 use super::ending::pause;
-use layouts::ChipId;
-use probe::fabric::mux::Policy;
-use probe::fabric::{
+use decode::images::ImageMap;
+use decode::inspect::Interest;
+use decode::state::{FabricState, Party, Reading, Wait, WaitReason};
+use fabric::mux::Policy;
+use fabric::{
     Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
-    FabricTopology, Router, RoutingTables,
+    Router,
 };
-use probe::fault::Fault;
-use probe::images::ImageMap;
-use probe::inspect::Interest;
-use probe::scene::{Scene, Workload};
+use layouts::ChipId;
+use machine::fabric::{FabricTopology, RoutingTables};
+use machine::fault::Fault;
+use machine::target::{Allow, Target};
 use probe::session::Session;
-use probe::state::{FabricState, Party, Reading, Wait, WaitReason};
-use probe::target::{Allow, Target};
-use probe::ttsim::HostCommand;
+use transport::ttsim::HostCommand;
+use workloads::scene::{Scene, Workload};
 
 const LINE: &str = "fabric_router_line";
 
