@@ -1,12 +1,12 @@
 //! Every write is told before it is made: who, where, what stood there, what comes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use access::AuditLog;
 use access::bar_target::BarTarget;
 use layouts::{ChipId, NocAddr, NocXy};
+use machine::patience::Patience;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Target};
-use access::AuditLog;
-use machine::patience::Patience;
 use std::path::{Path, PathBuf};
 use transport::emulator_bar::EmulatorBar;
 

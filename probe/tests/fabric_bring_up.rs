@@ -16,7 +16,7 @@ use fabric::{
 };
 use launch::outcome::RunError;
 use layouts::{ChipId, NocAddr, wormhole};
-use machine::fabric::{Direction, Entry, FabricTopology, RoutingTables};
+use machine::fabric::{Direction, Entry, FabricTopology};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use workloads::scene::{Scene, Workload};
@@ -122,7 +122,7 @@ fn bringing_up_can_be_given_up_at_any_stage() {
 fn a_router_without_a_peer_is_named_and_taken_down() {
     let (mut target, mut images) = idle("n300", &[]);
     let mut plan = plan(&target, FabricTopology::Mesh);
-    let mut tables = RoutingTables::of(&plan);
+    let mut tables = fabric::routing_tables(&plan);
     tables.truncate(1);
     plan.routers.retain(|router| router.eth.chip == ChipId(0));
     let settings = FabricSettings { deadline_cycles: 200_000, ..FabricSettings::default() };
@@ -141,7 +141,7 @@ fn halves(topologies: [FabricTopology; 2], run_ids: [u32; 2]) -> [String; 2] {
     let (mut target, mut images) = idle("n300", &[]);
     let part = |chip: usize| {
         let mut plan = plan(&target, topologies[chip]);
-        let tables = vec![RoutingTables::of(&plan).remove(chip)];
+        let tables = vec![fabric::routing_tables(&plan).remove(chip)];
         plan.routers = vec![plan.routers[chip]];
         let settings = FabricSettings {
             run_id: Some(run_ids[chip]),
@@ -258,7 +258,7 @@ fn terminating_what_never_came_up_is_named() {
 fn a_table_that_names_an_absent_chip_is_refused_before_anything_is_written() {
     let (mut target, mut images) = idle("n300", &[]);
     let plan = plan(&target, FabricTopology::Mesh);
-    let mut tables = RoutingTables::of(&plan);
+    let mut tables = fabric::routing_tables(&plan);
     tables[1].intra_mesh.push(Entry::To(Direction::West));
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default()).with_tables(tables);
     let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();

@@ -6,7 +6,7 @@ use fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
 use fabric::{Fabric, FabricMesh, FabricPlan, FabricRequest, FabricSettings, connection};
 use launch::{Firmware, go_kernel};
 use layouts::NocXy;
-use machine::fabric::{Direction, FabricTopology, RoutingTables};
+use machine::fabric::{Direction, FabricTopology};
 use machine::place::Place;
 use machine::target::Target;
 use workloads::scene::{Scene, Workload};
@@ -43,7 +43,7 @@ fn every_chip_writes_to_all_others_with_a_packet_in_each_direction() {
     let request = FabricRequest::new(FabricTopology::Mesh);
     let plan = FabricPlan::new(target.mesh(), &request).unwrap();
     let mesh = &plan.meshes[0];
-    let tables = RoutingTables::of(&plan);
+    let tables = fabric::routing_tables(&plan);
 
     // A multicast writes to the same tile of every chip.
     let chips = &target.mesh().chips;
@@ -80,7 +80,7 @@ fn every_chip_writes_to_all_others_with_a_packet_in_each_direction() {
         .finish(&mut target, &mut images, STEP)
         .unwrap();
     for (id, tables) in ids.iter().zip(&tables) {
-        let routing = tables.pack(&images, &plan).unwrap();
+        let routing = fabric::pack_tables(tables, &images, &plan).unwrap();
         let kernel = traffic.place_kernel(&mut images, *id, 1, &routing).unwrap();
         kernel.finish(&mut target).unwrap();
     }

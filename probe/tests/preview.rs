@@ -4,13 +4,13 @@
 #[path = "common/sick.rs"]
 mod sick;
 
+use access::AuditLog;
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
+use machine::patience::Patience;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Preview, Target, Way};
-use access::AuditLog;
-use machine::patience::Patience;
 use sick::{Handle, Sick};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::{Scene, Workload};

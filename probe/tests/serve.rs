@@ -3,13 +3,13 @@
 
 use access::bar_target::BarTarget;
 use layouts::{ChipId, NocAddr, NocXy};
-use machine::bar::Order;
 use machine::bar::{Abreast, Bar, BarOp};
 use machine::fault::{Fault, Station};
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::{Abilities, Allow, Target};
 use machine::visit::Client;
+use machine::window::Order;
 use std::io::{BufReader, ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;

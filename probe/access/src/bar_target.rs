@@ -20,7 +20,6 @@ use machine::target::Latched;
 use machine::target::{Abilities, Mesh, Old, Preview, Target};
 use reading::read_all;
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A [`Target`] over a [`Bar`].
 pub struct BarTarget {

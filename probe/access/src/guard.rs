@@ -11,7 +11,7 @@ pub(crate) use audit::Deed;
 pub(crate) use latch::{FarPlace, Latch};
 pub(crate) use near::{read_near, seen};
 
-use layouts::{ChipId, NocAddr, NocXy, Reason, Space, Stand, TileKind, wormhole};
+use layouts::{NocAddr, Reason, Space, Stand, TileKind, wormhole};
 use machine::snapshot::{AccessError, Span};
 use machine::target::{Abilities, Allow, Mesh};
 use refusals::Refusals;

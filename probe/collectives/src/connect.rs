@@ -11,7 +11,6 @@ use fabric::{Fabric, FabricPlan, FabricSettings, connection, header_bytes};
 use fabric::{pack_tables, router_image, routing_tables};
 use launch::outcome::RunError;
 use launch::{ControlError, Operation, constant_of, image};
-use machine::fabric::RoutingTables;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;

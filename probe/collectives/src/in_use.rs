@@ -8,10 +8,10 @@ use decode::images::ImageMap;
 use launch::occupancy::{Finding, Loaded};
 use launch::occupancy::{allowed, held, kind, used};
 use launch::outcome::RunError;
-use layouts::{TileKind, Writing, wormhole};
+use layouts::{TileKind, Writing};
 use machine::fault::Fault;
 use machine::place::Place;
-use machine::target::{Allow, Target};
+use machine::target::Target;
 use std::collections::BTreeMap;
 
 /// Refuses a mesh that somebody uses, or that may not be changed; nothing is written.

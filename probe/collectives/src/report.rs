@@ -1,9 +1,7 @@
 //! What a run is told, how far it is, and what it brings back.
 
-use launch::ControlError;
 use layouts::ChipId;
 use machine::fault::Fault;
-use machine::snapshot::AccessError;
 use std::fmt;
 
 /// How a program is carried out.

@@ -5,7 +5,6 @@ use super::program::{DataType, Op};
 use super::transport::Transport;
 use launch::topology::TopologyKind;
 use layouts::ChipId;
-use std::fmt;
 
 /// How a ring uses both directions of its links. A line always uses both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

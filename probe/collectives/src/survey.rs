@@ -1,15 +1,11 @@
 //! What is on the tiles that a program needs, learned by one read.
 
 use super::program::Program;
-use decode::images::{Image, ImageMap, Mailbox};
-use decode::state::ImageRole;
+use decode::images::ImageMap;
 use launch::occupancy::{Finding, Loaded, survey_tiles};
 use launch::outcome::RunError;
-use launch::{ControlError, Firmware, done, mailbox};
-use layouts::{CoreId, CoreKind, TileKind, wormhole};
 use machine::fabric::MuxCore;
 use machine::place::Place;
-use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 

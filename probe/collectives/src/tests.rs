@@ -6,22 +6,9 @@ mod memory;
 mod proof;
 mod reference;
 
-use layouts::EthId;
-use machine::target::{Chip, Link, Mesh};
-use workloads::scene::described;
+use machine::target::Mesh;
 
-/// A shipped mesh, such as `galaxy,cabling=torus`, as discovery would find it.
+/// A shipped mesh, such as `galaxy,cabling=torus`.
 pub(crate) fn mesh(name: &str) -> Mesh {
-    let descriptor = described(name, name).unwrap();
-    let chips = descriptor.chips.iter().map(|chip| Chip {
-        id: chip.id,
-        coord: chip.coord,
-        pcie: chip.pcie.is_some(),
-        unique_id: chip.unique_id,
-        board: None,
-        gateway: None,
-        harvested_rows: chip.harvested_rows.clone(),
-    });
-    let links = descriptor.links.iter().map(|&(a, b): &(EthId, EthId)| Link { a, b });
-    Mesh { chips: chips.collect(), links: links.collect(), problems: Vec::new() }
+    Mesh::described_by(&workloads::scene::described(name, name).unwrap())
 }

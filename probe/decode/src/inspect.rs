@@ -13,7 +13,7 @@ pub use plan::{cores, plan_texts};
 
 use crate::images::ImageMap;
 use crate::state::{ChipState, MeshState, TileState};
-use layouts::{ChipId, NocAddr, NocXy, Space, TileKind, wormhole};
+use layouts::{ChipId, NocAddr, NocXy, TileKind, wormhole};
 use machine::snapshot::Snapshot;
 use machine::target::{Chip, Mesh};
 use machine::visit::Before;

@@ -5,9 +5,15 @@ mod channels;
 mod walks;
 
 use super::*;
-use collectives::tests::mesh;
 use layouts::{ChipId, EthId};
+use machine::fabric::{Direction, Entry, FabricNode, FabricTopology, RoutingTables};
+use machine::target::Mesh;
 use std::collections::BTreeSet;
+
+/// A shipped mesh, such as `galaxy,cabling=torus`.
+fn mesh(name: &str) -> Mesh {
+    Mesh::described_by(&workloads::scene::described(name, name).unwrap())
+}
 
 fn chips(ids: &[u16]) -> Vec<ChipId> {
     ids.iter().map(|&id| ChipId(id)).collect()
@@ -85,8 +91,8 @@ fn every_fabric_is_whole() {
             assert!(masters[0] && !masters[1..].contains(&true), "{name}: one master, the first");
             assert!(masters.len() <= 16);
         }
-        for tables in RoutingTables::of(&plan) {
-            assert_eq!(tables.check(&plan), Ok(()), "{name}");
+        for tables in routing_tables(&plan) {
+            assert_eq!(check_tables(&tables, &plan), Ok(()), "{name}");
         }
     }
 }
@@ -237,11 +243,11 @@ fn the_header_has_room_for_so_many_hops() {
 #[test]
 fn a_table_that_names_an_absent_chip_is_refused() {
     let plan = whole("t3000", FabricTopology::Mesh);
-    let tables = RoutingTables::of(&plan);
+    let tables = routing_tables(&plan);
     let wrong = |change: &dyn Fn(&mut RoutingTables)| {
         let mut tables = tables[0].clone();
         change(&mut tables);
-        tables.check(&plan).map_err(|error| error.to_string())
+        check_tables(&tables, &plan).map_err(|error| error.to_string())
     };
     let east = Entry::To(Direction::East);
     assert_eq!(

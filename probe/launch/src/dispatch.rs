@@ -6,7 +6,7 @@ use super::stretch::{Stretch, arguments, constant, constant_of, mailbox};
 use super::tensix::{CONFIG_BASE, TEXT_OFFSET};
 use super::{ControlError, Firmware, Operation, image};
 use decode::images::{ImageMap, Spot};
-use layouts::{Space, TileKind, wormhole};
+use layouts::wormhole;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;

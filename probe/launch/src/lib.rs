@@ -41,6 +41,10 @@ pub use together::Together;
 use decode::images::{Image, ImageMap};
 use std::sync::Arc;
 
+/// The image of this name.
+///
+/// # Errors
+/// `NoImage`.
 pub fn image(images: &ImageMap, name: &str) -> Result<Arc<Image>, ControlError> {
     images.named(name).cloned().ok_or_else(|| ControlError::NoImage(name.to_owned()))
 }

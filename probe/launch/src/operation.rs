@@ -78,6 +78,7 @@ pub enum Condition {
 }
 
 impl Condition {
+    /// Does the word fulfil it?
     pub fn holds(self, word: u32) -> bool {
         match self {
             Self::Nonzero => word != 0,
@@ -156,14 +157,17 @@ impl Operation {
         self.steps.extend(other.steps);
     }
 
+    /// Appends a write of bytes.
     pub fn write(&mut self, addr: NocAddr, bytes: Vec<u8>) {
         self.steps.push_back(Step::Write { addr, bytes });
     }
 
+    /// Appends a write of a word.
     pub fn write_word(&mut self, addr: NocAddr, word: u32) {
         self.write(addr, word.to_le_bytes().to_vec());
     }
 
+    /// Appends a wait until the word at `addr` fulfils a condition; `what` says what is waited for.
     pub fn wait(&mut self, what: impl Into<String>, addr: NocAddr, until: Condition) {
         self.wait_for(what, addr, until, PATIENCE_CYCLES);
     }

@@ -25,6 +25,7 @@ pub enum RunError {
 
 impl RunError {
     /// The same, with something more to say.
+    #[must_use]
     pub fn and(self, more: Option<String>) -> Self {
         let Some(more) = more else { return self };
         match self {

@@ -78,6 +78,10 @@ pub(super) fn fresh_mailbox(image: &Image, start: u64) -> Result<Stretch, Contro
     Ok(stretch)
 }
 
+/// The mailbox that an image describes.
+///
+/// # Errors
+/// `NoMember` where it describes none.
 pub fn mailbox(image: &Image) -> Result<&Mailbox, ControlError> {
     let missing = || ControlError::NoMember(image.name.clone(), "mailboxes".to_owned());
     image.mailbox.as_ref().ok_or_else(missing)

@@ -7,7 +7,7 @@ use super::stretch::{arguments, constant_of, fresh_mailbox, mailbox};
 use super::{ControlError, Firmware, KernelLaunch, Operation, image, launch_kernel};
 use decode::images::ImageMap;
 use decode::state::ImageEvidence;
-use layouts::{Space, TileKind, wormhole};
+use layouts::wormhole;
 use machine::place::Place;
 use machine::target::Target;
 
@@ -16,6 +16,7 @@ const WORKER: &str = "tensix_worker";
 /// Where our Tensix kernels find their arguments, and how far behind them their text is linked
 /// (firmware/device/LAUNCH.txt 6).
 pub const CONFIG_BASE: u64 = 0x14000;
+/// Bytes from the arguments of a Tensix kernel to its text.
 pub const TEXT_OFFSET: u64 = 0x400;
 
 /// Boots the firmware of a compute tile (wormhole.md 4.2). The other cores start from BRISC.

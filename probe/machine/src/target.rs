@@ -3,7 +3,7 @@
 use crate::bar::Holder;
 use crate::fault::Fault;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
-use layouts::{ChipCoord, ChipId, EthId, NocAddr, NocXy, Writing};
+use layouts::{ChipCoord, ChipId, ClusterDescriptor, EthId, NocAddr, NocXy, Writing};
 use std::fmt;
 
 /// What a target can do, and what must not be touched on it. Data, never a question for its kind.
@@ -190,6 +190,21 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// The mesh of a cluster descriptor, as discovery would find it.
+    pub fn described_by(descriptor: &ClusterDescriptor) -> Self {
+        let chips = descriptor.chips.iter().map(|chip| Chip {
+            id: chip.id,
+            coord: chip.coord,
+            pcie: chip.pcie.is_some(),
+            unique_id: chip.unique_id,
+            board: None,
+            gateway: None,
+            harvested_rows: chip.harvested_rows.clone(),
+        });
+        let links = descriptor.links.iter().map(|&(a, b)| Link { a, b });
+        Self { chips: chips.collect(), links: links.collect(), problems: Vec::new() }
+    }
+
     /// The chip with this id.
     pub fn chip(&self, id: ChipId) -> Option<&Chip> {
         self.chips.iter().find(|c| c.id == id)

@@ -6,7 +6,7 @@
 
 mod describe;
 pub mod firmware;
-pub(crate) mod power_on;
+pub mod power_on;
 mod telemetry;
 
 use access::bar_target::BarTarget;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use machine::target::{Chip, Link};
+use machine::target::Link;
 
 fn shipped(name: &str) -> ClusterDescriptor {
     ClusterDescriptor::shipped(name).unwrap().unwrap()
@@ -10,21 +10,7 @@ fn shipped(name: &str) -> ClusterDescriptor {
 
 /// The mesh that a descriptor describes, as discovery would find it.
 fn found(name: &str) -> Mesh {
-    let descriptor = shipped(name);
-    let chip = |chip: &layouts::DescribedChip| Chip {
-        id: chip.id,
-        coord: chip.coord,
-        pcie: chip.pcie.is_some(),
-        unique_id: chip.unique_id,
-        board: None,
-        gateway: None,
-        harvested_rows: chip.harvested_rows.clone(),
-    };
-    Mesh {
-        chips: descriptor.chips.iter().map(chip).collect(),
-        links: descriptor.links.iter().map(|&(a, b)| Link { a, b }).collect(),
-        problems: Vec::new(),
-    }
+    Mesh::described_by(&shipped(name))
 }
 
 fn kinds(found: &Mesh, expected: &ClusterDescriptor) -> Vec<&'static str> {

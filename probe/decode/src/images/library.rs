@@ -38,6 +38,7 @@ pub struct Library {
 }
 
 impl Library {
+    /// The ELFs of a catalog, none of them opened yet.
     pub fn new(mut catalog: Catalog) -> Self {
         let problems = std::mem::take(&mut catalog.problems);
         Self {
@@ -58,12 +59,7 @@ impl Library {
 
     /// Looks for the images of the cores that matter: firmware first, whose mailboxes tell which
     /// kernels were launched.
-    pub fn search(
-        &mut self,
-        target: &mut dyn Target,
-        images: &mut ImageMap,
-        interest: &Interest,
-    ) {
+    pub fn search(&mut self, target: &mut dyn Target, images: &mut ImageMap, interest: &Interest) {
         let cores = cores(target.mesh(), images, interest);
         self.find_firmware(target, images, &cores);
         self.find_kernels(target, images, &cores);

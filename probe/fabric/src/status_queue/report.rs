@@ -4,7 +4,6 @@ use super::{ENTRY, HEADER, MAGIC, StatusQueue};
 use crate::words::RouterImage;
 use decode::images::{ImageMap, Spot};
 use launch::{ControlError, Operation};
-use layouts::NocAddr;
 use machine::fabric::FabricNode;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;

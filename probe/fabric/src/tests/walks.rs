@@ -26,7 +26,7 @@ fn table(tables: &[RoutingTables], node: FabricNode) -> &RoutingTables {
 #[test]
 fn l0_reaches_every_device_by_the_shortest_way_and_rows_first() {
     for (name, plan) in all() {
-        let tables = RoutingTables::of(&plan);
+        let tables = routing_tables(&plan);
         for from in plan.nodes() {
             let distances = distances(&plan, from);
             for (&to, &distance) in &distances {
@@ -50,7 +50,7 @@ fn l0_reaches_every_device_by_the_shortest_way_and_rows_first() {
 #[test]
 fn l1_reaches_every_mesh() {
     for (name, plan) in all() {
-        let tables = RoutingTables::of(&plan);
+        let tables = routing_tables(&plan);
         for from in plan.nodes() {
             for mesh in 0..plan.meshes.len() as u16 {
                 let (mut at, mut hops) = (from, 0);

@@ -1,7 +1,11 @@
 //! Rings and lines on meshes of every shape.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 use super::*;
-use crate::tests::mesh;
+
+/// A shipped mesh, such as `galaxy,cabling=torus`.
+fn mesh(name: &str) -> Mesh {
+    Mesh::described_by(&workloads::scene::described(name, name).unwrap())
+}
 
 fn chips(ids: &[u16]) -> Vec<ChipId> {
     ids.iter().map(|&id| ChipId(id)).collect()

@@ -15,7 +15,7 @@ const GALAXY: &str = "galaxy";
 const ORIGIN: ChipCoord = ChipCoord { x: 0, y: 0, rack: 0, shelf: 0 };
 
 /// The emulator's configuration of a mesh.
-pub(crate) fn config(
+pub fn config(
     descriptor: &ClusterDescriptor,
     images: &ImageMap,
     seed: u64,

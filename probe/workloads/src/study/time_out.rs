@@ -13,7 +13,7 @@ use fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
 use fabric::{Fabric, FabricPlan, FabricSettings, Router, connection, router_counters};
 use launch::{ControlError, Firmware, Operation, boot_tensix};
 use layouts::EthId;
-use machine::fabric::{Direction, FabricNode, RoutingTables};
+use machine::fabric::{Direction, FabricNode};
 use machine::fault::Fault;
 use machine::target::{Mesh, Target};
 

@@ -17,7 +17,7 @@ use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, connection, rout
 use launch::ControlError;
 use layouts::{ChipId, EthId};
 pub use loops::Loop;
-use machine::fabric::{Direction, Entry, FabricNode, FabricTopology, RoutingTables};
+use machine::fabric::{Direction, Entry, FabricNode, FabricTopology};
 use machine::target::Target;
 
 /// Hops for which a header's count has room.

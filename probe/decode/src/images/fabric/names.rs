@@ -9,6 +9,7 @@ const UNUSED_STREAM: u64 = 32;
 /// A word of a tile: L1 or a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
+    /// Address in L1.
     pub addr: u64,
     pub(crate) size: u32,
 }
@@ -52,7 +53,7 @@ impl Names<'_> {
     }
 
     /// A scalar member of a type, at an address.
-    pub fn member(&self, of: &str, address: Option<u64>) -> Option<Word> {
+    pub(crate) fn member(&self, of: &str, address: Option<u64>) -> Option<Word> {
         let field = self.0.field(of).ok()?;
         Some(Word { addr: address?.checked_add(field.offset)?, size: field.size.min(8) as u32 })
     }
