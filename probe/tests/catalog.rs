@@ -1,8 +1,7 @@
 //! What a directory holds: bounded, sorted, and with a sentence for what makes no sense.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/folder.rs"]
-mod folder;
+use crate::folder;
 
 use decode::images::Catalog;
 use decode::images::catalog::Limits;

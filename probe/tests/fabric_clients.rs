@@ -2,9 +2,8 @@
 //! the test plays, on an emulated n300 and, where `MESHSCOPE_TTSIM_DIR` names its libraries, on the vendor's simulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
-#[path = "fabric_clients/played.rs"]
 mod played;
 
 use access::bar_target::BarTarget;
@@ -28,12 +27,6 @@ const IMMEDIATELY_TERMINATE: u32 = 2;
 /// Header of one dimension.
 const HEADER: u32 = 64;
 const SLOT: u32 = 1024;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 struct Bench {
     target: BarTarget,

@@ -1,13 +1,9 @@
 //! A link of two that lead the same way is lost and comes back, while packets want to go over it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::edm::bench;
 
-#[path = "edm/bench.rs"]
-mod bench;
-
-#[path = "fabric_router/rig.rs"]
-mod rig;
+use crate::fabric_router::rig;
 
 use bench::Bench;
 use decode::inspect::{Interest, fabric_interest};
@@ -19,12 +15,6 @@ use probe::session::Session;
 use rig::{EAST, NACKS, Packet, Router, WEST, place, xy};
 use workloads::scene::Scene;
 use workloads::study::reroute::{Asked, Load, Round, study};
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 const DIRECT: u64 = 0;
 const FALLBACK: u64 = 2;

@@ -1,13 +1,9 @@
 //! What a look tells of a fabric: routers by the names of their image, and the credits of both ends.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "tests")]
 
-#[path = "fabric_seen/bench.rs"]
 mod bench;
-#[path = "fabric_seen/ending.rs"]
 mod ending;
-#[path = "fabric_seen/ring.rs"]
 mod ring;
-#[path = "fabric_seen/stages.rs"]
 mod stages;
 
 use bench::{Bench, look};

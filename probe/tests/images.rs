@@ -1,8 +1,7 @@
 //! Which ELF of a directory runs where: records say, texts prove, and what does not fit is told.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/folder.rs"]
-mod folder;
+use crate::folder;
 
 use decode::images::{Catalog, ImageMap};
 use decode::inspect::Interest;

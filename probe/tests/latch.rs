@@ -1,8 +1,7 @@
 //! What hangs is noticed at its first answer, and left alone until a person wants it tried again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/sick.rs"]
-mod sick;
+use crate::sick;
 
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;

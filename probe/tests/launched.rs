@@ -1,8 +1,7 @@
 //! Launch messages lead to kernels: positions, ends, instruction RAM, and what cannot be read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/folder.rs"]
-mod folder;
+use crate::folder;
 
 use access::bar_target::BarTarget;
 use decode::images::{Catalog, ImageMap, Mailbox};

@@ -1,8 +1,7 @@
 //! Microbenchmarks of links on emulated meshes, beside the vendor's measurements (Basic Ethernet guide).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "edm/bench.rs"]
-mod bench;
+use crate::edm::bench;
 
 use bench::{Bench, FAR, NEAR, Values};
 use decode::images::ImageMap;

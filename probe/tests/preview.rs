@@ -1,8 +1,7 @@
 //! What a dry run promises is what the access costs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/sick.rs"]
-mod sick;
+use crate::sick;
 
 use access::AuditLog;
 use access::bar_target::BarTarget;

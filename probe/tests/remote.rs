@@ -2,7 +2,7 @@
 //! simulator where `MESHSCOPE_TTSIM_DIR` names its libraries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use access::bar_target::BarTarget;
 use common::{addr, read};
@@ -13,12 +13,6 @@ use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Target};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 fn emulator(scene: &str) -> BarTarget {
     let (images, _) = ImageMap::firmware();

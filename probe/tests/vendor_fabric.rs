@@ -1,7 +1,7 @@
 //! Fabrics come up and go down on the vendor's simulator, where `MESHSCOPE_TTSIM_DIR` names its libraries, as on the emulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
@@ -13,12 +13,6 @@ use fabric::{
 use layouts::ChipId;
 use machine::fabric::FabricTopology;
 use machine::target::Target;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 /// What `meshscope fabric` sees who was told nothing: the status of all routers, their credits, and the ways between them.
 fn seen(target: &mut BarTarget, routers: usize) -> &'static str {

@@ -2,7 +2,7 @@
 //! on the vendor's simulator: the same chips and the same links.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use access::bar_target::BarTarget;
 use access::expect::{Difference, differences};
@@ -12,12 +12,6 @@ use machine::target::{Allow, Target};
 use probe::session::{OpenError, Session};
 use probe::spec::TargetSpec;
 use workloads::scene::{Scene, Workload, described};
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 fn shipped(mesh: &str) -> ClusterDescriptor {
     described(mesh, mesh).unwrap()

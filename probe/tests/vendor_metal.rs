@@ -4,7 +4,7 @@
 //! where `MESHSCOPE_TTSIM_DIR` names its libraries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use decode::images::Outline;
 use decode::inspect::Interest;
@@ -13,12 +13,6 @@ use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::target::Allow;
 use probe::session::Session;
 use std::path::PathBuf;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 fn folder() -> Option<PathBuf> {
     let root = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from);

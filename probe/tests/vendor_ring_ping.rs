@@ -2,7 +2,7 @@
 //! anywhere, where `MESHSCOPE_TTSIM_DIR` names its libraries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{addr, open, word};
 use decode::images::ImageMap;
@@ -12,12 +12,6 @@ use launch::{Firmware, Pattern, RingPing, RingPingSettings, boot_tensix, launch_
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::place::Place;
 use machine::target::Target;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 #[test]
 fn a_ring_ping_runs_and_returns_every_credit() {

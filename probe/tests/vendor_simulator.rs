@@ -1,19 +1,13 @@
 //! The access layer against the vendor's simulator, where `MESHSCOPE_TTSIM_DIR` names its libraries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{addr, host, library, open, read, word};
 use layouts::{ChipCoord, ChipId, EthId};
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::{Link, Target};
 use transport::ttsim;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 #[test]
 fn an_n300_is_discovered() {

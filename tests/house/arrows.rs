@@ -35,10 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symbols",
         ],
     ),
-    (
-        "probe",
-        &["workloads", "fabric", "decode", "access", "transport", "machine", "layouts"],
-    ),
+    ("probe", &["workloads", "fabric", "decode", "access", "transport", "machine", "layouts"]),
     (
         "probe/emulator/shared",
         &["probe", "workloads", "decode", "access", "transport", "machine", "emulator"],

@@ -3,9 +3,8 @@
 //! `BLESS=1 cargo test -p tui` writes the golden files anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
-#[path = "common/keys.rs"]
-mod keys;
+use crate::common;
+use crate::keys;
 
 use common::{TAKEN, sample};
 use decode::state::{Activity, Reading};

@@ -3,9 +3,8 @@
 //! `BLESS=1 cargo test -p tui --test line` writes the golden files anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
-#[path = "common/keys.rs"]
-mod keys;
+use crate::common;
+use crate::keys;
 
 use collectives::Stage;
 use common::{TAKEN, sample};

@@ -1,7 +1,7 @@
 //! What the host sees through the BAR.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::Host;
 use emulator::{ChipConfig, MeshConfig};

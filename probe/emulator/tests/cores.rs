@@ -1,7 +1,7 @@
 //! Harts among their blocks: reset, clocks, registers, links.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{Host, T0, T1, T2, addi, bne, jal, li, lw, store, sw};
 use emulator::MeshConfig;

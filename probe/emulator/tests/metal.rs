@@ -3,7 +3,7 @@
 //! Runs when `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{Host, T0, T1, jal, li, sw};
 use emulator::{ChipConfig, MeshConfig};

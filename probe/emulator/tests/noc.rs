@@ -1,7 +1,7 @@
 //! The NIUs: what command buffers send, and what their counters say.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::Host;
 

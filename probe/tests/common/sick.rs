@@ -1,5 +1,5 @@
 //! A machine that can be made sick: it answers as silicon does when tiles, a NoC or the bus are dead.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test uses its part")]
+#![allow(unreachable_pub, clippy::unwrap_used, reason = "each test uses its part")]
 
 use layouts::{NocXy, wormhole};
 use machine::bar::{Bar, BarOp};

@@ -1,7 +1,7 @@
 //! Routers by hand: arguments, launches, packets put into slots through the window, and what routers say of themselves.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
-use crate::bench::{Bench, Values};
+use crate::edm::bench::{Bench, Values};
 use launch::{Firmware, KernelLaunch, launch_kernel, start_application};
 use layouts::{ChipId, NocXy, wormhole};
 use machine::place::Place;

@@ -11,7 +11,7 @@ use fabric::{
     Router,
 };
 use layouts::ChipId;
-use machine::fabric::{FabricTopology};
+use machine::fabric::FabricTopology;
 use machine::fault::Fault;
 use machine::target::{Allow, Target};
 use probe::session::Session;

@@ -1,5 +1,4 @@
 //! A mesh made up for tests of the picture: an n300 in ring ping with one of everything that can be missing.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 mod fabric;
 

@@ -1,8 +1,7 @@
 //! meshscope's own `ttsim:` target opens the library, and finds what it finds in the emulator of its own process.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-#![allow(unsafe_code, reason = "the common part calls C functions")]
 
-mod common;
+use crate::common;
 
 use access::bar_target::BarTarget;
 use common::{library, whole_n300};
@@ -31,7 +30,7 @@ fn host_helper() {
 fn host(mesh: &str) -> HostCommand {
     let this = std::env::current_exe().unwrap().into_os_string();
     let variable = format!("MESHSCOPE_MESH={mesh}").into();
-    let rest = ["--exact", "host_helper", "--nocapture", "--skip"].map(Into::into);
+    let rest = ["--exact", "target::host_helper", "--nocapture", "--skip"].map(Into::into);
     let arguments = [variable, this].into_iter().chain(rest).collect();
     HostCommand { program: Some("/usr/bin/env".into()), arguments, ..HostCommand::default() }
 }
