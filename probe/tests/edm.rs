@@ -10,9 +10,9 @@ mod bench;
 #[path = "edm/worker.rs"]
 mod worker;
 
-use probe::control::{Firmware, boot_tensix};
-use probe::images::ImageMap;
-use probe::target::Target;
+use decode::images::ImageMap;
+use launch::{Firmware, boot_tensix};
+use machine::target::Target;
 
 use bench::{Bench, FAR, NEAR, channel, edm};
 use worker::{Command, Shape, Side, Work, digest, sum, with_workers};

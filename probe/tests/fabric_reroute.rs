@@ -10,14 +10,15 @@ mod bench;
 mod rig;
 
 use bench::Bench;
-use probe::fabric::{FabricRequest, FabricTopology};
-use probe::fault::Fault;
-use probe::inspect::{Interest, fabric_interest};
-use probe::scene::Scene;
+use decode::inspect::{Interest, fabric_interest};
+use fabric::FabricRequest;
+use machine::fabric::FabricTopology;
+use machine::fault::Fault;
+use machine::target::Target;
 use probe::session::Session;
-use probe::study::reroute::{Asked, Load, Round, study};
-use probe::target::Target;
 use rig::{EAST, NACKS, Packet, Router, WEST, place, xy};
+use workloads::scene::Scene;
+use workloads::study::reroute::{Asked, Load, Round, study};
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
 #[test]

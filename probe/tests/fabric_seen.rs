@@ -11,14 +11,14 @@ mod ring;
 mod stages;
 
 use bench::{Bench, look};
+use decode::inspect::{Interest, fabric_heads, fabric_interest, fabric_ways};
+use decode::state::{FabricPort, Party, Reading, Verdict, WaitReason, WayEnd};
+use fabric::mux::Policy;
 use layouts::ChipId;
-use probe::fabric::Entry;
-use probe::fabric::mux::Policy;
-use probe::inspect::{Interest, fabric_heads, fabric_interest, fabric_ways};
+use machine::fabric::Entry;
+use machine::target::{Allow, Target};
 use probe::session::Session;
-use probe::state::{FabricPort, Party, Reading, Verdict, WaitReason, WayEnd};
-use probe::target::{Allow, Target};
-use probe::ttsim::HostCommand;
+use transport::ttsim::HostCommand;
 
 #[test]
 fn routers_at_rest_have_all_their_credits() {

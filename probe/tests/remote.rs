@@ -4,15 +4,15 @@
 
 mod common;
 
+use access::bar_target::BarTarget;
 use common::{addr, read};
+use decode::images::ImageMap;
 use layouts::NocAddr;
-use probe::Patience;
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::Scene;
-use probe::snapshot::{Plan, Span};
-use probe::target::{Abilities, Allow, Target};
+use machine::patience::Patience;
+use machine::snapshot::{Plan, Span};
+use machine::target::{Abilities, Allow, Target};
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::Scene;
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
 #[test]

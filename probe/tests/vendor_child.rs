@@ -3,14 +3,14 @@
 
 mod common;
 
-use probe::bar::{Bar, BarOp};
-use probe::snapshot::AccessError;
-use probe::target::Target;
-use probe::ttsim::{self, HostCommand};
+use machine::bar::{Bar, BarOp};
+use machine::snapshot::AccessError;
+use machine::target::Target;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use transport::ttsim::{self, HostCommand};
 
 /// More than any process here takes to end, on any machine.
 const PATIENCE: Duration = Duration::from_mins(1);

@@ -4,14 +4,14 @@
 
 mod common;
 
+use access::bar_target::BarTarget;
+use collectives::{FabricWish, Op, Request, Run, RunSettings, Transport, compile};
 use common::open;
-use probe::Patience;
-use probe::ccl::{FabricWish, Op, Request, Run, RunSettings, Transport, compile};
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::Scene;
-use probe::target::Target;
+use decode::images::ImageMap;
+use machine::patience::Patience;
+use machine::target::Target;
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::Scene;
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
 #[test]

@@ -3,16 +3,16 @@
 
 mod common;
 
-use layouts::ChipId;
-use probe::fabric::{
-    Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricTopology, Termination,
-    running_fabric,
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use decode::inspect::{Interest, fabric_interest, fabric_ways, inspect, plan, plan_proofs};
+use decode::state::{Reading, Verdict, WayEnd};
+use fabric::{
+    Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, Termination, running_fabric,
 };
-use probe::images::ImageMap;
-use probe::inspect::{Interest, fabric_interest, fabric_ways, inspect, plan, plan_proofs};
-use probe::machine::BarTarget;
-use probe::state::{Reading, Verdict, WayEnd};
-use probe::target::Target;
+use layouts::ChipId;
+use machine::fabric::FabricTopology;
+use machine::target::Target;
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
 #[test]

@@ -4,14 +4,14 @@
 
 mod common;
 
+use access::bar_target::BarTarget;
+use access::expect::{Difference, differences};
+use decode::images::ImageMap;
 use layouts::{ChipId, ClusterDescriptor, EthId, NocAddr, wormhole};
-use probe::expect::{Difference, differences};
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload, described};
+use machine::target::{Allow, Target};
 use probe::session::{OpenError, Session};
 use probe::spec::TargetSpec;
-use probe::target::{Allow, Target};
+use workloads::scene::{Scene, Workload, described};
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
 #[test]

@@ -3,13 +3,13 @@
 
 mod common;
 
+use access::bar_target::BarTarget;
 use common::{addr, help_host, host, library};
 use layouts::{Range, Space, TileKind, target_refusals, wormhole};
-use probe::Patience;
-use probe::machine::BarTarget;
-use probe::snapshot::{AccessError, Plan, Span};
-use probe::target::{Abilities, Refusal, Target};
-use probe::ttsim;
+use machine::patience::Patience;
+use machine::snapshot::{AccessError, Plan, Span};
+use machine::target::{Abilities, Refusal, Target};
+use transport::ttsim;
 
 #[test]
 fn host_helper() {

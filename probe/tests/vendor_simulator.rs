@@ -5,9 +5,9 @@ mod common;
 
 use common::{addr, host, library, open, read, word};
 use layouts::{ChipCoord, ChipId, EthId};
-use probe::snapshot::{AccessError, Plan, Span};
-use probe::target::{Link, Target};
-use probe::ttsim;
+use machine::snapshot::{AccessError, Plan, Span};
+use machine::target::{Link, Target};
+use transport::ttsim;
 
 /// Not a test of its own: the other tests start this binary again as the library's host.
 #[test]

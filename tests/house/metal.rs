@@ -5,9 +5,9 @@
 //! Runs when `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package.
 
 use crate::pictures::picture_of;
+use machine::target::Allow;
 use probe::session::Session;
-use probe::target::Allow;
-use probe::ttsim::HostCommand;
+use transport::ttsim::HostCommand;
 
 fn session() -> Option<Session> {
     let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS") else {
@@ -73,7 +73,7 @@ fn members_fold_and_large_ones_are_read_when_they_are_selected() {
 fn a_kernel_that_tt_metals_firmware_runs_out_of_instruction_ram() {
     let Some(mut session) = session() else { return };
     let place =
-        probe::control::Place { chip: layouts::ChipId(0), tile: layouts::NocXy { x: 9, y: 6 } };
+        machine::place::Place { chip: layouts::ChipId(0), tile: layouts::NocXy { x: 9, y: 6 } };
     let target = session.target();
     let mut write = |at: u64, words: &[u32]| {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

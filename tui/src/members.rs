@@ -1,10 +1,10 @@
 //! The rows of the words pane: the members of what the core's images describe, as far as they are unfolded.
 
 use crate::model::Model;
+use decode::images::Node;
+use decode::state::{CoreState, NamedWord, Reading};
 use layouts::NocAddr;
-use probe::images::Node;
-use probe::snapshot::{AccessError, Snapshot};
-use probe::state::{CoreState, NamedWord, Reading};
+use machine::snapshot::{AccessError, Snapshot};
 use symbols::{Encoding, Kind, Value};
 
 /// A folded record of at most so many bytes is written out; of a larger one only its type is.

@@ -1,13 +1,14 @@
 //! The words for states and quantities, shared by screens, tables and JSON.
 
 use crate::run::Going;
-use layouts::TileKind;
-use probe::snapshot::AccessError;
-use probe::state::{
-    Activity, Before, Change, ChannelMeaning, Comparison, GoSignal, ImageEvidence, ImageRole,
-    LinkCondition, TextCheck, Visit,
+use decode::state::{
+    Activity, ChannelMeaning, Comparison, GoSignal, ImageEvidence, ImageRole, LinkCondition,
+    TextCheck,
 };
-use probe::target::Way;
+use layouts::TileKind;
+use machine::snapshot::AccessError;
+use machine::target::Way;
+use machine::visit::{Before, Change, Visit};
 
 /// The stable word of an access error, as JSON promises it.
 pub(crate) fn reason(error: &AccessError) -> &'static str {

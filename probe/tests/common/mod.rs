@@ -1,13 +1,13 @@
 //! What the tests against the vendor's simulator share.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part")]
 
+use access::bar_target::BarTarget;
 use layouts::{ChipId, NocAddr, NocXy};
-use probe::Patience;
-use probe::machine::BarTarget;
-use probe::snapshot::{Plan, Span};
-use probe::target::{Abilities, Allow, Target};
-use probe::ttsim::{self, HOST_ARGUMENT, HostCommand};
+use machine::patience::Patience;
+use machine::snapshot::{Plan, Span};
+use machine::target::{Abilities, Allow, Target};
 use std::path::PathBuf;
+use transport::ttsim::{self, HOST_ARGUMENT, HostCommand};
 
 /// The body of a test named `host_helper`, by which a test binary becomes the library's host when
 /// it is started again with a path after `--skip`.

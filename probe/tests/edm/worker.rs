@@ -2,9 +2,10 @@
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use crate::bench::{Bench, Values};
+use launch::KernelLaunch;
 use layouts::{ChipId, NocXy};
-use probe::control::{KernelLaunch, Place};
-use probe::target::Target;
+use machine::place::Place;
+use machine::target::Target;
 
 pub const FROM_TENSOR: u32 = 1;
 pub const FROM_CHANNEL: u32 = 2;

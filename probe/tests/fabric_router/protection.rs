@@ -4,8 +4,8 @@ use crate::bench::{Bench, FAR, NEAR};
 use crate::pair;
 use crate::rig::{EAST, NACKS, Packet, REFUSED, Router, TERMINATED, WEST, xy};
 use layouts::NocXy;
-use probe::control::Place;
-use probe::target::Target;
+use machine::place::Place;
+use machine::target::Target;
 
 const DRAM: NocXy = NocXy { x: 0, y: 1 };
 const QUEUE: u32 = 0x10_0000;

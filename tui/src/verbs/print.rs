@@ -13,10 +13,10 @@ use crate::output::{json, say, text};
 use crate::shape::Printed;
 use crate::words;
 use answer::{Answer, answer};
+use decode::images::{Image, WrittenOut};
 use layouts::{CoreId, CoreKind, wormhole};
-use probe::images::{Image, WrittenOut};
-use probe::snapshot::AccessError;
-use probe::target::Mesh;
+use machine::snapshot::AccessError;
+use machine::target::Mesh;
 use std::fmt;
 use symbols::{Evaluated, Expression, Record, Storage, Type};
 

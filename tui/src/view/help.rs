@@ -5,7 +5,7 @@ use crate::glyph::{MISSING, link_letter};
 use crate::keys::BINDINGS;
 use crate::model::{Model, Screen};
 use crate::words;
-use probe::state::{Activity, LinkCondition};
+use decode::state::{Activity, LinkCondition};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

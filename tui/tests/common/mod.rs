@@ -3,14 +3,15 @@
 
 mod fabric;
 
-use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
-use probe::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
-use probe::state::{
-    Activity, Before, ChannelMeaning, ChannelState, ChipState, Comparison, CoreState, EthState,
-    GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState,
+use decode::state::{
+    Activity, ChannelMeaning, ChannelState, ChipState, Comparison, CoreState, EthState, GoSignal,
+    ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState,
     NamedWord, Reading, SourceLine, TileState,
 };
-use probe::target::{Chip, Link};
+use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
+use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
+use machine::target::{Chip, Link};
+use machine::visit::Before;
 use std::sync::Arc;
 use tui::feed::{Sample, Traffic};
 use tui::run::Board;

@@ -4,19 +4,19 @@
 
 mod common;
 
+use access::bar_target::BarTarget;
 use common::{library, whole_n300};
+use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
+use machine::bar::Bar;
+use machine::patience::Patience;
+use machine::snapshot::{Plan, Span};
+use machine::target::{Abilities, Allow, Chip, Target};
 use meshscope_ttsim::BOOT_CYCLES;
-use probe::Patience;
-use probe::bar::Bar;
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::Scene;
 use probe::session::Session;
-use probe::snapshot::{Plan, Span};
-use probe::target::{Abilities, Allow, Chip, Target};
-use probe::ttsim::{self, HOST_ARGUMENT, HostCommand};
+use transport::emulator_bar::EmulatorBar;
+use transport::ttsim::{self, HOST_ARGUMENT, HostCommand};
+use workloads::scene::Scene;
 
 /// Not a test of its own: the other tests start this binary again as the library's host, with its path after
 /// `--skip`, which libtest lets stand.
