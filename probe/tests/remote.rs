@@ -117,7 +117,7 @@ fn far_words_cost_as_little_as_counted() {
             cycles / 400,
             shot.transactions / 400
         );
-        // The simulator answers one alone after 310 to 360 (wormhole.md 10.6 C).
+        // The simulator answers one alone after 310 to 360 (wormhole.md 10.6.C).
         if target.name() == "ttsim" {
             assert!(cycles / 400 < 200, "{cycles} cycles");
         }

@@ -73,7 +73,7 @@ fn what_is_not_watched_differs_if_anything_is_changed() {
 }
 
 /// What serving a read changes on an Ethernet tile: what base firmware publishes and keeps, and its queues with
-/// their counters and buffers (wormhole.md 5.3 and 6.2).
+/// their counters and buffers (wormhole.md 5.3 and wormhole.md 6.2).
 const BASE_FIRMWARE: Range<usize> = 0..0x9000;
 const QUEUES: Range<usize> = 0x11000..0x18000;
 

@@ -1,5 +1,6 @@
 //! The core screen on tt-metal's own firmware: what it shows of a running `erisc.elf` is what that file's debug
-//! information and the bytes in L1 say. The addresses here are those of the reference (tt-metal.md 1.1, 3.1), read with gdb.
+//! information and the bytes in L1 say. The addresses here are those of tt-metal.md 1.1 and
+//! tt-metal.md 3.1, read with gdb.
 //!
 //! Runs when `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package.
 

@@ -38,7 +38,7 @@ pub(crate) enum Failure {
     ClosedPipe,
 }
 
-/// The exit code (DESIGN 8).
+/// The exit code, as the README lists them.
 pub(crate) fn code(result: &Result<Outcome, Failure>) -> u8 {
     match result {
         Ok(Outcome::Healthy) | Err(Failure::ClosedPipe) => 0,

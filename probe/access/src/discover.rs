@@ -1,7 +1,7 @@
 //! Finding the mesh: PCI config space first, then every link that Ethernet firmware publishes.
 //!
 //! Chips are never told. What cannot be learned becomes a sentence in `Mesh::problems`, and the rest
-//! of the mesh stays usable (words and rules: wormhole.md 5.3 and 6.8). The walk starts at all chips
+//! of the mesh stays usable (words and rules: wormhole.md 5.3 and wormhole.md 6.8). The walk starts at all chips
 //! with PCIe at once and goes breadth first, so that each far chip is reached from the one that is
 //! fewest hops away.
 

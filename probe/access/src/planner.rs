@@ -8,7 +8,7 @@ use machine::snapshot::Span;
 /// worth: on PCIe one read brings 64 bytes for the price of four (wormhole.md 1.4).
 const NEAR_BRIDGE_BYTES: u64 = 64;
 
-/// Through a queue a command costs as much as 128 bytes of a block (wormhole.md 10.6 C, E).
+/// Through a queue a command costs as much as 128 bytes of a block (wormhole.md 10.6.C, wormhole.md 10.6.E).
 const FAR_BRIDGE_BYTES: u64 = 128;
 
 /// A range to read in one go.

@@ -1,6 +1,6 @@
 //! The routing queue of one Ethernet tile's base firmware: the way to chips without PCIe.
 //!
-//! Rules that hold here (wormhole.md 6.3 to 6.9): every index has one writer; an answer is always in
+//! Rules that hold here (wormhole.md 6): every index has one writer; an answer is always in
 //! slot (response read index & 3), never assumed to be the slot of the request; a read is complete
 //! when the index has moved *and* the flags are nonzero; a write is answered never or always, so it
 //! is waited for by counters; reads and writes are never under way together, because slots of one

@@ -1,5 +1,5 @@
 //! Fast dispatch: a kernel that lets the cores of a program go, waits until all are done, and tells the host through a completion queue
-//! (tt-metal.md 7.4); and how a host waits for that (7.5).
+//! (tt-metal.md 7.4); and how a host waits for that (tt-metal.md 7.5).
 
 use super::kernel::{KernelLaunch, place_kernel};
 use super::stretch::{Stretch, arguments, constant, constant_of, mailbox};

@@ -1,4 +1,4 @@
-//! Silicon behind tt-kmd: the kernel driver's devices as one bus (facts: wormhole.md 1 and 2).
+//! Silicon behind tt-kmd: the kernel driver's devices as one bus (facts: wormhole.md 1 and wormhole.md 2).
 //!
 //! The driver's interface is spoken here by hand. The one crate that speaks it, `luwen-kmd` (looked at: 0.10),
 //! does not serve a client that only looks and lives long: it panics where BAR0 cannot be mapped or an

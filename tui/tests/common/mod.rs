@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tui::feed::{Sample, Traffic};
 use tui::run::Board;
 
-/// Columns of the Ethernet channels 0 to 7 in row 0, and of 8 to 15 in row 6 (wormhole.md).
+/// Columns of the Ethernet channels 0 to 7 in row 0, and of 8 to 15 in row 6 (wormhole.md 3.1).
 const ETH_X: [u8; 8] = [9, 1, 8, 2, 7, 3, 6, 4];
 
 pub(crate) const TAKEN: u64 = 1_000_000_000_000;

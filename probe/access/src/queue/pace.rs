@@ -15,7 +15,7 @@ pub(super) struct Pace {
 }
 
 impl Default for Pace {
-    /// The vendor's simulator (wormhole.md 10.6 C, E); anything else is learned in a few commands.
+    /// The vendor's simulator (wormhole.md 10.6.C, wormhole.md 10.6.E); anything else is learned in a few commands.
     fn default() -> Self {
         Self { word: 270, block: 3600 }
     }

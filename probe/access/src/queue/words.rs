@@ -1,4 +1,4 @@
-//! What stands where in the queue structure, and the commands that go into it (wormhole.md 6.2, 6.3).
+//! What stands where in the queue structure, and the commands that go into it (wormhole.md 6.2, wormhole.md 6.3).
 
 use layouts::{ChipCoord, NocXy, Routing, wormhole};
 

@@ -1,4 +1,4 @@
-//! Where fabric routers, muxes and their clients keep what they do, resolved by the names of their images (tt-metal.md 4 to 6).
+//! Where fabric routers, muxes and their clients keep what they do, resolved by the names of their images (tt-metal.md 4, tt-metal.md 5, tt-metal.md 6).
 
 mod channels;
 mod client;

@@ -27,7 +27,7 @@ struct Aim<'a> {
 }
 
 impl Aim<'_> {
-    /// Is it a read request to base firmware, or an index of its queues (wormhole.md 6.2, 6.3)?
+    /// Is it a read request to base firmware, or an index of its queues (wormhole.md 6.2, wormhole.md 6.3)?
     fn asks(&self, device: u8, offset: u64, bytes: &[u8]) -> bool {
         let Some((tile, at)) = self.bar.aim_after(&self.pointed, device, offset) else {
             return false;

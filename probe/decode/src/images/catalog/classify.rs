@@ -1,4 +1,4 @@
-//! What a file is, by its name and place (tt-metal.md 8.1 to 8.3).
+//! What a file is, by its name and place (tt-metal.md 8.1, tt-metal.md 8.2, tt-metal.md 8.3).
 
 use super::Entry;
 use super::records::Log;

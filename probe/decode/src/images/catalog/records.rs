@@ -1,4 +1,4 @@
-//! Which kernel has which number, as tt-metal's logs say (tt-metal.md 8.2, 8.3).
+//! Which kernel has which number, as tt-metal's logs say (tt-metal.md 8.2, tt-metal.md 8.3).
 
 use serde::Deserialize;
 use std::collections::BTreeMap;

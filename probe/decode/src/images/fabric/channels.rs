@@ -75,7 +75,7 @@ impl Names<'_> {
         let info = info.zip(size).map(|(first, size)| first + u64::from(index) * size);
         let member =
             |name: &str| self.member(&format!("EDMChannelWorkerLocationInfo.{name}"), info);
-        // The two words of a channel stand 16 bytes apart from those of the next (tt-metal.md 4.2).
+        // The two words of a channel stand 16 bytes apart from those of the next (as in tt-metal.md 5.1).
         let sixteen = u64::from(index) * 16;
         let virtual_channel = of("virtual_channel")? as u8;
         Some(Some(SenderPlace {

@@ -1,4 +1,4 @@
-//! What the launch messages say was loaded (tt-metal.md 1.2, 8.7), by the names of the firmware's own ELF.
+//! What the launch messages say was loaded (tt-metal.md 1.2, tt-metal.md 8.7), by the names of the firmware's own ELF.
 
 use super::plan;
 use crate::images::{Image, ImageMap, Mailbox, Spot};
