@@ -119,6 +119,18 @@ pub struct WindowSpec {
 }
 
 impl Bar {
+    /// PCI config word 0 of this chip: device and vendor.
+    pub fn config_id(&self) -> u32 {
+        u32::from(self.device_id) << 16 | u32::from(self.vendor_id)
+    }
+
+    /// What a device with this config word 0 is, where it is another one.
+    pub fn unknown_device(&self, id: u32) -> String {
+        let name = self.other_devices.get(&((id >> 16) as u16));
+        let name = name.filter(|_| id as u16 == self.vendor_id);
+        name.map_or_else(|| format!("PCI id {id:#010x}"), |name| format!("a {name}"))
+    }
+
     /// How many windows there are, tt-kmd's included.
     pub fn window_count(&self) -> u16 {
         self.windows.iter().map(|class| class.count).sum()

@@ -35,5 +35,6 @@ pub use system::{PLAIN_CABLING, SystemSpec};
 pub use targets::{TargetRefusal, target_refusals};
 pub use tiles::{Tile, Tiles};
 pub use wormhole::{
-    Ethernet, LayoutError, Located, Routing, Tensix, TensixCore, Wormhole, wormhole,
+    Blocks, Ethernet, LayoutError, Located, NoChannel, Routing, Tensix, TensixCore, Wormhole,
+    wormhole,
 };

@@ -3,7 +3,7 @@
 use crate::address::{CoreAddr, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use crate::bar::{Arc, Bar, WindowSpec};
 use crate::entry::{Access, AnyGroup, Entry, Group};
-use crate::map::Maps;
+use crate::map::{Maps, Stand};
 use crate::ranges::{Range, Ranges, Reason, Space};
 use crate::registers::{EthL1, Queue, QueueEntry, Queues, Registers, TensixL1};
 use crate::tiles::{Tile, Tiles};
@@ -30,9 +30,65 @@ pub struct Wormhole {
     pub arc: Arc,
     /// What may be read.
     pub ranges: Ranges,
+    /// Blocks of registers that code asks for by name.
+    pub blocks: Blocks,
     grid: Vec<Tile>,
     /// What may be read, as it is asked.
     pub(crate) maps: Maps,
+}
+
+/// An Ethernet channel that the chip does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoChannel {
+    /// The channel.
+    pub channel: u8,
+    /// How many it has.
+    pub channels: u8,
+}
+
+impl fmt::Display for NoChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { channel, channels } = self;
+        write!(f, "there is no Ethernet channel {channel}: a chip has {channels}, from 0")
+    }
+}
+
+impl std::error::Error for NoChannel {}
+
+/// First bytes of the blocks of registers that code needs, found in `ranges.toml` by their names.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// `debug` of a Tensix tile: SOFT_RESET_0 and the RISC debug registers.
+    pub tensix_debug: u64,
+    /// `stream` of a Tensix tile.
+    pub tensix_stream: u64,
+    /// `debug` of an Ethernet tile.
+    pub eth_debug: u64,
+    /// `stream` of an Ethernet tile.
+    pub eth_stream: u64,
+    /// `niu0` of an Ethernet tile.
+    pub eth_niu0: u64,
+    /// `arc_niu0` of BAR0: the ARC's NIU as the host sees it without the NoC.
+    pub bar_arc_niu0: u64,
+}
+
+impl Blocks {
+    fn find(ranges: &Ranges) -> Result<Self, LayoutError> {
+        let of = |space: Space, name: &str| {
+            let missing = || format!("ranges.toml: {space:?} has no block `{name}`");
+            let found = ranges.of(space).iter().find(|range| range.name == name);
+            found.map(|range| range.start).ok_or_else(|| LayoutError::Inconsistent(vec![missing()]))
+        };
+        let (tensix, eth) = (Space::Tile(TileKind::Tensix), Space::Tile(TileKind::Eth));
+        Ok(Self {
+            tensix_debug: of(tensix, "debug")?,
+            tensix_stream: of(tensix, "stream")?,
+            eth_debug: of(eth, "debug")?,
+            eth_stream: of(eth, "stream")?,
+            eth_niu0: of(eth, "niu0")?,
+            bar_arc_niu0: of(Space::Bar0, "arc_niu0")?,
+        })
+    }
 }
 
 /// `ethernet.toml`.
@@ -264,6 +320,7 @@ impl Wormhole {
     /// The first file that does not parse, or all contradictions.
     pub fn load() -> Result<Self, LayoutError> {
         let tiles: Tiles = parse!("tiles.toml")?;
+        let ranges: Ranges = parse!("ranges.toml")?;
         let grid = tiles.all();
         let mut wormhole = Self {
             tiles,
@@ -272,7 +329,8 @@ impl Wormhole {
             eth: parse!("ethernet.toml")?,
             tensix: parse!("tensix.toml")?,
             arc: parse!("arc.toml")?,
-            ranges: parse!("ranges.toml")?,
+            blocks: Blocks::find(&ranges)?,
+            ranges,
             grid,
             maps: Maps::default(),
         };
@@ -297,6 +355,46 @@ impl Wormhole {
     /// The tile of an Ethernet channel.
     pub fn eth_channel(&self, channel: u8) -> Option<NocXy> {
         self.tiles.eth.channels.get(usize::from(channel)).map(|&(x, y)| NocXy { x, y })
+    }
+
+    /// The tile of an Ethernet channel.
+    ///
+    /// # Errors
+    /// A channel that the chip does not have.
+    pub fn eth_tile(&self, channel: u8) -> Result<NocXy, NoChannel> {
+        let none = NoChannel { channel, channels: self.eth_channels() };
+        self.eth_channel(channel).ok_or(none)
+    }
+
+    /// Every Ethernet channel with its tile.
+    pub fn eth_tiles(&self) -> impl DoubleEndedIterator<Item = (u8, NocXy)> {
+        let tiles = self.tiles.eth.channels.iter().enumerate();
+        tiles.map(|(channel, &(x, y))| (channel as u8, NocXy { x, y }))
+    }
+
+    /// What stands at a place of the grid, harvesting aside; a router where nothing else does.
+    pub fn kind_at(&self, tile: NocXy) -> TileKind {
+        self.tile_at(tile).map_or(TileKind::Router, |tile| tile.kind)
+    }
+
+    /// Is this range plain memory, where alignment and neighbours do not matter?
+    pub fn is_memory(&self, tile: NocXy, offset: u64, len: u64) -> bool {
+        self.stand(Space::Tile(self.kind_at(tile)), offset, len) == Some(Stand::Memory)
+    }
+
+    /// BAR0 offset of the ARC's NIU node id: all ones when the chip left the bus (wormhole.md 1.6).
+    pub fn arc_node_id(&self) -> u64 {
+        self.blocks.bar_arc_niu0 + self.niu.node_id.at
+    }
+
+    /// SOFT_RESET_0 of a tile that has cores.
+    pub fn soft_reset(&self, kind: TileKind) -> Option<u64> {
+        let block = match kind {
+            TileKind::Tensix => self.blocks.tensix_debug,
+            TileKind::Eth => self.blocks.eth_debug,
+            _ => return None,
+        };
+        Some(block + self.debug.soft_reset_0.at)
     }
 
     /// How many Ethernet channels a chip has.

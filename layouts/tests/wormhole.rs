@@ -41,7 +41,8 @@ fn windows_abut_and_entries_match_the_worked_values() {
     assert_eq!(w.window(185).unwrap().base, 0x1E00_0000);
     assert_eq!(w.window(156).unwrap().entry, 0x1FC0_04E0);
     assert_eq!(w.window(186), None);
-    // wormhole.md 1.3: window 0, tile (9,6), address 0, strict, static VC; 10.6 A: the NIU behind it.
+    // wormhole.md 1.3: window 0, tile (9,6), address 0, strict, static VC; wormhole.md 10.6.A: the
+    // NIU behind it.
     let entry =
         |offset| w.bar.tlb_entry(&w.window(0).unwrap(), xy(9, 6), offset, Ordering::Strict, true);
     assert_eq!(entry(0), 0x0000_2400_0189_0000);

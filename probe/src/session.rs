@@ -1,28 +1,28 @@
 //! An open target with everything needed to look at it again and again.
 
-use crate::bar::{Bar, BarOp};
-use crate::emulator_bar;
-use crate::guard::AuditLog;
-use crate::hosts::JoinedBar;
-use crate::images::{Catalog, ImageMap, Library};
-use crate::inspect::{Interest, decode, plan, plan_proofs, plan_tables, plan_texts};
-use crate::machine::BarTarget;
-use crate::queue::Patience;
-use crate::scene::firmware::{Given, allowed};
-use crate::scene::{DEFAULT_PACE, Pace, SceneError, boot_given};
-use crate::silicon::{self, DeviceError, SiliconBar};
-use crate::snapshot::{AccessError, Plan, Snapshot};
-use crate::socket_bar::SocketBar;
 use crate::spec::{Simulator, SpecError, TargetSpec};
-use crate::state::{Before, LedgerState, MeshState};
-use crate::target::{Abilities, Allow, Mesh, Preview, Refusal, Target};
-use crate::ttsim::{self, HostCommand};
-use crate::wormhole::{config_id, stranger};
+use access::AuditLog;
+use access::bar_target::BarTarget;
+use decode::images::{Catalog, ImageMap, Library};
+use decode::inspect::{Interest, decode, plan, plan_proofs, plan_tables, plan_texts};
+use decode::state::{LedgerState, MeshState};
 use layouts::{CoreId, target_refusals, wormhole};
+use machine::bar::{Bar, BarOp};
+use machine::patience::Patience;
+use machine::snapshot::{AccessError, Plan, Snapshot};
+use machine::target::{Abilities, Allow, Mesh, Preview, Refusal, Target};
+use machine::visit::Before;
 use std::fmt;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use transport::emulator_bar;
+use transport::hosts::JoinedBar;
+use transport::silicon::{self, DeviceError, SiliconBar};
+use transport::socket_bar::SocketBar;
+use transport::ttsim::{self, HostCommand};
+use workloads::scene::firmware::{Given, allowed};
+use workloads::scene::{DEFAULT_PACE, Pace, SceneError, boot_given};
 
 /// So often the build ids are read again, to notice that somebody loaded other images.
 const PROOF_EVERY: u64 = 64;
@@ -399,8 +399,8 @@ fn over_ttsim(
     let mut id = Vec::new();
     bar.submit(&[BarOp::ConfigRead { device: 0, offset: 0 }], &mut id).map_err(gone)?;
     let id = id.first_chunk().map_or(u32::MAX, |id| u32::from_le_bytes(*id));
-    if id != config_id() {
-        let stranger = format!("it is {}, not a Wormhole", stranger(id));
+    if id != wormhole().bar.config_id() {
+        let stranger = format!("it is {}, not a Wormhole", wormhole().bar.unknown_device(id));
         // One that has no device at all may have said why.
         let said = (id == u32::MAX).then(|| bar.end()).flatten();
         let why = said.unwrap_or(stranger);

@@ -1,12 +1,13 @@
 //! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`, a file.
 
-use crate::fabric::random::TrafficPattern;
-use crate::fabric::{Division, FabricTopology};
-use crate::fault::{Fault, FaultError};
-use crate::scene::{Pace, Scene, Workload};
+use fabric::Division;
+use fabric::random::TrafficPattern;
+use machine::fabric::FabricTopology;
+use machine::fault::{Fault, FaultError};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use workloads::scene::{Pace, Scene, Workload};
 
 /// The latest start of a scene that can be asked for: 100 s of emulated time. A mesh takes hours of
 /// host time to get there, and a person should hear of it instead of waiting.

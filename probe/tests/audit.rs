@@ -1,13 +1,14 @@
 //! Every write is told before it is made: who, where, what stood there, what comes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use access::AuditLog;
+use access::bar_target::BarTarget;
 use layouts::{ChipId, NocAddr, NocXy};
-use probe::emulator_bar::EmulatorBar;
-use probe::machine::BarTarget;
-use probe::snapshot::{Plan, Span};
-use probe::target::{Abilities, Allow, Target};
-use probe::{AuditLog, Patience};
+use machine::patience::Patience;
+use machine::snapshot::{Plan, Span};
+use machine::target::{Abilities, Allow, Target};
 use std::path::{Path, PathBuf};
+use transport::emulator_bar::EmulatorBar;
 
 fn open(log: &Path) -> BarTarget {
     let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();

@@ -1,14 +1,13 @@
 //! What a directory holds: bounded, sorted, and with a sentence for what makes no sense.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/folder.rs"]
-mod folder;
+use crate::folder;
 
+use decode::images::Catalog;
+use decode::images::catalog::Limits;
+use decode::state::ImageRole;
 use folder::Folder;
 use layouts::CoreKind;
-use probe::images::Catalog;
-use probe::images::catalog::Limits;
-use probe::state::ImageRole;
 use std::path::PathBuf;
 
 fn read(folder: &Folder) -> Catalog {
@@ -16,7 +15,7 @@ fn read(folder: &Folder) -> Catalog {
 }
 
 fn listed(catalog: &Catalog) -> Vec<(&str, &str, ImageRole)> {
-    let entry = |e: &'_ probe::images::catalog::Entry| (e.core.name(), e.role);
+    let entry = |e: &'_ decode::images::catalog::Entry| (e.core.name(), e.role);
     let names = catalog.entries.iter().map(|e| (e.name.as_str(), entry(e)));
     names.map(|(name, (core, role))| (name, core, role)).collect()
 }

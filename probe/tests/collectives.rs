@@ -1,23 +1,25 @@
 //! Collectives end to end on emulated meshes: launched, followed, checked and given back.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use layouts::{ChipId, CoreId, CoreKind, wormhole};
-use probe::Patience;
-use probe::ccl::program::flags;
-use probe::ccl::{
-    Bidirectional, DataType, Layout, Op, Request, Run, RunError, RunProgress, RunReport,
-    RunSettings, Stage, TopologyKind, compile, refuse_if_in_use,
+use access::bar_target::BarTarget;
+use collectives::program::flags;
+use collectives::{
+    Bidirectional, DataType, Layout, Op, Request, Run, RunProgress, RunReport, RunSettings, Stage,
+    compile, refuse_if_in_use,
 };
-use probe::control::Place;
-use probe::emulator_bar::EmulatorBar;
-use probe::fault::Fault;
-use probe::images::ImageMap;
-use probe::inspect::{Interest, inspect, plan};
-use probe::machine::BarTarget;
-use probe::scene::Scene;
-use probe::snapshot::{Plan, Span};
-use probe::state::{ChannelMeaning, LinkState, MeshState, Reading};
-use probe::target::{Abilities, Allow, Target};
+use decode::images::ImageMap;
+use decode::inspect::{Interest, inspect, plan};
+use decode::state::{ChannelMeaning, LinkState, MeshState, Reading};
+use launch::outcome::RunError;
+use launch::topology::TopologyKind;
+use layouts::{ChipId, CoreId, CoreKind, wormhole};
+use machine::fault::Fault;
+use machine::patience::Patience;
+use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::{Abilities, Allow, Target};
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::Scene;
 
 /// Time between two polls, in cycles.
 const STEP_CYCLES: u64 = 2_000;
@@ -444,7 +446,7 @@ fn wrong_elements_are_counted() {
     let mut program = compile(bench.target.mesh(), &request(Op::AllGather, 2, 300)).unwrap();
     // One command of one worker does not do what it should.
     let copy = flags::FROM_TENSOR | flags::TO_TENSOR;
-    let copies = |c: &&mut probe::ccl::Command| c.flags & copy == copy;
+    let copies = |c: &&mut collectives::Command| c.flags & copy == copy;
     let command = program.workers.iter_mut().flat_map(|w| &mut w.commands).find(copies).unwrap();
     command.flags &= !flags::TO_TENSOR;
     if command.flags & flags::TO_CHANNEL == 0 {

@@ -2,19 +2,21 @@
 //! is given back.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use access::bar_target::BarTarget;
+use collectives::{
+    FabricWish, Op, Request, Run, RunProgress, RunReport, RunSettings, Stage, Transport, compile,
+    compile_over,
+};
+use decode::images::ImageMap;
+use fabric::mux::Policy;
+use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, running_fabric};
+use launch::outcome::RunError;
+use launch::topology::TopologyKind;
 use layouts::ChipId;
-use probe::ccl::{
-    FabricWish, Op, Request, Run, RunError, RunProgress, RunReport, RunSettings, Stage,
-    TopologyKind, Transport, compile, compile_over,
-};
-use probe::fabric::mux::{MuxCore, Policy};
-use probe::fabric::{
-    Fabric, FabricPlan, FabricRequest, FabricSettings, FabricTopology, running_fabric,
-};
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
-use probe::target::Target;
+use machine::fabric::FabricTopology;
+use machine::fabric::MuxCore;
+use machine::target::Target;
+use workloads::scene::{Scene, Workload};
 
 /// Time between two polls, in cycles.
 const STEP_CYCLES: u64 = 2_000;

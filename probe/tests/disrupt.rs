@@ -1,14 +1,14 @@
 //! What goes wrong on a mesh shows in what its base firmware publishes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
-use probe::fault::Fault;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::{SceneError, Workload};
-use probe::snapshot::{Plan, Span};
+use machine::fault::Fault;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
 use probe::spec::TargetSpec;
-use probe::target::Target;
+use workloads::scene::{SceneError, Workload};
 
 /// E8 of chip 0: its link goes to E0 of chip 1.
 const E8: NocXy = NocXy { x: 9, y: 6 };

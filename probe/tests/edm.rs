@@ -2,29 +2,21 @@
 //! `MESHSCOPE_TTSIM_DIR` names its libraries, on the vendor's simulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
-#[path = "edm/bench.rs"]
-mod bench;
+pub(crate) mod bench;
 
-#[path = "edm/worker.rs"]
 mod worker;
 
-use probe::control::{Firmware, boot_tensix};
-use probe::images::ImageMap;
-use probe::target::Target;
+use decode::images::ImageMap;
+use launch::{Firmware, boot_tensix};
+use machine::target::Target;
 
 use bench::{Bench, FAR, NEAR, channel, edm};
 use worker::{Command, Shape, Side, Work, digest, sum, with_workers};
 
 const FINISHED: u64 = 4;
 const STOPPED: u64 = 5;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 /// Both directions of the link, the EDMs making and checking the messages themselves.
 fn exchange(bench: &mut Bench, channels: u32, buffers: u32, bytes: u32, messages: u32) -> u64 {
@@ -76,7 +68,7 @@ fn one_link_carries_more_than_20_gb_a_second_both_ways() {
 
 /// A worker on chip 0 sends its tensor; one on chip 1 adds it to its own.
 fn add_over_the_link(bench: &mut Bench, shape: &Shape, buffers: u32) {
-    let (from, to) = (bench.compute(0, 0), bench.compute(1, 0));
+    let (from, to) = (bench.worker_tile(0, 0), bench.worker_tile(1, 0));
     for (place, rank) in [(from, 0), (to, 1)] {
         bench.work(place, shape, Command { flags: worker::FILL, rank, ..Command::default() });
     }
@@ -145,8 +137,9 @@ struct Way {
 
 /// Each of some workers on chip 0 sends a tensor of its own to the worker of that number on chip 1.
 fn copy_over_the_link(bench: &mut Bench, shape: &Shape, way: Way) {
-    let tiles =
-        |bench: &Bench, chip| (0..way.workers).map(|n| bench.compute(chip, n)).collect::<Vec<_>>();
+    let tiles = |bench: &Bench, chip| {
+        (0..way.workers).map(|n| bench.worker_tile(chip, n)).collect::<Vec<_>>()
+    };
     let (from, to) = (tiles(bench, 0), tiles(bench, 1));
     for (number, place) in (0..).zip(&from) {
         let fill = Command {
@@ -241,7 +234,7 @@ fn channels_are_shared_and_ended_in_every_way() {
 
 /// A socket: packets go one way, and what the receiver has taken is told the other way.
 fn send_through_a_socket(bench: &mut Bench, shape: &Shape) {
-    let (from, to) = (bench.compute(0, 0), bench.compute(1, 0));
+    let (from, to) = (bench.worker_tile(0, 0), bench.worker_tile(1, 0));
     bench.work(from, shape, Command { flags: worker::FILL, ..Command::default() });
     bench.run_id += 1;
     let side = |edm, number| Some(Side::new(edm, number, 2, shape.buffer_bytes()));
@@ -337,7 +330,7 @@ fn edms_end_gracefully_without_a_credit_out_and_at_once_within_microseconds() {
 fn a_copy_is_cancelled_gracefully_and_nothing_is_left_behind() {
     let mut bench = Bench::emulated();
     let shape = Shape { pages: 4000, slice_pages: 4000, ..SMALL };
-    let (from, to) = (bench.compute(0, 0), bench.compute(1, 0));
+    let (from, to) = (bench.worker_tile(0, 0), bench.worker_tile(1, 0));
     for initiates in [false, true] {
         bench.run_id += 1;
         let side = |edm| Some(Side { initiates, ..Side::new(edm, 0, 4, shape.buffer_bytes()) });
@@ -380,7 +373,7 @@ fn a_copy_is_cancelled_gracefully_and_nothing_is_left_behind() {
 #[test]
 fn edms_and_workers_park_step_and_run_on() {
     let mut bench = Bench::emulated();
-    let (from, to) = (bench.compute(0, 0), bench.compute(1, 0));
+    let (from, to) = (bench.worker_tile(0, 0), bench.worker_tile(1, 0));
     bench.run_id += 1;
     let side = |edm| Some(Side::new(edm, 0, 2, SMALL.buffer_bytes()));
     let park = |stage: u32| vec![("pause_at_stage".to_owned(), stage)];
@@ -446,7 +439,7 @@ fn the_same_images_run_on_the_vendors_simulator() {
         exchange(&mut bench, channels, buffers, bytes, messages);
     }
     for (chip, n) in (0..2).flat_map(|chip| (0..3).map(move |n| (chip, n))) {
-        let place = bench.compute(chip, n);
+        let place = bench.worker_tile(chip, n);
         let boot = boot_tensix(&mut bench.images, Firmware::OURS, place).unwrap();
         boot.finish(&mut bench.target).unwrap();
     }
@@ -471,7 +464,7 @@ fn stream_with_workers(bench: &mut Bench, shape: &Shape, buffers: u32) -> f64 {
     bench.run_id += 1;
     for (edm, first, chip) in ends {
         let (out, back) = if first { (0, 1) } else { (1, 0) };
-        let (sender, receiver) = (bench.compute(chip, 0), bench.compute(chip, 1));
+        let (sender, receiver) = (bench.worker_tile(chip, 0), bench.worker_tile(chip, 1));
         let side = |number| Some(Side::new(edm, number, buffers, shape.buffer_bytes()));
         let flags = worker::FROM_TENSOR | worker::TO_CHANNEL;
         let commands = vec![Command { flags, ..Command::default() }];
@@ -483,7 +476,7 @@ fn stream_with_workers(bench: &mut Bench, shape: &Shape, buffers: u32) -> f64 {
         bench.launch_worker(receiver, shape, &work);
     }
     for (place, first, chip) in ends {
-        let (sender, receiver) = (bench.compute(chip, 0), bench.compute(chip, 1));
+        let (sender, receiver) = (bench.worker_tile(chip, 0), bench.worker_tile(chip, 1));
         let mut values = edm(bench.run_id, first, 2, buffers, shape.buffer_bytes());
         for index in 0..2 {
             let sends = (index == 0) == first;

@@ -7,18 +7,19 @@
     reason = "tests"
 )]
 
-use layouts::{ChipId, NocAddr, wormhole};
-use probe::ccl::RunError;
-use probe::fabric::status_queue::{read_status, status_queues};
-use probe::fabric::{
-    Direction, Division, Entry, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
-    FabricStage, FabricTopology, RoutingTables, Termination, running_fabric,
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use fabric::status_queue::{read_status, status_queues};
+use fabric::{
+    Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
+    Termination, running_fabric,
 };
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
-use probe::snapshot::{Plan, Span};
-use probe::target::Target;
+use launch::outcome::RunError;
+use layouts::{ChipId, NocAddr, wormhole};
+use machine::fabric::{Direction, Entry, FabricTopology};
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+use workloads::scene::{Scene, Workload};
 
 const STEP: u64 = 2_000;
 
@@ -121,7 +122,7 @@ fn bringing_up_can_be_given_up_at_any_stage() {
 fn a_router_without_a_peer_is_named_and_taken_down() {
     let (mut target, mut images) = idle("n300", &[]);
     let mut plan = plan(&target, FabricTopology::Mesh);
-    let mut tables = RoutingTables::of(&plan);
+    let mut tables = fabric::routing_tables(&plan);
     tables.truncate(1);
     plan.routers.retain(|router| router.eth.chip == ChipId(0));
     let settings = FabricSettings { deadline_cycles: 200_000, ..FabricSettings::default() };
@@ -140,7 +141,7 @@ fn halves(topologies: [FabricTopology; 2], run_ids: [u32; 2]) -> [String; 2] {
     let (mut target, mut images) = idle("n300", &[]);
     let part = |chip: usize| {
         let mut plan = plan(&target, topologies[chip]);
-        let tables = vec![RoutingTables::of(&plan).remove(chip)];
+        let tables = vec![fabric::routing_tables(&plan).remove(chip)];
         plan.routers = vec![plan.routers[chip]];
         let settings = FabricSettings {
             run_id: Some(run_ids[chip]),
@@ -257,7 +258,7 @@ fn terminating_what_never_came_up_is_named() {
 fn a_table_that_names_an_absent_chip_is_refused_before_anything_is_written() {
     let (mut target, mut images) = idle("n300", &[]);
     let plan = plan(&target, FabricTopology::Mesh);
-    let mut tables = RoutingTables::of(&plan);
+    let mut tables = fabric::routing_tables(&plan);
     tables[1].intra_mesh.push(Entry::To(Direction::West));
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default()).with_tables(tables);
     let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();

@@ -2,22 +2,23 @@
 //! the test plays, on an emulated n300 and, where `MESHSCOPE_TTSIM_DIR` names its libraries, on the vendor's simulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
-#[path = "fabric_clients/played.rs"]
 mod played;
 
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use fabric::mux::{Mux, Policy};
+use fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
+use fabric::traffic_outcome::Outcome;
+use launch::{Firmware, boot_tensix, start_application};
 use layouts::{ChipId, NocXy};
+use machine::fabric::FabricNode;
+use machine::fabric::MuxCore;
+use machine::place::Place;
+use machine::target::Target;
 use played::Played;
-use probe::control::{Firmware, Place, boot_tensix, start_application};
-use probe::fabric::FabricNode;
-use probe::fabric::mux::{Mux, MuxCore, Policy};
-use probe::fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
-use probe::fabric::traffic_outcome::Outcome;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
-use probe::target::Target;
+use workloads::scene::{Scene, Workload};
 
 const FINISHED: u32 = 4;
 const STOPPED: u32 = 5;
@@ -26,12 +27,6 @@ const IMMEDIATELY_TERMINATE: u32 = 2;
 /// Header of one dimension.
 const HEADER: u32 = 64;
 const SLOT: u32 = 1024;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 struct Bench {
     target: BarTarget,

@@ -2,8 +2,8 @@
 //! says, and status queues and their sender are told.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use probe::fabric::Direction;
-use probe::study::ttl::{End, study};
+use machine::fabric::Direction;
+use workloads::study::ttl::{End, study};
 
 #[test]
 fn packets_in_a_loop_of_the_tables_expire_where_the_specification_says() {

@@ -1,16 +1,15 @@
 //! Multicasts in two dimensions: from every chip of a T3000 to all others, by hops to the east, west, north and south.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use decode::images::ImageMap;
+use fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
+use fabric::{Fabric, FabricMesh, FabricPlan, FabricRequest, FabricSettings, connection};
+use launch::{Firmware, go_kernel};
 use layouts::NocXy;
-use probe::control::{Firmware, Place, go_kernel};
-use probe::fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
-use probe::fabric::{
-    Direction, Fabric, FabricMesh, FabricPlan, FabricRequest, FabricSettings, FabricTopology,
-    RoutingTables, connection,
-};
-use probe::images::ImageMap;
-use probe::scene::{Scene, Workload};
-use probe::target::Target;
+use machine::fabric::{Direction, FabricTopology};
+use machine::place::Place;
+use machine::target::Target;
+use workloads::scene::{Scene, Workload};
 
 const STEP: u64 = 2_000;
 const BYTES: u32 = 1_024;
@@ -44,7 +43,7 @@ fn every_chip_writes_to_all_others_with_a_packet_in_each_direction() {
     let request = FabricRequest::new(FabricTopology::Mesh);
     let plan = FabricPlan::new(target.mesh(), &request).unwrap();
     let mesh = &plan.meshes[0];
-    let tables = RoutingTables::of(&plan);
+    let tables = fabric::routing_tables(&plan);
 
     // A multicast writes to the same tile of every chip.
     let chips = &target.mesh().chips;
@@ -81,7 +80,7 @@ fn every_chip_writes_to_all_others_with_a_packet_in_each_direction() {
         .finish(&mut target, &mut images, STEP)
         .unwrap();
     for (id, tables) in ids.iter().zip(&tables) {
-        let routing = tables.pack(&images, &plan).unwrap();
+        let routing = fabric::pack_tables(tables, &images, &plan).unwrap();
         let kernel = traffic.place_kernel(&mut images, *id, 1, &routing).unwrap();
         kernel.finish(&mut target).unwrap();
     }

@@ -1,29 +1,20 @@
 //! A link of two that lead the same way is lost and comes back, while packets want to go over it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::edm::bench;
 
-#[path = "edm/bench.rs"]
-mod bench;
-
-#[path = "fabric_router/rig.rs"]
-mod rig;
+use crate::fabric_router::rig;
 
 use bench::Bench;
-use probe::fabric::{FabricRequest, FabricTopology};
-use probe::fault::Fault;
-use probe::inspect::{Interest, fabric_interest};
-use probe::scene::Scene;
+use decode::inspect::{Interest, fabric_interest};
+use fabric::FabricRequest;
+use machine::fabric::FabricTopology;
+use machine::fault::Fault;
+use machine::target::Target;
 use probe::session::Session;
-use probe::study::reroute::{Asked, Load, Round, study};
-use probe::target::Target;
 use rig::{EAST, NACKS, Packet, Router, WEST, place, xy};
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
+use workloads::scene::Scene;
+use workloads::study::reroute::{Asked, Load, Round, study};
 
 const DIRECT: u64 = 0;
 const FALLBACK: u64 = 2;

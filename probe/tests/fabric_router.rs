@@ -2,25 +2,16 @@
 //! simulator. Clients are played through the window.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
-#[path = "edm/bench.rs"]
-mod bench;
+use crate::edm::bench;
 
-#[path = "fabric_router/rig.rs"]
-mod rig;
+pub(crate) mod rig;
 
 use bench::{Bench, FAR, NEAR};
-use probe::target::Target;
+use machine::target::Target;
 use rig::{EAST, NACKS, Packet, Router, WEST, noc_address, ring};
 
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
-
-#[path = "fabric_router/protection.rs"]
 mod protection;
 
 fn pattern(seed: u32, bytes: u32) -> Vec<u8> {
@@ -359,7 +350,7 @@ fn packets_in_a_loop_expire() {
 #[test]
 fn the_same_images_run_on_the_vendors_simulator() {
     let Some(target) = common::open("wh_x2") else { return };
-    let mut bench = Bench::on(target, probe::images::ImageMap::firmware().0);
+    let mut bench = Bench::on(target, decode::images::ImageMap::firmware().0);
     operate(&mut bench);
     let routers = ring("fabric_router_ring");
     bench.start(&[routers[1].place, routers[3].place]);

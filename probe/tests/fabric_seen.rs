@@ -1,24 +1,20 @@
 //! What a look tells of a fabric: routers by the names of their image, and the credits of both ends.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "tests")]
 
-#[path = "fabric_seen/bench.rs"]
 mod bench;
-#[path = "fabric_seen/ending.rs"]
 mod ending;
-#[path = "fabric_seen/ring.rs"]
 mod ring;
-#[path = "fabric_seen/stages.rs"]
 mod stages;
 
 use bench::{Bench, look};
+use decode::inspect::{Interest, fabric_heads, fabric_interest, fabric_ways};
+use decode::state::{FabricPort, Party, Reading, Verdict, WaitReason, WayEnd};
+use fabric::mux::Policy;
 use layouts::ChipId;
-use probe::fabric::Entry;
-use probe::fabric::mux::Policy;
-use probe::inspect::{Interest, fabric_heads, fabric_interest, fabric_ways};
+use machine::fabric::Entry;
+use machine::target::{Allow, Target};
 use probe::session::Session;
-use probe::state::{FabricPort, Party, Reading, Verdict, WaitReason, WayEnd};
-use probe::target::{Allow, Target};
-use probe::ttsim::HostCommand;
+use transport::ttsim::HostCommand;
 
 #[test]
 fn routers_at_rest_have_all_their_credits() {

@@ -1,10 +1,11 @@
 //! Random traffic over a fabric on emulated meshes: every packet arrives exactly once, whole and in order.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use probe::fabric::random::TrafficPattern;
-use probe::fabric::{Division, FabricRequest, FabricTopology};
-use probe::scene::Scene;
-use probe::study::traffic::{Asked, Round, study};
+use fabric::random::TrafficPattern;
+use fabric::{Division, FabricRequest};
+use machine::fabric::FabricTopology;
+use workloads::scene::Scene;
+use workloads::study::traffic::{Asked, Round, study};
 
 fn assert_right(mesh: &str, topology: FabricTopology, packets: u64, seeds: u64) {
     let mut scene = Scene::new(mesh);

@@ -2,17 +2,17 @@
 //! else waiting. Everything is counted in the mesh's own time.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use decode::inspect::Interest;
+use decode::state::MeshState;
 use layouts::{ChipId, EthId, NocAddr, NocXy, wormhole};
-use probe::Patience;
-use probe::fault::Fault;
-use probe::images::ImageMap;
-use probe::inspect::Interest;
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
+use machine::fault::Fault;
+use machine::patience::Patience;
+use machine::snapshot::{AccessError, Plan, Snapshot, Span};
+use machine::target::{Abilities, Allow};
 use probe::session::Session;
-use probe::snapshot::{AccessError, Plan, Snapshot, Span};
-use probe::state::MeshState;
-use probe::target::{Abilities, Allow};
+use workloads::scene::{Scene, Workload};
 
 /// A relay gives a request up after a millisecond, and the host a queue after four.
 const A_REFUSAL: u64 = 1_200_000;

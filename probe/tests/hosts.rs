@@ -1,18 +1,18 @@
 //! A mesh of two hosts: each alone sees its own chips and names the others', and both sockets together show all.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use decode::images::ImageMap;
 use layouts::{ClusterDescriptor, SystemSpec};
-use probe::bar::Bar;
-use probe::hosts::HostBar;
-use probe::images::ImageMap;
-use probe::scene::{Scene, Workload};
-use probe::serve::{bind, serve};
+use machine::bar::Bar;
+use machine::target::{Allow, Mesh, Target};
 use probe::session::Session;
-use probe::shared_bar::SharedBar;
-use probe::target::{Allow, Mesh, Target};
-use probe::ttsim::HostCommand;
-use probe::wire::Welcome;
 use std::path::PathBuf;
+use transport::hosts::HostBar;
+use transport::serve::{bind, serve};
+use transport::shared_bar::SharedBar;
+use transport::ttsim::HostCommand;
+use transport::wire::Welcome;
+use workloads::scene::{Scene, Workload};
 
 /// Two n300 of two hosts, joined by one cable between the chips that are behind.
 const PAIR: &str = "\

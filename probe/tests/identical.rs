@@ -1,19 +1,19 @@
 //! A collective on a sick mesh gives the same cycles and bytes on one thread and on two, with sleeping cores and without.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use access::bar_target::BarTarget;
+use collectives::{Op, Request, Run, RunReport, RunSettings, compile};
+use decode::images::ImageMap;
 use emulator::Mesh;
-use probe::Patience;
-use probe::bar::{Bar, BarOp};
-use probe::ccl::{Op, Request, Run, RunReport, RunSettings, compile};
-use probe::emulator_bar::EmulatorBar;
-use probe::fault::{Fault, Station};
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::Scene;
-use probe::snapshot::AccessError;
-use probe::target::{Abilities, Allow, Target};
+use machine::bar::{Bar, BarOp};
+use machine::fault::{Fault, Station};
+use machine::patience::Patience;
+use machine::snapshot::AccessError;
+use machine::target::{Abilities, Allow, Target};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex};
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::Scene;
 
 /// A bus that leaves the mesh to be looked at.
 struct Shared(Arc<Mutex<EmulatorBar>>);

@@ -1,16 +1,15 @@
 //! Which ELF of a directory runs where: records say, texts prove, and what does not fit is told.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/folder.rs"]
-mod folder;
+use crate::folder;
 
+use decode::images::{Catalog, ImageMap};
+use decode::inspect::Interest;
+use decode::state::{CoreState, ImageEvidence, ImageRole, ImageUse, MeshState, TextCheck};
 use folder::Folder;
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
-use probe::images::{Catalog, ImageMap};
-use probe::inspect::Interest;
-use probe::scene::{Scene, Workload};
 use probe::session::Session;
-use probe::state::{CoreState, ImageEvidence, ImageRole, ImageUse, MeshState, TextCheck};
+use workloads::scene::{Scene, Workload};
 
 const TENSIX: NocXy = NocXy { x: 1, y: 2 };
 const ETH: NocXy = NocXy { x: 9, y: 6 };

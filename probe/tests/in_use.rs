@@ -1,21 +1,24 @@
 //! A mesh that somebody uses, or that may not be changed, is refused before anything is written.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use layouts::{ChipId, NocAddr, NocXy, wormhole};
-use probe::Patience;
-use probe::bar::Holder;
-use probe::ccl::{
-    Command, DataType, EdmChannel, EdmPlan, Op, Program, Run, RunError, RunSettings, TopologyKind,
-    WorkerPlan, refuse_if_in_use,
+use access::bar_target::BarTarget;
+use collectives::{
+    Command, DataType, EdmChannel, EdmPlan, Op, Program, Run, RunSettings, WorkerPlan,
+    refuse_if_in_use,
 };
-use probe::control::{Firmware, Place, RingPing, RingPingSettings, boot_tensix, start_application};
-use probe::emulator_bar::EmulatorBar;
-use probe::fault::Fault;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::Scene;
-use probe::snapshot::{AccessError, Plan, Snapshot};
-use probe::target::{Abilities, Allow, Mesh, Target};
+use decode::images::ImageMap;
+use launch::outcome::RunError;
+use launch::topology::TopologyKind;
+use launch::{Firmware, RingPing, RingPingSettings, boot_tensix, start_application};
+use layouts::{ChipId, NocAddr, NocXy, wormhole};
+use machine::bar::Holder;
+use machine::fault::Fault;
+use machine::patience::Patience;
+use machine::place::Place;
+use machine::snapshot::{AccessError, Plan, Snapshot};
+use machine::target::{Abilities, Allow, Mesh, Target};
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::Scene;
 
 /// A machine that counts what is written to it.
 struct Counted {

@@ -1,12 +1,12 @@
 //! Whatever stands in memory, inspection says something and never panics.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use decode::images::ImageMap;
+use decode::inspect::{Interest, inspect, plan};
+use decode::state::{Activity, ImageEvidence, LinkCondition, Reading};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy};
-use probe::images::ImageMap;
-use probe::inspect::{Interest, inspect, plan};
-use probe::snapshot::{AccessError, Gap, Piece, Snapshot};
-use probe::state::{Activity, ImageEvidence, LinkCondition, Reading};
-use probe::target::{Chip, Link, Mesh};
+use machine::snapshot::{AccessError, Gap, Piece, Snapshot};
+use machine::target::{Chip, Link, Mesh};
 
 fn mesh() -> Mesh {
     let chip = |id| Chip {

@@ -1,18 +1,17 @@
 //! What hangs is noticed at its first answer, and left alone until a person wants it tried again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/sick.rs"]
-mod sick;
+use crate::sick;
 
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
-use probe::Patience;
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
-use probe::snapshot::{Plan, Snapshot, Span};
-use probe::target::{Abilities, Allow, Target};
+use machine::patience::Patience;
+use machine::snapshot::{Plan, Snapshot, Span};
+use machine::target::{Abilities, Allow, Target};
 use sick::{Handle, Sick};
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::{Scene, Workload};
 
 const TILE: NocXy = NocXy { x: 1, y: 2 };
 const OTHER: NocXy = NocXy { x: 3, y: 3 };

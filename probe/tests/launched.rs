@@ -1,23 +1,22 @@
 //! Launch messages lead to kernels: positions, ends, instruction RAM, and what cannot be read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/folder.rs"]
-mod folder;
+use crate::folder;
 
-use folder::Folder;
-use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, Space, TileKind, wormhole};
-use probe::Patience;
-use probe::emulator_bar::EmulatorBar;
-use probe::images::{Catalog, ImageMap, Mailbox};
-use probe::inspect::Interest;
-use probe::machine::BarTarget;
-use probe::session::Session;
-use probe::snapshot::{AccessError, Gap, Plan, Snapshot};
-use probe::state::{
+use access::bar_target::BarTarget;
+use decode::images::{Catalog, ImageMap, Mailbox};
+use decode::inspect::Interest;
+use decode::state::{
     Activity, CoreState, ImageEvidence, ImageRole, ImageUse, MeshState, Reading, TextCheck,
 };
-use probe::target::{Abilities, Allow, Mesh, Target};
+use folder::Folder;
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, Space, TileKind, wormhole};
+use machine::patience::Patience;
+use machine::snapshot::{AccessError, Gap, Plan, Snapshot};
+use machine::target::{Abilities, Allow, Mesh, Target};
+use probe::session::Session;
 use symbols::Symbols;
+use transport::emulator_bar::EmulatorBar;
 
 const TENSIX: NocXy = NocXy { x: 3, y: 3 };
 const ETH: NocXy = NocXy { x: 9, y: 6 };
@@ -223,7 +222,7 @@ impl Target for Partial {
     }
     fn read(&mut self, plan: &Plan) -> Snapshot {
         let hidden = self.from..self.from + 0x1000;
-        let hides = |span: &probe::snapshot::Span| hidden.contains(&span.addr.offset);
+        let hides = |span: &machine::snapshot::Span| hidden.contains(&span.addr.offset);
         let (gone, there): (Vec<_>, Vec<_>) = plan.spans.iter().partition(|span| hides(span));
         let mut shot = self.inner.read(&Plan { spans: there });
         let gap = |span| Gap { span, reason: AccessError::NotRecorded };

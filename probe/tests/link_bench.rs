@@ -1,15 +1,15 @@
 //! Microbenchmarks of links on emulated meshes, beside the vendor's measurements (Basic Ethernet guide).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "edm/bench.rs"]
-mod bench;
+use crate::edm::bench;
 
 use bench::{Bench, FAR, NEAR, Values};
+use decode::images::ImageMap;
+use launch::{Firmware, KernelLaunch, Ring, launch_kernel, start_application};
 use layouts::wormhole;
-use probe::control::{Firmware, KernelLaunch, Place, Ring, launch_kernel, start_application};
-use probe::images::ImageMap;
-use probe::scene::{Scene, Workload};
-use probe::target::Target;
+use machine::place::Place;
+use machine::target::Target;
+use workloads::scene::{Scene, Workload};
 
 const PING: u32 = 0;
 const RING: u32 = 1;

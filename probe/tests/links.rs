@@ -1,9 +1,9 @@
 //! The studies of links beside the vendor's figures: a ring of eight, there and back, and both ways at once.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use probe::study::bandwidth::{self, Mover};
-use probe::study::latency::{self, Way};
-use probe::study::published::{GUIDE, TEST};
+use workloads::study::bandwidth::{self, Mover};
+use workloads::study::latency::{self, Way};
+use workloads::study::published::{GUIDE, TEST};
 
 #[test]
 fn latencies_are_near_the_guides_and_what_is_not_near_is_explained() {

@@ -1,18 +1,18 @@
 //! What a dry run promises is what the access costs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/sick.rs"]
-mod sick;
+use crate::sick;
 
+use access::AuditLog;
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
-use probe::snapshot::{Plan, Span};
-use probe::target::{Abilities, Allow, Preview, Target, Way};
-use probe::{AuditLog, Patience};
+use machine::patience::Patience;
+use machine::snapshot::{Plan, Span};
+use machine::target::{Abilities, Allow, Preview, Target, Way};
 use sick::{Handle, Sick};
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::{Scene, Workload};
 
 fn open(allow: Allow) -> (BarTarget, Handle) {
     let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();

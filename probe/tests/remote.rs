@@ -2,23 +2,17 @@
 //! simulator where `MESHSCOPE_TTSIM_DIR` names its libraries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
+use access::bar_target::BarTarget;
 use common::{addr, read};
+use decode::images::ImageMap;
 use layouts::NocAddr;
-use probe::Patience;
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::Scene;
-use probe::snapshot::{Plan, Span};
-use probe::target::{Abilities, Allow, Target};
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
+use machine::patience::Patience;
+use machine::snapshot::{Plan, Span};
+use machine::target::{Abilities, Allow, Target};
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::Scene;
 
 fn emulator(scene: &str) -> BarTarget {
     let (images, _) = ImageMap::firmware();
@@ -123,7 +117,7 @@ fn far_words_cost_as_little_as_counted() {
             cycles / 400,
             shot.transactions / 400
         );
-        // The simulator answers one alone after 310 to 360 (wormhole.md 10.6 C).
+        // The simulator answers one alone after 310 to 360 (wormhole.md 10.6.C).
         if target.name() == "ttsim" {
             assert!(cycles / 400 < 200, "{cycles} cycles");
         }

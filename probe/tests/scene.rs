@@ -1,15 +1,15 @@
 //! The emulated n300 from power on to a running ring ping, through the same bus as any machine.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use decode::inspect::{Interest, inspect, plan};
+use decode::state::{Activity, ChannelMeaning, ImageEvidence, LinkCondition, Reading};
+use launch::{RingPing, RingPingSettings};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy};
-use probe::control::{RingPing, RingPingSettings};
-use probe::images::ImageMap;
-use probe::inspect::{Interest, inspect, plan};
-use probe::machine::BarTarget;
-use probe::scene::{HANDOVER_CYCLES, Scene, SceneError, Workload};
-use probe::snapshot::{AccessError, Plan, Span};
-use probe::state::{Activity, ChannelMeaning, ImageEvidence, LinkCondition, Reading};
-use probe::target::{Link, Target};
+use machine::snapshot::{AccessError, Plan, Span};
+use machine::target::{Link, Target};
+use workloads::scene::{HANDOVER_CYCLES, Scene, SceneError, Workload};
 
 fn scene(run: Workload) -> (BarTarget, ImageMap) {
     let (mut images, problems) = ImageMap::firmware();

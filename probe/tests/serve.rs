@@ -1,24 +1,25 @@
 //! A mesh on a socket: many clients look, one at a time writes, and the mesh outlives them all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use access::bar_target::BarTarget;
 use layouts::{ChipId, NocAddr, NocXy};
-use probe::Patience;
-use probe::bar::Order;
-use probe::bar::{Abreast, Bar, BarOp};
-use probe::emulator_bar::EmulatorBar;
-use probe::fault::{Fault, Station};
-use probe::hosts::HostBar;
-use probe::machine::BarTarget;
-use probe::serve::{self, Server};
-use probe::snapshot::{AccessError, Plan, Span};
-use probe::socket_bar::SocketBar;
-use probe::target::{Abilities, Allow, Target};
-use probe::wire::{Client, Outbox, Received, Reply, Request, VERSION, Welcome, receive};
+use machine::bar::{Abreast, Bar, BarOp};
+use machine::fault::{Fault, Station};
+use machine::patience::Patience;
+use machine::snapshot::{AccessError, Plan, Span};
+use machine::target::{Abilities, Allow, Target};
+use machine::visit::Client;
+use machine::window::Order;
 use std::io::{BufReader, ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use transport::emulator_bar::EmulatorBar;
+use transport::hosts::HostBar;
+use transport::serve::{self, Server};
+use transport::socket_bar::SocketBar;
+use transport::wire::{Outbox, Received, Reply, Request, VERSION, Welcome, receive};
 
 /// Serves bare chips without firmware on a socket of its own.
 fn start(name: &str) -> PathBuf {

@@ -1,10 +1,10 @@
 //! The study of the policies of a fabric mux: a small fixed part of what `meshscope study mux` runs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use probe::control::HostPatience;
-use probe::fabric::mux::MuxCore;
-use probe::study::mux::{Asked, ChannelFigures, Fate, Run, STARVE_FACTOR, Seen, Way, study};
+use launch::HostPatience;
+use machine::fabric::MuxCore;
 use std::collections::BTreeSet;
+use workloads::study::mux::{Asked, ChannelFigures, Fate, Run, STARVE_FACTOR, Seen, Way, study};
 
 fn asked(core: MuxCore, workers: usize, seed: u64) -> Asked<'static> {
     Asked {

@@ -1,25 +1,19 @@
 //! The child process of the vendor's simulator: it ends with its parent, and one that is stuck is given up.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
-use probe::bar::{Bar, BarOp};
-use probe::snapshot::AccessError;
-use probe::target::Target;
-use probe::ttsim::{self, HostCommand};
+use machine::bar::{Bar, BarOp};
+use machine::snapshot::AccessError;
+use machine::target::Target;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use transport::ttsim::{self, HostCommand};
 
 /// More than any process here takes to end, on any machine.
 const PATIENCE: Duration = Duration::from_mins(1);
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 /// Not a test of its own: started again with a library's path, it opens it and clocks for ever.
 #[test]

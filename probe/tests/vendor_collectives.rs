@@ -2,22 +2,16 @@
 //! libraries: the same data as on the emulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
+use access::bar_target::BarTarget;
+use collectives::{FabricWish, Op, Request, Run, RunSettings, Transport, compile};
 use common::open;
-use probe::Patience;
-use probe::ccl::{FabricWish, Op, Request, Run, RunSettings, Transport, compile};
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::Scene;
-use probe::target::Target;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
+use decode::images::ImageMap;
+use machine::patience::Patience;
+use machine::target::Target;
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::Scene;
 
 /// Runs the collectives and tells the digests that the kernels found.
 fn digests(target: &mut dyn Target, requests: &[Request]) -> Vec<Vec<u32>> {

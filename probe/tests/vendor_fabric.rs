@@ -1,24 +1,18 @@
 //! Fabrics come up and go down on the vendor's simulator, where `MESHSCOPE_TTSIM_DIR` names its libraries, as on the emulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
-use layouts::ChipId;
-use probe::fabric::{
-    Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricTopology, Termination,
-    running_fabric,
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use decode::inspect::{Interest, fabric_interest, fabric_ways, inspect, plan, plan_proofs};
+use decode::state::{Reading, Verdict, WayEnd};
+use fabric::{
+    Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, Termination, running_fabric,
 };
-use probe::images::ImageMap;
-use probe::inspect::{Interest, fabric_interest, fabric_ways, inspect, plan, plan_proofs};
-use probe::machine::BarTarget;
-use probe::state::{Reading, Verdict, WayEnd};
-use probe::target::Target;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
+use layouts::ChipId;
+use machine::fabric::FabricTopology;
+use machine::target::Target;
 
 /// What `meshscope fabric` sees who was told nothing: the status of all routers, their credits, and the ways between them.
 fn seen(target: &mut BarTarget, routers: usize) -> &'static str {

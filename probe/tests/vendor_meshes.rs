@@ -2,22 +2,16 @@
 //! on the vendor's simulator: the same chips and the same links.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
+use access::bar_target::BarTarget;
+use access::expect::{Difference, differences};
+use decode::images::ImageMap;
 use layouts::{ChipId, ClusterDescriptor, EthId, NocAddr, wormhole};
-use probe::expect::{Difference, differences};
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload, described};
+use machine::target::{Allow, Target};
 use probe::session::{OpenError, Session};
 use probe::spec::TargetSpec;
-use probe::target::{Allow, Target};
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
+use workloads::scene::{Scene, Workload, described};
 
 fn shipped(mesh: &str) -> ClusterDescriptor {
     described(mesh, mesh).unwrap()

@@ -4,21 +4,15 @@
 //! where `MESHSCOPE_TTSIM_DIR` names its libraries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
+use decode::images::Outline;
+use decode::inspect::Interest;
+use decode::state::{Activity, CoreState, GoSignal, ImageEvidence, Reading};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
-use probe::images::Outline;
-use probe::inspect::Interest;
+use machine::target::Allow;
 use probe::session::Session;
-use probe::state::{Activity, CoreState, GoSignal, ImageEvidence, Reading};
-use probe::target::Allow;
 use std::path::PathBuf;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
 
 fn folder() -> Option<PathBuf> {
     let root = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from);
@@ -32,7 +26,7 @@ fn open(words: &str) -> Session {
     Session::open(words, &common::host(), Allow::ALL).unwrap()
 }
 
-fn core(session: &mut Session, id: CoreId) -> (CoreState, probe::snapshot::Snapshot) {
+fn core(session: &mut Session, id: CoreId) -> (CoreState, machine::snapshot::Snapshot) {
     let tile = Some((id.chip, id.tile));
     let look = session.look(&Interest { tile, members: Some(id), ..Interest::default() });
     (look.state.core(id).unwrap().clone(), look.snapshot)
@@ -43,7 +37,7 @@ fn id(chip: u16, x: u8, y: u8, core: CoreKind) -> CoreId {
 }
 
 /// The text of a member's value, by its path.
-fn member(core: &CoreState, shot: &probe::snapshot::Snapshot, path: &str) -> String {
+fn member(core: &CoreState, shot: &machine::snapshot::Snapshot, path: &str) -> String {
     let nodes = core.outlines.iter().flat_map(Outline::nodes);
     let node = nodes.into_iter().find(|node| node.path == path).expect(path);
     let at = layouts::NocAddr { chip: core.id.chip, tile: core.id.tile, offset: node.addr };
@@ -72,11 +66,11 @@ fn waits(session: &mut Session, chip: u16, x: u8, y: u8) {
     // The application itself wrote its translated coordinates, one for each NoC.
     let image = session.images().named("erisc").unwrap().clone();
     let words = ["my_x", "my_y"].map(|name| image.symbols.locate(name).unwrap().address());
-    let spans = words.map(|offset| probe::snapshot::Span {
+    let spans = words.map(|offset| machine::snapshot::Span {
         addr: layouts::NocAddr { chip: core.id.chip, tile: core.id.tile, offset },
         len: 2,
     });
-    let shot = session.target().read(&probe::snapshot::Plan { spans: spans.to_vec() });
+    let shot = session.target().read(&machine::snapshot::Plan { spans: spans.to_vec() });
     for (span, wide) in spans.iter().zip([16..26, 16..18]) {
         let bytes = shot.bytes(span.addr, 2).unwrap();
         assert!(bytes[0] == bytes[1] && wide.contains(&bytes[0]), "{span:?} {bytes:?}");

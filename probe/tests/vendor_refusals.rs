@@ -1,20 +1,15 @@
 //! Whatever the layer allows on the vendor's simulator, the simulator answers: its process lives on.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
-use common::{addr, help_host, host, library};
+use access::bar_target::BarTarget;
+use common::{addr, host, library};
 use layouts::{Range, Space, TileKind, target_refusals, wormhole};
-use probe::Patience;
-use probe::machine::BarTarget;
-use probe::snapshot::{AccessError, Plan, Span};
-use probe::target::{Abilities, Refusal, Target};
-use probe::ttsim;
-
-#[test]
-fn host_helper() {
-    help_host();
-}
+use machine::patience::Patience;
+use machine::snapshot::{AccessError, Plan, Span};
+use machine::target::{Abilities, Refusal, Target};
+use transport::ttsim;
 
 /// Every word of a range of registers; of memory its ends.
 fn words(range: &Range) -> Vec<u64> {

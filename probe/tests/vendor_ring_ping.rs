@@ -2,23 +2,16 @@
 //! anywhere, where `MESHSCOPE_TTSIM_DIR` names its libraries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{addr, open, word};
+use decode::images::ImageMap;
+use decode::inspect::{Interest, inspect, plan};
+use decode::state::{Activity, GoSignal, ImageEvidence, LinkCondition, Reading};
+use launch::{Firmware, Pattern, RingPing, RingPingSettings, boot_tensix, launch_worker};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
-use probe::control::{
-    Firmware, Pattern, Place, RingPing, RingPingSettings, boot_tensix, launch_worker,
-};
-use probe::images::ImageMap;
-use probe::inspect::{Interest, inspect, plan};
-use probe::state::{Activity, GoSignal, ImageEvidence, LinkCondition, Reading};
-use probe::target::Target;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
+use machine::place::Place;
+use machine::target::Target;
 
 #[test]
 fn a_ring_ping_runs_and_returns_every_credit() {

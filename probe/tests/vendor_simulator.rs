@@ -1,19 +1,13 @@
 //! The access layer against the vendor's simulator, where `MESHSCOPE_TTSIM_DIR` names its libraries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{addr, host, library, open, read, word};
 use layouts::{ChipCoord, ChipId, EthId};
-use probe::snapshot::{AccessError, Plan, Span};
-use probe::target::{Link, Target};
-use probe::ttsim;
-
-/// Not a test of its own: the other tests start this binary again as the library's host.
-#[test]
-fn host_helper() {
-    common::help_host();
-}
+use machine::snapshot::{AccessError, Plan, Span};
+use machine::target::{Link, Target};
+use transport::ttsim;
 
 #[test]
 fn an_n300_is_discovered() {
@@ -34,10 +28,10 @@ fn an_n300_is_discovered() {
 #[test]
 fn near_words_and_blocks() {
     let Some(mut target) = open("wh_x2") else { return };
-    // Sequence A of the reference.
+    // wormhole.md 10.6.A.
     assert_eq!(word(&mut target, addr(0, 9, 6, 0x210)), 0x0006_E000);
     assert_eq!(word(&mut target, addr(0, 9, 6, 0xFFB2_002C)), 0x1060_A189);
-    // Sequence B.
+    // wormhole.md 10.6.B.
     let bytes: Vec<u8> = (0..=255).cycle().take(5000).collect();
     target.write(addr(0, 1, 1, 0x1_0000), &bytes).unwrap();
     assert_eq!(read(&mut target, addr(0, 1, 1, 0x1_0000), 5000), bytes);
@@ -56,16 +50,17 @@ fn near_words_and_blocks() {
 #[test]
 fn far_words_and_blocks() {
     let Some(mut target) = open("wh_x2") else { return };
-    // Sequence C.
+    // wormhole.md 10.6.C.
     assert_eq!(word(&mut target, addr(1, 9, 0, 0x210)), 0x0006_E000);
     assert_eq!(word(&mut target, addr(1, 1, 1, 0xFFB2_002C)), 0x1060_A041);
-    // Sequence D: the write shifts the response slots.
+    // wormhole.md 10.6.D: the write shifts the response slots.
     let before = target.queue_commands();
     target.write(addr(1, 1, 1, 0x2_0000), &0xCAFE_F00D_u32.to_le_bytes()).unwrap();
     assert_eq!(target.queue_commands(), before + 1);
     assert_eq!(word(&mut target, addr(1, 1, 1, 0x2_0000)), 0xCAFE_F00D);
     assert_eq!(target.queue_commands(), before + 2);
-    // Sequence E, and everything around it: odd heads and tails leave the neighbours intact.
+    // wormhole.md 10.6.E, and everything around it: odd heads and tails leave the neighbours
+    // intact.
     let bytes: Vec<u8> = (0..=250).cycle().take(5003).collect();
     target.write(addr(1, 2, 2, 0x1_0FFC), &[0x77; 5100]).unwrap();
     target.write(addr(1, 2, 2, 0x1_1001), &bytes).unwrap();

@@ -1,14 +1,14 @@
 //! Looking does not change the mesh: a watched ring ping against the same one that nobody looks at.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use decode::inspect::Interest;
+use decode::state::NamedWord;
+use launch::RingStop;
 use layouts::{ChipId, NocXy, TileKind, wormhole};
-use probe::control::RingStop;
-use probe::inspect::Interest;
-use probe::state::NamedWord;
-use probe::study::Rig;
-use probe::study::watching::{self, Sight};
-use probe::target::Target;
+use machine::target::Target;
 use std::ops::Range;
+use workloads::study::Rig;
+use workloads::study::watching::{self, Sight};
 
 const MESH: &str = "n300";
 const SEED: u64 = 3;
@@ -73,7 +73,7 @@ fn what_is_not_watched_differs_if_anything_is_changed() {
 }
 
 /// What serving a read changes on an Ethernet tile: what base firmware publishes and keeps, and its queues with
-/// their counters and buffers (wormhole.md 5.3 and 6.2).
+/// their counters and buffers (wormhole.md 5.3 and wormhole.md 6.2).
 const BASE_FIRMWARE: Range<usize> = 0..0x9000;
 const QUEUES: Range<usize> = 0x11000..0x18000;
 

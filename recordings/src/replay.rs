@@ -4,8 +4,8 @@ use crate::error::RecordingError;
 use crate::file::{self, Attachment};
 use crate::format::Moment;
 use layouts::NocAddr;
-use probe::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
-use probe::target::{Abilities, Mesh, Target};
+use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
+use machine::target::{Abilities, Mesh, Target};
 use std::path::Path;
 
 /// An opened recording. Time stands still until [`Target::pass`] or [`Replay::seek`] moves it.

@@ -2,10 +2,10 @@
 
 use crate::error::RecordingError;
 use crate::format::{ELF_MEDIA_TYPE, ENCODING, FORMAT, MOMENTS, Moment, PROFILE, SESSION, Session};
+use machine::snapshot::Snapshot;
+use machine::target::Target;
 use mcap::records::{MessageHeader, Metadata};
 use mcap::{Attachment, WriteOptions};
-use probe::snapshot::Snapshot;
-use probe::target::Target;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -65,7 +65,7 @@ impl Writer {
     /// When the file cannot be written.
     pub fn append(&mut self, snapshot: &Snapshot) -> Result<(), RecordingError> {
         let newest =
-            |time: fn(&probe::snapshot::Piece) -> u64| snapshot.pieces.iter().map(time).max();
+            |time: fn(&machine::snapshot::Piece) -> u64| snapshot.pieces.iter().map(time).max();
         self.cycles = newest(|piece| piece.target_cycles).unwrap_or(self.cycles).max(self.cycles);
         self.host_micros = newest(|piece| piece.host_micros).unwrap_or(self.host_micros);
         let moment = Moment::new(snapshot, self.cycles);

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, NocXy, TileKind};
-use probe::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
-use probe::target::{Abilities, Allow, Chip, Link, Mesh, Refusal, Target};
+use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
+use machine::target::{Abilities, Allow, Chip, Link, Mesh, Refusal, Target};
 use recordings::{RecordingError, Replay, Writer};
 use std::path::{Path, PathBuf};
 

@@ -5,18 +5,19 @@ mod metal;
 mod rig;
 mod tracer;
 
-use layouts::NocXy;
-use probe::control::{
-    Firmware, Operation, Pattern, Place, RingPing, RingPingSettings, boot_tensix, launch_worker,
+use decode::images::ImageMap;
+use launch::{
+    Firmware, Operation, Pattern, RingPing, RingPingSettings, boot_tensix, launch_worker,
     stop_application,
 };
-use probe::images::ImageMap;
-use probe::scene::Scene;
-use probe::target::Target;
+use layouts::NocXy;
+use machine::place::Place;
+use machine::target::Target;
 use rig::Handle;
 use std::path::Path;
 use symbols::{Module, Registers, Symbols};
 use tracer::{Kept, Tracer};
+use workloads::scene::Scene;
 
 /// A compute tile that is not fused off.
 const WORKER: (u8, u8) = (1, 2);

@@ -63,8 +63,8 @@ fn nothing_asks_whether_it_is_a_simulator() {
 /// tests and benches may besides.
 const UNSAFE: [&str; 4] = [
     "probe/emulator/shared/src/lib.rs",
-    "probe/src/silicon.rs",
-    "probe/src/ttsim.rs",
+    "probe/transport/src/silicon.rs",
+    "probe/transport/src/ttsim.rs",
     "symbols/src/mapping.rs",
 ];
 

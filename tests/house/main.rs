@@ -3,6 +3,7 @@
 
 mod arrows;
 mod backtraces;
+mod books;
 mod habits;
 mod metal;
 mod modules;

@@ -1,12 +1,13 @@
 //! The core screen on tt-metal's own firmware: what it shows of a running `erisc.elf` is what that file's debug
-//! information and the bytes in L1 say. The addresses here are those of the reference (tt-metal.md 1.1, 3.1), read with gdb.
+//! information and the bytes in L1 say. The addresses here are those of tt-metal.md 1.1 and
+//! tt-metal.md 3.1, read with gdb.
 //!
 //! Runs when `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package.
 
 use crate::pictures::picture_of;
+use machine::target::Allow;
 use probe::session::Session;
-use probe::target::Allow;
-use probe::ttsim::HostCommand;
+use transport::ttsim::HostCommand;
 
 fn session() -> Option<Session> {
     let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS") else {
@@ -72,7 +73,7 @@ fn members_fold_and_large_ones_are_read_when_they_are_selected() {
 fn a_kernel_that_tt_metals_firmware_runs_out_of_instruction_ram() {
     let Some(mut session) = session() else { return };
     let place =
-        probe::control::Place { chip: layouts::ChipId(0), tile: layouts::NocXy { x: 9, y: 6 } };
+        machine::place::Place { chip: layouts::ChipId(0), tile: layouts::NocXy { x: 9, y: 6 } };
     let target = session.target();
     let mut write = |at: u64, words: &[u32]| {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -4,9 +4,9 @@
 //! inspection by DWARF name, model, view. `BLESS=1 cargo test -p tests` writes the golden files anew.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use probe::images::ImageMap;
+use decode::images::ImageMap;
+use machine::target::Target;
 use probe::session::Session;
-use probe::target::Target;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;

@@ -14,8 +14,8 @@ use run::fabrics;
 pub(crate) use study::{Race, RaceArguments, TimeoutArguments, TtlArguments};
 
 use clap::{Parser, Subcommand, ValueEnum};
-use probe::fabric::FabricTopology;
-use probe::target::Allow;
+use machine::fabric::FabricTopology;
+use machine::target::Allow;
 use std::path::PathBuf;
 
 /// Where `--target` leads if it is not given and no device file exists; tests name their mesh instead.

@@ -1,12 +1,12 @@
 //! How the program ends: every error and every finding becomes an exit code here and nowhere else.
 
-use probe::ccl::RunError;
-use probe::control::ControlError;
-use probe::scene::SceneError;
+use launch::ControlError;
+use launch::outcome::RunError;
+use machine::snapshot::AccessError;
 use probe::session::OpenError;
-use probe::snapshot::AccessError;
 use std::fmt;
 use std::io;
+use workloads::scene::SceneError;
 
 /// What a verb found, where it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(crate) enum Failure {
     ClosedPipe,
 }
 
-/// The exit code (DESIGN 8).
+/// The exit code, as the README lists them.
 pub(crate) fn code(result: &Result<Outcome, Failure>) -> u8 {
     match result {
         Ok(Outcome::Healthy) | Err(Failure::ClosedPipe) => 0,

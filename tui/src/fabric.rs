@@ -10,8 +10,8 @@ pub(crate) use clients::{client_table, client_wait, mux_table, stage, target};
 pub(crate) use routes::{Addressee, chip_of, groups, tables_text, tables_title, ways_text};
 pub(crate) use waits::wait;
 
+use decode::state::{ClientState, FabricState, MuxState, RouterState};
 use layouts::{ChipId, NocXy};
-use probe::state::{ClientState, FabricState, MuxState, RouterState};
 
 /// `fabric_link_t`.
 const LINKS: [&str; 5] = ["direct", "lost", "fallback", "returning", "none left"];

@@ -1,7 +1,7 @@
 //! What an expression led to on a core: where it is, and its value or why there is none.
 
 use crate::words;
-use probe::snapshot::AccessError;
+use machine::snapshot::AccessError;
 use std::fmt;
 use symbols::{Evaluated, Storage, Type};
 

@@ -1,7 +1,7 @@
 //! One glyph or letter for each state, so that colour is never the only cue; every glyph has an ASCII twin.
 
-use probe::snapshot::AccessError;
-use probe::state::{Activity, ChannelMeaning, LinkCondition, Reading};
+use decode::state::{Activity, ChannelMeaning, LinkCondition, Reading};
+use machine::snapshot::AccessError;
 
 /// Which set of glyphs is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::keys::BINDINGS;
 use crate::panes::Screen;
 use crate::theme::Theme;
 use crate::{line, words};
-use probe::state::{Activity, LinkCondition};
+use decode::state::{Activity, LinkCondition};
 use ratatui::text::{Line, Span};
 
 const SCREENS: [(Screen, &str); 5] = [

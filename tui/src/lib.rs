@@ -36,7 +36,7 @@ mod words;
 
 pub use args::DEFAULT_TARGET;
 pub use glyph::Glyphs;
-pub use probe::ttsim::host_if_asked;
 pub use program::run;
+pub use transport::ttsim::host_if_asked;
 pub use update::update;
 pub use view::view;

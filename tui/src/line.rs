@@ -211,7 +211,7 @@ mod tests {
         assert!(run.check && !run.worker_initiated);
         let words = "run all-gather --bidirectional half --termination worker --seed -1";
         let Typed::Run(run) = parse(words).unwrap().unwrap() else { panic!() };
-        assert_eq!(run.bidirectional, probe::ccl::Bidirectional::HalfTensors);
+        assert_eq!(run.bidirectional, collectives::Bidirectional::HalfTensors);
         assert!(run.worker_initiated);
         assert_eq!(run.seed, "-1", "what makes no sense is told in a sentence of ours");
         assert_eq!(parse("stop"), Some(Ok(Typed::Stop)));

@@ -1,7 +1,7 @@
 //! Reads the words in which people name places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0:e8:0x1104`, `0x1104`.
 
+use decode::images::core_named;
 use layouts::{ChipId, CoreKind, NocXy, wormhole};
-use probe::images::core_named;
 
 /// A place that a person named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

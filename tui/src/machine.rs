@@ -9,15 +9,15 @@ use crate::exit::Failure;
 use crate::feed::{Look, Sample, now_micros};
 use crate::run::Order;
 use crate::traffic::{Meter, Traffic};
-use probe::images::{Catalog, ImageMap};
-use probe::inspect::Interest;
+use decode::images::{Catalog, ImageMap};
+use decode::inspect::Interest;
+use machine::snapshot::AccessError;
+use machine::target::{Allow, Mesh, Preview, Target};
 use probe::session::{OpenError, Session};
-use probe::snapshot::AccessError;
-use probe::target::{Allow, Mesh, Preview, Target};
-use probe::ttsim::HostCommand;
 use recordings::Replay;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use transport::ttsim::HostCommand;
 use work::Work;
 
 /// An open target with its decoder.

@@ -1,9 +1,9 @@
 //! The rows of the words pane: the members of what the core's images describe, as far as they are unfolded.
 
+use decode::images::Node;
+use decode::state::{CoreState, NamedWord, Reading};
 use layouts::{CoreId, NocAddr};
-use probe::images::Node;
-use probe::snapshot::{AccessError, Snapshot};
-use probe::state::{CoreState, NamedWord, Reading};
+use machine::snapshot::{AccessError, Snapshot};
 use std::collections::BTreeSet;
 use symbols::{Encoding, Kind, Value};
 

@@ -3,7 +3,7 @@
 use crate::feed::Sample;
 use crate::run::Order;
 use crossterm::event::KeyEvent;
-use probe::inspect::Interest;
+use decode::inspect::Interest;
 use std::sync::Arc;
 
 /// Something happened: the only way in which the model changes.

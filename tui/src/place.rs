@@ -1,7 +1,7 @@
 //! Chips on a grid: by x and y within their shelf, shelves side by side, the rest in a row below.
 
+use decode::state::MeshState;
 use layouts::{ChipCoord, ChipId};
-use probe::state::MeshState;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A chip and its cell of the grid.

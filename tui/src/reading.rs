@@ -2,8 +2,8 @@
 
 use crate::glyph::{Glyphs, Missing};
 use crate::theme::Theme;
-use probe::snapshot::AccessError;
-use probe::state::Reading;
+use decode::state::Reading;
+use machine::snapshot::AccessError;
 use ratatui::style::Style;
 use ratatui::text::Span;
 use std::fmt::Display;

@@ -14,8 +14,8 @@ pub use sweep::Sweep;
 pub(crate) use sweep::fault;
 pub use table::{ChipMeasured, Measured};
 
-use probe::fault::Fault;
-use probe::scene::Pace;
+use machine::fault::Fault;
+use workloads::scene::Pace;
 
 /// What a person orders the probe thread to do to the machine.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! All styles of the screens: sixteen colours by meaning, or none at all.
 
 use crate::glyph::Missing;
-use probe::state::{Activity, ChannelMeaning, ImageEvidence, LinkCondition, Reading};
+use decode::state::{Activity, ChannelMeaning, ImageEvidence, LinkCondition, Reading};
 use ratatui::style::{Color, Modifier, Style};
 
 /// The styles, with or without colour.

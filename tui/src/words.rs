@@ -1,12 +1,13 @@
 //! The words for states and quantities, shared by screens, tables and JSON.
 
-use layouts::TileKind;
-use probe::snapshot::AccessError;
-use probe::state::{
-    Activity, Before, Change, ChannelMeaning, Comparison, GoSignal, ImageEvidence, ImageRole,
-    LinkCondition, SourceLine, TextCheck, Visit,
+use decode::state::{
+    Activity, ChannelMeaning, Comparison, GoSignal, ImageEvidence, ImageRole, LinkCondition,
+    SourceLine, TextCheck,
 };
-use probe::target::Way;
+use layouts::TileKind;
+use machine::snapshot::AccessError;
+use machine::target::Way;
+use machine::visit::{Before, Change, Visit};
 use std::fmt::Write;
 
 /// The stable word of an access error, as JSON promises it.

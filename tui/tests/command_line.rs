@@ -1,9 +1,7 @@
 //! The binary as scripts meet it: exit codes, one line per fault, promised JSON, closed pipes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
-#[path = "common/recording.rs"]
-mod recording;
+use crate::recording;
 
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -3,16 +3,15 @@
 //! `BLESS=1 cargo test -p tui` writes the golden files anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
-#[path = "common/keys.rs"]
-mod keys;
+use crate::common;
+use crate::keys;
 
 use common::{TAKEN, sample};
+use decode::state::{Activity, Reading};
 use keys::{SIZES, golden, model, picture, press};
 use layouts::{ChipId, NocXy};
-use probe::Latched;
-use probe::snapshot::AccessError;
-use probe::state::{Activity, Reading};
+use machine::snapshot::AccessError;
+use machine::target::Latched;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
@@ -247,7 +246,7 @@ fn an_old_sample_is_stale_and_a_lost_target_is_lost() {
 #[test]
 fn a_chip_that_others_hold_says_who() {
     let mut held = (*sample(1)).clone();
-    let holder = |pid, name: &str| probe::bar::Holder { pid, name: name.into() };
+    let holder = |pid, name: &str| machine::bar::Holder { pid, name: name.into() };
     held.state.chips[0].holders = vec![holder(4711, "python3"), holder(4712, "tt-smi")];
     let mut model = running((80, 24));
     update(&mut model, Message::Sample(std::sync::Arc::new(held)));

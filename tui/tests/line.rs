@@ -3,14 +3,13 @@
 //! `BLESS=1 cargo test -p tui --test line` writes the golden files anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
-#[path = "common/keys.rs"]
-mod keys;
+use crate::common;
+use crate::keys;
 
+use collectives::Stage;
 use common::{TAKEN, sample};
 use keys::{SIZES, golden, model, picture, press};
 use layouts::ChipId;
-use probe::ccl::Stage;
 use std::sync::Arc;
 use tui::feed::Sample;
 use tui::message::{Command, Message};
@@ -128,7 +127,7 @@ fn the_line_orders_with_the_grammar_of_the_verb() {
     assert!(press(&mut model, ":stop<enter>").contains(&Command::Order(Order::Stop)));
     let fault = Order::Fault("link:0.8:down".parse().unwrap());
     assert!(press(&mut model, ":fault link:0.8:down<enter>").contains(&Command::Order(fault)));
-    let pace = Order::Pace(probe::scene::Pace::CyclesPerSecond(100_000));
+    let pace = Order::Pace(workloads::scene::Pace::CyclesPerSecond(100_000));
     assert!(press(&mut model, ":pace 100k<enter>").contains(&Command::Order(pace)));
     press(&mut model, ":help<enter>");
     assert!(picture(&model).contains("help: j k scroll"));

@@ -1,8 +1,7 @@
 //! The binary on the emulated n300 with its ring ping: what screens and verbs show was read over the bus.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/terminal.rs"]
-mod pseudo;
+use crate::pseudo;
 
 use portable_pty::CommandBuilder;
 use pseudo::Terminal;

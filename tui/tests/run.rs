@@ -1,8 +1,7 @@
 //! `meshscope run` on an emulated n300: the table, its JSON, what is refused, and how it is stopped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/terminal.rs"]
-mod pseudo;
+use crate::pseudo;
 
 use portable_pty::CommandBuilder;
 use pseudo::Terminal;

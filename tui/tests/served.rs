@@ -2,13 +2,13 @@
 //! everything as it was.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use probe::socket_bar::SocketBar;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use transport::socket_bar::SocketBar;
 
 /// More than any step here takes, on any machine.
 const PATIENCE: Duration = Duration::from_mins(2);

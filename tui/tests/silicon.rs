@@ -2,8 +2,7 @@
 //! driver, `MESHSCOPE_TTSIM_DIR` the folder with the vendor's libraries that stand in for the chips.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "common/terminal.rs"]
-mod pseudo;
+use crate::pseudo;
 
 use portable_pty::CommandBuilder;
 use pseudo::Terminal;

@@ -1,11 +1,8 @@
 //! The program in a real (pseudo) terminal: keys work, every size is survived, and the terminal always comes back.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
-#[path = "common/terminal.rs"]
-mod pseudo;
-#[path = "common/recording.rs"]
-mod recording;
+use crate::pseudo;
+use crate::recording;
 
 use portable_pty::CommandBuilder;
 use pseudo::Terminal;

@@ -2,21 +2,22 @@
 //! socket, one client after the other brings routers up, sends packets and takes them down, and each time the command looks.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use layouts::NocXy;
-use probe::control::{Firmware, Place, boot_tensix};
-use probe::fabric::traffic::{Route, SendType, Shipment, Traffic};
-use probe::fabric::{
-    Fabric, FabricNode, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricTopology,
-    Termination, connection,
+use fabric::traffic::{Route, SendType, Shipment, Traffic};
+use fabric::{
+    Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, Termination, connection,
 };
-use probe::serve::{bind, serve};
+use launch::{Firmware, boot_tensix};
+use layouts::NocXy;
+use machine::fabric::{FabricNode, FabricTopology};
+use machine::place::Place;
+use machine::target::{Allow, Target};
 use probe::session::Session;
-use probe::target::{Allow, Target};
-use probe::ttsim::{self, HostCommand};
-use probe::wire::Welcome;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use transport::serve::{bind, serve};
+use transport::ttsim::{self, HostCommand};
+use transport::wire::Welcome;
 
 /// The socket, removed with the test.
 struct Socket(PathBuf);

@@ -1,5 +1,5 @@
 // What the host would compile into one router: stream ids, addresses and slot counts, under tt-metal's names
-// (reference/tt-metal.md 4.2 to 4.5). A router of a line: channel 0 takes from a worker of this chip, channel 1 from the
+// (tt-metal.md 4). A router of a line: channel 0 takes from a worker of this chip, channel 1 from the
 // router of the other direction.
 #pragma once
 #include "common/erisc.hpp"

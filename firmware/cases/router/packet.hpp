@@ -1,5 +1,5 @@
 // A packet of the fabric as it lies in a slot: the header of the one-dimensional low-latency format, then the payload
-// (reference/tt-metal.md 4.7).
+// (tt-metal.md 4.7).
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// Credits in stream registers (reference/tt-metal.md 4.5): one register counts, another one adds to it from here, over the
+// Credits in stream registers (tt-metal.md 4.5): one register counts, another one adds to it from here, over the
 // NoC or over the link.
 #pragma once
 #include "common/noc.hpp"

@@ -1,6 +1,6 @@
 // Application firmware of an active Ethernet core, at 0x9040: takes the core over from base firmware, waits until the host
 // enables routing, then runs the kernel at 0xA840 each time the go message says so, and gives the core back when asked.
-// Behaves as tt-metal's active-ERISC firmware without IRAM (reference/wormhole.md 7.1, tt-metal.md 1.2): INIT is left
+// Behaves as tt-metal's active-ERISC firmware without IRAM (wormhole.md 7.1, tt-metal.md 1.2): INIT is left
 // standing, the launch ring's read pointer stays 0, only go_messages[0] is read, argument offsets are the kernel's business.
 #include "common/build_id.hpp"
 #include "common/erisc.hpp"
@@ -14,7 +14,7 @@ constexpr uint32_t WAITING_SIGN = 0xAABB0000;     // in ROUTER_CFG_2, with a cou
 constexpr uint32_t WAITING_SIGN_PERIOD = 1024;    // cycles per count, so that the loop stores nothing in between
 constexpr uint32_t WATCHER_DISABLED = 2, WATCHER_ENABLED = 3;
 
-// tt-metal's kernels rely on these fields being set once (reference/wormhole.md 3.3); ours set what they use themselves.
+// tt-metal's kernels rely on these fields being set once (wormhole.md 3.3); ours set what they use themselves.
 void program_command_buffers() {
     for (uint32_t noc = 0; noc < 2; ++noc) {
         uint32_t own = noc_own_mid(noc);

@@ -1,5 +1,5 @@
 // NoC accesses of base firmware: one at a time, waited for with a bound, and without a trace in the command buffers, because
-// an application relies on what it left there (reference/wormhole.md 7.2).
+// an application relies on what it left there (wormhole.md 7.2).
 #include "base.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// The queue between host and firmware: requests in, responses out (reference/wormhole.md 6.4, 6.5). Reads are in flight up
+// The queue between host and firmware: requests in, responses out (wormhole.md 6.4, wormhole.md 6.5). Reads are in flight up
 // to four at a time; a write is alone, so that everything that was asked for in order is done in order.
 #include "relay.hpp"
 

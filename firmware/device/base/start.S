@@ -29,7 +29,7 @@ firmware_start:
     .size firmware_start, . - firmware_start
 
 /* The routine behind word 0x9020. Runs on the caller's stack and, unlike an ordinary function, changes no register but ra:
-   applications are allowed to expect that (reference/wormhole.md 7.2). */
+   applications are allowed to expect that (wormhole.md 7.2). */
     .globl yield_entry
     .type yield_entry, @function
 yield_entry:
@@ -91,7 +91,7 @@ yield_entry:
     .cfi_endproc
     .size yield_entry, . - yield_entry
 
-/* void call_application(): 0x9040 as an ordinary call, with sp at the top of local RAM (reference/wormhole.md 7.1). */
+/* void call_application(): 0x9040 as an ordinary call, with sp at the top of local RAM (wormhole.md 7.1). */
     .globl call_application
     .type call_application, @function
 call_application:

@@ -1,5 +1,5 @@
 // The L1 words of base firmware that others read: what it is given at power on, what it publishes, and the queues
-// (reference/wormhole.md 5.3, 6.2, 6.3). Places that no public text fixes are marked "ours".
+// (wormhole.md 5.3, wormhole.md 6.2, wormhole.md 6.3). Places that no public text fixes are marked "ours".
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // What application and kernels on an ERISC share: the words of the takeover and the yield to base firmware
-// (reference/wormhole.md 7).
+// (wormhole.md 7).
 #pragma once
 #include "registers.hpp"
 

@@ -1,4 +1,4 @@
-// Flow-control words that two ERISCs at the ends of a link share (reference/tt-metal.md 3.1, 3.2), with tt-metal's names.
+// Flow-control words that two ERISCs at the ends of a link share (tt-metal.md 3.1, tt-metal.md 3.2), with tt-metal's names.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // The mailbox that host and firmware share in L1, with the names, members and offsets of tt-metal 0.81.1
-// (reference/tt-metal.md 1.1 to 1.3), so that one decoder serves our images and the vendor's.
+// (tt-metal.md 1), so that one decoder serves our images and the vendor's.
 // The same source serves Tensix and Ethernet cores: MESHSCOPE_ETH picks the base, the print buffer and the profiler size.
 #pragma once
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// NIU command buffers and counters (reference/wormhole.md 3.3, 3.4). The buffers are used as tt-metal uses them: 0 bulk
+// NIU command buffers and counters (wormhole.md 3.3, wormhole.md 3.4). The buffers are used as tt-metal uses them: 0 bulk
 // writes, 1 reads, 2 register and inline writes, 3 atomics.
 #pragma once
 #include "registers.hpp"

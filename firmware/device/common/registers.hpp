@@ -1,4 +1,4 @@
-// Access to device registers, and the few registers that every core has (reference/wormhole.md 4.5).
+// Access to device registers, and the few registers that every core has (wormhole.md 4.5).
 #pragma once
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-// Ethernet transmit queue 0 (reference/wormhole.md 5.2): TT-link writes into the peer's L1 and into its registers.
+// Ethernet transmit queue 0 (wormhole.md 5.2): TT-link writes into the peer's L1 and into its registers.
 #pragma once
 #include "registers.hpp"
 

@@ -1,7 +1,7 @@
 // Waypoints: four letters in the mailbox that say where a core is, always on in our images.
 //
 // WAYPOINT("ABCD") stores the letters to mailboxes->watcher.debug_waypoint[PROCESSOR_INDEX] in one word, first letter in
-// the low byte, shorter codes padded with zero bytes (reference/tt-metal.md 1.3). It also emits one record into the ELF
+// the low byte, shorter codes padded with zero bytes (tt-metal.md 1.3). It also emits one record into the ELF
 // section `.meshscope.waypoints`, which is not loaded, so that a tool can name the source line of a waypoint.
 //
 // Format of `.meshscope.waypoints`: an array of 16-byte little-endian records, one per place in the code (a waypoint in a

@@ -1,4 +1,4 @@
-// Dispatch: a Tensix kernel (BRISC) that works off a list of commands as tt-metal's fast dispatch does (reference/tt-metal.md 7.4): it lets the
+// Dispatch: a Tensix kernel (BRISC) that works off a list of commands as tt-metal's fast dispatch does (tt-metal.md 7.4): it lets the
 // cores of a program go, waits until all of them have counted up its stream, and tells the host by an entry of the completion queue. What a host
 // looks at to see whether anything moves is DISPATCH_PROGRESS, which counts the commands. The queue is in this tile's L1, because the emulated
 // machines have no memory of a host's.

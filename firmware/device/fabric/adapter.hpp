@@ -1,5 +1,5 @@
 // The worker adapter: a client's end of a sender channel of a router, or of a channel of a mux. The steps and words are tt-metal's
-// (reference/tt-metal.md 6); what is private there is kept in L1 here, in a struct that debug information names.
+// (tt-metal.md 6); what is private there is kept in L1 here, in a struct that debug information names.
 #pragma once
 #include "common/noc.hpp"
 #include "common/waypoint.hpp"

@@ -1,4 +1,4 @@
-// Words that routers, muxes, workers and the host share. Names and values are those of tt-metal 0.81.1 (reference/tt-metal.md 4, 5, 6).
+// Words that routers, muxes, workers and the host share. Names and values are those of tt-metal 0.81.1 (tt-metal.md 4, tt-metal.md 5, tt-metal.md 6).
 #pragma once
 #include "packet.hpp"
 

@@ -1,6 +1,6 @@
 // The fabric mux: several clients, one sender channel of a router. It runs on a Tensix core (BRISC) or on an Ethernet tile without
 // a link; its forwarding policy is chosen when the image is built (FABRIC_MUX_POLICY). Words and steps are those of tt-metal's mux
-// v1 (reference/tt-metal.md 5) and of the public write-up of the reduce-scatter hang.
+// v1 (tt-metal.md 5) and of the public write-up of the reduce-scatter hang.
 #pragma once
 #include "adapter.hpp"
 #include "common/kernel.hpp"

@@ -1,5 +1,5 @@
 // What travels through the fabric: a header and, behind it, the payload, in a slot of a channel. Names and offsets are those of
-// tt-metal 0.81.1 (reference/tt-metal.md 4.7); the last 16 bytes of both headers are ours: time to live, who sent it, how to tell him.
+// tt-metal 0.81.1 (tt-metal.md 4.7); the last 16 bytes of both headers are ours: time to live, who sent it, how to tell him.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -43,7 +43,7 @@ constexpr uint32_t max_payload_bytes = channel_buffer_size - packet_header_bytes
 constexpr uint32_t control_buffer_size = packet_header_bytes;
 static_assert(channel_buffer_size % 16 == 0);
 
-// Streams of this tile (reference/tt-metal.md 4.5); a value of 32 is unused.
+// Streams of this tile (tt-metal.md 4.5); a value of 32 is unused.
 constexpr uint32_t k_unused_stream_id = 32;
 constexpr uint32_t sender_channel_0_free_slots_stream_id = 0;                                 // then one each sender channel
 constexpr uint32_t to_receiver_0_pkts_sent_id = FABRIC_MAX_SENDERS;                           // then one each receiver channel

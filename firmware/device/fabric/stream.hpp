@@ -1,4 +1,4 @@
-// Stream registers as counters of free slots (reference/tt-metal.md 4.5): 17 bits, atomic against everybody who counts.
+// Stream registers as counters of free slots (tt-metal.md 4.5): 17 bits, atomic against everybody who counts.
 #pragma once
 #include "common/registers.hpp"
 

@@ -1,4 +1,4 @@
-// Semaphores of programs: words that other tiles count up by NoC atomics (reference/wormhole.md 3.3). Each stands in a 16-byte
+// Semaphores of programs: words that other tiles count up by NoC atomics (wormhole.md 3.3). Each stands in a 16-byte
 // unit of its own, because an increment counts the word of the unit that its opcode names, here the first.
 #pragma once
 #include "common/noc.hpp"

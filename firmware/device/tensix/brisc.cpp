@@ -1,5 +1,5 @@
 // BRISC firmware: brings up the other four cores of the tile, answers INIT, and runs what the launch ring and the go message
-// say, with tt-metal's semantics for host and device dispatch (reference/tt-metal.md 1.2, 7.1, 7.2).
+// say, with tt-metal's semantics for host and device dispatch (tt-metal.md 1.2, tt-metal.md 7.1, tt-metal.md 7.2).
 #include "common/build_id.hpp"
 #include "common/noc.hpp"
 #include "common/waypoint.hpp"

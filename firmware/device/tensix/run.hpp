@@ -3,7 +3,7 @@
 #include "common/mailbox.hpp"
 #include "common/registers.hpp"
 
-// NCRISC too runs its kernel from L1 here; tt-metal copies it into instruction RAM first (reference/wormhole.md 4.2).
+// NCRISC too runs its kernel from L1 here; tt-metal copies it into instruction RAM first (wormhole.md 4.2).
 inline void run_kernel(uint32_t processor) {
     uint32_t address = launched().kernel_config_base[TENSIX] + launched().kernel_text_offset[processor];
     compiler_barrier();

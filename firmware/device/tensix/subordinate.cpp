@@ -1,5 +1,5 @@
 // Firmware of NCRISC and TRISC0..2: reports itself up, then runs its kernel each time BRISC sets its byte of
-// subordinate_sync to GO (reference/tt-metal.md 1.2). PROCESSOR_INDEX says which core this image is for.
+// subordinate_sync to GO (tt-metal.md 1.2). PROCESSOR_INDEX says which core this image is for.
 #include "common/build_id.hpp"
 #include "common/waypoint.hpp"
 #include "run.hpp"

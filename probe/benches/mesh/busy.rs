@@ -1,18 +1,18 @@
 //! Meshes with traffic on every link: on one thread and on two, with the same bytes in the end.
 
 use super::{case, instructions, memory_mib, scene, timed};
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
 use emulator::Mesh;
-use probe::Patience;
-use probe::bar::{Bar, BarOp};
-use probe::control::{Firmware, Operation, Ring, RingPing, RingPingSettings};
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::snapshot::AccessError;
-use probe::target::{Abilities, Allow, Link, Target};
+use launch::{Firmware, Operation, Ring, RingPing, RingPingSettings};
+use machine::bar::{Bar, BarOp};
+use machine::patience::Patience;
+use machine::snapshot::AccessError;
+use machine::target::{Abilities, Allow, Link, Target};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex};
+use transport::emulator_bar::EmulatorBar;
 
 /// A mesh and how far it is clocked.
 const MESHES: [(&str, u64); 3] =

@@ -2,10 +2,11 @@
 
 use super::busy::open;
 use super::{case, instructions, memory_mib, timed};
-use probe::control::{Firmware, Operation, boot_tensix};
-use probe::fabric::random::{Draw, RandomTraffic, TrafficPattern};
-use probe::fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, FabricTopology};
-use probe::target::Target;
+use fabric::random::{Draw, RandomTraffic, TrafficPattern};
+use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings};
+use launch::{Firmware, Operation, boot_tensix};
+use machine::fabric::FabricTopology;
+use machine::target::Target;
 
 const MESH: &str = "galaxy,cabling=torus";
 const STEP_CYCLES: u64 = 2_000;

@@ -2,10 +2,10 @@
 
 use super::busy::{digest, open};
 use super::{case, instructions, memory_mib, timed};
-use probe::ccl::{Op, Request, Run, RunProgress, RunReport, RunSettings, Stage, compile};
-use probe::emulator_bar::EmulatorBar;
-use probe::target::Target;
+use collectives::{Op, Request, Run, RunProgress, RunReport, RunSettings, Stage, compile};
+use machine::target::Target;
 use std::sync::Mutex;
+use transport::emulator_bar::EmulatorBar;
 
 /// A mesh, bytes of each chip, and links of each edge.
 const CASES: [(&str, u64, u32); 2] = [("t3000", 1 << 20, 1), ("galaxy,cabling=torus", 1 << 20, 4)];

@@ -1,11 +1,11 @@
 //! Meshes of which every Ethernet tile runs base firmware and nothing else, beside the vendor's simulator.
 
 use super::{case, instructions, memory_mib, scene, timed};
-use probe::bar::{Bar, BarOp};
-use probe::images::ImageMap;
-use probe::ttsim::{self, HostCommand};
+use decode::images::ImageMap;
+use machine::bar::{Bar, BarOp};
 use std::path::PathBuf;
 use std::time::Instant;
+use transport::ttsim::{self, HostCommand};
 
 /// Base firmware has met its peers by then.
 const SETTLED_CYCLES: u64 = 2_000_000;

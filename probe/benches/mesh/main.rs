@@ -16,11 +16,11 @@ mod gather;
 mod idle;
 
 use emulator::Mesh;
-use probe::scene::Scene;
 use probe::spec::TargetSpec;
-use probe::ttsim;
 use std::process::ExitCode;
 use std::time::Instant;
+use transport::ttsim;
+use workloads::scene::Scene;
 
 fn main() -> ExitCode {
     if let Some(code) = ttsim::host_if_asked(std::env::args_os()) {

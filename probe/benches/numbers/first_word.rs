@@ -16,7 +16,7 @@ pub(crate) fn bare_if_asked() -> bool {
     if arguments.next().is_none_or(|first| first != BARE) {
         return false;
     }
-    let mut bar = probe::ttsim::load_here(Path::new(&arguments.next().unwrap())).unwrap();
+    let mut bar = transport::ttsim::load_here(Path::new(&arguments.next().unwrap())).unwrap();
     let mut answer = Vec::new();
     bar.submit(&[crate::pipe::point(), crate::pipe::read(0, 4)], &mut answer).unwrap();
     std::io::stdout().write_all(&answer).unwrap();

@@ -1,14 +1,15 @@
 //! The access layer: plans through it, against the same accesses on the same bus without it.
 
 use crate::{best, child, row, target};
+use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
 use layouts::{TileKind, wormhole};
-use probe::bar::{Bar, BarOp, Order};
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::scene::Scene;
-use probe::snapshot::{Plan, Span};
-use probe::target::Target;
+use machine::bar::{Bar, BarOp};
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+use machine::window::Order;
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::Scene;
 
 /// Accesses of a plan.
 const ACCESSES: u64 = 64;

@@ -1,15 +1,15 @@
 //! One look at every core of a mesh: bus transactions and time, against one read for each field.
 
 use crate::{best, library, row};
+use decode::images::ImageMap;
+use decode::inspect::{Interest, plan};
 use layouts::NocAddr;
-use probe::images::ImageMap;
-use probe::inspect::{Interest, plan};
+use machine::snapshot::{Plan, Span};
+use machine::target::Allow;
 use probe::session::Session;
-use probe::snapshot::{Plan, Span};
-use probe::target::Allow;
-use probe::ttsim::HostCommand;
 use std::collections::BTreeSet;
 use std::time::Instant;
+use transport::ttsim::HostCommand;
 
 pub(crate) fn run() {
     for mesh in ["n300", "t3000"] {

@@ -12,14 +12,14 @@ mod peer;
 mod pipe;
 mod waypoints;
 
-use probe::Patience;
-use probe::bar::Bar;
-use probe::machine::BarTarget;
-use probe::target::{Abilities, Allow};
-use probe::ttsim::{self, HostCommand};
+use access::bar_target::BarTarget;
+use machine::bar::Bar;
+use machine::patience::Patience;
+use machine::target::{Abilities, Allow};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
+use transport::ttsim::{self, HostCommand};
 
 /// A part of the bench: its name and what it does.
 type Section = (&'static str, fn());

@@ -2,8 +2,9 @@
 
 use crate::{best, child, library, row};
 use layouts::{NocXy, TileKind, wormhole};
-use probe::bar::{Bar, BarOp, Order};
-use probe::ttsim;
+use machine::bar::{Bar, BarOp};
+use machine::window::Order;
+use transport::ttsim;
 
 /// A window of 2 MiB, which shows the whole L1 of a tile.
 const WINDOW: u16 = 156;

@@ -1,10 +1,10 @@
 //! The waypoints of all compute cores of a chip, by name: `mailboxes->watcher.debug_waypoint` of each.
 
 use crate::{best, child, peer, row, target};
+use decode::images::{ImageMap, Mailbox};
 use layouts::{ChipId, CoreKind, NocAddr, TileKind, wormhole};
-use probe::images::{ImageMap, Mailbox};
-use probe::snapshot::{Plan, Span};
-use probe::target::Target;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
 
 /// The image whose mailbox gives the addresses.
 const IMAGE: &str = "tensix_brisc";

@@ -1,4 +1,5 @@
-//! The PCIe side of a chip: what lies behind the offsets of BAR0 and BAR4 (wormhole.md 1.1, 1.2).
+//! The PCIe side of a chip: what lies behind the offsets of BAR0 and BAR4 (wormhole.md 1.1,
+//! wormhole.md 1.2).
 
 use crate::arc::{APB, CSM};
 use crate::chip::{Chip, Unit};

@@ -1,4 +1,5 @@
-//! The page of control, debug and status registers at 0xFFB12000: wall clock, soft reset, debug bus (wormhole.md 4.2-4.5).
+//! The page of control, debug and status registers at 0xFFB12000: wall clock, soft reset, debug bus
+//! (wormhole.md 4).
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
 use crate::hart::{Load, Order};

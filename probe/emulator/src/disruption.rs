@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 /// One in so many: the unit of [`Disruption::BitErrors`].
-pub const TERABIT: u64 = 1_000_000_000_000;
+pub(crate) const TERABIT: u64 = 1_000_000_000_000;
 
 /// Something that goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! What the PCIe endpoint does besides answering BAR0: host memory behind the PCIe tile, outbound address
-//! translation, and the DMA engine. BAR2 has the registers of the last two (wormhole.md 1.1, 1.8).
+//! translation, and the DMA engine. BAR2 has the registers of the last two (wormhole.md 1.1,
+//! wormhole.md 1.8).
 
 use crate::condition::{NOT_MODELLED, REGISTER_WIDTH, Refusal};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Coordinates: NOC 0, NOC 1 and translated, and the ways of packets between them (wormhole.md 3 and 3.2).
+//! Coordinates: NOC 0, NOC 1 and translated, and the ways of packets between them (wormhole.md 3
+//! and wormhole.md 3.2).
 
 use crate::config::{GRID_HEIGHT, GRID_WIDTH, TileConfig, TileKind};
 

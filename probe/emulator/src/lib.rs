@@ -80,7 +80,7 @@ pub use config::{
     ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, Image, LinkConfig, MeshConfig, PowerOn,
     TileConfig, TileKind,
 };
-pub use disruption::{Disruption, HartId, TERABIT};
+pub use disruption::{Disruption, HartId};
 pub use endpoint::HostMemory;
 pub use journal::{Deed, Entry, Journal};
 pub use mesh::Mesh;

@@ -1,4 +1,5 @@
-//! A network interface unit: four command buffers, identity, configuration and counters (wormhole.md 3.3, 3.4).
+//! A network interface unit: four command buffers, identity, configuration and counters
+//! (wormhole.md 3.3, wormhole.md 3.4).
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};

@@ -1,4 +1,5 @@
-//! PCI config space of each device, and where its BARs stand on the bus (wormhole.md 1.1, 10.2).
+//! PCI config space of each device, and where its BARs stand on the bus (wormhole.md 1.1,
+//! wormhole.md 10.2).
 
 /// A BAR of device 0: its number, its bus address and its size in bytes.
 struct Window {

@@ -4,7 +4,7 @@
 pub const CYCLES_PER_SECOND: u64 = 1_000_000_000;
 
 /// One way through an Ethernet link without serialisation: subsystem and wire, about 500 ns of the 530-620 ns that the
-/// vendor measured one way for a small packet (CCL developer guide, wormhole.md 5.2).
+/// vendor measured one way for a small packet (Basic Ethernet guide, wormhole.md 5.2).
 pub const LINK_LATENCY_CYCLES: u64 = 500;
 
 /// Payload and overhead bytes that a 100 Gb/s link carries in `LINK_RATE_CYCLES` cycles of 1 ns: 12.5 bytes a cycle.

@@ -1,4 +1,5 @@
-//! The 186 windows of BAR0 and the 64-bit entries that point them (wormhole.md 1.2, 1.3).
+//! The 186 windows of BAR0 and the 64-bit entries that point them (wormhole.md 1.2,
+//! wormhole.md 1.3).
 
 /// Windows of all sizes.
 pub(crate) const WINDOWS: usize = 186;

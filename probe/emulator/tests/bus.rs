@@ -1,7 +1,7 @@
 //! What the host sees through the BAR.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::Host;
 use emulator::{ChipConfig, MeshConfig};
@@ -17,7 +17,7 @@ fn config_space() {
     assert_eq!(host.mesh.now(), 5 * 700);
 }
 
-/// wormhole.md 10.6 A and B.
+/// wormhole.md 10.6.A and wormhole.md 10.6.B.
 #[test]
 fn windows_reach_tiles() {
     let mut host = Host::n150();
@@ -61,7 +61,7 @@ fn translated_coordinates_and_both_nocs() {
     assert_eq!(host.mesh.conditions()[0].name, "harvested-tile");
 }
 
-/// wormhole.md 1.6 and checklist item 2: the node id probe confirms the hang.
+/// wormhole.md 1.6: the node id probe confirms the hang.
 #[test]
 fn a_hang_takes_the_bus() {
     let mut host = Host::n150();
@@ -151,7 +151,7 @@ fn multicast_windows() {
     assert_eq!(host.read_tile((5, 5), 0x2000, 1), [0]);
 }
 
-/// wormhole.md 10.6 I.
+/// wormhole.md 10.6.I.
 #[test]
 fn streams_count_credits() {
     let mut host = Host::n150();

@@ -1,12 +1,12 @@
 //! Harts among their blocks: reset, clocks, registers, links.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{Host, T0, T1, T2, addi, bne, jal, li, lw, store, sw};
 use emulator::MeshConfig;
 
-/// wormhole.md 10.6 H: a loop of four instructions, 250 times in 1000 cycles; reset stops it.
+/// wormhole.md 10.6.H: a loop of four instructions, 250 times in 1000 cycles; reset stops it.
 #[test]
 fn brisc_counts() {
     let mut host = Host::n150();
@@ -60,7 +60,8 @@ fn wall_clocks_have_seeded_offsets() {
     assert_eq!(clock(1), clock(1));
 }
 
-/// wormhole.md 10.6 J: a register write over the link; and an L1 write, sent by a hart, that must come before it.
+/// wormhole.md 10.6.J: a register write over the link; and an L1 write, sent by a hart, that must
+/// come before it.
 #[test]
 fn packets_cross_the_link_in_order() {
     let mut host = Host::n300();

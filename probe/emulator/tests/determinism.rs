@@ -1,7 +1,7 @@
 //! The same deeds at the same cycles give the same bytes, however time was cut, whatever sleeps and on however many threads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{Host, T0, T1, T2, addi, bne, jal, li, lw, store, sw};
 use emulator::{Disruption, HartId, Image, Mesh, MeshConfig, PowerOn};

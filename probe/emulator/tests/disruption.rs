@@ -1,7 +1,7 @@
 //! What goes wrong goes wrong at its cycle, and shows where silicon would show it.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{Host, T0, addi, jal, lw, store, sw};
 use emulator::Disruption::{

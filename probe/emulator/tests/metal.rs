@@ -1,9 +1,10 @@
-//! tt-metal's released firmware (ttnn 0.81.1) boots on the emulator: wormhole.md 4.2 and 10.6 K, L.
+//! tt-metal's released firmware (ttnn 0.81.1) boots on the emulator: wormhole.md 4.2 and
+//! wormhole.md 10.6.K, wormhole.md 10.6.L.
 //!
 //! Runs when `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{Host, T0, T1, jal, li, sw};
 use emulator::{ChipConfig, MeshConfig};

@@ -1,7 +1,7 @@
 //! The NIUs: what command buffers send, and what their counters say.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::Host;
 
@@ -29,7 +29,7 @@ fn word(host: &mut Host, tile: (u8, u8), addr: u64) -> u32 {
     u32::from_le_bytes(host.read_tile(tile, addr, 4).try_into().unwrap())
 }
 
-/// wormhole.md 10.6 I, with the counters that the vendor's simulator lacks.
+/// wormhole.md 10.6.I, with the counters that the vendor's simulator lacks.
 #[test]
 fn read_write_and_their_counters() {
     let mut host = Host::n150();
@@ -67,7 +67,7 @@ fn read_write_and_their_counters() {
     assert!(host.mesh.conditions().is_empty(), "{:?}", host.mesh.conditions());
 }
 
-/// wormhole.md 10.6 I: +7 on 100; and the trap of the word that the request names.
+/// wormhole.md 10.6.I: +7 on 100; and the trap of the word that the request names.
 #[test]
 fn atomics() {
     let mut host = Host::n150();
@@ -87,7 +87,7 @@ fn atomics() {
     assert_eq!((counter(&mut host, (1, 1), 0), counter(&mut host, (1, 1), 7)), (1, 1));
 }
 
-/// wormhole.md 10.6 I: (1,1) to (4,3) from (1,1), 11 acknowledgements, the id's count left at 246.
+/// wormhole.md 10.6.I: (1,1) to (4,3) from (1,1), 11 acknowledgements, the id's count left at 246.
 #[test]
 fn multicast_underflows_the_outstanding_count() {
     let mut host = Host::n150();

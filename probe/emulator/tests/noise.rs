@@ -1,7 +1,7 @@
 //! Nothing that the host or a core does may end the process: random accesses, random registers, random code.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::{Host, T0, T1, addi, jal, li, lw, sw};
 use emulator::MeshConfig;

@@ -1,7 +1,7 @@
 //! The PCIe endpoint: config space, host memory behind the PCIe tile, outbound translation, DMA.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::Host;
 use emulator::HostMemory;

@@ -3,7 +3,7 @@
 //! A line is an access, and after `=` what it gave. The accesses are our own; where both may differ it says so here.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use common::Host;
 use emulator::{ChipConfig, MeshConfig};

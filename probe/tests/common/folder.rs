@@ -1,5 +1,4 @@
 //! A folder of the test's own with copies of our images, gone when the test is.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

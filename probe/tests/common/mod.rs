@@ -1,17 +1,17 @@
 //! What the tests against the vendor's simulator share.
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses its part")]
+#![allow(unreachable_pub, reason = "tests")]
 
+use access::bar_target::BarTarget;
 use layouts::{ChipId, NocAddr, NocXy};
-use probe::Patience;
-use probe::machine::BarTarget;
-use probe::snapshot::{Plan, Span};
-use probe::target::{Abilities, Allow, Target};
-use probe::ttsim::{self, HOST_ARGUMENT, HostCommand};
+use machine::patience::Patience;
+use machine::snapshot::{Plan, Span};
+use machine::target::{Abilities, Allow, Target};
 use std::path::PathBuf;
+use transport::ttsim::{self, HOST_ARGUMENT, HostCommand};
 
-/// The body of a test named `host_helper`, by which a test binary becomes the library's host when
-/// it is started again with a path after `--skip`.
-pub fn help_host() {
+/// By this the test program becomes the library's host when it is started again with a path after `--skip`.
+#[test]
+fn host_helper() {
     let Some(library) = std::env::args_os().skip_while(|a| a != "--skip").nth(1) else { return };
     if library.to_string_lossy().starts_with('/') {
         let arguments = ["".into(), HOST_ARGUMENT.into(), library];
@@ -21,7 +21,7 @@ pub fn help_host() {
 
 /// libtest takes any text after `--skip`, which carries the library's path to the helper.
 pub fn host() -> HostCommand {
-    let arguments = ["--exact", "host_helper", "--nocapture", "--skip"];
+    let arguments = ["--exact", "common::host_helper", "--nocapture", "--skip"];
     HostCommand { arguments: arguments.map(Into::into).to_vec(), ..HostCommand::default() }
 }
 

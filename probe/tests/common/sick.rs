@@ -1,9 +1,10 @@
 //! A machine that can be made sick: it answers as silicon does when tiles, a NoC or the bus are dead.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test uses its part")]
+#![allow(unreachable_pub, clippy::unwrap_used, reason = "each test uses its part")]
 
 use layouts::{NocXy, wormhole};
-use probe::bar::{Bar, BarOp, Order};
-use probe::snapshot::AccessError;
+use machine::bar::{Bar, BarOp};
+use machine::snapshot::AccessError;
+use machine::window::Order;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 

@@ -1,13 +1,14 @@
 //! EDMs and workers by hand: arguments by the members' names, launches, and what the kernels say of themselves.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use launch::{Firmware, KernelLaunch, Step, launch_kernel, start_application};
 use layouts::{ChipId, NocXy, wormhole};
-use probe::control::{Firmware, KernelLaunch, Place, Step, launch_kernel, start_application};
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
-use probe::snapshot::{Plan, Span};
-use probe::target::Target;
+use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+use workloads::scene::{Scene, Workload};
 
 /// One end of an n300's link e8-e0, and the other.
 pub const NEAR: Place = Place { chip: ChipId(0), tile: NocXy { x: 9, y: 6 } };

@@ -1,10 +1,11 @@
 //! Workers by hand: their lists, tensors and channels, and what the host computes for them.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
-use crate::bench::{Bench, Values};
+use crate::edm::bench::{Bench, Values};
+use launch::KernelLaunch;
 use layouts::{ChipId, NocXy};
-use probe::control::{KernelLaunch, Place};
-use probe::target::Target;
+use machine::place::Place;
+use machine::target::Target;
 
 pub const FROM_TENSOR: u32 = 1;
 pub const FROM_CHANNEL: u32 = 2;
@@ -201,7 +202,7 @@ fn side(values: &mut Values, name: &str, side: &Side, semaphore: u32) {
 
 impl Bench {
     /// The n-th compute tile of a chip that is not harvested.
-    pub fn compute(&self, chip: u16, n: usize) -> Place {
+    pub fn worker_tile(&self, chip: u16, n: usize) -> Place {
         let harvested = &self.target.mesh().chips[usize::from(chip)].harvested_rows;
         let rows = (1..12u8).filter(|y| *y != 6 && !harvested.contains(y));
         let tile = rows.map(|y| NocXy { x: 1, y }).nth(n).unwrap();

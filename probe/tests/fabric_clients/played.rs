@@ -1,12 +1,12 @@
 //! A router's sender channel that a test plays: it takes packets out of the slots as a router does, and delivers them on its own chip.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
+use access::bar_target::BarTarget;
+use fabric::client::Connection;
 use layouts::{NocAddr, NocXy};
-use probe::control::Place;
-use probe::fabric::client::Connection;
-use probe::machine::BarTarget;
-use probe::snapshot::{Plan, Span};
-use probe::target::Target;
+use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
 
 const BUFFERS: u64 = 0x3_0000;
 const HANDSHAKE: u64 = 0x2_8000;

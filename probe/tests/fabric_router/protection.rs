@@ -1,11 +1,11 @@
 //! What protects a fabric: refusals, time to live, time-outs, negative acknowledges, the status queue.
 
-use crate::bench::{Bench, FAR, NEAR};
-use crate::pair;
-use crate::rig::{EAST, NACKS, Packet, REFUSED, Router, TERMINATED, WEST, xy};
+use crate::edm::bench::{Bench, FAR, NEAR};
+use crate::fabric_router::pair;
+use crate::fabric_router::rig::{EAST, NACKS, Packet, REFUSED, Router, TERMINATED, WEST, xy};
 use layouts::NocXy;
-use probe::control::Place;
-use probe::target::Target;
+use machine::place::Place;
+use machine::target::Target;
 
 const DRAM: NocXy = NocXy { x: 0, y: 1 };
 const QUEUE: u32 = 0x10_0000;
@@ -129,8 +129,8 @@ fn a_packet_that_makes_no_progress_is_dropped_and_its_sender_is_told() {
 fn a_blocked_direction_is_drained_until_it_moves_again() {
     let mut bench = Bench::emulated();
     let image = "fabric_router_ring";
-    let mut routers =
-        crate::ring(image).map(|router| router.with("packet_timeout_cycles", 300_000));
+    let mut routers = crate::fabric_router::ring(image)
+        .map(|router| router.with("packet_timeout_cycles", 300_000));
     bench.start(&[routers[1].place, routers[3].place]);
     for (router, device) in routers.iter().zip([0, 0, 1, 1]) {
         bench.write_tables(router, device, [0; 4], &[WEST as u8, EAST as u8]);

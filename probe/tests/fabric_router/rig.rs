@@ -1,10 +1,11 @@
 //! Routers by hand: arguments, launches, packets put into slots through the window, and what routers say of themselves.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
-use crate::bench::{Bench, Values};
+use crate::edm::bench::{Bench, Values};
+use launch::{Firmware, KernelLaunch, launch_kernel, start_application};
 use layouts::{ChipId, NocXy, wormhole};
-use probe::control::{Firmware, KernelLaunch, Place, launch_kernel, start_application};
-use probe::target::Target;
+use machine::place::Place;
+use machine::target::Target;
 
 pub const EAST: u32 = 0;
 pub const WEST: u32 = 1;

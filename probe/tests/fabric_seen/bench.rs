@@ -1,22 +1,21 @@
 //! Workers that send, a mux, a router, its peer, and a worker that receives, on an emulated n300.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use decode::inspect::{Interest, fabric_interest};
+use decode::state::FabricState;
+use fabric::mux::{Mux, Policy};
+use fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
+use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, Router, connection};
 use layouts::NocXy;
-use probe::control::Place;
-use probe::fabric::mux::{Mux, MuxCore, Policy};
-use probe::fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
-use probe::fabric::{
-    Fabric, FabricNode, FabricPlan, FabricRequest, FabricSettings, FabricTopology, Router,
-    connection,
-};
-use probe::fault::{Fault, LinkFault, What};
-use probe::images::ImageMap;
-use probe::inspect::{Interest, fabric_interest};
-use probe::machine::BarTarget;
-use probe::scene::{Scene, Workload};
+use machine::fabric::MuxCore;
+use machine::fabric::{FabricNode, FabricTopology};
+use machine::fault::{Fault, LinkFault, What};
+use machine::place::Place;
+use machine::target::Target;
 use probe::session::Session;
-use probe::state::FabricState;
-use probe::target::Target;
+use workloads::scene::{Scene, Workload};
 
 pub struct Bench<const N: usize> {
     pub target: BarTarget,

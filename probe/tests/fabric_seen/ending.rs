@@ -3,13 +3,13 @@
 #![allow(unreachable_pub, reason = "a module of a test")]
 
 use super::bench::{Bench, look};
+use decode::state::{FabricState, Party, Reading, WaitReason};
+use fabric::mux::Policy;
 use layouts::{CoreId, CoreKind};
-use probe::control::Place;
-use probe::fabric::mux::Policy;
-use probe::fault::{CoreFault, Fault, LinkFault, What};
+use machine::fault::{CoreFault, Fault, LinkFault, What};
+use machine::place::Place;
+use machine::target::Target;
 use probe::session::Session;
-use probe::state::{FabricState, Party, Reading, WaitReason};
-use probe::target::Target;
 
 /// Stages after which a kernel parks (`pause_at_stage`): the traffic kernel before it tells its termination master, the mux before it
 /// closes its own connection.

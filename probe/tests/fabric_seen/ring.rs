@@ -1,16 +1,16 @@
 //! A ring of eight chips without its dateline: packets that all go the same way fill every slot, and nobody can move.
 #![allow(unreachable_pub, reason = "a module of a test")]
 
+use decode::images::ImageMap;
+use fabric::traffic::{Route, SendType, Shipment, Traffic};
+use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, connection};
+use launch::{Firmware, Operation, go_kernel};
 use layouts::NocXy;
-use probe::control::{Firmware, Operation, Place, go_kernel};
-use probe::fabric::traffic::{Route, SendType, Shipment, Traffic};
-use probe::fabric::{
-    Direction, Fabric, FabricPlan, FabricRequest, FabricSettings, FabricTopology, connection,
-};
-use probe::images::ImageMap;
-use probe::scene::{Scene, Workload};
+use machine::fabric::{Direction, FabricTopology};
+use machine::place::Place;
+use machine::target::Target;
 use probe::session::Session;
-use probe::target::Target;
+use workloads::scene::{Scene, Workload};
 
 /// Chips that a packet goes past, and packets of each chip.
 const HOPS: u8 = 7;

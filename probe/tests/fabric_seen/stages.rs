@@ -2,20 +2,21 @@
 
 use super::bench::{Bench, look};
 use super::ending::pause;
-use layouts::ChipId;
-use probe::fabric::mux::Policy;
-use probe::fabric::{
+use decode::images::ImageMap;
+use decode::inspect::Interest;
+use decode::state::{FabricState, Party, Reading, Wait, WaitReason};
+use fabric::mux::Policy;
+use fabric::{
     Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
-    FabricTopology, Router, RoutingTables,
+    Router,
 };
-use probe::fault::Fault;
-use probe::images::ImageMap;
-use probe::inspect::Interest;
-use probe::scene::{Scene, Workload};
+use layouts::ChipId;
+use machine::fabric::FabricTopology;
+use machine::fault::Fault;
+use machine::target::{Allow, Target};
 use probe::session::Session;
-use probe::state::{FabricState, Party, Reading, Wait, WaitReason};
-use probe::target::{Allow, Target};
-use probe::ttsim::HostCommand;
+use transport::ttsim::HostCommand;
+use workloads::scene::{Scene, Workload};
 
 const LINE: &str = "fabric_router_line";
 
@@ -98,7 +99,7 @@ fn bring_up_waits_for_the_router_that_never_came() {
     let met = of(chip(1)).find(|r| r.eth != late.eth).unwrap();
 
     let settings = FabricSettings { deadline_cycles: u64::MAX, ..FabricSettings::default() };
-    let mut tables = RoutingTables::of(&plan);
+    let mut tables = fabric::routing_tables(&plan);
     let all = plan.clone();
     tables.retain(|tables| tables.node != missing.node);
     plan.routers.retain(|router| router.eth != missing.eth);
@@ -148,7 +149,7 @@ fn a_router_that_does_not_fit_says_why() {
         FabricSettings { run_id: Some(7), deadline_cycles: u64::MAX, ..FabricSettings::default() };
     let end = |target: &dyn Target, chip: usize, topology| {
         let mut plan = FabricPlan::new(target.mesh(), &FabricRequest::new(topology)).unwrap();
-        let tables = vec![RoutingTables::of(&plan).remove(chip)];
+        let tables = vec![fabric::routing_tables(&plan).remove(chip)];
         plan.routers = vec![plan.routers[chip]];
         Fabric::new(plan, settings.clone()).with_tables(tables)
     };

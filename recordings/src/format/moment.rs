@@ -1,7 +1,7 @@
 //! One moment: what was read, with its times, and what was not, with the reason.
 
 use layouts::{ChipId, NocAddr, NocXy};
-use probe::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
+use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use serde::{Deserialize, Serialize};
 
 /// Tile-local addresses have 36 bits.

@@ -1,7 +1,7 @@
 //! What holds for a whole recording: which target, which mesh, what could be asked of it.
 
 use layouts::{ChipCoord, ChipId, EthId, TileKind};
-use probe::target::{Abilities, Chip, Link, Mesh, Refusal};
+use machine::target::{Abilities, Chip, Link, Mesh, Refusal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

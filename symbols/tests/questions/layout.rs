@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 use symbols::{Kind, Symbols, Type};
 
-use crate::{as_gdb, equal};
+use super::{as_gdb, equal};
 
 /// One member: name, offset, size, type, first bit and bits; the members of one without a name follow it.
 type Row = (String, Option<u64>, u64, Option<String>, Option<u64>, Option<u64>);

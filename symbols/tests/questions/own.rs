@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 use symbols::{Symbols, Value};
 
-use crate::layout::{enumeration, layout};
-use crate::{as_gdb, equal};
+use super::layout::{enumeration, layout};
+use super::{as_gdb, equal};
 
 #[test]
 fn gdb_and_llvm_answer_the_same_about_our_images() {

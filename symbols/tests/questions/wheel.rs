@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 use symbols::{Binding, Symbols};
 
-use crate::equal;
+use super::equal;
 
 #[test]
 fn firmware_questions() {

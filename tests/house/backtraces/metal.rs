@@ -4,15 +4,16 @@
 use super::rig::Handle;
 use super::tracer::{IRAM, IRAM_SOURCE, Tally, Tracer};
 use super::{WORKER, ours};
+use access::bar_target::BarTarget;
+use decode::images::{Image, ImageMap};
+use decode::state::ImageRole;
+use launch::{Firmware, Operation, RingPing, RingPingSettings, stop_application};
 use layouts::{ChipId, CoreKind, NocXy};
-use probe::control::{Firmware, Operation, Place, RingPing, RingPingSettings, stop_application};
-use probe::images::{Image, ImageMap};
-use probe::machine::BarTarget;
-use probe::scene::Scene;
-use probe::state::ImageRole;
-use probe::target::Target;
+use machine::place::Place;
+use machine::target::Target;
 use std::path::PathBuf;
 use symbols::{Module, Symbols};
+use workloads::scene::Scene;
 
 /// The cores of a compute tile, and where BRISC looks for the initial contents of their private RAM (tt-metal.md 7.1).
 const TENSIX: [(&str, u64); 5] = [

@@ -1,13 +1,13 @@
 //! A bus on which every cycle passes alone, so that tracers see each instruction.
 
 use super::tracer::Tracer;
+use access::bar_target::BarTarget;
 use emulator::{Mesh, MeshConfig};
-use probe::bar::{Bar, BarOp};
-use probe::emulator_bar::EmulatorBar;
-use probe::machine::BarTarget;
-use probe::snapshot::AccessError;
-use probe::target::{Abilities, Allow};
+use machine::bar::{Bar, BarOp};
+use machine::snapshot::AccessError;
+use machine::target::{Abilities, Allow};
 use std::sync::{Arc, Mutex};
+use transport::emulator_bar::EmulatorBar;
 
 /// The mesh and those who watch its harts.
 pub(super) struct Rig {
@@ -40,8 +40,13 @@ impl Handle {
 
     pub(super) fn target(&self) -> BarTarget {
         let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
-        BarTarget::open("traced", Box::new(self.clone()), abilities, probe::Patience::default())
-            .unwrap()
+        BarTarget::open(
+            "traced",
+            Box::new(self.clone()),
+            abilities,
+            machine::patience::Patience::default(),
+        )
+        .unwrap()
     }
 
     pub(super) fn conditions(&self) -> Vec<String> {

@@ -2,9 +2,11 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
-use probe::ccl::{Bidirectional, DataType, FabricWish, Layout, Op, TopologyKind, Transport};
-use probe::fabric::FabricTopology;
-use probe::fabric::mux::{MuxCore, Policy};
+use collectives::{Bidirectional, DataType, FabricWish, Layout, Op, Transport};
+use fabric::mux::Policy;
+use launch::topology::TopologyKind;
+use machine::fabric::FabricTopology;
+use machine::fabric::MuxCore;
 
 /// A collective, and how it is carried out.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use super::word;
 use crate::glyph::Glyphs;
 use crate::output::Columns;
 use crate::reading::short;
-use layouts::NocXy;
-use probe::state::{
+use decode::state::{
     HeadState, LedgerState, PacketState, Reading, ReceiverState, RouterState, SenderState,
 };
+use layouts::NocXy;
 
 const CHANNELS: [&str; 8] =
     ["CHANNEL", "VC", "SLOTS", "QUEUED", "IN FLIGHT", "CONNECTION", "WAITS FOR", "HEAD"];

@@ -5,7 +5,7 @@ use super::word;
 use crate::glyph::Glyphs;
 use crate::output::Columns;
 use crate::reading::short;
-use probe::state::{Activity, ClientState, FabricPort, MuxState, Reading};
+use decode::state::{Activity, ClientState, FabricPort, MuxState, Reading};
 
 const MUXES: [&str; 11] = [
     "MUX",

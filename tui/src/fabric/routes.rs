@@ -2,9 +2,9 @@
 
 use crate::locate::{self, Place};
 use crate::output::Columns;
+use decode::state::{FabricWay, MeshState, TablesState, WayEnd};
 use layouts::ChipId;
-use probe::fabric::{Entry, FabricNode};
-use probe::state::{FabricWay, MeshState, TablesState, WayEnd};
+use machine::fabric::{Entry, FabricNode};
 use std::fmt::Write as _;
 use std::str::FromStr;
 

@@ -1,6 +1,6 @@
 //! Who waits for whom, a line each.
 
-use probe::state::{WaitLine, Waits};
+use decode::state::{WaitLine, Waits};
 
 /// A line of the tree of waits, indented.
 pub(crate) fn wait(waits: &Waits, line: &WaitLine) -> String {

@@ -4,8 +4,8 @@ use crate::glyph::{Missing, link_letter};
 use crate::model::Model;
 use crate::reading::{short, span};
 use crate::words;
+use decode::state::{CoreState, EthState, LinkState, MeshState, Reading};
 use layouts::EthId;
-use probe::state::{CoreState, EthState, LinkState, MeshState, Reading};
 use ratatui::style::Style;
 use ratatui::text::Span;
 

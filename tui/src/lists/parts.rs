@@ -3,8 +3,8 @@
 use crate::fabric::{self, Part};
 use crate::model::Model;
 use crate::reading::short;
+use decode::state::{LedgerState, Reading, RouterState};
 use layouts::EthId;
-use probe::state::{LedgerState, Reading, RouterState};
 
 /// The parts of the fabric that pass the filter.
 pub(crate) fn parts(model: &Model) -> Vec<Part<'_>> {

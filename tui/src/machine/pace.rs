@@ -1,8 +1,8 @@
 //! The pace that a person asked for beside the one that is reached: a look takes time of the mesh, too.
 
 use crate::words;
-use probe::scene::Pace;
 use std::time::{Duration, Instant};
+use workloads::scene::Pace;
 
 /// So long after it was asked for it is told what is reached.
 const JUDGED_AFTER: Duration = Duration::from_secs(2);

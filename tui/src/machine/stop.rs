@@ -1,11 +1,11 @@
 //! What `:stop` ends where no run is under way: the ring ping, and the workers that write patterns.
 
-use probe::control::{
+use decode::images::ImageMap;
+use launch::{
     ControlError, Operation, Progress, RingPing, Together, running_workers, stop_workers,
 };
-use probe::images::ImageMap;
-use probe::target::Target;
-use probe::words::counted;
+use machine::target::Target;
+use machine::words::counted;
 
 /// The end of a ring ping is waited for so many times longer than a step of it.
 const WAITS: u32 = 10;

@@ -5,14 +5,14 @@ use super::stop::Stop;
 use crate::exit::Failure;
 use crate::run::{Board, Job, Order, Sheet, SheetState, Sweep, Turn, may_change};
 use crate::words;
-use probe::ccl::Stage;
-use probe::fault::Fault;
-use probe::scene::Pace;
+use collectives::Stage;
+use machine::fault::Fault;
+use machine::snapshot::AccessError;
+use machine::target::{Allow, Target};
 use probe::session::Session;
-use probe::snapshot::AccessError;
-use probe::target::{Allow, Target};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use workloads::scene::Pace;
 
 /// So many cycles pass between two polls.
 const STEP_CYCLES: u64 = 20_000;

@@ -4,11 +4,11 @@ use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
 use crate::words;
-use probe::ccl::{
-    Loaded, Program, Run, RunError, RunProgress, RunReport, Stage, fits, refuse_if_in_use,
-};
-use probe::images::ImageMap;
-use probe::target::{Allow, Target};
+use collectives::{Program, Run, RunProgress, RunReport, Stage, fits, refuse_if_in_use};
+use decode::images::ImageMap;
+use launch::occupancy::Loaded;
+use launch::outcome::RunError;
+use machine::target::{Allow, Target};
 use std::collections::VecDeque;
 
 /// What launching takes on a machine that is not this program's own.

@@ -3,11 +3,11 @@
 use super::amount::{Step, bytes, chips, count, sizes, time};
 use crate::args::RunArguments;
 use crate::words;
-use probe::ccl::{FabricWish, Program, Request, RunSettings, Transport, compile_over};
-use probe::fabric::{FabricPlan, running_fabric};
-use probe::fault::Fault;
-use probe::images::ImageMap;
-use probe::target::Target;
+use collectives::{FabricWish, Program, Request, RunSettings, Transport, compile_over};
+use decode::images::ImageMap;
+use fabric::{FabricPlan, running_fabric};
+use machine::fault::Fault;
+use machine::target::Target;
 
 /// More of anything that is counted in ones is a mistake.
 const MANY: u32 = 1_000_000;

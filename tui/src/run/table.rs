@@ -1,7 +1,7 @@
 //! The table as nccl-tests prints it: header, one line a size, footer. Figures in it follow from cycles alone.
 
 use layouts::ChipId;
-use probe::target::Mesh;
+use machine::target::Mesh;
 use std::fmt::Write;
 
 /// What was measured of one size.
@@ -222,7 +222,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use layouts::ChipCoord;
-    use probe::target::Chip;
+    use machine::target::Chip;
 
     fn row(size_bytes: u64, time_cycles: u64, wrong: Option<u64>) -> Measured {
         Measured {

@@ -7,13 +7,13 @@ use super::{
     Written,
 };
 use crate::words;
-use layouts::{EthId, NocAddr};
-use probe::expect::Difference;
-use probe::snapshot::{AccessError, Gap};
-use probe::state::{
+use access::expect::Difference;
+use decode::state::{
     ChipState, CoreState, EthState, LinkState, MeshState, NamedWord, Reading, SourceLine,
 };
-use probe::target::{Preview, Visit};
+use layouts::{EthId, NocAddr};
+use machine::snapshot::{AccessError, Gap};
+use machine::target::{Preview, Visit};
 
 /// The value, or null and a line in `missing`.
 fn value<T, U>(
@@ -209,7 +209,7 @@ fn source(line: &SourceLine) -> Source<'_> {
     Source { function: line.function.as_deref(), file: line.file.as_deref(), line: line.line }
 }
 
-fn image(image: &probe::state::ImageUse) -> Image<'_> {
+fn image(image: &decode::state::ImageUse) -> Image<'_> {
     let role = words::role(image.role);
     Image {
         role,
@@ -246,7 +246,7 @@ pub(crate) fn images<'a>(
     }
 }
 
-fn channel(channel: &probe::state::ChannelState) -> Channel {
+fn channel(channel: &decode::state::ChannelState) -> Channel {
     Channel {
         index: channel.index,
         bytes_sent: channel.bytes_sent,

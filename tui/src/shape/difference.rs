@@ -1,7 +1,7 @@
 //! The promised shape of a difference between a mesh and its descriptor.
 
+use access::expect::{Difference, End};
 use layouts::{ChipCoord, ChipId, EthId};
-use probe::expect::{Difference, End};
 use serde::Serialize;
 
 /// One difference; the keys that its kind does not have are left out.

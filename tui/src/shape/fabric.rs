@@ -11,10 +11,10 @@ pub(crate) use waits::fabric_waits;
 use super::build::{end, missed};
 use channels::{receiver, sender};
 use clients::{client, mux, running};
+use decode::state::{LedgerState, MeshState, Reading, RouterState};
+use fabric::status_queue::StatusReport;
 use layouts::NocXy;
-use probe::fabric::FabricNode;
-use probe::fabric::status_queue::StatusReport;
-use probe::state::{LedgerState, MeshState, Reading, RouterState};
+use machine::fabric::FabricNode;
 use serde_json::{Map, Value, json};
 
 /// The shape of `fabric`: routers with their channels, muxes, connections of kernels, and the credits of both ends of each link.

@@ -1,8 +1,8 @@
 //! The promised shape of a failure.
 
 use crate::exit::{Failure, code};
-use probe::ccl::RunError;
-use probe::control::ControlError;
+use launch::ControlError;
+use launch::outcome::RunError;
 use serde::Serialize;
 
 /// Why a run failed, and at which word, if the error names one.

@@ -2,8 +2,8 @@
 
 use super::{Decoded, Missing, Why};
 use crate::found::{Found, Value};
+use decode::images::Image;
 use layouts::CoreId;
-use probe::images::Image;
 use serde::Serialize;
 use symbols::Storage;
 

@@ -4,7 +4,7 @@ use super::failed::Error;
 use crate::exit::Failure;
 use crate::run::Measured;
 use crate::run::table::{Head, average, out_of_bounds};
-use probe::ccl::RunError;
+use launch::outcome::RunError;
 use serde::Serialize;
 
 /// `run`. Of a run that failed before its sizes were compiled most is unknown.
@@ -129,8 +129,8 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use crate::run::ChipMeasured;
+    use launch::ControlError;
     use layouts::ChipId;
-    use probe::control::ControlError;
     use serde_json::json;
 
     fn head() -> Head<'static> {

@@ -8,8 +8,8 @@ use crate::locate::{self, Place};
 use crate::members::{self, Row};
 use crate::model::{CorePane, Model, Screen};
 use crate::words;
+use decode::state::TileState;
 use layouts::{ChipId, EthId};
-use probe::state::TileState;
 
 /// `/`: filters links or words, finds a tile, goes to an address in the memory pane.
 pub(super) fn find(model: &mut Model, text: &str) {

@@ -6,10 +6,10 @@ use crate::locate::{self, Place};
 use crate::machine::Opening;
 use crate::output::{Columns, json, say, text};
 use crate::{shape, words};
+use decode::inspect::Interest;
+use decode::state::{ChipState, CoreState, MeshState, NamedWord};
 use layouts::{ChipId, EthId, NocXy, Tile, TileKind, wormhole};
-use probe::inspect::Interest;
-use probe::state::{ChipState, CoreState, MeshState, NamedWord};
-use probe::target::Mesh;
+use machine::target::Mesh;
 
 const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
 

@@ -9,9 +9,9 @@ use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::run::Sweep;
 use crate::{shape, words};
-use probe::inspect::Interest;
-use probe::snapshot::Span;
-use probe::target::{Preview, Visit};
+use decode::inspect::Interest;
+use machine::snapshot::Span;
+use machine::target::{Preview, Visit};
 
 pub(super) fn dry_run(verb: &Verb, opening: &Opening, style: Style) -> Result<Outcome, Failure> {
     let ask = question(verb, opening)?;

@@ -2,12 +2,12 @@
 
 use crate::exit::Failure;
 use crate::output::Columns;
+use access::expect::{Difference, differences};
+use decode::state::MeshState;
 use layouts::{ChipCoord, ClusterDescriptor};
-use probe::expect::{Difference, differences};
-use probe::scene::described;
+use machine::target::Mesh;
 use probe::session::OpenError;
-use probe::state::MeshState;
-use probe::target::Mesh;
+use workloads::scene::described;
 
 /// The descriptor that a person named.
 ///

@@ -15,9 +15,9 @@ use crate::locate::{self, Place};
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::shape;
+use decode::inspect::{Interest, fabric_interest};
+use decode::state::{FabricState, MeshState, Reading, RouterState, Verdict};
 use layouts::{ChipId, NocXy};
-use probe::inspect::{Interest, fabric_interest};
-use probe::state::{FabricState, MeshState, Reading, RouterState, Verdict};
 
 const ROUTERS: [&str; 8] =
     ["ROUTER", "NODE", "DIRECTION", "STATUS", "LINK", "SENT", "RECEIVED", "DROPPED"];

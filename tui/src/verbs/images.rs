@@ -7,8 +7,8 @@ use crate::locate;
 use crate::machine::Opening;
 use crate::output::{Columns, json, text};
 use crate::{shape, words};
-use probe::inspect::Interest;
-use probe::state::{CoreState, ImageUse};
+use decode::inspect::Interest;
+use decode::state::{CoreState, ImageUse};
 
 const HEAD: [&str; 7] = ["CORE", "ROLE", "IMAGE", "LOADED AT", "EVIDENCE", "COMPARED", "FILE"];
 

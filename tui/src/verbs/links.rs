@@ -6,9 +6,9 @@ use crate::glyph::link_letter;
 use crate::machine::Opening;
 use crate::output::{Columns, json, text};
 use crate::{shape, words};
+use decode::inspect::Interest;
+use decode::state::{EthState, MeshState, Reading};
 use layouts::EthId;
-use probe::inspect::Interest;
-use probe::state::{EthState, MeshState, Reading};
 
 const HEAD: [&str; 9] =
     ["", "STATE", "END", "TILE", "WAYPOINT", "UNDER WAY", "SENT", "RETRAINS", "CRC ERRORS"];

@@ -7,10 +7,10 @@ use crate::glyph::link_letter;
 use crate::machine::Opening;
 use crate::output::{Columns, json, say, text};
 use crate::{shape, words};
+use access::descriptor::descriptor;
+use decode::inspect::Interest;
+use decode::state::{ChipState, LinkState, MeshState};
 use layouts::EthId;
-use probe::descriptor::descriptor;
-use probe::inspect::Interest;
-use probe::state::{ChipState, LinkState, MeshState};
 
 pub(super) fn run(
     target: &Opening,

@@ -14,10 +14,10 @@ use crate::output::{json, say, text};
 use crate::shape::Printed;
 use crate::words;
 use answer::{Answer, answer};
+use decode::images::{Image, WrittenOut};
 use layouts::{CoreId, CoreKind, wormhole};
-use probe::images::{Image, WrittenOut};
-use probe::snapshot::AccessError;
-use probe::target::Mesh;
+use machine::snapshot::AccessError;
+use machine::target::Mesh;
 use symbols::{Expression, Record, Storage, Type};
 
 /// What is asked where; understood before a target is opened.

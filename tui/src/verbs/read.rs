@@ -7,9 +7,9 @@ use crate::machine::Opening;
 use crate::output::{json, text};
 use crate::shape::Bytes;
 use crate::words::{self, hex};
+use decode::inspect::Interest;
 use layouts::{NocAddr, Reason, Space, TileKind, wormhole};
-use probe::inspect::Interest;
-use probe::snapshot::Span;
+use machine::snapshot::Span;
 use std::fmt::Write;
 
 /// More than this in one go is more than a tile's L1.

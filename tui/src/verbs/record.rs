@@ -6,7 +6,7 @@ use crate::exit::{Failure, Outcome};
 use crate::machine::{Machine, Opening};
 use crate::output::say;
 use crate::{interrupt, locate};
-use probe::inspect::Interest;
+use decode::inspect::Interest;
 use recordings::{RecordingError, Writer};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ fn failed(error: &RecordingError) -> Failure {
 }
 
 fn words(moments: u32) -> String {
-    probe::words::counted(moments.into(), "moment", "moments")
+    machine::words::counted(moments.into(), "moment", "moments")
 }
 
 /// The file that is being written, within reach of the watcher of signals.

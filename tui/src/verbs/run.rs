@@ -9,10 +9,10 @@ use crate::output::{json, say, text};
 use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
 use crate::run::{Going, Job, Sweep, Turn, may_change};
 use crate::shape;
+use collectives::writes;
 use layouts::ChipId;
-use probe::ccl::writes;
+use machine::target::Preview;
 use probe::spec::TargetSpec;
-use probe::target::Preview;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 

@@ -4,19 +4,19 @@ use super::waiting::Waiting;
 use crate::exit::{Failure, Outcome};
 use crate::interrupt::Signals;
 use crate::output::say;
+use decode::images::ImageMap;
 use layouts::ClusterDescriptor;
-use probe::bar::Bar;
-use probe::emulator_bar::PROFILE;
-use probe::hosts::HostBar;
-use probe::images::ImageMap;
-use probe::serve::{Server, bind};
+use machine::bar::Bar;
 use probe::session::OpenError;
-use probe::shared_bar::SharedBar;
 use probe::spec::TargetSpec;
-use probe::wire::Welcome;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use transport::emulator_bar::PROFILE;
+use transport::hosts::HostBar;
+use transport::serve::{Server, bind};
+use transport::shared_bar::SharedBar;
+use transport::wire::Welcome;
 
 pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     let opening = |error: OpenError| Failure::of_open(mesh, &error);

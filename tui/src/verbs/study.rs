@@ -28,8 +28,8 @@ use crate::locate;
 use crate::output::{Columns, json, text};
 use crate::words;
 use probe::session::OpenError;
-use probe::study::watching::{self, Cost, Sight};
 use serde::Serialize;
+use workloads::study::watching::{self, Cost, Sight};
 
 /// From two hundred looks in a second of the mesh to as many as there can be.
 const PERIODS_CYCLES: [u64; 5] = [5_000_000, 1_000_000, 100_000, 10_000, 0];

@@ -7,10 +7,10 @@ use crate::glyph::Glyphs;
 use crate::machine::{Machine, Opening};
 use crate::output::{say, say_once_each};
 use crate::{reading, words};
-use probe::inspect::Interest;
-use probe::snapshot::{AccessError, Snapshot};
-use probe::state::{LinkCondition, MeshState, Reading};
-use probe::target::Mesh;
+use decode::inspect::Interest;
+use decode::state::{LinkCondition, MeshState, Reading};
+use machine::snapshot::{AccessError, Snapshot};
+use machine::target::Mesh;
 
 /// How a verb prints.
 #[derive(Clone, Copy)]

@@ -10,10 +10,10 @@ use crate::members::{self, Row};
 use crate::model::{CorePane, Model};
 use crate::reading::{long, short};
 use crate::words;
-use layouts::EthId;
-use probe::state::{
+use decode::state::{
     Activity, CoreState, ImageEvidence, ImageUse, LaunchState, NamedWord, Reading, SourceLine,
 };
+use layouts::EthId;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;

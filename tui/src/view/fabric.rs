@@ -6,7 +6,7 @@ use super::pane::{titled, window};
 use crate::fabric::{self, Part};
 use crate::lists::{self, part_cells, worst_credits};
 use crate::model::{FabricPane, Model};
-use probe::state::Verdict;
+use decode::state::Verdict;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;

@@ -4,8 +4,8 @@ use crate::glyph::{Missing, link_letter};
 use crate::model::Model;
 use crate::reading::span;
 use crate::words;
+use decode::state::{Activity, CoreState, LinkState, TileState};
 use layouts::{EthId, TileKind};
-use probe::state::{Activity, CoreState, LinkState, TileState};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 

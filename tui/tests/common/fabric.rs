@@ -1,13 +1,13 @@
 //! A fabric made up for tests of the picture: two routers of which one is back-pressured, a mux that waits, and its client.
 
 use super::{end, eth_xy};
-use layouts::{ChipId, CoreId, CoreKind, NocXy};
-use probe::fabric::{Direction, Entry, FabricNode, RoutingTables};
-use probe::state::{
+use decode::state::{
     Activity, ClientState, DownstreamState, FabricPort, FabricState, HeadState, LedgerState,
     MuxChannelState, MuxState, PacketState, Party, Reading, ReceiverState, RouterState,
     SenderState, TablesState, Verdict, Wait, WaitReason, Waits,
 };
+use layouts::{ChipId, CoreId, CoreKind, NocXy};
+use machine::fabric::{Direction, Entry, FabricNode, RoutingTables};
 
 const MUX: NocXy = NocXy { x: 1, y: 1 };
 const CLIENT: NocXy = NocXy { x: 2, y: 1 };

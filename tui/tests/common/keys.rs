@@ -1,5 +1,4 @@
 //! Keys in, pictures out, and the golden files that they are compared with.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;

@@ -1,21 +1,21 @@
 //! A mesh made up for tests of the picture: an n300 in ring ping with one of everything that can be missing.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 mod fabric;
 
-use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
-use probe::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
-use probe::state::{
-    Activity, Before, ChannelMeaning, ChannelState, ChipState, Comparison, CoreState, EthState,
-    GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState,
+use decode::state::{
+    Activity, ChannelMeaning, ChannelState, ChipState, Comparison, CoreState, EthState, GoSignal,
+    ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState,
     NamedWord, Reading, SourceLine, TileState,
 };
-use probe::target::{Chip, Link};
+use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
+use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
+use machine::target::{Chip, Link};
+use machine::visit::Before;
 use std::sync::Arc;
 use tui::feed::{Sample, Traffic};
 use tui::run::Board;
 
-/// Columns of the Ethernet channels 0 to 7 in row 0, and of 8 to 15 in row 6 (wormhole.md).
+/// Columns of the Ethernet channels 0 to 7 in row 0, and of 8 to 15 in row 6 (wormhole.md 3.1).
 const ETH_X: [u8; 8] = [9, 1, 8, 2, 7, 3, 6, 4];
 
 pub(crate) const TAKEN: u64 = 1_000_000_000_000;

@@ -2,8 +2,8 @@
 
 use super::common::{TAKEN, end, eth_xy, mesh};
 use layouts::{NocAddr, wormhole};
-use probe::snapshot::{AccessError, Piece, Plan, Snapshot};
-use probe::target::{Abilities, Mesh, Target};
+use machine::snapshot::{AccessError, Piece, Plan, Snapshot};
+use machine::target::{Abilities, Mesh, Target};
 use recordings::Writer;
 use std::path::Path;
 

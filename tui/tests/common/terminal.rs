@@ -1,5 +1,4 @@
 //! A program in a pseudo terminal, with a screen that can be read.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};

@@ -2,7 +2,7 @@
 //!
 //! Programs that open `libttsim.so` (tt-umd, tt-exalens, `meshscope --target ttsim:<library>`) open our
 //! emulated n300 or T3000 instead, unchanged. The functions, their arguments and the bus addresses are those
-//! of the vendor's documentation (wormhole.md 10.1, 10.2, 10.5).
+//! of the vendor's documentation (wormhole.md 10.1, wormhole.md 10.2, wormhole.md 10.5).
 //!
 //! # Which mesh
 //!

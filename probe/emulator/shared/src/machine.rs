@@ -1,14 +1,14 @@
 //! The one machine of the process: a scene's mesh, and what was already said of its conditions.
 
 use crate::host_memory::Callbacks;
+use decode::images::ImageMap;
 use emulator::{Mesh, MeshConfig};
-use probe::bar::{Bar, BarOp};
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::scene::Scene;
-use probe::snapshot::AccessError;
+use machine::bar::{Bar, BarOp};
+use machine::snapshot::AccessError;
 use probe::spec::TargetSpec;
 use std::sync::{Arc, Mutex, PoisonError};
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::Scene;
 
 /// The environment variable that names the mesh.
 pub const MESH: &str = "MESHSCOPE_MESH";

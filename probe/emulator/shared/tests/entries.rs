@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 #![allow(unsafe_code, reason = "C functions are called")]
 
-mod common;
+use crate::common;
 
 use common::{BAR0, BAR2, Client};
 use std::ffi::c_void;
@@ -57,7 +57,7 @@ fn what_is_not_there_reads_all_ones_and_nobody_dies() {
     assert_eq!(client.word(BAR0), ABSENT);
     assert_eq!(client.word(BAR0 + 0x1FF5_002C), ABSENT);
     assert_eq!(client.config(0, 0), 0x401E_1E52);
-    assert_eq!(client.read(BAR0, 0), []);
+    assert!(client.read(BAR0, 0).is_empty());
 }
 
 #[test]

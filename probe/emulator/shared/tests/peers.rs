@@ -1,9 +1,8 @@
 //! tt-umd and tt-exalens, as they are, on our mesh: where `MESHSCOPE_PEER_PYTHON` names a Python that has both, and
 //! their silicon modes where `MESHSCOPE_FAKEKMD` names the program that plays the kernel driver on such a library.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-#![allow(unsafe_code, reason = "the common part calls C functions")]
 
-mod common;
+use crate::common;
 
 use common::{library, whole_n300};
 use std::ffi::OsString;

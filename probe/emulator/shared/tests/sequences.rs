@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 #![allow(unsafe_code, reason = "C functions are called")]
 
-mod common;
+use crate::common;
 
 use common::{BAR0, Client, ENTRIES, whole_n300};
 

@@ -1,22 +1,21 @@
 //! meshscope's own `ttsim:` target opens the library, and finds what it finds in the emulator of its own process.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-#![allow(unsafe_code, reason = "the common part calls C functions")]
 
-mod common;
+use crate::common;
 
+use access::bar_target::BarTarget;
 use common::{library, whole_n300};
+use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
+use machine::bar::Bar;
+use machine::patience::Patience;
+use machine::snapshot::{Plan, Span};
+use machine::target::{Abilities, Allow, Chip, Target};
 use meshscope_ttsim::BOOT_CYCLES;
-use probe::Patience;
-use probe::bar::Bar;
-use probe::emulator_bar::EmulatorBar;
-use probe::images::ImageMap;
-use probe::machine::BarTarget;
-use probe::scene::Scene;
 use probe::session::Session;
-use probe::snapshot::{Plan, Span};
-use probe::target::{Abilities, Allow, Chip, Target};
-use probe::ttsim::{self, HOST_ARGUMENT, HostCommand};
+use transport::emulator_bar::EmulatorBar;
+use transport::ttsim::{self, HOST_ARGUMENT, HostCommand};
+use workloads::scene::Scene;
 
 /// Not a test of its own: the other tests start this binary again as the library's host, with its path after
 /// `--skip`, which libtest lets stand.
@@ -31,7 +30,7 @@ fn host_helper() {
 fn host(mesh: &str) -> HostCommand {
     let this = std::env::current_exe().unwrap().into_os_string();
     let variable = format!("MESHSCOPE_MESH={mesh}").into();
-    let rest = ["--exact", "host_helper", "--nocapture", "--skip"].map(Into::into);
+    let rest = ["--exact", "target::host_helper", "--nocapture", "--skip"].map(Into::into);
     let arguments = [variable, this].into_iter().chain(rest).collect();
     HostCommand { program: Some("/usr/bin/env".into()), arguments, ..HostCommand::default() }
 }

@@ -1,7 +1,7 @@
 //! Channels and packets.
 
 use super::{known, node, tile};
-use probe::state::{HeadState, ReceiverState, SenderState};
+use decode::state::{HeadState, ReceiverState, SenderState};
 use serde_json::{Value, json};
 
 pub(super) fn sender(channel: &SenderState) -> Value {

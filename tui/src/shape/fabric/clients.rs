@@ -3,8 +3,8 @@
 use super::channels::head;
 use super::{known, tile};
 use crate::shape::build::end;
+use decode::state::{Activity, ClientState, FabricPort, MuxChannelState, MuxState, Reading};
 use layouts::CoreId;
-use probe::state::{Activity, ClientState, FabricPort, MuxChannelState, MuxState, Reading};
 use serde_json::{Value, json};
 
 pub(super) fn mux(mux: &MuxState) -> Value {

@@ -2,9 +2,9 @@
 
 use super::node;
 use crate::shape::build::end;
+use decode::state::{FabricWay, MeshState, TablesState, WayEnd};
 use layouts::ChipId;
-use probe::fabric::{Entry, FabricNode};
-use probe::state::{FabricWay, MeshState, TablesState, WayEnd};
+use machine::fabric::{Entry, FabricNode};
 use serde_json::{Value, json};
 
 /// The shape of `fabric tables`.
@@ -35,7 +35,7 @@ pub(crate) fn fabric_ways(
     to: FabricNode,
     ways: &[FabricWay],
 ) -> Value {
-    let hop = |hop: &probe::state::FabricHop| {
+    let hop = |hop: &decode::state::FabricHop| {
         json!({
             "out": end(hop.out),
             "into": end(hop.into),

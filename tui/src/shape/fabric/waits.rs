@@ -1,8 +1,8 @@
 //! Who waits for whom.
 
 use super::clients::core;
+use decode::state::{MeshState, Party, Waits};
 use layouts::{CoreId, EthId};
-use probe::state::{MeshState, Party, Waits};
 use serde_json::{Value, json};
 
 /// The shape of `fabric waits`.
@@ -27,7 +27,7 @@ pub(crate) fn fabric_waits(target: &str, state: &MeshState, waits: &Waits, over:
 
 /// Each wait.
 pub(super) fn waits(waits: &Waits) -> Vec<Value> {
-    let one = |wait: &probe::state::Wait| json!({ "who": party(wait.who), "on": party(wait.on), "for": wait.reason.word() });
+    let one = |wait: &decode::state::Wait| json!({ "who": party(wait.who), "on": party(wait.on), "for": wait.reason.word() });
     waits.all.iter().map(one).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The file that keeps the entries of status queues: a line of JSON each, appended once however often they are read.
 
 use crate::exit::Failure;
-use probe::fabric::status_queue::{StatusEntry, StatusReport};
+use fabric::status_queue::{StatusEntry, StatusReport};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;

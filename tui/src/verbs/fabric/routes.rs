@@ -10,8 +10,8 @@ use crate::output::{json, say, text};
 use crate::shape;
 use crate::verbs::cores;
 use crate::verbs::target::{Style, end_of_all, open, tell};
-use probe::inspect::{Interest, fabric_ways};
-use probe::state::{MeshState, TablesState, WayEnd};
+use decode::inspect::{Interest, fabric_ways};
+use decode::state::{MeshState, TablesState, WayEnd};
 
 pub(super) fn tables(
     target: &Opening,

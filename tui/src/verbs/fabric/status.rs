@@ -9,12 +9,12 @@ use crate::output::{Columns, json, say, text};
 use crate::verbs::cores;
 use crate::verbs::target::{Style, open};
 use crate::{shape, words};
+use fabric::running_fabric;
+use fabric::status_queue::{StatusReport, read_status, status_queues};
+use launch::ControlError;
 use layouts::{EthId, wormhole};
-use probe::control::ControlError;
-use probe::fabric::running_fabric;
-use probe::fabric::status_queue::{StatusReport, read_status, status_queues};
+use machine::words::counted;
 use probe::spec::TargetSpec;
-use probe::words::counted;
 
 const ENTRIES: [&str; 6] = ["ROUTER", "NODE", "#", "CYCLES", "EVENT", "WHAT"];
 

@@ -8,8 +8,8 @@ use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::shape;
 use crate::verbs::target::{Style, end_of_all, open, tell};
-use probe::inspect::Interest;
-use probe::state::Waits;
+use decode::inspect::Interest;
+use decode::state::Waits;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ fn conclude(waits: &Waits, apart: u64, gaps: bool) -> Outcome {
 }
 
 /// Lets time pass, or waits for it.
-fn pass(machine: &mut Machine, cycles: u64) -> Result<(), probe::snapshot::AccessError> {
+fn pass(machine: &mut Machine, cycles: u64) -> Result<(), machine::snapshot::AccessError> {
     let target = machine.target();
     if target.abilities().stepped_time {
         target.pass(cycles)

@@ -2,10 +2,10 @@
 
 use crate::exit::Failure;
 use crate::found::{Found, Unread, Value};
+use decode::images::{Image, Load, WrittenOut, written_out};
 use layouts::{CoreAddr, CoreId, NocAddr, Reason, wormhole};
-use probe::images::{Image, Load, WrittenOut, written_out};
-use probe::snapshot::{Plan, Span};
-use probe::target::Target;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
 use std::collections::HashSet;
 use std::fmt;
 use symbols::{EvalError, Expression, Storage, Type};

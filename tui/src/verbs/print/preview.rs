@@ -4,10 +4,10 @@ use super::Question;
 use super::answer::{Wrong, asking, span};
 use crate::exit::Failure;
 use crate::machine::Machine;
+use decode::images::Image;
 use layouts::CoreId;
-use probe::images::Image;
-use probe::snapshot::{Plan, Span};
-use probe::target::Preview;
+use machine::snapshot::{Plan, Span};
+use machine::target::Preview;
 use std::sync::Arc;
 use symbols::EvalError;
 

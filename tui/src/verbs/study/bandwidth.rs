@@ -5,9 +5,9 @@ use super::measured::{Table, failed, percent};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::verbs::target::Style;
-use probe::study::bandwidth::{BOUND_BASIS, Mover, Row, study};
-use probe::study::published::TEST;
 use serde::Serialize;
+use workloads::study::bandwidth::{BOUND_BASIS, Mover, Row, study};
+use workloads::study::published::TEST;
 
 const HEAD: [&str; 11] = [
     "MOVER",

@@ -5,9 +5,9 @@ use super::measured::{Table, failed, percent};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::verbs::target::Style;
-use probe::study::latency::{Row, Way, study};
-use probe::study::published::{GUIDE, Published, TEST};
 use serde::Serialize;
+use workloads::study::latency::{Row, Way, study};
+use workloads::study::published::{GUIDE, Published, TEST};
 
 /// The mesh of the guide's measurements.
 const MESH: &str = "t3000";

@@ -6,10 +6,10 @@ use crate::output::{Columns, json, say, text};
 use crate::verbs::target::Style;
 use crate::words;
 use probe::session::OpenError;
-use probe::study::relaunch::{self, Relaunch};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
+use workloads::study::relaunch::{self, Relaunch};
 
 /// More launches than this take days.
 const MOST: u64 = 10_000_000;
@@ -33,7 +33,7 @@ struct RelaunchRow<'a> {
     transactions: u64,
 }
 
-pub(super) fn failed(mesh: &str) -> impl Fn(probe::scene::SceneError) -> Failure {
+pub(super) fn failed(mesh: &str) -> impl Fn(workloads::scene::SceneError) -> Failure {
     move |error| Failure::of_open(&format!("emulator:{mesh}"), &OpenError::Scene(error))
 }
 

@@ -12,13 +12,15 @@ use crate::output::{Columns, json, say, text};
 use crate::verbs::target::Style;
 use crate::words;
 use claims::{Claim, claims};
-use probe::control::HostPatience;
-use probe::fabric::mux::MuxCore;
+use launch::HostPatience;
+use machine::fabric::MuxCore;
 use probe::spec;
-use probe::study::mux::{Asked, NEVER_FACTOR, Run, SLOW_FACTOR, STARVE_FACTOR, Seen, Way, study};
 use rows::{PolicyRow, Table, host_row, policy_row, row};
 use std::fmt::Write as _;
 use sums::Sums;
+use workloads::study::mux::{
+    Asked, NEVER_FACTOR, Run, SLOW_FACTOR, STARVE_FACTOR, Seen, Way, study,
+};
 
 /// More seeds than anybody waits for, channels of a mux, and links of a chip.
 const MOST_SEEDS: u64 = 100_000;

@@ -9,8 +9,8 @@ use crate::output::{json, text};
 use crate::verbs::target::Style;
 use crate::words;
 use layouts::EthId;
-use probe::study::race::{Asked, Kind, Mismatch, Misread, Round, Stuck, Took, study};
 use serde::Serialize;
+use workloads::study::race::{Asked, Kind, Mismatch, Misread, Round, Stuck, Took, study};
 
 const MOST_SEEDS: u64 = 100_000;
 const HEAD: [&str; 10] = [

@@ -7,8 +7,8 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::verbs::target::Style;
 use crate::words;
-use probe::study::reroute::{Asked, Effect, Load, Round, study};
 use serde::Serialize;
+use workloads::study::reroute::{Asked, Effect, Load, Round, study};
 
 /// More than anybody waits for.
 const MOST_BYTES: u64 = 1 << 30;

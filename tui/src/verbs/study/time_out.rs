@@ -8,8 +8,8 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::verbs::target::Style;
 use crate::words;
-use probe::study::time_out::{Row, STUCK_CYCLES, TIME_OUTS_CYCLES, study};
 use serde::Serialize;
+use workloads::study::time_out::{Row, STUCK_CYCLES, TIME_OUTS_CYCLES, study};
 
 const HEAD: [&str; 9] = [
     "TIME-OUT",

@@ -7,10 +7,10 @@ use crate::locate;
 use crate::output::json;
 use crate::verbs::target::Style;
 use crate::words;
-use probe::scene::Scene;
 use probe::spec::TargetSpec;
-use probe::study::traffic::{Asked, Round, study};
 use serde::Serialize;
+use workloads::scene::Scene;
+use workloads::study::traffic::{Asked, Round, study};
 
 /// What a round's lists have room for on a mesh of two chips, and more seeds than anybody waits for.
 pub(super) const MOST_PACKETS: u64 = 10_000;

@@ -7,10 +7,10 @@ use crate::exit::{Failure, Outcome};
 use crate::output::json;
 use crate::verbs::target::Style;
 use crate::words;
-use probe::ccl::FabricWish;
-use probe::fabric::FabricTopology;
-use probe::study::transport::{Asked, Row, study};
+use collectives::FabricWish;
+use machine::fabric::FabricTopology;
 use serde::Serialize;
+use workloads::study::transport::{Asked, Row, study};
 
 /// A mux has no more channels.
 const MOST_WORKERS: u64 = 8;

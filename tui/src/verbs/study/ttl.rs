@@ -7,9 +7,9 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{Columns, json, text};
 use crate::verbs::target::Style;
 use layouts::{ChipId, EthId};
-use probe::fabric::Direction;
-use probe::study::ttl::{End, Expiry, MOST_TTL, Row, study};
+use machine::fabric::Direction;
 use serde::Serialize;
+use workloads::study::ttl::{End, Expiry, MOST_TTL, Row, study};
 
 #[derive(Serialize)]
 struct Table<'a> {
@@ -165,8 +165,8 @@ pub(in crate::verbs) fn ttl(style: Style, options: &TtlArguments) -> Result<Outc
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use probe::study::ttl::Loop;
     use serde_json::json;
+    use workloads::study::ttl::Loop;
 
     #[test]
     fn a_packet_is_shown_where_it_should_end_and_where_it_did() {

@@ -2,10 +2,10 @@
 
 use crate::fabric::{self, Part};
 use crate::model::Model;
+use decode::inspect::fabric_ways;
+use decode::state::{HeadState, MeshState, PacketState, RouterState, TablesState, WayEnd};
 use layouts::ChipId;
-use probe::fabric::FabricNode;
-use probe::inspect::fabric_ways;
-use probe::state::{HeadState, MeshState, PacketState, RouterState, TablesState, WayEnd};
+use machine::fabric::FabricNode;
 use ratatui::text::Line;
 
 type Pane = (String, Vec<Line<'static>>);

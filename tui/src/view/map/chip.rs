@@ -2,9 +2,9 @@
 
 use crate::glyph::Missing;
 use crate::model::Model;
+use decode::state::{Activity, ChipState, Reading};
 use layouts::TileKind;
-use probe::snapshot::AccessError;
-use probe::state::{Activity, ChipState, Reading};
+use machine::snapshot::AccessError;
 use ratatui::text::Span;
 
 /// What a box says of its chip, the most telling line first.

@@ -1,5 +1,5 @@
 //! A client of the library that knows its C functions only, as tt-umd and others do.
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses its part")]
+#![allow(unreachable_pub, unsafe_code, reason = "a module of a test that calls C functions")]
 
 use libloading::Library;
 use std::ffi::c_void;

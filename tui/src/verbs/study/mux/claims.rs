@@ -2,9 +2,9 @@
 
 use super::sums::Sums;
 use crate::words::cycles;
-use probe::fabric::mux::Policy;
-use probe::study::mux::{Fate, Run};
+use fabric::mux::Policy;
 use serde::Serialize;
+use workloads::study::mux::{Fate, Run};
 
 /// A sentence of the write-up and what came of it here.
 #[derive(Serialize)]

@@ -2,9 +2,9 @@
 
 use super::claims::Claim;
 use super::sums::Sums;
-use probe::control::HostPatience;
-use probe::study::mux::{Fate, HostSeen, Run, Way};
+use launch::HostPatience;
 use serde::Serialize;
+use workloads::study::mux::{Fate, HostSeen, Run, Way};
 
 /// Everything.
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 //! What all runs of a policy come to.
 
-use probe::study::mux::{ChannelFigures, Fate, Run, Way};
+use workloads::study::mux::{ChannelFigures, Fate, Run, Way};
 
 /// The runs of one policy.
 pub(super) struct Sums<'a> {

@@ -1,0 +1,145 @@
+//! What a plan would touch, without touching it.
+
+use super::BarTarget;
+use crate::access::Route;
+use crate::planner::Run;
+use crate::queue::{BLOCK_ALIGN, BLOCK_BYTES};
+use layouts::{NocXy, Stand};
+use machine::snapshot::{AccessError, Gap, Plan, Span};
+use machine::target::{Preview, Visit, Way};
+use machine::window::Order;
+use std::collections::BTreeSet;
+
+/// Through a queue a command costs at least its entry, the doorbell, a look at the answer and its
+/// acknowledgement (wormhole.md 6.4).
+const COMMAND_TRANSACTIONS: u64 = 4;
+/// The question for a tile's node id, and its window.
+const PROBE_TRANSACTIONS: u64 = 2;
+/// The block that comes or goes with a command is one more.
+const BLOCK_TRANSACTIONS: u64 = COMMAND_TRANSACTIONS + 1;
+
+/// Tiles that a look has touched already.
+type Probed = BTreeSet<(u8, NocXy)>;
+
+impl BarTarget {
+    /// What reading the plans one after the other would cost now.
+    pub(super) fn reads(&mut self, plans: &[Plan]) -> Preview {
+        let windows = self.access.bus.windows();
+        let (mut preview, mut probed) = (Preview::default(), BTreeSet::new());
+        for plan in plans {
+            let part = self.read_of(plan, &mut probed);
+            preview.visits.extend(part.visits);
+            preview.gaps.extend(part.gaps);
+        }
+        self.access.bus.restore(windows);
+        preview
+    }
+
+    /// What reading a plan would cost; windows are pointed as they would be.
+    fn read_of(&mut self, plan: &Plan, probed: &mut Probed) -> Preview {
+        let checked = self.checked(plan);
+        let mut preview = Preview { gaps: checked.gaps.clone(), ..Preview::default() };
+        for (id, route, runs) in &checked.chips {
+            if let Some(reason) = self.latched_route(route) {
+                let gap = |run: &Run| Gap { span: run.span(*id), reason: reason.clone() };
+                preview.gaps.extend(runs.iter().map(gap));
+            } else {
+                let spans = runs.iter().map(|run| run.span(*id));
+                let costs = self.reading_costs(route, runs, probed);
+                let visit = |(span, transactions)| Visit {
+                    span,
+                    way: way(route),
+                    write: false,
+                    transactions,
+                };
+                preview.visits.extend(spans.zip(costs).map(visit));
+            }
+        }
+        self.known.keep(checked);
+        preview
+    }
+
+    /// What writing so many bytes would cost now, the old value for the log included.
+    pub(super) fn writes(&mut self, span: Span) -> Preview {
+        let windows = self.access.bus.windows();
+        let mut preview = Preview::default();
+        let route = self.routes.get(&span.addr.chip).cloned();
+        if let Err(reason) = self.guard.writing(&span) {
+            preview.gaps.push(Gap { span, reason });
+        } else if let Some(route) = route {
+            let mut transactions = 0;
+            if self.guard.reading(&span).is_ok() {
+                preview = self.read_of(&Plan { spans: vec![span] }, &mut BTreeSet::new());
+            } else if matches!(route, Route::Pcie(device) if !self.access.latch.seen(device, span.addr.tile))
+            {
+                transactions += PROBE_TRANSACTIONS;
+            }
+            transactions += self.writing_cost(&route, &span);
+            preview.visits.push(Visit { span, way: way(&route), write: true, transactions });
+        }
+        self.access.bus.restore(windows);
+        preview
+    }
+
+    fn latched_route(&self, route: &Route) -> Option<AccessError> {
+        let latch = &self.access.latch;
+        match route {
+            Route::Pcie(device) => latch.device(*device).cloned(),
+            Route::Queue { device, coord, .. } => latch.far((*device, *coord)).cloned(),
+        }
+    }
+
+    /// Transactions of each run.
+    fn reading_costs(&mut self, route: &Route, runs: &[Run], probed: &mut Probed) -> Vec<u64> {
+        let Route::Pcie(device) = *route else {
+            return runs.iter().map(|run| commands(run.offset, run.len, run.memory)).collect();
+        };
+        let latch = &self.access.latch;
+        let mut first = |run: &Run| probed.insert((device, run.tile)) && run.len > 4;
+        let probes: Vec<bool> =
+            runs.iter().map(|run| !latch.seen(device, run.tile) && first(run)).collect();
+        let bus = &mut self.access.bus;
+        let cost = |(run, probe): (&Run, bool)| {
+            let batch = if probe { run.read(bus.batch(), device, 4) } else { bus.batch() };
+            run.read(batch, device, run.len).transactions()
+        };
+        runs.iter().zip(probes).map(cost).collect()
+    }
+
+    fn writing_cost(&mut self, route: &Route, span: &Span) -> u64 {
+        let run = Run::of(span, self.guard.reading(span).unwrap_or(Stand::Registers));
+        let Route::Pcie(device) = *route else {
+            return commands(run.offset, run.len, run.memory);
+        };
+        let bytes = vec![0; run.len as usize];
+        let bus = &mut self.access.bus;
+        if !run.memory {
+            let words = (run.offset..).step_by(4).zip(bytes.chunks(4));
+            let batch = words.fold(bus.batch(), |batch, (at, word)| {
+                batch.write(device, run.tile, at, word, Order::Strict)
+            });
+            return batch.transactions();
+        }
+        let batch = bus.batch().write(device, run.tile, run.offset, &bytes, Order::Memory);
+        // The last word is read back, and neighbours before they are written along.
+        let merged = u64::from((run.offset, run.len) != (span.addr.offset, span.len));
+        batch.transactions() + 1 + merged
+    }
+}
+
+fn way(route: &Route) -> Way {
+    match route {
+        Route::Pcie(_) => Way::Window,
+        Route::Queue { .. } => Way::Queue,
+    }
+}
+
+/// The least that a range costs through a queue.
+fn commands(offset: u64, len: u32, memory: bool) -> u64 {
+    let end = offset + u64::from(len);
+    if !memory || len <= 4 {
+        return u64::from(len.div_ceil(4)) * COMMAND_TRANSACTIONS;
+    }
+    let bytes = end.next_multiple_of(BLOCK_ALIGN) - offset / BLOCK_ALIGN * BLOCK_ALIGN;
+    bytes.div_ceil(BLOCK_BYTES as u64) * BLOCK_TRANSACTIONS
+}

@@ -1,0 +1,126 @@
+//! Reads the ranges of a plan that was judged: device after device side by side, the chips behind one of them in turn.
+
+use crate::abreast::{Part, abreast};
+use crate::access::{Access, Route};
+use crate::guard::{FarPlace, read_near};
+use crate::planner::Run;
+use crate::queue::{Results, Stamped};
+use layouts::ChipId;
+use machine::clock::host_micros;
+use machine::snapshot::{Gap, Piece, Snapshot};
+use std::collections::BTreeMap;
+
+/// Whose ranges are read, the way there, and which.
+pub(super) type Chip = (ChipId, Route, Vec<Run>);
+
+fn device(route: &Route) -> u8 {
+    match route {
+        Route::Pcie(device) | Route::Queue { device, .. } => *device,
+    }
+}
+
+/// One device's share of the work.
+struct Share<'a> {
+    access: Access,
+    chips: Vec<&'a Chip>,
+    shot: Snapshot,
+}
+
+/// Reads all of it; what cannot be read becomes gaps.
+pub(super) fn read_all(access: &mut Access, chips: &[Chip], shot: &mut Snapshot) {
+    let mut by_device: BTreeMap<u8, Vec<&Chip>> = BTreeMap::new();
+    for chip in chips {
+        by_device.entry(device(&chip.1)).or_default().push(chip);
+    }
+    if by_device.len() < 2 {
+        return read_chips(access, chips.iter(), shot);
+    }
+    let mut shares: Vec<_> = by_device
+        .into_iter()
+        .map(|(device, chips)| {
+            let access = access.part(device);
+            (device, Share { access, chips, shot: Snapshot::default() })
+        })
+        .collect();
+    let parts = shares.iter_mut().map(|(device, work)| Part { device: *device, work }).collect();
+    abreast(access.bus.bar(), parts, |bar, Share { access, chips, shot }| {
+        access.bus.over(bar);
+        read_chips(access, chips.iter().copied(), shot);
+    });
+    for (device, mut share) in shares {
+        access.join(device, share.access);
+        shot.pieces.append(&mut share.shot.pieces);
+        shot.gaps.append(&mut share.shot.gaps);
+    }
+}
+
+/// Reads chips one after the other.
+fn read_chips<'a>(
+    access: &mut Access,
+    chips: impl Iterator<Item = &'a Chip> + Clone,
+    shot: &mut Snapshot,
+) {
+    let queues = chips.clone().any(|(_, route, _)| matches!(route, Route::Queue { .. }));
+    if queues {
+        // A queue that cannot be looked at fails again, with its reason, where it is used.
+        let _ = access.begin();
+    }
+    for (chip, route, runs) in chips {
+        match route {
+            Route::Pcie(device) => near(access, *chip, *device, runs, shot),
+            Route::Queue { device, coord, .. } => {
+                far(access, (*chip, route), (*device, *coord), runs, shot);
+            }
+        }
+    }
+    if queues {
+        let _ = access.finish();
+    }
+}
+
+/// All pieces of a batch carry the time at which the batch had come.
+fn near(access: &mut Access, chip: ChipId, device: u8, runs: &[Run], shot: &mut Snapshot) {
+    let (mut stamp, mut host) = (0, 0);
+    let Access { bus, latch, patience, .. } = access;
+    read_near(bus, latch, *patience, device, runs, &mut |index, read| match read {
+        Ok((bytes, target_cycles)) => {
+            if stamp != target_cycles || host == 0 {
+                (stamp, host) = (target_cycles, host_micros());
+            }
+            let addr = runs[index].span(chip).addr;
+            shot.pieces.push(Piece { addr, target_cycles, host_micros: host, bytes });
+        }
+        Err(reason) => shot.gaps.push(Gap { span: runs[index].span(chip), reason }),
+    });
+}
+
+/// A far chip's ranges, as many at a time as its gateways allow. A chip that does not answer is latched.
+fn far(
+    access: &mut Access,
+    (chip, route): (ChipId, &Route),
+    place: FarPlace,
+    runs: &[Run],
+    shot: &mut Snapshot,
+) {
+    let silent = access.latch.far(place).cloned();
+    let reads = if let Some(reason) = silent {
+        vec![Err(reason); runs.len()]
+    } else {
+        let Results { reads, silent, .. } = access.read_runs(route, runs);
+        if let Some(reason) = silent {
+            access.latch.lose_far(place, reason);
+        }
+        reads
+    };
+    let host_micros = host_micros();
+    for (run, read) in runs.iter().zip(reads) {
+        let span = run.span(chip);
+        match read {
+            Ok(Stamped { bytes, cycles: target_cycles }) => {
+                let (addr, bytes) = (span.addr, bytes.into());
+                shot.pieces.push(Piece { addr, target_cycles, host_micros, bytes });
+            }
+            Err(reason) => shot.gaps.push(Gap { span, reason }),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A chip without PCIe: asked through the queues of the chip that leads there, as little as possible.
+//!
+//! A command through a queue costs hundreds of cycles for each hop, so a far port is asked for one
+//! word first, and not at all where the other end of its link has told already.
+
+use super::port::{CHANNELS, Peer, Place, Port, Words, may_have_a_peer};
+use super::{Candidate, Walk, harvested_rows, no_rows};
+use crate::access::Route;
+use layouts::{ChipCoord, NocXy, wormhole};
+use machine::snapshot::AccessError;
+
+/// Ethernet tiles without a link of their own that are tried beside those with one.
+const SPARE_TILES: usize = 2;
+/// A block of so many bytes costs hardly more than a word, and its address needs this alignment.
+const BLOCK: u64 = 32;
+
+/// The way to a far chip: the PCIe chip, and its channels in order of wish.
+pub(super) type Gateway = (usize, Vec<u8>);
+
+impl Walk<'_> {
+    /// Looks at the chip at the other end of a link.
+    pub(super) fn far_chip(&mut self, from: usize, channel: u8, port: &Port) -> Option<usize> {
+        let place = port.peer.coord;
+        let coord: ChipCoord = place.into();
+        let base = self.chips[from].gateway.as_ref().map_or(from, |(base, _)| *base);
+        let Route::Pcie(device) = self.chips[base].route else { return None };
+        if self.given_up.contains(&(device, coord)) {
+            return None;
+        }
+        let name = format!("chip at {place} behind device {device} e{channel}");
+        let looked = self.taken(base, device, coord).and_then(|()| {
+            let (gateway, direct, mask) = self.way(from, place)?;
+            let tiles = tiles_of(&gateway)?;
+            let route = Route::Queue { device, tiles, direct, coord };
+            self.look_far(&name, route, (base, gateway), port, mask)
+        });
+        match looked {
+            Ok(chip) => {
+                self.chips.push(chip);
+                Some(self.chips.len() - 1)
+            }
+            Err(error) => {
+                self.given_up.push((device, coord));
+                self.problems.push(format!("{name}: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Queues route by place: a request for a place where another chip stands would be answered by
+    /// that one, and the walk would find it again and again.
+    fn taken(&self, base: usize, device: u8, coord: ChipCoord) -> Result<(), AccessError> {
+        let same_way = |chip: &Candidate| match chip.route {
+            Route::Queue { device: other, .. } => other == device,
+            Route::Pcie(_) => false,
+        };
+        let behind = self.chips.iter().any(|chip| same_way(chip) && chip.coord == coord);
+        let own = &self.chips[base];
+        if behind || own.id != 0 && own.coord == coord {
+            return Err(AccessError::Unreachable("another chip has the same coordinates".into()));
+        }
+        Ok(())
+    }
+
+    /// The channels of the PCIe chip through which the place can be asked, how many of them, from the
+    /// first, are linked to it, and what it said to a first question: its mask of closed rows.
+    fn way(&mut self, from: usize, place: Place) -> Result<(Vec<u8>, usize, u32), AccessError> {
+        if let Some((base, channels)) = self.chips[from].gateway.clone() {
+            let mask = self.closed_rows(base, &channels, place)?;
+            return Ok((channels, 0, mask));
+        }
+        // Each link is tried: one whose far end hangs is known from now on, and passed over.
+        let mut good = Vec::new();
+        let mut mask = 0;
+        let mut silent = Vec::new();
+        for channel in self.leading_to(from, place) {
+            match self.closed_rows(from, &[channel], place) {
+                Ok(rows) => {
+                    mask = rows;
+                    good.push(channel);
+                }
+                Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
+                Err(error) => silent.push((channel, error)),
+            }
+        }
+        let spare = self.spare(from);
+        if good.is_empty() {
+            // The queue of a linked tile may be stuck while its firmware still relays for others.
+            let last = silent.pop().map(|(_, error)| error);
+            let found = self.closed_rows(from, &spare, place);
+            return match last {
+                Some(AccessError::TimedOut { .. }) | None => found.map(|mask| (spare, 0, mask)),
+                Some(error) => Err(error),
+            };
+        }
+        for (channel, error) in silent {
+            self.silent.push((from, channel, error));
+        }
+        let direct = good.len();
+        good.extend(spare);
+        Ok((good, direct, mask))
+    }
+
+    fn closed_rows(
+        &mut self,
+        base: usize,
+        channels: &[u8],
+        place: Place,
+    ) -> Result<u32, AccessError> {
+        let Route::Pcie(device) = self.chips[base].route else {
+            return Err(AccessError::Unreachable("its gateway has no PCIe".into()));
+        };
+        let tiles = tiles_of(channels)?;
+        let route = Route::Queue { device, tiles, direct: 0, coord: place.into() };
+        let at = wormhole().blocks.eth_niu0 + wormhole().niu.router_cfg_3.at;
+        self.access.word(&route, wormhole().eth_tile(0)?, at)
+    }
+
+    /// Channels of a chip whose links lead to this place.
+    fn leading_to(&self, from: usize, place: Place) -> Vec<u8> {
+        let ports = self.live_ports(from).into_iter();
+        ports.filter(|(_, port)| port.peer.coord == place).map(|(channel, _)| channel).collect()
+    }
+
+    /// Channels without a link of their own, whose firmware nobody else uses.
+    fn spare(&self, from: usize) -> Vec<u8> {
+        let ports = self.chips[from].ports.iter().zip(0..);
+        let idle = |port: &Port| port.alive && !port.is_up() && !port.routing_off;
+        let idle = ports.filter(|(port, _)| port.as_ref().is_some_and(idle));
+        idle.map(|(_, channel)| channel).take(SPARE_TILES).collect()
+    }
+
+    fn look_far(
+        &mut self,
+        name: &str,
+        route: Route,
+        gateway: Gateway,
+        near: &Port,
+        mask: u32,
+    ) -> Result<Candidate, AccessError> {
+        let coord: ChipCoord = near.peer.coord.into();
+        let id = self.far_id(&route, &near.peer)?;
+        let mut ports = Vec::new();
+        for channel in 0..CHANNELS {
+            ports.push(match self.far_port(&route, &near.peer, channel) {
+                Ok(port) => port,
+                Err(error) if concerns_chip(&error) => return Err(error),
+                Err(error) => {
+                    self.problems.push(format!("{name}, e{channel}: {error}"));
+                    None
+                }
+            });
+        }
+        let rows = harvested_rows(mask);
+        if rows.is_none() {
+            self.problems.push(no_rows(name, mask));
+        }
+        Ok(Candidate {
+            route,
+            id,
+            coord,
+            placed: true,
+            ports,
+            harvested_rows: rows.unwrap_or_default(),
+            gateway: Some(gateway),
+            board: None,
+        })
+    }
+
+    /// The id that the far end of the link calls its own: it must be the one that the near end was told.
+    fn far_id(&mut self, route: &Route, peer: &Peer) -> Result<u64, AccessError> {
+        let l1 = &wormhole().eth.l1;
+        let words =
+            self.block(route, wormhole().eth_tile(peer.channel)?, l1.local_board_id_low.at)?;
+        let there = Port::decode(&words).own_id;
+        if there != 0 && peer.id != 0 && there != peer.id {
+            let wanted = peer.id;
+            let why = format!("chip {there:#x} answers there instead of {wanted:#x}");
+            return Err(AccessError::Unreachable(why));
+        }
+        Ok(if there == 0 { peer.id } else { there })
+    }
+
+    /// A port of the far chip, unless nothing is connected there or its peer has told of it already.
+    fn far_port(
+        &mut self,
+        route: &Route,
+        own: &Peer,
+        channel: u8,
+    ) -> Result<Option<Port>, AccessError> {
+        if self.told(own, channel) {
+            return Ok(None);
+        }
+        let l1 = &wormhole().eth.l1;
+        let tile = wormhole().eth_tile(channel)?;
+        let train = self.access.word(route, tile, l1.train_status.at)?;
+        if !may_have_a_peer(train) {
+            return Ok(None);
+        }
+        let mut words = self.block(route, tile, l1.remote_coord.at)?;
+        let results = self.access.read(route, tile, l1.remote_board_id_low.at, BLOCK as u32)?;
+        words.add(l1.remote_board_id_low.at, results.bytes);
+        for at in [l1.heartbeat.at, l1.firmware_version.at] {
+            words.add(at, self.access.read(route, tile, at, 4)?.bytes);
+        }
+        words.add(l1.train_status.at, train.to_le_bytes().to_vec());
+        Ok(Some(Port::decode(&words)))
+    }
+
+    /// Has a chip that is already known a link up to this channel?
+    fn told(&self, own: &Peer, channel: u8) -> bool {
+        let leads = |port: &Port| {
+            let same =
+                if own.id == 0 { port.peer.coord == own.coord } else { port.peer.id == own.id };
+            same && port.is_up() && port.peer.channel == channel
+        };
+        self.chips.iter().flat_map(|chip| chip.ports.iter().flatten()).any(leads)
+    }
+
+    fn block(
+        &mut self,
+        route: &Route,
+        tile: layouts::NocXy,
+        around: u64,
+    ) -> Result<Words, AccessError> {
+        let start = around / BLOCK * BLOCK;
+        let mut words = Words::default();
+        words.add(start, self.access.read(route, tile, start, BLOCK as u32)?.bytes);
+        Ok(words)
+    }
+}
+
+/// Would every other question to the chip fail as well?
+fn concerns_chip(error: &AccessError) -> bool {
+    match error {
+        AccessError::TimedOut { .. } | AccessError::DeviceGone(_) => true,
+        AccessError::QueueError { flags } => flags & wormhole().eth.routing.unreachable != 0,
+        _ => false,
+    }
+}
+
+/// The tiles of these channels.
+fn tiles_of(channels: &[u8]) -> Result<Vec<NocXy>, AccessError> {
+    channels.iter().map(|&channel| Ok(wormhole().eth_tile(channel)?)).collect()
+}

@@ -1,0 +1,171 @@
+//! A chip with PCIe: its Ethernet tiles' life signs first, then in one batch all that the living ones
+//! publish, and its board in two more.
+
+use super::port::{CHANNELS, Port, Words, beat_pieces, near_pieces, training_pieces};
+use super::{Candidate, Walk, harvested_rows, no_rows};
+use crate::access::Route;
+use crate::bus::Bus;
+use crate::telemetry::board_id;
+use layouts::{Board, wormhole};
+use machine::bar::all_ones;
+use machine::snapshot::AccessError;
+
+/// Firmware that was started this very moment has not beaten yet: so many cycles pass before the next
+/// look (ttsim's beats every 100 cycles), each time twice as many, and so often at most.
+const BEAT_CYCLES: u64 = 250;
+const BEAT_LOOKS: u32 = 3;
+/// How often links that are still training are looked at again, on all chips together, and the time
+/// between.
+pub(super) const TRAINING_LOOKS: u32 = 50;
+const TRAINING_CYCLES: u64 = 200_000;
+
+impl Walk<'_> {
+    /// Finds the chips on the bus, up to the first device that is absent. A device that is lost while
+    /// it is looked at leaves the others.
+    pub(super) fn pcie_chips(&mut self) -> Result<(), AccessError> {
+        let mut lost = None;
+        for device in 0..self.access.bus.most_devices() {
+            let id = self.access.bus.batch().config(device, 0).run().word()?;
+            if id == u32::MAX {
+                break;
+            }
+            if id != wormhole().bar.config_id() {
+                self.problems.push(format!(
+                    "device {device} is {}, not a Wormhole",
+                    wormhole().bar.unknown_device(id)
+                ));
+                continue;
+            }
+            match self.near_chip(device) {
+                Ok(chip) => self.chips.push(chip),
+                Err(error) => {
+                    self.problems.push(format!("device {device}: {error}"));
+                    lost = lost.or(Some(error));
+                }
+            }
+        }
+        match lost {
+            Some(error) if self.chips.is_empty() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn near_chip(&mut self, device: u8) -> Result<Candidate, AccessError> {
+        let (ports, mask) = self.settled_ports(device)?;
+        // ttsim's tiles without a peer are alive and know nothing of their own chip.
+        let alive = || ports.iter().filter(|port| port.alive);
+        let own = alive().find(|port| port.own_id != 0).or_else(|| alive().next());
+        let (id, coord) = own.map_or((0, None), |port| (port.own_id, Some(port.coord)));
+        let rows = harvested_rows(mask);
+        if rows.is_none() {
+            self.problems.push(no_rows(&format!("device {device}"), mask));
+        }
+        Ok(Candidate {
+            route: Route::Pcie(device),
+            id,
+            coord: coord.unwrap_or_default().into(),
+            placed: coord.is_some(),
+            ports: ports.into_iter().map(Some).collect(),
+            harvested_rows: rows.unwrap_or_default(),
+            gateway: None,
+            board: self.board(device),
+        })
+    }
+
+    /// What the chip's Ethernet tiles say, once firmware has beaten and no link is training any more.
+    /// While that is waited for, only the words that say so are read.
+    fn settled_ports(&mut self, device: u8) -> Result<(Vec<Port>, u32), AccessError> {
+        let mut alive = self.beating(device)?;
+        while self.training_looks > 0 && self.any_is_training(device, &alive)? {
+            self.access.bus.pass(TRAINING_CYCLES)?;
+            self.training_looks -= 1;
+            alive = beats(&mut self.access.bus, device)?;
+        }
+        ports(&mut self.access.bus, device, &alive)
+    }
+
+    /// The channels whose firmware has beaten, once all have or no more will.
+    fn beating(&mut self, device: u8) -> Result<Vec<u8>, AccessError> {
+        let mut alive = beats(&mut self.access.bus, device)?;
+        for look in 0..BEAT_LOOKS {
+            if alive.len() == usize::from(CHANNELS) {
+                break;
+            }
+            self.access.bus.pass(BEAT_CYCLES << look)?;
+            let now = beats(&mut self.access.bus, device)?;
+            // The others do not run: a tile in reset is not waited for.
+            let no_more = !alive.is_empty() && now.len() == alive.len();
+            alive = now;
+            if no_more {
+                break;
+            }
+        }
+        Ok(alive)
+    }
+
+    fn any_is_training(&mut self, device: u8, alive: &[u8]) -> Result<bool, AccessError> {
+        let pieces = training_pieces();
+        let ports = read_ports(&mut self.access.bus, device, alive, &pieces)?;
+        Ok(ports.iter().any(|(_, port)| port.is_training()))
+    }
+
+    fn board(&mut self, device: u8) -> Option<&'static Board> {
+        match board_id(&mut self.access.bus, device) {
+            Ok(id) => id.and_then(|id| wormhole().arc.board(id)),
+            Err(error) => {
+                self.problems.push(format!("device {device}: board id unread: {error}"));
+                None
+            }
+        }
+    }
+}
+
+/// The channels whose firmware has beaten by now.
+fn beats(bus: &mut Bus, device: u8) -> Result<Vec<u8>, AccessError> {
+    let all: Vec<u8> = (0..CHANNELS).collect();
+    let ports = read_ports(bus, device, &all, &beat_pieces())?;
+    if ports.iter().all(|(ones, _)| *ones) {
+        return Err(AccessError::DeviceGone("every Ethernet tile answers all ones".into()));
+    }
+    let alive = ports.iter().zip(all).filter(|((_, port), _)| port.alive);
+    Ok(alive.map(|(_, channel)| channel).collect())
+}
+
+/// The Ethernet tiles of a device, those that are alive with all that they publish, and its mask of
+/// closed rows.
+fn ports(bus: &mut Bus, device: u8, alive: &[u8]) -> Result<(Vec<Port>, u32), AccessError> {
+    let closed_rows = wormhole().blocks.eth_niu0 + wormhole().niu.router_cfg_3.at;
+    let mask = bus.batch().register(device, wormhole().eth_tile(0)?, closed_rows).run().word()?;
+    let mut ports = vec![Port::default(); usize::from(CHANNELS)];
+    let read = read_ports(bus, device, alive, &near_pieces())?;
+    for (&channel, (_, port)) in alive.iter().zip(read) {
+        ports[usize::from(channel)] = port;
+    }
+    Ok((ports, mask))
+}
+
+/// What these pieces say of each channel's tile, in one batch, and whether they are all ones.
+fn read_ports(
+    bus: &mut Bus,
+    device: u8,
+    channels: &[u8],
+    pieces: &[(u64, u32)],
+) -> Result<Vec<(bool, Port)>, AccessError> {
+    let mut batch = bus.batch();
+    for &channel in channels {
+        for &(at, len) in pieces {
+            batch = batch.read(device, wormhole().eth_tile(channel)?, at, len);
+        }
+    }
+    let mut answer = batch.run();
+    let mut port = || {
+        let (mut words, mut ones) = (Words::default(), true);
+        for &(at, len) in pieces {
+            let bytes = answer.take(len as usize)?;
+            ones &= all_ones(bytes);
+            words.add(at, bytes.to_vec());
+        }
+        Ok((ones, Port::decode(&words)))
+    };
+    channels.iter().map(|_| port()).collect()
+}

@@ -1,0 +1,84 @@
+//! The safe access layer: what may be touched on a target, and what must not be touched any more.
+
+mod audit;
+mod hang;
+mod latch;
+mod near;
+mod refusals;
+
+pub use audit::AuditLog;
+pub(crate) use audit::Deed;
+pub(crate) use latch::{FarPlace, Latch};
+pub(crate) use near::{read_near, seen};
+
+use layouts::{NocAddr, Reason, Space, Stand, TileKind, wormhole};
+use machine::snapshot::{AccessError, Span};
+use machine::target::{Abilities, Allow, Mesh};
+use refusals::Refusals;
+
+/// What may be touched on one open target: the layouts' allow-list, less what the target refuses.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    refusals: Refusals,
+    allow: Allow,
+    /// A bit per row of fused-off compute tiles, for each chip by its number.
+    harvested: Vec<Option<u16>>,
+}
+
+impl Guard {
+    /// The rules of a target.
+    pub(crate) fn new(abilities: &Abilities, mesh: &Mesh) -> Self {
+        let count = mesh.chips.iter().map(|chip| usize::from(chip.id.0) + 1).max().unwrap_or(0);
+        let mut harvested = vec![None; count];
+        for chip in &mesh.chips {
+            let rows = chip.harvested_rows.iter().fold(0, |mask, row| mask | 1 << (row & 15));
+            harvested[usize::from(chip.id.0)] = Some(rows);
+        }
+        Self { refusals: Refusals::new(&abilities.refusals), allow: abilities.allow, harvested }
+    }
+
+    /// May this range be read, and as what?
+    ///
+    /// # Errors
+    /// Why not.
+    pub(crate) fn reading(&self, span: &Span) -> Result<Stand, AccessError> {
+        let space = self.space(span)?;
+        let refused = |reason: Reason| AccessError::Refused(reason.to_string());
+        wormhole().readable(space, span.addr.offset, span.len.into()).map_err(refused)
+    }
+
+    /// May this range be written? It needs a known place that is not listed as dangerous, and a
+    /// person's leave.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(crate) fn writing(&self, span: &Span) -> Result<(), AccessError> {
+        let space = self.space(span)?;
+        let offset = span.addr.offset;
+        let refused = |reason: Reason| AccessError::Refused(reason.to_string());
+        let needs = wormhole().writing(space, offset, span.len.into()).map_err(refused)?;
+        let Some(missing) = needs.into_iter().find(|need| !self.allow.covers(*need)) else {
+            return Ok(());
+        };
+        let name = wormhole().name_of(space, offset).unwrap_or_default();
+        let word = missing.word();
+        Err(AccessError::Refused(format!("writing {name} there needs --allow {word}")))
+    }
+
+    /// The list of what stands at the range's place, unless the target refuses the range.
+    fn space(&self, span: &Span) -> Result<Space, AccessError> {
+        let NocAddr { chip, tile, offset } = span.addr;
+        let harvested = self.harvested.get(usize::from(chip.0)).copied().flatten();
+        let Some(rows) = harvested else {
+            return Err(AccessError::Unreachable(format!("there is no chip {chip}")));
+        };
+        let Some(kind) = wormhole().tile_at(tile).map(|tile| tile.kind) else {
+            return Err(AccessError::Refused(format!("{tile} is outside the grid")));
+        };
+        if let Some(reason) = self.refusals.hit(kind, offset, span.len.into()) {
+            return Err(AccessError::Refused(reason.to_owned()));
+        }
+        let fused_off = kind == TileKind::Tensix && rows >> tile.y & 1 == 1;
+        Ok(if fused_off { Space::Harvested } else { Space::Tile(kind) })
+    }
+}

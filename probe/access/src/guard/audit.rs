@@ -1,0 +1,144 @@
+//! The audit log: every write that a person commands, one JSON line each, before it is made.
+
+use layouts::NocAddr;
+use machine::snapshot::AccessError;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+/// Names the file, where a person wants another one.
+const VARIABLE: &str = "MESHSCOPE_AUDIT_LOG";
+/// The file, below the folder where programs keep their state.
+const FILE: &str = "meshscope/audit.jsonl";
+
+/// A log to which every commanded write to one target is appended.
+#[derive(Clone, Debug)]
+pub struct AuditLog {
+    path: Option<PathBuf>,
+    target: String,
+    command: String,
+}
+
+/// A line of the log. Bytes are hexadecimal, in the order of memory.
+#[derive(Serialize)]
+struct Line<'a> {
+    /// Host time, in microseconds since the Unix epoch.
+    time_micros: u64,
+    user: String,
+    pid: u32,
+    target: &'a str,
+    command: &'a str,
+    chip: u16,
+    tile: [u8; 2],
+    addr: u64,
+    old: Option<String>,
+    /// Why the old bytes are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_missing: Option<String>,
+    new: String,
+    /// Why the write did not succeed; told by a second line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
+}
+
+/// A write as the log sees it.
+pub(crate) struct Deed<'a> {
+    pub(crate) addr: NocAddr,
+    pub(crate) old: Result<Vec<u8>, AccessError>,
+    pub(crate) new: &'a [u8],
+}
+
+impl AuditLog {
+    /// The log that the environment names for writes to `target`: `MESHSCOPE_AUDIT_LOG`, else a file
+    /// below `XDG_STATE_HOME`, else one below `~/.local/state`; folders that are not absolute do not count.
+    pub fn of_environment(target: impl Into<String>) -> Self {
+        let path = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        // A folder that depends on where the program was started is nobody's home (XDG Base Directory).
+        let folder = |name| path(name).filter(|folder: &PathBuf| folder.is_absolute());
+        let home = || folder("HOME").map(|home| home.join(".local/state"));
+        let usual = || folder("XDG_STATE_HOME").or_else(home).map(|state| state.join(FILE));
+        Self { path: path(VARIABLE).or_else(usual), target: target.into(), command: "-".into() }
+    }
+
+    /// A log in this file, for writes to `target`.
+    pub fn at(path: impl Into<PathBuf>, target: impl Into<String>) -> Self {
+        Self { path: Some(path.into()), target: target.into(), command: "-".into() }
+    }
+
+    /// Names the command that the writes to come belong to.
+    pub(crate) fn command(&mut self, name: &str) {
+        if self.command != name {
+            name.clone_into(&mut self.command);
+        }
+    }
+
+    /// Appends a write that is about to be made.
+    ///
+    /// # Errors
+    /// `Refused`: what cannot be logged is not done.
+    pub(crate) fn append(&self, deed: &Deed<'_>, now_micros: u64) -> Result<(), AccessError> {
+        self.line(deed, now_micros, None)
+    }
+
+    /// Appends that the write did not succeed.
+    pub(crate) fn failed(&self, deed: &Deed<'_>, now_micros: u64, reason: &AccessError) {
+        // The write itself has its line, and its error is told anyway.
+        let _ = self.line(deed, now_micros, Some(reason));
+    }
+
+    fn line(
+        &self,
+        deed: &Deed<'_>,
+        time_micros: u64,
+        failed: Option<&AccessError>,
+    ) -> Result<(), AccessError> {
+        let refused = |why: String| {
+            AccessError::Refused(format!("nothing is written that cannot be logged: {why}"))
+        };
+        let NocAddr { chip, tile, offset } = deed.addr;
+        let line = Line {
+            time_micros,
+            user: user(),
+            pid: std::process::id(),
+            target: &self.target,
+            command: &self.command,
+            chip: chip.0,
+            tile: [tile.x, tile.y],
+            addr: offset,
+            old: deed.old.as_ref().ok().map(|old| hex(old)),
+            old_missing: deed.old.as_ref().err().map(ToString::to_string),
+            new: hex(deed.new),
+            failed: failed.map(ToString::to_string),
+        };
+        let mut text = serde_json::to_string(&line).map_err(|error| refused(error.to_string()))?;
+        text.push('\n');
+        let path = self.path.as_ref();
+        let path = path.ok_or_else(|| {
+            refused(format!("{VARIABLE} is not set, nor HOME to an absolute path"))
+        })?;
+        if let Some(folder) = path.parent() {
+            // If it cannot be made, opening the file says why.
+            let _ = std::fs::create_dir_all(folder);
+        }
+        let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+        // One call for the whole line: lines of programs that run side by side do not mix.
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| refused(format!("{}: {error}", path.display())))
+    }
+}
+
+/// The name of who runs this program, else the number.
+fn user() -> String {
+    let name = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
+    let number = || std::fs::metadata("/proc/self").map_or(String::new(), |m| m.uid().to_string());
+    name("USER").or_else(|| name("LOGNAME")).unwrap_or_else(number)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,162 @@
+//! Looks at a queue as a whole: before use, when it is full, after an accident.
+
+use super::wait::Wait;
+use super::words::{COUNTERS, Field};
+use super::{Queue, SLOTS, Step};
+use crate::bus::{Answer, Bus};
+use layouts::{NocXy, wormhole};
+use machine::snapshot::AccessError;
+use machine::window::Order;
+
+/// The four indices and the counters, as one look shows them.
+pub(super) struct Indices {
+    pub(super) cycles: u64,
+    pub(super) writes_asked: u32,
+    pub(super) writes_done: u32,
+    reads_asked: u32,
+    reads_done: u32,
+    pub(super) errors: u32,
+    request_write: u32,
+    pub(super) request_read: u32,
+    pub(super) response_write: u32,
+    response_read: u32,
+    /// All answers that nobody took yet are complete.
+    pub(super) complete: bool,
+}
+
+impl Indices {
+    /// Nothing is under way that could still be answered.
+    fn is_settled(&self, counts: bool) -> bool {
+        let counted = self.reads_asked == self.reads_done && self.writes_asked == self.writes_done;
+        self.request_write == self.request_read && self.complete && (counted || !counts)
+    }
+}
+
+/// The value of an index word. A tile that is dead or runs no firmware shows anything else.
+pub(super) fn index(tile: NocXy, word: u32) -> Result<u32, AccessError> {
+    let none = || AccessError::Unreachable(format!("{word:#x} at tile {tile} is no queue index"));
+    if word < wormhole().eth.routing.index_modulus { Ok(word) } else { Err(none()) }
+}
+
+impl Queue {
+    /// Makes the indices the machine's, once nothing of what others or we ourselves left there can
+    /// be answered any more; answers that are there already are dropped.
+    pub(crate) fn ready(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
+        let (mut wait, mut last) = (Wait::start(self.patience), false);
+        while self.step != Step::Kept {
+            let indices = self.indices(bus)?;
+            if self.adopt(bus, &indices)? {
+                return Ok(());
+            }
+            let Err(timeout) = wait.go_on(bus, indices.cycles) else { continue };
+            if indices.request_write == indices.request_read {
+                // Whatever was taken is not answered any more: the tile was reset, or its firmware
+                // counts otherwise than ours.
+                self.counts = self.counts && !indices.complete;
+                self.wary = true;
+                self.take_over(bus, &indices)?;
+            } else if last || indices.complete {
+                self.lost();
+                return Err(timeout);
+            } else {
+                // Answers that a reset cut off may fill the queue, so that nothing else is begun.
+                self.drop_answers(bus, &indices)?;
+                (wait, last) = (Wait::start(self.patience), true);
+            }
+        }
+        Ok(())
+    }
+
+    /// One look: is the queue in step, or can it be put in step at once?
+    pub(super) fn glance(&mut self, bus: &mut Bus) -> Result<bool, AccessError> {
+        if self.step == Step::Kept {
+            return Ok(true);
+        }
+        let indices = self.indices(bus)?;
+        self.adopt(bus, &indices)
+    }
+
+    fn adopt(&mut self, bus: &mut Bus, indices: &Indices) -> Result<bool, AccessError> {
+        let settled = indices.is_settled(self.counts);
+        if settled {
+            self.take_over(bus, indices)?;
+        } else if indices.complete {
+            // Firmware may need the room for what it has not begun yet.
+            self.drop_answers(bus, indices)?;
+        }
+        Ok(settled)
+    }
+
+    /// Takes all answers that are there out of the queue.
+    pub(super) fn drop_answers(
+        &mut self,
+        bus: &mut Bus,
+        indices: &Indices,
+    ) -> Result<(), AccessError> {
+        self.response_read = indices.response_write;
+        self.pop_owed = indices.response_write != indices.response_read;
+        self.settle(bus)
+    }
+
+    fn take_over(&mut self, bus: &mut Bus, indices: &Indices) -> Result<(), AccessError> {
+        self.request_write = indices.request_write;
+        self.request_read = indices.request_read;
+        self.errors = indices.errors;
+        self.outstanding = 0;
+        self.step = Step::Kept;
+        self.drop_answers(bus, indices)
+    }
+
+    pub(super) fn indices(&self, bus: &mut Bus) -> Result<Indices, AccessError> {
+        let (device, tile) = (self.device, self.tile);
+        // In the order in which firmware changes them, so that nothing done between is missed.
+        let batch = bus.batch().now();
+        let batch = batch
+            .register(device, tile, self.request(Field::WriteIndex))
+            .register(device, tile, self.request(Field::ReadIndex))
+            .read_as(device, tile, self.request(Field::Counters), 4 * COUNTERS, Order::Strict)
+            .register(device, tile, self.response(Field::WriteIndex))
+            .register(device, tile, self.response(Field::ReadIndex));
+        let mut indices = self.taken(&mut batch.run())?;
+        indices.complete = self.are_complete(bus, &indices)?;
+        Ok(indices)
+    }
+
+    fn taken(&self, answer: &mut Answer) -> Result<Indices, AccessError> {
+        Ok(Indices {
+            cycles: answer.cycles()?,
+            request_write: index(self.tile, answer.word()?)?,
+            request_read: index(self.tile, answer.word()?)?,
+            writes_asked: answer.word()?,
+            writes_done: answer.word()?,
+            reads_asked: answer.word()?,
+            reads_done: answer.word()?,
+            errors: answer.word()?,
+            response_write: index(self.tile, answer.word()?)?,
+            response_read: index(self.tile, answer.word()?)?,
+            complete: true,
+        })
+    }
+
+    /// Have all answers that wait to be taken their flags?
+    fn are_complete(&self, bus: &mut Bus, indices: &Indices) -> Result<bool, AccessError> {
+        let waiting = indices.response_write.wrapping_sub(indices.response_read) & 7;
+        let mut batch = bus.batch();
+        // Firmware that never looks whether there is room writes on; each slot is read once.
+        let waiting = waiting.min(SLOTS as u32);
+        for back in 1..=waiting {
+            let slot = indices.response_write.wrapping_sub(back) & 3;
+            let at = self.response(Field::Entry(slot)) + wormhole().eth.entry.flags.at;
+            batch = batch.register(self.device, self.tile, at);
+        }
+        if waiting == 0 {
+            return Ok(true);
+        }
+        let mut answer = batch.run();
+        let mut complete = true;
+        for _ in 0..waiting {
+            complete &= answer.word()? != 0;
+        }
+        Ok(complete)
+    }
+}

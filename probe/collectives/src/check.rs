@@ -1,0 +1,144 @@
+//! Compares what came out with what the host computes: digests of every stretch, and each element of one that differs.
+
+use super::expected;
+use super::program::{Expected, Program};
+use super::report::WrongStretch;
+use super::tensor::locate;
+use super::worker::WorkerPlaces;
+use decode::images::ImageMap;
+use launch::outcome::RunError;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+
+/// Pages that are read in one poll.
+const PAGES_A_POLL: usize = 64;
+
+/// The stretches whose digests are not those that the host computes, by their numbers in the program.
+///
+/// # Errors
+/// When a digest cannot be read.
+pub(super) fn differing(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    program: &Program,
+) -> Result<Vec<usize>, RunError> {
+    let mut spans = Vec::new();
+    for expected in &program.expected {
+        let plan = program.checks.get(expected.worker).ok_or_else(|| nowhere(expected))?;
+        let at = u64::from(WorkerPlaces::of(images, program, plan)?.digests)
+            + 4 * expected.command as u64;
+        spans.push(Span { addr: plan.place.at(at), len: 4 });
+    }
+    let shot = target.read(&Plan { spans: spans.clone() });
+    let mut differing = Vec::new();
+    for (index, (expected, span)) in program.expected.iter().zip(spans).enumerate() {
+        if shot.word(span.addr)? != expected.digest {
+            differing.push(index);
+        }
+    }
+    Ok(differing)
+}
+
+/// A stretch that is read in full and compared.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    index: usize,
+    /// What the host computes for it.
+    expected: Vec<u8>,
+    /// Where its pages are.
+    pages: Vec<Span>,
+    next: usize,
+    element_bytes: usize,
+    compared_bytes: usize,
+    wrong: u64,
+    first: Option<u64>,
+}
+
+impl Comparison {
+    /// Of the stretch of this number.
+    ///
+    /// # Errors
+    /// When the program has no such stretch.
+    pub(super) fn new(program: &Program, index: usize) -> Result<Self, RunError> {
+        let none = || RunError::Program(format!("there is no stretch {index}"));
+        let expected = program.expected.get(index).ok_or_else(none)?;
+        Ok(Self {
+            index,
+            expected: expected::bytes(program, expected),
+            pages: pages(program, expected)?,
+            next: 0,
+            element_bytes: program.data_type.bytes() as usize,
+            compared_bytes: 0,
+            wrong: 0,
+            first: None,
+        })
+    }
+
+    /// Pages that are compared, and how many there are.
+    pub(super) fn done(&self) -> (u64, u64) {
+        (self.next as u64, self.pages.len() as u64)
+    }
+
+    /// Compares some pages; at the end what is wrong. Nothing is, if only the padding differed.
+    ///
+    /// # Errors
+    /// When a page cannot be read.
+    pub(super) fn poll(
+        &mut self,
+        target: &mut dyn Target,
+        program: &Program,
+    ) -> Result<Option<WrongStretch>, RunError> {
+        let some: Vec<Span> =
+            self.pages.iter().skip(self.next).take(PAGES_A_POLL).copied().collect();
+        let shot = target.read(&Plan { spans: some.clone() });
+        for span in some {
+            self.compare(shot.bytes(span.addr, span.len)?);
+            self.next += 1;
+        }
+        if self.next < self.pages.len() {
+            return Ok(None);
+        }
+        let none = || RunError::Program(format!("there is no stretch {}", self.index));
+        let stretch = &program.expected.get(self.index).ok_or_else(none)?.stretch;
+        Ok(Some(WrongStretch {
+            chip: stretch.chip,
+            first_page: stretch.first_page,
+            first_element: stretch.first_element + self.first.unwrap_or_default(),
+            elements: self.wrong,
+        }))
+    }
+
+    fn compare(&mut self, page: &[u8]) {
+        let first = self.compared_bytes / self.element_bytes;
+        let rest = self.expected.get(self.compared_bytes..).unwrap_or_default();
+        let pairs = page.chunks(self.element_bytes).zip(rest.chunks(self.element_bytes));
+        for (index, (there, wanted)) in pairs.enumerate() {
+            if there != wanted {
+                self.wrong += 1;
+                self.first.get_or_insert((first + index) as u64);
+            }
+        }
+        self.compared_bytes += page.len();
+    }
+}
+
+/// Where the pages of a stretch lie, in their order.
+fn pages(program: &Program, expected: &Expected) -> Result<Vec<Span>, RunError> {
+    let nowhere = || nowhere(expected);
+    let plan = program.checks.get(expected.worker).ok_or_else(nowhere)?;
+    let tensor = plan.tensors.get(expected.stretch.tensor).ok_or_else(nowhere)?;
+    let page = |number: u32| {
+        let (bank, offset) = locate(tensor, number);
+        let bank = plan.banks.get(bank as usize).ok_or_else(nowhere)?;
+        let last = number + 1 == expected.stretch.first_page + plan.pages;
+        let len = if last { plan.last_page_bytes } else { tensor.page_bytes };
+        Ok(Span { addr: bank.place.at(u64::from(bank.address) + offset), len })
+    };
+    let first = expected.stretch.first_page;
+    (first..first + plan.pages).map(page).collect()
+}
+
+fn nowhere(expected: &Expected) -> RunError {
+    let chip = expected.stretch.chip;
+    RunError::Program(format!("a stretch of chip {chip} is checked by no worker"))
+}

@@ -1,0 +1,101 @@
+//! A mesh and a wish become a [`Program`].
+
+mod all_gather;
+mod all_reduce;
+mod all_to_all;
+mod build;
+mod channels;
+mod data;
+mod fabric;
+mod lanes;
+mod reduce_scatter;
+mod rooted;
+mod send_receive;
+mod shape;
+
+use super::error::CclError;
+use super::program::{Op, Program};
+use super::request::{Bidirectional, Request};
+use super::transport::Transport;
+use ::fabric::FabricPlan;
+use build::Build;
+use launch::topology::Topology;
+use launch::topology::TopologyKind;
+use machine::target::Mesh;
+use shape::Shape;
+
+/// Compiles a collective.
+///
+/// # Errors
+/// What keeps it from being, before anything is written.
+pub fn compile(mesh: &Mesh, request: &Request) -> Result<Program, CclError> {
+    compile_over(mesh, request, None)
+}
+
+/// The same, over the fabric that runs on the mesh if that is how packets are to travel.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_over(
+    mesh: &Mesh,
+    request: &Request,
+    running: Option<&FabricPlan>,
+) -> Result<Program, CclError> {
+    request.check()?;
+    let (topology, fabric) = match request.transport {
+        Transport::Edm => (topology(mesh, request)?, None),
+        Transport::Fabric(wish) => {
+            let (topology, fabric) = fabric::ranks(mesh, request, wish, running)?;
+            (topology, Some(fabric))
+        }
+    };
+    if request.root as usize >= topology.size() {
+        let ranks = topology.size();
+        return Err(CclError::RootOutOfRange { root: request.root, ranks });
+    }
+    direction(request, topology.kind)?;
+    let shape = Shape::new(request, &topology)?;
+    let mut build = Build::new(mesh, request, &topology, shape)?;
+    for lane in build.lanes() {
+        match request.op {
+            Op::AllGather => all_gather::workers(&mut build, &lane)?,
+            Op::ReduceScatter => reduce_scatter::workers(&mut build, &lane)?,
+            Op::AllReduce => all_reduce::workers(&mut build, &lane)?,
+            Op::Broadcast => rooted::broadcast(&mut build, &lane)?,
+            Op::Reduce => rooted::reduce(&mut build, &lane)?,
+            Op::Gather => rooted::gather(&mut build, &lane)?,
+            Op::Scatter => rooted::scatter(&mut build, &lane)?,
+            Op::AllToAll => all_to_all::workers(&mut build, &lane)?,
+            Op::SendReceive => send_receive::workers(&mut build, &lane)?,
+        }
+    }
+    build.finish(fabric)
+}
+
+/// The chips in their order. A socket between two chips takes the shortest way, through others if need be.
+fn topology(mesh: &Mesh, request: &Request) -> Result<Topology, CclError> {
+    let found = match (request.op, request.topology, request.chips.as_slice()) {
+        (Op::SendReceive, None | Some(TopologyKind::Line), &[from, to]) => {
+            Topology::way(mesh, from, to, request.links)
+        }
+        (Op::SendReceive, None, chips) => {
+            Topology::find(mesh, chips, Some(TopologyKind::Line), request.links)
+        }
+        (_, kind, chips) => Topology::find(mesh, chips, kind, request.links),
+    };
+    Ok(found?)
+}
+
+/// Can the operation use the directions of this topology in that way?
+fn direction(request: &Request, kind: TopologyKind) -> Result<(), CclError> {
+    use Bidirectional::{FullTensors, HalfTensors, No};
+    let (op, way) = (request.op, request.bidirectional);
+    let why = match (kind, way) {
+        (_, No) => return Ok(()),
+        (TopologyKind::Line, HalfTensors) => "what leaves a chip of a line cannot come round",
+        (_, _) if op == Op::SendReceive => "a socket's credits go the other way",
+        (_, FullTensors) if op == Op::AllReduce => "each sum has to pass every rank",
+        _ => return Ok(()),
+    };
+    Err(CclError::Direction { op, kind, way, why })
+}

@@ -1,0 +1,235 @@
+//! What every collective is put together with: channels, workers and their commands.
+
+use super::channels;
+use super::data;
+use super::lanes::{Draft, Lane, Move};
+use super::shape::Shape;
+use crate::error::CclError;
+use crate::program::{Channel, Command, Op, Program, WorkerPlan, flags};
+use crate::request::Request;
+use crate::slicer::{self, Part};
+use crate::tensor::{self, Placement};
+use crate::transport::{Crossing, Transport};
+use fabric::FabricPlan;
+use launch::topology::Topology;
+use layouts::{ChipId, EthId, wormhole};
+use machine::place::Place;
+use machine::target::Mesh;
+use std::collections::BTreeMap;
+
+/// Commands that a worker's L1 has room for.
+const MAX_COMMANDS: usize = 3500;
+
+/// A program that is being put together.
+pub(super) struct Build<'a> {
+    pub(super) mesh: &'a Mesh,
+    pub(super) request: &'a Request,
+    pub(super) topology: &'a Topology,
+    pub(super) shape: Shape,
+    pub(super) placement: Placement,
+    /// Compute tiles of each chip, and how many of them have a worker.
+    tiles: BTreeMap<ChipId, (Vec<Place>, usize)>,
+    /// Channels of each link, by its lower end.
+    numbers: BTreeMap<EthId, u32>,
+    pub(super) workers: Vec<WorkerPlan>,
+}
+
+impl<'a> Build<'a> {
+    pub(super) fn new(
+        mesh: &'a Mesh,
+        request: &'a Request,
+        topology: &'a Topology,
+        shape: Shape,
+    ) -> Result<Self, CclError> {
+        let block = shape.block;
+        let pages = shape.blocks.map(|blocks| u64::from(blocks) * u64::from(block.pages));
+        let chips = &topology.ranks;
+        let placement = Placement::new(mesh, chips, request.layout, block.page_bytes, pages)?;
+        let tiles = |&chip: &ChipId| {
+            let tiles = tensor::compute_tiles(mesh, chip).into_iter();
+            (chip, (tiles.map(|tile| Place { chip, tile }).collect(), 0))
+        };
+        let tiles = chips.iter().map(tiles).collect();
+        let (numbers, workers) = (BTreeMap::new(), Vec::new());
+        Ok(Self { mesh, request, topology, shape, placement, tiles, numbers, workers })
+    }
+
+    /// A worker on the next compute tile of a rank's chip.
+    pub(super) fn draft(
+        &mut self,
+        rank: usize,
+        lane: &Lane,
+        role: &str,
+    ) -> Result<Draft, CclError> {
+        let chip = self.topology.ranks.get(rank).copied().unwrap_or(ChipId(0));
+        let (tiles, used) = self.tiles.entry(chip).or_default();
+        *used += 1;
+        let wanted = *used;
+        let place = tiles.get(wanted - 1).copied();
+        let place = place.ok_or(CclError::TooFewTiles { chip, wanted, tiles: tiles.len() })?;
+        Ok(Draft::new(place, format!("{role} of link {}", lane.link)))
+    }
+
+    /// A tile of a rank's chip by number, for fills and checks: they run when the workers do not.
+    pub(super) fn tile(&self, rank: usize, index: usize) -> Result<Place, CclError> {
+        let chip = self.topology.ranks.get(rank).copied().unwrap_or(ChipId(0));
+        let tiles = self.tiles.get(&chip).map_or(&[][..], |(tiles, _)| tiles);
+        let few = CclError::TooFewTiles { chip, wanted: index + 1, tiles: tiles.len() };
+        tiles.get(index).copied().ok_or(few)
+    }
+
+    /// A new channel from one worker to another of a neighbouring rank.
+    pub(super) fn connect(
+        &mut self,
+        lane: &Lane,
+        forward: bool,
+        (from, from_rank): (&mut Draft, usize),
+        to: &mut Draft,
+    ) {
+        if self.request.transport != Transport::Edm {
+            let channel = Channel { edm: to.place, number: lane.link as u32 };
+            (from.outbound, to.inbound) = (Some(channel), Some(channel));
+            return;
+        }
+        let sockets = self.topology.sockets(from_rank, forward);
+        let Some(&(near, far)) = sockets.get(lane.link) else { return };
+        let number = self.numbers.entry(near.min(far)).or_default();
+        let channel = |end: EthId| {
+            let tile = wormhole().eth_channel(end.channel)?;
+            Some(Channel { edm: Place { chip: end.chip, tile }, number: *number })
+        };
+        (from.outbound, to.inbound) = (channel(near), channel(far));
+        *number += 1;
+    }
+
+    /// Channels from each rank's worker to the next one's, round a ring or to the end of a line or socket.
+    pub(super) fn join(&mut self, lane: &Lane, forward: bool, drafts: &mut [Option<Draft>]) {
+        let closed = !self.is_line() && self.request.op != Op::SendReceive;
+        for rank in 0..self.size() {
+            let next = self.rank(rank, 1, forward);
+            let round = if forward { next < rank } else { next > rank };
+            if round && !closed {
+                continue;
+            }
+            let mut take = |rank| drafts.get_mut(rank).and_then(Option::take);
+            let (mut from, mut to) = (take(rank), take(next));
+            if let (Some(from), Some(to)) = (&mut from, &mut to) {
+                self.connect(lane, forward, (from, rank), to);
+            }
+            for (rank, draft) in [(rank, from), (next, to)] {
+                if let Some(place) = drafts.get_mut(rank) {
+                    *place = draft;
+                }
+            }
+        }
+    }
+
+    /// The worker is complete.
+    pub(super) fn add(&mut self, lane: &Lane, draft: Draft) -> Result<(), CclError> {
+        if draft.moves.len() > MAX_COMMANDS {
+            return Err(CclError::TooManyCommands(draft.moves.len()));
+        }
+        let commands = draft.moves.iter().map(|one| self.command(lane.part, *one)).collect();
+        let mut plan = self.plan(draft.place, draft.role, lane.part, commands);
+        if draft.sliced {
+            plan.slice_pages = slicer::slice_pages(self.request, self.shape.block.page_bytes);
+        }
+        (plan.inbound, plan.outbound, plan.partner) =
+            (draft.inbound, draft.outbound, draft.partner);
+        self.workers.push(plan);
+        Ok(())
+    }
+
+    /// A worker that has no channels.
+    pub(super) fn plan(
+        &self,
+        place: Place,
+        role: String,
+        part: Part,
+        commands: Vec<Command>,
+    ) -> WorkerPlan {
+        WorkerPlan {
+            place,
+            role,
+            pages: part.pages,
+            last_page_bytes: part.last_page_bytes,
+            slice_pages: part.pages,
+            packet_pages: slicer::packet_pages(self.request, self.shape.block.page_bytes),
+            elements: self.shape.block.elements as u32,
+            fifo_bytes: 0,
+            banks: self.placement.banks(self.mesh, place.chip),
+            tensors: self.placement.tensors.to_vec(),
+            commands,
+            inbound: None,
+            outbound: None,
+            partner: None,
+        }
+    }
+
+    /// The page of a block at which a part begins.
+    pub(super) fn page(&self, block: u32, part: Part) -> u32 {
+        block * self.shape.block.pages + part.first_page
+    }
+
+    fn command(&self, part: Part, one: Move) -> Command {
+        let mut command = Command { flags: one.flags, ..Command::default() };
+        if let Some((tensor, block)) = one.from {
+            command.flags |= flags::FROM_TENSOR;
+            (command.source, command.source_page) = (tensor, self.page(block, part));
+        }
+        if let Some((tensor, block)) = one.to {
+            command.flags |= flags::TO_TENSOR;
+            (command.destination, command.destination_page) = (tensor, self.page(block, part));
+        }
+        command
+    }
+
+    fn crossing(
+        &mut self,
+        fabric: Option<(FabricPlan, bool)>,
+    ) -> Result<Option<Crossing>, CclError> {
+        let (Some(fabric), Transport::Fabric(wish)) = (fabric, self.request.transport) else {
+            return Ok(None);
+        };
+        let Self { mesh, workers, tiles, .. } = self;
+        let mut next = |chip: ChipId| {
+            let (tiles, used) = tiles.entry(chip).or_default();
+            *used += 1;
+            let few = CclError::TooFewTiles { chip, wanted: *used, tiles: tiles.len() };
+            tiles.get(*used - 1).copied().ok_or(few)
+        };
+        Crossing::new(mesh, fabric, wish, workers, &mut next).map(Some)
+    }
+
+    /// Fills, EDMs and checks of the workers.
+    pub(super) fn finish(
+        mut self,
+        fabric: Option<(FabricPlan, bool)>,
+    ) -> Result<Program, CclError> {
+        let pieces = self.pieces();
+        let crossing = self.crossing(fabric)?;
+        let edms = if crossing.is_some() { Vec::new() } else { channels::edms(&self.workers) };
+        let fills = data::fills(&self, &pieces)?;
+        let (checks, expected) = data::checks(&self, &pieces)?;
+        Ok(Program {
+            op: self.request.op,
+            data_type: self.request.data_type,
+            topology: self.topology.kind,
+            ranks: self.topology.ranks.clone(),
+            seed: self.request.seed,
+            buffer_bytes: self.request.buffer_bytes,
+            buffers_per_channel: self.request.buffers_per_channel,
+            worker_initiated: self.request.worker_initiated,
+            dwell_cycles: self.request.dwell_cycles,
+            fills,
+            edms,
+            crossing,
+            workers: self.workers,
+            checks,
+            expected,
+            size_bytes: self.request.bytes,
+            count: self.shape.count(),
+            bus_factor: self.request.op.bus_factor(self.topology.size()),
+        })
+    }
+}

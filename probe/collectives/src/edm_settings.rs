@@ -1,0 +1,76 @@
+//! What all channels of an EDM share, and how much room its kernel has.
+
+use decode::images::ImageMap;
+use launch::records::size;
+use launch::{ControlError, constant_of, image};
+
+/// The kernel's image.
+pub const EDM: &str = "edm";
+
+/// What all channels of an EDM share. Both ends of a link are built with the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdmSettings {
+    /// The same at both ends, another for each launch, not zero.
+    pub run_id: u32,
+    /// Bytes of the largest message, a multiple of 32.
+    pub buffer_bytes: u32,
+    /// Buffers of each channel.
+    pub buffers_per_channel: u32,
+    /// Channels end when their workers say so, not after a number of messages.
+    pub worker_initiated: bool,
+    /// Who shares the buffers of a channel: the kernel's word for it.
+    pub sharing: &'static str,
+    /// Payload and sync word in two sends.
+    pub separate_sync: bool,
+    /// Passes without progress before base firmware gets its turn.
+    pub idle_count: u32,
+    /// Passes after which it gets its turn though there is progress.
+    pub busy_count: u32,
+    /// Park before this stage: 0 never, 1 handshake, 2 transfer, 3 teardown.
+    pub pause_at_stage: u32,
+}
+
+impl Default for EdmSettings {
+    fn default() -> Self {
+        Self {
+            run_id: 1,
+            buffer_bytes: 16 << 10,
+            buffers_per_channel: 2,
+            worker_initiated: false,
+            sharing: "NOT_SHARED",
+            separate_sync: false,
+            idle_count: 64,
+            busy_count: 256,
+            pause_at_stage: 0,
+        }
+    }
+}
+
+/// What the image of the kernel says of its limits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) channels: u32,
+    pub(super) buffers: u32,
+    pub(super) workers: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// Behind each buffer.
+    pub(super) sync: u32,
+    pub(super) arguments: u64,
+}
+
+impl Limits {
+    pub(super) fn of(images: &ImageMap) -> Result<Self, ControlError> {
+        let constant = |name| constant_of(images, EDM, name);
+        let edm = image(images, EDM)?;
+        Ok(Self {
+            channels: constant("EDM_MAX_CHANNELS")?,
+            buffers: constant("EDM_MAX_BUFFERS")?,
+            workers: constant("EDM_MAX_WORKERS")?,
+            start: constant("EDM_BUFFERS")?,
+            end: constant("EDM_BUFFERS_END")?,
+            sync: size(&edm, "eth_channel_sync_t")? as u32,
+            arguments: size(&edm, "edm_args_t")?,
+        })
+    }
+}

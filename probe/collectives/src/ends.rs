@@ -1,0 +1,42 @@
+//! The chip at which the data of a program end.
+
+use super::program::{Op, Program, WorkerPlan};
+use layouts::{ChipId, EthId, wormhole};
+use machine::place::Place;
+use machine::target::Mesh;
+use std::collections::BTreeMap;
+
+/// Where data end last: the leaf farthest from the root, or the root to which they flow. None where they end everywhere.
+pub(super) fn ends_at(mesh: &Mesh, program: &Program) -> Option<ChipId> {
+    if !program.op.has_root() && program.op != Op::SendReceive {
+        return None;
+    }
+    let ends = mesh.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
+    let far: BTreeMap<EthId, EthId> = ends.collect();
+    // Workers pass data on from EDM to EDM: so many links lie behind what reaches a tile.
+    let mut hops: BTreeMap<EthId, usize> = BTreeMap::new();
+    let behind = |hops: &BTreeMap<EthId, usize>, worker: &WorkerPlan| {
+        let inbound = worker.inbound.and_then(|channel| end_of(channel.edm));
+        inbound.and_then(|end| hops.get(&end)).copied().unwrap_or_default()
+    };
+    // No way is longer than there are ranks.
+    for _ in &program.ranks {
+        for worker in &program.workers {
+            let out = worker.outbound.and_then(|channel| end_of(channel.edm));
+            if let Some(arrives) = out.and_then(|end| far.get(&end)) {
+                let steps = behind(&hops, worker) + 1;
+                let most = hops.entry(*arrives).or_default();
+                *most = (*most).max(steps);
+            }
+        }
+    }
+    let leaves = program.workers.iter().filter(|w| w.inbound.is_some() && w.outbound.is_none());
+    let last = leaves.max_by_key(|worker| behind(&hops, worker))?;
+    Some(last.place.chip)
+}
+
+/// The end of a link at an Ethernet tile.
+fn end_of(place: Place) -> Option<EthId> {
+    let channel = wormhole().tile_at(place.tile)?.channel?;
+    Some(EthId { chip: place.chip, channel })
+}

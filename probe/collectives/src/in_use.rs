@@ -1,0 +1,81 @@
+//! A mesh that somebody uses, or that may not be changed, is refused before anything is written to it.
+
+use super::connect;
+use super::launcher;
+use super::program::Program;
+use super::survey::{survey, tiles};
+use decode::images::ImageMap;
+use launch::occupancy::{Finding, Loaded};
+use launch::occupancy::{allowed, held, kind, used};
+use launch::outcome::RunError;
+use layouts::{TileKind, Writing};
+use machine::fault::Fault;
+use machine::place::Place;
+use machine::target::Target;
+use std::collections::BTreeMap;
+
+/// Refuses a mesh that somebody uses, or that may not be changed; nothing is written.
+///
+/// # Errors
+/// Why not.
+pub fn refuse_if_in_use(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    program: &Program,
+) -> Result<(), RunError> {
+    judge(target, images, program, &Loaded::default(), &[]).map(drop)
+}
+
+/// What is on the tiles of a program that may be carried out.
+///
+/// # Errors
+/// Why it may not.
+pub(super) fn judge(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    program: &Program,
+    loaded: &Loaded,
+    faults: &[Fault],
+) -> Result<BTreeMap<Place, Finding>, RunError> {
+    fits(target, program)?;
+    let mesh = target.mesh();
+    for fault in faults {
+        fault.check(mesh).map_err(|error| RunError::Program(error.to_string()))?;
+    }
+    if !faults.is_empty() && !target.abilities().faults {
+        return Err(Fault::refused().into());
+    }
+    launcher::fits(images, program)?;
+    allowed(target, "a collective", &[Writing::Write, Writing::Launch])?;
+    held(target)?;
+    let found = survey(target, images, program, loaded)?;
+    used(&found)?;
+    if let Some(crossing) = &program.crossing {
+        connect::refuse(target, images, crossing)?;
+    }
+    let boots = |(place, finding): (&Place, &Finding)| {
+        *finding == Finding::Cold && kind(*place) == Some(TileKind::Tensix)
+    };
+    if found.iter().any(boots) {
+        let needs = [Writing::Write, Writing::Launch, Writing::Reset];
+        allowed(target, "a collective", &needs)?;
+    }
+    Ok(found)
+}
+
+/// Are all tiles of the program there?
+fn fits(target: &dyn Target, program: &Program) -> Result<(), RunError> {
+    let (compute, ethernet) = tiles(program);
+    let compute = compute.into_iter().map(|place| (place, TileKind::Tensix));
+    let ethernet = ethernet.into_iter().map(|place| (place, TileKind::Eth));
+    for (place, wanted) in compute.chain(ethernet) {
+        let Some(chip) = target.mesh().chip(place.chip) else {
+            return Err(RunError::Program(format!("there is no chip {}", place.chip)));
+        };
+        let fused_off = wanted == TileKind::Tensix && chip.harvested_rows.contains(&place.tile.y);
+        if kind(place) != Some(wanted) || fused_off {
+            return Err(RunError::Program(format!("{place} is no tile that runs kernels")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! What a run begins with, and how it launches a layer of its program.
+
+use super::Run;
+use crate::edm_builder::EDM;
+use crate::in_use::judge;
+use crate::launcher::{Layer, muxes};
+use crate::report::Stage;
+use crate::task::Task;
+use crate::worker::WORKER;
+use decode::images::ImageMap;
+use launch::occupancy::Finding;
+use launch::occupancy::kind;
+use launch::outcome::RunError;
+use launch::{Firmware, Together, boot_tensix, start_application};
+use layouts::TileKind;
+use machine::target::Target;
+
+impl Run {
+    /// Nothing is written before this is over.
+    pub(super) fn judge(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), RunError> {
+        let found = judge(target, images, &self.program, &self.launcher.loaded, &self.faults)?;
+        self.launcher.begin(target.now()?);
+        let (mut boots, mut takes) = (Vec::new(), Vec::new());
+        for (place, finding) in found {
+            let ethernet = kind(place) == Some(TileKind::Eth);
+            if !ethernet {
+                self.launcher.loaded.firmware.insert(place);
+            }
+            if finding != Finding::Cold {
+                continue;
+            }
+            if ethernet {
+                takes.push(start_application(images, Firmware::OURS, place)?);
+                self.taken.push(place);
+            } else {
+                boots.push(boot_tensix(images, Firmware::OURS, place)?);
+            }
+        }
+        self.tasks.push_front(Task::Steps(Stage::TakeOver, Together::new(takes)));
+        self.tasks.push_front(Task::Steps(Stage::Boot, Together::new(boots)));
+        Ok(())
+    }
+
+    pub(super) fn launch(
+        &mut self,
+        layer: Layer,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), RunError> {
+        let launch = self.launcher.launch(target.mesh(), images, &self.program, layer)?;
+        let mut tasks = vec![Task::Steps(Stage::Launch, Together::new(launch.place))];
+        if layer == Layer::Transfer {
+            tasks.push(Task::Moves);
+        }
+        for (chip, go) in launch.go {
+            self.last = chip;
+            tasks.push(Task::Steps(Stage::Launch, Together::new(go)));
+        }
+        tasks.push(Task::Gone(layer));
+        tasks.into_iter().rev().for_each(|task| self.tasks.push_front(task));
+        let workers = layer.workers(&self.program).iter().map(|plan| (plan.place, WORKER));
+        self.running.extend(workers);
+        if layer == Layer::Transfer {
+            self.running.extend(self.program.edms.iter().map(|plan| (plan.place, EDM)));
+            let muxes = muxes(images, &self.program)?;
+            self.running.extend(muxes.iter().map(|mux| (mux.place, mux.kernel())));
+        }
+        Ok(())
+    }
+}

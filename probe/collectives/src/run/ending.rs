@@ -1,0 +1,121 @@
+//! How a run comes to its end: as meant, because a person wants it, or after a failure.
+
+use super::Run;
+use super::fabric::is_mux;
+use crate::edm_builder::EDM;
+use crate::launcher::muxes;
+use crate::report::{RunProgress, Stage};
+use crate::task::Task;
+use crate::teardown::{self, Way};
+use crate::worker::WORKER;
+use decode::images::ImageMap;
+use fabric::Termination;
+use launch::cause;
+use launch::occupancy::Loaded;
+use launch::outcome::RunError;
+use launch::{Operation, Together};
+use machine::place::Place;
+use machine::words::counted;
+
+/// How a run ends.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// As it was meant to.
+    Whole,
+    /// A person wanted it to end.
+    Cancelled,
+    /// A person wanted it to end, and some kernel did not end gracefully.
+    Stuck,
+    /// Something went wrong.
+    Failed(RunError),
+}
+
+impl Run {
+    /// What is told at last.
+    pub(super) fn end(&mut self) -> Result<RunProgress, RunError> {
+        let outcome = std::mem::replace(&mut self.outcome, Outcome::Cancelled);
+        let left = self.left.first().map(|first| {
+            let steps = counted(self.left.len() as u64, "step", "steps");
+            format!("{steps} of clearing away failed, the first with: {}", cause::left(first))
+        });
+        match (outcome, left) {
+            (Outcome::Failed(error), left) => Err(error.and(left)),
+            (_, Some(left)) => Err(RunError::Kernel(left)),
+            (Outcome::Whole, None) => Ok(RunProgress::Done(self.report.clone())),
+            (Outcome::Cancelled | Outcome::Stuck, None) => Ok(RunProgress::Cancelled),
+        }
+    }
+
+    /// From now on everything is only cleared away: gracefully if a person wants it, at once after a failure.
+    pub(super) fn abandon(&mut self, images: &ImageMap, outcome: Outcome) -> Result<(), RunError> {
+        let gracefully = matches!(outcome, Outcome::Cancelled);
+        let way = if gracefully { Termination::Gracefully } else { Termination::Immediately };
+        self.outcome = outcome;
+        self.tasks.clear();
+        if gracefully {
+            for kernel in [WORKER, EDM] {
+                self.stop(images, Way::Gracefully, |other| other == kernel)?;
+            }
+            // Their workers ended them, unless one was never launched.
+            self.stop(images, Way::Gracefully, is_mux)?;
+            self.tasks.push_back(Task::Returned);
+        } else {
+            // What was half written is not known to be there.
+            self.launcher.loaded = Loaded::default();
+            self.stop(images, Way::AtOnce, |_| true)?;
+            if self.fabric.is_some() {
+                self.tasks.extend([Task::RollCall, Task::Release]);
+            }
+            let clear = self.running.iter();
+            let clear = clear.map(|(place, kernel)| teardown::clear(images, *place, kernel));
+            let clear = Together::as_can_be(clear.collect::<Result<Vec<_>, _>>()?);
+            self.tasks.extend([Task::Steps(Stage::GiveBack, clear), Task::Returned]);
+        }
+        if self.leave_fabric(way) {
+            self.tasks.push_back(Task::Fabric(Stage::FabricDown, (0, 1)));
+        }
+        self.tasks.push_back(Task::GiveBack);
+        Ok(())
+    }
+
+    /// A mux has its signal among its words.
+    fn tell(
+        &self,
+        images: &ImageMap,
+        way: Way,
+        place: Place,
+        kernel: &'static str,
+    ) -> Result<Operation, RunError> {
+        let muxes = if is_mux(kernel) { muxes(images, &self.program)? } else { Vec::new() };
+        let Some(mux) = muxes.iter().find(|mux| mux.place == place) else {
+            return teardown::stop(images, way, place, kernel);
+        };
+        let signal = teardown::signal(images, way, kernel)?;
+        let mut operation = Operation::new(format!("stop {kernel} on {place}"));
+        operation.write_word(place.at(mux.word(images, "termination_signal")?.into()), signal);
+        Ok(operation)
+    }
+
+    /// Tells some of the kernels to return, and waits for them.
+    fn stop(
+        &mut self,
+        images: &ImageMap,
+        way: Way,
+        which: impl Fn(&str) -> bool,
+    ) -> Result<(), RunError> {
+        let (mut tell, mut wait) = (Vec::new(), Vec::new());
+        for (&place, &kernel) in self.running.iter().filter(|(_, kernel)| which(kernel)) {
+            tell.push(self.tell(images, way, place, kernel)?);
+            let patience = self.settings.deadline_cycles;
+            wait.push(teardown::await_return(images, place, kernel, patience)?);
+        }
+        for operations in [tell, wait] {
+            let together = match way {
+                Way::Gracefully => Together::new(operations),
+                Way::AtOnce => Together::as_can_be(operations),
+            };
+            self.tasks.push_back(Task::Steps(Stage::Stop, together));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! The fabric of a run: brought up before the first kernel and taken down after the last one, unless somebody else's runs already.
+
+use super::Run;
+use super::ending::Outcome;
+use crate::launcher::firmware_of;
+use crate::report::Stage;
+use crate::task::Task;
+use crate::transport::Crossing;
+use crate::worker::worker_semaphore;
+use decode::images::ImageMap;
+use fabric::{Fabric, FabricProgress, FabricSettings, Release, Termination};
+use launch::cause::still;
+use launch::occupancy::{kind, name};
+use launch::outcome::RunError;
+use launch::{Condition, ControlError, done, image, mailbox};
+use layouts::{TileKind, Writing, wormhole};
+use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+use machine::words::counted;
+use std::collections::BTreeMap;
+
+/// The fabric of a program, as one that is to come up or as one that somebody else has.
+pub(super) fn ownership(crossing: &Crossing) -> Fabric {
+    let (plan, settings) = (crossing.plan.clone(), FabricSettings::default());
+    if crossing.found { Fabric::found(plan, settings) } else { Fabric::new(plan, settings) }
+}
+
+/// Is it the kernel of a mux?
+pub(super) fn is_mux(kernel: &str) -> bool {
+    kernel.starts_with("fabric_mux_")
+}
+
+/// Why not, in words.
+fn hold_in_reset(target: &mut dyn Target, place: Place) -> Result<(), String> {
+    let stands = || "which stands still".to_owned();
+    if kind(place) != Some(TileKind::Tensix) {
+        return Err(stands());
+    }
+    let at = wormhole().soft_reset(TileKind::Tensix).ok_or_else(stands)?;
+    if !target.abilities().allow.covers(Writing::Reset) {
+        return Err("which stands still and may not be reset without --allow reset".to_owned());
+    }
+    let written = target.write(place.at(at), &wormhole().tensix.reset_all.to_le_bytes());
+    written.map_err(|error| format!("which stands still and cannot be reset ({error})"))
+}
+
+impl Run {
+    /// Is the fabric somebody else's?
+    fn is_found(&self) -> bool {
+        self.program.crossing.as_ref().is_some_and(|crossing| crossing.found)
+    }
+
+    /// Polls the fabric; tells whether it is where it should be.
+    pub(super) fn poll_fabric(
+        &mut self,
+        stage: Stage,
+        done: &mut (u64, u64),
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<bool, RunError> {
+        let found = self.is_found();
+        let Some(fabric) = &mut self.fabric else { return Ok(true) };
+        if stage == Stage::FabricDown {
+            if found {
+                return Ok(true);
+            }
+            fabric.terminate(Termination::Gracefully);
+        }
+        let progress = fabric.poll(target, images)?;
+        target.commanded_by(self.program.op.name());
+        match progress {
+            FabricProgress::Going { done: now, of, .. } => {
+                *done = (now, of);
+                Ok(false)
+            }
+            FabricProgress::Up | FabricProgress::Down => Ok(true),
+        }
+    }
+
+    /// Names who does not answer though all were told to return at once, what he keeps from its end, and whose packets were dropped.
+    pub(super) fn call_roll(
+        &mut self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<(), RunError> {
+        let mut words = BTreeMap::new();
+        for (&place, &kernel) in &self.running {
+            let firmware = image(images, firmware_of(kernel))?;
+            let (at, done) = done(mailbox(&firmware)?);
+            words.insert(place, (Span { addr: place.at(at), len: 4 }, done));
+        }
+        let nacks = u64::from(worker_semaphore(images, "CCL_SEMAPHORE_NACKS")?);
+        let workers: Vec<Place> = self.program.workers.iter().map(|worker| worker.place).collect();
+        let nacks = workers
+            .into_iter()
+            .filter(|place| self.running.contains_key(place))
+            .map(|place| (place, Span { addr: place.at(nacks), len: 4 }));
+        let nacks: Vec<(Place, Span)> = nacks.collect();
+        let spans = words.values().map(|(span, _)| *span);
+        let spans = spans.chain(nacks.iter().map(|(_, span)| *span)).collect();
+        let shot = target.read(&Plan { spans });
+        let answers =
+            |span: Span, done: Condition| shot.word(span.addr).is_ok_and(|go| done.holds(go));
+        let dead = words.iter().filter(|(_, (span, done))| !answers(*span, *done));
+        self.dead = dead.map(|(place, _)| *place).collect();
+        let dead = self.dead.iter();
+        let mut found: Vec<String> = dead.filter_map(|place| self.absent(*place)).collect();
+        if let Some(crossing) = self.program.crossing.as_ref().filter(|_| !self.running.is_empty())
+        {
+            let routers = crossing.plan.routers.iter().map(|router| router.place);
+            let still = still(target, &routers.collect::<Vec<_>>())?;
+            found.extend(still.into_iter().map(|place| {
+                let router = name(place);
+                format!("the router of {router} stands still: its heartbeat does not move")
+            }));
+        }
+        let dropped = nacks.iter().filter_map(|(place, span)| {
+            let count = shot.word(span.addr).ok().filter(|count| *count > 0)?;
+            let packets = counted(count.into(), "packet", "packets");
+            Some(format!("the fabric dropped {packets} of {}", name(*place)))
+        });
+        found.extend(dropped);
+        let Outcome::Failed(error) = &self.outcome else { return Ok(()) };
+        if !found.is_empty() {
+            // They say the same as the steps that waited for them.
+            self.left.clear();
+            let why = format!("{}; {error}", found.join("; "));
+            self.outcome = Outcome::Failed(RunError::TookTooLong(why));
+        }
+        Ok(())
+    }
+
+    /// Channels of a fabric that goes on are closed for their clients. A core that did not answer must not come back to life in the midst
+    /// of the next client's packets, so it is held in reset first.
+    pub(super) fn release(
+        &mut self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<(), RunError> {
+        let crossing = self.program.crossing.as_ref().filter(|crossing| crossing.found);
+        let Some(crossing) = crossing else { return Ok(()) };
+        let mut kept = BTreeMap::new();
+        for &place in &self.dead {
+            if let Err(why) = hold_in_reset(target, place) {
+                kept.insert(place, why);
+            }
+        }
+        let mut routers = Vec::new();
+        for (router, client) in crossing.clients() {
+            let Some(why) = kept.get(&client) else {
+                routers.push(router);
+                continue;
+            };
+            let client = name(client);
+            self.left.push(ControlError::Settings(format!(
+                "the channel of the router of {router} stays open for {client}, {why}: the fabric has to be brought up anew"
+            )));
+        }
+        let patience = self.settings.deadline_cycles;
+        let release = Release::new(images, &crossing.plan, routers, patience)?;
+        self.tasks.push_front(Task::Close(Box::new(release)));
+        Ok(())
+    }
+
+    /// What a core that does not answer is to the fabric.
+    fn absent(&self, place: Place) -> Option<String> {
+        let crossing = self.program.crossing.as_ref()?;
+        if let Some(mux) = crossing.muxes.iter().find(|mux| mux.place == place) {
+            let (tile, router, clients) = (name(place), mux.router, mux.clients.len());
+            return Some(format!(
+                "the mux on {tile} does not answer: {clients} clients of the router of {router} wait for it"
+            ));
+        }
+        let worker = self.program.workers.iter().find(|worker| worker.place == place)?;
+        let muxes = crossing.muxes.iter().filter(|mux| mux.clients.contains(&place));
+        let muxes =
+            muxes.map(|mux| format!("the mux on {} of router {}", name(mux.place), mux.router));
+        let muxes: Vec<String> = muxes.collect();
+        let client = if muxes.is_empty() { "the fabric".to_owned() } else { muxes.join(" and ") };
+        let (tile, role) = (name(place), &worker.role);
+        Some(format!("a client of {client} does not answer: {tile} ({role}) stands still"))
+    }
+
+    /// The fabric is to go down, whatever it is at; not one that somebody else has, nor one that was never begun.
+    pub(super) fn leave_fabric(&mut self, way: Termination) -> bool {
+        let found = self.is_found();
+        let Some(fabric) = &mut self.fabric else { return false };
+        if found {
+            return false;
+        }
+        fabric.terminate(way);
+        true
+    }
+}

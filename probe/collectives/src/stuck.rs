@@ -1,0 +1,123 @@
+//! Workers that stand still by their own words. A compute core beats no heart, but what it waits for can be looked at: one that
+//! has everything that its next packet needs, or that never took its go message, is not waiting.
+
+use super::launcher::firmware_of;
+use super::program::flags::{CREDIT, FROM_CHANNEL, TO_CHANNEL, WAIT};
+use super::watch::Watched;
+use super::worker::{WORKER, worker_semaphore};
+use decode::images::ImageMap;
+use launch::occupancy::name;
+use launch::outcome::RunError;
+use launch::{done, image, mailbox};
+use machine::snapshot::{Plan, Snapshot, Span};
+use machine::target::Target;
+
+/// The waypoint of firmware that waits for a go message.
+const WAITS_FOR_GO: &str = "GW";
+/// The waypoint of a worker that waits for what its next packet needs.
+const WAITS: &str = "NSW";
+/// The waypoints of a worker whose loop goes on, and of one that waits for its tile's NoC: neither lasts.
+const PASSING: [(&str, &str); 6] = [
+    ("K", "it has begun, and went no further"),
+    ("R", "it had something to do, and did not go on"),
+    ("NRBW", "it waits for what it reads over the NoC"),
+    ("NWBW", "it waits for what it writes over the NoC"),
+    ("TDNW", "it has moved everything, and does not end"),
+    ("KD", "it has ended, and did not return"),
+];
+
+/// Where the words of a worker are that say whether it has to wait.
+struct Places {
+    go: u64,
+    inbound: u64,
+    outbound: u64,
+    signal: u64,
+}
+
+/// The first of these workers that stands still, by its index, and what shows it.
+///
+/// # Errors
+/// When an image lacks a word.
+pub(super) fn standing_worker(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    open: &[&Watched],
+    codes: &[Option<String>],
+) -> Result<Option<(usize, String)>, RunError> {
+    let semaphore = |name| worker_semaphore(images, name).map(u64::from);
+    let firmware = image(images, firmware_of(WORKER))?;
+    let (go, returned) = done(mailbox(&firmware)?);
+    let places = Places {
+        go,
+        inbound: semaphore("CCL_SEMAPHORE_INBOUND")?,
+        outbound: semaphore("CCL_SEMAPHORE_OUTBOUND")?,
+        signal: semaphore("CCL_SEMAPHORE_SIGNAL")?,
+    };
+    let workers: Vec<(usize, &Watched, &str)> = open
+        .iter()
+        .zip(codes)
+        .enumerate()
+        .filter(|(_, (core, _))| core.kernel == WORKER)
+        .filter_map(|(at, (core, code))| Some((at, *core, code.as_deref()?)))
+        .collect();
+    let spans = workers.iter().flat_map(|(_, core, _)| places.spans(core)).collect();
+    let shot = target.read(&Plan { spans });
+    let told_to_go =
+        |core: &Watched| shot.word(core.place.at(places.go)).is_ok_and(|go| !returned.holds(go));
+    // Who never began keeps everybody else waiting.
+    let asleep =
+        |(_, core, code): &&(usize, &Watched, &str)| *code == WAITS_FOR_GO && told_to_go(core);
+    if let Some((at, ..)) = workers.iter().find(asleep) {
+        return Ok(Some((*at, "it did not take its go message".to_owned())));
+    }
+    let standing = workers.iter().filter(|(_, core, _)| told_to_go(core) && !core.over_fabric);
+    let mut standing = standing.filter_map(|(at, core, code)| {
+        let passing = PASSING.iter().find(|(passing, _)| passing == code);
+        let why = passing.map(|(_, why)| (*why).to_owned());
+        Some((*at, why.or_else(|| places.unused(&shot, core).filter(|_| *code == WAITS))?))
+    });
+    Ok(standing.next())
+}
+
+impl Places {
+    fn spans(&self, core: &Watched) -> [Span; 4] {
+        [self.go, self.inbound, self.outbound, self.signal]
+            .map(|at| Span { addr: core.place.at(at), len: 4 })
+    }
+
+    /// What a worker was given and does not use, if nothing else is missing for its next packet.
+    fn unused(&self, shot: &Snapshot, core: &Watched) -> Option<String> {
+        let values = &core.values;
+        let command = values.command as usize;
+        // The packet that it waits with is of the command begun last, or of the one after it.
+        let next = core.flags.iter().skip(command).take(2);
+        let needs = next.fold(0, |all, flags| all | flags);
+        if needs == 0 || needs & CREDIT != 0 {
+            return None;
+        }
+        let ahead = |flag: u16, at: u64, taken: u32| {
+            let there = shot.word(core.place.at(at)).ok()?;
+            Some(needs & flag == 0 || there.wrapping_sub(taken) as i32 > 0)
+        };
+        let there = ahead(FROM_CHANNEL, self.inbound, values.packets_in)?
+            && ahead(TO_CHANNEL, self.outbound, values.packets_out)?
+            && ahead(WAIT, self.signal, values.signals_taken)?;
+        there.then(|| {
+            let what =
+                [(FROM_CHANNEL, "a packet"), (TO_CHANNEL, "a free buffer"), (WAIT, "a signal")];
+            let what: Vec<&str> =
+                what.iter().filter(|(flag, _)| needs & flag != 0).map(|(_, what)| *what).collect();
+            let what =
+                if what.is_empty() { "nothing to wait for".into() } else { what.join(" and ") };
+            format!("it was given {what} for its next packet, and does not go on")
+        })
+    }
+}
+
+/// The sentence about a worker that stands still.
+pub(super) fn sentence(core: &Watched, waited_us: u64, why: &str, code: &str) -> RunError {
+    let (tile, kernel, role) = (name(core.place), core.kernel, &core.role);
+    RunError::TookTooLong(format!(
+        "{tile}: {kernel} ({role}) makes no progress for {waited_us} us: its core stands still, {why} ({code})"
+    ))
+}

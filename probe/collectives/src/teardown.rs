@@ -1,0 +1,102 @@
+//! The end of a run: kernels are stopped at once if need be, what they left is cleared, and base firmware gets its cores
+//! back.
+
+use super::edm_builder::EDM;
+use super::launcher::firmware_of;
+use super::worker::{WORKER, worker_semaphore};
+use decode::images::ImageMap;
+use launch::occupancy::name;
+use launch::outcome::RunError;
+use launch::{
+    ControlError, Firmware, Operation, constant_of, done, image, mailbox, semaphore_address,
+    stop_application,
+};
+use machine::place::Place;
+
+/// How kernels are told to return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// With every credit: workers first, then EDMs, which drain their links.
+    Gracefully,
+    /// Wherever they are.
+    AtOnce,
+}
+
+/// Tells a kernel to return.
+pub(super) fn stop(
+    images: &ImageMap,
+    way: Way,
+    place: Place,
+    kernel: &'static str,
+) -> Result<Operation, RunError> {
+    let path = format!("{kernel}_state.control.termination_signal");
+    let missing = |_| ControlError::NoMember(kernel.to_owned(), path.clone());
+    let word = image(images, kernel)?.symbols.locate(&path).map_err(missing)?;
+    let mut operation = Operation::new(format!("stop {kernel} on {place}"));
+    operation.write_word(place.at(word.address()), signal(images, way, kernel)?);
+    Ok(operation)
+}
+
+/// The kernel's word for it.
+///
+/// # Errors
+/// `NoImage` or `NoMember`.
+pub(super) fn signal(images: &ImageMap, way: Way, kernel: &str) -> Result<u32, RunError> {
+    let signal = match way {
+        Way::Gracefully => "GRACEFULLY_TERMINATE",
+        Way::AtOnce => "IMMEDIATELY_TERMINATE",
+    };
+    Ok(constant_of(images, kernel, signal)?)
+}
+
+/// Waits until a kernel has returned.
+pub(super) fn await_return(
+    images: &ImageMap,
+    place: Place,
+    kernel: &'static str,
+    patience_cycles: u64,
+) -> Result<Operation, RunError> {
+    let firmware = image(images, firmware_of(kernel))?;
+    let (word, returned) = done(mailbox(&firmware)?);
+    let mut operation = Operation::new(format!("wait for {kernel} on {place}"));
+    let what = format!("{kernel} on {} returns", name(place));
+    operation.wait_for(what, place.at(word), returned, patience_cycles);
+    Ok(operation)
+}
+
+/// Clears the credits and semaphores that a stopped kernel leaves.
+pub(super) fn clear(
+    images: &ImageMap,
+    place: Place,
+    kernel: &'static str,
+) -> Result<Operation, RunError> {
+    let mut operation = Operation::new(format!("clear the credits of {place}"));
+    if kernel != WORKER && kernel != EDM {
+        return Ok(operation); // A mux clears its words when it is launched.
+    }
+    if kernel == WORKER {
+        for semaphore in ["CCL_SEMAPHORE_INBOUND", "CCL_SEMAPHORE_OUTBOUND", "CCL_SEMAPHORE_SIGNAL"]
+        {
+            let at = worker_semaphore(images, semaphore)?;
+            operation.write_word(place.at(at.into()), 0);
+        }
+        return Ok(operation);
+    }
+    let size = |of: &str| {
+        let size = image(images, EDM)?.symbols.type_named(of).and_then(|ty| ty.size());
+        size.ok_or_else(|| ControlError::NoMember(EDM.to_owned(), of.to_owned()))
+    };
+    let words = constant_of(images, EDM, "EDM_WORDS")?;
+    operation.write(place.at(words.into()), vec![0; size("edm_words_t")? as usize]);
+    let base = layouts::wormhole().eth.l1.kernel_config.at;
+    // Whatever number of semaphores follows the arguments.
+    let first = semaphore_address(base, size("edm_args_t")?, 0);
+    let end = layouts::wormhole().eth.l1.kernel_config.end();
+    operation.write(place.at(first), vec![0; end.saturating_sub(first) as usize]);
+    Ok(operation)
+}
+
+/// Gives an Ethernet tile back to base firmware.
+pub(super) fn give_back(images: &ImageMap, place: Place) -> Result<Operation, RunError> {
+    Ok(stop_application(images, Firmware::OURS, place)?)
+}

@@ -1,0 +1,172 @@
+//! Where the pages of tensors lie on a chip: interleaved over the DRAM channels, or sharded over compute tiles.
+
+use super::error::CclError;
+use super::program::{Bank, Tensor};
+use super::request::Layout;
+use layouts::{ChipId, NocXy, TileKind, wormhole};
+use machine::place::Place;
+use machine::target::{Chip, Mesh};
+
+/// Start of the tensors in a DRAM channel, past what tt-metal keeps for itself there.
+const DRAM_BASE: u32 = 16 << 20;
+/// The port of each DRAM channel: on NoC 1 the first ports of channels 0 and 2 broke the NoC (wormhole.md 1.7).
+const DRAM_PORT: usize = 1;
+/// Start of the shards in the L1 of a compute tile, past firmware, kernels and what workers keep there.
+const L1_BASE: u32 = 0x8_0000;
+/// Shards are spread over so many tiles, and over more only if they do not fit.
+const SHARD_TILES: usize = 8;
+
+/// Number of the input in each worker's tensors.
+pub const INPUT: u8 = 0;
+/// Number of the output.
+pub const OUTPUT: u8 = 1;
+
+/// The tensors of every chip, which are in the same place on each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    layout: Layout,
+    /// Input and output, by [`INPUT`] and [`OUTPUT`].
+    pub tensors: [Tensor; 2],
+}
+
+impl Placement {
+    /// Room for an input and an output of so many pages on each of these chips.
+    ///
+    /// # Errors
+    /// They do not fit.
+    pub fn new(
+        mesh: &Mesh,
+        chips: &[ChipId],
+        layout: Layout,
+        page_bytes: u32,
+        pages: [u64; 2],
+    ) -> Result<Self, CclError> {
+        match layout {
+            Layout::Interleaved => {
+                let room = wormhole().tiles.dram.channel_bytes - u64::from(DRAM_BASE);
+                let banks = wormhole().tiles.dram.channels.len();
+                Self::over(layout, page_bytes, pages, banks, room, "DRAM channels")
+            }
+            Layout::Sharded => {
+                let room = wormhole().tensix.l1_bytes - u64::from(L1_BASE);
+                let tiles = chips.iter().map(|&chip| compute_tiles(mesh, chip).len()).min();
+                let tiles = tiles.unwrap_or(0).max(1);
+                let over =
+                    |banks| Self::over(layout, page_bytes, pages, banks, room, "compute tiles");
+                over(tiles.min(SHARD_TILES)).or_else(|_| over(tiles))
+            }
+        }
+    }
+
+    fn over(
+        layout: Layout,
+        page_bytes: u32,
+        pages: [u64; 2],
+        banks: usize,
+        room: u64,
+        what: &'static str,
+    ) -> Result<Self, CclError> {
+        let in_bank = |pages: u64| pages.div_ceil(banks as u64);
+        let bytes = |pages| in_bank(pages) * u64::from(page_bytes);
+        let [input, output] = pages;
+        let all = bytes(input) + bytes(output);
+        if all > room {
+            return Err(CclError::TooLarge { bytes: all, room, banks: what });
+        }
+        let tensor = |pages, offset| Tensor {
+            first_bank: 0,
+            banks: banks as u32,
+            pages_per_shard: match layout {
+                Layout::Interleaved => 1,
+                Layout::Sharded => in_bank(pages).max(1) as u32,
+            },
+            page_bytes,
+            offset,
+        };
+        Ok(Self { layout, tensors: [tensor(input, 0), tensor(output, bytes(input) as u32)] })
+    }
+
+    /// The banks of a chip.
+    pub fn banks(&self, mesh: &Mesh, chip: ChipId) -> Vec<Bank> {
+        let bank = |tile, address| Bank { place: Place { chip, tile }, address };
+        match self.layout {
+            Layout::Interleaved => {
+                let channels = wormhole().tiles.dram.channels.iter();
+                let ports = channels.filter_map(|ports| ports.get(DRAM_PORT));
+                ports.map(|&(x, y)| bank(NocXy { x, y }, DRAM_BASE)).collect()
+            }
+            Layout::Sharded => {
+                let [input, _] = self.tensors;
+                let tiles = compute_tiles(mesh, chip).into_iter().take(input.banks as usize);
+                tiles.map(|tile| bank(tile, L1_BASE)).collect()
+            }
+        }
+    }
+}
+
+/// The compute tiles of a chip that are not fused off, in the order in which scenes start firmware on them.
+pub fn compute_tiles(mesh: &Mesh, chip: ChipId) -> Vec<NocXy> {
+    let off = |chip: &Chip| chip.harvested_rows.clone();
+    let off = mesh.chips.iter().find(|c| c.id == chip).map(off).unwrap_or_default();
+    let tiles = wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    tiles.map(|tile| tile.xy).filter(|xy| !off.contains(&xy.y)).collect()
+}
+
+/// Where a page of a tensor lies: its bank and the offset there.
+pub fn locate(tensor: &Tensor, page: u32) -> (u32, u64) {
+    let (shard, within) = (page / tensor.pages_per_shard, page % tensor.pages_per_shard);
+    let (bank, round) = (shard % tensor.banks, shard / tensor.banks);
+    let before = u64::from(round) * u64::from(tensor.pages_per_shard) + u64::from(within);
+    (tensor.first_bank + bank, u64::from(tensor.offset) + before * u64::from(tensor.page_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+    use super::*;
+    use crate::tests::mesh;
+
+    #[test]
+    fn pages_are_interleaved_over_six_channels_and_safe_ports() {
+        let mesh = mesh("n300");
+        let placement =
+            Placement::new(&mesh, &[ChipId(0)], Layout::Interleaved, 2048, [13, 26]).unwrap();
+        let banks = placement.banks(&mesh, ChipId(0));
+        let tiles: Vec<String> = banks.iter().map(|bank| bank.place.tile.to_string()).collect();
+        assert_eq!(tiles, ["0-1", "0-6", "5-1", "5-9", "5-4", "5-6"]);
+        let [input, output] = placement.tensors;
+        assert_eq!(locate(&input, 13), (1, 2 * 2048));
+        assert_eq!(
+            locate(&output, 0),
+            (0, 3 * 2048),
+            "behind the three pages of a channel's input"
+        );
+    }
+
+    #[test]
+    fn shards_are_on_tiles_that_are_not_fused_off() {
+        let mesh = mesh("n300");
+        let placement =
+            Placement::new(&mesh, &[ChipId(0)], Layout::Sharded, 1024, [20, 40]).unwrap();
+        let off = &mesh.chips[0].harvested_rows;
+        assert!(!off.is_empty());
+        let banks = placement.banks(&mesh, ChipId(0));
+        assert_eq!(banks.len(), 8);
+        assert!(banks.iter().all(|bank| !off.contains(&bank.place.tile.y)));
+        let [input, _] = placement.tensors;
+        assert_eq!(locate(&input, 4), (1, 1024), "three pages a shard");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let mesh = mesh("n300");
+        let refused = |layout, pages| {
+            Placement::new(&mesh, &[ChipId(0)], layout, 4096, [1, pages]).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused(Layout::Sharded, 1 << 16),
+            "the tensors need 4198400 bytes in each of the compute tiles, which have 974848"
+        );
+        assert!(refused(Layout::Interleaved, 1 << 23).contains("DRAM channels"));
+    }
+}

@@ -1,0 +1,278 @@
+//! Follows the kernels of a launch by their own words until all have returned.
+
+use super::blame::blame;
+use super::edm_builder::EDM;
+use super::launcher::{Layer, firmware_of};
+use super::program::{Program, WorkerPlan};
+use super::words::{StateWords, Values};
+use super::worker::WORKER;
+use decode::images::ImageMap;
+use launch::occupancy::name;
+use launch::outcome::RunError;
+use launch::{Condition, constant_of, done, image, mailbox};
+use machine::place::Place;
+use machine::snapshot::{AccessError, Plan, Snapshot, Span};
+use machine::target::Target;
+
+/// Cores that are looked at in one poll at most.
+const LOOK_AT: usize = 48;
+
+/// A kernel that was launched.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what a kernel is, and how far it is")]
+pub(super) struct Watched {
+    pub(super) place: Place,
+    pub(super) kernel: &'static str,
+    /// What it is, for people.
+    pub(super) role: String,
+    /// It moves data of an EDM.
+    pub(super) has_channel: bool,
+    /// A worker that takes data from a channel.
+    pub(super) takes: bool,
+    /// It sends and takes over the fabric.
+    pub(super) over_fabric: bool,
+    /// What each of its commands does.
+    pub(super) flags: Vec<u16>,
+    /// Bytes of a packet that it takes.
+    packet_bytes: u64,
+    /// Bytes that it is to fill or to check, and in how many packets; none of one that moves data.
+    fills: (u64, u64),
+    /// Its words when they were read last.
+    pub(super) values: Values,
+    /// Its go message said once that it has returned.
+    returned: bool,
+    finished: bool,
+}
+
+/// Kernels that run.
+#[derive(Debug)]
+pub(super) struct Watch {
+    cores: Vec<Watched>,
+    next: usize,
+    /// Bytes that are to arrive.
+    of: u64,
+    worker: Words,
+    edm: Words,
+    /// Time of the last change.
+    moved: Option<u64>,
+    deadline_cycles: u64,
+}
+
+/// What is read of a kind of kernel.
+#[derive(Debug)]
+struct Words {
+    state: StateWords,
+    go: (u64, Condition),
+    finished: u32,
+    refused: u32,
+    stopped: u32,
+}
+
+impl Words {
+    fn of(
+        images: &ImageMap,
+        kernel: &str,
+        state: StateWords,
+        prefix: &str,
+    ) -> Result<Self, RunError> {
+        let phase = |name: &str| constant_of(images, kernel, &format!("{prefix}_{name}"));
+        let firmware = image(images, firmware_of(kernel))?;
+        Ok(Self {
+            state,
+            go: done(mailbox(&firmware)?),
+            finished: phase("FINISHED")?,
+            refused: phase("REFUSED")?,
+            stopped: phase("STOPPED")?,
+        })
+    }
+}
+
+impl Watch {
+    /// Follows what was launched of this layer.
+    pub(super) fn new(
+        images: &ImageMap,
+        program: &Program,
+        layer: Layer,
+        deadline_cycles: u64,
+    ) -> Result<Self, RunError> {
+        let core = |place, kernel, role, takes, packet_bytes| Watched {
+            fills: (0, 0),
+            takes,
+            over_fabric: program.crossing.is_some(),
+            flags: Vec::new(),
+            has_channel: layer == Layer::Transfer,
+            place,
+            kernel,
+            role,
+            packet_bytes,
+            values: Values::default(),
+            returned: false,
+            finished: false,
+        };
+        let workers = layer.workers(program);
+        let flag = constant_of(images, WORKER, "CCL_FROM_CHANNEL")? as u16;
+        let mut cores: Vec<Watched> = workers
+            .iter()
+            .map(|plan| {
+                let takes = plan.inbound.is_some();
+                let core = core(plan.place, WORKER, plan.role.clone(), takes, packet_bytes(plan));
+                let fills = if layer == Layer::Transfer { (0, 0) } else { filled(plan) };
+                let flags = plan.commands.iter().map(|command| command.flags).collect();
+                Watched { flags, fills, ..core }
+            })
+            .collect();
+        if layer == Layer::Transfer {
+            let edms =
+                program.edms.iter().map(|plan| core(plan.place, EDM, EDM.to_owned(), false, 0));
+            cores.extend(edms);
+        }
+        let (of, state) = if layer == Layer::Transfer {
+            let of = workers.iter().map(|plan| inbound_bytes(plan, flag)).sum();
+            (of, StateWords::of_worker(images)?)
+        } else {
+            (cores.iter().map(|core| core.fills.0).sum(), StateWords::of_filler(images)?)
+        };
+        Ok(Self {
+            cores,
+            next: 0,
+            of,
+            worker: Words::of(images, WORKER, state, "CCL")?,
+            edm: Words::of(images, EDM, StateWords::of_edm(images)?, "EDM")?,
+            moved: None,
+            deadline_cycles,
+        })
+    }
+
+    /// Bytes that arrived, were filled or checked, and that are to be; kernels that are done and that there are where no
+    /// bytes are.
+    pub(super) fn done(&self) -> (u64, u64) {
+        if self.of == 0 {
+            let done = self.cores.iter().filter(|core| core.finished).count();
+            return (done as u64, self.cores.len() as u64);
+        }
+        let arrived = |core: &Watched| match core.fills {
+            (_, 0) => u64::from(core.values.packets_in) * core.packet_bytes,
+            // The words of a kernel that has not begun may still be those of the one before.
+            (bytes, packets) => bytes * u64::from(core.values.stage).min(packets) / packets,
+        };
+        (self.cores.iter().map(arrived).sum::<u64>().min(self.of), self.of)
+    }
+
+    /// Looks at some of those that run; tells whether all have returned.
+    ///
+    /// # Errors
+    /// When one does not come to its end, or the machine does not answer.
+    pub(super) fn poll(
+        &mut self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<bool, RunError> {
+        let asked = self.some();
+        let spans = asked.iter().flat_map(|&index| self.spans(index)).collect();
+        let shot = target.read(&Plan { spans });
+        let now = target.now()?;
+        let mut moved = self.moved.is_none();
+        for index in asked {
+            moved |= self.learn(index, &shot)?;
+        }
+        if moved {
+            self.moved = Some(now);
+        }
+        if self.cores.iter().all(|core| core.finished) {
+            return Ok(true);
+        }
+        let waited = now.saturating_sub(self.moved.unwrap_or(now));
+        if waited > self.deadline_cycles {
+            let open: Vec<&Watched> = self.cores.iter().filter(|core| !core.finished).collect();
+            blame(target, images, &open, waited)?;
+            // Somebody parked it: that takes as long as it takes.
+            self.moved = Some(now);
+        }
+        Ok(false)
+    }
+
+    /// The next of those that run.
+    fn some(&mut self) -> Vec<usize> {
+        let count = self.cores.len();
+        let order = (0..count).map(|n| (self.next + n) % count);
+        let open = order.filter(|&index| !self.cores.get(index).is_none_or(|core| core.finished));
+        let some: Vec<usize> = open.take(LOOK_AT).collect();
+        self.next = some.last().map_or(0, |last| last + 1);
+        some
+    }
+
+    fn words(&self, kernel: &str) -> &Words {
+        if kernel == EDM { &self.edm } else { &self.worker }
+    }
+
+    fn spans(&self, index: usize) -> Vec<Span> {
+        let Some(core) = self.cores.get(index) else { return Vec::new() };
+        let words = self.words(core.kernel);
+        let state = Span { addr: core.place.at(words.state.start), len: words.state.len };
+        vec![state, Span { addr: core.place.at(words.go.0), len: 4 }]
+    }
+
+    /// Takes what was read of a core; tells whether anything changed.
+    fn learn(&mut self, index: usize, shot: &Snapshot) -> Result<bool, RunError> {
+        let Some(core) = self.cores.get(index) else { return Ok(false) };
+        let words = self.words(core.kernel);
+        let state = shot.bytes(core.place.at(words.state.start), words.state.len);
+        let (go, values) = match (shot.word(core.place.at(words.go.0)), state) {
+            (Ok(go), Ok(state)) => (go, words.state.read(state)),
+            (Err(gone @ AccessError::DeviceGone(_)), _) => return Err(gone.into()),
+            // Who cannot be read now may be later; patience ends as with one that stands still.
+            _ => return Ok(false),
+        };
+        let returned = words.go.1.holds(go);
+        let over = [words.finished, words.stopped, words.refused].contains(&values.phase);
+        if values.phase == words.refused {
+            let (tile, role) = (name(core.place), &core.role);
+            return Err(RunError::Kernel(format!(
+                "{tile}: the kernel refused its arguments ({role})"
+            )));
+        }
+        if values.phase == words.stopped {
+            let (tile, role) = (name(core.place), &core.role);
+            return Err(RunError::Kernel(format!("{tile}: somebody stopped the kernel ({role})")));
+        }
+        // Its words may have been read just before it ended.
+        let finished = returned && (over || core.returned);
+        let changed = values != core.values || returned != core.returned;
+        if let Some(core) = self.cores.get_mut(index) {
+            core.values = values;
+            (core.returned, core.finished) = (returned, finished);
+        }
+        Ok(changed)
+    }
+
+    /// The kernels with the words that were read last.
+    pub(super) fn cores(&self) -> &[Watched] {
+        &self.cores
+    }
+}
+
+fn page_bytes(plan: &WorkerPlan) -> u64 {
+    plan.tensors.first().map_or(0, |tensor| tensor.page_bytes.into())
+}
+
+fn packet_bytes(plan: &WorkerPlan) -> u64 {
+    u64::from(plan.packet_pages) * page_bytes(plan)
+}
+
+/// Bytes that a worker fills or checks, and in how many packets.
+fn filled(plan: &WorkerPlan) -> (u64, u64) {
+    let commands = plan.commands.len() as u64;
+    let bytes = commands * u64::from(plan.pages) * page_bytes(plan);
+    let slices = u64::from(plan.pages.div_ceil(plan.slice_pages.max(1)));
+    let packets = u64::from(plan.slice_pages.div_ceil(plan.packet_pages.max(1)));
+    (bytes, commands * slices * packets)
+}
+
+/// Bytes that a worker takes from its channel.
+fn inbound_bytes(plan: &WorkerPlan, flag: u16) -> u64 {
+    if plan.inbound.is_none() {
+        return 0;
+    }
+    let takes = plan.commands.iter().filter(|command| command.flags & flag != 0).count() as u64;
+    u64::from(plan.pages) * page_bytes(plan) * takes
+}

@@ -1,0 +1,191 @@
+//! The words by which the kernels of a collective tell how far they are, found by the members' names.
+
+use super::edm_builder::EDM;
+use super::worker::WORKER;
+use decode::images::{Image, ImageMap};
+use launch::{ControlError, image};
+use machine::words::counted;
+use symbols::Located;
+
+/// What was read of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Values {
+    /// What it is at, by its own enumeration.
+    pub(super) phase: u32,
+    /// Packets that a worker took and gave.
+    pub(super) packets_in: u32,
+    pub(super) packets_out: u32,
+    /// Packets that a worker began, of whatever kind; told of fills and checks only.
+    pub(super) stage: u32,
+    /// Of a worker: the command under way, and its partner's signals.
+    pub(super) command: u32,
+    pub(super) signals_taken: u32,
+    /// Of an EDM, over its channels.
+    sent: u32,
+    acknowledged: u32,
+    completed: u32,
+    worker_signals: u32,
+    /// Low half of the wall clock at the last step, over an EDM's channels.
+    last_progress: u32,
+    /// Wall clock of its chip.
+    pub(super) started_cycles: u64,
+    pub(super) ready_cycles: u64,
+    pub(super) finished_cycles: u64,
+    /// Over the fabric: the other worker has taken everything.
+    pub(super) acknowledged_cycles: u64,
+}
+
+impl Values {
+    /// An EDM handed messages to its link whose completions did not come, or has no peer.
+    pub(super) fn unanswered(&self) -> bool {
+        self.ready_cycles == 0 || self.sent != self.completed
+    }
+
+    /// What an EDM waits for, as far as its words tell.
+    pub(super) fn of_edm(&self) -> String {
+        let Self { sent, acknowledged, completed, worker_signals, .. } = self;
+        if self.ready_cycles == 0 {
+            return "it waits for the handshake with the other end of its link".to_owned();
+        }
+        if sent == completed {
+            return format!(
+                "it waits for the next message: all {sent} that it had are completed, and its workers signalled {worker_signals}"
+            );
+        }
+        format!(
+            "of {sent} messages {acknowledged} are acknowledged and {completed} completed, and its workers signalled {worker_signals}"
+        )
+    }
+
+    /// What a worker waits for, as far as its words tell.
+    pub(super) fn of_worker(&self, has_channel: bool) -> String {
+        let Self { command, packets_in, packets_out, signals_taken, .. } = self;
+        if has_channel && self.ready_cycles == 0 {
+            return "it waits for its first credit".to_owned();
+        }
+        let packets_in = counted((*packets_in).into(), "packet", "packets");
+        format!(
+            "it waits in command {command} after {packets_in} in, {packets_out} out and {signals_taken} signals"
+        )
+    }
+}
+
+/// Takes the value of a member.
+type Take = fn(&mut Values, u64);
+
+/// What is read of a worker.
+const OF_WORKER: [(&str, Take); 10] = [
+    ("phase", |values, word| values.phase = word as u32),
+    ("command", |values, word| values.command = word as u32),
+    ("packets_in", |values, word| values.packets_in = word as u32),
+    ("packets_out", |values, word| values.packets_out = word as u32),
+    ("signals_taken", |values, word| values.signals_taken = word as u32),
+    ("last_progress", |values, word| values.last_progress = word as u32),
+    ("started_cycles", |values, word| values.started_cycles = word),
+    ("ready_cycles", |values, word| values.ready_cycles = word),
+    ("finished_cycles", |values, word| values.finished_cycles = word),
+    ("acknowledged_cycles", |values, word| values.acknowledged_cycles = word),
+];
+
+/// What is read of a worker that fills or checks besides.
+const OF_FILLER: (&str, Take) = ("control.stage", |values, word| values.stage = word as u32);
+
+/// What is read of an EDM, and of each of its channels.
+const OF_EDM: [(&str, Take); 4] = [
+    ("phase", |values, word| values.phase = word as u32),
+    ("started_cycles", |values, word| values.started_cycles = word),
+    ("ready_cycles", |values, word| values.ready_cycles = word),
+    ("finished_cycles", |values, word| values.finished_cycles = word),
+];
+const OF_CHANNEL: [(&str, Take); 5] = [
+    ("messages_sent", |values, word| values.sent += word as u32),
+    ("acknowledged", |values, word| values.acknowledged += word as u32),
+    ("completed", |values, word| values.completed += word as u32),
+    ("worker_signals", |values, word| values.worker_signals += word as u32),
+    ("last_progress", |values, word| {
+        values.last_progress = values.last_progress.wrapping_add(word as u32);
+    }),
+];
+
+/// A member in the bytes that are read.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    at: usize,
+    size: usize,
+    take: Take,
+}
+
+/// Which bytes of a kernel's state are read, and where its members are among them.
+#[derive(Clone, Debug)]
+pub(super) struct StateWords {
+    pub(super) start: u64,
+    pub(super) len: u32,
+    words: Vec<Word>,
+}
+
+impl StateWords {
+    pub(super) fn of_worker(images: &ImageMap) -> Result<Self, ControlError> {
+        let state = State { image: &*image(images, WORKER)?, global: "ccl_worker_state" };
+        let members = OF_WORKER.map(|(member, take)| (member.to_owned(), take));
+        state.words(&members)
+    }
+
+    /// Of a worker that fills or checks.
+    pub(super) fn of_filler(images: &ImageMap) -> Result<Self, ControlError> {
+        let state = State { image: &*image(images, WORKER)?, global: "ccl_worker_state" };
+        let members = OF_WORKER.into_iter().chain([OF_FILLER]);
+        state.words(&members.map(|(member, take)| (member.to_owned(), take)).collect::<Vec<_>>())
+    }
+
+    pub(super) fn of_edm(images: &ImageMap) -> Result<Self, ControlError> {
+        let state = State { image: &*image(images, EDM)?, global: "edm_state" };
+        let mut members = OF_EDM.map(|(member, take)| (member.to_owned(), take)).to_vec();
+        for channel in 0..state.find("channels")?.field.count {
+            let of = |(member, take)| (format!("channels[{channel}].{member}"), take);
+            members.extend(OF_CHANNEL.map(of));
+        }
+        state.words(&members)
+    }
+
+    pub(super) fn read(&self, bytes: &[u8]) -> Values {
+        let mut values = Values::default();
+        for word in &self.words {
+            let mut wide = [0; 8];
+            let room = wide.get_mut(..word.size);
+            if let (Some(room), Some(part)) = (room, bytes.get(word.at..word.at + word.size)) {
+                room.copy_from_slice(part);
+            }
+            (word.take)(&mut values, u64::from_le_bytes(wide));
+        }
+        values
+    }
+}
+
+/// A kernel's global.
+struct State<'a> {
+    image: &'a Image,
+    global: &'static str,
+}
+
+impl State<'_> {
+    fn find(&self, member: &str) -> Result<Located, ControlError> {
+        let path = format!("{}.{member}", self.global);
+        let missing = |_| ControlError::NoMember(self.image.name.clone(), path.clone());
+        self.image.symbols.locate(&path).map_err(missing)
+    }
+
+    fn words(&self, members: &[(String, Take)]) -> Result<StateWords, ControlError> {
+        let find = |(member, take): &(String, Take)| Ok((self.find(member)?, *take));
+        let found = members.iter().map(find).collect::<Result<Vec<_>, ControlError>>()?;
+        let starts = found.iter().map(|(place, _)| place.address());
+        let ends = found.iter().map(|(place, _)| place.address() + place.field.size);
+        let start = starts.min().unwrap_or_default() & !3;
+        let end = ends.max().unwrap_or_default().next_multiple_of(4);
+        let word = |(place, take): &(Located, Take)| Word {
+            at: (place.address() - start) as usize,
+            size: place.field.size.min(8) as usize,
+            take: *take,
+        };
+        Ok(StateWords { start, len: (end - start) as u32, words: found.iter().map(word).collect() })
+    }
+}

@@ -1,0 +1,243 @@
+//! A worker's launch: its list, banks and arguments as the kernel `ccl_worker` wants them, by the names of its members.
+
+use super::edm_builder::{ChannelAddresses, xy};
+use super::program::{Bank, Channel, Command, DataType, Program, WorkerPlan};
+use decode::images::ImageMap;
+use launch::records::{records, size};
+use launch::{
+    CONFIG_BASE, ControlError, Firmware, KernelLaunch, Operation, TEXT_OFFSET, arguments,
+    constant_of, image, semaphore_address,
+};
+use layouts::NocAddr;
+
+/// The kernel's image.
+pub(super) const WORKER: &str = "ccl_worker";
+/// The type of its arguments.
+const ARGUMENTS: &str = "ccl_worker_args_t";
+/// Names the kernel in launch messages.
+const KERNEL_ID: u16 = 4;
+
+/// Where a worker's list, its banks and its digests lie in its L1, and where they end; packets are staged behind them, and
+/// shards of tensors follow.
+const LISTS: u32 = 0x2_0000;
+const STAGING: u32 = 0x4_0000;
+const STAGING_END: u32 = 0x8_0000;
+/// Packets that are staged at a time, and what each needs besides its pages.
+const STAGED_PACKETS: u64 = 4;
+const STAGED_EXTRA_BYTES: u64 = 64;
+/// Behind each buffer, as in an EDM.
+const FIFO_EXTRA_BYTES: u64 = 16;
+
+/// Routing tables of the chip, for who sends over a fabric of two dimensions: between the kernel's data and the lists.
+const ROUTING: u32 = 0x1_F000;
+
+/// What a worker is told besides its plan.
+#[derive(Clone, Debug)]
+pub(super) struct WorkerContext<'a> {
+    /// The program.
+    pub(super) program: &'a Program,
+    /// The same for every core of a launch.
+    pub(super) run_id: u32,
+    /// Where its channels are.
+    pub(super) inbound: Option<ChannelAddresses>,
+    /// The same for the channel that it fills.
+    pub(super) outbound: Option<ChannelAddresses>,
+    /// Members for a worker that uses a fabric.
+    pub(super) fabric: Vec<(String, u32)>,
+}
+
+/// Where a worker's parts are in its L1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WorkerPlaces {
+    commands: u32,
+    banks: u32,
+    /// One word a command.
+    pub(super) digests: u32,
+    /// Buffers of a channel that comes over the fabric.
+    pub(super) fifo: u32,
+}
+
+impl WorkerPlaces {
+    /// The places of a plan.
+    ///
+    /// # Errors
+    /// `Settings` when it does not fit.
+    pub(super) fn of(
+        images: &ImageMap,
+        program: &Program,
+        plan: &WorkerPlan,
+    ) -> Result<Self, ControlError> {
+        let worker = image(images, WORKER)?;
+        let size = |of: &str| size(&worker, of);
+        let commands = size("ccl_command_t")? * plan.commands.len() as u64;
+        let banks = size("ccl_bank_t")? * plan.banks.len() as u64;
+        let end = u64::from(LISTS) + commands + banks + 4 * plan.commands.len() as u64;
+        let refuse = |why: String| Err(ControlError::Settings(format!("{}: {why}", plan.place)));
+        if end > STAGING.into() {
+            return refuse(format!("a list of {} commands is too long", plan.commands.len()));
+        }
+        let page = plan.tensors.iter().map(|tensor| tensor.page_bytes).max().unwrap_or_default();
+        let packet = u64::from(plan.packet_pages) * u64::from(page) + STAGED_EXTRA_BYTES;
+        if STAGED_PACKETS * packet > (STAGING_END - STAGING).into() {
+            return refuse(format!(
+                "packets of {} pages of {page} bytes are too large",
+                plan.packet_pages
+            ));
+        }
+        let staged = STAGED_PACKETS * packet;
+        let buffer = u64::from(program.buffer_bytes) + FIFO_EXTRA_BYTES;
+        let fifo = buffer * u64::from(program.buffers_per_channel);
+        let over_fabric = program.crossing.is_some();
+        if over_fabric && staged + fifo > (STAGING_END - STAGING).into() {
+            return refuse(format!(
+                "{} buffers of {} bytes are too large",
+                program.buffers_per_channel, program.buffer_bytes
+            ));
+        }
+        let banks_at = LISTS + commands as u32;
+        Ok(Self {
+            commands: LISTS,
+            banks: banks_at,
+            digests: banks_at + banks as u32,
+            fifo: STAGING + staged as u32,
+        })
+    }
+}
+
+/// Address of a worker's semaphore of this number, the same in every worker.
+///
+/// # Errors
+/// `NoImage`, or `NoMember` when the image does not describe its arguments.
+pub(super) fn worker_semaphore(images: &ImageMap, name: &str) -> Result<u32, ControlError> {
+    let number = constant_of(images, WORKER, name)?;
+    let bytes = size(&*image(images, WORKER)?, ARGUMENTS)?;
+    Ok(semaphore_address(CONFIG_BASE, bytes, number) as u32)
+}
+
+/// Writes a worker's list and banks.
+///
+/// # Errors
+/// As [`WorkerPlaces::of`].
+pub(super) fn write_lists(
+    images: &ImageMap,
+    program: &Program,
+    plan: &WorkerPlan,
+) -> Result<Operation, ControlError> {
+    let places = WorkerPlaces::of(images, program, plan)?;
+    let worker = image(images, WORKER)?;
+    let members = [
+        "flags",
+        "source",
+        "destination",
+        "source_page",
+        "destination_page",
+        "rank",
+        "first_element",
+    ];
+    let command = |c: &Command| {
+        let (source, destination) = (c.source.into(), c.destination.into());
+        let (from, to) = (c.source_page, c.destination_page);
+        [c.flags.into(), source, destination, from, to, c.rank, c.first_element]
+    };
+    let bank = |bank: &Bank| [xy(bank.place.tile), bank.address];
+    let commands = plan.commands.iter().map(command);
+    let mut lists = records(&worker, "ccl_command_t", members, commands)?;
+    let banks = plan.banks.iter().map(bank);
+    lists.extend(records(&worker, "ccl_bank_t", ["xy", "address"], banks)?);
+    let mut operation = Operation::new(format!("list of {}, {}", plan.place, plan.role));
+    operation.write(at(plan, places.commands), lists);
+    Ok(operation)
+}
+
+/// The launch of a worker whose list is there.
+///
+/// # Errors
+/// As [`WorkerPlaces::of`], or `NoMember` when the kernel's debug information lacks an argument.
+pub(super) fn worker_launch(
+    images: &ImageMap,
+    plan: &WorkerPlan,
+    context: &WorkerContext<'_>,
+) -> Result<KernelLaunch<'static>, ControlError> {
+    let places = WorkerPlaces::of(images, context.program, plan)?;
+    let constant = |name| constant_of(images, WORKER, name);
+    let program = context.program;
+    // Fills and checks are not what a person follows.
+    let moves = plan.inbound.is_some() || plan.outbound.is_some();
+    let data_type = match program.data_type {
+        DataType::Int32 => "CCL_INT32",
+        DataType::Float32 => "CCL_FLOAT32",
+        DataType::Bfloat16 => "CCL_BFLOAT16",
+    };
+    let mut values: Vec<(String, u32)> = [
+        ("run_id", context.run_id),
+        ("data_type", constant(data_type)?),
+        ("commands_address", places.commands),
+        ("commands", plan.commands.len() as u32),
+        ("banks_address", places.banks),
+        ("digests_address", places.digests),
+        ("staging_address", STAGING),
+        ("pages", plan.pages),
+        ("last_page_bytes", plan.last_page_bytes),
+        ("slice_pages", plan.slice_pages),
+        ("packet_pages", plan.packet_pages),
+        ("elements", plan.elements),
+        ("seed", program.seed),
+        ("fifo_bytes", plan.fifo_bytes),
+        ("partner_xy", plan.partner.map_or(0, |partner| xy(partner.tile))),
+        ("pause_at_stage", 0),
+        ("dwell_cycles", if moves { program.dwell_cycles } else { 0 }),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec();
+    for (index, tensor) in plan.tensors.iter().enumerate() {
+        let mut put = |name: &str, value| values.push((format!("tensors[{index}].{name}"), value));
+        put("first_bank", tensor.first_bank);
+        put("banks", tensor.banks);
+        put("pages_per_shard", tensor.pages_per_shard);
+        put("page_bytes", tensor.page_bytes);
+        put("offset", tensor.offset);
+    }
+    let sides = [
+        ("inbound", plan.inbound, context.inbound, "CCL_SEMAPHORE_INBOUND"),
+        ("outbound", plan.outbound, context.outbound, "CCL_SEMAPHORE_OUTBOUND"),
+    ];
+    for (side, channel, addresses, semaphore) in sides {
+        if let (Some(Channel { edm, .. }), Some(addresses)) = (channel, addresses) {
+            // Over the fabric, too: the tile that has the buffers.
+            let number = constant(semaphore)?;
+            let mut put = |name: &str, value| values.push((format!("{side}.{name}"), value));
+            put("used", 1);
+            put("edm_xy", xy(edm.tile));
+            put("buffers_address", addresses.buffers);
+            put("buffers", program.buffers_per_channel);
+            put("buffer_bytes", program.buffer_bytes);
+            put("edm_semaphore_address", addresses.semaphore);
+            put("semaphore", number);
+            put("worker_initiated", program.worker_initiated.into());
+        }
+    }
+    values.extend(context.fabric.iter().cloned());
+    let last = constant("CCL_SEMAPHORE_NACKS")?;
+    Ok(KernelLaunch {
+        place: plan.place,
+        kernel: WORKER,
+        firmware: Firmware::OURS.tensix[0],
+        core_type: "TENSIX",
+        config_base: CONFIG_BASE,
+        text_offset: TEXT_OFFSET,
+        arguments: arguments(&*image(images, WORKER)?, ARGUMENTS, &values)?,
+        semaphores: vec![0; last as usize + 1],
+        in_place: false,
+        host_assigned_id: context.run_id,
+        kernel_id: KERNEL_ID,
+    })
+}
+
+/// Where the routing tables of its chip lie in the L1 of a worker.
+pub(super) fn routing_at(plan: &WorkerPlan) -> NocAddr {
+    at(plan, ROUTING)
+}
+
+fn at(plan: &WorkerPlan, address: u32) -> NocAddr {
+    plan.place.at(address.into())
+}

@@ -1,0 +1,116 @@
+//! What a file is, by its name and place (tt-metal.md 8.1, tt-metal.md 8.2, tt-metal.md 8.3).
+
+use super::Entry;
+use super::records::Log;
+use super::walk::Folder;
+use crate::images::{core_named, role};
+use crate::state::ImageRole;
+use layouts::CoreKind;
+use std::io::Read;
+use std::path::Path;
+
+/// What a file is.
+pub(super) enum Sort {
+    /// An ELF for our cores: once for each layer that it may belong to.
+    Elfs(Vec<Entry>),
+    /// A log that says which kernel has which number.
+    Log(Log),
+    /// An ELF for RISC-V whose name does not tell for which core it is.
+    Nameless,
+    /// Something else.
+    Nothing,
+}
+
+/// A program whose firmware this target has is for another chip (tt-metal.md 8.1).
+const OTHER_CHIPS_TARGET: &str = "active_erisc";
+/// The folder of a build that holds its kernels.
+const KERNELS: &str = "kernels";
+/// The folder of a build that holds its firmware.
+const FIRMWARE: &str = "firmware";
+
+/// tt-metal's targets, with the layer that the firmware of each belongs to.
+fn target(name: &str) -> Option<(CoreKind, ImageRole)> {
+    match name {
+        // It takes the place of base firmware on links that are not used.
+        "idle_erisc" => Some((CoreKind::Erisc, ImageRole::BaseFirmware)),
+        "erisc" => Some((CoreKind::Erisc, ImageRole::Application)),
+        _ => core_named(name).map(|core| (core, ImageRole::BaseFirmware)),
+    }
+}
+
+pub(super) fn sort(folder: &Folder, path: &Path, name: &str) -> Sort {
+    if let Some(log) = Log::named(name) {
+        return Sort::Log(log);
+    }
+    let stem = match name.strip_suffix(".elf") {
+        // A copy for kernels to link against, and one whose text is as it is loaded.
+        Some(stem) if stem.ends_with("_weakened") || stem.ends_with(".elf.xip") => {
+            return Sort::Nothing;
+        }
+        Some(stem) => stem,
+        None if folder.is_root && !name.contains('.') && is_risc_v(path) => name,
+        None => return Sort::Nothing,
+    };
+    let placed = format!("{name}.xip.elf");
+    let placed = folder.files.binary_search(&placed).is_ok().then(|| folder.path.join(placed));
+    let entry = |core, role, key: &str, name: String| Entry {
+        path: path.to_owned(),
+        name,
+        key: key.to_owned(),
+        core,
+        role,
+        placed: placed.clone(),
+    };
+    let above: Vec<&str> = folder.path.iter().rev().filter_map(|part| part.to_str()).collect();
+    match (target(stem), &above[..]) {
+        (_, [own, ..]) if *own == stem && is_other_chips(folder) => Sort::Nothing,
+        (Some((core, _)), [own, hash, kernel, parent, ..])
+            if *own == stem && *parent == KERNELS =>
+        {
+            let name = format!("{kernel}/{stem}");
+            Sort::Elfs(vec![entry(core, ImageRole::Kernel, hash, name)])
+        }
+        (Some((core, role)), [own, key, rest @ ..]) if *own == stem => {
+            let key = match rest {
+                [FIRMWARE, key, ..] => key,
+                _ => key,
+            };
+            Sort::Elfs(vec![entry(core, role, key, format!("{key}/{stem}"))])
+        }
+        (Some((core, role)), _) => Sort::Elfs(vec![entry(core, role, "", stem.to_owned())]),
+        (None, _) => match plain(stem) {
+            Some((core, roles)) => {
+                let each = roles.iter().map(|role| entry(core, *role, "", stem.to_owned()));
+                Sort::Elfs(each.collect())
+            }
+            None if is_risc_v(path) => Sort::Nameless,
+            None => Sort::Nothing,
+        },
+    }
+}
+
+/// Does the build hold firmware that no core of ours has?
+fn is_other_chips(folder: &Folder) -> bool {
+    folder.beside.iter().any(|name| name == OTHER_CHIPS_TARGET)
+}
+
+/// An ELF that stands alone: by our own names, else by the core that its name speaks of, as
+/// firmware or as a kernel: its text tells.
+fn plain(stem: &str) -> Option<(CoreKind, Vec<ImageRole>)> {
+    if let Some(own) = firmware::images().iter().find(|image| image.name == stem) {
+        return Some((core_named(own.core)?, vec![role(own.role)]));
+    }
+    let idle = stem.contains("idle_erisc").then_some("idle_erisc");
+    let mut words = idle.into_iter().chain(stem.split(|c: char| !c.is_ascii_alphanumeric()));
+    let (core, firmware) = words.find_map(target)?;
+    Some((core, vec![firmware, ImageRole::Kernel]))
+}
+
+/// Does the file begin as an ELF for RISC-V does?
+fn is_risc_v(path: &Path) -> bool {
+    const MACHINE: std::ops::Range<usize> = 18..20;
+    const RISC_V: [u8; 2] = [243, 0];
+    let mut head = [0; MACHINE.end];
+    let Ok(mut file) = files::open(path, files::Kind::ELF) else { return false };
+    file.read_exact(&mut head).is_ok() && head.starts_with(b"\x7FELF") && head[MACHINE] == RISC_V
+}

@@ -1,0 +1,217 @@
+//! Which kernel has which number, as tt-metal's logs say (tt-metal.md 8.2, tt-metal.md 8.3).
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A log with kernel numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Log {
+    /// Inspector's `kernels.yaml`.
+    Kernels,
+    /// The watcher's `kernel_names.txt`.
+    Names,
+    /// The watcher's `kernel_elf_paths.txt`.
+    Paths,
+}
+
+impl Log {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        match name {
+            "kernels.yaml" => Some(Self::Kernels),
+            "kernel_names.txt" => Some(Self::Names),
+            "kernel_elf_paths.txt" => Some(Self::Paths),
+            _ => None,
+        }
+    }
+}
+
+/// What one line or item of a log says of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The kernel's name, where the log has one.
+    pub name: Option<String>,
+    /// Where its ELFs lie: a folder of targets, or the files.
+    pub(crate) elfs: Elfs,
+    /// The log.
+    pub file: PathBuf,
+    /// Where in the log, from 1.
+    pub line: usize,
+}
+
+/// Where a kernel's ELFs lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Elfs {
+    /// In a folder, as `<target>/<target>.elf`.
+    Folder(PathBuf),
+    /// Here.
+    Files(Vec<PathBuf>),
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.line)
+    }
+}
+
+impl Record {
+    /// The ELF for a target of tt-metal, by that name.
+    pub(crate) fn elf(&self, target: &str) -> Option<PathBuf> {
+        let file = format!("{target}.elf");
+        match &self.elfs {
+            Elfs::Folder(folder) => Some(folder.join(target).join(file)),
+            Elfs::Files(files) => files.iter().find(|path| path.ends_with(&file)).cloned(),
+        }
+    }
+}
+
+/// Records of all logs, by kernel number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Records {
+    by_id: BTreeMap<u16, Vec<Record>>,
+    names: BTreeMap<u16, String>,
+}
+
+/// An item of `kernels.yaml`; keys that nobody needs are not looked at.
+#[derive(Deserialize)]
+struct Item {
+    kernel: Kernel,
+}
+
+#[derive(Deserialize)]
+struct Kernel {
+    watcher_kernel_id: u16,
+    name: Option<String>,
+    path: Option<String>,
+}
+
+impl Records {
+    /// Everything that is said of a kernel.
+    pub(crate) fn of(&self, id: u16) -> &[Record] {
+        self.by_id.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The kernel's name, if a log has it.
+    pub(crate) fn name(&self, id: u16) -> Option<&str> {
+        let recorded = self.of(id).iter().find_map(|record| record.name.as_deref());
+        recorded.or_else(|| self.names.get(&id).map(String::as_str))
+    }
+
+    /// No log said where any kernel lies.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    /// Reads a log; lines that make no sense are problems.
+    pub(super) fn read(&mut self, path: &Path, log: Log, problems: &mut Vec<String>) {
+        let bytes = match files::read(path, files::Kind::LOG) {
+            Ok(bytes) => bytes,
+            Err(error) => return problems.push(error.to_string()),
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let mut complain = |line: usize, why: &str| {
+            problems.push(format!("{}:{line}: {why}", path.display()));
+        };
+        match log {
+            Log::Kernels => self.kernels(path, &text, &mut complain),
+            Log::Names | Log::Paths => {
+                for (line, text) in (1..).zip(text.lines()) {
+                    if let Err(why) = self.line(path, line, text, log) {
+                        complain(line, why);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Item by item, because a log of a program that still runs, or died, ends anywhere.
+    fn kernels(&mut self, path: &Path, text: &str, complain: &mut impl FnMut(usize, &str)) {
+        for (line, item) in items(text) {
+            let parse = |text: &str| serde_saphyr::from_str::<Vec<Item>>(text);
+            match parse(&item).or_else(|error| match needed(&item) {
+                some if some.is_empty() => Err(error),
+                some => parse(&some).map_err(|_| error),
+            }) {
+                Ok(found) => {
+                    for Item { kernel } in found {
+                        self.kernel(path, line, kernel);
+                    }
+                }
+                Err(error) => {
+                    let text = error.without_snippet().to_string();
+                    let within = error.location().map_or(0, |at| at.line().saturating_sub(1));
+                    let why = text.lines().next().unwrap_or_default();
+                    let why = why.split(" at line ").next().unwrap_or_default();
+                    complain(line + within as usize, &format!("this is no kernel: {why}"));
+                }
+            }
+        }
+    }
+
+    fn kernel(&mut self, path: &Path, line: usize, kernel: Kernel) {
+        let Kernel { watcher_kernel_id: id, name, path: folder } = kernel;
+        match folder.filter(|folder| !folder.is_empty()) {
+            Some(folder) => {
+                let elfs = Elfs::Folder(folder.into());
+                self.add(id, Record { name, elfs, file: path.to_owned(), line });
+            }
+            None => drop(name.map(|name| self.names.insert(id, name))),
+        }
+    }
+
+    fn add(&mut self, id: u16, record: Record) {
+        let known = self.by_id.entry(id).or_default();
+        if !known.iter().any(|old| old.elfs == record.elfs) {
+            known.push(record);
+        }
+    }
+
+    /// A line `<number>: <name>` or `<number>: <path>[:<path>...]`.
+    fn line(&mut self, path: &Path, line: usize, text: &str, log: Log) -> Result<(), &'static str> {
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        let (id, rest) = text.split_once(':').ok_or("this is no line of the form `number: ...`")?;
+        let id = id.trim().parse().map_err(|_| "this line does not begin with a kernel number")?;
+        let rest = rest.trim();
+        // Number 0 is that no kernel was loaded.
+        if id == 0 || rest.is_empty() {
+            return Ok(());
+        }
+        if log == Log::Names {
+            self.names.insert(id, rest.to_owned());
+        } else {
+            let files = rest.split(':').map(|path| PathBuf::from(path.trim())).collect();
+            let elfs = Elfs::Files(files);
+            self.add(id, Record { name: None, elfs, file: path.to_owned(), line });
+        }
+        Ok(())
+    }
+}
+
+/// The lines of an item that matter: tt-metal writes a kernel's source as it is, which may be no YAML.
+fn needed(item: &str) -> String {
+    const KEYS: [&str; 4] = ["- kernel:", "watcher_kernel_id:", "name:", "path:"];
+    let matters = |line: &&str| KEYS.iter().any(|key| line.trim_start().starts_with(key));
+    item.lines().filter(matters).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// The items of a list in block style with the line that each begins in.
+fn items(text: &str) -> Vec<(usize, String)> {
+    let mut items: Vec<(usize, String)> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        match items.last_mut() {
+            Some((_, item)) if !line.starts_with('-') || line.starts_with("---") => {
+                item.push_str(line);
+                item.push('\n');
+            }
+            _ if line.trim().is_empty() || line.starts_with('#') || line.starts_with("---") => {}
+            _ => items.push((number, format!("{line}\n"))),
+        }
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! Routing tables of a chip, as every router of it has them in its L1 (tt-metal.md 4.8).
+
+use super::names::Names;
+use machine::fabric::Direction;
+use symbols::Field;
+
+/// Where the tables stand, and what is in them.
+#[derive(Clone, Debug)]
+pub struct TablesLayout {
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+    pub(crate) mesh: Field,
+    pub(crate) device: Field,
+    pub(crate) row: Field,
+    pub(crate) column: Field,
+    pub(crate) rows: Field,
+    pub(crate) columns: Field,
+    pub(crate) intra_mesh: Field,
+    pub(crate) inter_mesh: Field,
+    pub(crate) exits: Field,
+    /// Codes of an entry.
+    pub(crate) directions: Vec<(u64, Direction)>,
+    pub(crate) here: u64,
+}
+
+impl Names<'_> {
+    /// The tables of this image.
+    pub(super) fn tables(&self) -> Option<TablesLayout> {
+        const TYPE: &str = "routing_l1_info_t";
+        let of = |member: &str| self.field(&format!("{TYPE}.{member}"));
+        let code = |way: Direction| Some((self.constant(way.name())?, way));
+        Some(TablesLayout {
+            address: self.constant("routing_info_addr")?,
+            bytes: self.0.type_named(TYPE)?.size()?,
+            mesh: of("my_mesh_id")?,
+            device: of("my_device_id")?,
+            row: of("my_row")?,
+            column: of("my_column")?,
+            rows: of("mesh_rows")?,
+            columns: of("mesh_columns")?,
+            intra_mesh: of("intra_mesh.packed_directions")?,
+            inter_mesh: of("inter_mesh.packed_directions")?,
+            exits: of("exit_node_table")?,
+            directions: Direction::ALL.into_iter().filter_map(code).collect(),
+            here: self.constant("NO_DIRECTION")?,
+        })
+    }
+}

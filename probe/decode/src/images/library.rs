@@ -1,0 +1,159 @@
+//! The images of directories: searched for what runs, opened when they are needed.
+
+mod firmware;
+mod job;
+mod kernels;
+mod launched;
+mod texts;
+
+use super::catalog::{Catalog, Entry};
+use super::known::Known;
+use super::text::{TextCheck, Window};
+use super::{Image, ImageFinding, ImageMap};
+use crate::inspect::{Interest, cores};
+use crate::state::{ImageEvidence, ImageRole};
+use layouts::{CoreId, CoreKind, NocAddr};
+use machine::snapshot::{Plan, Snapshot, Span};
+use machine::target::Target;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use symbols::Symbols;
+use texts::{Prints, TextSet};
+
+/// What directories hold, and what was opened of it.
+#[derive(Debug)]
+pub struct Library {
+    catalog: Catalog,
+    /// The firmware of each kind of core by its text.
+    firmware: BTreeMap<(CoreKind, ImageRole), TextSet>,
+    /// The kernels of each kind of core by their text.
+    kernels: BTreeMap<CoreKind, Prints>,
+    /// Numbers in the image map, by file; none where it cannot be opened.
+    opened: HashMap<PathBuf, Option<usize>>,
+    /// The launch that a core's kernel was looked for, and what was wrong with it.
+    searched: BTreeMap<CoreId, (launched::Launched, Vec<ImageFinding>)>,
+    /// The image that was found for a kernel's number, on any core of a kind.
+    found: BTreeMap<(u16, CoreKind), usize>,
+    problems: Vec<String>,
+}
+
+impl Library {
+    /// The ELFs of a catalog, none of them opened yet.
+    pub fn new(mut catalog: Catalog) -> Self {
+        let problems = std::mem::take(&mut catalog.problems);
+        Self {
+            catalog,
+            firmware: BTreeMap::new(),
+            kernels: BTreeMap::new(),
+            opened: HashMap::new(),
+            searched: BTreeMap::new(),
+            found: BTreeMap::new(),
+            problems,
+        }
+    }
+
+    /// What could not be understood or opened, one sentence each.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    /// Looks for the images of the cores that matter: firmware first, whose mailboxes tell which
+    /// kernels were launched.
+    pub fn search(&mut self, target: &mut dyn Target, images: &mut ImageMap, interest: &Interest) {
+        let cores = cores(target.mesh(), images, interest);
+        self.find_firmware(target, images, &cores);
+        self.find_kernels(target, images, &cores);
+    }
+
+    /// What the search reads first: nothing is opened that the plan does not need.
+    pub fn first_plan(
+        &mut self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+        interest: &Interest,
+    ) -> Plan {
+        let cores = cores(target.mesh(), images, interest);
+        self.firmware_plan(images, &cores)
+    }
+
+    /// Opens a file as an image, once.
+    fn open(
+        &mut self,
+        images: &mut ImageMap,
+        path: &Path,
+        describe: impl FnOnce() -> Entry,
+    ) -> Option<usize> {
+        if let Some(known) = self.opened.get(path) {
+            return *known;
+        }
+        let entry = describe();
+        let image = self.image(&entry);
+        let index = image.map(|image| images.take(image));
+        self.opened.insert(path.to_owned(), index);
+        index
+    }
+
+    fn image(&mut self, entry: &Entry) -> Option<Image> {
+        let symbols = self.load(&entry.path)?;
+        let placed = match &entry.placed {
+            Some(path) => Some(self.load(path)?),
+            None => None,
+        };
+        let mut image = Image::new(&entry.name, entry.role, entry.core, symbols);
+        image.path = Some(entry.path.clone());
+        image.placed = placed;
+        Some(image)
+    }
+
+    fn load(&mut self, path: &Path) -> Option<Symbols> {
+        match Symbols::open(path) {
+            Ok((symbols, _)) => Some(symbols),
+            Err(error) => {
+                self.complain(path, &error);
+                None
+            }
+        }
+    }
+
+    /// Says once what is wrong with a file.
+    fn complain(&mut self, path: &Path, error: &symbols::Error) {
+        let (path, text) = (path.display().to_string(), error.to_string());
+        let text = if text.contains(&path) { text } else { format!("{path}: {text}") };
+        if !self.problems.contains(&text) {
+            self.problems.push(text);
+        }
+    }
+
+    /// The entry of this number as an image.
+    fn open_entry(&mut self, images: &mut ImageMap, number: usize) -> Option<usize> {
+        let entry = self.catalog.entries.get(number)?.clone();
+        let path = entry.path.clone();
+        self.open(images, &path, || entry)
+    }
+
+    fn entry_name(&self, number: usize) -> String {
+        self.catalog.entries.get(number).map_or_else(String::new, |entry| entry.name.clone())
+    }
+}
+
+/// The spans of some places.
+fn plan(places: impl IntoIterator<Item = (NocAddr, u32)>) -> Plan {
+    Plan { spans: places.into_iter().map(|(addr, len)| Span { addr, len }).collect() }
+}
+
+/// What is known of an image that was found by its text, or by a record.
+fn known_as(evidence: ImageEvidence, bias: u32, windows: Vec<Window>) -> Known {
+    Known { bias, ..Known::said(evidence, windows) }
+}
+
+/// Compares as much as was read of an image that is known on a core and keeps what came of it.
+fn compare(images: &ImageMap, index: usize, core: CoreId, known: &mut Known, shot: &Snapshot) {
+    if let Some(image) = images.get(index) {
+        known.look_at(image, core, shot);
+    }
+}
+
+/// Nothing speaks against the image.
+fn fits(known: &Known) -> bool {
+    !matches!(known.comparison.check, TextCheck::Differs(_))
+}

@@ -1,0 +1,182 @@
+//! Which firmware of the directories runs on a core: its text decides.
+
+use super::texts::{TextSet, Verdict, text_of};
+use super::{Library, compare, known_as, plan};
+use crate::images::catalog::Entry;
+use crate::images::known::Known;
+use crate::images::{ImageFinding, ImageMap};
+use crate::state::{ImageEvidence, ImageRole};
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, wormhole};
+use machine::snapshot::{Plan, Snapshot};
+use machine::target::Target;
+use std::collections::{BTreeMap, HashMap};
+
+/// The layers that firmware can belong to.
+const LAYERS: [ImageRole; 2] = [ImageRole::BaseFirmware, ImageRole::Application];
+
+/// How many cores of a chip a build would explain.
+type Votes = HashMap<(ChipId, String), usize>;
+
+impl Library {
+    /// What to read to find the firmware of cores where none of the directories is known yet.
+    pub(super) fn firmware_plan(&mut self, images: &ImageMap, cores: &[CoreId]) -> Plan {
+        let mut places = Vec::new();
+        for &core in cores {
+            for role in LAYERS {
+                if is_known(images, core, role) {
+                    continue;
+                }
+                let set = self.set_of(core.core, role);
+                if !set.is_empty() {
+                    places.extend(set.places(core));
+                    places.extend(life_word(core, role));
+                }
+            }
+        }
+        plan(places)
+    }
+
+    pub(super) fn find_firmware(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+        cores: &[CoreId],
+    ) {
+        let plan = self.firmware_plan(images, cores);
+        for &core in cores {
+            images.set_findings(core, Vec::new());
+        }
+        if plan.spans.is_empty() {
+            return;
+        }
+        let shot = target.read(&plan);
+        let (mut verdicts, mut votes) = (Vec::new(), Votes::new());
+        for &core in cores {
+            for role in LAYERS {
+                let set = self.set_of(core.core, role);
+                if set.is_empty() || is_known(images, core, role) {
+                    continue;
+                }
+                let verdict = set.judge(core, &shot);
+                for &entry in verdict.matches.iter().flatten() {
+                    *votes.entry((core.chip, self.key(entry))).or_default() += 1;
+                }
+                verdicts.push((core, role, verdict));
+            }
+        }
+        for (core, role, verdict) in verdicts {
+            self.settle(images, core, role, &verdict, &votes, &shot);
+        }
+    }
+
+    fn key(&self, entry: usize) -> String {
+        self.catalog.entries.get(entry).map_or_else(String::new, |entry| entry.key.clone())
+    }
+
+    /// The firmware of a layer by its text.
+    fn set_of(&mut self, core: CoreKind, role: ImageRole) -> &TextSet {
+        if !self.firmware.contains_key(&(core, role)) {
+            let mut set = TextSet::default();
+            let entries: Vec<(usize, Entry)> =
+                self.catalog.of(core, role).map(|(n, entry)| (n, entry.clone())).collect();
+            for (number, entry) in entries {
+                match text_of(&entry) {
+                    Ok(symbols) => set.add(number, &symbols),
+                    Err(error) => self.complain(&entry.path, &error),
+                }
+            }
+            set.finish();
+            self.firmware.insert((core, role), set);
+        }
+        self.firmware.entry((core, role)).or_default()
+    }
+
+    /// Puts one of several images with the same text on a core.
+    fn place(
+        &mut self,
+        images: &mut ImageMap,
+        (core, role): (CoreId, ImageRole),
+        same: &[usize],
+        votes: &Votes,
+        before: &BTreeMap<usize, Known>,
+        shot: &Snapshot,
+    ) {
+        let support = |entry: usize| votes.get(&(core.chip, self.key(entry))).copied();
+        // Of equal texts that of the build which explains most of the chip; the first among these.
+        let best = same.iter().copied().rev().max_by_key(|&entry| support(entry));
+        let Some(best) = best else { return };
+        let others = same.iter().filter(|&&entry| entry != best);
+        let also = others.map(|&entry| self.entry_name(entry)).collect();
+        let windows = self.set_of(core.core, role).windows_of(best);
+        let Some(index) = self.open_entry(images, best) else { return };
+        let known = before.get(&index).cloned();
+        let mut known = known.unwrap_or_else(|| known_as(ImageEvidence::Sampled, 0, windows));
+        known.also = also;
+        compare(images, index, core, &mut known, shot);
+        images.place(core, index, known);
+    }
+
+    fn settle(
+        &mut self,
+        images: &mut ImageMap,
+        core: CoreId,
+        role: ImageRole,
+        verdict: &Verdict,
+        votes: &Votes,
+        shot: &Snapshot,
+    ) {
+        if !verdict.matches.is_empty() {
+            // What a whole comparison found is not undone by samples.
+            let before = images.withdraw(core, role);
+            for same in &verdict.matches {
+                self.place(images, (core, role), same, votes, &before, shot);
+            }
+            return;
+        }
+        let before = images
+            .loads(core)
+            .into_iter()
+            .any(|load| load.image.role == role && (load.path().is_some() || load.is_found()));
+        if before || !is_expected(core, role, shot) {
+            return;
+        }
+        let (what, at) = ("firmware".to_owned(), verdict.at);
+        let finding = if let Some(reason) = &verdict.unread {
+            ImageFinding::Unknown { core, what, at, why: reason.to_string() }
+        } else {
+            let nearest = verdict.nearest.map(|(entry, d)| (self.entry_name(entry), d));
+            ImageFinding::NoMatch { core, what, at, among: self.catalog.places(), nearest }
+        };
+        images.add_finding(core, finding);
+    }
+}
+
+/// Was firmware of a directory found there?
+fn is_known(images: &ImageMap, core: CoreId, role: ImageRole) -> bool {
+    images.found(core, role).is_some_and(|load| load.path().is_some())
+}
+
+/// The word that tells whether firmware of that layer must be there.
+fn life_word(core: CoreId, role: ImageRole) -> Option<(NocAddr, u32)> {
+    let l1 = &wormhole().eth.l1;
+    let offset = match (core.core, role) {
+        (CoreKind::Erisc, ImageRole::BaseFirmware) => l1.heartbeat.at,
+        (CoreKind::Erisc, _) => l1.launch_flag.at,
+        _ => wormhole().soft_reset(wormhole().kind_at(core.tile))?,
+    };
+    Some((NocAddr { chip: core.chip, tile: core.tile, offset }, 4))
+}
+
+/// Compute cores run tt-metal's firmware once they are out of reset; an Ethernet core only where
+/// base firmware called it, or where it beats in the place of base firmware, which has no ELF.
+fn is_expected(core: CoreId, role: ImageRole, shot: &Snapshot) -> bool {
+    let word = life_word(core, role).and_then(|(addr, _)| shot.word(addr).ok());
+    match (word, wormhole().tensix.cores.of(core.core)) {
+        (None, _) => false,
+        (Some(reset), Some(compute)) => reset >> compute.reset_bit & 1 == 0,
+        (Some(beat), None) if role == ImageRole::BaseFirmware => {
+            (beat >> 16) as u16 == wormhole().eth.values.heartbeat_idle
+        }
+        (Some(flag), None) => flag != 0,
+    }
+}

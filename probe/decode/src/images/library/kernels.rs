@@ -1,0 +1,252 @@
+//! Which kernels run: launch messages and logs say, texts prove.
+
+use super::job::{Job, bias};
+use super::launched::{self, Launched};
+use super::texts::{Prints, text_of};
+use super::{Library, compare, fits, known_as, plan};
+use crate::images::catalog::Entry;
+use crate::images::known::Known;
+use crate::images::text::bytes_of;
+use crate::images::{ImageFinding, ImageMap};
+use crate::state::{ImageEvidence, ImageRole};
+use layouts::{CoreId, CoreKind, NocAddr};
+use machine::snapshot::Snapshot;
+use machine::target::Target;
+use std::path::{Path, PathBuf};
+
+impl Library {
+    pub(super) fn find_kernels(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+        cores: &[CoreId],
+    ) {
+        let any = self.catalog.entries.iter().any(|entry| entry.role == ImageRole::Kernel);
+        if !any && self.catalog.records.is_empty() {
+            return;
+        }
+        let launches = launched::read(target, images, cores);
+        for core in cores {
+            if !launches.iter().any(|(at, _)| at == core) && self.searched.remove(core).is_some() {
+                images.withdraw(*core, ImageRole::Kernel);
+            }
+        }
+        let mut jobs = Vec::new();
+        for (core, launched) in launches {
+            jobs.extend(self.job(images, core, launched));
+        }
+        let windows = jobs.iter().flat_map(|job| job.places(images)).collect::<Vec<_>>();
+        let shot = read(target, windows);
+        let mut open = Vec::new();
+        for mut job in jobs {
+            if self.choose(images, &mut job, &shot) {
+                self.searched.insert(job.core, (job.launched, job.findings));
+            } else {
+                open.push(job);
+            }
+        }
+        self.search_texts(target, images, open);
+        for core in cores {
+            for finding in self.searched.get(core).into_iter().flat_map(|(_, found)| found) {
+                images.add_finding(*core, finding.clone());
+            }
+        }
+    }
+
+    /// What to look at for a launch; none where nothing has changed.
+    fn job(&mut self, images: &mut ImageMap, core: CoreId, launched: Launched) -> Option<Job> {
+        if let Some((before, findings)) = self.searched.get(&core) {
+            let found = images.found(core, ImageRole::Kernel).is_some();
+            if *before == launched && (found || !findings.is_empty()) {
+                return None;
+            }
+            if *before != launched {
+                images.withdraw(core, ImageRole::Kernel);
+            }
+        }
+        let mut job = Job { core, launched, candidates: Vec::new(), findings: Vec::new() };
+        for record in self.catalog.records.of(job.launched.id).to_vec() {
+            let Some(path) = record.elf(job.launched.target) else { continue };
+            match self.resolve(&path) {
+                Some(path) => {
+                    let name = record.name.as_deref();
+                    let index = self.open_recorded(images, &path, core.core, name);
+                    job.add(images, index, ImageEvidence::Recorded);
+                }
+                None => job.findings.push(ImageFinding::Stale {
+                    core,
+                    id: job.launched.id,
+                    path,
+                    record: record.to_string(),
+                }),
+            }
+        }
+        if job.candidates.is_empty() {
+            let found = self.found.get(&(job.launched.id, core.core)).copied();
+            job.add(images, found, ImageEvidence::Sampled);
+        }
+        Some(job)
+    }
+
+    /// The file of a record, or the same kernel in a cache that was brought from elsewhere.
+    fn resolve(&self, path: &Path) -> Option<PathBuf> {
+        if let Ok(path) = path.canonicalize() {
+            return Some(path);
+        }
+        // Name, hash, target and file.
+        let parts: Vec<_> = path.components().rev().take(4).collect();
+        let tail: PathBuf = parts.iter().rev().collect();
+        let kernels = self.catalog.entries.iter().filter(|e| e.role == ImageRole::Kernel);
+        let mut brought = kernels.filter(|entry| entry.path.ends_with(&tail));
+        brought.next().filter(|_| parts.len() == 4).map(|entry| entry.path.clone())
+    }
+
+    fn open_recorded(
+        &mut self,
+        images: &mut ImageMap,
+        path: &Path,
+        core: CoreKind,
+        name: Option<&str>,
+    ) -> Option<usize> {
+        if let Ok(number) = self.catalog.entries.binary_search_by(|e| e.path.as_path().cmp(path)) {
+            return self.open_entry(images, number);
+        }
+        self.open(images, path, || {
+            let file = path.file_stem().unwrap_or_default().to_string_lossy();
+            let placed = PathBuf::from(format!("{}.xip.elf", path.display()));
+            Entry {
+                path: path.to_owned(),
+                name: format!("{}/{file}", name.unwrap_or("kernel")),
+                key: String::new(),
+                core,
+                role: ImageRole::Kernel,
+                placed: placed.is_file().then_some(placed),
+            }
+        })
+    }
+
+    /// Puts the candidate on the core whose text is there, or those that cannot be compared; whether
+    /// that is all there is to do.
+    fn choose(&mut self, images: &mut ImageMap, job: &mut Job, shot: &Snapshot) -> bool {
+        let before = images.withdraw(job.core, ImageRole::Kernel);
+        for (index, known) in &mut job.candidates {
+            // What a whole comparison found is not undone by samples.
+            if let Some(before) = before.get(index).filter(|before| before.bias == known.bias) {
+                known.clone_from(before);
+            }
+            compare(images, *index, job.core, known, shot);
+        }
+        let proved = |known: &Known| known.comparison.compared_bytes > 0 && fits(known);
+        let candidates = std::mem::take(&mut job.candidates);
+        let best = candidates.iter().position(|(_, known)| proved(known));
+        let best = best.or_else(|| candidates.iter().position(|(_, known)| fits(known)));
+        if let Some((index, known)) = best.and_then(|best| candidates.get(best)) {
+            if proved(known) {
+                self.found.insert((job.launched.id, job.core.core), *index);
+            }
+            images.place(job.core, *index, known.clone());
+            return true;
+        }
+        // What only another core's kernel suggested is no finding here.
+        let recorded = candidates.into_iter().filter(|(_, k)| k.said == ImageEvidence::Recorded);
+        for (index, mut known) in recorded {
+            known.released = job.launched.released;
+            images.place(job.core, index, known);
+        }
+        false
+    }
+
+    /// Whatever the numbers say: which kernel's text stands there?
+    fn search_texts(&mut self, target: &mut dyn Target, images: &mut ImageMap, jobs: Vec<Job>) {
+        let mut places = Vec::new();
+        for job in &jobs {
+            places.extend(job.text_place(self.prints_of(job.core.core).longest()));
+        }
+        let shot = read(target, places);
+        for mut job in jobs {
+            let found = self.find_text(images, &mut job, &shot);
+            if let Some((index, known)) = found {
+                self.found.insert((job.launched.id, job.core.core), index);
+                images.place(job.core, index, known);
+            }
+            self.searched.insert(job.core, (job.launched, job.findings));
+        }
+    }
+
+    fn find_text(
+        &mut self,
+        images: &mut ImageMap,
+        job: &mut Job,
+        shot: &Snapshot,
+    ) -> Option<(usize, Known)> {
+        let core = job.core;
+        let named = images.loads(core).iter().any(|load| load.image.role == ImageRole::Kernel);
+        let (at, id) = (u64::from(job.launched.at), job.launched.id);
+        let name = self.catalog.records.name(id);
+        let what = name.map_or_else(|| format!("kernel {id}"), |n| format!("kernel {id} ({n})"));
+        let prints = self.prints_of(core.core);
+        if prints.is_empty() {
+            return None;
+        }
+        let Some((addr, len)) = job.text_place(prints.longest()) else {
+            let why = "it runs from IRAM, which cannot be compared".to_owned();
+            job.findings.push(ImageFinding::Unknown { core, what, at, why });
+            return None;
+        };
+        let bytes = match shot.bytes(addr, len) {
+            Ok(bytes) => bytes,
+            Err(reason) => {
+                let why = reason.to_string();
+                job.findings.push(ImageFinding::Unknown { core, what, at, why });
+                return None;
+            }
+        };
+        let matches = prints.matches(bytes);
+        for &entry in &matches {
+            let Some(index) = self.open_entry(images, entry) else { continue };
+            let Some(image) = images.get(index) else { continue };
+            let (text, bias) = (image.text(), bias(core, &job.launched, image));
+            let Some(first) = image.whole().first().copied() else { continue };
+            // The whole text was read: nothing is left to a hash.
+            if bytes_of(&text, first).is_some_and(|text| bytes.starts_with(text)) {
+                let mut known = known_as(ImageEvidence::Sampled, bias, image.samples());
+                let others = matches.iter().filter(|&&other| other != entry);
+                known.also = others.map(|&other| self.entry_name(other)).collect();
+                compare(images, index, core, &mut known, shot);
+                return Some((index, known));
+            }
+        }
+        let own = images.found(core, ImageRole::Kernel).is_some();
+        if !own && !named && !job.launched.released {
+            let among = self.catalog.places();
+            job.findings.push(ImageFinding::NoMatch { core, what, at, among, nearest: None });
+        }
+        None
+    }
+
+    /// The kernels for a kind of core by their texts.
+    fn prints_of(&mut self, core: CoreKind) -> &Prints {
+        if !self.kernels.contains_key(&core) {
+            let mut prints = Prints::default();
+            let entries: Vec<(usize, Entry)> = self
+                .catalog
+                .of(core, ImageRole::Kernel)
+                .map(|(number, entry)| (number, entry.clone()))
+                .collect();
+            for (number, entry) in entries {
+                match text_of(&entry) {
+                    Ok(symbols) => prints.add(number, &symbols),
+                    Err(error) => self.complain(&entry.path, &error),
+                }
+            }
+            prints.finish();
+            self.kernels.insert(core, prints);
+        }
+        self.kernels.entry(core).or_default()
+    }
+}
+
+/// Reads places; nothing is asked of the target for none.
+fn read(target: &mut dyn Target, places: Vec<(NocAddr, u32)>) -> Snapshot {
+    if places.is_empty() { Snapshot::default() } else { target.read(&plan(places)) }
+}

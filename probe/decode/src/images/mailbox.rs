@@ -1,0 +1,143 @@
+//! The places in `mailboxes_t` that are asked at every look, resolved by name.
+
+use super::channels::Channels;
+use super::signals::Signals;
+use layouts::{CoreKind, wormhole};
+use symbols::Symbols;
+
+/// Addresses in the mailbox of one tile, as its image's DWARF has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mailbox {
+    /// `launch_msg_rd_ptr`, a word.
+    pub rd_ptr: u64,
+    /// `launch`, the first entry.
+    pub launch: u64,
+    /// Size of a launch entry.
+    pub launch_bytes: u64,
+    /// Number of launch entries.
+    pub launch_count: u64,
+    /// `kernel_config.enables` in an entry.
+    pub enables: u64,
+    /// `kernel_config.mode` in an entry, a byte.
+    pub mode: u64,
+    /// `kernel_config.host_assigned_id` in an entry.
+    pub host_assigned_id: u64,
+    /// `kernel_config.watcher_kernel_ids` in an entry.
+    pub kernel_ids: u64,
+    /// Size of one of them.
+    pub kernel_id_bytes: u64,
+    /// `go_messages`, the first one.
+    pub go_message: u64,
+    /// Size of a go message.
+    pub go_message_bytes: u64,
+    /// `kernel_config.kernel_config_base` in an entry, a word per kind of core.
+    pub config_bases: Option<u64>,
+    /// `kernel_config.kernel_text_offset` in an entry, a word per processor.
+    pub text_offsets: Option<u64>,
+    /// `go_messages[0].signal`, a byte.
+    pub go_signal: u64,
+    /// What the signals are called.
+    pub signals: Signals,
+    /// `go_message_index`, a word.
+    pub go_index: u64,
+    /// `watcher.debug_waypoint`, the first one.
+    pub waypoints: u64,
+    /// Size of a waypoint.
+    pub waypoint_bytes: u64,
+    /// How many there are.
+    pub waypoint_count: u64,
+    /// `watcher.pause_status.flags`, a byte per core, if there is one.
+    pub pause_flags: Option<u64>,
+    /// `erisc_info->channels`, on Ethernet cores.
+    pub channels: Option<Channels>,
+    /// The first byte of the mailbox.
+    pub base: u64,
+    /// Its size, without the profiler's records at its end, which nobody clears or reads.
+    pub bytes: u64,
+    /// The index of each kind of core in the mailbox's arrays.
+    processors: [u64; CORES.len()],
+}
+
+/// Each kind of core with the enumerators that name its index.
+const CORES: [(CoreKind, &str); 6] = [
+    (CoreKind::Brisc, "TensixProcessorTypes::DM0"),
+    (CoreKind::Ncrisc, "TensixProcessorTypes::DM1"),
+    (CoreKind::Trisc0, "TensixProcessorTypes::MATH0"),
+    (CoreKind::Trisc1, "TensixProcessorTypes::MATH1"),
+    (CoreKind::Trisc2, "TensixProcessorTypes::MATH2"),
+    (CoreKind::Erisc, "EthProcessorTypes::DM0"),
+];
+
+impl Mailbox {
+    /// Finds the members by name; none if the image lacks one of them.
+    pub(super) fn find(symbols: &Symbols) -> Option<Self> {
+        let find = |path: &str| symbols.locate(path).ok();
+        let at = |path: &str| find(path).map(|place| place.address());
+        let launch = find("mailboxes->launch")?;
+        let entry = launch.address();
+        let inside = |member: &str| {
+            at(&format!("mailboxes->launch[0].kernel_config.{member}"))?.checked_sub(entry)
+        };
+        let profiler = at("mailboxes->profiler").and_then(|at| at.checked_sub(launch.base));
+        let whole = || symbols.type_named("mailboxes_t").and_then(|ty| ty.size());
+        let go = find("mailboxes->go_messages")?;
+        let waypoints = find("mailboxes->watcher.debug_waypoint")?;
+        let kernel_ids = find("mailboxes->launch[0].kernel_config.watcher_kernel_ids")?;
+        Some(Self {
+            rd_ptr: at("mailboxes->launch_msg_rd_ptr")?,
+            launch: entry,
+            launch_bytes: launch.field.stride,
+            launch_count: launch.field.count,
+            enables: inside("enables")?,
+            mode: inside("mode")?,
+            host_assigned_id: inside("host_assigned_id")?,
+            kernel_ids: kernel_ids.address().checked_sub(entry)?,
+            kernel_id_bytes: kernel_ids.field.stride,
+            go_message: go.address(),
+            go_message_bytes: go.field.stride,
+            config_bases: inside("kernel_config_base"),
+            text_offsets: inside("kernel_text_offset"),
+            go_signal: at("mailboxes->go_messages[0].signal")?,
+            signals: Signals::find(symbols)?,
+            go_index: at("mailboxes->go_message_index")?,
+            waypoints: waypoints.address(),
+            waypoint_bytes: waypoints.field.stride,
+            waypoint_count: waypoints.field.count,
+            pause_flags: at("mailboxes->watcher.pause_status.flags"),
+            channels: Channels::find(symbols),
+            base: launch.base,
+            bytes: profiler.or_else(whole)?,
+            processors: CORES.map(|(core, name)| processor(symbols, core, name)),
+        })
+    }
+
+    /// The waypoint of a core.
+    pub fn waypoint(&self, core: CoreKind) -> u64 {
+        self.waypoints.saturating_add(self.waypoint_bytes.saturating_mul(self.processor(core)))
+    }
+
+    /// A core's entry of `watcher_kernel_ids` in a launch entry.
+    pub fn kernel_id(&self, core: CoreKind) -> u64 {
+        self.kernel_ids.saturating_add(self.kernel_id_bytes.saturating_mul(self.processor(core)))
+    }
+
+    /// A core's index in the mailbox's arrays.
+    pub fn processor(&self, core: CoreKind) -> u64 {
+        let known = CORES.iter().zip(self.processors);
+        known.filter(|((kind, _), _)| *kind == core).map(|(_, index)| index).sum()
+    }
+
+    /// The aligned word that holds the first go message's signal, and the signal's distance in it, in bits.
+    pub fn go_word(&self) -> (u64, u32) {
+        (self.go_signal & !3, 8 * (self.go_signal & 3) as u32)
+    }
+}
+
+/// What the image's own enumeration says, else the layout.
+fn processor(symbols: &Symbols, core: CoreKind, name: &str) -> u64 {
+    let fallback = || match wormhole().tensix.cores.of(core) {
+        Some(core) => core.processor,
+        None => wormhole().eth.values.processor,
+    };
+    symbols.constant(name).and_then(|named| named.as_u64()).unwrap_or_else(fallback)
+}

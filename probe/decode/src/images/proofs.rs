@@ -1,0 +1,175 @@
+//! What the bytes of a look prove of the images on the cores.
+
+use super::known::Known;
+use super::text::{Window, first_difference, in_l1};
+use super::{Image, ImageMap};
+use crate::state::{ImageEvidence, ImageRole};
+use layouts::{CoreId, CoreKind, NocAddr, wormhole};
+use machine::snapshot::Snapshot;
+use machine::target::Mesh;
+use std::sync::Arc;
+
+impl ImageMap {
+    /// Takes the proofs that a look brought: build ids and texts that stand in L1, and channel
+    /// tables.
+    pub fn learn(&mut self, mesh: &Mesh, shot: &Snapshot) {
+        for chip in &mesh.chips {
+            for tile in wormhole().grid() {
+                for &core in wormhole().kind_at(tile.xy).cores() {
+                    let core = CoreId { chip: chip.id, tile: tile.xy, core };
+                    self.prove(core, shot);
+                    self.forget_overwritten(core);
+                    self.compare_text(core, shot);
+                    self.learn_places(core, shot);
+                }
+            }
+        }
+    }
+
+    fn prove(&mut self, core: CoreId, shot: &Snapshot) {
+        for (index, image) in self.images.iter().enumerate() {
+            let (true, Some((at, id))) = (image.core == core.core, image.proof()) else {
+                continue;
+            };
+            let addr = NocAddr { chip: core.chip, tile: core.tile, offset: *at };
+            let Ok(found) = shot.bytes(addr, id.len() as u32) else { continue };
+            let on = self.on.entry(core).or_default();
+            if found == id.as_slice() {
+                let known = on
+                    .entry(index)
+                    .or_insert_with(|| Known::said(ImageEvidence::Proved, image.samples()));
+                known.identified(image, id.len() as u32);
+            } else if let Some(known) = on.get_mut(&index) {
+                // What was proved once has been replaced; what was told is not there.
+                match known.evidence {
+                    ImageEvidence::Proved => drop(on.remove(&index)),
+                    _ => known.strange(first_difference(*at, id, found)),
+                }
+            }
+        }
+    }
+
+    /// A build id stands behind its text: that of a longer kernel is still there when a shorter one lies over its beginning.
+    fn forget_overwritten(&mut self, core: CoreId) {
+        let Some(on) = self.on.get_mut(&core) else { return };
+        let images = &self.images;
+        let proved = |(index, known): (&usize, &Known)| {
+            let image = images.get(*index).filter(|image| image.role == ImageRole::Kernel)?;
+            let (at, id) = image.proof()?;
+            (known.evidence == ImageEvidence::Proved).then_some((*at as usize, id.as_slice()))
+        };
+        let proved: Vec<(usize, &[u8])> = on.iter().filter_map(proved).collect();
+        if proved.len() < 2 {
+            return;
+        }
+        on.retain(|index, known| {
+            let Some(image) = images.get(*index) else { return true };
+            let text = image.text();
+            let over = |&(at, id): &(usize, &[u8])| {
+                text.iter().any(|(addr, bytes)| {
+                    let own = at
+                        .checked_sub(*addr as usize)
+                        .and_then(|from| bytes.get(from..from + id.len()));
+                    own.is_some_and(|own| own != id)
+                })
+            };
+            known.evidence != ImageEvidence::Proved || !proved.iter().any(over)
+        });
+    }
+
+    /// Compares as much of the texts of a core's images as was read.
+    fn compare_text(&mut self, core: CoreId, shot: &Snapshot) {
+        for (&index, known) in self.on.get_mut(&core).into_iter().flatten() {
+            let Some(image) = self.images.get(index) else { continue };
+            known.look_at(image, core, shot);
+        }
+    }
+
+    /// What to read to compare all of the texts of a core's images that no build id proves: of every one
+    /// again, or of those that nobody compared whole yet.
+    pub(crate) fn whole_texts(&self, core: CoreId, again: bool) -> Vec<(NocAddr, u32)> {
+        let known = self.on.get(&core).into_iter().flatten();
+        let known = known.filter(|(_, known)| again || !known.comparison.is_final());
+        let images =
+            known.filter_map(|(&index, known)| Some((self.images.get(index)?, known.bias)));
+        let unsure = images.filter(|(image, _)| image.proof().is_none());
+        let places = |(image, bias): (&Arc<Image>, u32)| {
+            let places = image.whole().into_iter();
+            places.filter_map(move |w| Some((in_l1(core, w.addr, bias)?, w.len)))
+        };
+        unsure.flat_map(places).collect()
+    }
+
+    /// What to read to compare the texts of a core's images: all of them, or samples of those that
+    /// no build id proves.
+    pub(crate) fn text_places(&self, core: CoreId, whole: bool) -> Vec<(NocAddr, u32)> {
+        let mut places = Vec::new();
+        for (&index, known) in self.on.get(&core).into_iter().flatten() {
+            let Some(image) = self.images.get(index) else { continue };
+            let windows = match whole {
+                true => image.whole(),
+                false if image.proof().is_some() => Vec::new(),
+                false => known.windows.clone(),
+            };
+            let place = |w: Window| Some((in_l1(core, w.addr, known.bias)?, w.len));
+            places.extend(windows.into_iter().filter_map(place));
+        }
+        places
+    }
+
+    fn learn_places(&mut self, core: CoreId, shot: &Snapshot) {
+        if core.core != CoreKind::Erisc {
+            return;
+        }
+        let mut believed = self.believed(core).into_iter();
+        let kernel = believed.find(|load| load.image.role == ImageRole::Kernel);
+        let table = kernel.and_then(|load| load.image.channel_table.as_ref());
+        let Some(table) = table else {
+            self.places.remove(&core);
+            self.syncs.remove(&core);
+            return;
+        };
+        let addr = NocAddr { chip: core.chip, tile: core.tile, offset: table.address };
+        let Ok(bytes) = shot.bytes(addr, table.len()) else { return };
+        // A kernel that has not begun has something else there.
+        let places = table.read(bytes);
+        let live = places.iter().flatten().filter_map(|(_, sync)| *sync);
+        self.syncs.entry(core).or_default().extend(live);
+        match places {
+            Some(places) => drop(self.places.insert(core, places)),
+            None => drop(self.places.remove(&core)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use layouts::{ChipId, NocXy};
+    use machine::snapshot::{Piece, Snapshot};
+
+    #[test]
+    fn a_shorter_kernel_lies_over_a_longer_one_whose_build_id_is_still_there() {
+        let (mut images, _) = ImageMap::firmware();
+        let core = CoreId { chip: ChipId(0), tile: NocXy { x: 1, y: 1 }, core: CoreKind::Brisc };
+        let id = |images: &ImageMap, name: &str| {
+            let (at, bytes) = images.named(name).unwrap().proof().unwrap().clone();
+            let addr = NocAddr { chip: core.chip, tile: core.tile, offset: at };
+            Piece { addr, target_cycles: 0, host_micros: 0, bytes: bytes.into() }
+        };
+        let long = id(&images, "ccl_worker");
+        let short = id(&images, "fabric_mux_unbounded_brisc");
+        assert!(short.addr < long.addr);
+        let kernels = |images: &ImageMap| {
+            let loads = images.believed(core);
+            loads.iter().map(|load| load.image.name.clone()).collect::<Vec<_>>()
+        };
+        images.prove(core, &Snapshot { pieces: vec![long.clone()], ..Snapshot::default() });
+        images.forget_overwritten(core);
+        assert_eq!(kernels(&images), ["ccl_worker"]);
+        images.prove(core, &Snapshot { pieces: vec![short, long], ..Snapshot::default() });
+        images.forget_overwritten(core);
+        assert_eq!(kernels(&images), ["fabric_mux_unbounded_brisc"]);
+    }
+}

@@ -1,0 +1,219 @@
+//! An image's text, where it stands in L1, and how it compares with what was read there.
+
+use super::Image;
+use layouts::{CoreId, NocAddr, Space, TileKind, wormhole};
+use machine::snapshot::{AccessError, Snapshot};
+
+/// Bytes compared at the start, in the middle and at the end of a text: one transaction each.
+const WINDOW_BYTES: u32 = 64;
+
+/// A part of an image's text, by its address as linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Window {
+    /// Its first byte.
+    pub(crate) addr: u32,
+    /// Length in bytes.
+    pub(crate) len: u32,
+}
+
+/// The first word of a text that is not what L1 holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Tile-local address of the word.
+    pub at: u64,
+    /// What the image has there.
+    pub expected: u32,
+    /// What L1 has there.
+    pub found: u32,
+}
+
+/// What came of comparing an image's text with L1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TextCheck {
+    /// Nobody compared it.
+    #[default]
+    NotCompared,
+    /// Its build id was found, and no more was compared.
+    BuildId,
+    /// What was compared is equal.
+    Equal,
+    /// It is not.
+    Differs(Difference),
+    /// The core runs it from instruction RAM, which nobody else can read.
+    Iram,
+    /// L1 could not be read, and why.
+    Unread(AccessError),
+}
+
+/// How much of an image's text was compared, and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Length of the text in bytes.
+    pub text_bytes: u32,
+    /// How many bytes of the image were compared: of its text, or those of its build id.
+    pub compared_bytes: u32,
+    /// What came of it.
+    pub check: TextCheck,
+}
+
+impl Comparison {
+    /// More bytes could not change what came of it.
+    pub(crate) fn is_final(&self) -> bool {
+        let all = self.compared_bytes == self.text_bytes && self.text_bytes > 0;
+        matches!(self.check, TextCheck::Differs(_)) || all
+    }
+}
+
+fn length(text: &[Stretch<'_>]) -> u32 {
+    text.iter().map(|(_, bytes)| bytes.len() as u32).sum()
+}
+
+/// Executable bytes with their address as linked.
+pub(crate) type Stretch<'a> = (u32, &'a [u8]);
+
+impl Image {
+    /// The executable bytes as they are loaded, by address as linked.
+    pub fn text(&self) -> Vec<Stretch<'_>> {
+        stretches(self.placed.as_ref().unwrap_or(&self.symbols))
+    }
+
+    /// Length of the text in bytes.
+    pub(super) fn text_bytes(&self) -> u32 {
+        length(&self.text())
+    }
+
+    /// The whole text, as windows.
+    pub(crate) fn whole(&self) -> Vec<Window> {
+        let window = |(addr, bytes): &Stretch<'_>| Window { addr: *addr, len: bytes.len() as u32 };
+        self.text().iter().map(window).collect()
+    }
+
+    /// Start, middle and end of the text.
+    pub(crate) fn samples(&self) -> Vec<Window> {
+        self.whole().into_iter().flat_map(samples).collect()
+    }
+}
+
+/// The executable bytes of an ELF.
+pub(crate) fn stretches(symbols: &symbols::Symbols) -> Vec<Stretch<'_>> {
+    let segments = symbols.segments().into_iter();
+    let text = segments.filter(|segment| segment.executable && !segment.bytes.is_empty());
+    text.map(|segment| (segment.address as u32, segment.bytes)).collect()
+}
+
+/// Start, middle and end of a stretch; the whole of a short one.
+pub(crate) fn samples(whole: Window) -> Vec<Window> {
+    if whole.len <= 3 * WINDOW_BYTES {
+        return vec![whole];
+    }
+    let middle = (whole.len / 2) & !3;
+    let starts = [0, middle, whole.len - WINDOW_BYTES];
+    starts.map(|start| Window { addr: whole.addr + start, len: WINDOW_BYTES }).to_vec()
+}
+
+/// The bytes of a window; none if the text has no such bytes.
+pub(crate) fn bytes_of<'a>(text: &[Stretch<'a>], window: Window) -> Option<&'a [u8]> {
+    text.iter().find_map(|(addr, bytes)| {
+        let start = window.addr.checked_sub(*addr)? as usize;
+        bytes.get(start..start.checked_add(window.len as usize)?)
+    })
+}
+
+/// Where a linked address of a text stands in the tile's L1; none for instruction RAM that is
+/// filled from elsewhere.
+pub(crate) fn in_l1(core: CoreId, addr: u32, bias: u32) -> Option<NocAddr> {
+    let kind = wormhole().kind_at(core.tile);
+    let range = wormhole().ranges.at(Space::Tile(kind), addr.into());
+    let offset = match range.filter(|range| range.name == "iram") {
+        None => addr.wrapping_add(bias).into(),
+        // The ERISC's is a copy of L1 (tt-metal.md 1.2); NCRISC's source is not kept.
+        Some(iram) if kind == TileKind::Eth => {
+            wormhole().eth.l1.kernel_text.at + (u64::from(addr) - iram.start)
+        }
+        Some(_) => return None,
+    };
+    Some(NocAddr { chip: core.chip, tile: core.tile, offset })
+}
+
+/// Compares these windows of a text with L1; none if they were not asked for.
+pub(crate) fn compare(
+    shot: &Snapshot,
+    core: CoreId,
+    text: &[Stretch<'_>],
+    bias: u32,
+    windows: &[Window],
+) -> Option<Comparison> {
+    let text_bytes = length(text);
+    let mut result = Comparison { text_bytes, ..Comparison::default() };
+    for window in windows {
+        let Some(expected) = bytes_of(text, *window) else { continue };
+        let Some(addr) = in_l1(core, window.addr, bias) else {
+            result.check = TextCheck::Iram;
+            continue;
+        };
+        match shot.bytes(addr, window.len) {
+            Err(AccessError::NotAsked) => return None,
+            Err(reason) => result.check = TextCheck::Unread(reason),
+            Ok(found) => {
+                result.compared_bytes += window.len;
+                if let Some(difference) = first_difference(addr.offset, expected, found) {
+                    result.check = TextCheck::Differs(difference);
+                    return Some(result);
+                }
+            }
+        }
+    }
+    if result.check == TextCheck::NotCompared && result.compared_bytes > 0 {
+        result.check = TextCheck::Equal;
+    }
+    (result.check != TextCheck::NotCompared).then_some(result)
+}
+
+/// The first word that differs, of bytes that stand at `at`.
+pub(crate) fn first_difference(at: u64, expected: &[u8], found: &[u8]) -> Option<Difference> {
+    let byte = expected.iter().zip(found).position(|(a, b)| a != b)?;
+    let word = byte - byte % 4;
+    let read = |bytes: &[u8]| {
+        let bytes = bytes.iter().skip(word).take(4).rev();
+        bytes.fold(0, |value, &byte| value << 8 | u32::from(byte))
+    };
+    Some(Difference { at: at + word as u64, expected: read(expected), found: read(found) })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use layouts::{ChipId, CoreKind, NocXy};
+
+    fn core(x: u8, y: u8, core: CoreKind) -> CoreId {
+        CoreId { chip: ChipId(0), tile: NocXy { x, y }, core }
+    }
+
+    #[test]
+    fn instruction_ram_is_compared_where_l1_keeps_its_source() {
+        let erisc = core(9, 0, CoreKind::Erisc);
+        assert_eq!(in_l1(erisc, 0xFFC0_0010, 0).unwrap().offset, 0xA850);
+        assert_eq!(in_l1(erisc, 0x9040, 0).unwrap().offset, 0x9040);
+        assert_eq!(in_l1(core(1, 2, CoreKind::Ncrisc), 0xFFC0_0000, 0), None);
+        let moved = in_l1(core(1, 2, CoreKind::Brisc), 0x6000, 0x3000u32.wrapping_neg());
+        assert_eq!(moved.unwrap().offset, 0x3000);
+    }
+
+    #[test]
+    fn a_short_text_is_compared_whole() {
+        let short = Window { addr: 8, len: 100 };
+        assert_eq!(samples(short), [short]);
+        let long = samples(Window { addr: 0x1000, len: 0x1002 });
+        let ends: Vec<_> = long.iter().map(|w| (w.addr, w.len)).collect();
+        assert_eq!(ends, [(0x1000, 64), (0x1800, 64), (0x1FC2, 64)]);
+    }
+
+    #[test]
+    fn a_difference_is_a_word() {
+        let found = first_difference(0x9040, &[1, 2, 3, 4, 5, 6, 7, 8], &[1, 2, 3, 4, 5, 6, 0, 8]);
+        let expected = Difference { at: 0x9044, expected: 0x0807_0605, found: 0x0800_0605 };
+        assert_eq!(found, Some(expected));
+        assert_eq!(first_difference(0, &[1, 2], &[1, 2, 3]), None);
+    }
+}

@@ -1,0 +1,245 @@
+//! One core: what it was told, where it is, what runs there.
+
+use super::View;
+use crate::images::{Image, Load, Mailbox, Spot, waypoint_code};
+use crate::state::{
+    Activity, ChannelState, CoreState, GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState,
+    NamedWord, Reading, SourceLine,
+};
+use layouts::{ChipId, CoreId, CoreKind, NocXy, wormhole};
+use machine::snapshot::AccessError;
+
+impl View<'_> {
+    pub(super) fn core(&self, chip: ChipId, xy: NocXy, core: CoreKind) -> CoreState {
+        let id = CoreId { chip, tile: xy, core };
+        let images = self.images.on(id);
+        let told = self.images.mailbox_of(id);
+        // What an application left in its mailbox says nothing of the firmware that has the tile again.
+        let mailbox = told.filter(|_| !self.is_given_back(id));
+        let held = self.held(id);
+        let go = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.go(id, mailbox));
+        let launch = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.launch(id, mailbox));
+        let told_to_go = go == Reading::Known(GoSignal::Go);
+        let channels = mailbox.map_or(Vec::new(), |(of, _)| self.channels(id, of, told_to_go));
+        let waypoint = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.waypoint(id, mailbox));
+        let processor = mailbox.map(|(mailbox, _)| mailbox.processor(core));
+        let activity = self.activity(id, processor, &held, &go, &launch);
+        let kernel_runs = activity == Reading::Known(Activity::Running);
+        let location = waypoint.known().map(|code| location(&images, code, kernel_runs));
+        CoreState {
+            id,
+            activity,
+            waypoint,
+            location: location.unwrap_or_default(),
+            go,
+            launch,
+            heartbeat: self.heartbeat(id),
+            images: self.images.loads(id).iter().map(usage).collect(),
+            findings: self.images.findings(id),
+            channels,
+            words: self.words(id, &images, told),
+            outlines: self.images.outlines(id),
+        }
+    }
+
+    /// Is the core held in reset?
+    fn held(&self, id: CoreId) -> Reading<bool> {
+        let Some(register) = wormhole().soft_reset(wormhole().kind_at(id.tile)) else {
+            return Reading::Absent;
+        };
+        let bit = match wormhole().tensix.cores.of(id.core) {
+            Some(core) => core.reset_bit,
+            None => wormhole().eth.values.reset_bit,
+        };
+        match self.word(id.chip, id.tile, register) {
+            Reading::Known(word) => Reading::Known(word >> bit & 1 == 1),
+            Reading::Unread(reason) => Reading::Unread(reason),
+            _ => Reading::Absent,
+        }
+    }
+
+    fn launch_flag(&self, id: CoreId) -> Reading<u32> {
+        self.word(id.chip, id.tile, wormhole().eth.l1.launch_flag.at)
+    }
+
+    /// An ERISC on which base firmware alone runs.
+    fn is_given_back(&self, id: CoreId) -> bool {
+        id.core == CoreKind::Erisc && self.launch_flag(id) == Reading::Known(0)
+    }
+
+    fn go(&self, id: CoreId, mailbox: &Mailbox) -> Reading<GoSignal> {
+        match self.shot.bytes(Self::at(id.chip, id.tile, mailbox.go_signal), 1) {
+            Err(reason) => Reading::Unread(reason),
+            Ok(bytes) => {
+                let value = bytes.first().copied().unwrap_or_default();
+                let named = mailbox.signals.named(value);
+                named.map_or(Reading::Unknown(value.into()), Reading::Known)
+            }
+        }
+    }
+
+    fn launch(&self, id: CoreId, mailbox: &Mailbox) -> Reading<LaunchState> {
+        match self.launch_entry(id, mailbox) {
+            Ok(Some(launch)) => Reading::Known(launch),
+            Ok(None) => Reading::Unknown(mailbox.launch_count),
+            Err(reason) => Reading::Unread(reason),
+        }
+    }
+
+    fn launch_entry(
+        &self,
+        id: CoreId,
+        mailbox: &Mailbox,
+    ) -> Result<Option<LaunchState>, AccessError> {
+        let value = |at: u64, len: u32| {
+            self.shot.bytes(Self::at(id.chip, id.tile, at), len).map(Spot::value)
+        };
+        let rd_ptr = value(mailbox.rd_ptr, 4)?;
+        if rd_ptr >= mailbox.launch_count {
+            return Ok(None);
+        }
+        let entry = mailbox.launch.saturating_add(rd_ptr.saturating_mul(mailbox.launch_bytes));
+        Ok(Some(LaunchState {
+            rd_ptr: rd_ptr as u32,
+            enables: value(entry + mailbox.enables, 4)? as u32,
+            mode: value(entry + mailbox.mode, 1)? as u8,
+            host_assigned_id: value(entry + mailbox.host_assigned_id, 4)? as u32,
+            kernel_id: value(
+                entry.saturating_add(mailbox.kernel_id(id.core)),
+                mailbox.kernel_id_bytes as u32,
+            )? as u16,
+        }))
+    }
+
+    fn waypoint(&self, id: CoreId, mailbox: &Mailbox) -> Reading<String> {
+        let (at, len) = (mailbox.waypoint(id.core), mailbox.waypoint_bytes as u32);
+        match self.shot.bytes(Self::at(id.chip, id.tile, at), len) {
+            Ok(word) if word.iter().all(|&byte| byte == 0) => Reading::Unknown(0),
+            Ok(word) => Reading::Known(waypoint_code(word)),
+            Err(reason) => Reading::Unread(reason),
+        }
+    }
+
+    /// Only ERISC firmware beats (wormhole.md 5.3).
+    fn heartbeat(&self, id: CoreId) -> Reading<u32> {
+        if id.core != CoreKind::Erisc {
+            return Reading::Absent;
+        }
+        match self.word(id.chip, id.tile, wormhole().eth.l1.heartbeat.at) {
+            Reading::Known(0) => Reading::Absent,
+            other => other,
+        }
+    }
+
+    fn activity(
+        &self,
+        id: CoreId,
+        processor: Option<u64>,
+        held: &Reading<bool>,
+        go: &Reading<GoSignal>,
+        launch: &Reading<LaunchState>,
+    ) -> Reading<Activity> {
+        match held {
+            Reading::Known(true) => return Reading::Known(Activity::InReset),
+            Reading::Unread(reason) => return Reading::Unread(reason.clone()),
+            _ => {}
+        }
+        if id.core == CoreKind::Erisc {
+            match self.launch_flag(id) {
+                Reading::Known(0) => return Reading::Known(Activity::BaseFirmware),
+                Reading::Unread(reason) => return Reading::Unread(reason),
+                _ => {}
+            }
+        }
+        let bit = processor.and_then(|index| 1u32.checked_shl(index.try_into().ok()?));
+        let enabled = launch.known().zip(bit).is_some_and(|(l, bit)| l.enables & bit != 0);
+        match go {
+            Reading::Known(GoSignal::Init) if id.core == CoreKind::Erisc => {
+                // Active Ethernet firmware leaves INIT standing while it waits (tt-metal.md 1.2).
+                Reading::Known(Activity::Waiting)
+            }
+            Reading::Known(GoSignal::Init) => Reading::Known(Activity::BaseFirmware),
+            Reading::Known(GoSignal::Go) if enabled => Reading::Known(Activity::Running),
+            Reading::Known(GoSignal::Done) if enabled => Reading::Known(Activity::Done),
+            Reading::Known(_) => Reading::Known(Activity::Waiting),
+            Reading::Unknown(value) => Reading::Unknown(*value),
+            Reading::Unread(reason) => Reading::Unread(reason.clone()),
+            Reading::Absent => Reading::Unknown(0),
+        }
+    }
+
+    /// The words of the core's images that this look read.
+    fn words(
+        &self,
+        id: CoreId,
+        images: &[(&Image, ImageEvidence)],
+        mailbox: Option<(&Mailbox, &Image)>,
+    ) -> Vec<NamedWord> {
+        let looked = mailbox.map_or(&[][..], |(mailbox, image)| self.detailed(id, mailbox, image));
+        let of_images = images.iter().flat_map(|(image, _)| image.state.clone());
+        let spots = of_images.chain(looked.iter().cloned());
+        spots
+            .filter_map(|spot| {
+                match self.shot.bytes(Self::at(id.chip, id.tile, spot.addr), spot.size) {
+                    Err(AccessError::NotAsked) => None,
+                    Err(reason) => Some((spot, Reading::Unread(reason))),
+                    Ok(bytes) => Some((spot, Reading::Known(Spot::value(bytes)))),
+                }
+            })
+            .map(|(Spot { name, addr, size }, value)| NamedWord { name, addr, size, value })
+            .collect()
+    }
+
+    /// Mailbox members, if the look went into detail: `go_message_index` is read then only.
+    fn detailed<'i>(&self, id: CoreId, mailbox: &Mailbox, image: &'i Image) -> &'i [Spot] {
+        let index = self.shot.word(Self::at(id.chip, id.tile, mailbox.go_index));
+        if matches!(index, Err(AccessError::NotAsked)) { &[] } else { &image.told }
+    }
+
+    /// The channels of the application, with the live words of the kernel that was told to go. Where a kernel kept them that
+    /// has ended, anything may stand by now.
+    fn channels(&self, id: CoreId, mailbox: &Mailbox, told_to_go: bool) -> Vec<ChannelState> {
+        let of_eth = mailbox.channels.as_ref().filter(|_| id.core == CoreKind::Erisc);
+        let Some(channels) = of_eth else { return Vec::new() };
+        let places = if told_to_go { self.images.channel_places(id) } else { &[] };
+        let read =
+            |at: u64| self.shot.bytes(Self::at(id.chip, id.tile, at), channels.bytes as u32).ok();
+        let one = |index: u8| {
+            // The live word, where the kernel keeps it elsewhere and it was read.
+            let live = places.get(usize::from(index)).and_then(|(_, live)| read((*live)?));
+            let bytes = live.or_else(|| read(channels.of(index.into())))?;
+            super::channels::decode(index, channels.read(bytes))
+        };
+        (0..u8::try_from(channels.count).unwrap_or(u8::MAX)).filter_map(one).collect()
+    }
+}
+
+fn usage(load: &Load<'_>) -> ImageUse {
+    ImageUse {
+        role: load.image.role,
+        name: load.image.name.clone(),
+        load_addr: load.image.load_addr.wrapping_add(load.bias),
+        evidence: load.evidence,
+        path: load.path().map(|path| path.display().to_string()),
+        bias: load.bias,
+        comparison: load.comparison.clone(),
+        also: load.also.to_vec(),
+    }
+}
+
+/// The source of a waypoint: the kernel's while one runs, else the lower layers'.
+fn location(images: &[(&Image, ImageEvidence)], code: &str, kernel_runs: bool) -> Vec<SourceLine> {
+    let believed = images.iter().filter(|(_, evidence)| *evidence != ImageEvidence::Mismatch);
+    let place = |(image, _): &&(&Image, ImageEvidence)| {
+        image.waypoints.iter().find(|place| place.code == code).map(|place| place.lines.clone())
+    };
+    let layers: Vec<_> = believed.collect();
+    let kernels = || layers.iter().filter(|(image, _)| image.role == ImageRole::Kernel);
+    let others = || layers.iter().rev().filter(|(image, _)| image.role != ImageRole::Kernel);
+    let found = if kernel_runs {
+        kernels().chain(others()).find_map(place)
+    } else {
+        others().chain(kernels()).find_map(place)
+    };
+    found.unwrap_or_default()
+}

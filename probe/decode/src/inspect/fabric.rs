@@ -1,0 +1,152 @@
+//! Routers, muxes and clients by the names of their images, and the credits of both ends of a link joined.
+
+mod clients;
+mod ending;
+mod head;
+mod ledger;
+mod mux;
+mod path;
+mod router;
+mod site;
+mod tables;
+mod waits;
+
+pub use path::fabric_ways;
+
+use super::{Interest, View};
+use crate::images::{ClientLayout, Image, MuxLayout, RouterLayout, Word};
+use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState, TileState};
+use clients::{Clients, was_read};
+use layouts::{ChipId, EthId, NocAddr, NocXy, TileKind, wormhole};
+use machine::snapshot::Span;
+use machine::target::Mesh;
+use mux::Mux;
+use router::Router;
+use site::Site;
+use tables::Tables;
+
+impl View<'_> {
+    /// All of the fabric that this look read.
+    pub(super) fn fabric(
+        &self,
+        chips: &[ChipState],
+        links: &[LinkState],
+        cycles: u64,
+    ) -> FabricState {
+        let mut fabric = FabricState::default();
+        for chip in chips {
+            for tile in &chip.tiles {
+                for core in &tile.cores {
+                    if let Some(image) = self.images.fabric_image(core.id) {
+                        let site = Site { view: self, chip: core.id.chip, tile: core.id.tile };
+                        collect(site, image, tile, core, &mut fabric);
+                    }
+                }
+            }
+        }
+        fabric.routers.sort_by_key(|router| router.at);
+        fabric.tables.sort_by_key(|tables| tables.at);
+        fabric.ledgers = ledger::join(self.mesh, &fabric.routers);
+        let FabricState { routers, muxes, leads, .. } = &mut fabric;
+        let senders = routers.iter().flat_map(|router| {
+            let last = router.senders.iter().filter_map(|sender| sender.last_client);
+            last.map(|tile| (router.at.chip, tile))
+        });
+        let channels = muxes.iter().flat_map(|mux| {
+            mux.channels.iter().filter_map(|c| c.client).map(|tile| (mux.at.chip, tile))
+        });
+        leads.tiles.extend(senders.chain(channels).filter(|(_, tile)| has_cores(*tile)));
+        leads.tiles.sort_unstable();
+        leads.tiles.dedup();
+        let steps: Vec<_> = fabric.clients.iter().map(|c| ending::step(&fabric, c)).collect();
+        fabric.clients.iter_mut().zip(steps).for_each(|(client, step)| client.ending = step);
+        fabric.waits = waits::find(&fabric, self.mesh, links, cycles);
+        fabric
+    }
+}
+
+/// What a core is to the fabric: router, or mux or client or both.
+fn collect(
+    site: Site<'_>,
+    image: &Image,
+    tile: &TileState,
+    core: &CoreState,
+    fabric: &mut FabricState,
+) {
+    if let Some((layout, eth)) = image.router.as_ref().zip(tile.eth.as_ref()) {
+        let router = Router { site, layout, core };
+        if router.was_read() {
+            let at = EthId { chip: site.chip, channel: eth.channel };
+            let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
+            fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));
+            fabric.tables.extend(tables.filter_map(|tables| tables.state()));
+            fabric.routers.push(router.state(&image.name, eth.channel));
+        }
+    }
+    if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.words_address)) {
+        let mux = Mux::new(site, image, layout, core, tile.kind);
+        fabric.leads.spans.extend(mux.spans());
+        fabric.muxes.push(mux.state());
+    }
+    if let Some(layout) = &image.clients {
+        let (states, spans) = Clients { site, image, layout, core }.states();
+        fabric.clients.extend(states);
+        fabric.leads.spans.extend(spans);
+    }
+}
+
+/// The other end of a link.
+fn peer(mesh: &Mesh, at: EthId) -> Option<EthId> {
+    mesh.links.iter().find_map(|link| link.other_end(at))
+}
+
+/// Is it a tile on which a client can run?
+fn has_cores(tile: NocXy) -> bool {
+    let found = wormhole().grid().iter().find(|found| found.xy == tile);
+    found.is_some_and(|found| matches!(found.kind, TileKind::Tensix | TileKind::Eth))
+}
+
+/// What to read of a router, mux or client; the headers in slots are not in it, nor what stands where others were told.
+pub(super) fn spans(image: &Image, chip: ChipId, tile: NocXy) -> Vec<Span> {
+    let span =
+        |word: Word| Span { addr: NocAddr { chip, tile, offset: word.addr }, len: word.size };
+    let router = image.router.iter().flat_map(RouterLayout::words);
+    let mux = image.mux.iter().flat_map(MuxLayout::words);
+    let clients = image.clients.iter().flat_map(ClientLayout::words);
+    router.chain(mux).chain(clients).map(span).collect()
+}
+
+/// What the next look has to ask for to see all that this one was led to, and the oldest packets of all channels. The same as
+/// before where nothing new was found: then all has been read.
+#[must_use]
+pub fn fabric_interest(state: &FabricState, asked: &Interest) -> Interest {
+    let mut tiles = asked.fabric_tiles.clone();
+    tiles.extend(state.leads.tiles.iter().copied());
+    tiles.sort_unstable();
+    tiles.dedup();
+    let tables = state.leads.tables.iter().filter(|_| asked.fabric_tables);
+    let spans =
+        state.leads.spans.iter().chain(tables).copied().chain(fabric_heads(state)).collect();
+    Interest { fabric: true, fabric_tiles: tiles, spans, ..asked.clone() }
+}
+
+/// The headers of the oldest packets of all channels that hold one: the next look reads them if it is asked to.
+pub fn fabric_heads(state: &FabricState) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut add =
+        |chip, tile, head: &Option<HeadState>| {
+            spans.extend(head.as_ref().map(|head| Span {
+                addr: NocAddr { chip, tile, offset: head.addr },
+                len: head.bytes,
+            }));
+        };
+    for router in &state.routers {
+        let senders = router.senders.iter().map(|channel| &channel.head);
+        let receivers = router.receivers.iter().map(|channel| &channel.head);
+        senders.chain(receivers).for_each(|head| add(router.at.chip, router.tile, head));
+    }
+    for mux in &state.muxes {
+        mux.channels.iter().for_each(|c| add(mux.at.chip, mux.at.tile, &c.head));
+    }
+    spans
+}

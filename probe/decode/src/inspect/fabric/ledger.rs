@@ -1,0 +1,120 @@
+//! The credits of a link, both ends joined: slots, what waits, what is under way, what the receiver holds (tt-metal.md 4.5).
+
+use crate::state::{LedgerState, RouterState, Verdict};
+use layouts::EthId;
+use machine::target::Mesh;
+
+/// What a receiver's head waits for when a router downstream has no room (`WAITS_FOR_DOWNSTREAM`).
+const DOWNSTREAM: u32 = 1;
+
+/// `fabric_link_t`: which link a router uses.
+const DIRECT: u32 = 0;
+const FALLBACK: u32 = 2;
+const RETURNING: u32 = 3;
+
+/// The control channel has no credits to be counted: what finds no room there is dropped.
+const CONTROL: u8 = 2;
+
+/// Both directions of every link between two routers, a row for each virtual channel of which both ends are known.
+pub(super) fn join(mesh: &Mesh, routers: &[RouterState]) -> Vec<LedgerState> {
+    let at = |end: EthId| routers.iter().find(|router| router.at == end);
+    let mut ledgers = Vec::new();
+    for link in &mesh.links {
+        if let (Some(a), Some(b)) = (at(link.a), at(link.b)) {
+            ledgers.extend(rows(a, b, routers));
+            ledgers.extend(rows(b, a, routers));
+        }
+    }
+    ledgers
+}
+
+fn rows<'a>(
+    from: &'a RouterState,
+    to: &'a RouterState,
+    routers: &'a [RouterState],
+) -> impl Iterator<Item = LedgerState> + use<'a> {
+    let detour = detour(from, to);
+    let by = from.fallback.filter(|_| detour == Some(Verdict::Rerouted)).and_then(|tile| {
+        let sibling = |other: &&RouterState| (other.at.chip, other.tile) == (from.at.chip, tile);
+        Some(routers.iter().find(sibling)?.at)
+    });
+    let counted = to.receivers.iter().filter(|receiver| receiver.virtual_channel != CONTROL);
+    counted.filter_map(move |receiver| {
+        let senders =
+            || from.senders.iter().filter(|s| s.virtual_channel == receiver.virtual_channel);
+        let sum = |of: fn(&crate::state::SenderState) -> &crate::state::Reading<u64>| {
+            senders().map(|sender| of(sender).known().copied()).sum::<Option<u64>>()
+        };
+        let ledger = LedgerState {
+            from: from.at,
+            to: to.at,
+            virtual_channel: receiver.virtual_channel,
+            slots: receiver.slots,
+            queued: sum(|s| &s.queued)?,
+            remote_free_slots: *senders().next()?.remote_free_slots.known()?,
+            in_flight: sum(|s| &s.in_flight)?,
+            arrived: *receiver.arrived.known()?,
+            held: *receiver.held.known()?,
+            mark: sum(|s| &s.sent)? + sum(|s| &s.completed)? + receiver.received.known()?,
+            rerouted_by: by,
+            verdict: Verdict::Empty,
+        };
+        let waits = receiver.waits_for.known() == Some(&DOWNSTREAM);
+        let verdict = detour.unwrap_or_else(|| verdict(&ledger, waits));
+        Some(LedgerState { verdict, ..ledger })
+    })
+}
+
+/// What becomes of packets while the link is not used. Neither end has the other's counts then but by messages, so they do not add up.
+fn detour(from: &RouterState, to: &RouterState) -> Option<Verdict> {
+    let used = |router: &RouterState| router.link.known().copied().unwrap_or(DIRECT);
+    match (used(from), used(to)) {
+        (DIRECT, DIRECT) => None,
+        (FALLBACK, _) => Some(Verdict::Rerouted),
+        (RETURNING, _) | (DIRECT, RETURNING) => Some(Verdict::Returning),
+        _ => Some(Verdict::Lost),
+    }
+}
+
+fn verdict(ledger: &LedgerState, waits: bool) -> Verdict {
+    // A count above the slots is a credit below zero (17 bits, zero-extended).
+    if ledger.remote_free_slots + ledger.in_flight != ledger.slots || ledger.queued > 1 << 16 {
+        return Verdict::Miscounted;
+    }
+    match (ledger.remote_free_slots, ledger.in_flight + ledger.queued) {
+        (_, 0) => Verdict::Empty,
+        (0, _) if waits => Verdict::BackPressured,
+        (0, _) => Verdict::Full,
+        _ => Verdict::Moving,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layouts::ChipId;
+
+    #[test]
+    fn slots_and_packets_add_up_or_a_credit_is_lost() {
+        let end = |chip| EthId { chip: ChipId(chip), channel: 8 };
+        let ledger = |queued, remote_free_slots, in_flight| LedgerState {
+            from: end(0),
+            to: end(1),
+            virtual_channel: 0,
+            slots: 16,
+            queued,
+            remote_free_slots,
+            in_flight,
+            arrived: 0,
+            held: 0,
+            mark: 0,
+            rerouted_by: None,
+            verdict: Verdict::Empty,
+        };
+        assert_eq!(verdict(&ledger(0, 16, 0), false), Verdict::Empty);
+        assert_eq!(verdict(&ledger(3, 10, 6), false), Verdict::Moving);
+        assert_eq!(verdict(&ledger(3, 0, 16), true), Verdict::BackPressured);
+        assert_eq!(verdict(&ledger(3, 0, 16), false), Verdict::Full);
+        assert_eq!(verdict(&ledger(0, 15, 0), false), Verdict::Miscounted);
+    }
+}

@@ -1,0 +1,75 @@
+//! Who waits for whom, from what channels and kernels say of themselves.
+
+mod clients;
+mod routers;
+mod stages;
+
+use crate::state::{
+    FabricState, LinkCondition, LinkState, Party, Reading, RouterState, Wait, WaitReason, Waits,
+};
+use layouts::{ChipId, EthId, NocXy};
+use machine::target::Mesh;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everybody of a look who waits.
+pub(super) fn find(fabric: &FabricState, mesh: &Mesh, links: &[LinkState], cycles: u64) -> Waits {
+    let mut search = Search { fabric, mesh, links, all: Vec::new(), notes: BTreeMap::new() };
+    search.clients();
+    search.muxes();
+    search.routers();
+    search.all.sort_by_key(|wait| (wait.who, wait.on, wait.reason));
+    search.all.dedup_by_key(|wait| (wait.who, wait.on, wait.reason));
+    let turns = fabric.routers.iter().filter(|router| stages::serves(router));
+    let turns = turns.filter_map(|r| Some((Party::Router(r.at), stages::turns(r)?)));
+    let turns = turns.collect();
+    Waits { cycles, all: search.all, notes: search.notes, turns, still: BTreeSet::new() }
+}
+
+struct Search<'a> {
+    fabric: &'a FabricState,
+    mesh: &'a Mesh,
+    links: &'a [LinkState],
+    all: Vec<Wait>,
+    notes: BTreeMap<Party, String>,
+}
+
+impl<'a> Search<'a> {
+    fn add(&mut self, who: Party, on: Party, reason: WaitReason, marks: [&Reading<u64>; 2]) {
+        let [a, b] = marks.map(|mark| mark.known().copied().unwrap_or_default());
+        // Two counters of 32 bits.
+        self.all.push(Wait { who, on, reason, mark: a << 32 | b & 0xFFFF_FFFF });
+    }
+
+    fn note(&mut self, party: Party, words: impl Into<String>) {
+        self.notes.entry(party).or_insert_with(|| words.into());
+    }
+
+    fn router(&self, at: EthId) -> Option<&'a RouterState> {
+        self.fabric.routers.iter().find(|router| router.at == at)
+    }
+
+    fn router_on(&self, chip: ChipId, tile: NocXy) -> Option<&'a RouterState> {
+        let mut routers = self.fabric.routers.iter();
+        routers.find(|router| router.at.chip == chip && router.tile == tile)
+    }
+
+    fn peer(&self, at: EthId) -> Option<EthId> {
+        super::peer(self.mesh, at)
+    }
+
+    /// What is wrong with a router's link, as the router or both ends say.
+    fn ailment(&self, router: &RouterState) -> Option<&'static str> {
+        let at = router.at;
+        let found = self.links.iter().find(|state| state.link.a == at || state.link.b == at);
+        // `fabric_link_t`: over another link packets go on.
+        match (router.link.known(), found.map(|state| state.condition)) {
+            (Some(4), _) => Some("is down, and no other link goes there"),
+            (Some(1), _) => Some("is lost"),
+            (Some(2 | 3), _) => None,
+            (_, Some(LinkCondition::Down)) => Some("is down"),
+            (_, Some(LinkCondition::Training)) => Some("is training"),
+            (_, Some(LinkCondition::Disagree)) => Some("is up at one end only"),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Channels of routers that wait: for each other, for the link and the NoC.
+
+use super::Search;
+use super::stages::{stands, why};
+use crate::state::{Party, Reading, ReceiverState, RouterState, SenderState, WaitReason};
+use machine::fabric::Direction;
+
+/// `fabric_wait_t`.
+const FOR_DOWNSTREAM: u32 = 1;
+const FOR_NOC: u32 = 2;
+/// The control channel drops what finds no room.
+pub(super) const CONTROL: u8 = 2;
+
+pub(super) fn count(reading: &Reading<u64>) -> u64 {
+    reading.known().copied().unwrap_or_default()
+}
+
+impl Search<'_> {
+    pub(super) fn routers(&mut self) {
+        for router in &self.fabric.routers {
+            if let Some(words) = why(router) {
+                self.note(Party::Router(router.at), words);
+            }
+            self.stage(router);
+            for channel in router.senders.iter().filter(|s| s.virtual_channel != CONTROL) {
+                self.sender(router, channel);
+            }
+            for channel in router.receivers.iter().filter(|r| r.virtual_channel != CONTROL) {
+                self.receiver(router, channel);
+            }
+        }
+        self.host();
+    }
+
+    fn sender(&mut self, router: &RouterState, channel: &SenderState) {
+        let who = Party::Sender(router.at, channel.index);
+        let (queued, in_flight) = (count(&channel.queued), count(&channel.in_flight));
+        if queued + in_flight == 0 {
+            return;
+        }
+        let starved = queued > 0 && channel.remote_free_slots == Reading::Known(0);
+        let full = in_flight > 0 && queued + in_flight >= channel.slots;
+        let reason = if starved { WaitReason::Credit } else { WaitReason::Completion };
+        let marks = [&channel.sent, &channel.completed];
+        if stands(router) {
+            self.add(who, Party::Router(router.at), WaitReason::Router, marks);
+        } else if let Some(ailment) = self.ailment(router) {
+            self.note(Party::Link(router.at), ailment);
+            self.add(who, Party::Link(router.at), WaitReason::Link, marks);
+        } else if count(&channel.completions) > 0 {
+            self.turn(who, router);
+        } else if starved || full {
+            let receiver = self.receiver_of(router, channel.virtual_channel);
+            self.add(who, receiver.unwrap_or(Party::Link(router.at)), reason, marks);
+        } else if queued > 0 {
+            self.turn(who, router);
+        }
+    }
+
+    /// The receiver channel at the other end, if it holds anything.
+    fn receiver_of(&self, router: &RouterState, virtual_channel: u8) -> Option<Party> {
+        let peer = self.router(self.peer(router.at)?)?;
+        let found = peer.receivers.iter().find(|r| r.virtual_channel == virtual_channel)?;
+        let holds = count(&found.arrived) + count(&found.held) > 0;
+        holds.then_some(Party::Receiver(peer.at, found.index))
+    }
+
+    fn receiver(&mut self, router: &RouterState, channel: &ReceiverState) {
+        let who = Party::Receiver(router.at, channel.index);
+        if count(&channel.arrived) + count(&channel.held) == 0 {
+            return;
+        }
+        let marks = [&channel.received, &channel.completed];
+        if stands(router) {
+            self.add(who, Party::Router(router.at), WaitReason::Router, marks);
+            return;
+        }
+        match channel.waits_for.known() {
+            Some(&FOR_DOWNSTREAM) => {
+                for direction in &channel.pending {
+                    let on = self.downstream(router, channel, *direction);
+                    let on = on.unwrap_or(Party::Router(router.at));
+                    self.add(who, on, WaitReason::Downstream(*direction), marks);
+                }
+            }
+            Some(&FOR_NOC) => self.add(who, Party::Noc(router.at), WaitReason::Noc, marks),
+            // Everything of it has left; only the completion cannot.
+            _ if count(&channel.arrived) == 0 => {
+                if let Some(ailment) = self.ailment(router) {
+                    self.note(Party::Link(router.at), ailment);
+                    self.add(who, Party::Link(router.at), WaitReason::Link, marks);
+                }
+            }
+            _ => self.turn(who, router),
+        }
+    }
+
+    /// Nothing is in its way but that its router takes it: that lasts only if the router's loop does not turn.
+    fn turn(&mut self, who: Party, router: &RouterState) {
+        self.note(Party::Router(router.at), "its loop does not turn");
+        self.add(who, Party::Router(router.at), WaitReason::Router, [&router.passes; 2]);
+    }
+
+    /// The sender channel of the router of this plane into which a packet goes on (tt-metal.md 4.4).
+    fn downstream(
+        &self,
+        router: &RouterState,
+        channel: &ReceiverState,
+        towards: Direction,
+    ) -> Option<Party> {
+        let mine = *router.direction.known()?;
+        let edge = router.downstream.iter().find(|edge| edge.direction == towards)?;
+        let next = self.router_on(router.at.chip, edge.tile?)?;
+        let straight = towards == mine.opposite();
+        let over = channel.virtual_channel == 1 || router.dateline == Reading::Known(true);
+        let second = next.senders.iter().find(|s| s.virtual_channel == 1);
+        if let Some(second) = second.filter(|_| straight && over) {
+            return Some(Party::Sender(next.at, second.index));
+        }
+        let two_dimensional = matches!(router.topology, Some("Mesh" | "Torus"));
+        let index = match (two_dimensional, mine.index() > towards.index()) {
+            (false, _) => 1,
+            (true, true) => mine.index(),
+            (true, false) => mine.index() + 1,
+        };
+        Some(Party::Sender(next.at, index as u8))
+    }
+}

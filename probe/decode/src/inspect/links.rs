@@ -1,0 +1,138 @@
+//! Links: both ends always together.
+
+use super::View;
+use super::channels::{Words, meaning};
+use crate::images::ChannelRole;
+use crate::state::{
+    ChannelState, ChipState, EthState, GoSignal, LinkCondition, LinkState, Reading,
+};
+use layouts::{CoreId, CoreKind, EthId, wormhole};
+use machine::target::{Chip, Link};
+
+/// The state of each link; the channels of both ends get the meaning that both together have.
+pub(super) fn join(view: &View<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
+    let links = view.mesh.links.iter().map(|&link| {
+        let (a, b) = (channels(chips, link.a), channels(chips, link.b));
+        mark(chips, link.a, &b);
+        mark(chips, link.b, &a);
+        LinkState {
+            link,
+            condition: condition(eth(chips, link.a), eth(chips, link.b)),
+            a_to_b: under_way(&roles(view, chips, link.a), &a, &b),
+            b_to_a: under_way(&roles(view, chips, link.b), &b, &a),
+            apart_cycles: apart(view, link),
+        }
+    });
+    links.collect()
+}
+
+/// The gateways of a far chip whose links carry something. Those without a link of their own hand everything to one with
+/// such a link, so that they lead nowhere when none of these does.
+pub(super) fn ways(chip: &Chip, chips: &[ChipState], links: &[LinkState]) -> Vec<EthId> {
+    let of = |end: &EthId| links.iter().find(|s| s.link.a == *end || s.link.b == *end);
+    let down = |end: &EthId| match of(end).map(|state| state.condition) {
+        None | Some(LinkCondition::Up) => false,
+        Some(LinkCondition::Training | LinkCondition::Down | LinkCondition::Disagree) => true,
+        // The far end may be unread because it is.
+        Some(LinkCondition::Unread) => {
+            let near = eth(chips, *end);
+            let trained = near.and_then(|near| near.train_status.known().copied());
+            trained.is_some_and(|train| train != wormhole().eth.values.train_up || !is_up(near))
+        }
+    };
+    let gateways = || chip.gateway.iter().flatten();
+    let mut linked = gateways().filter(|end| of(end).is_some()).peekable();
+    if linked.peek().is_some() && linked.all(down) {
+        return Vec::new();
+    }
+    gateways().filter(|end| !down(end)).copied().collect()
+}
+
+fn eth(chips: &[ChipState], end: EthId) -> Option<&EthState> {
+    let chip = chips.iter().find(|chip| chip.chip.id == end.chip)?;
+    chip.tiles.iter().filter_map(|tile| tile.eth.as_ref()).find(|eth| eth.channel == end.channel)
+}
+
+fn channels_mut(chips: &mut [ChipState], end: EthId) -> Option<&mut Vec<ChannelState>> {
+    let chip = chips.iter_mut().find(|chip| chip.chip.id == end.chip)?;
+    let of_end = |eth: &EthState| eth.channel == end.channel;
+    let tile = chip.tiles.iter_mut().find(|tile| tile.eth.as_ref().is_some_and(of_end))?;
+    tile.cores.first_mut().map(|core| &mut core.channels)
+}
+
+fn channels(chips: &mut [ChipState], end: EthId) -> Vec<ChannelState> {
+    channels_mut(chips, end).cloned().unwrap_or_default()
+}
+
+fn mark(chips: &mut [ChipState], end: EthId, peer: &[ChannelState]) {
+    for channel in channels_mut(chips, end).into_iter().flatten() {
+        let other = peer.iter().find(|other| other.index == channel.index).map(Words::from);
+        channel.meaning = meaning(Words::from(&*channel), other);
+    }
+}
+
+fn condition(a: Option<&EthState>, b: Option<&EthState>) -> LinkCondition {
+    let word = |eth: Option<&EthState>| eth.and_then(|eth| eth.train_status.known().copied());
+    let (Some(a_train), Some(b_train)) = (word(a), word(b)) else { return LinkCondition::Unread };
+    let up = wormhole().eth.values.train_up;
+    match (a_train == up && is_up(a), b_train == up && is_up(b)) {
+        (true, true) => LinkCondition::Up,
+        (false, false) if a_train == 0 || b_train == 0 => LinkCondition::Training,
+        (false, false) => LinkCondition::Down,
+        _ if a_train == 0 || b_train == 0 => LinkCondition::Training,
+        _ => LinkCondition::Disagree,
+    }
+}
+
+/// The status word is believed only where it has shown itself alive: a simulator that never fills
+/// it leaves the whole results block's counters at zero too.
+fn is_up(eth: Option<&EthState>) -> bool {
+    let Some(eth) = eth else { return false };
+    match eth.link_status {
+        Reading::Known(0) | Reading::Unread(_) | Reading::Absent | Reading::Unknown(_) => true,
+        Reading::Known(status) => status == wormhole().eth.values.link_up,
+    }
+}
+
+/// Time between the reads of the ends' counters: chips are read one after the other.
+fn apart(view: &View<'_>, link: Link) -> Option<u64> {
+    let read_at = |end: EthId| {
+        let tile = wormhole().eth_channel(end.channel)?;
+        view.shot.read_at(View::at(end.chip, tile, wormhole().eth.l1.packets_sent.at))
+    };
+    Some(read_at(link.a)?.abs_diff(read_at(link.b)?))
+}
+
+/// What the channels of an end do, as the table of the kernel says that was told to go there.
+fn roles(view: &View<'_>, chips: &[ChipState], end: EthId) -> Vec<ChannelRole> {
+    let tile = wormhole().eth_channel(end.channel);
+    let chip = chips.iter().find(|chip| chip.chip.id == end.chip);
+    let (Some(xy), Some(chip)) = (tile, chip) else { return Vec::new() };
+    let tile = chip.tiles.iter().find(|tile| tile.xy == xy);
+    let core = tile.and_then(|tile| tile.cores.first());
+    if core.is_none_or(|core| core.go != Reading::Known(GoSignal::Go)) {
+        return Vec::new();
+    }
+    let core = CoreId { chip: end.chip, tile: xy, core: CoreKind::Erisc };
+    view.images.channel_places(core).iter().map(|(role, _)| *role).collect()
+}
+
+/// Bytes on their way from the near end: what its own sending channels hold that the far end has not
+/// freed. Without a kernel's table the end with the acknowledge, or alone with a count, sends.
+fn under_way(roles: &[ChannelRole], near: &[ChannelState], far: &[ChannelState]) -> Option<u64> {
+    if near.is_empty() {
+        return None;
+    }
+    let sends = |channel: &&ChannelState| {
+        let role = roles.get(usize::from(channel.index)).copied();
+        match role.unwrap_or_default() {
+            ChannelRole::Sender => true,
+            ChannelRole::Receiver | ChannelRole::Handshake => false,
+            ChannelRole::Unused => {
+                let other = far.iter().find(|other| other.index == channel.index);
+                channel.receiver_ack != 0 || other.is_some_and(|other| other.bytes_sent == 0)
+            }
+        }
+    };
+    Some(near.iter().filter(sends).map(|channel| u64::from(channel.bytes_sent)).sum())
+}

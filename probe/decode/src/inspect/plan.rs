@@ -1,0 +1,227 @@
+//! What to read for what somebody looks at.
+
+use crate::images::{ImageMap, Mailbox};
+use crate::state::ImageRole;
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind, wormhole};
+use machine::snapshot::{Plan, Span};
+use machine::target::{Chip, Mesh};
+use std::collections::BTreeSet;
+
+/// What somebody looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "what somebody looks at, one by one")]
+pub struct Interest {
+    /// The Ethernet tiles of all chips: links, channels, ERISCs.
+    pub links: bool,
+    /// Chips whose compute tiles matter.
+    pub compute: Vec<ChipId>,
+    /// A tile to be read in every detail.
+    pub tile: Option<(ChipId, NocXy)>,
+    /// A core of that tile of which every member of what its images describe is shown.
+    pub members: Option<CoreId>,
+    /// Every tile that is read at all is read in every detail.
+    pub details: bool,
+    /// Ranges that are shown as bytes.
+    pub spans: Vec<Span>,
+    /// Read the build ids, to prove which images run.
+    pub proofs: bool,
+    /// Read the whole texts of all images that are known to run, to compare them.
+    pub texts: bool,
+    /// Every word of the routers of the fabric, and of the muxes and clients that are known to run.
+    pub fabric: bool,
+    /// The routing tables of these routers, once they are known.
+    pub fabric_tables: bool,
+    /// Tiles of muxes and clients, as [`FabricLeads`](crate::state::FabricLeads) names them.
+    pub fabric_tiles: Vec<(ChipId, NocXy)>,
+}
+
+impl Interest {
+    /// All tiles of all chips, with proofs.
+    pub fn everything(mesh: &Mesh) -> Self {
+        let compute = mesh.chips.iter().map(|chip| chip.id).collect();
+        Self { links: true, compute, proofs: true, ..Self::default() }
+    }
+}
+
+/// The ranges to read.
+pub fn plan(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
+    let mut wish = Wish { mesh, images, interest, spans: interest.spans.clone() };
+    wish.each_tile(|wish, chip, xy, kind| {
+        let detail = interest.details || interest.tile == Some((chip.id, xy));
+        wish.tile(chip.id, xy, kind, detail);
+    });
+    Plan { spans: wish.spans }
+}
+
+/// Only what tells which images run on the tiles of interest.
+pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
+    let mut wish = Wish { mesh, images, interest, spans: Vec::new() };
+    wish.each_tile(|wish, chip, xy, kind| {
+        for &core in kind.cores() {
+            wish.proofs(CoreId { chip: chip.id, tile: xy, core });
+        }
+    });
+    Plan { spans: wish.spans }
+}
+
+/// Only the texts of the core that is shown in every member: its names are trusted, so all of each is compared,
+/// `again` even if it was.
+pub fn plan_texts(images: &ImageMap, interest: &Interest, again: bool) -> Plan {
+    let places = interest.members.into_iter().flat_map(|core| images.whole_texts(core, again));
+    Plan { spans: places.map(|(addr, len)| Span { addr, len }).collect() }
+}
+
+/// Only the tables of running kernels, which say what else there is to read.
+pub fn plan_tables(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
+    let mut wish = Wish { mesh, images, interest, spans: Vec::new() };
+    wish.each_tile(|wish, chip, xy, kind| {
+        for &core in kind.cores() {
+            wish.tables(CoreId { chip: chip.id, tile: xy, core });
+        }
+    });
+    Plan { spans: wish.spans }
+}
+
+/// The cores that matter and can be read.
+pub fn cores(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Vec<CoreId> {
+    let mut found = Vec::new();
+    let mut wish = Wish { mesh, images, interest, spans: Vec::new() };
+    wish.each_tile(|_, chip, xy, kind| {
+        found.extend(kind.cores().iter().map(|&core| CoreId { chip: chip.id, tile: xy, core }));
+    });
+    found
+}
+
+struct Wish<'a> {
+    mesh: &'a Mesh,
+    images: &'a ImageMap,
+    interest: &'a Interest,
+    spans: Vec<Span>,
+}
+
+impl Wish<'_> {
+    /// The tiles that matter and can be read.
+    fn each_tile(&mut self, mut act: impl FnMut(&mut Self, &Chip, NocXy, TileKind)) {
+        let fabric =
+            if self.interest.fabric { self.images.fabric_tiles() } else { BTreeSet::new() };
+        for chip in &self.mesh.chips {
+            for tile in wormhole().grid() {
+                let at = (chip.id, tile.xy);
+                let fabric = fabric.contains(&at) || self.interest.fabric_tiles.contains(&at);
+                let detail = self.interest.tile == Some((chip.id, tile.xy));
+                let harvested =
+                    tile.kind == TileKind::Tensix && chip.harvested_rows.contains(&tile.xy.y);
+                let wanted = match tile.kind {
+                    TileKind::Eth => self.interest.links || detail || fabric,
+                    TileKind::Tensix => {
+                        self.interest.compute.contains(&chip.id) || detail || fabric
+                    }
+                    _ => false,
+                };
+                if wanted && !harvested {
+                    act(self, chip, tile.xy, tile.kind);
+                }
+            }
+        }
+    }
+
+    fn tile(&mut self, chip: ChipId, xy: NocXy, kind: TileKind, detail: bool) {
+        if kind == TileKind::Eth {
+            self.link_words(chip, xy, detail || self.is_linked(chip, xy));
+        }
+        if let Some(reset) = wormhole().soft_reset(kind) {
+            self.add(chip, xy, reset, 4);
+        }
+        for &core in kind.cores() {
+            self.core(CoreId { chip, tile: xy, core }, detail);
+        }
+    }
+
+    fn proofs(&mut self, core: CoreId) {
+        for image in self.images.candidates(core.core) {
+            if let Some((at, id)) = image.proof() {
+                self.add(core.chip, core.tile, *at, id.len() as u64);
+            }
+        }
+        for (at, len) in self.images.text_places(core, self.interest.texts) {
+            self.add(at.chip, at.tile, at.offset, len.into());
+        }
+    }
+
+    fn tables(&mut self, core: CoreId) {
+        for (image, _) in self.images.on(core) {
+            if let Some(table) = &image.channel_table {
+                self.add(core.chip, core.tile, table.address, table.len().into());
+            }
+        }
+    }
+
+    fn add(&mut self, chip: ChipId, tile: NocXy, offset: u64, len: u64) {
+        let addr = NocAddr { chip, tile, offset };
+        self.spans.push(Span { addr, len: u32::try_from(len).unwrap_or(u32::MAX) });
+    }
+
+    /// Does a link end here? Of the other Ethernet tiles only the life signs matter.
+    fn is_linked(&self, chip: ChipId, xy: NocXy) -> bool {
+        let ends = self.mesh.links.iter().flat_map(|link| [link.a, link.b]);
+        let mut here = ends.filter(|end| end.chip == chip);
+        here.any(|end| wormhole().eth_channel(end.channel) == Some(xy))
+    }
+
+    /// What base firmware publishes of itself and its link.
+    fn link_words(&mut self, chip: ChipId, xy: NocXy, linked: bool) {
+        let l1 = &wormhole().eth.l1;
+        for word in [&l1.heartbeat, &l1.train_status, &l1.launch_flag] {
+            self.add(chip, xy, word.at, 4);
+        }
+        if linked {
+            self.add(chip, xy, l1.firmware_version.at, 4);
+            let counters = l1.uncorrected_codewords.end() - l1.link_status.at;
+            self.add(chip, xy, l1.link_status.at, counters);
+        }
+    }
+
+    fn core(&mut self, core: CoreId, detail: bool) {
+        if self.interest.proofs {
+            self.proofs(core);
+        }
+        self.tables(core);
+        if self.interest.members == Some(core) {
+            for outline in self.images.outlines(core) {
+                for &(at, len) in outline.spans() {
+                    self.add(core.chip, core.tile, at, len);
+                }
+            }
+        }
+        for (image, _) in self.images.on(core) {
+            if self.interest.fabric || detail {
+                self.spans.extend(super::fabric::spans(image, core.chip, core.tile));
+            }
+            let whole = detail || image.role == ImageRole::Kernel;
+            for spot in image.state.iter().filter(|_| whole) {
+                self.add(core.chip, core.tile, spot.addr, spot.size.into());
+            }
+        }
+        if let Some((mailbox, image)) = self.images.mailbox_of(core) {
+            self.mailbox(core, mailbox);
+            for spot in image.told.iter().filter(|_| detail) {
+                self.add(core.chip, core.tile, spot.addr, spot.size.into());
+            }
+        }
+    }
+
+    fn mailbox(&mut self, core: CoreId, mailbox: &Mailbox) {
+        let (chip, xy) = (core.chip, core.tile);
+        self.add(chip, xy, mailbox.rd_ptr, 4);
+        // With host dispatch the pointer stays 0; another entry is read in detail only.
+        self.add(chip, xy, mailbox.launch, mailbox.launch_bytes);
+        self.add(chip, xy, mailbox.go_signal, 1);
+        self.add(chip, xy, mailbox.waypoint(core.core), mailbox.waypoint_bytes);
+        if let Some(channels) = mailbox.channels.as_ref().filter(|_| core.core == CoreKind::Erisc) {
+            self.add(chip, xy, channels.at, channels.bytes.saturating_mul(channels.count));
+            for sync in self.images.channel_syncs(core) {
+                self.add(chip, xy, sync, channels.bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Who waits for whom in a fabric, up to whom everybody waits for.
+
+mod tree;
+mod words;
+
+pub use tree::WaitLine;
+
+use layouts::{CoreId, EthId};
+use machine::fabric::Direction;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Somebody of a fabric who waits, or is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Party {
+    /// The n-th connection of a kernel.
+    Client(CoreId, u8),
+    /// A channel of a mux.
+    MuxChannel(CoreId, u8),
+    /// A mux.
+    Mux(CoreId),
+    /// A sender channel of a router.
+    Sender(EthId, u8),
+    /// A receiver channel of a router.
+    Receiver(EthId, u8),
+    /// A router.
+    Router(EthId),
+    /// The link of a router.
+    Link(EthId),
+    /// The NoC, as a router uses it.
+    Noc(EthId),
+    /// Whoever brings the fabric up.
+    Host,
+}
+
+/// What somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WaitReason {
+    /// A free slot of a channel.
+    Slot,
+    /// An answer to its close.
+    Teardown,
+    /// `READY_FOR_TRAFFIC`.
+    Ready,
+    /// Its turn: the mux waits in another channel.
+    Turn,
+    /// A free slot of the peer's receiver channel.
+    Credit,
+    /// Completions of packets that it sent.
+    Completion,
+    /// A free slot of the router towards a direction.
+    Downstream(Direction),
+    /// The NoC to take a packet.
+    Noc,
+    /// The link to take or bring packets.
+    Link,
+    /// The peer's identity.
+    Handshake,
+    /// Other routers of the chip.
+    LocalSync,
+    /// The word to begin.
+    Begin,
+    /// The peer to be ready to leave.
+    Leave,
+    /// Other clients of the mux that it ends.
+    Clients,
+    /// A channel of it to be empty.
+    Drain,
+    /// Its router to do anything.
+    Router,
+}
+
+/// One waits for another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Who waits.
+    pub who: Party,
+    /// For whom.
+    pub on: Party,
+    /// For what.
+    pub reason: WaitReason,
+    /// Counts what who has done so far: the same later, and it has not moved.
+    pub mark: u64,
+}
+
+/// The loop of a router that serves turns many times in so many cycles, also while base firmware has its core now and then.
+const STANDSTILL_CYCLES: u64 = 20_000;
+
+/// Who waits for whom at a moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// The target's time when the look began, in device cycles.
+    pub cycles: u64,
+    /// Each wait, in the order of who waits.
+    pub all: Vec<Wait>,
+    /// What is wrong with those that are waited for, in words, where something is.
+    pub notes: BTreeMap<Party, String>,
+    /// How often the loop of each router has turned that should serve.
+    pub turns: BTreeMap<Party, u64>,
+    /// Those whose loop has not turned since a look before, whether or not anybody waits for them yet; one look alone does
+    /// not tell.
+    pub still: BTreeSet<Party>,
+}
+
+impl Waits {
+    /// The waits that were there before and during which nothing moved, and the routers that stood still meanwhile.
+    #[must_use]
+    pub fn lasting(&self, before: &Self) -> Self {
+        let same = |wait: &&Wait| before.all.contains(wait);
+        let apart = self.cycles.saturating_sub(before.cycles);
+        let stands = |(party, turns): &(&Party, &u64)| before.turns.get(*party) == Some(*turns);
+        let still = self.turns.iter().filter(|_| apart >= STANDSTILL_CYCLES).filter(stands);
+        let still: BTreeSet<Party> = still.map(|(party, _)| *party).collect();
+        let mut lasting = self.clone();
+        lasting.all = self.all.iter().filter(same).cloned().collect();
+        for party in &still {
+            lasting.notes.entry(*party).or_insert_with(|| {
+                format!("it stands still: its loop has not turned for {apart} cycles")
+            });
+        }
+        Self { still, ..lasting }
+    }
+
+    /// Whom somebody waits for.
+    pub fn of(&self, who: Party) -> impl Iterator<Item = &Wait> {
+        self.all.iter().filter(move |wait| wait.who == who)
+    }
+
+    /// Who waits for somebody.
+    pub fn on(&self, on: Party) -> impl Iterator<Item = &Wait> {
+        self.all.iter().filter(move |wait| wait.on == on)
+    }
+
+    /// Those who are waited for, or stand still, and wait for nobody: where to look for the cause.
+    pub fn roots(&self) -> Vec<Party> {
+        let waiting: BTreeSet<_> = self.all.iter().map(|wait| wait.who).collect();
+        let mut on: BTreeSet<_> = self.all.iter().map(|wait| wait.on).collect();
+        on.extend(&self.still);
+        on.difference(&waiting).copied().collect()
+    }
+
+    /// Those who wait for each other in a circle, the least of them first: a deadlock, if it lasts. Circles share nobody.
+    pub fn cycles(&self) -> Vec<Vec<Party>> {
+        let mut on: BTreeMap<Party, Vec<Party>> = BTreeMap::new();
+        for wait in &self.all {
+            on.entry(wait.who).or_default().push(wait.on);
+        }
+        let mut left: BTreeSet<_> = on.keys().copied().collect();
+        let mut cycles = Vec::new();
+        while let Some(start) = left.pop_first() {
+            if let Some(cycle) = circle(&on, start) {
+                left.retain(|party| !cycle.contains(party));
+                on.retain(|party, _| !cycle.contains(party));
+                cycles.push(cycle);
+            }
+        }
+        cycles
+    }
+}
+
+/// The shortest circle through a party.
+fn circle(on: &BTreeMap<Party, Vec<Party>>, start: Party) -> Option<Vec<Party>> {
+    let mut from: BTreeMap<Party, Party> = BTreeMap::new();
+    let mut next = vec![start];
+    while !next.is_empty() {
+        let mut found = Vec::new();
+        for who in next {
+            for &party in on.get(&who).into_iter().flatten() {
+                if party == start {
+                    return Some(path(&from, start, who));
+                }
+                if let Entry::Vacant(entry) = from.entry(party) {
+                    entry.insert(who);
+                    found.push(party);
+                }
+            }
+        }
+        next = found;
+    }
+    None
+}
+
+/// From the start to the end, by who was reached from whom.
+fn path(from: &BTreeMap<Party, Party>, start: Party, end: Party) -> Vec<Party> {
+    let mut path = vec![end];
+    let mut at = end;
+    while let Some(before) = from.get(&at).filter(|_| at != start) {
+        path.push(*before);
+        at = *before;
+    }
+    path.reverse();
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layouts::ChipId;
+
+    fn sender(chip: u16) -> Party {
+        Party::Sender(EthId { chip: ChipId(chip), channel: 8 }, 1)
+    }
+
+    fn wait(who: Party, on: Party, mark: u64) -> Wait {
+        Wait { who, on, reason: WaitReason::Slot, mark }
+    }
+
+    #[test]
+    fn circles_and_roots_are_found_and_what_moves_is_no_wait() {
+        let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(sender);
+        // e waits for the circle of b, c and d; a waits for the host.
+        let all = [(a, Party::Host), (b, c), (c, d), (d, b), (e, b)];
+        let waits = Waits {
+            all: all.iter().map(|(who, on)| wait(*who, *on, 7)).collect(),
+            ..Waits::default()
+        };
+        assert_eq!(waits.cycles(), [[b, c, d]]);
+        assert_eq!(waits.roots(), [Party::Host]);
+        // The circle, who waits for it, the host, and who waits for the host: nobody twice.
+        let lines: Vec<_> = waits.tree().into_iter().map(|l| (l.depth, l.who, l.again)).collect();
+        let expected = [(0, b), (1, e), (0, c), (0, d), (0, Party::Host), (1, a)];
+        assert_eq!(lines, expected.map(|(depth, who)| (depth, who, false)));
+        let mut later = waits.clone();
+        later.all[2].mark = 8;
+        let lasting = later.lasting(&waits);
+        assert_eq!(lasting.all.len(), 4);
+        assert!(lasting.cycles().is_empty());
+        assert_eq!(lasting.roots(), [c, Party::Host]);
+    }
+}

@@ -1,0 +1,8 @@
+//! The tests of this crate from outside, one program.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod common;
+mod entries;
+mod peers;
+mod sequences;
+mod target;

@@ -1,0 +1,13 @@
+//! The tests of this crate from outside, one program.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod bus;
+mod common;
+mod cores;
+mod determinism;
+mod disruption;
+mod metal;
+mod noc;
+mod noise;
+mod pcie;
+mod vendor;

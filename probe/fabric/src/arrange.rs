@@ -1,0 +1,168 @@
+//! Where the chips of a mesh stand: in one row, or in rows and columns.
+
+use super::grid::{Edges, Grid};
+use super::{FabricError, FabricMesh};
+use launch::topology::TopologyKind;
+use launch::topology::{FreeLinks, Topology};
+use layouts::ChipId;
+use machine::fabric::FabricTopology;
+use machine::target::Mesh;
+
+/// A mesh and the planes that all its edges have room for.
+pub(super) type Arranged = (FabricMesh, u32);
+
+/// Arranges these chips, as they stand in `hint` or by their coordinates if that serves.
+pub(super) fn arrange(
+    mesh: &Mesh,
+    free: &FreeLinks,
+    chips: &[ChipId],
+    hint: Option<&FabricMesh>,
+    topology: FabricTopology,
+    planes: Option<u32>,
+) -> Result<Arranged, FabricError> {
+    if let [chip] = chips {
+        let alone = FabricMesh::open(1, 1, vec![*chip]);
+        return Ok((alone, planes.unwrap_or(u32::MAX)));
+    }
+    let by_coordinates = if hint.is_none() { standing(mesh, chips) } else { None };
+    let hint = hint.or(by_coordinates.as_ref());
+    let most = most_links(free, chips);
+    let wished = planes.map_or((1..=most.max(1)).rev().collect(), |planes| vec![planes]);
+    let find = |planes: u32| match topology {
+        FabricTopology::Line => line(mesh, free, chips, hint, planes),
+        FabricTopology::Ring => ring(mesh, free, chips, planes),
+        FabricTopology::Mesh | FabricTopology::Torus => {
+            rectangle(free, chips, hint, topology, planes)
+        }
+    };
+    let mut failed = None;
+    for planes in wished {
+        match find(planes) {
+            Ok(found) => return Ok((found, planes)),
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(failed.unwrap_or(FabricError::NoPlanes))
+}
+
+fn most_links(free: &FreeLinks, chips: &[ChipId]) -> u32 {
+    let pairs = chips.iter().flat_map(|&a| chips.iter().map(move |&b| (a, b)));
+    pairs.map(|(a, b)| free.between(a, b).len() as u32).max().unwrap_or(0)
+}
+
+fn line(
+    mesh: &Mesh,
+    free: &FreeLinks,
+    chips: &[ChipId],
+    hint: Option<&FabricMesh>,
+    planes: u32,
+) -> Result<FabricMesh, FabricError> {
+    let hint = hint.filter(|hint| hint.rows == 1 && hint.lacking(free, planes).is_none());
+    if let Some(hint) = hint {
+        return Ok(hint.clone());
+    }
+    let found = Topology::find(mesh, chips, Some(TopologyKind::Line), planes)?;
+    Ok(FabricMesh::open(1, found.size(), found.ranks))
+}
+
+fn ring(
+    mesh: &Mesh,
+    free: &FreeLinks,
+    chips: &[ChipId],
+    planes: u32,
+) -> Result<FabricMesh, FabricError> {
+    let found = Topology::find(mesh, chips, Some(TopologyKind::Ring), planes)?;
+    let mut ring = FabricMesh::open(1, found.size(), found.ranks);
+    ring.closed_rows = true;
+    match ring.lacking(free, planes) {
+        // Two chips need other links for the way back.
+        Some((a, b)) => Err(too_many(free, &ring, a, b, planes)),
+        None => Ok(ring),
+    }
+}
+
+fn rectangle(
+    free: &FreeLinks,
+    chips: &[ChipId],
+    hint: Option<&FabricMesh>,
+    topology: FabricTopology,
+    planes: u32,
+) -> Result<FabricMesh, FabricError> {
+    if let Some(found) = rectangle_of(free, chips, hint, topology, planes) {
+        return Ok(found);
+    }
+    // With fewer links it may be one: then links are what is missing.
+    let fewer = if planes > 1 { rectangle_of(free, chips, hint, topology, 1) } else { None };
+    let lacking = fewer.and_then(|found| {
+        let (a, b) = found.lacking(free, planes)?;
+        Some(too_many(free, &found, a, b, planes))
+    });
+    Err(lacking.unwrap_or(FabricError::NoRectangle(topology, chips.len())))
+}
+
+fn rectangle_of(
+    free: &FreeLinks,
+    chips: &[ChipId],
+    hint: Option<&FabricMesh>,
+    topology: FabricTopology,
+    planes: u32,
+) -> Option<FabricMesh> {
+    let closings: &[(bool, bool)] = match topology {
+        FabricTopology::Torus => &[(true, true), (true, false), (false, true)],
+        _ => &[(false, false)],
+    };
+    let as_hinted = closings.iter().find_map(|&(closed_rows, closed_columns)| {
+        let hinted = FabricMesh { closed_rows, closed_columns, ..hint?.clone() };
+        (hinted.can_be_closed() && hinted.lacking(free, planes).is_none()).then_some(hinted)
+    });
+    as_hinted.or_else(|| {
+        let edges = Edges::of(free, chips);
+        let stands = hint.map(|hint| vec![(hint.rows, hint.columns)]);
+        let shapes = stands.unwrap_or_else(|| shapes(chips.len())).into_iter();
+        let shapes = shapes.flat_map(|shape| closings.iter().map(move |&closed| (shape, closed)));
+        let mut found = shapes.filter_map(|((rows, columns), (closed_rows, closed_columns))| {
+            let empty =
+                FabricMesh { rows, columns, chips: Vec::new(), closed_rows, closed_columns };
+            empty.can_be_closed().then(|| Grid::new(&edges, empty, planes).search()).flatten()
+        });
+        found.next()
+    })
+}
+
+/// Rows and columns of so many chips, the squarest first; one row only if there is nothing else.
+fn shapes(chips: usize) -> Vec<(usize, usize)> {
+    let rows = (2..=chips.isqrt()).rev().filter(|rows| chips.is_multiple_of(*rows));
+    let shapes: Vec<_> = rows.map(|rows| (rows, chips / rows)).collect();
+    if shapes.is_empty() { vec![(1, chips)] } else { shapes }
+}
+
+fn too_many(free: &FreeLinks, mesh: &FabricMesh, a: ChipId, b: ChipId, planes: u32) -> FabricError {
+    let (there, reserved) = (free.between(a, b).len(), free.reserved(a, b));
+    let there = if mesh.is_shared(a, b) { there / 2 } else { there };
+    FabricError::TooManyPlanes { a, b, planes, free: there, reserved }
+}
+
+/// The rectangle in which the chips stand by their coordinates.
+fn standing(mesh: &Mesh, chips: &[ChipId]) -> Option<FabricMesh> {
+    let mut places = Vec::new();
+    for &chip in chips {
+        let coord = mesh.chip(chip)?.coord?;
+        places.push(((coord.rack, coord.shelf), coord.y, coord.x, chip));
+    }
+    places.sort_unstable();
+    let first = places.first()?;
+    let columns = places.iter().take_while(|place| place.1 == first.1).count();
+    let rows = places.len() / columns;
+    let whole = rows * columns == places.len() && places.iter().all(|place| place.0 == first.0);
+    let same = |index: usize| {
+        let (place, left, above) = (
+            places.get(index)?,
+            places.get(index - index % columns)?,
+            places.get(index % columns)?,
+        );
+        Some(place.1 == left.1 && place.2 == above.2)
+    };
+    let aligned = (0..places.len()).all(|index| same(index) == Some(true));
+    let order = places.iter().map(|place| place.3).collect();
+    (whole && aligned).then(|| FabricMesh::open(rows, columns, order))
+}

@@ -1,0 +1,147 @@
+//! What a fabric begins with: nothing is written before all is judged.
+
+use super::{Fabric, Task};
+use crate::builder::{fits, fresh_words, router_launch};
+use crate::progress::FabricStage;
+use crate::status_queue::StatusQueue;
+use crate::tables::pack_tables;
+use crate::words::{RouterImage, RouterWords};
+use decode::images::ImageMap;
+use launch::occupancy::{Finding, Loaded, allowed, held, survey_tiles, used};
+use launch::outcome::RunError;
+use launch::{
+    ControlError, Firmware, Operation, Together, go_kernel, place_kernel, start_application,
+};
+use layouts::{ChipId, Writing};
+use machine::place::Place;
+use machine::target::Target;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Fabric {
+    /// Refuses a fabric that cannot be, or whose tiles somebody uses; nothing is written.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn refuse(&self, target: &mut dyn Target, images: &ImageMap) -> Result<(), RunError> {
+        self.survey(target, images).map(drop)
+    }
+
+    /// Every range that a bring-up would write if base firmware has every tile; nothing is touched.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member, or something does not fit.
+    pub fn writes(&self, images: &mut ImageMap) -> Result<Vec<Operation>, ControlError> {
+        let places: BTreeSet<_> = self.plan.routers.iter().map(|router| router.place).collect();
+        let takes =
+            places.into_iter().map(|place| start_application(images, Firmware::OURS, place));
+        let mut all = takes.collect::<Result<Vec<_>, _>>()?;
+        all.extend(self.placed(images)?);
+        for router in &self.plan.routers {
+            all.push(go_kernel(images, Firmware::OURS.application, router.place)?);
+        }
+        Ok(all)
+    }
+
+    fn survey(
+        &self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<BTreeMap<Place, Finding>, RunError> {
+        self.is_there(target)?;
+        fits(images, &self.plan)?;
+        for tables in &self.tables {
+            pack_tables(tables, images, &self.plan)?;
+        }
+        for router in &self.plan.routers {
+            router_launch(images, &self.plan, router, &self.settings, 1)?;
+        }
+        allowed(target, "a fabric", &[Writing::Write, Writing::Launch])?;
+        held(target)?;
+        let places = self.plan.routers.iter().map(|router| router.place).collect();
+        let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
+        used(&found)?;
+        Ok(found)
+    }
+
+    pub(super) fn judge(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), RunError> {
+        let found = self.survey(target, images)?;
+        // Numbers of fabrics begin with the time, so that those of earlier ones are others.
+        let now = target.now()? as u32;
+        self.run_id = self.settings.run_id.unwrap_or(now).max(1);
+        let mut takes = Vec::new();
+        for (place, _) in found.into_iter().filter(|(_, finding)| *finding == Finding::Cold) {
+            takes.push(start_application(images, Firmware::OURS, place)?);
+            self.taken.insert(place);
+        }
+        self.tasks.push_front(Task::Steps(FabricStage::TakeOver, Together::new(takes)));
+        Ok(())
+    }
+
+    /// Has the mesh the links of the plan?
+    fn is_there(&self, target: &dyn Target) -> Result<(), RunError> {
+        let mesh = target.mesh();
+        for router in &self.plan.routers {
+            let ends = (router.eth.min(router.peer), router.eth.max(router.peer));
+            if !mesh.links.iter().any(|link| (link.a, link.b) == ends) {
+                let (a, b) = ends;
+                return Err(RunError::Program(format!("the mesh has no link from {a} to {b}")));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn launch(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), RunError> {
+        let words = RouterWords::of(images, self.plan.topology)?;
+        let follow = self.follow(words, FabricStage::Handshake)?;
+        let mut tasks = vec![Task::Steps(FabricStage::Launch, Together::new(self.placed(images)?))];
+        // Messages to far chips take long to arrive: those of near ones go last.
+        let mut gos: BTreeMap<(bool, ChipId), Vec<Operation>> = BTreeMap::new();
+        for router in &self.plan.routers {
+            let chip = router.eth.chip;
+            let near = target.mesh().chip(chip).is_some_and(|chip| chip.pcie);
+            let go = go_kernel(images, Firmware::OURS.application, router.place)?;
+            gos.entry((near, chip)).or_default().push(go);
+            self.running.insert(router.place);
+        }
+        for (_, go) in gos {
+            tasks.push(Task::Steps(FabricStage::Launch, Together::new(go)));
+        }
+        tasks.push(Task::Follow(Box::new(follow)));
+        tasks.into_iter().rev().for_each(|task| self.tasks.push_front(task));
+        Ok(())
+    }
+
+    /// Tables, queues and kernels of all routers.
+    fn placed(&self, images: &mut ImageMap) -> Result<Vec<Operation>, ControlError> {
+        let tables = RouterImage::of(images, self.plan.topology)?.constant("routing_info_addr")?;
+        let mut packed = BTreeMap::new();
+        for table in &self.tables {
+            packed.insert(table.node, pack_tables(table, images, &self.plan)?);
+        }
+        let mut operations = Vec::new();
+        for router in &self.plan.routers {
+            let launch = router_launch(images, &self.plan, router, &self.settings, self.run_id)?;
+            let mut operation = Operation::new(format!("launch router {}", router.eth));
+            operation.then(fresh_words(images, &self.plan, router)?);
+            if let Some(bytes) = packed.get(&router.node) {
+                operation.write(router.place.at(tables.into()), bytes.clone());
+            }
+            let queue =
+                StatusQueue::placed(images, &self.plan, router, &self.settings, self.run_id)?;
+            if let Some(queue) = queue {
+                operation.then(queue.fresh(images, self.settings.status_entries)?);
+            }
+            operation.then(place_kernel(images, &launch)?);
+            operations.push(operation);
+        }
+        Ok(operations)
+    }
+}

@@ -1,0 +1,184 @@
+//! How a fabric ends: the master of each chip is told, and hands it on. Who does not return is told himself, then named.
+
+use super::{Fabric, Task};
+use crate::Router;
+use crate::progress::{FabricStage, Termination};
+use crate::standing::standings;
+use crate::words::RouterWords;
+use decode::images::ImageMap;
+use launch::occupancy::{Finding, Loaded, allowed, survey_tiles};
+use launch::outcome::RunError;
+use launch::{Condition, Firmware, Operation, Together, done, image, mailbox, stop_application};
+use layouts::Writing;
+use machine::place::Place;
+use machine::snapshot::{AccessError, Plan, Span};
+use machine::target::Target;
+use std::collections::BTreeSet;
+
+/// Routers that are to return.
+#[derive(Debug)]
+pub(super) struct Returns {
+    words: RouterWords,
+    /// Where and how a tile shows that its kernel has returned.
+    go: (u64, Condition),
+    left: BTreeSet<Place>,
+    of: usize,
+    since: Option<u64>,
+    /// Each of them was told, not only the masters.
+    told_all: bool,
+    patience_cycles: u64,
+}
+
+impl Returns {
+    pub(super) fn done(&self) -> (u64, u64) {
+        ((self.of - self.left.len()) as u64, self.of as u64)
+    }
+}
+
+impl Fabric {
+    fn routers(&self, places: &BTreeSet<Place>) -> Vec<Router> {
+        let there = |router: &&Router| places.contains(&router.place);
+        self.plan.routers.iter().filter(there).copied().collect()
+    }
+
+    /// Tells the masters, and those whose master does not run.
+    pub(super) fn stop(
+        &mut self,
+        way: Termination,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<(), RunError> {
+        if self.running.is_empty() {
+            return Ok(());
+        }
+        allowed(target, "the end of a fabric", &[Writing::Write, Writing::Launch])?;
+        let places = self.running.iter().copied().collect();
+        let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
+        for (place, finding) in found {
+            if matches!(finding, Finding::Runs(_)) {
+                continue;
+            }
+            self.running.remove(&place);
+            if finding != Finding::Ready {
+                self.taken.remove(&place);
+            }
+            if !self.half_launched {
+                self.left.extend(self.not_up(place, target, images)?);
+            }
+        }
+        let words = RouterWords::of(images, self.plan.topology)?;
+        let signal = words.image.constant(way.name())?;
+        let running = self.routers(&self.running);
+        let masters: BTreeSet<_> =
+            running.iter().filter(|router| router.master).map(|router| router.eth.chip).collect();
+        let told = running.iter().filter(|it| it.master || !masters.contains(&it.eth.chip));
+        let tell = told.map(|router| tell(&words, router, signal));
+        let tell = Together::as_can_be(tell.collect::<Vec<_>>());
+        let firmware = image(images, Firmware::OURS.application)?;
+        let returns = Returns {
+            go: done(mailbox(&firmware)?),
+            words,
+            left: self.running.clone(),
+            of: self.running.len(),
+            since: None,
+            told_all: false,
+            patience_cycles: self.settings.deadline_cycles,
+        };
+        self.tasks.push_front(Task::Returns(Box::new(returns)));
+        self.tasks.push_front(Task::Steps(FabricStage::Stop, tell));
+        Ok(())
+    }
+
+    /// What is told of a router that does not run though it was meant to; nothing of one that has just returned by itself.
+    fn not_up(
+        &self,
+        place: Place,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<Option<String>, RunError> {
+        let words = RouterWords::of(images, self.plan.topology)?;
+        let Some(router) = self.plan.routers.iter().find(|router| router.place == place) else {
+            return Ok(None);
+        };
+        let addr = place.at(words.status);
+        let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+        let status = shot.word(addr)?;
+        let over = ["TERMINATED", "REFUSED"];
+        if over.iter().any(|name| words.image.constant(name) == Ok(status)) {
+            return Ok(None);
+        }
+        let status = words.status_name(status);
+        Ok(Some(format!("router {router} never came up: no kernel runs there (status {status})")))
+    }
+
+    /// Waits for those that were told; tells whether the wait is over.
+    pub(super) fn returns(
+        &mut self,
+        returns: &mut Returns,
+        target: &mut dyn Target,
+    ) -> Result<bool, RunError> {
+        let (word, returned) = returns.go;
+        let span = |place: &Place| Span { addr: place.at(word), len: 4 };
+        let shot = target.read(&Plan { spans: returns.left.iter().map(span).collect() });
+        let now = target.now()?;
+        for place in returns.left.clone() {
+            match shot.word(span(&place).addr) {
+                Ok(go) if returned.holds(go) => {
+                    returns.left.remove(&place);
+                    self.running.remove(&place);
+                    returns.since = Some(now);
+                }
+                Err(gone @ AccessError::DeviceGone(_)) => return Err(gone.into()),
+                _ => {}
+            }
+        }
+        if returns.left.is_empty() {
+            return Ok(true);
+        }
+        let waited = now.saturating_sub(*returns.since.get_or_insert(now));
+        if waited <= returns.patience_cycles {
+            return Ok(false);
+        }
+        if returns.told_all {
+            self.give_up(returns);
+            return Ok(true);
+        }
+        let signal = returns.words.image.constant(Termination::Immediately.name())?;
+        let routers = self.routers(&returns.left);
+        let late: Vec<&Router> = routers.iter().collect();
+        let names = standings(target, &returns.words, &self.plan, &late)?;
+        let (count, waited_us) = (routers.len(), waited / 1_000);
+        self.left.push(format!(
+            "{count} routers did not return for {waited_us} us and were told to leave at once: {names}"
+        ));
+        for router in &routers {
+            let addr = router.place.at(returns.words.termination);
+            target.write(addr, &signal.to_le_bytes())?;
+        }
+        (returns.told_all, returns.since) = (true, Some(now));
+        Ok(false)
+    }
+
+    /// Who does not return keeps its core.
+    fn give_up(&mut self, returns: &Returns) {
+        let routers = self.routers(&returns.left);
+        let names: Vec<String> = routers.iter().map(ToString::to_string).collect();
+        self.left.push(format!("these never returned and keep their cores: {}", names.join(", ")));
+        self.taken.retain(|place| !returns.left.contains(place));
+        self.running.clear();
+    }
+
+    pub(super) fn give_back(&mut self, images: &ImageMap) -> Result<(), RunError> {
+        let taken = std::mem::take(&mut self.taken);
+        let back = taken.iter().map(|place| stop_application(images, Firmware::OURS, *place));
+        let back = back.collect::<Result<Vec<_>, _>>()?;
+        self.tasks.push_front(Task::Steps(FabricStage::GiveBack, Together::as_can_be(back)));
+        Ok(())
+    }
+}
+
+fn tell(words: &RouterWords, router: &Router, signal: u32) -> Operation {
+    let mut operation = Operation::new(format!("stop router {}", router.eth));
+    operation.write_word(router.place.at(words.termination), signal);
+    operation
+}

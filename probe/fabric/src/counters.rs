@@ -1,0 +1,32 @@
+//! Words of the routers' states, by name, of all routers at once.
+
+use super::words::RouterImage;
+use super::{FabricPlan, Router};
+use decode::images::{ImageMap, Spot};
+use launch::ControlError;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+
+/// What these members of `fabric_router_state` say, of each router in the plan's order.
+///
+/// # Errors
+/// When a router cannot be read, or its image has no such member.
+pub fn router_counters(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    plan: &FabricPlan,
+    members: &[&str],
+) -> Result<Vec<Vec<u32>>, ControlError> {
+    let kernel = RouterImage::of(images, plan.topology)?;
+    let at = members.iter().map(|member| kernel.state(member)).collect::<Result<Vec<_>, _>>()?;
+    let span = |router: &Router, at: u64| Span { addr: router.place.at(at), len: 4 };
+    let of = |router| at.iter().map(move |&at| span(router, at));
+    let shot = target.read(&Plan { spans: plan.routers.iter().flat_map(of).collect() });
+    let value = |router: &Router, at: u64| {
+        let Span { addr, len } = span(router, at);
+        let unread = |reason| ControlError::Access { addr, reason };
+        Ok(Spot::value(shot.bytes(addr, len).map_err(unread)?) as u32)
+    };
+    let values = |router| at.iter().map(|&at| value(router, at)).collect();
+    plan.routers.iter().map(values).collect()
+}

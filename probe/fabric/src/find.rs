@@ -1,0 +1,191 @@
+//! Finds the fabric that runs on a mesh, by the words of its routers: somebody else may have brought it up.
+
+use super::words::RouterImage;
+use super::{FabricMesh, FabricPlan, Router};
+use crate::words::router_image;
+use decode::images::{ImageMap, Spot};
+use launch::{ControlError, Firmware, running};
+use layouts::{ChipId, EthId};
+use machine::fabric::{Direction, FabricNode, FabricTopology};
+use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+use std::collections::BTreeMap;
+
+/// The fabric whose routers run on a mesh; none if none does. Nothing is written.
+///
+/// # Errors
+/// When a tile cannot be read, an image lacks a member, or the routers that run do not belong to one whole fabric.
+pub fn running_fabric(
+    target: &mut dyn Target,
+    images: &ImageMap,
+) -> Result<Option<FabricPlan>, ControlError> {
+    let ends = target.mesh().links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
+    let ends: BTreeMap<EthId, EthId> = ends.collect();
+    for topology in FabricTopology::ALL {
+        if images.named(router_image(topology)).is_none() {
+            continue;
+        }
+        let places = ends.keys().map(|&eth| Place::eth(eth)).collect::<Result<_, _>>()?;
+        let firmware = Firmware::OURS.application;
+        let found = running(target, images, firmware, router_image(topology), places)?;
+        if found.is_empty() {
+            continue;
+        }
+        let words = Words::of(RouterImage::of(images, topology)?)?;
+        let mut routers = Vec::new();
+        for (&eth, &peer) in &ends {
+            let place = Place::eth(eth)?;
+            if found.contains(&place) {
+                routers.push(words.read(target, eth, peer, place)?);
+            }
+        }
+        return whole(topology, routers).map(Some);
+    }
+    Ok(None)
+}
+
+/// A router, and what its tables say of its mesh.
+struct Told {
+    router: Router,
+    row: usize,
+    column: usize,
+    rows: usize,
+    columns: usize,
+}
+
+/// Where the words are.
+struct Words {
+    args: u64,
+    args_bytes: u64,
+    tables: u64,
+    tables_bytes: u64,
+    image: RouterImage,
+}
+
+impl Words {
+    fn of(image: RouterImage) -> Result<Self, ControlError> {
+        Ok(Self {
+            args: image.state("args")?,
+            args_bytes: image.size("fabric_router_args_t")?,
+            tables: image.constant("routing_info_addr")?.into(),
+            tables_bytes: image.size("routing_l1_info_t")?,
+            image,
+        })
+    }
+
+    fn read(
+        &self,
+        target: &mut dyn Target,
+        eth: EthId,
+        peer: EthId,
+        place: Place,
+    ) -> Result<Told, ControlError> {
+        let args = Span { addr: place.at(self.args), len: self.args_bytes as u32 };
+        let tables = Span { addr: place.at(self.tables), len: self.tables_bytes as u32 };
+        let shot = target.read(&Plan { spans: vec![args, tables] });
+        let bytes = |span: Span| {
+            let unread = |reason| ControlError::Access { addr: span.addr, reason };
+            shot.bytes(span.addr, span.len).map_err(unread)
+        };
+        let (args, tables) = (bytes(args)?, bytes(tables)?);
+        let value = |of: &str, member: &str, bytes: &[u8]| {
+            let (at, size) = self.image.field(&format!("{of}.{member}"))?;
+            let bytes = bytes.get(at as usize..(at + size.min(4)) as usize).unwrap_or_default();
+            Ok::<_, ControlError>(Spot::value(bytes) as u32)
+        };
+        let arg = |member| value("fabric_router_args_t", member, args);
+        let told = |member| value("routing_l1_info_t", member, tables);
+        let way = arg("my_direction")?;
+        let direction = Direction::ALL.into_iter();
+        let direction = direction.map(|way| Ok((self.image.constant(way.name())?, way)));
+        let direction: Vec<(u32, Direction)> = direction.collect::<Result<_, ControlError>>()?;
+        let direction = direction.into_iter().find_map(|(code, it)| (code == way).then_some(it));
+        let no_way = || ControlError::Settings(format!("the router of {eth} has direction {way}"));
+        let node =
+            FabricNode { mesh: told("my_mesh_id")? as u16, device: told("my_device_id")? as u16 };
+        let neighbor = FabricNode {
+            mesh: arg("neighbor_mesh_id")? as u16,
+            device: arg("neighbor_device_id")? as u16,
+        };
+        let router = Router {
+            eth,
+            place,
+            node,
+            direction: direction.ok_or_else(no_way)?,
+            plane: 0,
+            peer,
+            peer_place: Place::eth(peer)?,
+            neighbor,
+            dateline: arg("dateline")? != 0,
+            inter_mesh: arg("inter_mesh")? != 0,
+            master: arg("is_local_master")? != 0,
+        };
+        Ok(Told {
+            router,
+            row: told("my_row")? as usize,
+            column: told("my_column")? as usize,
+            rows: told("mesh_rows")? as usize,
+            columns: told("mesh_columns")? as usize,
+        })
+    }
+}
+
+/// The fabric that these routers are.
+fn whole(topology: FabricTopology, told: Vec<Told>) -> Result<FabricPlan, ControlError> {
+    let broken =
+        |why: String| Err(ControlError::Settings(format!("the fabric is not whole: {why}")));
+    let mut meshes: BTreeMap<u16, (FabricMesh, BTreeMap<u16, ChipId>)> = BTreeMap::new();
+    for told in &told {
+        let Told { router, row, column, rows, columns } = told;
+        let FabricNode { mesh: number, device } = router.node;
+        let one = meshes
+            .entry(number)
+            .or_insert_with(|| (FabricMesh::open(*rows, *columns, Vec::new()), BTreeMap::new()));
+        let (mesh, chips) = one;
+        let place = (mesh.rows, mesh.columns) == (*rows, *columns)
+            && row * columns + column == usize::from(device)
+            && usize::from(device) < rows * columns;
+        let chip = *chips.entry(device).or_insert(router.eth.chip);
+        if !place || chip != router.eth.chip {
+            return broken(format!("{} has other tables than the rest", router.eth));
+        }
+        let last = match router.direction {
+            Direction::East => column + 1 == *columns,
+            Direction::West => *column == 0,
+            Direction::North => *row == 0,
+            Direction::South => row + 1 == *rows,
+        };
+        let closes = last && !router.inter_mesh;
+        mesh.closed_rows |= closes && router.direction.is_along_row();
+        mesh.closed_columns |= closes && !router.direction.is_along_row();
+    }
+    let mut plan = FabricPlan { topology, planes: 1, meshes: Vec::new(), routers: Vec::new() };
+    for (wanted, (number, (mut one, chips))) in (0..).zip(meshes) {
+        if number != wanted {
+            return broken(format!("no router of mesh {wanted} runs"));
+        }
+        for device in 0..(one.rows * one.columns) as u16 {
+            let Some(chip) = chips.get(&device) else {
+                let node = FabricNode { mesh: number, device };
+                return broken(format!("no router of {node} runs"));
+            };
+            one.chips.push(*chip);
+        }
+        plan.meshes.push(one);
+    }
+    let mut routers: Vec<Router> = told.into_iter().map(|told| told.router).collect();
+    // Planes count the links of an edge in the order of the lower chip's channels.
+    routers.sort_unstable_by_key(|router| router.eth.min(router.peer));
+    let mut edges: BTreeMap<(FabricNode, Direction), u32> = BTreeMap::new();
+    for router in &mut routers {
+        let plane = edges.entry((router.node, router.direction)).or_default();
+        router.plane = *plane;
+        *plane += 1;
+    }
+    // What an edge has beyond those that all edges have is spare.
+    plan.planes = edges.into_values().min().unwrap_or(1);
+    routers.sort_unstable_by_key(|router| (router.eth.chip, !router.master, router.eth.channel));
+    plan.routers = routers;
+    Ok(plan)
+}

@@ -1,0 +1,89 @@
+//! A rectangle of chips in which neighbours are joined, found depth first.
+
+use super::FabricMesh;
+use launch::topology::FreeLinks;
+use layouts::ChipId;
+
+/// Steps after which the search gives up.
+const BUDGET: u32 = 100_000;
+
+/// How many links join the chips, by index.
+pub(super) struct Edges {
+    chips: Vec<ChipId>,
+    links: Vec<Vec<u32>>,
+}
+
+impl Edges {
+    pub(super) fn of(free: &FreeLinks, chips: &[ChipId]) -> Self {
+        let links =
+            chips.iter().map(|&a| chips.iter().map(|&b| free.between(a, b).len() as u32).collect());
+        Self { links: links.collect(), chips: chips.to_vec() }
+    }
+
+    fn between(&self, a: usize, b: usize) -> u32 {
+        self.links.get(a).and_then(|links| links.get(b)).copied().unwrap_or(0)
+    }
+
+    fn degree(&self, chip: usize) -> usize {
+        let links = self.links.get(chip).into_iter().flatten();
+        links.filter(|&&links| links > 0).count()
+    }
+}
+
+/// A rectangle in the making.
+pub(super) struct Grid<'a> {
+    edges: &'a Edges,
+    mesh: FabricMesh,
+    planes: u32,
+    budget: u32,
+    placed: Vec<usize>,
+}
+
+impl<'a> Grid<'a> {
+    /// The shape and what is closed; its chips are to be found.
+    pub(super) fn new(edges: &'a Edges, mesh: FabricMesh, planes: u32) -> Self {
+        Self { edges, mesh, planes, budget: BUDGET, placed: Vec::new() }
+    }
+
+    pub(super) fn search(mut self) -> Option<FabricMesh> {
+        if !self.extend() {
+            return None;
+        }
+        let chips = self.placed.iter().filter_map(|&index| self.edges.chips.get(index));
+        Some(FabricMesh { chips: chips.copied().collect(), ..self.mesh })
+    }
+
+    /// Fills the next place, row by row.
+    fn extend(&mut self) -> bool {
+        let chips = self.edges.chips.len();
+        if self.placed.len() == chips {
+            return true;
+        }
+        // Corners and edges first: they have the fewest neighbours.
+        let mut ways: Vec<usize> = (0..chips).filter(|&chip| self.fits(chip)).collect();
+        ways.sort_by_key(|&chip| self.edges.degree(chip));
+        for chip in ways {
+            if self.budget == 0 {
+                return false;
+            }
+            self.budget -= 1;
+            self.placed.push(chip);
+            if self.extend() {
+                return true;
+            }
+            self.placed.pop();
+        }
+        false
+    }
+
+    /// Is this chip joined to those that would be its neighbours and are placed?
+    fn fits(&self, chip: usize) -> bool {
+        let device = self.placed.len();
+        let joined = |(other, shared): (usize, bool)| {
+            let wanted = if shared { 2 * self.planes } else { self.planes };
+            let other = self.placed.get(other);
+            other.is_none_or(|&other| self.edges.between(chip, other) >= wanted)
+        };
+        !self.placed.contains(&chip) && self.mesh.around(device).into_iter().all(joined)
+    }
+}

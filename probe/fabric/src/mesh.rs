@@ -1,0 +1,111 @@
+//! One mesh of a fabric: its chips in rows and columns.
+
+use launch::topology::{FreeLinks, Socket};
+use layouts::ChipId;
+use machine::fabric::Direction;
+
+/// The chips of a mesh by device: row after row. A line or a ring is one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FabricMesh {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub columns: usize,
+    /// The chip of each device.
+    pub chips: Vec<ChipId>,
+    /// The last chip of each row is joined to its first.
+    pub closed_rows: bool,
+    /// The last chip of each column is joined to its first.
+    pub closed_columns: bool,
+}
+
+impl FabricMesh {
+    /// Nothing is closed.
+    pub(super) fn open(rows: usize, columns: usize, chips: Vec<ChipId>) -> Self {
+        Self { rows, columns, chips, closed_rows: false, closed_columns: false }
+    }
+
+    /// The device of a chip.
+    pub fn device(&self, chip: ChipId) -> Option<usize> {
+        self.chips.iter().position(|&other| other == chip)
+    }
+
+    /// Row and column of a device.
+    pub fn place(&self, device: usize) -> (usize, usize) {
+        (device / self.columns.max(1), device % self.columns.max(1))
+    }
+
+    /// What is closed is long enough for that.
+    pub(super) fn can_be_closed(&self) -> bool {
+        (!self.closed_rows || self.columns > 1) && (!self.closed_columns || self.rows > 1)
+    }
+
+    /// Devices along a direction, and whether the last one is joined to the first.
+    fn extent(&self, direction: Direction) -> (usize, bool) {
+        if direction.is_along_row() {
+            (self.columns, self.closed_rows)
+        } else {
+            (self.rows, self.closed_columns)
+        }
+    }
+
+    /// The device in that direction, and whether the way there is the link that closes a ring.
+    pub fn neighbor(&self, device: usize, direction: Direction) -> Option<(usize, bool)> {
+        let (row, column) = self.place(device);
+        let (length, closed) = self.extent(direction);
+        let at = if direction.is_along_row() { column } else { row };
+        let forward = matches!(direction, Direction::East | Direction::South);
+        let last = if forward { at + 1 == length } else { at == 0 };
+        if length < 2 || last && !closed {
+            return None;
+        }
+        let next = if forward { (at + 1) % length } else { (at + length - 1) % length };
+        let (row, column) = if direction.is_along_row() { (row, next) } else { (next, column) };
+        Some((row * self.columns + column, last))
+    }
+
+    /// All neighbours of a device; with each, whether the same two chips are joined both ways round.
+    pub(super) fn around(&self, device: usize) -> Vec<(usize, bool)> {
+        let ways = Direction::ALL.into_iter();
+        let ways = ways.filter_map(|way| {
+            let (neighbor, _) = self.neighbor(device, way)?;
+            Some((neighbor, self.extent(way) == (2, true)))
+        });
+        ways.collect()
+    }
+
+    /// Do these chips share their links between two edges?
+    pub(super) fn is_shared(&self, a: ChipId, b: ChipId) -> bool {
+        let (Some(a), Some(b)) = (self.device(a), self.device(b)) else { return false };
+        self.around(a).contains(&(b, true))
+    }
+
+    /// The links of a device in a direction, from there to here, with the device there and whether they close a ring.
+    pub(super) fn sockets(
+        &self,
+        free: &FreeLinks,
+        device: usize,
+        direction: Direction,
+    ) -> Option<(usize, bool, Vec<Socket>)> {
+        let (neighbor, wraps) = self.neighbor(device, direction)?;
+        let all = free.between(*self.chips.get(device)?, *self.chips.get(neighbor)?);
+        if self.extent(direction) != (2, true) {
+            return Some((neighbor, wraps, all));
+        }
+        // tt-metal gives the two edges of a ring of two alternate links.
+        let every_other = all.into_iter().skip(usize::from(wraps)).step_by(2).collect();
+        Some((neighbor, wraps, every_other))
+    }
+
+    /// The first edge that has fewer links than planes.
+    pub(super) fn lacking(&self, free: &FreeLinks, planes: u32) -> Option<(ChipId, ChipId)> {
+        let ways = (0..self.chips.len())
+            .flat_map(|device| Direction::ALL.into_iter().map(move |way| (device, way)));
+        ways.into_iter().find_map(|(device, way)| {
+            let (neighbor, _, sockets) = self.sockets(free, device, way)?;
+            let lacks = sockets.len() < planes as usize;
+            let edge = (*self.chips.get(device)?, *self.chips.get(neighbor)?);
+            lacks.then_some(edge)
+        })
+    }
+}

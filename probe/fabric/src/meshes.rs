@@ -1,0 +1,232 @@
+//! The meshes of a fabric, and the links by which they are joined.
+
+use super::arrange::{Arranged, arrange};
+use super::request::Division;
+use super::{FabricError, FabricMesh, FabricRequest};
+use launch::topology::{FreeLinks, Socket};
+use layouts::ChipId;
+use machine::fabric::{Direction, FabricNode, FabricTopology};
+use machine::target::Mesh;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The meshes that were asked for, and the planes that all their edges have room for.
+pub(super) fn meshes(
+    mesh: &Mesh,
+    free: &FreeLinks,
+    request: &FabricRequest,
+) -> Result<(Vec<FabricMesh>, u32), FabricError> {
+    if request.planes == Some(0) {
+        return Err(FabricError::NoPlanes);
+    }
+    let all = wished(mesh, free, request)?;
+    let parts = match &request.division {
+        Division::Whole => vec![(all, None)],
+        Division::Chips(parts) => parts.iter().map(|part| (part.clone(), None)).collect(),
+        Division::Parts(parts) => cut(mesh, free, &all, request, *parts)?,
+    };
+    let arranged: Vec<Arranged> = parts
+        .iter()
+        .map(|(chips, hint)| {
+            let (topology, planes) = (request.topology, request.planes);
+            arrange(mesh, free, chips, hint.as_ref(), topology, planes)
+        })
+        .collect::<Result<_, _>>()?;
+    let planes = arranged.iter().map(|(_, planes)| *planes).min().unwrap_or(1);
+    Ok((arranged.into_iter().map(|(mesh, _)| mesh).collect(), planes))
+}
+
+/// All chips that are wanted, each once and there.
+fn wished(
+    mesh: &Mesh,
+    free: &FreeLinks,
+    request: &FabricRequest,
+) -> Result<Vec<ChipId>, FabricError> {
+    let named: Vec<ChipId> = match &request.division {
+        Division::Chips(parts) => parts.iter().flatten().copied().collect(),
+        _ => request.chips.clone(),
+    };
+    let mut seen = BTreeSet::new();
+    for &chip in &named {
+        if mesh.chip(chip).is_none() {
+            return Err(FabricError::NoChip(chip, mesh.chips.len()));
+        }
+        if !seen.insert(chip) {
+            return Err(FabricError::Twice(chip));
+        }
+    }
+    let there = mesh.chips.iter().map(|chip| chip.id);
+    let joined =
+        |chip: &ChipId| mesh.chips.iter().any(|other| !free.between(*chip, other.id).is_empty());
+    let chips = if named.is_empty() { there.filter(joined).collect() } else { named };
+    if chips.len() < 2 { Err(FabricError::TooFewChips(chips.len())) } else { Ok(chips) }
+}
+
+/// Chips of a part, and how they stand if that is known.
+type Part = (Vec<ChipId>, Option<FabricMesh>);
+
+fn cut(
+    mesh: &Mesh,
+    free: &FreeLinks,
+    chips: &[ChipId],
+    request: &FabricRequest,
+    parts: usize,
+) -> Result<Vec<Part>, FabricError> {
+    let mut shelves: BTreeMap<_, Vec<ChipId>> = BTreeMap::new();
+    for &chip in chips {
+        let coord = mesh.chip(chip).and_then(|chip| chip.coord);
+        shelves.entry(coord.map(|coord| (coord.rack, coord.shelf))).or_default().push(chip);
+    }
+    if shelves.len() == parts {
+        return Ok(shelves.into_values().map(|part| (part, None)).collect());
+    }
+    let flat = if request.topology.is_2d() { FabricTopology::Mesh } else { FabricTopology::Line };
+    let (whole, _) = arrange(mesh, free, chips, None, flat, None)?;
+    let (rows, columns) = (whole.rows, whole.columns);
+    let longer = rows.max(columns);
+    if parts == 0 || !longer.is_multiple_of(parts) {
+        let why = format!("they stand in {rows} rows of {columns}");
+        return Err(FabricError::Division(parts, why));
+    }
+    let (rows, columns) =
+        if rows >= columns { (rows / parts, columns) } else { (rows, columns / parts) };
+    let part = |number: usize| {
+        let of_part = |device: &usize| {
+            let (row, column) = whole.place(*device);
+            if whole.rows >= whole.columns {
+                row / rows == number
+            } else {
+                column / columns == number
+            }
+        };
+        let devices = (0..whole.chips.len()).filter(of_part);
+        let chips: Vec<ChipId> =
+            devices.filter_map(|device| whole.chips.get(device).copied()).collect();
+        (chips.clone(), Some(FabricMesh::open(rows, columns, chips)))
+    };
+    Ok((0..parts).map(part).collect())
+}
+
+/// An edge between two meshes.
+#[derive(Clone, Debug)]
+pub(super) struct Exit {
+    pub(super) from: FabricNode,
+    pub(super) direction: Direction,
+    pub(super) to: FabricNode,
+    /// The direction there that leads back.
+    pub(super) back: Direction,
+    pub(super) sockets: Vec<Socket>,
+}
+
+pub(super) struct Exits {
+    pub(super) exits: Vec<Exit>,
+    pub(super) planes: u32,
+}
+
+/// Every edge between chips of different meshes that has links for all planes and a direction left at both ends. With no number of planes asked for there are as
+/// many as the best edge between any two meshes has.
+pub(super) fn exits(
+    free: &FreeLinks,
+    topology: FabricTopology,
+    meshes: &[FabricMesh],
+    planes: u32,
+    wanted: Option<u32>,
+) -> Result<Exits, FabricError> {
+    let nodes = || {
+        (0..).zip(meshes).flat_map(|(mesh, it)| {
+            (0..).zip(&it.chips).map(move |(device, &chip)| (FabricNode { mesh, device }, chip))
+        })
+    };
+    let mut edges = Vec::new();
+    for (from, a) in nodes() {
+        for (to, b) in nodes().filter(|(to, _)| to.mesh > from.mesh) {
+            let sockets = free.between(a, b);
+            if !sockets.is_empty() {
+                edges.push((from, to, (a, b), sockets));
+            }
+        }
+    }
+    let mut best: BTreeMap<_, (u32, (ChipId, ChipId))> = BTreeMap::new();
+    for (from, to, chips, sockets) in &edges {
+        let best = best.entry((from.mesh, to.mesh)).or_insert((0, *chips));
+        if sockets.len() as u32 > best.0 {
+            *best = (sockets.len() as u32, *chips);
+        }
+    }
+    for &(links, (a, b)) in best.values() {
+        let Some(planes) = wanted.filter(|&planes| links < planes) else { continue };
+        let (free, reserved) = (links as usize, free.reserved(a, b));
+        return Err(FabricError::TooManyPlanes { a, b, planes, free, reserved });
+    }
+    let planes = best.values().map(|best| best.0).min().unwrap_or(planes).min(planes);
+    all_joined(meshes.len(), &best.keys().copied().collect::<Vec<_>>())?;
+    let mut cut_off: BTreeMap<_, _> =
+        best.iter().map(|(pair, (_, chips))| (*pair, *chips)).collect();
+    let mut used = used_directions(meshes);
+    let mut exits = Vec::new();
+    for (from, to, _, sockets) in edges {
+        if sockets.len() < planes as usize {
+            continue;
+        }
+        // In one row only the ends have a direction left.
+        let Some((direction, back)) = left_over(topology, &used, from, to) else { continue };
+        cut_off.remove(&(from.mesh, to.mesh));
+        used.entry(from).or_default().insert(direction);
+        used.entry(to).or_default().insert(back);
+        exits.push(Exit { from, direction, to, back, sockets });
+    }
+    match cut_off.into_values().next() {
+        Some((a, b)) => Err(FabricError::NoDirection(a, b)),
+        None => Ok(Exits { exits, planes }),
+    }
+}
+
+/// Every mesh can be reached from the first.
+fn all_joined(meshes: usize, pairs: &[(u16, u16)]) -> Result<(), FabricError> {
+    let mut reached = BTreeSet::from([0]);
+    loop {
+        let before = reached.len();
+        for &(a, b) in pairs {
+            if reached.contains(&a) || reached.contains(&b) {
+                reached.extend([a, b]);
+            }
+        }
+        if reached.len() == before {
+            break;
+        }
+    }
+    let apart = (0..meshes as u16).find(|mesh| !reached.contains(mesh));
+    apart.map_or(Ok(()), |mesh| Err(FabricError::Apart(mesh)))
+}
+
+fn used_directions(meshes: &[FabricMesh]) -> BTreeMap<FabricNode, BTreeSet<Direction>> {
+    let mut used: BTreeMap<FabricNode, BTreeSet<Direction>> = BTreeMap::new();
+    for (mesh, it) in (0..).zip(meshes) {
+        for device in 0..it.chips.len() {
+            let ways = Direction::ALL.into_iter();
+            let ways = ways.filter(|&way| it.neighbor(device, way).is_some());
+            used.insert(FabricNode { mesh, device: device as u16 }, ways.collect());
+        }
+    }
+    used
+}
+
+/// Directions that both ends have left: opposite ones if there are such.
+fn left_over(
+    topology: FabricTopology,
+    used: &BTreeMap<FabricNode, BTreeSet<Direction>>,
+    from: FabricNode,
+    to: FabricNode,
+) -> Option<(Direction, Direction)> {
+    let can_be = |node: FabricNode| {
+        let ways = Direction::ALL.into_iter();
+        let ways = ways.filter(|way| topology.is_2d() || way.is_along_row());
+        let used = used.get(&node);
+        ways.filter(|way| used.is_none_or(|used| !used.contains(way))).collect::<Vec<_>>()
+    };
+    let (here, there) = (can_be(from), can_be(to));
+    let straight = here.iter().find(|way| there.contains(&way.opposite()));
+    if let Some(&way) = straight {
+        return Some((way, way.opposite()));
+    }
+    Some((*here.first()?, *there.first()?))
+}

@@ -1,0 +1,217 @@
+//! Which Ethernet core is which router of a fabric.
+
+use super::meshes::{Exits, exits, meshes};
+use super::{FabricError, FabricMesh, FabricRequest};
+use launch::topology::FreeLinks;
+use layouts::{ChipId, EthId};
+use machine::fabric::FabricNode;
+use machine::fabric::{Direction, FabricTopology};
+use machine::place::Place;
+use machine::target::Mesh;
+use std::fmt;
+
+/// So many routers of one chip and direction know of each other (`FABRIC_MAX_FALLBACKS`).
+const MOST_LINKS: u32 = 4;
+
+/// Hops for which a packet's header has room on a line or ring (`LOW_LATENCY_MAX_HOPS`).
+pub const MOST_HOPS: usize = 16;
+
+/// A router: one end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Router {
+    /// Its Ethernet core.
+    pub eth: EthId,
+    /// The tile of that core.
+    pub place: Place,
+    /// Its chip.
+    pub node: FabricNode,
+    /// Where its link leads.
+    pub direction: Direction,
+    /// Its routing plane, from 0. One that the plan has no such plane for is spare: it takes over from others of its direction.
+    pub plane: u32,
+    /// The other end of the link.
+    pub peer: EthId,
+    /// The tile of that core.
+    pub peer_place: Place,
+    /// The chip there.
+    pub neighbor: FabricNode,
+    /// The link closes a ring, and what arrives over it goes on in virtual channel 1.
+    pub dateline: bool,
+    /// The link leads to another mesh.
+    pub inter_mesh: bool,
+    /// The one router of its chip that the host talks to.
+    pub master: bool,
+}
+
+impl fmt::Display for Router {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { eth, node, direction, plane, .. } = self;
+        write!(f, "{eth} ({node} {direction} plane {plane})")
+    }
+}
+
+/// Chips and hops of a line or ring whose ends no packet can reach from each other.
+fn too_long(topology: FabricTopology, meshes: &[FabricMesh]) -> Option<(usize, usize)> {
+    let hops = |mesh: &FabricMesh| {
+        if mesh.closed_rows { mesh.columns / 2 } else { mesh.columns.saturating_sub(1) }
+    };
+    let lengths = meshes.iter().map(|mesh| (mesh.columns, hops(mesh)));
+    lengths.filter(|(_, hops)| !topology.is_2d() && *hops > MOST_HOPS).max()
+}
+
+/// A fabric: nothing is written yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FabricPlan {
+    /// What its routers are built for.
+    pub topology: FabricTopology,
+    /// Routing planes.
+    pub planes: u32,
+    /// Its meshes, by number.
+    pub meshes: Vec<FabricMesh>,
+    /// Its routers, by chip; the master of each chip first, the others by channel.
+    pub routers: Vec<Router>,
+}
+
+impl FabricPlan {
+    /// Chooses nodes and routers. The k-th free link of every edge belongs to plane k; links that are reserved for dispatch
+    /// are left alone. Where no number of planes was asked for, an edge's links beyond the planes that all edges have are spare.
+    ///
+    /// # Errors
+    /// What the chips lack.
+    pub fn new(mesh: &Mesh, request: &FabricRequest) -> Result<Self, FabricError> {
+        let free = FreeLinks::of(mesh);
+        let topology = request.topology;
+        let (meshes, planes) = meshes(mesh, &free, request)?;
+        if let Some((chips, hops)) = too_long(topology, &meshes) {
+            return Err(FabricError::TooLong { topology, chips, hops, most: MOST_HOPS });
+        }
+        let Exits { exits, planes } = exits(&free, topology, &meshes, planes, request.planes)?;
+        let mut plan = Self { topology, planes, meshes, routers: Vec::new() };
+        let most = request.planes.unwrap_or(MOST_LINKS).max(planes);
+        for number in 0..plan.meshes.len() {
+            plan.add_mesh(&free, number, (most, request.dateline))?;
+        }
+        for exit in exits {
+            for (plane, &(near, far)) in (0..planes).zip(&exit.sockets) {
+                plan.add_router(exit.from, exit.direction, plane, (near, far), exit.to, false)?;
+                plan.add_router(exit.to, exit.back, plane, (far, near), exit.from, false)?;
+            }
+        }
+        plan.routers.sort_unstable_by_key(|router| router.eth);
+        let mut last = None;
+        for router in &mut plan.routers {
+            router.master = last.replace(router.eth.chip) != Some(router.eth.chip);
+        }
+        Ok(plan)
+    }
+
+    fn add_mesh(
+        &mut self,
+        free: &FreeLinks,
+        number: usize,
+        (most, dateline): (u32, bool),
+    ) -> Result<(), FabricError> {
+        let Some(mesh) = self.meshes.get(number).cloned() else { return Ok(()) };
+        let node = |device: usize| FabricNode { mesh: number as u16, device: device as u16 };
+        for device in 0..mesh.chips.len() {
+            for direction in Direction::ALL {
+                let edge = mesh.sockets(free, device, direction);
+                let Some((neighbor, wraps, sockets)) = edge else { continue };
+                for (plane, &socket) in (0..most).zip(&sockets) {
+                    let there = node(neighbor);
+                    self.add_router(
+                        node(device),
+                        direction,
+                        plane,
+                        socket,
+                        there,
+                        wraps && dateline,
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_router(
+        &mut self,
+        node: FabricNode,
+        direction: Direction,
+        plane: u32,
+        (eth, peer): (EthId, EthId),
+        neighbor: FabricNode,
+        dateline: bool,
+    ) -> Result<(), FabricError> {
+        self.routers.push(Router {
+            eth,
+            place: Place::eth(eth)?,
+            node,
+            direction,
+            plane,
+            peer,
+            peer_place: Place::eth(peer)?,
+            neighbor,
+            dateline,
+            inter_mesh: node.mesh != neighbor.mesh,
+            master: false,
+        });
+        Ok(())
+    }
+
+    /// Every chip, mesh after mesh.
+    pub fn nodes(&self) -> impl Iterator<Item = FabricNode> {
+        (0..).zip(&self.meshes).flat_map(|(mesh, it)| {
+            (0..it.chips.len() as u16).map(move |device| FabricNode { mesh, device })
+        })
+    }
+
+    /// The mesh of a node.
+    pub fn mesh_of(&self, node: FabricNode) -> Option<&FabricMesh> {
+        self.meshes.get(usize::from(node.mesh))
+    }
+
+    /// The chip of a node.
+    pub fn chip(&self, node: FabricNode) -> Option<ChipId> {
+        self.mesh_of(node)?.chips.get(usize::from(node.device)).copied()
+    }
+
+    /// The node of a chip.
+    pub fn node(&self, chip: ChipId) -> Option<FabricNode> {
+        (0..).zip(&self.meshes).find_map(|(mesh, it)| {
+            let device = it.device(chip)? as u16;
+            Some(FabricNode { mesh, device })
+        })
+    }
+
+    /// The routers of a chip, its master first.
+    pub fn routers_of(&self, chip: ChipId) -> impl Iterator<Item = &Router> {
+        self.routers.iter().filter(move |router| router.eth.chip == chip)
+    }
+
+    /// The master routers.
+    pub fn masters(&self) -> impl Iterator<Item = &Router> {
+        self.routers.iter().filter(|router| router.master)
+    }
+
+    /// The router of an Ethernet core.
+    pub fn router_at(&self, eth: EthId) -> Option<&Router> {
+        self.routers.iter().find(|router| router.eth == eth)
+    }
+
+    /// The router of a node towards a direction, in a plane.
+    pub fn router(&self, node: FabricNode, direction: Direction, plane: u32) -> Option<&Router> {
+        let wanted = |router: &&Router| (router.node, router.plane) == (node, plane);
+        self.routers.iter().filter(wanted).find(|router| router.direction == direction)
+    }
+
+    /// Routers of the same chip and direction, the next plane first: they take over when the link of this one goes down.
+    pub fn fallbacks(&self, router: &Router) -> Vec<&Router> {
+        let alike = |other: &&Router| {
+            (other.node, other.direction, other.neighbor)
+                == (router.node, router.direction, router.neighbor)
+        };
+        let links = self.routers.iter().filter(alike).count() as u32;
+        let planes = (1..links).map(|distance| (router.plane + distance) % links);
+        planes.filter_map(|plane| self.router(router.node, router.direction, plane)).collect()
+    }
+}

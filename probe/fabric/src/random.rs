@@ -1,0 +1,276 @@
+//! Random traffic between all pairs of chips of a fabric: a seed says who sends what to whom.
+
+use super::mux::{Mux, Policy};
+use super::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
+use super::{FabricPlan, connection};
+use crate::tables::{pack_tables, routing_tables};
+use decode::images::ImageMap;
+use launch::dice::Dice;
+use launch::records::size;
+use launch::{ControlError, Firmware, Operation, compute_tiles, go_kernel, image};
+use machine::fabric::MuxCore;
+use machine::fabric::{Direction, Entry, FabricNode, RoutingTables};
+use machine::place::Place;
+use machine::target::Mesh;
+
+/// Most payloads are not longer than this; one in [`LONG_ONE_IN`] has all bytes that a slot has room for.
+const SHORT_BYTES: u32 = 512;
+const LONG_ONE_IN: u64 = 8;
+/// Hops that every packet may take.
+const TTL: u8 = 64;
+/// Slots of a mux's channel.
+const MUX_SLOTS: u32 = 4;
+
+/// Between whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TrafficPattern {
+    /// Any two chips; packets of every type and size.
+    #[default]
+    Random,
+    /// From every chip to the one that is half of all further, as fast as it can: packets without payload. A ring whose packets
+    /// have only one virtual channel fills up.
+    Far,
+}
+
+impl TrafficPattern {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Random, Self::Far];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Far => "far",
+        }
+    }
+
+    /// The pattern of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pattern| pattern.name() == name)
+    }
+}
+
+/// Which packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// Decides everything.
+    pub seed: u64,
+    /// How many; some more let the last one of each pair count.
+    pub packets: u64,
+    /// Between whom.
+    pub pattern: TrafficPattern,
+    /// So many of a hundred workers stand behind muxes.
+    pub mux_percent: u64,
+}
+
+/// A worker on each chip of a fabric.
+#[derive(Clone, Debug)]
+pub struct RandomTraffic {
+    plan: FabricPlan,
+    tables: Vec<RoutingTables>,
+    /// By node: the worker's tile, then those of its muxes.
+    tiles: Vec<Vec<Place>>,
+}
+
+/// The packets of a draw, and what stands between workers and routers.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// Who sends what.
+    pub traffic: Traffic,
+    /// The workers, by node.
+    pub ids: Vec<WorkerId>,
+    /// The muxes in front of some.
+    pub muxes: Vec<Mux>,
+    /// All of them.
+    pub packets: u64,
+    /// By node and direction.
+    connections: Vec<[Option<usize>; 4]>,
+    /// Payload bytes that every slot on the way has room for.
+    longest: u32,
+}
+
+impl RandomTraffic {
+    /// Chooses a tile for the worker of each chip, and for its muxes.
+    ///
+    /// # Errors
+    /// When a chip has no compute tile.
+    pub fn new(mesh: &Mesh, plan: &FabricPlan) -> Result<Self, ControlError> {
+        let of = |node: FabricNode| {
+            let chip = plan.chip(node).and_then(|chip| mesh.chip(chip));
+            let tiles = chip.map(|chip| compute_tiles(chip).take(1 + Direction::ALL.len()));
+            let tiles = tiles.into_iter().flatten().collect::<Vec<_>>();
+            let none = || ControlError::Settings(format!("{node} has no compute tile"));
+            if tiles.is_empty() { Err(none()) } else { Ok(tiles) }
+        };
+        let tiles = plan.nodes().map(of).collect::<Result<_, _>>()?;
+        Ok(Self { plan: plan.clone(), tables: routing_tables(plan), tiles })
+    }
+
+    /// The tiles that a draw may use: firmware has to run on them.
+    pub fn tiles(&self, muxes: bool) -> impl Iterator<Item = Place> {
+        let most = if muxes { usize::MAX } else { 1 };
+        self.tiles.iter().flat_map(move |tiles| tiles.iter().take(most).copied())
+    }
+
+    /// Draws the packets: between every two of all nodes.
+    ///
+    /// # Errors
+    /// When there is no room for them, or an image is missing or lacks a member.
+    pub fn draw(&self, images: &ImageMap, draw: Draw) -> Result<Load, ControlError> {
+        let mut dice = Dice(draw.seed);
+        let mut load = self.workers(images, draw.mux_percent, &mut dice)?;
+        let nodes = load.ids.len();
+        let mut open = vec![vec![false; nodes]; nodes];
+        for _ in 0..draw.packets {
+            let from = dice.below(nodes as u64) as usize;
+            let (ahead, (send, bytes)) = match draw.pattern {
+                TrafficPattern::Random => {
+                    let ahead = 1 + dice.below(nodes as u64 - 1) as usize;
+                    (ahead, content(load.longest, &mut dice))
+                }
+                TrafficPattern::Far => (nodes / 2, (SendType::Atomic, 0)),
+            };
+            let to = (from + ahead) % nodes;
+            if self.ship(&mut load, &mut dice, (from, to), send, bytes)? {
+                open[from][to] = !send.counts();
+            }
+        }
+        for (from, open) in open.iter().enumerate() {
+            for (to, _) in open.iter().enumerate().filter(|(_, open)| **open) {
+                self.ship(&mut load, &mut dice, (from, to), SendType::Atomic, 0)?;
+            }
+        }
+        Ok(load)
+    }
+
+    /// The launch of the muxes, then of the workers up to the go messages, then these.
+    ///
+    /// # Errors
+    /// When there is no room, or an image is missing or lacks a member.
+    pub fn launch(
+        &self,
+        images: &mut ImageMap,
+        load: &Load,
+        run_id: u32,
+    ) -> Result<[Vec<Operation>; 3], ControlError> {
+        let muxes = load.muxes.iter().map(|mux| mux.launch(images, run_id));
+        let muxes = muxes.collect::<Result<Vec<_>, _>>()?;
+        let (mut places, mut gos) = (Vec::new(), Vec::new());
+        for (id, tables) in load.ids.iter().zip(&self.tables) {
+            let routing = pack_tables(tables, images, &self.plan)?;
+            places.push(load.traffic.place_kernel(images, *id, run_id, &routing)?);
+            let place = load.traffic.place(*id)?;
+            gos.push(go_kernel(images, Firmware::OURS.tensix[0], place)?);
+        }
+        Ok([muxes, places, gos])
+    }
+
+    fn workers(
+        &self,
+        images: &ImageMap,
+        mux_percent: u64,
+        dice: &mut Dice,
+    ) -> Result<Load, ControlError> {
+        let two_dimensions = self.plan.topology.is_2d();
+        let header =
+            if two_dimensions { "HybridMeshPacketHeader" } else { "LowLatencyPacketHeader" };
+        let header_bytes = size(&*image(images, "fabric_traffic")?, header)? as u32;
+        let mut load = Load {
+            traffic: Traffic::new(two_dimensions),
+            ids: Vec::new(),
+            muxes: Vec::new(),
+            packets: 0,
+            connections: Vec::new(),
+            longest: u32::MAX,
+        };
+        for (number, (node, tiles)) in (0..).zip(self.plan.nodes().zip(&self.tiles)) {
+            let Some((place, mux_tiles)) = tiles.split_first() else { continue };
+            let mut mux_tiles = mux_tiles.iter();
+            let muxed = mux_percent > dice.below(100);
+            let id = load.traffic.add_worker(*place, node);
+            load.ids.push(id);
+            let (mut of, mut connected) = ([None; 4], 0);
+            for direction in Direction::ALL {
+                let plane = number % self.plan.planes;
+                let Some(router) = self.plan.router(node, direction, plane) else { continue };
+                let router = connection(images, &self.plan, router)?;
+                load.longest = load.longest.min((router.buffer_bytes - header_bytes) & !15);
+                let tile = if muxed { mux_tiles.next() } else { None };
+                let Some(&place) = tile else {
+                    of[direction.index()] = Some(load.traffic.connect(id, router, None)?);
+                    connected += 1;
+                    continue;
+                };
+                let policy = Policy::ALL[dice.below(Policy::ALL.len() as u64) as usize];
+                let (core, buffer_count) = (MuxCore::Tensix, MUX_SLOTS);
+                let mux =
+                    Mux { place, core, policy, channels: 1, buffer_count, header_bytes, router };
+                let signal = mux.word(images, "termination_signal")?;
+                let ends =
+                    Termination { master: id, master_connection: connected, clients: 1, signal };
+                connected += 1;
+                let channel = mux.connection(images, 0)?;
+                of[direction.index()] = Some(load.traffic.connect(id, channel, Some(ends))?);
+                load.muxes.push(mux);
+            }
+            load.connections.push(of);
+        }
+        Ok(load)
+    }
+
+    /// A packet more. False: nothing leads there.
+    fn ship(
+        &self,
+        load: &mut Load,
+        dice: &mut Dice,
+        (from, to): (usize, usize),
+        send: SendType,
+        bytes: u32,
+    ) -> Result<bool, ControlError> {
+        let Some((direction, route)) = self.way(from, to, dice) else { return Ok(false) };
+        let Some(connection) = load.connections[from][direction.index()] else { return Ok(false) };
+        let (ttl, control, arrives) = (TTL, false, true);
+        let shipment = Shipment { connection, send, bytes, ttl, route, control, arrives };
+        load.traffic.send(load.ids[from], &[load.ids[to]], shipment)?;
+        load.packets += 1;
+        Ok(true)
+    }
+
+    /// How a packet gets from one node to another.
+    fn way(&self, from: usize, to: usize, dice: &mut Dice) -> Option<(Direction, Route)> {
+        let tables = self.tables.get(from)?;
+        let target = self.tables.get(to)?.node;
+        let same = target.mesh == tables.node.mesh;
+        let entry = if same {
+            tables.intra_mesh.get(usize::from(target.device))
+        } else {
+            tables.inter_mesh.get(usize::from(target.mesh))
+        };
+        let Some(Entry::To(direction)) = entry.copied() else { return None };
+        if self.plan.topology.is_2d() {
+            let route = if dice.below(4) == 0 { Route::Tables } else { Route::Map };
+            return Some((direction, route));
+        }
+        if !same {
+            return Some((direction, Route::Tables));
+        }
+        let (count, from) = (tables.intra_mesh.len(), usize::from(tables.node.device));
+        let ahead = (usize::from(target.device) + count - from) % count;
+        let hops = if direction == Direction::East { ahead } else { count - ahead } as u8;
+        Some((direction, Route::Hops(hops, hops)))
+    }
+}
+
+/// What a packet does, and its bytes.
+fn content(longest: u32, dice: &mut Dice) -> (SendType, u32) {
+    let long = dice.below(LONG_ONE_IN) == 0;
+    let short = 16 * (1 + dice.below(u64::from(SHORT_BYTES) / 16) as u32);
+    let bytes = if long { longest } else { short.min(longest) };
+    match dice.below(7) {
+        0..3 => (SendType::Fused, bytes),
+        3 => (SendType::Write, bytes),
+        4 => (SendType::Scatter(2 + dice.below(3) as u32), bytes.max(64)),
+        5 => (SendType::Inline, 0),
+        _ => (SendType::Atomic, 0),
+    }
+}

@@ -1,0 +1,92 @@
+//! Where packets go: first along their row, then along their column; to another mesh by the nearest exit.
+
+use super::FabricPlan;
+use machine::fabric::{Direction, FabricNode};
+use std::collections::{BTreeMap, VecDeque};
+
+impl FabricPlan {
+    /// The next hop to a device of the same mesh: first the column, then the row; where a row or column is closed the shorter way,
+    /// east or south if both are as long. None: it is there.
+    pub fn within(&self, from: FabricNode, device: u16) -> Option<Direction> {
+        let mesh = self.mesh_of(from)?;
+        let (row, column) = mesh.place(usize::from(from.device));
+        let (to_row, to_column) = mesh.place(usize::from(device));
+        let along = shorter(column, to_column, mesh.columns, mesh.closed_rows);
+        let across = || shorter(row, to_row, mesh.rows, mesh.closed_columns);
+        let ahead = |way: (Direction, Direction), forward| if forward { way.0 } else { way.1 };
+        let row = along.map(|(forward, _)| ahead((Direction::East, Direction::West), forward));
+        row.or_else(|| {
+            across().map(|(forward, _)| ahead((Direction::South, Direction::North), forward))
+        })
+    }
+
+    /// Hops between two devices of a mesh.
+    pub fn hops(&self, from: FabricNode, device: u16) -> usize {
+        let Some(mesh) = self.mesh_of(from) else { return 0 };
+        let (row, column) = mesh.place(usize::from(from.device));
+        let (to_row, to_column) = mesh.place(usize::from(device));
+        let along = shorter(column, to_column, mesh.columns, mesh.closed_rows);
+        let across = shorter(row, to_row, mesh.rows, mesh.closed_columns);
+        along.map_or(0, |way| way.1) + across.map_or(0, |way| way.1)
+    }
+
+    /// The chip by which packets of this one leave for another mesh, the nearest there is, and the direction in which they leave
+    /// it. None: it is their own mesh, or no link leads there.
+    pub fn exit(&self, from: FabricNode, mesh: u16) -> Option<(u16, Direction)> {
+        self.exit_over(&self.next_meshes(mesh), from)
+    }
+
+    pub(super) fn exit_over(
+        &self,
+        next: &BTreeMap<u16, u16>,
+        from: FabricNode,
+    ) -> Option<(u16, Direction)> {
+        let next = *next.get(&from.mesh)?;
+        let leads = self.routers.iter().filter(|router| router.inter_mesh && router.plane == 0);
+        let leads =
+            leads.filter(|router| router.node.mesh == from.mesh && router.neighbor.mesh == next);
+        let nearest = leads.min_by_key(|router| {
+            let device = router.node.device;
+            (self.hops(from, device), device, router.direction)
+        });
+        nearest.map(|router| (router.node.device, router.direction))
+    }
+
+    /// The next mesh of each on the way to this one.
+    pub(super) fn next_meshes(&self, mesh: u16) -> BTreeMap<u16, u16> {
+        let mut next = BTreeMap::new();
+        let mut queue = VecDeque::from([mesh]);
+        while let Some(at) = queue.pop_front() {
+            for router in self.routers.iter().filter(|router| router.inter_mesh) {
+                let here = router.node.mesh;
+                if router.neighbor.mesh == at && here != mesh && !next.contains_key(&here) {
+                    next.insert(here, at);
+                    queue.push_back(here);
+                }
+            }
+        }
+        next
+    }
+
+    /// The next hop to any chip of the fabric. None: it is there, or nothing leads there.
+    pub fn next_hop(&self, from: FabricNode, to: FabricNode) -> Option<Direction> {
+        if from.mesh == to.mesh {
+            return self.within(from, to.device);
+        }
+        let (device, direction) = self.exit(from, to.mesh)?;
+        Some(self.within(from, device).unwrap_or(direction))
+    }
+}
+
+/// Whether the shorter way from one place of a row to another is forwards, and how long it is.
+fn shorter(from: usize, to: usize, length: usize, closed: bool) -> Option<(bool, usize)> {
+    if from == to {
+        return None;
+    }
+    if !closed {
+        return Some((to > from, to.abs_diff(from)));
+    }
+    let forward = (to + length - from) % length;
+    let back = length - forward;
+    Some((forward <= back, forward.min(back)))
+}

@@ -1,0 +1,174 @@
+//! What a router that gets no further waits for, in a sentence.
+
+use super::follow::statuses;
+use super::words::{POSTCODES, RouterWords};
+use super::{FabricPlan, Router};
+use decode::images::{ImageMap, waypoint_code};
+use launch::cause::{link_is_down, still};
+use launch::outcome::RunError;
+use launch::{ControlError, Firmware, image, mailbox};
+use layouts::{CoreKind, EthId};
+use machine::place::Place;
+use machine::snapshot::{AccessError, Plan, Span};
+use machine::target::Target;
+use std::collections::BTreeMap;
+
+/// Routers that a sentence names.
+const NAMED: usize = 3;
+/// The waypoint of a kernel that somebody parked.
+const PARKED: &str = "PASW";
+
+/// The first of these routers: status, postcode, and whom each waits for; those whose core stands still first.
+pub(super) fn standings(
+    target: &mut dyn Target,
+    words: &RouterWords,
+    plan: &FabricPlan,
+    routers: &[&Router],
+) -> Result<String, RunError> {
+    let places: Vec<Place> = routers.iter().map(|router| router.place).collect();
+    let still = still(target, &places)?;
+    let mut routers = routers.to_vec();
+    routers.sort_by_key(|router| !still.contains(&router.place));
+    let mut sentences = Vec::new();
+    for router in routers.iter().take(NAMED) {
+        let stands = still.contains(&router.place);
+        sentences.push(standing(target, words, plan, router, stands)?);
+    }
+    let more = routers.len().saturating_sub(NAMED);
+    if more > 0 {
+        sentences.push(format!("and {more} more"));
+    }
+    Ok(sentences.join("; "))
+}
+
+/// Has somebody parked one of them?
+pub(super) fn is_parked(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    routers: &[&Router],
+) -> Result<bool, ControlError> {
+    let firmware = image(images, Firmware::OURS.application)?;
+    let own = mailbox(&firmware)?;
+    let (at, len) = (own.waypoint(CoreKind::Erisc), own.waypoint_bytes as u32);
+    let span = |router: &Router| Span { addr: router.place.at(at), len };
+    let shot = target.read(&Plan { spans: routers.iter().map(|router| span(router)).collect() });
+    let code = |router: &Router| shot.bytes(span(router).addr, len).map(waypoint_code);
+    Ok(routers.iter().any(|router| code(router).as_deref() == Ok(PARKED)))
+}
+
+fn standing(
+    target: &mut dyn Target,
+    words: &RouterWords,
+    plan: &FabricPlan,
+    router: &Router,
+    stands_still: bool,
+) -> Result<String, RunError> {
+    let local: Vec<&Router> = plan.routers_of(router.eth.chip).collect();
+    let peer = Router {
+        eth: router.peer,
+        place: router.peer_place,
+        peer: router.eth,
+        peer_place: router.place,
+        ..*router
+    };
+    let mut asked = local.clone();
+    asked.push(&peer);
+    let statuses = statuses(target, words, &asked)?;
+    let addr = router.place.at(words.postcode);
+    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    let postcode = shot
+        .word(addr)
+        .map_or_else(|reason| reason.to_string(), |word| words.image.spelled(word, &POSTCODES));
+    let status = statuses.get(&router.eth).map(|status| words.status_name(*status));
+    let waits = if stands_still {
+        "its core stands still, its heartbeat does not move".to_owned()
+    } else if link_is_down(target, router.eth) || link_is_down(target, router.peer) {
+        format!("its link to {} is down", router.peer)
+    } else {
+        let told = Told { words, statuses: &statuses };
+        match status.as_deref() {
+            Some("STARTED") => told.of_peer(router, identity(target, words, router)?),
+            status => told.waits(router, &local, status),
+        }
+    };
+    let status = status.unwrap_or_else(|| "unknown".to_owned());
+    Ok(format!("{router} is {status} at postcode {postcode}: {waits}"))
+}
+
+/// The number of the fabric that the peer says it belongs to, and ours.
+fn identity(
+    target: &mut dyn Target,
+    words: &RouterWords,
+    router: &Router,
+) -> Result<(u32, u32), RunError> {
+    let base = u64::from(words.image.constant("ROUTER_WORDS")?);
+    let at = |member: &str| {
+        let (at, _) = words.image.field(&format!("fabric_router_words_t.{member}.run_id"))?;
+        Ok::<_, ControlError>(Span { addr: router.place.at(base + at), len: 4 })
+    };
+    let (theirs, ours) = (at("peer_identity")?, at("identity")?);
+    let shot = target.read(&Plan { spans: vec![theirs, ours] });
+    let word = |span: Span| shot.word(span.addr).map_err(|reason: AccessError| reason);
+    Ok((word(theirs)?, word(ours)?))
+}
+
+struct Told<'a> {
+    words: &'a RouterWords,
+    statuses: &'a BTreeMap<EthId, u32>,
+}
+
+impl Told<'_> {
+    fn told(&self, eth: EthId) -> String {
+        self.statuses.get(&eth).map_or_else(
+            || "cannot be read".to_owned(),
+            |status| format!("is {}", self.words.status_name(*status)),
+        )
+    }
+
+    fn of_peer(&self, router: &Router, (theirs, ours): (u32, u32)) -> String {
+        let (peer, told) = (router.peer, self.told(router.peer));
+        let waits = format!("it waits for its peer {peer}, which {told}");
+        match theirs {
+            0 => format!("{waits} and has sent nothing over the link"),
+            _ if theirs != ours => {
+                format!(
+                    "{waits} and belongs to another bring-up ({theirs:#x}, this one is {ours:#x})"
+                )
+            }
+            _ => waits,
+        }
+    }
+
+    fn waits(&self, router: &Router, local: &[&Router], status: Option<&str>) -> String {
+        match status {
+            None => "it cannot be read".to_owned(),
+            Some("NOT_STARTED") => "its kernel has not begun".to_owned(),
+            Some("REMOTE_HANDSHAKE_COMPLETE") if router.master => {
+                let behind = local.iter().filter(|other| {
+                    let status = self.statuses.get(&other.eth);
+                    let rank = status.and_then(|status| self.words.rank(*status));
+                    other.eth != router.eth && rank.is_none_or(|rank| rank < 2)
+                });
+                let behind: Vec<String> =
+                    behind.map(|other| format!("{} {}", other.eth, self.told(other.eth))).collect();
+                let others = local.len().saturating_sub(1);
+                let behind = if behind.is_empty() {
+                    "all of which have met their peers".to_owned()
+                } else {
+                    format!("of which {}", behind.join(", "))
+                };
+                format!("it waits for the {others} other routers of its chip, {behind}")
+            }
+            Some("REMOTE_HANDSHAKE_COMPLETE" | "LOCAL_HANDSHAKE_COMPLETE") => {
+                match local.first().filter(|master| master.eth != router.eth) {
+                    Some(master) => {
+                        let (eth, told) = (master.eth, self.told(master.eth));
+                        format!("it waits for its master {eth}, which {told}")
+                    }
+                    None => "it waits for the host".to_owned(),
+                }
+            }
+            Some(_) => format!("its peer {} {}", router.peer, self.told(router.peer)),
+        }
+    }
+}

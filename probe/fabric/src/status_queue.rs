@@ -1,0 +1,148 @@
+//! Fabric node status queues: one for each router, in the DRAM of its chip. Routers write; reading moves none of their words.
+
+mod report;
+
+pub use report::{StatusEntry, StatusReport, read_status};
+
+use super::words::RouterImage;
+use super::{FabricPlan, FabricSettings, Router};
+use decode::images::{ImageMap, Spot};
+use launch::{ControlError, Operation};
+use layouts::{EthId, NocXy, wormhole};
+use machine::fabric::FabricTopology;
+use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+
+/// Start of the queues in DRAM channel 0, below the tensors of collectives.
+const BASE: u64 = 8 << 20;
+/// The port of the channel: on NoC 1 the first one broke the NoC (wormhole.md 1.7).
+const PORT: usize = 1;
+/// Queues begin at multiples of this.
+const ALIGN: u64 = 4096;
+/// First word of a queue.
+const MAGIC: u32 = u32::from_le_bytes(*b"FSQ ");
+
+/// A router's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusQueue {
+    /// Whose it is.
+    pub router: EthId,
+    /// The tile of that router.
+    pub router_place: Place,
+    /// Number of the bring-up: entries of another one are counted from 0 again.
+    pub run_id: u32,
+    /// Its DRAM tile.
+    pub place: Place,
+    /// Its header there.
+    pub address: u64,
+    topology: FabricTopology,
+}
+
+const HEADER: &str = "fabric_status_queue_t";
+const ENTRY: &str = "fabric_status_entry_t";
+const ARGUMENTS: &str = "fabric_router_args_t";
+
+impl StatusQueue {
+    /// Where the queue of a router is placed, if it gets one.
+    ///
+    /// # Errors
+    /// `NoImage` or `NoMember`, or `Settings` for more entries than fit.
+    pub(super) fn placed(
+        images: &ImageMap,
+        plan: &FabricPlan,
+        router: &Router,
+        settings: &FabricSettings,
+        run_id: u32,
+    ) -> Result<Option<Self>, ControlError> {
+        let entries = settings.status_entries;
+        if entries == 0 {
+            return Ok(None);
+        }
+        let kernel = RouterImage::of(images, plan.topology)?;
+        let bytes = kernel.size(HEADER)? + u64::from(entries) * kernel.size(ENTRY)?;
+        let stride = bytes.next_multiple_of(ALIGN);
+        let address = BASE + stride * u64::from(router.eth.channel);
+        let dram = &wormhole().tiles.dram;
+        let tile = dram.channels.first().and_then(|ports| ports.get(PORT));
+        let tile = tile.filter(|_| address + bytes <= 2 * BASE);
+        let Some(&(x, y)) = tile else {
+            let why = format!("{entries} entries for each status queue do not fit into DRAM");
+            return Err(ControlError::Settings(why));
+        };
+        let place = Place { chip: router.eth.chip, tile: NocXy { x, y } };
+        Ok(Some(Self {
+            router: router.eth,
+            router_place: router.place,
+            run_id,
+            place,
+            address,
+            topology: plan.topology,
+        }))
+    }
+
+    /// Makes it an empty queue, before its router is launched.
+    ///
+    /// # Errors
+    /// `NoImage` or `NoMember`.
+    pub(super) fn fresh(&self, images: &ImageMap, entries: u32) -> Result<Operation, ControlError> {
+        let kernel = RouterImage::of(images, self.topology)?;
+        let mut header = vec![0; kernel.size(HEADER)? as usize];
+        for (member, value) in [("magic", MAGIC), ("entries", entries)] {
+            let at = kernel.field(&format!("{HEADER}.{member}"))?.0 as usize;
+            if let Some(place) = header.get_mut(at..at + 4) {
+                place.copy_from_slice(&value.to_le_bytes());
+            }
+        }
+        let mut operation = Operation::new(format!("make the status queue of {}", self.router));
+        operation.write(self.place.at(self.address), header);
+        Ok(operation)
+    }
+}
+
+/// The status queues of the routers of a fabric that runs, as these were told; routers without one are left out. Nothing is
+/// written.
+///
+/// # Errors
+/// When a router cannot be read, or its image lacks a member.
+pub fn status_queues(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    plan: &FabricPlan,
+) -> Result<Vec<StatusQueue>, ControlError> {
+    let kernel = RouterImage::of(images, plan.topology)?;
+    let args = kernel.state("args")?;
+    let members = ["run_id", "status_queue_xy", "status_queue_address"];
+    let mut fields = Vec::new();
+    for member in members {
+        fields.push(kernel.field(&format!("{ARGUMENTS}.{member}"))?);
+    }
+    let span = |router: &Router, (at, size): (u64, u64)| Span {
+        addr: router.place.at(args + at),
+        len: size as u32,
+    };
+    let spans = plan.routers.iter().flat_map(|router| fields.iter().map(|&it| span(router, it)));
+    let shot = target.read(&Plan { spans: spans.collect() });
+    let mut queues = Vec::new();
+    for router in &plan.routers {
+        let mut told = [0; 3];
+        for (told, &field) in told.iter_mut().zip(&fields) {
+            let span = span(router, field);
+            let unread = |reason| ControlError::Access { addr: span.addr, reason };
+            *told = Spot::value(shot.bytes(span.addr, span.len).map_err(unread)?) as u32;
+        }
+        let [run_id, xy, address] = told;
+        if xy != 0 {
+            let tile = NocXy { x: xy as u8, y: (xy >> 16) as u8 };
+            queues.push(StatusQueue {
+                router: router.eth,
+                router_place: router.place,
+                run_id,
+                place: Place { chip: router.eth.chip, tile },
+                address: address.into(),
+                topology: plan.topology,
+            });
+        }
+    }
+    Ok(queues)
+}

@@ -1,0 +1,237 @@
+//! What status queues hold.
+
+use super::{ENTRY, HEADER, MAGIC, StatusQueue};
+use crate::words::RouterImage;
+use decode::images::{ImageMap, Spot};
+use launch::{ControlError, Operation};
+use machine::fabric::FabricNode;
+use machine::snapshot::{AccessError, Plan, Snapshot, Span};
+use machine::target::Target;
+use machine::words::counted;
+
+/// An entry of a queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusEntry {
+    /// What happened, by its enumerator.
+    pub event: String,
+    /// Counted by the router, from 0.
+    pub number: u32,
+    /// Wall clock of the router's chip, in cycles.
+    pub cycles: u64,
+    /// The router's mesh and device.
+    pub mesh_id: u32,
+    /// See `mesh_id`.
+    pub device_id: u32,
+    /// The router's Ethernet channel.
+    pub eth_channel: u32,
+    /// The router's direction, as `eth_chan_directions` counts.
+    pub direction: u32,
+    /// What belongs to the event.
+    pub detail: [u32; 4],
+}
+
+/// What a queue held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusReport {
+    /// The queue.
+    pub queue: StatusQueue,
+    /// Entries that it has room for.
+    pub room: u32,
+    /// Entries that the router has written, modulo 2^32.
+    pub write_count: u32,
+    /// Those of them that were drained, modulo 2^32.
+    pub read_count: u32,
+    /// Those that the router could not write, because the queue was full or too many came at once.
+    pub lost: u32,
+    /// What was written and not drained, the oldest first.
+    pub entries: Vec<StatusEntry>,
+}
+
+const EVENTS: [&str; 9] = [
+    "EVENT_LINK_DOWN",
+    "EVENT_LINK_UP",
+    "EVENT_RATE",
+    "EVENT_EXPIRED",
+    "EVENT_TIMED_OUT",
+    "EVENT_ROUTING_ERROR",
+    "EVENT_REROUTED",
+    "EVENT_NO_ROUTE_LEFT",
+    "EVENT_DROPPED",
+];
+
+/// Reads what was not drained of all these queues, in two reads: how much there is, and that much. Nothing is written.
+///
+/// # Errors
+/// When a queue cannot be read, or is none.
+pub fn read_status(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    queues: &[StatusQueue],
+) -> Result<Vec<StatusReport>, ControlError> {
+    let mut layouts = Vec::new();
+    for queue in queues {
+        layouts.push(Layout::of(RouterImage::of(images, queue.topology)?)?);
+    }
+    let both = || queues.iter().zip(&layouts);
+    let heads = both().flat_map(|(queue, layout)| [layout.head(queue), layout.lost(queue)]);
+    let shot = target.read(&Plan { spans: heads.collect() });
+    let mut reports = Vec::new();
+    for (queue, layout) in both() {
+        reports.push(layout.report(queue, &shot)?);
+    }
+    let all = || both().zip(&reports);
+    let spans = all().flat_map(|((queue, layout), report)| {
+        report.waiting().map(|number| layout.entry(queue, report, number))
+    });
+    let shot = target.read(&Plan { spans: spans.collect() });
+    let mut entries = Vec::new();
+    for ((queue, layout), report) in all() {
+        let entry = |number| layout.decoded(layout.entry(queue, report, number), &shot);
+        entries.push(report.waiting().map(entry).collect::<Result<Vec<_>, _>>()?);
+    }
+    for (report, entries) in reports.iter_mut().zip(entries) {
+        report.entries = entries;
+    }
+    Ok(reports)
+}
+
+impl StatusEntry {
+    /// What belongs to the event, in words.
+    pub fn text(&self) -> String {
+        let [a, b, c, d] = self.detail;
+        let node = |word: u32| FabricNode { mesh: (word >> 16) as u16, device: word as u16 };
+        match self.event.as_str() {
+            "EVENT_LINK_DOWN" => format!("link status {a}"),
+            "EVENT_LINK_UP" => format!("used again; change of link {a}"),
+            "EVENT_RATE" => {
+                format!("{}, {b} B in {c} cycles", counted(a.into(), "packet", "packets"))
+            }
+            "EVENT_REROUTED" => format!("over the router at {}-{}", a & 0xFFFF, a >> 16),
+            "EVENT_NO_ROUTE_LEFT" => "no other link goes there".to_owned(),
+            _ => format!("packet {c} from {} to {}, ttl {d}", node(a), node(b)),
+        }
+    }
+}
+
+impl StatusReport {
+    /// Numbers of the entries that were not drained.
+    fn waiting(&self) -> impl Iterator<Item = u32> + use<> {
+        let from = self.read_count;
+        let waiting = self.write_count.wrapping_sub(from).min(self.room);
+        (0..waiting).map(move |number| from.wrapping_add(number))
+    }
+
+    /// Lets the router write over the entries that were read: the one word that the control plane writes.
+    ///
+    /// # Errors
+    /// `NoImage` or `NoMember`.
+    pub fn drain(&self, images: &ImageMap) -> Result<Operation, ControlError> {
+        let kernel = RouterImage::of(images, self.queue.topology)?;
+        let (at, _) = kernel.field(&format!("{HEADER}.read_count"))?;
+        let mut operation =
+            Operation::new(format!("drain the status queue of {}", self.queue.router));
+        let read = self.read_count.wrapping_add(self.entries.len() as u32);
+        operation.write_word(self.queue.place.at(self.queue.address + at), read);
+        Ok(operation)
+    }
+}
+
+/// Where the members of a queue and of its entries are.
+struct Layout {
+    kernel: RouterImage,
+    header_bytes: u64,
+    entry_bytes: u64,
+    /// `magic`, `entries`, `write_count`, `read_count`.
+    header: [(u64, u64); 4],
+    /// `event`, `number`, `cycles`, `mesh_id`, `device_id`, `eth_channel`, `direction`.
+    entry: [(u64, u64); 7],
+    detail: [(u64, u64); 4],
+    lost: u64,
+}
+
+impl Layout {
+    fn of(kernel: RouterImage) -> Result<Self, ControlError> {
+        let member = |of: &str, name: &str| kernel.field(&format!("{of}.{name}"));
+        let head = |name| member(HEADER, name);
+        let entry = |name: &str| member(ENTRY, name);
+        Ok(Self {
+            header_bytes: kernel.size(HEADER)?,
+            entry_bytes: kernel.size(ENTRY)?,
+            header: [head("magic")?, head("entries")?, head("write_count")?, head("read_count")?],
+            entry: [
+                entry("event")?,
+                entry("number")?,
+                entry("cycles")?,
+                entry("mesh_id")?,
+                entry("device_id")?,
+                entry("eth_channel")?,
+                entry("direction")?,
+            ],
+            detail: [
+                entry("detail[0]")?,
+                entry("detail[1]")?,
+                entry("detail[2]")?,
+                entry("detail[3]")?,
+            ],
+            lost: kernel.state("status_entries_lost")?,
+            kernel,
+        })
+    }
+
+    fn head(&self, queue: &StatusQueue) -> Span {
+        Span { addr: queue.place.at(queue.address), len: self.header_bytes as u32 }
+    }
+
+    /// The router's count of what it could not write.
+    fn lost(&self, queue: &StatusQueue) -> Span {
+        Span { addr: queue.router_place.at(self.lost), len: 4 }
+    }
+
+    fn entry(&self, queue: &StatusQueue, report: &StatusReport, number: u32) -> Span {
+        let slot = u64::from(number % report.room.max(1));
+        let at = queue.address + self.header_bytes + slot * self.entry_bytes;
+        Span { addr: queue.place.at(at), len: self.entry_bytes as u32 }
+    }
+
+    /// How much there is.
+    fn report(&self, queue: &StatusQueue, shot: &Snapshot) -> Result<StatusReport, ControlError> {
+        let head = self.head(queue);
+        let bytes = read(shot, head)?;
+        let [magic, room, write_count, read_count] = self.header.map(|it| value(bytes, it) as u32);
+        if magic != MAGIC {
+            let why = format!("{} holds no status queue", head.addr);
+            let reason = AccessError::Unreachable(why);
+            return Err(ControlError::Access { addr: head.addr, reason });
+        }
+        let lost = value(read(shot, self.lost(queue))?, (0, 4)) as u32;
+        let entries = Vec::new();
+        Ok(StatusReport { queue: *queue, room, write_count, read_count, lost, entries })
+    }
+
+    fn decoded(&self, span: Span, shot: &Snapshot) -> Result<StatusEntry, ControlError> {
+        let bytes = read(shot, span)?;
+        let [event, number, cycles, mesh_id, device_id, eth_channel, direction] =
+            self.entry.map(|it| value(bytes, it));
+        Ok(StatusEntry {
+            event: self.kernel.spelled(event as u32, &EVENTS),
+            number: number as u32,
+            cycles,
+            mesh_id: mesh_id as u32,
+            device_id: device_id as u32,
+            eth_channel: eth_channel as u32,
+            direction: direction as u32,
+            detail: self.detail.map(|it| value(bytes, it) as u32),
+        })
+    }
+}
+
+fn read(shot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
+    let unread = |reason| ControlError::Access { addr: span.addr, reason };
+    shot.bytes(span.addr, span.len).map_err(unread)
+}
+
+/// A little-endian value of up to eight bytes.
+fn value(bytes: &[u8], (at, size): (u64, u64)) -> u64 {
+    let bytes = bytes.get(at as usize..(at + size.min(8)) as usize).unwrap_or_default();
+    Spot::value(bytes)
+}

@@ -1,0 +1,284 @@
+//! Plans and tables on meshes of every shape; nothing is booted.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+mod channels;
+mod walks;
+
+use super::*;
+use layouts::{ChipId, EthId};
+use machine::fabric::{Direction, Entry, FabricNode, FabricTopology, RoutingTables};
+use machine::target::Mesh;
+use std::collections::BTreeSet;
+
+/// A shipped mesh, such as `galaxy,cabling=torus`.
+fn mesh(name: &str) -> Mesh {
+    Mesh::described_by(&workloads::scene::described(name, name).unwrap())
+}
+
+fn chips(ids: &[u16]) -> Vec<ChipId> {
+    ids.iter().map(|&id| ChipId(id)).collect()
+}
+
+fn plan(name: &str, request: &FabricRequest) -> FabricPlan {
+    let plan = FabricPlan::new(&mesh(name), request);
+    plan.unwrap_or_else(|error| panic!("{name} {request:?}: {error}"))
+}
+
+fn whole(name: &str, topology: FabricTopology) -> FabricPlan {
+    plan(name, &FabricRequest::new(topology))
+}
+
+fn refused(name: &str, request: &FabricRequest) -> String {
+    let plan = FabricPlan::new(&mesh(name), request);
+    plan.map(|plan| plan.meshes).unwrap_err().to_string()
+}
+
+/// Every fabric that the tests look at.
+fn all() -> Vec<(String, FabricPlan)> {
+    use FabricTopology::{Line, Mesh, Ring, Torus};
+    let mut all = Vec::new();
+    for (name, topologies) in [
+        ("n300", &[Line, Mesh][..]),
+        ("t3000", &[Line, Ring, Mesh, Torus]),
+        ("galaxy", &[Ring, Mesh]),
+        ("galaxy,cabling=ring", &[Torus]),
+        ("galaxy,cabling=torus", &[Ring, Mesh, Torus]),
+        ("tg", &[Ring, Mesh]),
+        ("dual_galaxy", &[Mesh]),
+    ] {
+        for &topology in topologies {
+            all.push((format!("{name} {topology}"), whole(name, topology)));
+        }
+    }
+    for (name, topology) in [
+        ("n300", Line),
+        ("n300", Mesh),
+        ("t3000", Line),
+        ("t3000", Mesh),
+        ("galaxy", Mesh),
+        ("dual_galaxy", Mesh),
+        ("tgg", Mesh),
+    ] {
+        let division = Division::Parts(2);
+        let request = FabricRequest { division, ..FabricRequest::new(topology) };
+        all.push((format!("{name} {topology} in two"), plan(name, &request)));
+    }
+    all
+}
+
+#[test]
+fn every_fabric_is_whole() {
+    for (name, plan) in all() {
+        let mut cores = BTreeSet::new();
+        for router in &plan.routers {
+            assert!(cores.insert(router.eth), "{name}: {} is two routers", router.eth);
+            assert_eq!(plan.chip(router.node), Some(router.eth.chip), "{name}");
+            assert_eq!(plan.node(router.peer.chip), Some(router.neighbor), "{name}");
+            assert_eq!(router.inter_mesh, router.node.mesh != router.neighbor.mesh);
+            let peer = plan.router_at(router.peer).unwrap();
+            assert_eq!((peer.peer, peer.plane), (router.eth, router.plane), "{name}: {router}");
+            assert_eq!(peer.dateline, router.dateline, "{name}: cut once each way");
+            assert_eq!(peer.inter_mesh, router.inter_mesh);
+            if !router.inter_mesh {
+                assert_eq!(peer.direction, router.direction.opposite(), "{name}: {router}");
+            }
+            assert!(plan.router(router.node, router.direction, router.plane) == Some(router));
+            assert!(plan.fallbacks(router).len() as u32 >= plan.planes - 1, "{name}: {router}");
+        }
+        for node in plan.nodes() {
+            let chip = plan.chip(node).unwrap();
+            let masters: Vec<bool> = plan.routers_of(chip).map(|router| router.master).collect();
+            assert!(masters[0] && !masters[1..].contains(&true), "{name}: one master, the first");
+            assert!(masters.len() <= 16);
+        }
+        for tables in routing_tables(&plan) {
+            assert_eq!(check_tables(&tables, &plan), Ok(()), "{name}");
+        }
+    }
+}
+
+fn shape(plan: &FabricPlan) -> (usize, usize, u32) {
+    (plan.meshes[0].rows, plan.meshes[0].columns, plan.planes)
+}
+
+#[test]
+fn the_shapes_are_those_of_the_machines() {
+    use FabricTopology::{Mesh, Ring, Torus};
+    let n300 = whole("n300", Mesh);
+    assert_eq!(shape(&n300), (1, 2, 1), "one link is left to dispatch");
+    let names: Vec<String> = n300.routers.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["0:e9 (M0D0 EAST plane 0)", "1:e1 (M0D1 WEST plane 0)"]);
+    assert_eq!(shape(&whole("t3000", Ring)), (1, 8, 1));
+    let t3000 = whole("t3000", Mesh);
+    assert_eq!(shape(&t3000), (2, 4, 1));
+    assert_eq!(t3000.meshes[0].chips, chips(&[4, 0, 2, 5, 6, 1, 3, 7]));
+    let torus = whole("t3000", Torus);
+    assert_eq!(shape(&torus), (2, 4, 1));
+    assert_eq!((torus.meshes[0].closed_rows, torus.meshes[0].closed_columns), (false, true));
+    assert_eq!(shape(&whole("galaxy", Ring)), (1, 32, 4), "no chip is more than 16 hops away");
+    assert_eq!(shape(&whole("galaxy", Mesh)), (4, 8, 4));
+    assert_eq!(whole("galaxy", Mesh).routers.len(), 2 * 208);
+    let torus = whole("galaxy,cabling=torus", Torus);
+    assert_eq!((shape(&torus), torus.routers.len()), ((4, 8, 4), 2 * 256));
+    let datelines = torus.routers.iter().filter(|router| router.dateline).count();
+    assert_eq!(datelines, 2 * 4 * (4 + 8), "both ends of the wrap links of all rows and columns");
+    let closed = &whole("galaxy,cabling=ring", Torus).meshes[0];
+    assert_eq!((closed.closed_rows, closed.closed_columns), (true, false));
+    assert_eq!(
+        shape(&whole("tg", Mesh)),
+        (8, 4, 3),
+        "without gateways and what is left to dispatch"
+    );
+    let request = FabricRequest { chips: chips(&[0, 1, 2, 3]), ..FabricRequest::new(Mesh) };
+    assert_eq!(shape(&plan("t3000", &request)), (2, 2, 2), "two planes between chips with PCIe");
+}
+
+#[test]
+fn meshes_are_joined_at_their_edges() {
+    use FabricTopology::Mesh;
+    let request = FabricRequest { division: Division::Parts(2), ..FabricRequest::new(Mesh) };
+    for (name, rows, columns, planes, exits) in [
+        ("n300", 1, 1, 1, 1),
+        ("t3000", 2, 2, 1, 2),
+        ("galaxy", 4, 4, 4, 4),
+        ("dual_galaxy", 4, 8, 4, 8),
+        ("tgg", 8, 4, 2, 8),
+    ] {
+        let plan = plan(name, &request);
+        assert_eq!((plan.meshes.len(), shape(&plan)), (2, (rows, columns, planes)), "{name}");
+        let leads: Vec<&Router> =
+            plan.routers.iter().filter(|router| router.inter_mesh && router.plane == 0).collect();
+        assert_eq!(leads.len(), 2 * exits, "{name}");
+        for router in leads {
+            let peer = plan.router_at(router.peer).unwrap();
+            assert_eq!(peer.direction, router.direction.opposite(), "{name}: straight on");
+        }
+    }
+    let division = Division::Chips(vec![chips(&[4, 0, 6, 1]), chips(&[2, 5, 3, 7])]);
+    let halves = plan("t3000", &FabricRequest { division, ..FabricRequest::new(Mesh) });
+    assert_eq!(halves.meshes, plan("t3000", &request).meshes);
+    assert_eq!(halves.exit(FabricNode { mesh: 0, device: 0 }, 1), Some((1, Direction::East)));
+    assert_eq!(halves.exit(FabricNode { mesh: 0, device: 2 }, 1), Some((3, Direction::East)));
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    use FabricTopology::{Line, Mesh, Ring, Torus};
+    let with =
+        |topology, ids: &[u16]| FabricRequest { chips: chips(ids), ..FabricRequest::new(topology) };
+    let planes =
+        |topology, planes| FabricRequest { planes: Some(planes), ..FabricRequest::new(topology) };
+    for (name, request, why) in [
+        ("n300", with(Mesh, &[0, 7]), "there is no chip 7: the mesh has chips 0 to 1"),
+        ("n300", with(Mesh, &[0, 0]), "chip 0 is named twice"),
+        (
+            "n150",
+            with(Mesh, &[]),
+            "a fabric needs two chips with a link between them or more, and there are none",
+        ),
+        (
+            "n300",
+            with(Ring, &[]),
+            "chips 0 and 1 have no link left for a routing plane, not counting 1 reserved for dispatch",
+        ),
+        (
+            "n300",
+            planes(Line, 2),
+            "2 routing planes were asked for, and chips 0 and 1 have 1 link for them, not counting 1 reserved for dispatch",
+        ),
+        (
+            "galaxy",
+            planes(Mesh, 5),
+            "5 routing planes were asked for, and chips 0 and 4 have 4 links for them",
+        ),
+        ("galaxy", planes(Mesh, 0), "planes: a fabric needs one or more"),
+        (
+            "galaxy",
+            with(Line, &[]),
+            "a line of 32 chips is up to 31 hops long, more than the 16 that the route of a packet has room for",
+        ),
+        (
+            "dual_galaxy",
+            with(Ring, &[]),
+            "a ring of 64 chips is up to 32 hops long, more than the 16 that the route of a packet has room for",
+        ),
+        (
+            "t3000",
+            with(Ring, &[4, 0, 2]),
+            "the chips form no ring: chip 4 has links to chip 0 only",
+        ),
+        (
+            "t3000",
+            with(Mesh, &[0, 1, 2, 4]),
+            "the 4 chips form no mesh: no rows and columns of them are joined by links",
+        ),
+        (
+            "galaxy",
+            with(Torus, &[]),
+            "the 32 chips form no torus: no rows and columns of them of which any are closed",
+        ),
+    ] {
+        assert_eq!(refused(name, &request), why);
+    }
+    let parts = |division| FabricRequest { division, ..FabricRequest::new(Mesh) };
+    assert_eq!(
+        refused("t3000", &parts(Division::Parts(3))),
+        "the chips cannot be cut into 3 meshes: they stand in 2 rows of 4"
+    );
+    let far = Division::Chips(vec![chips(&[4, 6]), chips(&[5, 7])]);
+    assert_eq!(refused("t3000", &parts(far)), "no link leads from mesh 1 to another one");
+}
+
+#[test]
+fn the_header_has_room_for_so_many_hops() {
+    let (images, _) = decode::images::ImageMap::firmware();
+    let line = super::words::RouterImage::of(&images, FabricTopology::Line).unwrap();
+    let most = line.constant("LOW_LATENCY_MAX_HOPS").unwrap();
+    assert_eq!(most as usize, super::plan::MOST_HOPS);
+    let halves =
+        FabricRequest { division: Division::Parts(2), ..FabricRequest::new(FabricTopology::Line) };
+    assert_eq!(shape(&plan("galaxy", &halves)), (1, 16, 4), "15 hops each");
+}
+
+#[test]
+fn a_table_that_names_an_absent_chip_is_refused() {
+    let plan = whole("t3000", FabricTopology::Mesh);
+    let tables = routing_tables(&plan);
+    let wrong = |change: &dyn Fn(&mut RoutingTables)| {
+        let mut tables = tables[0].clone();
+        change(&mut tables);
+        check_tables(&tables, &plan).map_err(|error| error.to_string())
+    };
+    let east = Entry::To(Direction::East);
+    assert_eq!(
+        wrong(&|tables| tables.intra_mesh.push(east)).unwrap_err(),
+        "the L0 table of M0D0 names device 8, and its mesh has devices 0 to 7"
+    );
+    assert_eq!(
+        wrong(&|tables| tables.inter_mesh.push(east)).unwrap_err(),
+        "the L1 table of M0D0 names mesh 1, and there are meshes 0 to 0"
+    );
+    assert_eq!(
+        wrong(&|tables| tables.intra_mesh[5] = Entry::To(Direction::North)).unwrap_err(),
+        "entry 5 of the L0 table of M0D0 leads NORTH, where it has no neighbor"
+    );
+    assert_eq!(
+        wrong(&|tables| tables.exit_nodes[0] = Some(9)).unwrap_err(),
+        "the exit node table of M0D0 names device 9, and its mesh has devices 0 to 7"
+    );
+    let round = wrong(&|tables| tables.intra_mesh[4] = east);
+    assert_eq!(round, Ok(()), "a detour, or a loop, can be wished");
+}
+
+#[test]
+fn routers_that_take_over_go_the_same_way() {
+    let plan = whole("galaxy", FabricTopology::Mesh);
+    let router = plan.router_at(EthId { chip: ChipId(0), channel: 9 }).unwrap();
+    let planes: Vec<u32> = plan.fallbacks(router).iter().map(|other| other.plane).collect();
+    assert_eq!((router.plane, planes), (1, vec![2, 3, 0]));
+    // Between some chips of a T3000 there are two links, and one between others: one plane, and spare routers.
+    let plan = whole("t3000", FabricTopology::Mesh);
+    let spare = plan.routers.iter().filter(|router| router.plane >= plan.planes).count();
+    let alone = plan.routers.iter().filter(|router| plan.fallbacks(router).is_empty()).count();
+    assert_eq!((plan.planes, plan.routers.len(), spare, alone), (1, 32, 12, 8));
+}

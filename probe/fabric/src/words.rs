@@ -1,0 +1,138 @@
+//! Where the words of a router are, as its image says.
+
+use decode::images::{Image, ImageMap};
+use launch::{ControlError, image};
+use machine::fabric::FabricTopology;
+use std::sync::Arc;
+
+/// Name of the image of a topology's router.
+pub fn router_image(topology: FabricTopology) -> &'static str {
+    match topology {
+        FabricTopology::Line => "fabric_router_line",
+        FabricTopology::Ring => "fabric_router_ring",
+        FabricTopology::Mesh => "fabric_router_mesh",
+        FabricTopology::Torus => "fabric_router_torus",
+    }
+}
+
+/// The image of a router, and what is asked of it.
+#[derive(Clone, Debug)]
+pub(super) struct RouterImage {
+    pub(super) name: &'static str,
+    pub(super) image: Arc<Image>,
+}
+
+impl RouterImage {
+    pub(super) fn of(images: &ImageMap, topology: FabricTopology) -> Result<Self, ControlError> {
+        let name = router_image(topology);
+        Ok(Self { name, image: image(images, name)? })
+    }
+
+    pub(super) fn missing(&self, what: &str) -> ControlError {
+        ControlError::NoMember(self.name.to_owned(), what.to_owned())
+    }
+
+    /// A constant or an enumerator of this very image.
+    pub(super) fn constant(&self, name: &str) -> Result<u32, ControlError> {
+        let value = self.image.symbols.constant(name).and_then(|value| value.as_u64());
+        value.map(|value| value as u32).ok_or_else(|| self.missing(name))
+    }
+
+    /// Bytes of a type.
+    pub(super) fn size(&self, of: &str) -> Result<u64, ControlError> {
+        let size = self.image.symbols.type_named(of).and_then(|ty| ty.size());
+        size.ok_or_else(|| self.missing(of))
+    }
+
+    /// Offset and bytes of a member of a type.
+    pub(super) fn field(&self, path: &str) -> Result<(u64, u64), ControlError> {
+        let field = self.image.symbols.field(path).map_err(|_| self.missing(path))?;
+        Ok((field.offset, field.size))
+    }
+
+    /// Elements of an array that is a member of a type.
+    pub(super) fn elements(&self, path: &str) -> Result<u64, ControlError> {
+        let (_, whole) = self.field(path)?;
+        let (_, one) = self.field(&format!("{path}[0]"))?;
+        Ok(whole / one.max(1))
+    }
+
+    /// Address of a global, or of a part of one.
+    pub(super) fn global(&self, path: &str) -> Result<u64, ControlError> {
+        let place = self.image.symbols.locate(path).map_err(|_| self.missing(path))?;
+        Ok(place.address())
+    }
+
+    /// Address of a member of the router's state.
+    pub(super) fn state(&self, member: &str) -> Result<u64, ControlError> {
+        self.global(&format!("fabric_router_state.{member}"))
+    }
+
+    /// Name of a value among these enumerators, else the value.
+    pub(super) fn spelled(&self, value: u32, names: &[&str]) -> String {
+        let name = names.iter().find(|name| self.constant(name) == Ok(value));
+        name.map_or_else(|| format!("{value:#x}"), |name| (*name).to_owned())
+    }
+}
+
+/// The words that bring-up and termination look at, the same on every tile.
+#[derive(Clone, Debug)]
+pub(super) struct RouterWords {
+    pub(super) image: RouterImage,
+    pub(super) status: u64,
+    pub(super) termination: u64,
+    pub(super) postcode: u64,
+    pub(super) refusal: u64,
+}
+
+impl RouterWords {
+    pub(super) fn of(images: &ImageMap, topology: FabricTopology) -> Result<Self, ControlError> {
+        let image = RouterImage::of(images, topology)?;
+        Ok(Self {
+            status: image.constant("edm_status_ptr_addr")?.into(),
+            termination: image.constant("termination_signal_addr")?.into(),
+            postcode: image.constant("postcode_addr")?.into(),
+            refusal: image.state("refusal")?,
+            image,
+        })
+    }
+
+    /// Name of an `EDMStatus`.
+    pub(super) fn status_name(&self, status: u32) -> String {
+        self.image.spelled(status, &STATUSES)
+    }
+
+    /// How far a router is by its status: its place in [`STATUSES`]; none of an unknown one.
+    pub(super) fn rank(&self, status: u32) -> Option<usize> {
+        STATUSES.iter().position(|name| self.image.constant(name) == Ok(status))
+    }
+}
+
+/// `EDMStatus` in the order in which a router goes through it, and REFUSED.
+pub(super) const STATUSES: [&str; 7] = [
+    "NOT_STARTED",
+    "STARTED",
+    "REMOTE_HANDSHAKE_COMPLETE",
+    "LOCAL_HANDSHAKE_COMPLETE",
+    "READY_FOR_TRAFFIC",
+    "TERMINATED",
+    "REFUSED",
+];
+
+/// `fabric_postcode_t`.
+pub(super) const POSTCODES: [&str; 10] = [
+    "POSTCODE_INIT_STARTED",
+    "POSTCODE_TXQ_READY",
+    "POSTCODE_STREAMS_READY",
+    "POSTCODE_DOWNSTREAM_STARTED",
+    "POSTCODE_VCS_SET_UP",
+    "POSTCODE_WORKER_INTERFACES",
+    "POSTCODE_HANDSHAKE_DONE",
+    "POSTCODE_VCS_OPENED",
+    "POSTCODE_ROUTING_TABLE",
+    "POSTCODE_INIT_COMPLETE",
+];
+
+/// `fabric_refusal_t`.
+pub(super) const REFUSALS: [&str; 5] =
+    ["FITS", "BAD_ARGUMENTS", "OTHER_PROTOCOL", "OTHER_SLOTS", "OTHER_NEIGHBOR"];

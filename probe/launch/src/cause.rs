@@ -1,0 +1,149 @@
+//! What else is known of a run that failed: links that are down on the way to far chips, and cores that stand still.
+
+use crate::ControlError;
+use crate::occupancy::name;
+use crate::outcome::RunError;
+use layouts::{ChipId, EthId, wormhole};
+use machine::place::Place;
+use machine::snapshot::{AccessError, Plan, Snapshot, Span};
+use machine::target::Target;
+use std::collections::BTreeMap;
+
+/// Base firmware beats every few thousand cycles, whenever a kernel lends it the core; in cycles.
+const PAUSE_CYCLES: u64 = 100_000;
+
+/// Links of gateways that are down; the gateways of a far chip that did not answer, where none is known to be.
+pub fn ways(target: &mut dyn Target, error: &RunError) -> Option<String> {
+    let lost = match error {
+        RunError::InUse(_)
+        | RunError::NotAllowed(_)
+        | RunError::Program(_)
+        | RunError::Control(ControlError::Gone(AccessError::DeviceGone(_)))
+        | RunError::Access(AccessError::DeviceGone(_)) => return None,
+        RunError::Control(ControlError::Access { addr, .. }) => Some(addr.chip),
+        _ => None,
+    };
+    let mut gateways: BTreeMap<EthId, Vec<ChipId>> = BTreeMap::new();
+    for chip in &target.mesh().chips {
+        for end in chip.gateway.iter().flatten() {
+            gateways.entry(*end).or_default().push(chip.id);
+        }
+    }
+    // A queue whose tile has no link of its own goes on over other tiles.
+    let mesh = target.mesh();
+    let linked = |end| mesh.links.iter().any(|link| link.a == end || link.b == end);
+    gateways.retain(|end, chips| linked(*end) && lost.is_none_or(|lost| chips.contains(&lost)));
+    let places = gateways.keys().filter_map(|end| place(*end));
+    let shot = target.read(&Plan { spans: places.flat_map(spans).collect() });
+    let down = gateways.iter().filter(|(end, _)| is_down(&shot, **end));
+    let down: Vec<String> = down
+        .map(|(end, chips)| {
+            let link = target.mesh().links.iter().find(|link| link.a == *end || link.b == *end);
+            let link = link.map_or(format!("of {end}"), |link| format!("{}-{}", link.a, link.b));
+            format!("link {link} is down, a way to {}", list("chip", chips))
+        })
+        .collect();
+    if !down.is_empty() {
+        return Some(down.join("; "));
+    }
+    let (lost, ends) = (lost?, gateways.into_keys().collect::<Vec<_>>());
+    (!ends.is_empty()).then(|| {
+        format!("chip {lost} is reached through {}, whose links are up now", list("", &ends))
+    })
+}
+
+fn list(what: &str, each: &[impl ToString]) -> String {
+    let names: Vec<String> = each.iter().map(ToString::to_string).collect();
+    let plural = if what.is_empty() || names.len() == 1 { "" } else { "s" };
+    format!("{what}{plural} {}", names.join(",")).trim().to_owned()
+}
+
+fn place(end: EthId) -> Option<Place> {
+    Some(Place { chip: end.chip, tile: wormhole().eth_channel(end.channel)? })
+}
+
+fn spans(place: Place) -> [Span; 2] {
+    let l1 = &wormhole().eth.l1;
+    [l1.train_status.at, l1.link_status.at].map(|at| Span { addr: place.at(at), len: 4 })
+}
+
+/// A status word that nobody fills says nothing.
+fn is_down(shot: &Snapshot, end: EthId) -> bool {
+    let Some([train, status]) = place(end).map(spans) else { return false };
+    let values = &wormhole().eth.values;
+    shot.word(train.addr).is_ok_and(|train| train != values.train_up)
+        || shot.word(status.addr).is_ok_and(|status| ![0, values.link_up].contains(&status))
+}
+
+/// Is the link of this Ethernet tile down, as the tile itself says?
+pub fn link_is_down(target: &mut dyn Target, end: EthId) -> bool {
+    let spans = place(end).into_iter().flat_map(spans).collect();
+    let shot = target.read(&Plan { spans });
+    is_down(&shot, end)
+}
+
+/// Which of these Ethernet cores stand still, while one of them or of the other ends of their links beats.
+///
+/// # Errors
+/// When time cannot pass.
+pub fn still(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, RunError> {
+    let beat = |place: Place| place.at(wormhole().eth.l1.heartbeat.at);
+    let mut looked: Vec<Place> = cores.to_vec();
+    for link in &target.mesh().links {
+        let (Some(a), Some(b)) = (place(link.a), place(link.b)) else { continue };
+        looked.extend(cores.contains(&a).then_some(b));
+        looked.extend(cores.contains(&b).then_some(a));
+    }
+    let span = |place: &Place| Span { addr: beat(*place), len: 4 };
+    let plan = Plan { spans: looked.iter().map(span).collect() };
+    let before = target.read(&plan);
+    target.pass(PAUSE_CYCLES)?;
+    let after = target.read(&plan);
+    let moved = |place: &Place| {
+        let (before, after) = (before.word(beat(*place)).ok()?, after.word(beat(*place)).ok()?);
+        Some(before != after)
+    };
+    if !looked.iter().any(|place| moved(place) == Some(true)) {
+        return Ok(Vec::new());
+    }
+    Ok(cores.iter().copied().filter(|place| moved(place) == Some(false)).collect())
+}
+
+/// A reason for people: what a queue's flags are is of use to nobody who runs a collective.
+pub fn reason(error: &AccessError) -> String {
+    match error {
+        AccessError::QueueError { .. } => "its routing queue answers with an error".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// What ended a run, without raw words.
+pub fn told(error: RunError) -> RunError {
+    let unreachable = |why| RunError::Access(AccessError::Unreachable(why));
+    match error {
+        RunError::Control(
+            ref failed @ (ControlError::TookTooLong { .. }
+            | ControlError::Access { reason: AccessError::QueueError { .. }, .. }),
+        ) => unreachable(left(failed)),
+        RunError::Access(ref failed @ AccessError::QueueError { .. }) => {
+            unreachable(reason(failed))
+        }
+        other => other,
+    }
+}
+
+/// A step of clearing away that failed, without raw words.
+pub fn left(error: &ControlError) -> String {
+    match error {
+        ControlError::TookTooLong { what, addr, waited_cycles, .. } => {
+            let tile = name(Place { chip: addr.chip, tile: addr.tile });
+            let whose = if what.contains(&tile) { String::new() } else { format!("{tile}: ") };
+            format!("{whose}{what}: this did not happen within {} us", waited_cycles / 1_000)
+        }
+        ControlError::Access { addr, reason: why } => {
+            let tile = name(Place { chip: addr.chip, tile: addr.tile });
+            format!("{tile}: {}", reason(why))
+        }
+        other => other.to_string(),
+    }
+}

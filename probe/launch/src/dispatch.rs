@@ -1,0 +1,292 @@
+//! Fast dispatch: a kernel that lets the cores of a program go, waits until all are done, and tells the host through a completion queue
+//! (tt-metal.md 7.4); and how a host waits for that (tt-metal.md 7.5).
+
+use super::kernel::{KernelLaunch, place_kernel};
+use super::stretch::{Stretch, arguments, constant, constant_of, mailbox};
+use super::tensix::{CONFIG_BASE, TEXT_OFFSET};
+use super::{ControlError, Firmware, Operation, image};
+use decode::images::{ImageMap, Spot};
+use layouts::wormhole;
+use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+
+/// The kernel, its state and its arguments.
+const KERNEL: &str = "dispatch";
+const STATE: &str = "dispatch_state";
+const ARGUMENTS: &str = "dispatch_args_t";
+/// Names the kernel in launch messages.
+const KERNEL_ID: u16 = 9;
+/// Where its commands stand: behind the kernel and its data.
+const COMMANDS: u32 = 0x1_A000;
+
+/// How often a host of tt-metal looks at the progress of a dispatcher: every 100 ms, in cycles at 1 GHz.
+pub const HOST_POLL_CYCLES: u64 = 100_000_000;
+/// And how long nothing may move before it gives up, as the public write-up of the reduce-scatter hang sets it: 5 s.
+pub const HOST_PATIENCE_CYCLES: u64 = 5_000_000_000;
+
+/// A command of a dispatcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Lets a placed kernel go.
+    Go(Place, &'static str),
+    /// Waits until so many cores are done.
+    Wait(u32),
+    /// Puts an entry with this number into the completion queue.
+    Event(u32),
+}
+
+/// A compute tile that dispatches for the cores of its chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatcher {
+    /// The tile.
+    pub place: Place,
+}
+
+/// What a dispatcher says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DispatchReport {
+    /// `DISPATCH_PROGRESS`: commands done.
+    pub progress: u32,
+    /// Entries of the completion queue written.
+    pub written: u32,
+    /// Cores that its last wait waits or waited for.
+    pub wait_count: u32,
+    /// Cores of a wait that is not over which have told that they are done.
+    pub done: u32,
+    /// Number in the newest entry.
+    pub event: u32,
+    /// Wall clock of the chip when it began.
+    pub started_cycles: u64,
+    /// Wall clock of the chip at the newest entry.
+    pub event_cycles: u64,
+}
+
+impl Dispatcher {
+    /// Lets a kernel that was placed tell the dispatcher when it is done, as `DISPATCH_MODE_DEV` asks of a compute tile's firmware. That
+    /// firmware then counts its place in the launch ring on; it is told to begin at the first entry again.
+    ///
+    /// # Errors
+    /// When the firmware's image is missing or lacks a member.
+    pub fn takes(
+        images: &ImageMap,
+        firmware: &str,
+        place: Place,
+    ) -> Result<Operation, ControlError> {
+        let firmware = image(images, firmware)?;
+        let mailbox = mailbox(&firmware)?;
+        let constant = |name: &str| constant(images, &[&firmware], name);
+        let mut operation = Operation::new(format!("{place} tells the dispatcher"));
+        // The word of the mode holds nothing else that a launch sets.
+        let mode = mailbox.launch + mailbox.mode;
+        let mut message = Stretch::zeros(mode & !3, 4);
+        message.put(mode, 1, constant("DISPATCH_MODE_DEV")?);
+        operation.write(place.at(message.start), message.bytes);
+        let mut go = Stretch::zeros(mailbox.go_message, mailbox.go_message_bytes);
+        go.put(mailbox.go_signal, 1, constant("RUN_MSG_RESET_READ_PTR_FROM_HOST")?);
+        operation.write(place.at(go.start), go.bytes);
+        Ok(operation)
+    }
+
+    /// Places the kernel with its commands, up to, but without, the go message.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member.
+    pub fn place_kernel(
+        self,
+        images: &mut ImageMap,
+        run_id: u32,
+        commands: &[Command],
+    ) -> Result<Operation, ControlError> {
+        let mut operation = Operation::new(format!("dispatch on {}", self.place));
+        let bytes = commands.iter().map(|command| self.record(images, *command));
+        let bytes = bytes.collect::<Result<Vec<_>, _>>()?.concat();
+        operation.write(self.place.at(COMMANDS.into()), bytes);
+        let values = [
+            ("run_id", run_id),
+            ("commands_address", COMMANDS),
+            ("commands", commands.len() as u32),
+        ];
+        let launch = KernelLaunch {
+            place: self.place,
+            kernel: KERNEL,
+            firmware: Firmware::OURS.tensix[0],
+            core_type: "TENSIX",
+            config_base: CONFIG_BASE,
+            text_offset: TEXT_OFFSET,
+            arguments: arguments(&*image(images, KERNEL)?, ARGUMENTS, &values)?,
+            semaphores: Vec::new(),
+            in_place: false,
+            host_assigned_id: run_id,
+            kernel_id: KERNEL_ID,
+        };
+        operation.then(place_kernel(images, &launch)?);
+        Ok(operation)
+    }
+
+    /// A `dispatch_command_t`.
+    fn record(self, images: &ImageMap, command: Command) -> Result<Vec<u8>, ControlError> {
+        let id = |name| constant_of(images, KERNEL, name);
+        let values = match command {
+            Command::Go(place, firmware) => {
+                let (address, value) = self.go_message(images, firmware)?;
+                let xy = u32::from(place.tile.x) | u32::from(place.tile.y) << 16;
+                let id = id("DISPATCH_SEND_GO")?;
+                vec![("id", id), ("xy", xy), ("address", address), ("value", value)]
+            }
+            Command::Wait(count) => vec![("id", id("DISPATCH_WAIT")?), ("value", count)],
+            Command::Event(number) => vec![("id", id("DISPATCH_WRITE_EVENT")?), ("value", number)],
+        };
+        arguments(&*image(images, KERNEL)?, "dispatch_command_t", &values)
+    }
+
+    /// Address and value of the word that lets a kernel go and says who dispatches for it.
+    fn go_message(self, images: &ImageMap, firmware: &str) -> Result<(u32, u32), ControlError> {
+        let firmware = image(images, firmware)?;
+        let mailbox = mailbox(&firmware)?;
+        let mut go = Stretch::zeros(mailbox.go_message, mailbox.go_message_bytes);
+        go.put(mailbox.go_signal, 1, mailbox.signals.go.into());
+        for (member, value) in [("master_x", self.place.tile.x), ("master_y", self.place.tile.y)] {
+            let path = format!("mailboxes->go_messages[0].{member}");
+            go.put_named(&firmware, &path, value.into())?;
+        }
+        let word = go.bytes.first_chunk().copied().unwrap_or_default();
+        Ok((go.start as u32, u32::from_le_bytes(word)))
+    }
+
+    /// What it says now.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn report(
+        self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<DispatchReport, ControlError> {
+        let kernel = image(images, KERNEL)?;
+        let place = |member: &str| {
+            let path = format!("{STATE}.{member}");
+            let missing = |_| ControlError::NoMember(KERNEL.to_owned(), path.clone());
+            let found = kernel.symbols.locate(&path).map_err(missing)?;
+            Ok::<_, ControlError>((found.address(), found.field.size as u32))
+        };
+        let (start, _) = place("dispatch_progress")?;
+        let (queue, entries) = place("completion_q")?;
+        let addr = self.place.at(start);
+        let len = (queue - start) as u32 + entries;
+        let stream = self.place.at(stream(constant_of(images, KERNEL, "DISPATCH_STREAM_ID")?));
+        let spans = [Span { addr, len }, Span { addr: stream, len: 4 }];
+        let shot = target.read(&Plan { spans: spans.to_vec() });
+        let span = |Span { addr, len }: Span| {
+            shot.bytes(addr, len).map_err(|reason| ControlError::Access { addr, reason })
+        };
+        let (bytes, done) = (span(spans[0])?, span(spans[1])?);
+        let value = |member: &str| {
+            let (at, size) = place(member)?;
+            let at = (at - start) as usize;
+            let bytes = bytes.get(at..at + size as usize).unwrap_or_default();
+            Ok::<u64, ControlError>(Spot::value(bytes))
+        };
+        let word = |member: &str| value(member).map(|value| value as u32);
+        let written = word("completion_q_wr_ptr")?;
+        let count = constant_of(images, KERNEL, "COMPLETION_Q_ENTRIES")?.max(1);
+        let newest = written.wrapping_sub(1) % count;
+        Ok(DispatchReport {
+            progress: word("dispatch_progress")?,
+            written,
+            wait_count: word("last_wait_count")?,
+            done: Spot::value(done) as u32,
+            event: word("last_event")?,
+            started_cycles: value("started_cycles")?,
+            event_cycles: match written {
+                0 => 0,
+                _ => value(&format!("completion_q[{newest}].cycles"))?,
+            },
+        })
+    }
+}
+
+/// Address of the count of a stream of a compute tile.
+fn stream(id: u32) -> u64 {
+    let group = &wormhole().stream;
+    let block = wormhole().blocks.tensix_stream;
+    block + u64::from(id) * group.bytes + group.space_available.at
+}
+
+/// How a host waits for its completion queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostPatience {
+    /// Between two looks.
+    pub poll_cycles: u64,
+    /// How long neither queue nor progress may move.
+    pub give_up_cycles: u64,
+}
+
+impl Default for HostPatience {
+    fn default() -> Self {
+        Self { poll_cycles: HOST_POLL_CYCLES, give_up_cycles: HOST_PATIENCE_CYCLES }
+    }
+}
+
+/// What a host knows after a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostView {
+    /// Nothing yet.
+    Waits,
+    /// The entry is there.
+    Completed,
+    /// Nothing has moved for too long.
+    GaveUp,
+}
+
+/// A host that waits for an entry of a completion queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostWait {
+    patience: HostPatience,
+    moved_at: u64,
+    progress: u32,
+    /// Looks so far.
+    pub looks: u64,
+}
+
+impl HostWait {
+    /// From a moment at which the dispatcher has this progress.
+    pub fn new(patience: HostPatience, now: u64, progress: u32) -> Self {
+        Self { patience, moved_at: now, progress, looks: 0 }
+    }
+
+    /// A look at the dispatcher.
+    pub fn look(&mut self, now: u64, report: &DispatchReport) -> HostView {
+        self.looks += 1;
+        if report.written != 0 {
+            return HostView::Completed;
+        }
+        if report.progress != self.progress {
+            (self.progress, self.moved_at) = (report.progress, now);
+        }
+        let still = now.saturating_sub(self.moved_at);
+        if still >= self.patience.give_up_cycles { HostView::GaveUp } else { HostView::Waits }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_gives_up_only_when_progress_has_stood_still_for_long() {
+        let patience = HostPatience { poll_cycles: 10, give_up_cycles: 50 };
+        let mut host = HostWait::new(patience, 0, 0);
+        let report = |progress| DispatchReport { progress, ..DispatchReport::default() };
+        assert_eq!(host.look(10, &report(1)), HostView::Waits);
+        for now in [20, 30, 40, 50] {
+            assert_eq!(host.look(now, &report(1)), HostView::Waits, "{now}");
+        }
+        assert_eq!(host.look(55, &report(2)), HostView::Waits, "it has moved");
+        assert_eq!(host.look(104, &report(2)), HostView::Waits);
+        assert_eq!(host.look(105, &report(2)), HostView::GaveUp);
+        let done = DispatchReport { written: 1, ..report(3) };
+        assert_eq!(host.look(200, &done), HostView::Completed);
+        assert_eq!(host.looks, 9);
+    }
+}

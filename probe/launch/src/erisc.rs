@@ -1,0 +1,80 @@
+//! Ethernet tiles: the application takes the core over from base firmware, and gives it back.
+
+use super::firmware::{clear_tables, load};
+use super::stretch::{fresh_mailbox, mailbox};
+use super::{Condition, ControlError, Firmware, Operation, image};
+use decode::images::{Image, ImageMap, member};
+use decode::state::ImageEvidence;
+use layouts::{CoreId, CoreKind, Space, TileKind, wormhole};
+use machine::place::Place;
+
+/// The waypoint of an application that waits for a go message.
+const WAITS_FOR_GO: &str = "GW";
+
+/// Starts the application firmware on an Ethernet tile (wormhole.md 7.1).
+///
+/// # Errors
+/// When the image is missing or does not describe its mailbox.
+pub fn start_application(
+    images: &mut ImageMap,
+    firmware: Firmware,
+    place: Place,
+) -> Result<Operation, ControlError> {
+    let app = image(images, firmware.application)?;
+    let l1 = &wormhole().eth.l1;
+    let mut operation =
+        Operation::new(format!("start {} on {}:{}", app.name, place.chip, place.tile));
+    operation.wait("base firmware is ready", place.at(l1.yield_pointer.at), Condition::Nonzero);
+    // Everything from the routing words over erisc_info to the mailbox's end, in one write.
+    let routing = routing_enabled(&app)?;
+    let fresh = fresh_mailbox(&app, routing)?;
+    operation.write(place.at(fresh.start), fresh.bytes);
+    clear_tables(&mut operation, place, &app);
+    load(&mut operation, place, &app)?;
+    operation.write_word(place.at(l1.launch_flag.at), 1);
+    let shows = app.waypoints.iter().any(|place| place.code == WAITS_FOR_GO);
+    if !shows && let Some(niu) = wormhole().block(Space::Tile(TileKind::Eth), "niu0") {
+        // Without waypoints this is the only sign of life.
+        let sign = place.at(niu + wormhole().registers.niu.router_cfg_2.at);
+        let waits = u32::from(wormhole().eth.values.application_waits) << 16;
+        let waits = Condition::Masked { mask: 0xFFFF_0000, value: waits };
+        operation.wait("the application waits for routing", sign, waits);
+    }
+    operation.write_word(place.at(routing), 1);
+    if shows {
+        let waypoint = mailbox(&app)?.waypoint(CoreKind::Erisc);
+        let mut letters = [0; 4];
+        letters[..WAITS_FOR_GO.len()].copy_from_slice(WAITS_FOR_GO.as_bytes());
+        let waits = Condition::Masked { mask: u32::MAX, value: u32::from_le_bytes(letters) };
+        operation.wait("the application waits for a go message", place.at(waypoint), waits);
+    }
+    let core = CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc };
+    images.tell(core, firmware.application, ImageEvidence::Told);
+    Ok(operation)
+}
+
+/// Gives the core back to base firmware. A kernel must have ended before.
+///
+/// # Errors
+/// When the image is missing or does not describe its routing word.
+pub fn stop_application(
+    images: &ImageMap,
+    firmware: Firmware,
+    place: Place,
+) -> Result<Operation, ControlError> {
+    let app = image(images, firmware.application)?;
+    let mut operation =
+        Operation::new(format!("stop {} on {}:{}", app.name, place.chip, place.tile));
+    operation.write_word(place.at(routing_enabled(&app)?), 0);
+    // The application clears the flag itself: a host's 0 would freeze the core (wormhole.md 7).
+    let released = Condition::Masked { mask: u32::MAX, value: 0 };
+    let flag = wormhole().eth.l1.launch_flag.at;
+    operation.wait("the application leaves", place.at(flag), released);
+    Ok(operation)
+}
+
+/// The word by which the host lets the application run kernels.
+fn routing_enabled(app: &Image) -> Result<u64, ControlError> {
+    let word = member(&app.symbols, "routing_info", "routing_enabled");
+    word.ok_or_else(|| ControlError::NoMember(app.name.clone(), "routing_enabled".to_owned()))
+}

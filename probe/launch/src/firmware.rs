@@ -1,0 +1,146 @@
+//! What firmware a machine is given, and how its files are put into a tile.
+
+use super::{ControlError, Operation};
+use decode::images::Image;
+use layouts::{CoreKind, Space, TileKind, wormhole};
+use machine::place::Place;
+use symbols::Segment;
+
+/// The images that boot a machine, by the names under which the map knows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Firmware {
+    /// On Ethernet tiles, over base firmware.
+    pub application: &'static str,
+    /// On the five cores of a compute tile. BRISC's comes first: it has the mailbox and starts the others.
+    pub tensix: [&'static str; 5],
+}
+
+impl Firmware {
+    /// The firmware of this house.
+    pub const OURS: Self = Self {
+        application: "erisc_app",
+        tensix: [
+            "tensix_brisc",
+            "tensix_ncrisc",
+            "tensix_trisc0",
+            "tensix_trisc1",
+            "tensix_trisc2",
+        ],
+    };
+    /// tt-metal's, by the names of its build targets.
+    pub const METAL: Self =
+        Self { application: "erisc", tensix: ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"] };
+}
+
+/// Writes the loadable segments of an image, those of private memory to where firmware copies them from;
+/// what is more than their bytes the image clears itself.
+pub(super) fn load(
+    operation: &mut Operation,
+    place: Place,
+    image: &Image,
+) -> Result<(), ControlError> {
+    for segment in image.symbols.segments() {
+        put(operation, place, image, &segment)?;
+    }
+    Ok(())
+}
+
+/// Writes only what a run changes: where the text is already, the initial data makes a kernel as new.
+pub(super) fn load_data(
+    operation: &mut Operation,
+    place: Place,
+    image: &Image,
+) -> Result<(), ControlError> {
+    for segment in image.symbols.segments().iter().filter(|segment| segment.writable) {
+        put(operation, place, image, segment)?;
+    }
+    Ok(())
+}
+
+fn put(
+    operation: &mut Operation,
+    place: Place,
+    image: &Image,
+    segment: &Segment<'_>,
+) -> Result<(), ControlError> {
+    if !segment.bytes.is_empty() {
+        let at = load_address(image, segment.load_address)?;
+        operation.write(place.at(at), segment.bytes.to_vec());
+    }
+    Ok(())
+}
+
+/// Where a host puts what is linked at this address.
+fn load_address(image: &Image, linked: u64) -> Result<u64, ControlError> {
+    let kind = if image.core == CoreKind::Erisc { TileKind::Eth } else { TileKind::Tensix };
+    let local = wormhole().block(Space::Tile(kind), "local_ram");
+    let Some(inside) = local.and_then(|local| linked.checked_sub(local)) else {
+        return Ok(linked);
+    };
+    let Some(core) = wormhole().tensix.cores.of(image.core) else {
+        let text = format!("{} wants bytes in private memory, at {linked:#x}", image.name);
+        return Err(ControlError::Settings(text));
+    };
+    Ok(core.init + inside)
+}
+
+/// Clears the tables that firmware copies when it starts, so far as the image has them. They stay empty: kernels
+/// that find memory by the number of a bank are not served.
+pub(super) fn clear_tables(operation: &mut Operation, place: Place, image: &Image) {
+    const BANKS: [&str; 4] =
+        ["dram_bank_to_noc_xy", "l1_bank_to_noc_xy", "bank_to_dram_offset", "bank_to_l1_offset"];
+    const COORDINATES: [&str; 2] =
+        ["worker_logical_col_to_virtual_col", "worker_logical_row_to_virtual_row"];
+    let size = |name: &&str| image.symbols.variable(name)?.ty?.size();
+    let mut clear = |at: u64, names: &[&str]| {
+        let bytes: u64 = names.iter().filter_map(size).sum();
+        if bytes > 0 {
+            operation.write(place.at(at), vec![0; bytes as usize]);
+        }
+    };
+    if image.core == CoreKind::Erisc {
+        clear(wormhole().eth.l1.bank_tables.at, &BANKS);
+    } else {
+        clear(wormhole().tensix.l1.bank_tables.at, &BANKS);
+        clear(wormhole().tensix.l1.logical_to_virtual.at, &COORDINATES);
+    }
+}
+
+/// Lets BRISC begin at its image's entry, unless the image begins where BRISC does.
+pub(super) fn first_jump(
+    operation: &mut Operation,
+    place: Place,
+    brisc: &Image,
+) -> Result<(), ControlError> {
+    let reset = u64::from(wormhole().tensix.cores.brisc.reset_pc);
+    let has_own = brisc.symbols.segments().iter().any(|segment| {
+        let end = segment.load_address.saturating_add(segment.bytes.len() as u64);
+        (segment.load_address..end).contains(&reset)
+    });
+    if !has_own {
+        let entry = brisc.symbols.entry();
+        let beyond = || ControlError::Settings(format!("{} begins at {entry:#x}", brisc.name));
+        let jump = entry.checked_sub(reset).and_then(jal).ok_or_else(beyond)?;
+        operation.write_word(place.at(reset), jump);
+    }
+    Ok(())
+}
+
+/// The instruction `jal x0, distance`; none if it does not reach so far.
+fn jal(distance: u64) -> Option<u32> {
+    let d = u32::try_from(distance).ok().filter(|d| *d < 1 << 20 && d % 2 == 0)?;
+    Some((d >> 1 & 0x3FF) << 21 | (d >> 11 & 1) << 20 | (d >> 12 & 0xFF) << 12 | 0x6F)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::jal;
+
+    #[test]
+    fn the_jump_of_the_reference() {
+        // tt-metal.md 1.4 and wormhole.md 7.1.
+        assert_eq!(jal(0x3A20), Some(0x2210_306F));
+        assert_eq!(jal(0x33D0), Some(0x3D00_306F));
+        assert_eq!(jal(1 << 20), None);
+    }
+}

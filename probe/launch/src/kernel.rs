@@ -1,0 +1,188 @@
+//! Launching a kernel: segments, runtime arguments, launch message, go (tt-metal.md 7.2).
+
+use super::firmware::{load, load_data};
+use super::stretch::{Stretch, constant, mailbox};
+use super::{Condition, ControlError, Operation, image};
+use decode::images::{Image, ImageMap, Mailbox};
+use decode::state::ImageEvidence;
+use layouts::{CoreId, CoreKind};
+use machine::place::Place;
+use std::sync::Arc;
+
+/// How tt-metal calls a runtime-argument offset that is not there, and its value (tt-metal.md 1.2) where no image
+/// names it.
+const NO_OFFSET: (&str, u64) = ("RTA_CRTA_NO_ARGS_SENTINEL", 0xFFFF);
+
+/// Semaphores of a program stand so far apart (tt-metal.md 7.2).
+const SEMAPHORE_BYTES: u64 = 16;
+
+/// What to launch where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelLaunch<'a> {
+    /// The tile.
+    pub place: Place,
+    /// Name of the kernel's image.
+    pub kernel: &'a str,
+    /// Name of the firmware image whose mailbox is used.
+    pub firmware: &'a str,
+    /// How `ProgrammableCoreType` calls the tile.
+    pub core_type: &'a str,
+    /// Where the runtime arguments go.
+    pub config_base: u64,
+    /// Distance of the kernel's text from there, where the firmware looks at it.
+    pub text_offset: u64,
+    /// Runtime arguments.
+    pub arguments: Vec<u8>,
+    /// Initial values of the program's semaphores, which stand behind the arguments.
+    pub semaphores: Vec<u32>,
+    /// The kernel's text is there already, so that only its data is written.
+    pub in_place: bool,
+    /// A number for people that all cores of a run share.
+    pub host_assigned_id: u32,
+    /// A number that names the kernel.
+    pub kernel_id: u16,
+}
+
+/// Address of the program's semaphore of this number, behind so many bytes of arguments.
+pub fn semaphore_address(config_base: u64, argument_bytes: u64, number: u32) -> u64 {
+    let first = argument_bytes.next_multiple_of(SEMAPHORE_BYTES);
+    config_base + first + SEMAPHORE_BYTES * u64::from(number)
+}
+
+impl KernelLaunch<'_> {
+    /// From the config base.
+    fn semaphore_offset(&self) -> u64 {
+        (self.arguments.len() as u64).next_multiple_of(SEMAPHORE_BYTES)
+    }
+
+    /// What stands at the config base: arguments and semaphores.
+    fn config(&self) -> Vec<u8> {
+        let mut config = self.arguments.clone();
+        for value in &self.semaphores {
+            config.resize(config.len().next_multiple_of(SEMAPHORE_BYTES as usize), 0);
+            config.extend(value.to_le_bytes());
+        }
+        config.resize(config.len().next_multiple_of(4), 0);
+        config
+    }
+}
+
+/// A whole launch: [`place_kernel`], then the go message.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
+pub fn launch_kernel(
+    images: &mut ImageMap,
+    launch: &KernelLaunch<'_>,
+) -> Result<Operation, ControlError> {
+    let mut operation = place_kernel(images, launch)?;
+    operation.then(go_kernel(images, launch.firmware, launch.place)?);
+    Ok(operation)
+}
+
+/// The launch up to, but without, the go message: [`go_kernel`] follows when all cores are ready.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
+pub fn place_kernel(
+    images: &mut ImageMap,
+    launch: &KernelLaunch<'_>,
+) -> Result<Operation, ControlError> {
+    let kernel = image(images, launch.kernel)?;
+    let firmware = image(images, launch.firmware)?;
+    let place = launch.place;
+    let mut operation =
+        Operation::new(format!("launch {} on {}:{}", launch.kernel, place.chip, place.tile));
+    if launch.in_place {
+        load_data(&mut operation, place, &kernel)?;
+    } else {
+        load(&mut operation, place, &kernel)?;
+    }
+    operation.write(place.at(launch.config_base), launch.config());
+    let message = message(images, &firmware, &kernel, launch)?;
+    operation.write(place.at(message.start), message.bytes);
+    let core = CoreId { chip: place.chip, tile: place.tile, core: kernel.core };
+    images.tell(core, launch.kernel, ImageEvidence::Told);
+    Ok(operation)
+}
+
+/// The go message that lets a kernel run that was placed.
+///
+/// # Errors
+/// When the firmware's image is missing or has no mailbox.
+pub fn go_kernel(
+    images: &ImageMap,
+    firmware: &str,
+    place: Place,
+) -> Result<Operation, ControlError> {
+    let go = go(mailbox(&*image(images, firmware)?)?);
+    let mut operation = Operation::new(format!("go {}:{}", place.chip, place.tile));
+    operation.write(place.at(go.start), go.bytes);
+    Ok(operation)
+}
+
+/// Waits until the go message of a tile shows that its kernels have returned.
+///
+/// # Errors
+/// When the image is missing or has no mailbox.
+pub fn await_done(
+    images: &ImageMap,
+    firmware: &str,
+    place: Place,
+) -> Result<Operation, ControlError> {
+    let firmware = image(images, firmware)?;
+    let mut operation = Operation::new("wait for the kernel's end");
+    let (word, done) = done(mailbox(&firmware)?);
+    operation.wait(format!("{}:{} is done", place.chip, place.tile), place.at(word), done);
+    Ok(operation)
+}
+
+/// Where and how a go message shows that its kernels have returned, or that firmware is up.
+pub fn done(mailbox: &Mailbox) -> (u64, Condition) {
+    let (word, shift) = mailbox.go_word();
+    let value = u32::from(mailbox.signals.done) << shift;
+    (word, Condition::Masked { mask: 0xFF << shift, value })
+}
+
+/// The go message that lets kernels run.
+fn go(mailbox: &Mailbox) -> Stretch {
+    let mut go = Stretch::zeros(mailbox.go_message, mailbox.go_message_bytes);
+    go.put(mailbox.go_signal, 1, mailbox.signals.go.into());
+    go
+}
+
+/// Entry 0 of the launch ring, composed by the members' names.
+fn message(
+    images: &ImageMap,
+    firmware: &Arc<Image>,
+    kernel: &Arc<Image>,
+    launch: &KernelLaunch<'_>,
+) -> Result<Stretch, ControlError> {
+    let mailbox = mailbox(firmware)?;
+    let processor = mailbox.processor(kernel.core);
+    let constant = |name: &str| constant(images, &[firmware, kernel], name);
+    let core_type = constant(&format!("ProgrammableCoreType::{}", launch.core_type))?;
+    let no_offset = constant(NO_OFFSET.0).unwrap_or(NO_OFFSET.1);
+    let semaphores = if launch.semaphores.is_empty() { 0 } else { launch.semaphore_offset() };
+    let mut message = Stretch::zeros(mailbox.launch, mailbox.launch_bytes);
+    for (member, value) in [
+        (format!("kernel_config_base[{core_type}]"), launch.config_base),
+        (format!("rta_offset[{processor}].rta_offset"), 0),
+        (format!("rta_offset[{processor}].crta_offset"), no_offset),
+        (format!("kernel_text_offset[{processor}]"), launch.text_offset),
+        (format!("sem_offset[{core_type}]"), semaphores),
+        ("mode".to_owned(), constant("DISPATCH_MODE_HOST")?),
+        ("host_assigned_id".to_owned(), launch.host_assigned_id.into()),
+        ("enables".to_owned(), 1 << processor),
+        (format!("watcher_kernel_ids[{processor}]"), launch.kernel_id.into()),
+    ] {
+        let path = format!("mailboxes->launch[0].kernel_config.{member}");
+        message.put_named(firmware, &path, value)?;
+    }
+    Ok(message)
+}
+
+/// A core's image by the kind of tile.
+pub(super) fn core_of(place: Place, core: CoreKind) -> CoreId {
+    CoreId { chip: place.chip, tile: place.tile, core }
+}

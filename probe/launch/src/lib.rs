@@ -1,0 +1,50 @@
+//! Commands that change the machine: boot, launch, pause, tear down.
+//!
+//! Each is a list of steps that a thread polls between samples; nothing here blocks, and a command
+//! that is dropped stops where it is. The same steps serve the emulator, ttsim and silicon.
+
+pub mod cause;
+pub mod dice;
+mod dispatch;
+mod erisc;
+mod firmware;
+mod kernel;
+pub mod occupancy;
+mod operation;
+pub mod outcome;
+pub mod records;
+mod ring;
+mod ring_ping;
+mod running;
+mod stretch;
+mod tensix;
+mod together;
+pub mod topology;
+
+pub use dispatch::{
+    Command, DispatchReport, Dispatcher, HOST_PATIENCE_CYCLES, HOST_POLL_CYCLES, HostPatience,
+    HostView, HostWait,
+};
+pub use erisc::{start_application, stop_application};
+pub use firmware::Firmware;
+pub use kernel::{KernelLaunch, go_kernel, launch_kernel, place_kernel};
+pub use kernel::{await_done, done, semaphore_address};
+pub use operation::{Condition, ControlError, Operation, Progress, Step};
+pub use ring::{Ring, RingStop};
+pub use ring_ping::{RingPing, RingPingSettings};
+pub use running::{compute_tiles, running};
+pub use stretch::{arguments, constant_of, mailbox};
+pub use tensix::{CONFIG_BASE, TEXT_OFFSET};
+pub use tensix::{Pattern, boot_tensix, launch_worker, running_workers, stop_workers};
+pub use together::Together;
+
+use decode::images::{Image, ImageMap};
+use std::sync::Arc;
+
+/// The image of this name.
+///
+/// # Errors
+/// `NoImage`.
+pub fn image(images: &ImageMap, name: &str) -> Result<Arc<Image>, ControlError> {
+    images.named(name).cloned().ok_or_else(|| ControlError::NoImage(name.to_owned()))
+}

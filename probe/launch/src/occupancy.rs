@@ -1,0 +1,210 @@
+//! Is a mesh free? Who has its devices open, what runs on its tiles, what its target allows.
+
+use crate::outcome::RunError;
+use crate::{ControlError, Firmware, done, mailbox};
+use decode::images::{Image, ImageMap, Mailbox};
+use decode::state::ImageRole;
+use layouts::{CoreId, CoreKind, TileKind, Writing, wormhole};
+use machine::place::Place;
+use machine::snapshot::{AccessError, Plan, Snapshot, Span};
+use machine::target::{Allow, Target};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What somebody who has the mesh for himself knows of it: what he wrote is still there.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// Compute tiles whose firmware runs.
+    pub firmware: BTreeSet<Place>,
+    /// The kernel whose text is in place.
+    pub kernels: BTreeMap<Place, &'static str>,
+}
+
+/// What a tile is at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Our firmware waits for a kernel there.
+    Ready,
+    /// It has to be booted or taken over first.
+    Cold,
+    /// A kernel runs there, by its name if it is known.
+    Runs(Option<String>),
+    /// An application that is not ours has the core.
+    Stranger,
+}
+
+/// What is on these compute tiles and Ethernet tiles; nothing is written.
+///
+/// # Errors
+/// As [`survey`].
+pub fn survey_tiles(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    compute: Vec<Place>,
+    ethernet: Vec<Place>,
+    loaded: &Loaded,
+) -> Result<BTreeMap<Place, Finding>, RunError> {
+    let looks: Vec<Look<'_>> = compute
+        .into_iter()
+        .map(|place| Look::at(images, place, CoreKind::Brisc, loaded))
+        .chain(ethernet.into_iter().map(|place| Look::at(images, place, CoreKind::Erisc, loaded)))
+        .collect::<Result<_, _>>()?;
+    let spans = looks.iter().flat_map(Look::spans).collect();
+    let shot = target.read(&Plan { spans });
+    looks.iter().map(|look| Ok((look.place, look.judge(images, &shot)?))).collect()
+}
+
+/// What is asked of one tile.
+struct Look<'a> {
+    place: Place,
+    core: CoreId,
+    /// Our firmware there.
+    firmware: &'a Image,
+    /// The mailbox that the core looks at, as far as is known.
+    mailbox: &'a Mailbox,
+    /// A word that says whether firmware has the core at all.
+    life: Option<Span>,
+    /// Where our firmware proves itself.
+    proof: Option<(Span, &'a [u8])>,
+    go: Span,
+}
+
+impl<'a> Look<'a> {
+    fn at(
+        images: &'a ImageMap,
+        place: Place,
+        core: CoreKind,
+        loaded: &Loaded,
+    ) -> Result<Self, RunError> {
+        let ethernet = core == CoreKind::Erisc;
+        let name = if ethernet { Firmware::OURS.application } else { Firmware::OURS.tensix[0] };
+        let firmware = known(images, name)?;
+        let id = CoreId { chip: place.chip, tile: place.tile, core };
+        let own = mailbox(firmware)?;
+        let mailbox = images.mailbox_of(id).map_or(own, |(mailbox, _)| mailbox);
+        let span = |at: u64, len: usize| Span { addr: place.at(at), len: len as u32 };
+        let life = if ethernet {
+            Some(span(wormhole().eth.l1.launch_flag.at, 4))
+        } else {
+            wormhole().soft_reset(TileKind::Tensix).map(|at| span(at, 4))
+        };
+        let proof = firmware.build_id.as_ref();
+        let proof = proof.map(|(at, id)| (span(*at, id.len()), id.as_slice()));
+        let proved = loaded.firmware.contains(&place);
+        Ok(Self {
+            place,
+            core: id,
+            firmware,
+            mailbox,
+            life: life.filter(|_| !proved),
+            proof: proof.filter(|_| !proved),
+            go: span(mailbox.go_word().0, 4),
+        })
+    }
+
+    fn spans(&self) -> impl Iterator<Item = Span> {
+        let proof = self.proof.map(|(span, _)| span);
+        self.life.into_iter().chain(proof).chain([self.go])
+    }
+
+    fn judge(&self, images: &ImageMap, shot: &Snapshot) -> Result<Finding, RunError> {
+        let word = |span: Span| shot.word(span.addr).map_err(|reason| unread(span, &reason));
+        if let Some(life) = self.life {
+            let word = word(life)?;
+            // An Ethernet tile's flag is set while an application has the core; a compute tile's bit holds it in reset.
+            let asleep = if self.core.core == CoreKind::Erisc {
+                word == 0
+            } else {
+                word >> wormhole().tensix.cores.brisc.reset_bit & 1 == 1
+            };
+            if asleep {
+                return Ok(Finding::Cold);
+            }
+        }
+        let (_, shift) = self.mailbox.go_word();
+        let go = word(self.go)?;
+        if go >> shift & 0xFF == u32::from(self.mailbox.signals.go) {
+            return Ok(Finding::Runs(self.kernel(images)));
+        }
+        if let Some((span, id)) = self.proof {
+            let there = shot.bytes(span.addr, span.len).map_err(|reason| unread(span, &reason))?;
+            if there != id {
+                let ethernet = self.core.core == CoreKind::Erisc;
+                return Ok(if ethernet { Finding::Stranger } else { Finding::Cold });
+            }
+        }
+        let (_, up) = done(mailbox(self.firmware)?);
+        let up = self.core.core == CoreKind::Erisc || up.holds(go);
+        Ok(if up { Finding::Ready } else { Finding::Cold })
+    }
+
+    /// Name of the kernel that the core is believed to run.
+    fn kernel(&self, images: &ImageMap) -> Option<String> {
+        let mut believed = images.believed(self.core).into_iter();
+        let kernel = believed.find(|load| load.image.role == ImageRole::Kernel)?;
+        Some(kernel.image.name.clone())
+    }
+}
+
+fn known<'a>(images: &'a ImageMap, name: &str) -> Result<&'a Image, RunError> {
+    let missing = || ControlError::NoImage(name.to_owned()).into();
+    images.named(name).map(AsRef::as_ref).ok_or_else(missing)
+}
+
+fn unread(span: Span, reason: &AccessError) -> RunError {
+    RunError::Access(AccessError::Unreachable(format!("{}: {reason}", span.addr)))
+}
+
+/// Somebody else has a device open.
+pub fn held(target: &mut dyn Target) -> Result<(), RunError> {
+    let holders = target.holders();
+    let Some((chip, holder)) = holders.first() else { return Ok(()) };
+    Err(RunError::InUse(format!("chip {chip} is in use: process {holder} has it open")))
+}
+
+/// Something runs on one of the tiles.
+pub fn used(found: &BTreeMap<Place, Finding>) -> Result<(), RunError> {
+    for (place, finding) in found {
+        let tile = name(*place);
+        let why = match finding {
+            Finding::Ready | Finding::Cold => continue,
+            Finding::Runs(Some(kernel)) => format!("{tile} is in use: {kernel} runs there"),
+            Finding::Runs(None) => format!("{tile} is in use: a kernel runs there"),
+            Finding::Stranger => {
+                format!("{tile} is in use: an application that is not ours has the core")
+            }
+        };
+        return Err(RunError::InUse(why));
+    }
+    Ok(())
+}
+
+/// Each word that is missing is named, and what needs it.
+pub fn allowed(target: &dyn Target, what: &str, needs: &[Writing]) -> Result<(), RunError> {
+    let abilities = target.abilities();
+    if let Some(why) = &abilities.unchangeable {
+        return Err(RunError::NotAllowed(format!("{}: {why}", target.name())));
+    }
+    let allow: Allow = abilities.allow;
+    let missing: Vec<&str> =
+        needs.iter().filter(|need| !allow.covers(**need)).map(|need| need.word()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let (target, missing) = (target.name(), missing.join(","));
+    Err(RunError::NotAllowed(format!(
+        "{target} may not be changed so far: {what} needs --allow {missing}"
+    )))
+}
+
+/// What stands there.
+pub fn kind(place: Place) -> Option<TileKind> {
+    wormhole().tile_at(place.tile).map(|tile| tile.kind)
+}
+
+/// `0:e8` for an Ethernet tile, else the tile's coordinates.
+pub fn name(place: Place) -> String {
+    match wormhole().tile_at(place.tile).and_then(|tile| tile.channel) {
+        Some(channel) if kind(place) == Some(TileKind::Eth) => format!("{}:e{channel}", place.chip),
+        _ => place.to_string(),
+    }
+}

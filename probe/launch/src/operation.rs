@@ -1,0 +1,269 @@
+//! A command as a list of steps, polled between samples.
+
+use layouts::{NoChannel, NocAddr};
+use machine::snapshot::{AccessError, Plan, Snapshot, Span};
+use machine::target::Target;
+use std::collections::VecDeque;
+use std::fmt;
+
+/// Why a command cannot be built or did not get through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ControlError {
+    /// There is no image of this name.
+    NoImage(String),
+    /// The image's debug information lacks a member that the command writes.
+    NoMember(String, String),
+    /// The mesh has no ring of links.
+    NoRing,
+    /// The settings make no sense, in one sentence.
+    Settings(String),
+    /// The target went away while time was to pass.
+    Gone(AccessError),
+    /// An access failed.
+    Access {
+        /// Where.
+        addr: NocAddr,
+        /// Why.
+        reason: AccessError,
+    },
+    /// What was waited for did not come.
+    TookTooLong {
+        /// What.
+        what: String,
+        /// The word that was looked at.
+        addr: NocAddr,
+        /// Its value when patience ended.
+        value: u32,
+        /// How long, in cycles of the target's own time.
+        waited_cycles: u64,
+    },
+}
+
+impl fmt::Display for ControlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoImage(name) => write!(f, "there is no image {name}"),
+            Self::NoMember(image, member) => write!(f, "{image} does not describe {member}"),
+            Self::NoRing => write!(f, "the mesh has no ring of links"),
+            Self::Gone(reason) => write!(f, "{reason}"),
+            Self::Settings(why) => write!(f, "{why}"),
+            Self::Access { addr, reason } => write!(f, "{addr}: {reason}"),
+            Self::TookTooLong { what, addr, value, waited_cycles } => {
+                write!(f, "{what}: {addr} is {value:#x} after {waited_cycles} cycles")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ControlError {}
+
+impl From<NoChannel> for ControlError {
+    fn from(error: NoChannel) -> Self {
+        Self::Settings(error.to_string())
+    }
+}
+
+/// What a word must show before the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Anything but zero.
+    Nonzero,
+    /// These bits have this value.
+    Masked {
+        /// The bits.
+        mask: u32,
+        /// Their value.
+        value: u32,
+    },
+}
+
+impl Condition {
+    /// Does the word fulfil it?
+    pub fn holds(self, word: u32) -> bool {
+        match self {
+            Self::Nonzero => word != 0,
+            Self::Masked { mask, value } => word & mask == value,
+        }
+    }
+}
+
+/// One step of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Writes bytes.
+    Write {
+        /// Where.
+        addr: NocAddr,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// Waits until a word shows something.
+    Await {
+        /// What is waited for, in words.
+        what: String,
+        /// The word.
+        addr: NocAddr,
+        /// What it must show.
+        until: Condition,
+        /// Patience, in cycles of the target's own time.
+        deadline_cycles: u64,
+    },
+}
+
+/// Where a command stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// There is more to do; poll again after some time has passed.
+    Going {
+        /// What is waited for.
+        waiting_for: String,
+    },
+    /// All steps are done.
+    Done,
+}
+
+/// A command under way.
+#[derive(Clone, Debug, Default)]
+pub struct Operation {
+    name: String,
+    steps: VecDeque<Step>,
+    waiting_since: Option<u64>,
+}
+
+/// A wait looks again after so many cycles.
+pub(super) const STEP_CYCLES: u64 = 2_000;
+
+/// How long a step may wait by default, in cycles: 20 ms of the target's own time.
+const PATIENCE_CYCLES: u64 = 20_000_000;
+
+impl Operation {
+    /// An empty command with a name for people.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is still to be done, for those who want to see it first.
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
+        self.steps.iter()
+    }
+
+    /// Adds the steps of another command.
+    pub fn then(&mut self, other: Self) {
+        self.steps.extend(other.steps);
+    }
+
+    /// Appends a write of bytes.
+    pub fn write(&mut self, addr: NocAddr, bytes: Vec<u8>) {
+        self.steps.push_back(Step::Write { addr, bytes });
+    }
+
+    /// Appends a write of a word.
+    pub fn write_word(&mut self, addr: NocAddr, word: u32) {
+        self.write(addr, word.to_le_bytes().to_vec());
+    }
+
+    /// Appends a wait until the word at `addr` fulfils a condition; `what` says what is waited for.
+    pub fn wait(&mut self, what: impl Into<String>, addr: NocAddr, until: Condition) {
+        self.wait_for(what, addr, until, PATIENCE_CYCLES);
+    }
+
+    /// Waits so many cycles at most.
+    pub fn wait_for(
+        &mut self,
+        what: impl Into<String>,
+        addr: NocAddr,
+        until: Condition,
+        deadline_cycles: u64,
+    ) {
+        self.steps.push_back(Step::Await { what: what.into(), addr, until, deadline_cycles });
+    }
+
+    /// Goes on until a step has to wait; time passes outside.
+    ///
+    /// # Errors
+    /// A failed access or a wait that took too long. The command is over then.
+    pub fn poll(&mut self, target: &mut dyn Target) -> Result<Progress, ControlError> {
+        loop {
+            self.write_on(target, u64::MAX)?;
+            let Some(addr) = self.awaited() else { return Ok(Progress::Done) };
+            let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+            let now = target.now().map_err(|reason| ControlError::Access { addr, reason })?;
+            if !self.judge(&shot, now)? {
+                let waiting_for = self.waiting_for().unwrap_or_default().to_owned();
+                return Ok(Progress::Going { waiting_for });
+            }
+        }
+    }
+
+    /// Makes its writes up to a wait, until so many bytes are written; tells how many were.
+    pub(super) fn write_on(
+        &mut self,
+        target: &mut dyn Target,
+        room: u64,
+    ) -> Result<u64, ControlError> {
+        let mut written = 0;
+        while written < room
+            && let Some(Step::Write { addr, bytes }) = self.steps.front()
+        {
+            let addr = *addr;
+            target.commanded_by(&self.name);
+            let wrote = target.write(addr, bytes);
+            wrote.map_err(|reason| ControlError::Access { addr, reason })?;
+            written += bytes.len() as u64;
+            self.steps.pop_front();
+        }
+        Ok(written)
+    }
+
+    /// The word that it waits for now.
+    pub(super) fn awaited(&self) -> Option<NocAddr> {
+        match self.steps.front()? {
+            Step::Await { addr, .. } => Some(*addr),
+            Step::Write { .. } => None,
+        }
+    }
+
+    /// What it waits for now, in words.
+    pub(super) fn waiting_for(&self) -> Option<&str> {
+        match self.steps.front()? {
+            Step::Await { what, .. } => Some(what),
+            Step::Write { .. } => None,
+        }
+    }
+
+    /// Goes past a wait whose word shows what it must; tells whether it did.
+    pub(super) fn judge(&mut self, shot: &Snapshot, now: u64) -> Result<bool, ControlError> {
+        let Some(Step::Await { what, addr, until, deadline_cycles }) = self.steps.front() else {
+            return Ok(false);
+        };
+        let addr = *addr;
+        let value = shot.word(addr).map_err(|reason| ControlError::Access { addr, reason })?;
+        if until.holds(value) {
+            self.waiting_since = None;
+            self.steps.pop_front();
+            return Ok(true);
+        }
+        let waited_cycles = now.saturating_sub(*self.waiting_since.get_or_insert(now));
+        if waited_cycles <= *deadline_cycles {
+            return Ok(false);
+        }
+        Err(ControlError::TookTooLong { what: what.clone(), addr, value, waited_cycles })
+    }
+
+    /// Polls to the end, letting time pass in between: for scenes and scripts, not for the probe
+    /// thread.
+    ///
+    /// # Errors
+    /// As [`Operation::poll`], and when time cannot pass.
+    pub fn finish(mut self, target: &mut dyn Target) -> Result<(), ControlError> {
+        while let Progress::Going { .. } = self.poll(target)? {
+            target.pass(STEP_CYCLES).map_err(ControlError::Gone)?;
+        }
+        Ok(())
+    }
+}

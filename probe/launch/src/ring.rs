@@ -1,0 +1,212 @@
+//! A ring of links through the mesh: each chip is entered over one link and left over another.
+
+use layouts::{ChipId, EthId, wormhole};
+use machine::place::Place;
+use machine::target::{Link, Mesh};
+use std::collections::BTreeSet;
+
+/// Paths that the search gives up after; a ring through most chips is found long before.
+const SEARCH_BUDGET: u32 = 20_000;
+
+/// The links of a ring in order, each from its sending to its receiving end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// Sending and receiving end of each hop.
+    pub hops: Vec<(EthId, EthId)>,
+}
+
+/// One core of the ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingStop {
+    /// Its Ethernet channel.
+    pub eth: EthId,
+    /// Its tile.
+    pub place: Place,
+    /// The other Ethernet tile of the ring on the same chip.
+    pub sibling: Place,
+    /// It sends over its link, or receives.
+    pub sends: bool,
+    /// 0 is the master.
+    pub position: u32,
+}
+
+impl Ring {
+    /// A ring through all chips if the mesh has one, else the longest found from the lowest chip
+    /// that has any.
+    pub fn find(mesh: &Mesh) -> Option<Self> {
+        let mut chips: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
+        chips.sort();
+        let from = |start, least| {
+            let best = Vec::new();
+            let mut search = Search { mesh, start, least, best, budget: SEARCH_BUDGET };
+            search.extend(start, &mut Vec::new());
+            (search.best.len() >= 2).then_some(Self { hops: search.best })
+        };
+        let first = *chips.first()?;
+        from(first, chips.len()).or_else(|| chips.iter().find_map(|&start| from(start, 0)))
+    }
+
+    /// The cores in ring order: sender, receiver, sender, ...
+    pub fn stops(&self) -> Vec<RingStop> {
+        let ends: Vec<EthId> = self.hops.iter().flat_map(|&(from, to)| [from, to]).collect();
+        let count = ends.len();
+        let stop = |(index, &eth): (usize, &EthId)| {
+            let sends = index % 2 == 0;
+            // A sender's sibling is the receiver before it, a receiver's the sender after it.
+            let sibling = if sends { (index + count - 1) % count } else { (index + 1) % count };
+            Some(RingStop {
+                eth,
+                place: place(eth)?,
+                sibling: place(*ends.get(sibling)?)?,
+                sends,
+                position: index as u32,
+            })
+        };
+        ends.iter().enumerate().filter_map(stop).collect()
+    }
+}
+
+fn place(eth: EthId) -> Option<Place> {
+    Some(Place { chip: eth.chip, tile: wormhole().eth_channel(eth.channel)? })
+}
+
+struct Search<'a> {
+    mesh: &'a Mesh,
+    start: ChipId,
+    /// Chips that the ring must have.
+    least: usize,
+    best: Vec<(EthId, EthId)>,
+    budget: u32,
+}
+
+impl Search<'_> {
+    /// Depth first; a ring through every chip ends the search.
+    fn extend(&mut self, at: ChipId, path: &mut Vec<(EthId, EthId)>) {
+        let done = self.budget == 0 || self.best.len() == self.mesh.chips.len();
+        if done || path.len() + 1 + self.within_reach(at, path) < self.least {
+            return;
+        }
+        self.budget -= 1;
+        for (from, to) in self.ways(at, path) {
+            path.push((from, to));
+            if to.chip == self.start {
+                if path.len() > self.best.len() {
+                    self.best.clone_from(path);
+                }
+            } else {
+                self.extend(to.chip, path);
+            }
+            path.pop();
+        }
+    }
+
+    /// One free link to each chip that may come next, those with the fewest ways onward first: what
+    /// is entered late could not be left any more.
+    fn ways(&self, at: ChipId, path: &[(EthId, EthId)]) -> Vec<(EthId, EthId)> {
+        let seen = |chip| path.iter().any(|(near, _)| near.chip == chip);
+        let mut ways: Vec<(EthId, EthId)> = Vec::new();
+        for (from, to) in self.leaving(at) {
+            let next = to.chip == self.start || !seen(to.chip);
+            let known = ways.iter().any(|(_, other)| other.chip == to.chip);
+            if next && !known && !used(path, Link { a: from.min(to), b: from.max(to) }) {
+                ways.push((from, to));
+            }
+        }
+        let onward = |chip| {
+            let far = self.leaving(chip).map(|(_, far)| far.chip);
+            far.filter(|&far| far != at && !seen(far)).collect::<BTreeSet<_>>().len()
+        };
+        ways.sort_by_cached_key(|(_, to)| onward(to.chip));
+        ways
+    }
+
+    /// How many chips that are not on the path could still be: each needs a way in and a way out.
+    fn within_reach(&self, at: ChipId, path: &[(EthId, EthId)]) -> usize {
+        if self.least == 0 {
+            return 0;
+        }
+        let seen = |chip| path.iter().any(|(near, _)| near.chip == chip);
+        let chips = self.mesh.chips.iter().map(|chip| chip.id);
+        let mut open: BTreeSet<ChipId> =
+            chips.filter(|&chip| chip != at && chip != self.start && !seen(chip)).collect();
+        loop {
+            let before = open.len();
+            let ends = [at, self.start];
+            let stays = |chip: &ChipId| {
+                let far = self.leaving(*chip).map(|(_, far)| far);
+                let ways = far.filter(|far| open.contains(&far.chip) || ends.contains(&far.chip));
+                ways.map(|far| far.chip).collect::<BTreeSet<_>>().len() >= 2 || open.len() == 1
+            };
+            let left: BTreeSet<ChipId> = open.iter().copied().filter(stays).collect();
+            open = left;
+            if open.len() == before {
+                return open.len();
+            }
+        }
+    }
+
+    fn leaving(&self, at: ChipId) -> impl Iterator<Item = (EthId, EthId)> {
+        let both = self.mesh.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
+        both.filter(move |(from, _)| from.chip == at)
+    }
+}
+
+fn used(path: &[(EthId, EthId)], link: Link) -> bool {
+    path.iter().any(|&(from, to)| (from.min(to), from.max(to)) == (link.a, link.b))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use machine::target::Chip;
+
+    fn mesh(chips: u16, links: &[(u16, u8, u16, u8)]) -> Mesh {
+        let chip = |id| Chip {
+            id: ChipId(id),
+            coord: None,
+            pcie: id == 0,
+            unique_id: None,
+            board: None,
+            gateway: None,
+            harvested_rows: Vec::new(),
+        };
+        let eth = |chip, channel| EthId { chip: ChipId(chip), channel };
+        let links = links.iter().map(|&(a, ca, b, cb)| Link { a: eth(a, ca), b: eth(b, cb) });
+        Mesh { chips: (0..chips).map(chip).collect(), links: links.collect(), problems: vec![] }
+    }
+
+    #[test]
+    fn an_n300_is_a_ring_of_two_links() {
+        let ring = Ring::find(&mesh(2, &[(0, 8, 1, 0), (0, 9, 1, 1)])).unwrap();
+        let stops = ring.stops();
+        let names: Vec<String> = stops.iter().map(|stop| stop.eth.to_string()).collect();
+        assert_eq!(names, ["0:e8", "1:e0", "1:e1", "0:e9"]);
+        let siblings: Vec<_> = stops.iter().map(|s| (s.sibling.tile.x, s.sibling.tile.y)).collect();
+        assert_eq!(siblings, [(1, 6), (1, 0), (9, 0), (9, 6)]);
+    }
+
+    #[test]
+    fn a_square_is_a_ring_of_four() {
+        let square = [(0, 8, 1, 0), (1, 8, 2, 0), (2, 8, 3, 0), (0, 0, 3, 8)];
+        assert_eq!(Ring::find(&mesh(4, &square)).unwrap().hops.len(), 4);
+    }
+
+    #[test]
+    fn shipped_meshes_have_a_ring_through_every_chip() {
+        for name in ["n300", "t3000", "galaxy", "tg"] {
+            let descriptor = layouts::ClusterDescriptor::shipped(name).unwrap().unwrap();
+            let links = descriptor.links.iter();
+            let links: Vec<_> =
+                links.map(|(a, b)| (a.chip.0, a.channel, b.chip.0, b.channel)).collect();
+            let ring = Ring::find(&mesh(descriptor.chips.len() as u16, &links)).unwrap();
+            assert_eq!(ring.hops.len(), descriptor.chips.len(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_none() {
+        assert_eq!(Ring::find(&mesh(3, &[(0, 8, 1, 0), (1, 8, 2, 0)])), None);
+        assert_eq!(Ring::find(&mesh(1, &[])), None);
+    }
+}

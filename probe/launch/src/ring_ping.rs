@@ -1,0 +1,224 @@
+//! The ring ping: one payload round a ring of links, checked at every lap.
+
+use super::erisc::start_application;
+use super::kernel::await_done;
+use super::running::running;
+use super::stretch::{arguments, constant_of};
+use super::{
+    Condition, ControlError, Firmware, KernelLaunch, Operation, Ring, RingStop, image,
+    launch_kernel,
+};
+use decode::images::ImageMap;
+use layouts::wormhole;
+use machine::place::Place;
+use machine::target::{Mesh, Target};
+
+const KERNEL: &str = "ring_ping";
+
+/// What the ring does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingPingSettings {
+    /// The same on every core of a run, another for each launch, not zero.
+    pub run_id: u32,
+    /// Laps; 0 until told to stop.
+    pub laps: u32,
+    /// Bytes of the payload: a multiple of 16 from 16 to 65520.
+    pub payload_bytes: u32,
+    /// Rest at each hop, in cycles, so that a person can follow.
+    pub dwell_cycles: u32,
+    /// Park before this stage: 0 never, 1 handshake, 2 meeting the sibling, 3 the first lap.
+    pub pause_at_stage: u32,
+}
+
+impl Default for RingPingSettings {
+    fn default() -> Self {
+        Self { run_id: 1, laps: 0, payload_bytes: 1024, dwell_cycles: 0, pause_at_stage: 0 }
+    }
+}
+
+/// A ring ping on a mesh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingPing {
+    /// The firmware that runs the kernels.
+    pub firmware: Firmware,
+    /// Its cores in ring order, the master first.
+    pub stops: Vec<RingStop>,
+}
+
+impl RingPing {
+    /// Puts the ring where the mesh has one.
+    ///
+    /// # Errors
+    /// `NoRing`.
+    pub fn on(mesh: &Mesh) -> Result<Self, ControlError> {
+        let stops = Ring::find(mesh).ok_or(ControlError::NoRing)?.stops();
+        Ok(Self { firmware: Firmware::OURS, stops })
+    }
+
+    /// Starts the application firmware on every core of the ring.
+    ///
+    /// # Errors
+    /// As [`start_application`].
+    pub fn prepare(&self, images: &mut ImageMap) -> Result<Operation, ControlError> {
+        let mut operation = Operation::new("start application firmware on the ring");
+        for stop in &self.stops {
+            operation.then(start_application(images, self.firmware, stop.place)?);
+        }
+        Ok(operation)
+    }
+
+    /// Launches the kernels; the application firmware must run.
+    ///
+    /// # Errors
+    /// `Settings` for a payload that the kernel would refuse, or what [`launch_kernel`] says.
+    pub fn launch(
+        &self,
+        images: &mut ImageMap,
+        settings: &RingPingSettings,
+    ) -> Result<Operation, ControlError> {
+        let payload = settings.payload_bytes;
+        if !payload.is_multiple_of(16) || !(16..=65520).contains(&payload) {
+            return Err(ControlError::Settings(format!(
+                "a payload of {payload} bytes is not a multiple of 16 from 16 to 65520"
+            )));
+        }
+        let mut operation = Operation::new("launch the ring ping");
+        for stop in &self.stops {
+            let launch = KernelLaunch {
+                place: stop.place,
+                kernel: KERNEL,
+                firmware: self.firmware.application,
+                core_type: "ACTIVE_ETH",
+                config_base: wormhole().eth.l1.kernel_config.at,
+                text_offset: 0,
+                arguments: self.arguments(images, stop, settings)?,
+                semaphores: Vec::new(),
+                in_place: false,
+                host_assigned_id: settings.run_id,
+                kernel_id: 1,
+            };
+            operation.then(launch_kernel(images, &launch)?);
+        }
+        Ok(operation)
+    }
+
+    /// `ring_ping_args_t`.
+    fn arguments(
+        &self,
+        images: &ImageMap,
+        stop: &RingStop,
+        settings: &RingPingSettings,
+    ) -> Result<Vec<u8>, ControlError> {
+        /// Base firmware gets its turn at every poll of a wait.
+        const YIELD_INTERVAL: u32 = 1;
+        let role = if stop.sends { "RING_PING_SENDER" } else { "RING_PING_RECEIVER" };
+        let values = [
+            ("run_id", settings.run_id),
+            ("role", constant_of(images, KERNEL, role)?),
+            ("master", u32::from(stop.position == 0)),
+            ("laps", settings.laps),
+            ("payload_bytes", settings.payload_bytes),
+            ("dwell_cycles", settings.dwell_cycles),
+            ("sibling_x", stop.sibling.tile.x.into()),
+            ("sibling_y", stop.sibling.tile.y.into()),
+            ("ring_position", stop.position),
+            ("ring_length", self.stops.len() as u32),
+            ("pause_at_stage", settings.pause_at_stage),
+            ("yield_interval", YIELD_INTERVAL),
+        ];
+        arguments(&*image(images, KERNEL)?, "ring_ping_args_t", &values)
+    }
+
+    /// Whether any core of the ring runs it; nothing is written.
+    ///
+    /// # Errors
+    /// When a core cannot be read, or an image is missing.
+    pub fn runs(&self, target: &mut dyn Target, images: &ImageMap) -> Result<bool, ControlError> {
+        let places = self.places().collect();
+        let found = running(target, images, self.firmware.application, KERNEL, places)?;
+        Ok(!found.is_empty())
+    }
+
+    /// Ends the run: the master marks its next lap as the last, every credit comes back, and all
+    /// kernels return.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member.
+    pub fn tear_down(&self, images: &ImageMap) -> Result<Operation, ControlError> {
+        let mut operation = Operation::new("tear the ring ping down");
+        if let Some(master) = self.stops.first() {
+            let signal = self.state(images, "control.termination_signal")?;
+            let gracefully = constant_of(images, KERNEL, "GRACEFULLY_TERMINATE")?;
+            operation.write_word(master.place.at(signal), gracefully);
+        }
+        operation.then(self.await_finish(images)?);
+        Ok(operation)
+    }
+
+    /// Waits until every core has returned with every credit.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member.
+    pub fn await_finish(&self, images: &ImageMap) -> Result<Operation, ControlError> {
+        let phase = self.state(images, "phase")?;
+        let finished = constant_of(images, KERNEL, "RING_PING_FINISHED")?;
+        let mut operation = Operation::new("wait for the ring ping's end");
+        for stop in &self.stops {
+            let finished = Condition::Masked { mask: u32::MAX, value: finished };
+            let what = format!("{} has every credit back", stop.eth);
+            operation.wait(what, stop.place.at(phase), finished);
+            operation.then(await_done(images, self.firmware.application, stop.place)?);
+        }
+        Ok(operation)
+    }
+
+    /// Parks every core before its next stage.
+    ///
+    /// # Errors
+    /// When the image is missing or lacks the member.
+    pub fn pause(&self, images: &ImageMap) -> Result<Operation, ControlError> {
+        self.pause_at(images, 0, "pause the ring ping")
+    }
+
+    /// Lets a paused ring run on.
+    ///
+    /// # Errors
+    /// As [`RingPing::pause`].
+    pub fn resume(&self, images: &ImageMap) -> Result<Operation, ControlError> {
+        self.pause_at(images, u32::MAX, "let the ring ping run")
+    }
+
+    /// Lets every core begin stages up to, but not, `stage`.
+    ///
+    /// # Errors
+    /// As [`RingPing::pause`].
+    pub fn pause_at(
+        &self,
+        images: &ImageMap,
+        stage: u32,
+        name: &str,
+    ) -> Result<Operation, ControlError> {
+        let word = self.state(images, "control.pause_at_stage")?;
+        let mut operation = Operation::new(name);
+        for stop in &self.stops {
+            operation.write_word(stop.place.at(word), stage);
+        }
+        Ok(operation)
+    }
+
+    /// The address of a member of `ring_ping_state`, the same on every core.
+    ///
+    /// # Errors
+    /// When the image is missing or lacks the member.
+    pub fn state(&self, images: &ImageMap, member: &str) -> Result<u64, ControlError> {
+        let kernel = image(images, KERNEL)?;
+        let place = kernel.symbols.locate(&format!("ring_ping_state.{member}"));
+        let missing = |_| ControlError::NoMember(KERNEL.to_owned(), member.to_owned());
+        place.map(|place| place.address()).map_err(missing)
+    }
+
+    /// The tiles of the ring.
+    pub fn places(&self) -> impl Iterator<Item = Place> {
+        self.stops.iter().map(|stop| stop.place)
+    }
+}

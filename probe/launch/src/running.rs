@@ -1,0 +1,176 @@
+//! Which tiles run a kernel of ours, as their own words tell.
+
+use super::stretch::mailbox;
+use super::{ControlError, image};
+use decode::images::{Image, ImageMap};
+use layouts::{TileKind, wormhole};
+use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::{Chip, Target};
+
+/// The compute tiles of a chip that are not fused off.
+pub fn compute_tiles(chip: &Chip) -> impl Iterator<Item = Place> {
+    let tiles = wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    let alive = tiles.filter(|tile| !chip.harvested_rows.contains(&tile.xy.y));
+    alive.map(|tile| Place { chip: chip.id, tile: tile.xy })
+}
+
+/// Those of the tiles whose go message lets a kernel run and that hold this one, by its build id and the beginning of its text;
+/// nothing is written.
+///
+/// # Errors
+/// When a tile cannot be read, or an image is missing or has no build id.
+pub fn running(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    firmware: &str,
+    kernel: &str,
+    places: Vec<Place>,
+) -> Result<Vec<Place>, ControlError> {
+    let kernel = image(images, kernel)?;
+    let no_id = || ControlError::NoMember(kernel.name.clone(), "its build id".to_owned());
+    let (at, id) = kernel.build_id.as_ref().ok_or_else(no_id)?;
+    let firmware = image(images, firmware)?;
+    let mailbox = mailbox(&firmware)?;
+    let (word, shift) = mailbox.go_word();
+    let spans = |place: Place| {
+        let go = Span { addr: place.at(word), len: 4 };
+        [go, Span { addr: place.at(*at), len: id.len() as u32 }]
+    };
+    let shot = target.read(&Plan { spans: places.iter().copied().flat_map(spans).collect() });
+    let mut found = Vec::new();
+    for place in places {
+        let [go, proof] = spans(place);
+        let unread = |addr| move |reason| ControlError::Access { addr, reason };
+        let go = shot.word(go.addr).map_err(unread(go.addr))?;
+        let there = shot.bytes(proof.addr, proof.len).map_err(unread(proof.addr))?;
+        if go >> shift & 0xFF == u32::from(mailbox.signals.go) && there == *id {
+            found.push(place);
+        }
+    }
+    let Some((at, text)) = beginning(images, &kernel) else { return Ok(found) };
+    let span = |place: &Place| Span { addr: place.at(at), len: text.len() as u32 };
+    let shot = target.read(&Plan { spans: found.iter().map(span).collect() });
+    let mut running = Vec::new();
+    for place in found {
+        let Span { addr, len } = span(&place);
+        let there = shot.bytes(addr, len);
+        if there.map_err(|reason| ControlError::Access { addr, reason })? == text {
+            running.push(place);
+        }
+    }
+    Ok(running)
+}
+
+/// So much of the beginning of a kernel's text that no other image begins like it, and where it stands. A build id stands behind
+/// its text, and that of a longer kernel is still there when a shorter one lies over its beginning.
+fn beginning<'a>(images: &ImageMap, kernel: &'a Image) -> Option<(u64, &'a [u8])> {
+    let (at, text) = kernel.text().into_iter().min_by_key(|(at, _)| *at)?;
+    let mut longest = 0;
+    for other in images.all().filter(|other| other.core == kernel.core) {
+        for (start, bytes) in other.text() {
+            if start == at && other.name != kernel.name {
+                let alike = text.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+                longest = longest.max(alike);
+            }
+        }
+    }
+    Some((at.into(), text.get(..=longest).unwrap_or(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+    use super::*;
+    use decode::state::ImageRole;
+    use layouts::{ChipId, NocAddr, NocXy};
+    use machine::snapshot::{AccessError, Piece, Snapshot};
+    use machine::target::{Abilities, Mesh};
+
+    /// The L1 of a tile.
+    struct Tile {
+        l1: Vec<u8>,
+        mesh: Mesh,
+        abilities: Abilities,
+    }
+
+    impl Target for Tile {
+        fn name(&self) -> &'static str {
+            "a tile"
+        }
+
+        fn abilities(&self) -> &Abilities {
+            &self.abilities
+        }
+
+        fn mesh(&self) -> &Mesh {
+            &self.mesh
+        }
+
+        fn read(&mut self, plan: &Plan) -> Snapshot {
+            let piece = |span: &Span| {
+                let from = span.addr.offset as usize;
+                let bytes = self.l1[from..from + span.len as usize].to_vec().into();
+                Piece { addr: span.addr, target_cycles: 0, host_micros: 0, bytes }
+            };
+            let mut pieces: Vec<Piece> = plan.spans.iter().map(piece).collect();
+            pieces.sort_by_key(|piece| piece.addr);
+            Snapshot { pieces, ..Snapshot::default() }
+        }
+
+        fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
+            let from = addr.offset as usize;
+            self.l1[from..from + bytes.len()].copy_from_slice(bytes);
+            Ok(())
+        }
+
+        fn now(&mut self) -> Result<u64, AccessError> {
+            Ok(0)
+        }
+
+        fn pass(&mut self, _cycles: u64) -> Result<(), AccessError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_build_id_of_a_longer_kernel_is_not_enough() {
+        let (images, _) = ImageMap::firmware();
+        let place = Place { chip: ChipId(0), tile: NocXy { x: 1, y: 1 } };
+        let (l1, mesh, abilities) = (vec![0; 1 << 20], Mesh::default(), Abilities::default());
+        let mut tile = Tile { l1, mesh, abilities };
+        let firmware = images.named("tensix_brisc").unwrap();
+        let mailbox = mailbox(firmware).unwrap();
+        let (word, shift) = mailbox.go_word();
+        let go = u32::from(mailbox.signals.go) << shift;
+        tile.write(place.at(word), &go.to_le_bytes()).unwrap();
+        let mut run = |name: &str, asked: &str| {
+            let image = images.named(name).unwrap();
+            let (at, id) = image.build_id.clone().unwrap();
+            for (at, bytes) in image.text() {
+                tile.write(place.at(at.into()), bytes).unwrap();
+            }
+            tile.write(place.at(at), &id).unwrap();
+            running(&mut tile, &images, "tensix_brisc", asked, vec![place]).unwrap()
+        };
+        assert_eq!(run("ccl_worker", "ccl_worker"), [place]);
+        assert_eq!(run("fabric_traffic", "fabric_traffic"), [place]);
+        assert_eq!(run("fabric_traffic", "ccl_worker"), [], "its id is still there");
+    }
+
+    #[test]
+    fn no_kernel_begins_as_another_goes_on() {
+        let (images, _) = ImageMap::firmware();
+        let kernels = || images.all().filter(|image| image.role == ImageRole::Kernel);
+        for image in kernels() {
+            let (at, text) = beginning(&images, image).unwrap();
+            let others = kernels().filter(|other| other.core == image.core);
+            for other in others.filter(|other| other.name != image.name) {
+                let same = |(start, bytes): &(u32, &[u8])| {
+                    u64::from(*start) == at && bytes.starts_with(text)
+                };
+                assert!(!other.text().iter().any(same), "{} {}", image.name, other.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Compute tiles: their firmware from reset, and the worker that writes a pattern.
+
+use super::firmware::{clear_tables, first_jump, load};
+use super::kernel::{await_done, core_of, done};
+use super::running::{compute_tiles, running};
+use super::stretch::{arguments, constant_of, fresh_mailbox, mailbox};
+use super::{ControlError, Firmware, KernelLaunch, Operation, image, launch_kernel};
+use decode::images::ImageMap;
+use decode::state::ImageEvidence;
+use layouts::wormhole;
+use machine::place::Place;
+use machine::target::Target;
+
+const WORKER: &str = "tensix_worker";
+
+/// Where our Tensix kernels find their arguments, and how far behind them their text is linked
+/// (firmware/device/LAUNCH.txt 6).
+pub const CONFIG_BASE: u64 = 0x14000;
+/// Bytes from the arguments of a Tensix kernel to its text.
+pub const TEXT_OFFSET: u64 = 0x400;
+
+/// Boots the firmware of a compute tile (wormhole.md 4.2). The other cores start from BRISC.
+///
+/// # Errors
+/// When an image is missing or does not describe its mailbox.
+pub fn boot_tensix(
+    images: &mut ImageMap,
+    firmware: Firmware,
+    place: Place,
+) -> Result<Operation, ControlError> {
+    let tensix = &wormhole().tensix;
+    let reset = place.at(wormhole().blocks.tensix_debug + wormhole().debug.soft_reset_0.at);
+    let brisc = image(images, firmware.tensix[0])?;
+    let mut operation = Operation::new(format!("boot {}:{}", place.chip, place.tile));
+    operation.write_word(reset, tensix.reset_all);
+    let fresh = fresh_mailbox(&brisc, 0)?;
+    operation.write(place.at(fresh.start), fresh.bytes);
+    clear_tables(&mut operation, place, &brisc);
+    for name in firmware.tensix {
+        let image = image(images, name)?;
+        load(&mut operation, place, &image)?;
+        images.tell(core_of(place, image.core), name, ImageEvidence::Told);
+    }
+    first_jump(&mut operation, place, &brisc)?;
+    operation.write_word(reset, tensix.reset_all_but_brisc);
+    let (go, up) = done(mailbox(&brisc)?);
+    operation.wait("all five cores are up", place.at(go), up);
+    Ok(operation)
+}
+
+/// What the worker writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// Where, in L1.
+    pub address: u32,
+    /// How many words.
+    pub words: u32,
+    /// Rest between two of them, in cycles.
+    pub interval_cycles: u32,
+}
+
+/// Launches the worker, which writes a running pattern until it is told to stop.
+///
+/// # Errors
+/// As [`launch_kernel`].
+pub fn launch_worker(
+    images: &mut ImageMap,
+    firmware: Firmware,
+    place: Place,
+    pattern: Pattern,
+    seed: u32,
+) -> Result<Operation, ControlError> {
+    let Pattern { address, words, interval_cycles } = pattern;
+    let values = [
+        ("address", address),
+        ("words", words),
+        ("interval_cycles", interval_cycles),
+        ("seed", seed),
+    ];
+    let launch = KernelLaunch {
+        place,
+        kernel: WORKER,
+        firmware: firmware.tensix[0],
+        core_type: "TENSIX",
+        config_base: CONFIG_BASE,
+        text_offset: TEXT_OFFSET,
+        arguments: arguments(&*image(images, WORKER)?, "tensix_worker_args_t", &values)?,
+        semaphores: Vec::new(),
+        in_place: false,
+        host_assigned_id: seed,
+        kernel_id: 2,
+    };
+    launch_kernel(images, &launch)
+}
+
+/// The compute tiles on which the worker runs; nothing is written.
+///
+/// # Errors
+/// When a tile cannot be read, or an image is missing.
+pub fn running_workers(
+    target: &mut dyn Target,
+    images: &ImageMap,
+) -> Result<Vec<Place>, ControlError> {
+    let places = target.mesh().chips.iter().flat_map(compute_tiles).collect();
+    running(target, images, Firmware::OURS.tensix[0], WORKER, places)
+}
+
+/// Lets workers end with the pattern that they are at, and waits until they have returned: an operation for each.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
+pub fn stop_workers(images: &ImageMap, places: &[Place]) -> Result<Vec<Operation>, ControlError> {
+    const SIGNAL: &str = "tensix_worker_state.control.termination_signal";
+    let missing = |_| ControlError::NoMember(WORKER.to_owned(), SIGNAL.to_owned());
+    let signal = image(images, WORKER)?.symbols.locate(SIGNAL).map_err(missing)?.address();
+    let gracefully = constant_of(images, WORKER, "GRACEFULLY_TERMINATE")?;
+    let stop = |&place: &Place| {
+        let mut operation = Operation::new(format!("stop {WORKER} on {place}"));
+        operation.write_word(place.at(signal), gracefully);
+        operation.then(await_done(images, Firmware::OURS.tensix[0], place)?);
+        Ok(operation)
+    };
+    places.iter().map(stop).collect()
+}

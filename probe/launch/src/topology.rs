@@ -1,0 +1,175 @@
+//! Which chips are neighbours, and over which Ethernet sockets: the ring or line of a collective, and rings of any length.
+
+mod error;
+mod free;
+mod rotate;
+mod search;
+mod walk;
+
+pub use error::{Missing, TopologyError, TopologyKind};
+pub use free::{FreeLinks, dispatch_reserved};
+pub use walk::{ring_of_hops, ring_of_hops_over};
+
+use layouts::{ChipId, EthId};
+use machine::target::Mesh;
+use search::Graph;
+use std::collections::BTreeSet;
+
+/// A link as one neighbour sees it: the near end and the far end.
+pub type Socket = (EthId, EthId);
+
+/// The ring or line of a collective.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topology {
+    /// Are the last rank and the first neighbours?
+    pub kind: TopologyKind,
+    /// Chip of each rank.
+    pub ranks: Vec<ChipId>,
+    /// The sockets from each rank to the next; those of a ring's last rank lead to the first.
+    pub edges: Vec<Vec<Socket>>,
+}
+
+impl Topology {
+    /// The ring or line through exactly these chips, or all of the mesh, with so many links between neighbours. A ring of two
+    /// goes back over the same links, in their other direction, where there are no others.
+    ///
+    /// # Errors
+    /// What the chips lack.
+    pub fn find(
+        mesh: &Mesh,
+        chips: &[ChipId],
+        kind: Option<TopologyKind>,
+        links: u32,
+    ) -> Result<Self, TopologyError> {
+        let free = FreeLinks::of(mesh);
+        let chips = wished(mesh, &free, chips)?;
+        let ring = || through(&free, &chips, TopologyKind::Ring, links);
+        let line = || through(&free, &chips, TopologyKind::Line, links);
+        let (kind, ranks) = match kind {
+            Some(TopologyKind::Ring) => (TopologyKind::Ring, ring()?),
+            Some(TopologyKind::Line) => (TopologyKind::Line, line()?),
+            None => match ring() {
+                Ok(ranks) => (TopologyKind::Ring, ranks),
+                Err(_) => (TopologyKind::Line, line()?),
+            },
+        };
+        Ok(Self { kind, edges: sockets(&free, &ranks, kind, links as usize), ranks })
+    }
+
+    /// The shortest way between two chips, as a line.
+    ///
+    /// # Errors
+    /// What the way lacks.
+    pub fn way(mesh: &Mesh, from: ChipId, to: ChipId, links: u32) -> Result<Self, TopologyError> {
+        let free = FreeLinks::of(mesh);
+        wished(mesh, &free, &[from, to])?;
+        let all: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
+        let way = |least| {
+            let graph = Graph::new(&all, |a, b| free.between(a, b).len() >= least);
+            graph.shortest(from, to)
+        };
+        let lacking = || {
+            let missing = Missing::Parted(vec![from], vec![to]);
+            let fewer = way(1).and_then(|way| free.lacking(&way, TopologyKind::Line, links));
+            fewer.unwrap_or(TopologyError::NoTopology { kind: TopologyKind::Line, missing })
+        };
+        let ranks = way(links as usize).ok_or_else(lacking)?;
+        let edges = sockets(&free, &ranks, TopologyKind::Line, links as usize);
+        Ok(Self { kind: TopologyKind::Line, ranks, edges })
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// The sockets from a rank to its next, or to the one before it; none at the end of a line.
+    pub fn sockets(&self, rank: usize, forward: bool) -> Vec<Socket> {
+        let size = self.size();
+        if forward {
+            return self.edges.get(rank).cloned().unwrap_or_default();
+        }
+        let before = match self.kind {
+            TopologyKind::Ring => Some((rank + size - 1) % size),
+            TopologyKind::Line => rank.checked_sub(1),
+        };
+        let edge = before.and_then(|before| self.edges.get(before));
+        edge.into_iter().flatten().map(|&(near, far)| (far, near)).collect()
+    }
+}
+
+/// The chips that were named, each once and there. If none was, all of the mesh but those whose every link is reserved for
+/// dispatch: the gateways of a TG are no part of its mesh.
+fn wished(mesh: &Mesh, free: &FreeLinks, chips: &[ChipId]) -> Result<Vec<ChipId>, TopologyError> {
+    let mut there: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
+    there.sort_unstable();
+    let mut seen = BTreeSet::new();
+    for &chip in chips {
+        if !there.contains(&chip) {
+            return Err(TopologyError::NoChip(chip, there.len()));
+        }
+        if !seen.insert(chip) {
+            return Err(TopologyError::Twice(chip));
+        }
+    }
+    let joined = |chip: &ChipId| there.iter().any(|&other| !free.between(*chip, other).is_empty());
+    let wished = if chips.is_empty() {
+        let mesh: Vec<ChipId> = there.iter().copied().filter(joined).collect();
+        if mesh.is_empty() { there } else { mesh }
+    } else {
+        chips.to_vec()
+    };
+    if wished.len() < 2 { Err(TopologyError::TooFewChips(wished.len())) } else { Ok(wished) }
+}
+
+/// An order of the chips in which each is a neighbour of the next.
+fn through(
+    free: &FreeLinks,
+    chips: &[ChipId],
+    kind: TopologyKind,
+    links: u32,
+) -> Result<Vec<ChipId>, TopologyError> {
+    let graph = |least: usize| Graph::new(chips, move |a, b| free.between(a, b).len() >= least);
+    let ring = kind == TopologyKind::Ring;
+    let missing = match graph(links as usize).order(ring) {
+        Ok(order) => return Ok(order),
+        Err(missing) => missing,
+    };
+    // With fewer links, or with those for dispatch, it may be one: then links are what is missing.
+    let fewer = graph(1).order(ring);
+    let fewer = fewer.or_else(|_| {
+        Graph::new(chips, |a, b| free.reserved(a, b) > 0 || !free.between(a, b).is_empty())
+            .order(ring)
+    });
+    let lacking = fewer.ok().and_then(|order| free.lacking(&order, kind, links));
+    Err(lacking.unwrap_or(TopologyError::NoTopology { kind, missing }))
+}
+
+/// The sockets of each edge. tt-metal gives the two edges of a ring of two alternate links.
+fn sockets(
+    free: &FreeLinks,
+    ranks: &[ChipId],
+    kind: TopologyKind,
+    links: usize,
+) -> Vec<Vec<Socket>> {
+    let pairs = pairs(ranks, kind);
+    let edges = pairs.iter().enumerate().map(|(index, &(from, to))| {
+        let all = free.between(from, to);
+        if kind == TopologyKind::Ring && ranks.len() == 2 && all.len() >= 2 * links {
+            return all.into_iter().skip(index).step_by(2).take(links).collect();
+        }
+        all.into_iter().take(links).collect()
+    });
+    edges.collect()
+}
+
+fn pairs(ranks: &[ChipId], kind: TopologyKind) -> Vec<(ChipId, ChipId)> {
+    let mut pairs: Vec<_> = ranks.iter().copied().zip(ranks.iter().copied().skip(1)).collect();
+    if let (TopologyKind::Ring, Some(&first), Some(&last)) = (kind, ranks.first(), ranks.last()) {
+        pairs.push((last, first));
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+//! The words of faults: `link:<chip>.<channel>:<what>` and `core:<chip>.<tile>[:<core>]:stuck`, with `@<from>[..<until>]`.
+
+use super::{CoreFault, Fault, FaultError, LinkFault, What};
+use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind, wormhole};
+use std::fmt;
+use std::str::FromStr;
+
+/// What the words that need a value mean without one.
+const FLAP_CYCLES: u64 = 5_000;
+const SLOW_FACTOR: u32 = 4;
+const BIT_ERROR_RATE: &str = "1e-6";
+const SLOW_ACK_CYCLES: u64 = 2_000;
+/// A link that flaps faster than this carries nothing at all: a packet takes longer.
+const SHORTEST_PERIOD_CYCLES: u64 = 100;
+/// A slower link is one that is down.
+const MOST_SLOW: u32 = 10_000;
+/// More wrong bits than one in 10,000 leave few packets whole: such a link does not train.
+const MOST_PER_TERABIT: u64 = 100_000_000;
+/// Bits of a terabit: the unit in which bit errors are counted.
+const TERABIT: u64 = 1_000_000_000_000;
+/// Times are at most 100 s, as those of a scene.
+const LONGEST_CYCLES: u64 = 100_000_000_000;
+
+const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+
+type Parsed<T> = Result<T, String>;
+
+impl FromStr for Fault {
+    type Err = FaultError;
+
+    fn from_str(words: &str) -> Result<Self, FaultError> {
+        parse(words).map_err(|why| FaultError(format!("fault `{words}`: {why}")))
+    }
+}
+
+fn parse(words: &str) -> Parsed<Fault> {
+    let (what, when) = match words.split_once('@') {
+        Some((what, when)) => (what, Some(when)),
+        None => (words, None),
+    };
+    let (from_cycles, until_cycles) = when.map_or(Ok((0, None)), span)?;
+    let Some((kind, rest)) = what.split_once(':') else {
+        return Err(
+            "it has the form link:<chip>.<channel>:<what> or core:<chip>.<tile>:stuck".into()
+        );
+    };
+    let Some((place, fault)) = rest.rsplit_once(':') else {
+        return Err(format!("it does not say what happens to {rest}"));
+    };
+    let what = match kind {
+        "link" => What::Link(link(place)?, link_fault(fault)?),
+        "core" => What::Core(core(place)?, core_fault(fault)?),
+        _ => return Err(format!("`{kind}` is neither link nor core")),
+    };
+    let ends = matches!(what, What::Link(_, LinkFault::Up) | What::Core(_, CoreFault::Released));
+    if ends && until_cycles.is_some() {
+        return Err(format!("`{fault}` ends a fault, and does not end itself"));
+    }
+    Ok(Fault { what, from_cycles, until_cycles })
+}
+
+fn span(when: &str) -> Parsed<(u64, Option<u64>)> {
+    let Some((from, until)) = when.split_once("..") else { return Ok((time(when)?, None)) };
+    let (from, until) = (time(from)?, time(until)?);
+    if until <= from {
+        return Err(format!("`{when}` ends before it begins"));
+    }
+    Ok((from, Some(until)))
+}
+
+/// A time with its unit, in cycles of 1 ns.
+fn time(value: &str) -> Parsed<u64> {
+    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = UNITS.iter().find(|(name, _)| *name == &value[digits.len()..]);
+    let (Ok(count), Some((_, cycles))) = (digits.parse::<u64>(), unit) else {
+        return Err(format!("`{value}` is no time such as 500ns, 10us or 2ms"));
+    };
+    let cycles = count.checked_mul(*cycles).filter(|cycles| *cycles <= LONGEST_CYCLES);
+    cycles.ok_or_else(|| format!("{value} is longer than 100s"))
+}
+
+fn place(words: &str) -> Parsed<(ChipId, &str)> {
+    let parts = words.split_once('.').and_then(|(chip, at)| Some((ChipId(chip.parse().ok()?), at)));
+    parts.ok_or_else(|| format!("`{words}` is no place of the form <chip>.<place>"))
+}
+
+/// An Ethernet channel, as `8` or `e8`.
+fn channel(words: &str) -> Parsed<u8> {
+    let channel = words.strip_prefix('e').unwrap_or(words).parse().ok();
+    let channel = channel.filter(|channel| *channel < wormhole().eth_channels());
+    channel.ok_or_else(|| format!("`{words}` is no Ethernet channel from 0 to 15"))
+}
+
+fn link(words: &str) -> Parsed<EthId> {
+    let (chip, at) = place(words)?;
+    Ok(EthId { chip, channel: channel(at)? })
+}
+
+fn core(words: &str) -> Parsed<CoreId> {
+    let (words, named) = match words.split_once(':') {
+        Some((tile, core)) => (tile, Some(core)),
+        None => (words, None),
+    };
+    let (chip, at) = place(words)?;
+    let (tile, kind) = tile(at)?;
+    let cores = kind.cores();
+    let core = match named {
+        Some(name) => cores.iter().find(|core| core.name() == name).copied(),
+        None => cores.first().copied().filter(|_| cores.len() == 1),
+    };
+    let known = || cores.iter().map(|core| core.name()).collect::<Vec<_>>().join(", ");
+    match (core, named) {
+        (Some(core), _) => Ok(CoreId { chip, tile, core }),
+        (None, _) if cores.is_empty() => Err(format!("tile {tile} has no core")),
+        (None, Some(name)) => Err(format!("tile {tile} has no core `{name}`: {}", known())),
+        (None, None) => Err(format!("tile {tile} has more than one core, name one: {}", known())),
+    }
+}
+
+/// A tile, as `e8` or `1-1`.
+fn tile(words: &str) -> Parsed<(NocXy, TileKind)> {
+    if words.starts_with('e') {
+        let xy = wormhole().eth_channel(channel(words)?);
+        return xy
+            .map(|xy| (xy, TileKind::Eth))
+            .ok_or_else(|| format!("no tile is called {words}"));
+    }
+    let xy = words
+        .split_once('-')
+        .and_then(|(x, y)| Some(NocXy { x: x.parse().ok()?, y: y.parse().ok()? }));
+    let tile = xy.and_then(|xy| wormhole().tile_at(xy));
+    tile.map(|tile| (tile.xy, tile.kind)).ok_or_else(|| format!("no tile is called `{words}`"))
+}
+
+fn link_fault(words: &str) -> Parsed<LinkFault> {
+    let (name, value) = match words.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (words, None),
+    };
+    Ok(match (name, value) {
+        ("down", None) => LinkFault::Down,
+        ("up", None) => LinkFault::Up,
+        ("flap", value) => {
+            let period_cycles = value.map_or(Ok(FLAP_CYCLES), time)?;
+            if period_cycles < SHORTEST_PERIOD_CYCLES {
+                return Err(format!("flap: a period has at least {SHORTEST_PERIOD_CYCLES}ns"));
+            }
+            LinkFault::Flap { period_cycles }
+        }
+        ("slow", value) => LinkFault::Slow { factor: value.map_or(Ok(SLOW_FACTOR), factor)? },
+        ("bit-error", value) => {
+            LinkFault::BitErrors { per_terabit: rate(value.unwrap_or(BIT_ERROR_RATE))? }
+        }
+        ("slow-ack", value) => {
+            LinkFault::SlowAck { delay_cycles: value.map_or(Ok(SLOW_ACK_CYCLES), time)? }
+        }
+        _ => {
+            return Err(format!(
+                "`{words}` is nothing that happens to a link: down, up, flap=5us, slow=4x, bit-error=1e-6, slow-ack=2us"
+            ));
+        }
+    })
+}
+
+fn core_fault(words: &str) -> Parsed<CoreFault> {
+    match words {
+        "stuck" | "stuck-core" => Ok(CoreFault::Stuck),
+        "released" => Ok(CoreFault::Released),
+        _ => Err(format!("`{words}` is nothing that happens to a core: stuck, released")),
+    }
+}
+
+fn factor(value: &str) -> Parsed<u32> {
+    let factor = value.strip_suffix('x').and_then(|digits| digits.parse().ok());
+    let factor = factor.filter(|factor| (2..=MOST_SLOW).contains(factor));
+    factor.ok_or_else(|| format!("slow: `{value}` is no factor from 2x to {MOST_SLOW}x"))
+}
+
+/// A share such as `1e-6` or `0.00001`, in wrong bits of 10^12.
+fn rate(value: &str) -> Parsed<u64> {
+    let share = value.parse::<f64>().ok().filter(|share| *share > 0.0);
+    let share = share.map(|share| (share * TERABIT as f64).round() as u64);
+    let share = share.filter(|share| (1..=MOST_PER_TERABIT).contains(share));
+    share.ok_or_else(|| format!("bit-error: `{value}` is no rate from 1e-12 to 1e-4"))
+}
+
+/// The greatest unit that gives a whole number.
+struct Time(u64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fits = |(_, cycles): &&(&str, u64)| self.0 > 0 && self.0.is_multiple_of(*cycles);
+        let (unit, cycles) = UNITS.iter().find(fits).copied().unwrap_or(("ns", 1));
+        write!(f, "{}{unit}", self.0 / cycles)
+    }
+}
+
+impl fmt::Display for LinkFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Down => f.write_str("down"),
+            Self::Up => f.write_str("up"),
+            Self::Flap { period_cycles } => write!(f, "flap={}", Time(period_cycles)),
+            Self::Slow { factor } => write!(f, "slow={factor}x"),
+            Self::BitErrors { per_terabit } => {
+                write!(f, "bit-error={:e}", per_terabit as f64 / TERABIT as f64)
+            }
+            Self::SlowAck { delay_cycles } => write!(f, "slow-ack={}", Time(delay_cycles)),
+        }
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Link(end, fault) => write!(f, "link:{}.{}:{fault}", end.chip, end.channel),
+            Self::Core(CoreId { chip, tile, core }, fault) => {
+                let channel = wormhole().tile_at(*tile).and_then(|tile| tile.channel);
+                match channel.filter(|_| *core == CoreKind::Erisc) {
+                    Some(channel) => write!(f, "core:{chip}.e{channel}")?,
+                    None => write!(f, "core:{chip}.{tile}:{}", core.name())?,
+                }
+                f.write_str(if *fault == CoreFault::Stuck { ":stuck" } else { ":released" })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.what)?;
+        match (self.from_cycles, self.until_cycles) {
+            (0, None) => Ok(()),
+            (from, None) => write!(f, "@{}", Time(from)),
+            (from, Some(until)) => write!(f, "@{}..{}", Time(from), Time(until)),
+        }
+    }
+}

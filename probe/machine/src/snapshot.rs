@@ -1,0 +1,228 @@
+//! What was read, when, and what was not: immutable, complete about its own holes.
+
+use layouts::{ChipId, NoChannel, NocAddr};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Why an access failed or a range was not read; gaps and access errors share it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AccessError {
+    /// The safe access layer does not allow it, and why.
+    Refused(String),
+    /// No answer within the deadline, in cycles of the target's own time.
+    TimedOut {
+        /// The deadline that passed, in cycles.
+        deadline_cycles: u64,
+    },
+    /// No way leads there: no gateway, chip or route.
+    Unreachable(String),
+    /// The tile or core is held in reset.
+    InReset,
+    /// The device left the bus or its process ended; its last words.
+    DeviceGone(String),
+    /// The routing queue answered with error flags.
+    QueueError {
+        /// Flags word of the response entry.
+        flags: u32,
+    },
+    /// The recording does not hold this range.
+    NotRecorded,
+    /// Nobody asked for this range.
+    NotAsked,
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(why) => write!(f, "refused: {why}"),
+            Self::TimedOut { deadline_cycles } => {
+                write!(f, "timed out after {deadline_cycles} cycles")
+            }
+            Self::Unreachable(why) => write!(f, "unreachable: {why}"),
+            Self::InReset => write!(f, "in reset"),
+            Self::DeviceGone(words) => write!(f, "device gone: {words}"),
+            Self::QueueError { flags } => write!(f, "queue error, flags {flags:#010x}"),
+            Self::NotRecorded => write!(f, "not recorded"),
+            Self::NotAsked => write!(f, "not asked"),
+        }
+    }
+}
+
+impl std::error::Error for AccessError {}
+
+impl From<NoChannel> for AccessError {
+    fn from(error: NoChannel) -> Self {
+        Self::Unreachable(error.to_string())
+    }
+}
+
+/// A range of device memory: `len` bytes from `addr`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// First byte.
+    pub addr: NocAddr,
+    /// Length in bytes.
+    pub len: u32,
+}
+
+/// A range that was not read, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// What is missing.
+    pub span: Span,
+    /// Why.
+    pub reason: AccessError,
+}
+
+/// Bytes of an answer that other pieces of the same answer share.
+#[derive(Clone)]
+pub struct Bytes {
+    answer: Arc<Vec<u8>>,
+    start: u32,
+    len: u32,
+}
+
+impl Bytes {
+    /// `len` bytes of an answer that holds them.
+    pub fn of(answer: &Arc<Vec<u8>>, start: u32, len: u32) -> Self {
+        Self { answer: Arc::clone(answer), start, len }
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let start = self.start as usize;
+        self.answer.get(start..start + self.len as usize).unwrap_or_default()
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { start: 0, len: bytes.len() as u32, answer: Arc::new(bytes) }
+    }
+}
+
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Self {
+        bytes.to_vec().into()
+    }
+}
+
+impl FromIterator<u8> for Bytes {
+    fn from_iter<I: IntoIterator<Item = u8>>(bytes: I) -> Self {
+        Vec::from_iter(bytes).into()
+    }
+}
+
+impl Extend<u8> for Bytes {
+    fn extend<I: IntoIterator<Item = u8>>(&mut self, more: I) {
+        if self.len() != self.answer.len() {
+            *self = self.to_vec().into();
+        }
+        // Whom these bytes are shared with keeps them as they were.
+        let own = Arc::make_mut(&mut self.answer);
+        own.extend(more);
+        self.len = own.len() as u32;
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Bytes {}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// A range that was read, with the times of its own read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// First byte.
+    pub addr: NocAddr,
+    /// Target time when it was read, in device cycles.
+    pub target_cycles: u64,
+    /// Host time when it was read, in microseconds since the Unix epoch.
+    pub host_micros: u64,
+    /// The bytes.
+    pub bytes: Bytes,
+}
+
+/// What somebody needs to read, in order of wish.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The ranges.
+    pub spans: Vec<Span>,
+}
+
+/// One look at the machine: pieces by address, and the gaps between what was asked and what came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// What was read, sorted by address, without overlaps.
+    pub pieces: Vec<Piece>,
+    /// What was asked for and not read.
+    pub gaps: Vec<Gap>,
+    /// Bus transactions that this look cost.
+    pub transactions: u64,
+}
+
+impl Snapshot {
+    /// The bytes of `span`, if all of them were read in one piece.
+    ///
+    /// # Errors
+    /// The reason of the gap that covers the first missing byte, or `NotAsked`.
+    pub fn bytes(&self, addr: NocAddr, len: u32) -> Result<&[u8], AccessError> {
+        let after = self.pieces.partition_point(|p| p.addr <= addr);
+        if let Some(piece) = after.checked_sub(1).and_then(|i| self.pieces.get(i))
+            && (piece.addr.chip, piece.addr.tile) == (addr.chip, addr.tile)
+        {
+            let start = (addr.offset - piece.addr.offset) as usize;
+            if let Some(bytes) = piece.bytes.get(start..start.saturating_add(len as usize)) {
+                return Ok(bytes);
+            }
+        }
+        Err(self.gap_reason(addr))
+    }
+
+    /// Target time when the byte at `addr` was read, in device cycles.
+    pub fn read_at(&self, addr: NocAddr) -> Option<u64> {
+        let after = self.pieces.partition_point(|p| p.addr <= addr);
+        let piece = self.pieces.get(after.checked_sub(1)?)?;
+        let same = (piece.addr.chip, piece.addr.tile) == (addr.chip, addr.tile);
+        let end = piece.addr.offset + piece.bytes.len() as u64;
+        (same && addr.offset < end).then_some(piece.target_cycles)
+    }
+
+    /// The little-endian word at `addr`.
+    ///
+    /// # Errors
+    /// As [`Snapshot::bytes`].
+    pub fn word(&self, addr: NocAddr) -> Result<u32, AccessError> {
+        let mut word = [0; 4];
+        word.copy_from_slice(self.bytes(addr, 4)?);
+        Ok(u32::from_le_bytes(word))
+    }
+
+    fn gap_reason(&self, addr: NocAddr) -> AccessError {
+        let covers = |gap: &&Gap| {
+            let start = gap.span.addr;
+            (start.chip, start.tile) == (addr.chip, addr.tile)
+                && (start.offset..start.offset + u64::from(gap.span.len)).contains(&addr.offset)
+        };
+        self.gaps.iter().find(covers).map_or(AccessError::NotAsked, |gap| gap.reason.clone())
+    }
+
+    /// Newest target time of any piece of `chip`, in device cycles.
+    pub fn newest_cycles(&self, chip: ChipId) -> Option<u64> {
+        self.pieces.iter().filter(|p| p.addr.chip == chip).map(|p| p.target_cycles).max()
+    }
+}

@@ -1,0 +1,38 @@
+//! TLB windows as every machine has them: how they order their traffic, which of them clients may use.
+
+use layouts::{NocXy, Ordering, wormhole};
+use serde::{Deserialize, Serialize};
+
+/// How a window orders its traffic (wormhole.md 1.4). Windows whose entries we write
+/// ourselves use one static virtual channel, so that writes through one of them never overtake each other;
+/// those that a driver points keep that order only if they are strict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Order {
+    /// Default ordering: bulk memory.
+    Memory,
+    /// Strict ordering: registers, queue pointers, doorbells.
+    Strict,
+}
+
+impl From<Order> for Ordering {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Memory => Self::Relaxed,
+            Order::Strict => Self::Strict,
+        }
+    }
+}
+
+/// BAR0 offset and value of the entry that points `window` at a page of a tile, on a machine whose
+/// entries are written by its clients; None past the last window.
+pub fn entry(window: u16, tile: NocXy, page: u64, order: Order) -> Option<(u64, u64)> {
+    let bar = &wormhole().bar;
+    let spec = bar.window(window)?;
+    Some((spec.entry, bar.unicast_entry(&spec, tile, page, order.into())))
+}
+
+/// All windows of a device but the driver's own.
+pub fn all_but_the_drivers() -> Vec<u16> {
+    let bar = &wormhole().bar;
+    (0..bar.window_count()).filter(|&window| window != bar.config.kernel_window).collect()
+}

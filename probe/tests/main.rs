@@ -1,0 +1,46 @@
+//! The tests of this crate from outside, one program.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod audit;
+mod catalog;
+mod collectives;
+mod collectives_fabric;
+mod common;
+mod disrupt;
+mod edm;
+mod fabric_bring_up;
+mod fabric_clients;
+mod fabric_loop;
+mod fabric_multicast;
+mod fabric_reroute;
+mod fabric_router;
+mod fabric_seen;
+mod fabric_traffic;
+mod failover;
+#[path = "common/folder.rs"]
+mod folder;
+mod hosts;
+mod identical;
+mod images;
+mod in_use;
+mod inspect;
+mod latch;
+mod launched;
+mod link_bench;
+mod links;
+mod preview;
+mod remote;
+mod scene;
+mod serve;
+#[path = "common/sick.rs"]
+mod sick;
+mod study_mux;
+mod vendor_child;
+mod vendor_collectives;
+mod vendor_fabric;
+mod vendor_meshes;
+mod vendor_metal;
+mod vendor_refusals;
+mod vendor_ring_ping;
+mod vendor_simulator;
+mod watching;

@@ -1,0 +1,201 @@
+//! The emulated mesh in this very process, behind the same trait as every other machine.
+
+use emulator::{Disruption, HartId, Mesh, MeshConfig};
+use layouts::{NocXy, wormhole};
+use machine::bar::{Abreast, Bar, BarOp};
+use machine::fault::{CoreFault, Fault, LinkFault, Station, What};
+use machine::snapshot::AccessError;
+use machine::window;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A [`Bar`] over an emulated mesh.
+pub struct EmulatorBar {
+    mesh: Mesh,
+}
+
+/// Name of the list of refusals that goes with the emulator: none, it answers whatever silicon does.
+pub const PROFILE: &str = "emulator";
+
+/// A machine that goes wrong goes wrong often; the first conditions tell why.
+const MOST_REMARKS: usize = 16;
+
+impl EmulatorBar {
+    /// Takes the mesh.
+    pub fn new(mesh: Mesh) -> Self {
+        Self { mesh }
+    }
+
+    /// The mesh, for what no bus shows: its conditions and its journal.
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+
+    /// The mesh, for what no bus does: links that fail, resets.
+    pub fn mesh_mut(&mut self) -> &mut Mesh {
+        &mut self.mesh
+    }
+}
+
+impl EmulatorBar {
+    /// Begins an operation at the present cycle; the cycles that it takes.
+    fn begin(&mut self, op: &BarOp, answer: &mut Vec<u8>) -> u64 {
+        match op {
+            BarOp::ConfigRead { device, offset } => {
+                let read = self.mesh.begin_config_read(usize::from(*device), u32::from(*offset));
+                answer.extend(read.0.to_le_bytes());
+                read.1
+            }
+            BarOp::Read { device, bar, offset, len, .. } => {
+                let start = answer.len();
+                answer.resize(start + *len as usize, 0);
+                let out = &mut answer[start..];
+                self.mesh.begin_read(usize::from(*device), *bar, *offset, out)
+            }
+            BarOp::Write { device, bar, offset, bytes } => {
+                self.mesh.begin_write(usize::from(*device), *bar, *offset, bytes)
+            }
+            BarOp::Point { device, window, x, y, page, order } => {
+                let tile = NocXy { x: *x, y: *y };
+                window::entry(*window, tile, *page, *order).map_or(0, |(offset, entry)| {
+                    let bytes = entry.to_le_bytes();
+                    self.mesh.begin_write(usize::from(*device), 0, offset, &bytes)
+                })
+            }
+            BarOp::Pass { cycles } => *cycles,
+            BarOp::Now => {
+                answer.extend(self.mesh.now().to_le_bytes());
+                0
+            }
+        }
+    }
+}
+
+impl Bar for EmulatorBar {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        for op in batch {
+            let cycles = self.begin(op, answer);
+            self.mesh.clock(cycles);
+            if op.ends(answer) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is to begin first is begun first, of two that begin together that of the first batch.
+    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        let mut end = self.mesh.now();
+        let mut due: BinaryHeap<_> =
+            (0..batches.len()).map(|number| Reverse((end, number, 0))).collect();
+        while let Some(Reverse((cycle, number, place))) = due.pop() {
+            self.mesh.clock(cycle.saturating_sub(self.mesh.now()));
+            let Some(Abreast { batch, answer, .. }) = batches.get_mut(number) else { continue };
+            let Some(op) = batch.get(place) else { continue };
+            let over = cycle.saturating_add(self.begin(op, answer));
+            end = end.max(over);
+            if !op.ends(answer) {
+                due.push(Reverse((over, number, place + 1)));
+            }
+        }
+        self.mesh.clock(end.saturating_sub(self.mesh.now()));
+    }
+
+    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+        let absent = || AccessError::Refused(format!("{fault}: this mesh has no such place"));
+        let chips = || self.mesh.config().chips.iter();
+        let chip = match at {
+            Station::Device(device) => {
+                (0..).zip(chips()).filter(|(_, chip)| chip.pcie).nth(usize::from(device))
+            }
+            Station::At(place) => (0..).zip(chips()).find(|(_, chip)| chip.place == Some(place)),
+        };
+        let (chip, _) = chip.ok_or_else(absent)?;
+        let what = disruption(self.mesh.config(), chip, fault).ok_or_else(absent)?;
+        if self.mesh.disrupt(what, fault.from_cycles, fault.until_cycles) {
+            Ok(())
+        } else {
+            Err(absent())
+        }
+    }
+
+    fn most_devices(&self) -> u8 {
+        self.mesh.config().chips.iter().filter(|chip| chip.pcie).count() as u8
+    }
+
+    fn remarks(&mut self) -> Vec<String> {
+        self.mesh.conditions().iter().take(MOST_REMARKS).map(ToString::to_string).collect()
+    }
+}
+
+/// The emulator's words for a fault at one of its chips.
+fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disruption> {
+    Some(match fault.what {
+        What::Link(end, what) => {
+            let end = (chip, end.channel);
+            let link = config.links.iter().position(|link| link.a == end || link.b == end)?;
+            match what {
+                LinkFault::Down => Disruption::LinkDown { link },
+                LinkFault::Flap { period_cycles } => Disruption::LinkFlap { link, period_cycles },
+                LinkFault::Slow { factor } => Disruption::LinkSlow { link, factor },
+                LinkFault::BitErrors { per_terabit } => Disruption::BitErrors { link, per_terabit },
+                LinkFault::SlowAck { delay_cycles } => {
+                    let end = usize::from(config.links.get(link)?.b == end);
+                    Disruption::SlowAck { link, end, delay_cycles }
+                }
+                LinkFault::Up => Disruption::LinkMended { link },
+            }
+        }
+        What::Core(core, what) => {
+            let kind = wormhole().tile_at(core.tile)?.kind;
+            let hart = kind.cores().iter().position(|other| *other == core.core)? as u8;
+            let hart = HartId { chip, x: core.tile.x, y: core.tile.y, hart };
+            match what {
+                CoreFault::Stuck => Disruption::StuckCore(hart),
+                CoreFault::Released => Disruption::CoreReleased(hart),
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use decode::images::ImageMap;
+    use workloads::scene::Scene;
+
+    /// Word after word of the telemetry of a device, then the time.
+    fn reads(device: u8) -> Vec<BarOp> {
+        let offset = |at| 0x1FE8_0000 + 0x40 * u64::from(at);
+        let read = |at| BarOp::Read { device, bar: 0, offset: offset(at), len: 4, ones: 0 };
+        let reads = (0..10 + device).map(read);
+        reads.chain([BarOp::Pass { cycles: 5 }, BarOp::Now]).collect()
+    }
+
+    #[test]
+    fn what_goes_on_abreast_takes_as_long_as_the_longest() {
+        let (images, _) = ImageMap::firmware();
+        let fresh = || EmulatorBar::new(Scene::new("t3000").power_on(&images).unwrap());
+        let (mut one, mut all) = (fresh(), fresh());
+        all.mesh_mut().record(true);
+        let batch = |device| Abreast::new(device, reads(device));
+        let mut batches: Vec<Abreast> = (0..4).map(batch).collect();
+        all.submit_abreast(&mut batches);
+        let read = all.mesh().config().timing.host_read;
+        assert_eq!(all.mesh().now(), 13 * read + 5, "four devices, 10 to 13 words");
+        for of in &batches {
+            let mut alone = Vec::new();
+            one.submit(&of.batch, &mut alone).unwrap();
+            let (words, now) = of.answer.split_last_chunk().unwrap();
+            assert_eq!(words, alone.split_last_chunk::<8>().unwrap().0, "device {}", of.device);
+            assert_eq!(u64::from_le_bytes(*now), (10 + u64::from(of.device)) * read + 5);
+        }
+        // Whoever does again what the journal tells begins all of it at the same cycles.
+        let journal = all.mesh().journal().unwrap().clone();
+        let mut again = fresh();
+        let told = again.mesh_mut().replay(&journal);
+        assert_eq!(told.len(), 4 * (10 + 11 + 12 + 13));
+        assert_eq!(again.mesh().now(), 13 * read);
+    }
+}

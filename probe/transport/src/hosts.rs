@@ -1,0 +1,288 @@
+//! Machines of several hosts: the devices of one of them, and several machines as one.
+
+use layouts::{ClusterDescriptor, wormhole};
+use machine::bar::{Abreast, Bar, BarOp, Elsewhere, Holder, Sharing};
+use machine::fault::{Fault, Station};
+use machine::snapshot::AccessError;
+
+/// The devices of one host, counted from 0.
+pub struct HostBar {
+    bar: Box<dyn Bar>,
+    first: u8,
+    count: u8,
+    elsewhere: Vec<Elsewhere>,
+}
+
+impl HostBar {
+    /// Shows `count` devices of a machine from `first` on; of the chips of other hosts it can tell who has them.
+    pub fn new(bar: Box<dyn Bar>, first: u8, count: u8, elsewhere: Vec<Elsewhere>) -> Self {
+        Self { bar, first, count, elsewhere }
+    }
+
+    /// Shows the devices of a host of a described mesh, whose devices are in the order of its chips.
+    pub fn of(descriptor: &ClusterDescriptor, host: u16, bar: Box<dyn Bar>) -> Self {
+        let devices = (0..).zip(descriptor.chips.iter().filter(|chip| chip.pcie.is_some()));
+        let own: Vec<u8> = devices.filter(|(_, c)| c.host == host).map(|(d, _)| d).collect();
+        let others = descriptor.chips_of_others(&[host].into()).into_iter();
+        let elsewhere = others.map(|(unique_id, host)| Elsewhere { unique_id, host }).collect();
+        Self::new(bar, own.first().copied().unwrap_or_default(), own.len() as u8, elsewhere)
+    }
+
+    fn device(&self, device: u8) -> Option<u8> {
+        (device < self.count).then(|| self.first.checked_add(device)).flatten()
+    }
+
+    /// The operation as the whole machine understands it; none for a device that this host does not have.
+    fn translated(&self, op: &BarOp) -> Option<BarOp> {
+        let mut op = op.clone();
+        if let Some(device) = device_of(&mut op) {
+            *device = self.device(*device)?;
+        }
+        Some(op)
+    }
+}
+
+/// The device that an operation is for.
+fn device_of(op: &mut BarOp) -> Option<&mut u8> {
+    match op {
+        BarOp::ConfigRead { device, .. }
+        | BarOp::Read { device, .. }
+        | BarOp::Write { device, .. }
+        | BarOp::Point { device, .. } => Some(device),
+        BarOp::Pass { .. } | BarOp::Now => None,
+    }
+}
+
+fn absent() -> AccessError {
+    AccessError::Unreachable("this host has no such device".into())
+}
+
+impl Bar for HostBar {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        // An empty slot of the bus answers all ones.
+        if let [BarOp::ConfigRead { device, .. }] = batch
+            && self.device(*device).is_none()
+        {
+            answer.extend([0xFF; 4]);
+            return Ok(());
+        }
+        let batch: Option<Vec<BarOp>> = batch.iter().map(|op| self.translated(op)).collect();
+        self.bar.submit(&batch.ok_or_else(absent)?, answer)
+    }
+
+    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        let (mut numbers, mut asked) = (Vec::new(), Vec::new());
+        for (number, one) in batches.iter_mut().enumerate() {
+            let ops = one.batch.iter().map(|op| self.translated(op));
+            match self.device(one.device).zip(ops.collect()) {
+                Some((device, ops)) => {
+                    numbers.push(number);
+                    asked.push(Abreast::new(device, ops));
+                }
+                None => one.result = Err(absent()),
+            }
+        }
+        self.bar.submit_abreast(&mut asked);
+        for (number, Abreast { answer, result, .. }) in numbers.into_iter().zip(asked) {
+            let Some(one) = batches.get_mut(number) else { continue };
+            (one.answer, one.result) = (answer, result);
+        }
+    }
+
+    fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
+        let device = self.device(device).ok_or_else(absent)?;
+        self.bar.windows(device)
+    }
+
+    fn lock_queues(&mut self, device: u8) -> Result<Sharing, AccessError> {
+        let device = self.device(device).ok_or_else(absent)?;
+        self.bar.lock_queues(device)
+    }
+
+    fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
+        let device = self.device(device).ok_or_else(absent)?;
+        self.bar.unlock_queues(device)
+    }
+
+    fn holders(&mut self, device: u8) -> Vec<Holder> {
+        self.device(device).map(|device| self.bar.holders(device)).unwrap_or_default()
+    }
+
+    fn announce(&mut self, change: &str) {
+        self.bar.announce(change);
+    }
+
+    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+        let at = match at {
+            Station::Device(device) => Station::Device(self.device(device).ok_or_else(absent)?),
+            other @ Station::At(_) => other,
+        };
+        self.bar.disrupt(at, fault)
+    }
+
+    fn remarks(&mut self) -> Vec<String> {
+        self.bar.remarks()
+    }
+
+    fn most_devices(&self) -> u8 {
+        self.count
+    }
+
+    fn elsewhere(&self) -> Vec<Elsewhere> {
+        self.elsewhere.clone()
+    }
+}
+
+/// Machines of several hosts as one: the devices of the first, then those of the second, and so on.
+pub struct JoinedBar {
+    /// Each with the number of its devices.
+    bars: Vec<(Box<dyn Bar>, u8)>,
+}
+
+impl JoinedBar {
+    /// Joins machines.
+    ///
+    /// # Errors
+    /// When one does not answer.
+    pub fn new(bars: Vec<Box<dyn Bar>>) -> Result<Self, AccessError> {
+        let counted = |mut bar: Box<dyn Bar>| {
+            let most = bar.most_devices();
+            for device in 0..most {
+                let mut id = Vec::new();
+                bar.submit(&[BarOp::ConfigRead { device, offset: 0 }], &mut id)?;
+                if id != wormhole().bar.config_id().to_le_bytes() {
+                    return Ok((bar, device));
+                }
+            }
+            Ok((bar, most))
+        };
+        Ok(Self { bars: bars.into_iter().map(counted).collect::<Result<_, AccessError>>()? })
+    }
+
+    /// Which bar has a device, and what it is there.
+    fn place(&self, device: u8) -> Option<(usize, u8)> {
+        let mut left = device;
+        for (index, (_, count)) in self.bars.iter().enumerate() {
+            if left < *count {
+                return Some((index, left));
+            }
+            left -= count;
+        }
+        None
+    }
+
+    fn at(&mut self, device: u8) -> Option<(&mut Box<dyn Bar>, u8)> {
+        let (index, device) = self.place(device)?;
+        self.bars.get_mut(index).map(|(bar, _)| (bar, device))
+    }
+}
+
+impl Bar for JoinedBar {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        let mut rest = batch;
+        while let Some(first) = rest.first() {
+            if let BarOp::Pass { .. } = first {
+                for (bar, _) in &mut self.bars {
+                    bar.submit(&rest[..1], answer)?;
+                }
+                rest = &rest[1..];
+                continue;
+            }
+            // What follows for the same machine goes there in one batch; the first tells the time.
+            let mut part = Vec::new();
+            let mut at = None;
+            for op in rest {
+                let mut op = op.clone();
+                let asks_time = matches!(op, BarOp::Now);
+                let index = match device_of(&mut op) {
+                    Some(device) => match self.place(*device) {
+                        Some((index, there)) => {
+                            *device = there;
+                            index
+                        }
+                        None => usize::MAX,
+                    },
+                    None if asks_time => at.unwrap_or(0),
+                    None => break,
+                };
+                if *at.get_or_insert(index) != index {
+                    break;
+                }
+                part.push(op);
+            }
+            let wanted = answer.len() + part.iter().map(BarOp::answer_len).sum::<usize>();
+            match self.bars.get_mut(at.unwrap_or(0)) {
+                Some((bar, _)) => bar.submit(&part, answer)?,
+                // Nobody is there: an empty slot of the bus.
+                None if part.iter().all(|op| matches!(op, BarOp::ConfigRead { .. })) => {
+                    answer.resize(wanted, 0xFF);
+                }
+                None => return Err(absent()),
+            }
+            if answer.len() < wanted {
+                break;
+            }
+            rest = &rest[part.len()..];
+        }
+        Ok(())
+    }
+
+    fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
+        let (bar, device) = self.at(device).ok_or_else(absent)?;
+        bar.windows(device)
+    }
+
+    fn lock_queues(&mut self, device: u8) -> Result<Sharing, AccessError> {
+        let (bar, device) = self.at(device).ok_or_else(absent)?;
+        bar.lock_queues(device)
+    }
+
+    fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
+        let (bar, device) = self.at(device).ok_or_else(absent)?;
+        bar.unlock_queues(device)
+    }
+
+    fn holders(&mut self, device: u8) -> Vec<Holder> {
+        self.at(device).map(|(bar, device)| bar.holders(device)).unwrap_or_default()
+    }
+
+    fn announce(&mut self, change: &str) {
+        for (bar, _) in &mut self.bars {
+            bar.announce(change);
+        }
+    }
+
+    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+        match at {
+            Station::Device(device) => {
+                let (bar, device) = self.at(device).ok_or_else(absent)?;
+                bar.disrupt(Station::Device(device), fault)
+            }
+            Station::At(_) => {
+                let mut tried = self.bars.iter_mut().map(|(bar, _)| bar.disrupt(at, fault));
+                tried.find(Result::is_ok).unwrap_or_else(|| Err(Fault::refused()))
+            }
+        }
+    }
+
+    fn remarks(&mut self) -> Vec<String> {
+        self.bars.iter_mut().flat_map(|(bar, _)| bar.remarks()).collect()
+    }
+
+    fn most_devices(&self) -> u8 {
+        self.bars.iter().fold(0, |sum: u8, (_, count)| sum.saturating_add(*count))
+    }
+
+    /// What every one of the machines leaves to others.
+    fn elsewhere(&self) -> Vec<Elsewhere> {
+        let mut left: Option<Vec<Elsewhere>> = None;
+        for (bar, _) in &self.bars {
+            let others = bar.elsewhere();
+            left = Some(match left {
+                Some(left) => left.into_iter().filter(|chip| others.contains(chip)).collect(),
+                None => others,
+            });
+        }
+        left.unwrap_or_default()
+    }
+}

@@ -1,0 +1,218 @@
+//! One client of a served machine, from its hello to its end.
+
+use super::reader;
+use super::state::ServerState;
+use crate::shared_bar::SharedBar;
+use crate::wire::{self, Outbox, Received, Reply, Request, VERSION, Welcome};
+use machine::bar::{Abreast, Bar, BarOp, now};
+use machine::clock::host_micros;
+use machine::fault::{Fault, FaultError, Station};
+use machine::snapshot::AccessError;
+use machine::visit::{Change, Client, Visit};
+use std::borrow::Cow;
+use std::io::{self, BufReader};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// A client that connects and then says nothing is dropped after this long.
+const HELLO_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A client that waits for the machine hears from us this often.
+const WORD_EVERY: Duration = Duration::from_secs(1);
+
+/// A client that has said hello.
+pub(super) struct Connection {
+    client: Client,
+    writes: bool,
+    stream: BufReader<UnixStream>,
+    outbox: Outbox,
+}
+
+/// Tells a client that it cannot come in. One that is gone already needs no refusal.
+pub(super) fn refuse(mut stream: UnixStream, why: &str) {
+    let _ = Outbox::default().send(&mut stream, &Reply::Refused(why.to_owned()));
+}
+
+/// Greets a client, and serves it the machine until it leaves.
+///
+/// # Errors
+/// What its stream says.
+pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
+    let mut connection = Connection::greet(stream)?;
+    if connection.writes
+        && let Err(why) = state.acquire_writer(&connection.client, connection.stream.get_ref())
+    {
+        return connection.send(&Reply::Refused(why));
+    }
+    let number = state.number();
+    let mut change = None;
+    let served = connection.serve(state, number, &mut change);
+    let Connection { client, writes, stream, .. } = connection;
+    // A client that breaks off or talks nonsense has left; the machine stays.
+    let broke_off = !matches!(served, Ok(Leave::Bye));
+    let change = change.map(|(what, at_micros, at_cycles)| Change {
+        client: client.clone(),
+        at_micros,
+        at_cycles,
+        what,
+    });
+    // The socket closes before the next client gets what this one had.
+    drop(stream);
+    state.leave(number, Visit { client, until_micros: host_micros(), broke_off }, change, writes);
+    Ok(())
+}
+
+impl Connection {
+    /// Takes the hello.
+    ///
+    /// # Errors
+    /// When none comes in time, or it is none of ours.
+    pub(super) fn greet(stream: UnixStream) -> io::Result<Self> {
+        let mut stream = BufReader::new(stream);
+        stream.get_ref().set_read_timeout(Some(HELLO_PATIENCE))?;
+        let hello = wire::receive(&mut stream, &mut Vec::new())?;
+        stream.get_ref().set_read_timeout(None)?;
+        let refusal = match hello {
+            Received::Message(Request::Hello { version: VERSION, client, writes }) => {
+                return Ok(Self { client, writes, stream, outbox: Outbox::default() });
+            }
+            Received::Message(Request::Hello { version, .. }) => format!(
+                "this server speaks protocol version {VERSION}, the client version {version}"
+            ),
+            _ => "the first message must be a hello".to_owned(),
+        };
+        Outbox::default().send(stream.get_mut(), &Reply::Refused(refusal.clone()))?;
+        Err(io::Error::other(refusal))
+    }
+
+    fn send(&mut self, reply: &Reply) -> io::Result<()> {
+        self.outbox.send(self.stream.get_mut(), reply)
+    }
+
+    /// Serves a machine that is this client's alone.
+    ///
+    /// # Errors
+    /// What its stream says.
+    pub(super) fn serve_alone(mut self, bar: &mut dyn Bar, welcome: &Welcome) -> io::Result<()> {
+        self.send(&Reply::Welcome(Welcome { version: VERSION, ..welcome.clone() }))?;
+        let mut change = None;
+        loop {
+            match wire::receive(&mut self.stream, &mut Vec::new())? {
+                Received::Message(Request::Bye) | Received::End => return Ok(()),
+                asked => self.answer(bar, asked, &mut change)?,
+            }
+        }
+    }
+
+    /// Serves a machine that others use, too.
+    fn serve(
+        &mut self,
+        state: &ServerState,
+        number: u64,
+        change: &mut Option<(String, u64, u64)>,
+    ) -> io::Result<Leave> {
+        let (mut bar, welcome) = loop {
+            match state.machine(WORD_EVERY) {
+                Ok(ready) => break ready,
+                Err(why) => self.send(&Reply::Wait(why))?,
+            }
+        };
+        self.send(&Reply::Welcome(Welcome { version: VERSION, ..welcome }))?;
+        loop {
+            match wire::receive(&mut self.stream, &mut Vec::new())? {
+                Received::Message(Request::Bye) => return Ok(Leave::Bye),
+                Received::End => return Ok(Leave::BrokeOff),
+                Received::Message(Request::LockQueues) => {
+                    let reply = match state.lock_queues(number) {
+                        Ok(()) => Reply::Locked,
+                        Err(why) => Reply::Failed(AccessError::Unreachable(why)),
+                    };
+                    self.send(&reply)?;
+                }
+                Received::Message(Request::UnlockQueues) => state.unlock_queues(number),
+                asked if self.may(&bar, &asked) => self.answer(&mut bar, asked, change)?,
+                _ => {
+                    let why = "this client has no right to write".to_owned();
+                    self.send(&Reply::Failed(AccessError::Refused(why)))?;
+                }
+            }
+        }
+    }
+
+    /// May this client have this done?
+    fn may(&self, bar: &SharedBar, asked: &Received<Request>) -> bool {
+        let Received::Message(asked) = asked else { return true };
+        self.writes
+            || match asked {
+                Request::Batch { ops, .. } => reader::may(bar, ops),
+                Request::Abreast(parts) => parts.iter().all(|(_, ops)| reader::may(bar, ops)),
+                Request::Disrupt { .. } => false,
+                _ => true,
+            }
+    }
+
+    fn answer(
+        &mut self,
+        bar: &mut dyn Bar,
+        asked: Received<Request>,
+        changed: &mut Option<(String, u64, u64)>,
+    ) -> io::Result<()> {
+        let stream = self.stream.get_mut();
+        match asked {
+            Received::Message(Request::Batch { ops, change }) => {
+                self.outbox.answer(stream, |answer| {
+                    let error = bar.submit(&ops, answer).err();
+                    if let Some(what) = change {
+                        *changed = Some((what.into_owned(), host_micros(), cycles(bar)));
+                    }
+                    error.map(Reply::Failed)
+                })
+            }
+            Received::Message(Request::Abreast(asked)) => self
+                .outbox
+                .answer(stream, |answer| Some(Reply::Abreast(abreast(bar, asked, answer)))),
+            Received::Message(Request::Disrupt { at, fault }) => self.outbox.answer(stream, |_| {
+                let error = disrupt(bar, at, &fault).err();
+                if error.is_none() {
+                    *changed = Some((fault.into_owned(), host_micros(), cycles(bar)));
+                }
+                error.map(Reply::Failed)
+            }),
+            _ => Err(io::Error::other("a request out of turn")),
+        }
+    }
+}
+
+/// How a client left.
+enum Leave {
+    Bye,
+    BrokeOff,
+}
+
+/// The machine's own time; 0 if it does not tell any more.
+fn cycles(bar: &mut dyn Bar) -> u64 {
+    now(bar).unwrap_or_default()
+}
+
+/// Carries out what a client asks of several devices; for each the length of its answer and what broke it off.
+fn abreast(
+    bar: &mut dyn Bar,
+    asked: Vec<(u8, Cow<'_, [BarOp]>)>,
+    answer: &mut Vec<u8>,
+) -> Vec<(u32, Result<(), AccessError>)> {
+    let mut batches: Vec<Abreast> =
+        asked.into_iter().map(|(device, ops)| Abreast::new(device, ops.into_owned())).collect();
+    bar.submit_abreast(&mut batches);
+    let told = batches.into_iter().map(|Abreast { answer: own, result, .. }| {
+        answer.extend(&own);
+        (own.len() as u32, result)
+    });
+    told.collect()
+}
+
+/// Makes something go wrong, as a client put it into words.
+fn disrupt(bar: &mut dyn Bar, at: Station, fault: &str) -> Result<(), AccessError> {
+    let fault: Fault =
+        fault.parse().map_err(|error: FaultError| AccessError::Refused(error.to_string()))?;
+    bar.disrupt(at, &fault)
+}

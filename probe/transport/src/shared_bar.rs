@@ -1,0 +1,274 @@
+//! One machine that several clients use at a time, each through a bar of its own.
+//!
+//! Each client has all windows to itself: before one of its accesses, a window that shows something
+//! else by now is pointed to where this client pointed it last. Time that one client let pass has
+//! passed for the others too.
+
+use layouts::{NocXy, wormhole};
+use machine::bar::{Abreast, Bar, BarOp, Holder, Sharing, now};
+use machine::fault::{Fault, Station};
+use machine::snapshot::AccessError;
+use machine::window::Order;
+use parking_lot::{FairMutex, FairMutexGuard};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a window shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct View {
+    tile: NocXy,
+    page: u64,
+    order: Order,
+}
+
+/// What windows show, by device and index in hardware.
+type Views = HashMap<(u8, u16), View>;
+
+/// The machine, and where its windows really point.
+struct Machine {
+    bar: Box<dyn Bar>,
+    shown: Views,
+}
+
+/// The bar of one of several clients of a machine.
+pub struct SharedBar {
+    // Fair: a client that asks without a pause must not keep the others out.
+    machine: Arc<FairMutex<Machine>>,
+    most_devices: u8,
+    /// Where this client pointed its windows.
+    views: Views,
+    /// The machine's time when this client saw it last, in cycles.
+    seen: u64,
+}
+
+impl SharedBar {
+    /// The bar of the first client.
+    pub fn new(bar: Box<dyn Bar>) -> Self {
+        let most_devices = bar.most_devices();
+        let machine = Machine { bar, shown: Views::new() };
+        Self {
+            machine: Arc::new(FairMutex::new(machine)),
+            most_devices,
+            views: Views::new(),
+            seen: 0,
+        }
+    }
+
+    /// A bar for one more client.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self {
+            machine: Arc::clone(&self.machine),
+            most_devices: self.most_devices,
+            views: Views::new(),
+            seen: 0,
+        }
+    }
+
+    /// The tile, and the address there, that an offset of BAR 0 leads this client to once it has pointed
+    /// these windows, too.
+    pub(crate) fn aim_after(
+        &self,
+        pointed: &[&BarOp],
+        device: u8,
+        offset: u64,
+    ) -> Option<(NocXy, u64)> {
+        let (index, within) = window_at(offset)?;
+        let pointed = pointed.iter().rev().find_map(|op| match **op {
+            BarOp::Point { device: of, window, x, y, page, .. } => {
+                (of == device && window == index).then_some((NocXy { x, y }, page))
+            }
+            _ => None,
+        });
+        let known = || self.views.get(&(device, index)).map(|view| (view.tile, view.page));
+        let (tile, page) = pointed.or_else(known)?;
+        Some((tile, page + within))
+    }
+
+    fn machine(&self) -> FairMutexGuard<'_, Machine> {
+        self.machine.lock()
+    }
+}
+
+/// The window that an offset of BAR 0 lies in, and how far.
+fn window_at(offset: u64) -> Option<(u16, u64)> {
+    let classes = &wormhole().bar.windows;
+    let class = classes.iter().find(|class| {
+        (class.bar_offset..class.bar_offset + u64::from(class.count) * class.bytes)
+            .contains(&offset)
+    })?;
+    let within = offset - class.bar_offset;
+    Some((class.first + (within / class.bytes) as u16, within % class.bytes))
+}
+
+impl Machine {
+    /// The batch with every window pointed to where the client has it.
+    fn pointed<'b>(&mut self, views: &mut Views, batch: &'b [BarOp]) -> Cow<'b, [BarOp]> {
+        let mut changed: Option<Vec<BarOp>> = None;
+        for (at, op) in batch.iter().enumerate() {
+            match *op {
+                BarOp::Point { device, window, x, y, page, order } => {
+                    let view = View { tile: NocXy { x, y }, page, order };
+                    views.insert((device, window), view);
+                    self.shown.insert((device, window), view);
+                }
+                BarOp::Read { device, bar: 0, offset, .. }
+                | BarOp::Write { device, bar: 0, offset, .. } => {
+                    if let Some(again) = self.repoint(views, device, offset) {
+                        changed.get_or_insert_with(|| batch[..at].to_vec()).push(again);
+                    }
+                }
+                _ => {}
+            }
+            if let Some(ops) = &mut changed {
+                ops.push(op.clone());
+            }
+        }
+        changed.map_or(Cow::Borrowed(batch), Cow::Owned)
+    }
+
+    /// Points the window of an access again, if another client pointed it elsewhere.
+    fn repoint(&mut self, views: &Views, device: u8, offset: u64) -> Option<BarOp> {
+        let (window, _) = window_at(offset)?;
+        let view = *views.get(&(device, window))?;
+        if self.shown.insert((device, window), view) == Some(view) {
+            return None;
+        }
+        let View { tile: NocXy { x, y }, page, order } = view;
+        Some(BarOp::Point { device, window, x, y, page, order })
+    }
+
+    /// A batch that ended early left windows as they were.
+    fn note(&mut self, batch: &[BarOp], answered: usize, result: &Result<(), AccessError>) {
+        let expected: usize = batch.iter().map(BarOp::answer_len).sum();
+        if result.is_err() || answered < expected {
+            self.shown.clear();
+        }
+    }
+}
+
+impl Bar for SharedBar {
+    /// Time that another client let pass meanwhile has passed for this one, too.
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        let mut machine = self.machine.lock();
+        let mut result = Ok(());
+        if let [BarOp::Pass { cycles }] = batch {
+            let (seen, cycles) = (self.seen, *cycles);
+            let there = now(machine.bar.as_mut())?;
+            let left = seen.saturating_add(cycles).saturating_sub(there).min(cycles);
+            if left > 0 {
+                result = machine.bar.submit(&[BarOp::Pass { cycles: left }], answer);
+            }
+        } else {
+            let before = answer.len();
+            let pointed = machine.pointed(&mut self.views, batch);
+            result = machine.bar.submit(&pointed, answer);
+            machine.note(batch, answer.len() - before, &result);
+        }
+        self.seen = now(machine.bar.as_mut())?;
+        result
+    }
+
+    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        let mut machine = self.machine.lock();
+        for one in batches.iter_mut() {
+            if let Cow::Owned(pointed) = machine.pointed(&mut self.views, &one.batch) {
+                one.batch = pointed;
+            }
+        }
+        machine.bar.submit_abreast(batches);
+        for one in batches.iter() {
+            machine.note(&one.batch, one.answer.len(), &one.result);
+        }
+        // A machine that does not tell its time any more says so at the next batch.
+        self.seen = now(machine.bar.as_mut()).unwrap_or(self.seen);
+    }
+
+    fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
+        self.machine().bar.windows(device)
+    }
+
+    fn lock_queues(&mut self, device: u8) -> Result<Sharing, AccessError> {
+        self.machine().bar.lock_queues(device)
+    }
+
+    fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
+        self.machine().bar.unlock_queues(device)
+    }
+
+    fn holders(&mut self, device: u8) -> Vec<Holder> {
+        self.machine().bar.holders(device)
+    }
+
+    fn announce(&mut self, change: &str) {
+        self.machine().bar.announce(change);
+    }
+
+    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+        self.machine().bar.disrupt(at, fault)
+    }
+
+    fn remarks(&mut self) -> Vec<String> {
+        self.machine().bar.remarks()
+    }
+
+    fn most_devices(&self) -> u8 {
+        self.most_devices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use crate::emulator_bar::EmulatorBar;
+
+    fn point(window: u16, x: u8) -> BarOp {
+        let order = Order::Memory;
+        BarOp::Point { device: 0, window, x, y: 1, page: 0x10_0000, order }
+    }
+
+    fn words(bar: &mut SharedBar, batch: &[BarOp]) -> Vec<u8> {
+        let mut answer = Vec::new();
+        bar.submit(batch, &mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn each_client_has_all_windows_to_itself() {
+        let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
+        let mut first = SharedBar::new(Box::new(EmulatorBar::new(mesh)));
+        let mut second = first.another();
+        let write = |byte: u8| BarOp::Write { device: 0, bar: 0, offset: 4, bytes: vec![byte; 4] };
+        let read = || BarOp::Read { device: 0, bar: 0, offset: 4, len: 4, ones: 0 };
+        words(&mut first, &[point(0, 1), write(1)]);
+        words(&mut second, &[point(0, 2), write(2)]);
+        // Neither points its window again.
+        assert_eq!(words(&mut first, &[read()]), [1; 4]);
+        assert_eq!(words(&mut second, &[read()]), [2; 4]);
+        assert_eq!(
+            words(&mut first, &[write(3), read(), point(0, 2), read()]),
+            [3, 3, 3, 3, 2, 2, 2, 2]
+        );
+        assert_eq!(words(&mut second, &[read()]), [2; 4]);
+        assert_eq!(second.aim_after(&[], 0, 4), Some((NocXy { x: 2, y: 1 }, 0x10_0004)));
+        assert_eq!(second.aim_after(&[], 0, 0x1FC0_0000), None);
+        let mut batches = [Abreast::new(0, vec![point(0, 1), read()])];
+        second.submit_abreast(&mut batches);
+        assert_eq!(batches[0].answer, [3; 4]);
+        assert_eq!(words(&mut first, &[read()]), [2; 4]);
+    }
+
+    #[test]
+    fn time_passes_for_all_at_once() {
+        let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
+        let mut first = SharedBar::new(Box::new(EmulatorBar::new(mesh)));
+        let mut second = first.another();
+        let pass = |bar: &mut SharedBar| drop(words(bar, &[BarOp::Pass { cycles: 1000 }]));
+        pass(&mut first);
+        pass(&mut second);
+        let now = u64::from_le_bytes(*words(&mut first, &[BarOp::Now]).first_chunk().unwrap());
+        assert_eq!(now, 1000, "what the first let pass has passed for the second");
+    }
+}

@@ -1,0 +1,248 @@
+//! All devices of the driver, or one of them, as one bus.
+//!
+//! * Devices count from 0 in the order of their device files, those that could not be opened left out.
+//! * Windows are pointed by the driver (CONFIGURE_TLB), which has no static virtual channel for a
+//!   Wormhole: through a window in default order, writes may overtake each other. Nobody here relies on
+//!   that order: memory that is written is read back through the same window before it counts, and
+//!   whatever writes in an order that matters (queues, registers) uses strict windows (wormhole.md 1.4).
+//! * Config space is what the driver says of it: the ids. Nothing else of it is asked for.
+//! * Time is the host's, in nanoseconds since the devices were opened: chips of one mesh have clocks of
+//!   their own that change with power, and reading one would cost an access each time.
+
+use super::device::Device;
+use super::error::{DeviceError, named};
+use super::holders::Processes;
+use super::kmd::{Driver, LockAction};
+use super::os::KernelDriver;
+use layouts::wormhole;
+use machine::bar::{Abreast, Bar, BarOp, Holder, Sharing};
+use machine::snapshot::AccessError;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::slice;
+use std::time::{Duration, Instant};
+
+/// Where the device files stand.
+pub(super) const FOLDER: &str = "/dev/tenstorrent";
+/// The lock that UMD holds round each request through the routing queues (wormhole.md 2.3). Its older
+/// versions, and luwen, do not know it.
+const QUEUE_LOCK: u8 = 18;
+/// How long to wait for that lock, and how often to ask: UMD holds it for one request.
+const LOCK_PATIENCE: Duration = Duration::from_millis(250);
+const LOCK_PAUSE: Duration = Duration::from_micros(200);
+/// Shorter times are not slept: the host's scheduler takes longer.
+const SHORTEST_SLEEP: Duration = Duration::from_micros(100);
+/// Lists of holders are as old as this at most.
+const HOLDERS_AGE: Duration = Duration::from_secs(1);
+
+/// The devices of tt-kmd behind one trait.
+pub struct SiliconBar {
+    devices: Vec<Device>,
+    remarks: Vec<String>,
+    opened: Instant,
+    holders: BTreeMap<u8, (Instant, Vec<Holder>)>,
+}
+
+impl SiliconBar {
+    /// Opens what the words name: `silicon` for all devices, or one device file.
+    ///
+    /// # Errors
+    /// Why there is nothing to look at. Of several devices, one that can be opened is enough; why the
+    /// others cannot is told by `remarks`.
+    pub fn open(words: &str) -> Result<Self, DeviceError> {
+        let driver = KernelDriver { folder: FOLDER.into() };
+        match words {
+            "silicon" => Self::all(&driver),
+            path => Self::over(&driver, &[number(Path::new(path))?]),
+        }
+    }
+
+    /// All devices of a driver.
+    pub(super) fn all(driver: &dyn Driver) -> Result<Self, DeviceError> {
+        let numbers = driver.devices()?;
+        if numbers.is_empty() {
+            return Err(DeviceError::NoDevice { path: FOLDER.to_owned() });
+        }
+        Self::over(driver, &numbers)
+    }
+
+    /// Some devices of a driver.
+    pub(super) fn over(driver: &dyn Driver, numbers: &[u16]) -> Result<Self, DeviceError> {
+        let (mut devices, mut failures) = (Vec::new(), Vec::new());
+        for &number in numbers {
+            match Device::open(driver, number) {
+                Ok(device) => devices.push(device),
+                Err(error) => failures.push(error),
+            }
+        }
+        let remarks = failures.iter().map(ToString::to_string).collect();
+        match failures.into_iter().next() {
+            Some(error) if devices.is_empty() => Err(error),
+            _ => Ok(Self { devices, remarks, opened: Instant::now(), holders: BTreeMap::new() }),
+        }
+    }
+
+    /// All devices, for one hand.
+    fn hand(&mut self) -> Hand<'_> {
+        Hand { devices: &mut self.devices, first: 0, opened: self.opened }
+    }
+
+    fn device(&mut self, device: u8) -> Result<&mut Device, AccessError> {
+        let none = || AccessError::Unreachable(format!("there is no device {device}"));
+        self.devices.get_mut(usize::from(device)).ok_or_else(none)
+    }
+}
+
+/// Some of the devices, in the hands of one thread.
+struct Hand<'a> {
+    devices: &'a mut [Device],
+    /// The number of the first.
+    first: u8,
+    opened: Instant,
+}
+
+impl Hand<'_> {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        for op in batch {
+            self.carry_out(op, answer)?;
+            if op.ends(answer) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn device(&mut self, device: u8) -> Result<&mut Device, AccessError> {
+        let none = || AccessError::Unreachable(format!("there is no device {device}"));
+        let at = device.checked_sub(self.first).map(usize::from);
+        at.and_then(|at| self.devices.get_mut(at)).ok_or_else(none)
+    }
+
+    fn carry_out(&mut self, op: &BarOp, answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        match op {
+            BarOp::ConfigRead { device, offset } => {
+                answer.extend(self.config(*device, *offset)?.to_le_bytes());
+            }
+            BarOp::Read { device, bar: 0, offset, len, .. } => {
+                self.device(*device)?.read(*offset, *len, answer)?;
+            }
+            BarOp::Write { device, bar: 0, offset, bytes } => {
+                self.device(*device)?.write(*offset, bytes)?;
+            }
+            BarOp::Read { bar, .. } | BarOp::Write { bar, .. } => {
+                return Err(AccessError::Refused(format!("nothing of BAR {bar} is touched")));
+            }
+            BarOp::Point { device, window, x, y, page, order } => {
+                self.device(*device)?.point(*window, (*x, *y), *page, *order)?;
+            }
+            BarOp::Pass { cycles } => pass(Duration::from_nanos(*cycles)),
+            BarOp::Now => answer.extend(self.now()?.to_le_bytes()),
+        }
+        Ok(())
+    }
+
+    /// All ones where there is no device, as a bus answers.
+    fn config(&self, device: u8, offset: u16) -> Result<u32, AccessError> {
+        let at = device.checked_sub(self.first).map(usize::from);
+        match at.and_then(|at| self.devices.get(at)) {
+            None => Ok(u32::MAX),
+            Some(opened) if offset == 0 => {
+                opened.gone().cloned().map_or(Ok(wormhole().bar.config_id()), Err)
+            }
+            Some(_) => Err(AccessError::Refused("only the ids of config space are known".into())),
+        }
+    }
+
+    /// Time ends when the last device is gone.
+    fn now(&self) -> Result<u64, AccessError> {
+        let left = self.devices.iter().any(|device| device.gone().is_none());
+        match self.devices.iter().find_map(Device::gone) {
+            Some(gone) if !left => Err(gone.clone()),
+            _ => Ok(self.opened.elapsed().as_nanos() as u64),
+        }
+    }
+}
+
+/// The number of a device file, which may be a link to one.
+fn number(path: &Path) -> Result<u16, DeviceError> {
+    let plain = |path: &Path| path.strip_prefix(FOLDER).ok()?.to_str()?.parse().ok();
+    if let Some(number) = plain(path) {
+        return Ok(number);
+    }
+    let text = || path.display().to_string();
+    let real = std::fs::canonicalize(path).map_err(|_| DeviceError::NoDevice { path: text() })?;
+    let stranger =
+        || DeviceError::NotADevice { path: text(), what: format!("a link to {}", real.display()) };
+    plain(&real).ok_or_else(stranger)
+}
+
+fn pass(time: Duration) {
+    let start = Instant::now();
+    if time >= SHORTEST_SLEEP {
+        std::thread::sleep(time);
+    }
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+impl Bar for SiliconBar {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        self.hand().submit(batch, answer)
+    }
+
+    /// A thread for each device: a core waits for what it reads over PCIe.
+    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        let opened = self.opened;
+        let mut devices: BTreeMap<u8, &mut Device> = (0..).zip(&mut self.devices).collect();
+        std::thread::scope(|scope| {
+            for Abreast { device, batch, answer, result } in batches {
+                let devices = devices.remove(device).map(slice::from_mut).unwrap_or_default();
+                let mut hand = Hand { devices, first: *device, opened };
+                scope.spawn(move || *result = hand.submit(batch, answer));
+            }
+        });
+    }
+
+    fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
+        Ok(self.device(device)?.indices().to_vec())
+    }
+
+    fn lock_queues(&mut self, device: u8) -> Result<Sharing, AccessError> {
+        let start = Instant::now();
+        let opened = self.device(device)?;
+        while !opened.lock(QUEUE_LOCK, LockAction::Acquire)? {
+            if start.elapsed() > LOCK_PATIENCE {
+                let holders = Processes::default().holding(opened.number);
+                return Err(AccessError::Unreachable(format!(
+                    "the routing queues of {FOLDER}/{} are locked by another client; it is open in {}",
+                    opened.number,
+                    named(&holders)
+                )));
+            }
+            std::thread::sleep(LOCK_PAUSE);
+        }
+        // Nobody tells whether another client had it in between.
+        Ok(Sharing::Shared)
+    }
+
+    fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
+        // That it was not ours is no harm to anybody.
+        self.device(device)?.lock(QUEUE_LOCK, LockAction::Release).map(drop)
+    }
+
+    fn holders(&mut self, device: u8) -> Vec<Holder> {
+        let Some(opened) = self.devices.get(usize::from(device)) else { return Vec::new() };
+        let known = self.holders.get(&device);
+        if let Some((_, holders)) = known.filter(|(when, _)| when.elapsed() < HOLDERS_AGE) {
+            return holders.clone();
+        }
+        let holders = Processes::default().holding(opened.number);
+        self.holders.insert(device, (Instant::now(), holders.clone()));
+        holders
+    }
+
+    fn remarks(&mut self) -> Vec<String> {
+        self.remarks.clone()
+    }
+}

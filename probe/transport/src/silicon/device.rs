@@ -1,0 +1,294 @@
+//! One open device: its windows, the few pages of BAR0 that are read, and how its end is noticed.
+//!
+//! * Gone: the driver says ENODEV, or takes the mappings away, when somebody resets or removes the chip.
+//! * Off the bus: everything reads all ones, the node id of the ARC's NIU too (wormhole.md 1.6).
+//! * Hung: a read comes back with all ones after more than [`HANG`]; nothing else is touched then,
+//!   because repeated reads of a hung tile have taken hosts down.
+//!
+//! All ones may be a value, so nothing is asked before one was read: the rest costs no clock and no probe.
+
+use super::error::DeviceError;
+use super::kmd::{self, Driver, LockAction, Node};
+use super::mapping::{Lost, Mapping, WORD};
+use layouts::{Space, wormhole};
+use machine::snapshot::AccessError;
+use machine::window::Order;
+use std::collections::BTreeMap;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Windows of each class that are asked for, in the order of the classes: enough that a look at one tile
+/// seldom takes a window from another, and few beside the 185 that all clients share.
+const POOL: [usize; 3] = [16, 2, 4];
+/// Mapped at a time of what is no window.
+const PAGE: u64 = 4096;
+/// A read of a hung tile is answered by the PCIe controller after 200 ms at the earliest (wormhole.md 1.6).
+const HANG: Duration = Duration::from_millis(100);
+/// The clock is read once in so many words, so that a hang can be told from a long block.
+const WORDS_PER_MARK: u64 = 64;
+
+/// One open device. The mappings come first, because they must go before the file.
+pub(super) struct Device {
+    /// By BAR0 offset of their first byte.
+    windows: BTreeMap<u64, Mapping>,
+    /// Pages of BAR0 outside of the windows, by offset; read only.
+    pages: BTreeMap<u64, Mapping>,
+    node: Box<dyn Node>,
+    pub(super) number: u16,
+    path: String,
+    indices: Vec<u16>,
+    bar0_map_offset: u64,
+    /// Why the device is gone for good.
+    gone: Option<AccessError>,
+}
+
+impl Device {
+    /// Opens a device and takes windows for it.
+    pub(super) fn open(driver: &dyn Driver, number: u16) -> Result<Self, DeviceError> {
+        let node = driver.open(number)?;
+        let path = format!("{}/{number}", super::bar::FOLDER);
+        let failed = |what| move |error: io::Error| refused(number, what, error);
+        let (api, version) = kmd::driver_version(&*node).map_err(failed("asking its driver"))?;
+        if api < 2 || version < [2, 0, 0] {
+            return Err(DeviceError::OldDriver { path, api, version });
+        }
+        let (vendor, device) = kmd::device_ids(&*node).map_err(failed("asking what it is"))?;
+        if u32::from(device) << 16 | u32::from(vendor) != wormhole().bar.config_id() {
+            return Err(DeviceError::NotWormhole { path, vendor, device });
+        }
+        let bar0 = kmd::bar0(&*node).map_err(failed("asking for its mappings"))?;
+        let no_bar0 = || failed("asking for its mappings")(io::ErrorKind::NotFound.into());
+        let (bar0_map_offset, _) = bar0.ok_or_else(no_bar0)?;
+        let mut opened = Self {
+            windows: BTreeMap::new(),
+            pages: BTreeMap::new(),
+            node,
+            number,
+            path,
+            indices: Vec::new(),
+            bar0_map_offset,
+            gone: None,
+        };
+        opened.take_windows().map_err(failed("mapping a window"))?;
+        // Needed when the chip is in doubt, which is no time to ask for a mapping.
+        let probe =
+            Some(wormhole().arc_node_id()).map_or(Ok(()), |at| opened.map_page(at, WORD as u64));
+        probe.map_err(|error| failed("mapping BAR0")(io::Error::other(error)))?;
+        if opened.indices.is_empty() {
+            let holders = super::holders::Processes::default().holding(number);
+            return Err(DeviceError::NoWindows { path: opened.path, holders });
+        }
+        Ok(opened)
+    }
+
+    /// As many windows as there are of those wanted.
+    fn take_windows(&mut self) -> io::Result<()> {
+        for (class, wanted) in wormhole().bar.windows.iter().zip(POOL) {
+            for _ in 0..wanted {
+                let (index, offset) = match kmd::allocate_window(&*self.node, class.bytes) {
+                    Ok(window) => window,
+                    Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => break,
+                    Err(error) => return Err(error),
+                };
+                let strange = || io::Error::other(format!("the driver lent window {index}"));
+                let spec = wormhole().bar.window(index).filter(|spec| spec.bytes == class.bytes);
+                let mapping = self.node.map(offset, class.bytes as usize)?;
+                self.windows.insert(spec.ok_or_else(strange)?.base, mapping);
+                self.indices.push(index);
+            }
+        }
+        Ok(())
+    }
+
+    /// The windows that are ours, by their indices in hardware.
+    pub(super) fn indices(&self) -> &[u16] {
+        &self.indices
+    }
+
+    /// Why the device is gone, if it is.
+    pub(super) fn gone(&self) -> Option<&AccessError> {
+        self.gone.as_ref()
+    }
+
+    /// Fails as `act` fails, and from the device's end on always.
+    fn while_there<T>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> Result<T, AccessError>,
+    ) -> Result<T, AccessError> {
+        if let Some(gone) = &self.gone {
+            return Err(gone.clone());
+        }
+        act(self).inspect_err(|error| {
+            if matches!(error, AccessError::DeviceGone(_)) {
+                self.gone = Some(error.clone());
+            }
+        })
+    }
+
+    /// Reads bytes of BAR0: of a window of ours, or what is known to be harmless beside the windows.
+    pub(super) fn read(
+        &mut self,
+        offset: u64,
+        len: u32,
+        answer: &mut Vec<u8>,
+    ) -> Result<(), AccessError> {
+        let before = answer.len();
+        let read = self.while_there(|device| device.read_words(offset, len.into(), answer));
+        read.inspect_err(|_| answer.truncate(before))
+    }
+
+    fn read_words(&mut self, offset: u64, len: u64, out: &mut Vec<u8>) -> Result<(), AccessError> {
+        let end = offset + len;
+        let start = offset - offset % WORD as u64;
+        if self.window(offset, end).is_none() {
+            self.map_page(offset, len)?;
+        }
+        let page = offset - offset % PAGE;
+        let beside = || self.pages.get(&page).map(|mapping| (page, mapping));
+        let (base, mapping) = self.window(offset, end).or_else(beside).ok_or_else(not_ours)?;
+        let mut marked = Instant::now();
+        let mut alive = false;
+        for (count, at) in (0_u64..).zip((start..end).step_by(WORD)) {
+            if count % WORDS_PER_MARK == WORDS_PER_MARK - 1 {
+                marked = Instant::now();
+            }
+            let value = mapping.load((at - base) as usize).map_err(|lost| self.lost(lost))?;
+            if value == u32::MAX {
+                alive = self.survives(marked, alive)?;
+            }
+            let (first, last) = (offset.saturating_sub(at), (end - at).min(WORD as u64));
+            out.extend(&value.to_le_bytes()[first as usize..last as usize]);
+        }
+        Ok(())
+    }
+
+    /// Writes whole words through a window of ours.
+    pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), AccessError> {
+        self.while_there(|device| {
+            let window = device.window(offset, offset + bytes.len() as u64);
+            let (base, mapping) = window.ok_or_else(not_ours)?;
+            let (words, rest) = bytes.as_chunks::<WORD>();
+            if !rest.is_empty() || !offset.is_multiple_of(WORD as u64) {
+                return Err(AccessError::Refused("a card is written in whole words".into()));
+            }
+            for (at, word) in (offset - base..).step_by(WORD).zip(words) {
+                let stored = mapping.store(at as usize, u32::from_le_bytes(*word));
+                stored.map_err(|lost| device.lost(lost))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Points a window of ours.
+    pub(super) fn point(
+        &mut self,
+        window: u16,
+        tile: (u8, u8),
+        page: u64,
+        order: Order,
+    ) -> Result<(), AccessError> {
+        self.while_there(|device| {
+            let pointed = kmd::point_window(&*device.node, window, tile, page, order);
+            pointed.map_err(|error| device.failed(&format!("window {window}"), &error))
+        })
+    }
+
+    /// Takes or gives back one of the driver's locks; true if that was possible.
+    pub(super) fn lock(&mut self, index: u8, action: LockAction) -> Result<bool, AccessError> {
+        self.while_there(|device| {
+            let done = kmd::lock(&*device.node, index, action);
+            done.map_err(|error| device.failed(&format!("lock {index}"), &error))
+        })
+    }
+
+    /// The window of ours that holds all of this range of BAR0.
+    fn window(&self, offset: u64, end: u64) -> Option<(u64, &Mapping)> {
+        let (base, mapping) = self.windows.range(..=offset).next_back()?;
+        (end <= base + mapping.len() as u64).then_some((*base, mapping))
+    }
+
+    /// Maps the page of BAR0 that holds this range, if the range may be read.
+    fn map_page(&mut self, offset: u64, len: u64) -> Result<(), AccessError> {
+        let readable = wormhole().readable(Space::Bar0, offset, len);
+        let windows_end = wormhole()
+            .bar
+            .windows
+            .last()
+            .map_or(0, |class| class.bar_offset + u64::from(class.count) * class.bytes);
+        let page = offset - offset % PAGE;
+        if readable.is_err() || offset < windows_end || offset + len > page + PAGE {
+            return Err(not_ours());
+        }
+        if !self.pages.contains_key(&page) {
+            let mapped = self.node.map(self.bar0_map_offset + page, PAGE as usize);
+            let mapping = mapped.map_err(|error| self.failed("mapping BAR0", &error))?;
+            self.pages.insert(page, mapping);
+        }
+        Ok(())
+    }
+
+    /// All ones were read: a value, if the read was quick and the chip is on the bus.
+    fn survives(&self, marked: Instant, known_alive: bool) -> Result<bool, AccessError> {
+        let slow = marked.elapsed() > HANG;
+        if known_alive && !slow {
+            return Ok(true);
+        }
+        let text = match self.node_id() {
+            Ok(u32::MAX) if slow => "answers nothing any more: it hangs, or is off the bus",
+            Ok(u32::MAX) => "answers all ones: it is off the bus",
+            Ok(_) if slow => {
+                return Err(AccessError::TimedOut { deadline_cycles: HANG.as_nanos() as u64 });
+            }
+            Ok(_) => return Ok(true),
+            Err(error) => return Err(error),
+        };
+        Err(AccessError::DeviceGone(format!("{} {text}", self.path)))
+    }
+}
+
+impl Device {
+    /// The node id of the ARC's NIU: all ones only when the chip is off the bus.
+    fn node_id(&self) -> Result<u32, AccessError> {
+        let at = Some(wormhole().arc_node_id()).ok_or_else(not_ours)?;
+        let page = at - at % PAGE;
+        let mapping = self.pages.get(&page).ok_or_else(not_ours)?;
+        mapping.load((at - page) as usize).map_err(|lost| self.lost(lost))
+    }
+
+    fn lost(&self, lost: Lost) -> AccessError {
+        match lost {
+            Lost::Mapping => self.taken_away(),
+            Lost::Outside => not_ours(),
+        }
+    }
+
+    fn failed(&self, what: &str, error: &io::Error) -> AccessError {
+        match error.raw_os_error() {
+            Some(libc::ENODEV) => self.taken_away(),
+            _ => AccessError::Unreachable(format!("{}: {what}: {error}", self.path)),
+        }
+    }
+
+    fn taken_away(&self) -> AccessError {
+        let text = format!("{} was reset or removed while we held it", self.path);
+        AccessError::DeviceGone(text)
+    }
+}
+
+fn not_ours() -> AccessError {
+    AccessError::Refused(
+        "outside of our windows and of what is known to be harmless in BAR0".into(),
+    )
+}
+
+/// What it means that the driver refused something while a device was opened.
+fn refused(number: u16, what: &'static str, error: io::Error) -> DeviceError {
+    let path = format!("{}/{number}", super::bar::FOLDER);
+    match error.raw_os_error() {
+        Some(libc::ENODEV) => DeviceError::Gone { path },
+        Some(libc::ENOTTY) => {
+            DeviceError::NotADevice { path, what: "a device of another driver".to_owned() }
+        }
+        _ => DeviceError::System { path, what, error },
+    }
+}

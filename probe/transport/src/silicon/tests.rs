@@ -1,0 +1,305 @@
+//! The driver's interface, windows, and the ways in which a device ends, on a double of card and driver.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod double;
+
+use super::bar::SiliconBar;
+use super::error::DeviceError;
+use super::kmd::Driver;
+use super::os::KernelDriver;
+use access::bar_target::BarTarget;
+use double::{Card, Double, NODE_ID};
+use layouts::{ChipId, NocAddr, NocXy};
+use machine::bar::{Abreast, Bar, BarOp, Sharing};
+use machine::snapshot::{AccessError, Plan, Span};
+use machine::target::{Abilities, Target};
+use machine::window::Order;
+use std::os::unix::process::ExitStatusExt;
+use std::sync::Arc;
+
+const L1: u64 = 0x100;
+
+fn one(card: &Arc<Card>) -> SiliconBar {
+    SiliconBar::all(&Double(vec![(0, Arc::clone(card))])).unwrap()
+}
+
+fn refused(card: &Arc<Card>) -> DeviceError {
+    SiliconBar::all(&Double(vec![(0, Arc::clone(card))])).err().unwrap()
+}
+
+fn point(device: u8, window: u16, x: u8, y: u8, order: Order) -> BarOp {
+    BarOp::Point { device, window, x, y, page: 0, order }
+}
+
+fn load(device: u8, offset: u64, len: u32) -> BarOp {
+    BarOp::Read { device, bar: 0, offset, len, ones: 0 }
+}
+
+fn submit(bar: &mut SiliconBar, batch: &[BarOp]) -> (Vec<u8>, Result<(), AccessError>) {
+    let mut answer = Vec::new();
+    let result = bar.submit(batch, &mut answer);
+    (answer, result)
+}
+
+fn says(result: &Result<(), AccessError>, text: &str) {
+    let said = result.as_ref().unwrap_err().to_string();
+    assert!(said.contains(text), "{said}");
+}
+
+/// A card whose tile (1,1) has this word in its L1.
+fn card(word: u32) -> Arc<Card> {
+    let card = Card::new();
+    card.state.lock().unwrap().words.insert((1, 1, L1), word);
+    card
+}
+
+#[test]
+fn the_driver_is_asked_in_this_order_and_lends_a_modest_pool() {
+    let card = card(1);
+    let mut bar = one(&card);
+    let mut asked = vec![0xFA05, 0xFA00, 0xFA02];
+    asked.extend([0xFA0B; 22]);
+    assert_eq!(card.requests(), asked);
+    let windows: Vec<u16> = (0..16).chain(156..158).chain(166..170).collect();
+    assert_eq!(bar.windows(0).unwrap(), windows);
+}
+
+#[test]
+fn bytes_come_from_where_a_window_points() {
+    let card = card(0x4433_2211);
+    let mut bar = one(&card);
+    let batch = [point(0, 3, 1, 1, Order::Memory), load(0, 0x30_0100, 4), load(0, 0x30_0101, 2)];
+    let (answer, result) = submit(&mut bar, &batch);
+    assert_eq!((answer, result), (vec![0x11, 0x22, 0x33, 0x44, 0x22, 0x33], Ok(())));
+    let bytes = 0xCAFE_F00D_u32.to_le_bytes().to_vec();
+    let write = BarOp::Write { device: 0, bar: 0, offset: 0x30_0104, bytes };
+    submit(&mut bar, &[write]).1.unwrap();
+    assert_eq!(card.in_window(0x30_0104), 0xCAFE_F00D);
+}
+
+#[test]
+fn a_window_is_pointed_in_the_drivers_own_words() {
+    let card = card(1);
+    let mut bar = one(&card);
+    let page = 0xFFB0_0000;
+    let strict = BarOp::Point { device: 0, window: 5, x: 9, y: 6, page, order: Order::Strict };
+    submit(&mut bar, &[strict, point(0, 156, 2, 3, Order::Memory)]).1.unwrap();
+    let calls = card.state.lock().unwrap().calls.split_off(25);
+    let mut config = vec![0; 48];
+    config[0] = 5;
+    config[8..12].copy_from_slice(&0xFFB0_0000_u32.to_le_bytes());
+    (config[16], config[18], config[26]) = (9, 6, 1);
+    assert_eq!(calls[0], (0xFA0D, config));
+    assert_eq!((calls[1].1[0], calls[1].1[16], calls[1].1[18], calls[1].1[26]), (156, 2, 3, 0));
+}
+
+#[test]
+fn a_mesh_is_found_and_read_through_the_driver() {
+    let card = card(0x1234_5678);
+    let bar = one(&card);
+    let mut target =
+        BarTarget::open("silicon", Box::new(bar), Abilities::default(), super::PATIENCE).unwrap();
+    assert_eq!(target.mesh().chips.len(), 1);
+    let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 1, y: 1 }, offset: L1 };
+    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    assert_eq!(shot.word(addr), Ok(0x1234_5678));
+    card.take_away();
+    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    assert!(matches!(shot.gaps[0].reason, AccessError::DeviceGone(_)), "{:?}", shot.gaps);
+    assert!(matches!(target.now(), Err(AccessError::DeviceGone(_))));
+}
+
+#[test]
+fn several_cards_are_read_side_by_side() {
+    let cards = [card(1), card(2)];
+    let both = (0..).zip(cards.iter().map(Arc::clone)).collect();
+    let mut bar = SiliconBar::all(&Double(both)).unwrap();
+    let ask = |device| {
+        let point = point(device, 3, 1, 1, Order::Memory);
+        Abreast::new(device, vec![point, load(device, 0x30_0100, 4)])
+    };
+    let mut batches = [ask(1), ask(0), ask(2)];
+    bar.submit_abreast(&mut batches);
+    let told = batches.each_ref().map(|it| it.answer.clone());
+    assert_eq!(told, [vec![2, 0, 0, 0], vec![1, 0, 0, 0], vec![]]);
+    says(&batches[2].result, "there is no device 2");
+}
+
+#[test]
+fn what_was_read_before_the_end_is_kept() {
+    let card = card(0x1234_5678);
+    let bar = Box::new(one(&card));
+    let mut target =
+        BarTarget::open("silicon", bar, Abilities::default(), super::PATIENCE).unwrap();
+    let span = |x| {
+        let addr = NocAddr { chip: ChipId(0), tile: NocXy { x, y: 1 }, offset: L1 };
+        Span { addr, len: 4 }
+    };
+    // The window onto the second tile is pointed when the card is reset already.
+    card.state.lock().unwrap().points_left = 1;
+    let shot = target.read(&Plan { spans: vec![span(1), span(2)] });
+    assert_eq!(shot.word(span(1).addr), Ok(0x1234_5678));
+    assert!(matches!(shot.word(span(2).addr), Err(AccessError::DeviceGone(_))));
+    assert_eq!((shot.pieces.len(), shot.gaps.len()), (1, 1));
+}
+
+#[test]
+fn fewer_windows_do_and_none_is_an_error() {
+    let card = card(7);
+    card.state.lock().unwrap().taken.extend((0..166).chain(167..186));
+    let mut bar = one(&card);
+    assert_eq!(bar.windows(0).unwrap(), [166]);
+    let (answer, _) =
+        submit(&mut bar, &[point(0, 166, 1, 1, Order::Strict), load(0, 0x0B00_0100, 4)]);
+    assert_eq!(answer, [7, 0, 0, 0]);
+    let said = refused(&card).to_string();
+    assert!(said.contains("no TLB window left: they are held, or leaked"), "{said}");
+}
+
+#[test]
+fn what_is_too_old_or_no_wormhole_is_refused_by_name() {
+    let old = Card::new();
+    old.state.lock().unwrap().version = [1, 34, 0];
+    old.state.lock().unwrap().api = 1;
+    let said = refused(&old).to_string();
+    assert!(said.contains("driver 1.34.0 with interface 1 is too old"), "{said}");
+    let blackhole = Card::new();
+    blackhole.state.lock().unwrap().ids = (0x1E52, 0xB140);
+    let error = refused(&blackhole);
+    assert!(error.to_string().contains("is a Blackhole"), "{error}");
+    assert!(error.is_unusable_input());
+    // Beside a Wormhole it is only told.
+    let cards = Double(vec![(0, blackhole), (4, card(1))]);
+    let mut bar = SiliconBar::all(&cards).unwrap();
+    assert_eq!(bar.remarks(), ["/dev/tenstorrent/0 is a Blackhole; only Wormhole is supported"]);
+    let config = |device| BarOp::ConfigRead { device, offset: 0 };
+    let (answer, _) = submit(&mut bar, &[config(0), config(1)]);
+    assert_eq!(answer, [0x52, 0x1E, 0x1E, 0x40, 0xFF, 0xFF, 0xFF, 0xFF]);
+}
+
+#[test]
+fn a_reset_by_somebody_else_ends_one_device_and_no_process() {
+    let (lost, kept) = (card(1), card(2));
+    let cards = Double(vec![(0, Arc::clone(&lost)), (1, Arc::clone(&kept))]);
+    let mut bar = SiliconBar::all(&cards).unwrap();
+    let both = |offset| {
+        let near = |device| [point(device, 0, 1, 1, Order::Strict), load(device, offset, 4)];
+        [near(1), near(0)].concat()
+    };
+    assert_eq!(submit(&mut bar, &both(L1)).0, [2, 0, 0, 0, 1, 0, 0, 0]);
+    lost.take_away();
+    // SIGBUS is met: what was read before stays, and the time goes on for the other device.
+    let (answer, result) = submit(&mut bar, &both(L1));
+    assert_eq!(answer, [2, 0, 0, 0]);
+    says(&result, "device gone: /dev/tenstorrent/0 was reset or removed while we held it");
+    let asked = lost.requests().len();
+    says(&submit(&mut bar, &both(L1)).1, "device gone");
+    assert_eq!(lost.requests().len(), asked, "a device that is gone is not touched again");
+    submit(&mut bar, &[BarOp::Now]).1.unwrap();
+    // The driver says so too.
+    kept.state.lock().unwrap().gone = true;
+    says(&submit(&mut bar, &[point(1, 0, 1, 1, Order::Strict)]).1, "/dev/tenstorrent/1 was reset");
+    says(&submit(&mut bar, &[BarOp::Now]).1, "device gone");
+}
+
+#[test]
+fn a_write_meets_a_reset_too() {
+    let card = card(1);
+    let mut bar = one(&card);
+    card.take_away();
+    let write = BarOp::Write { device: 0, bar: 0, offset: 0x40, bytes: vec![0; 8] };
+    says(&submit(&mut bar, &[write]).1, "was reset or removed");
+}
+
+#[test]
+fn all_ones_are_a_value_until_the_arc_says_ones_as_well() {
+    let card = card(u32::MAX);
+    let mut bar = one(&card);
+    let batch = [
+        point(0, 0, 1, 1, Order::Strict),
+        BarOp::Read { device: 0, bar: 0, offset: L1, len: 4, ones: 4 },
+        load(0, L1, 4),
+    ];
+    assert_eq!(submit(&mut bar, &batch), (vec![0xFF; 4], Ok(())));
+    card.set_bar0(NODE_ID, u32::MAX);
+    says(&submit(&mut bar, &batch).1, "answers all ones: it is off the bus");
+}
+
+#[test]
+fn only_windows_of_ours_and_harmless_words_are_touched() {
+    let card = card(1);
+    let mut bar = one(&card);
+    assert_eq!(submit(&mut bar, &[load(0, NODE_ID, 4)]).0, 0x1060_A280_u32.to_le_bytes());
+    let write = |offset, len| BarOp::Write { device: 0, bar: 0, offset, bytes: vec![0; len] };
+    for op in [
+        // A window of somebody else, past the end of ours, the driver's, entries, SPI.
+        load(0, 0x0200_0000, 4),
+        load(0, 0x00FF_FFFC, 8),
+        load(0, 0x1E00_0000, 4),
+        load(0, 0x1FC0_0000, 4),
+        load(0, 0x1FF7_0000, 4),
+        write(NODE_ID, 4),
+        write(0x102, 4),
+        write(0x100, 2),
+        BarOp::Read { device: 0, bar: 2, offset: 0, len: 4, ones: 0 },
+        BarOp::ConfigRead { device: 0, offset: 4 },
+    ] {
+        let result = submit(&mut bar, std::slice::from_ref(&op)).1;
+        assert!(matches!(result, Err(AccessError::Refused(_))), "{op:?}: {result:?}");
+    }
+}
+
+#[test]
+fn the_queue_lock_is_taken_given_back_and_waited_for() {
+    let card = card(1);
+    let mut bar = one(&card);
+    assert_eq!(bar.lock_queues(0), Ok(Sharing::Shared));
+    assert_eq!(card.state.lock().unwrap().ours_locked, [18]);
+    bar.unlock_queues(0).unwrap();
+    assert_eq!(card.state.lock().unwrap().ours_locked, [] as [u8; 0]);
+    card.state.lock().unwrap().locked.push(18);
+    says(&bar.lock_queues(0).map(drop), "are locked by another client");
+}
+
+#[test]
+fn files_that_are_no_devices_are_not_opened() {
+    let folder = std::env::temp_dir().join(format!("no-devices-{}", std::process::id()));
+    let driver = KernelDriver { folder: folder.clone() };
+    assert!(matches!(driver.devices(), Err(DeviceError::NoDevice { .. })));
+    std::fs::create_dir_all(folder.join("1")).unwrap();
+    std::fs::create_dir_all(folder.join("by-id")).unwrap();
+    std::fs::write(folder.join("0"), "plain").unwrap();
+    std::os::unix::fs::symlink("/dev/null", folder.join("3")).unwrap();
+    assert_eq!(driver.devices().unwrap(), [0, 1, 3]);
+    let other = SiliconBar::over(&driver, &[3]).err().unwrap();
+    assert!(other.to_string().contains("is a device of another driver"), "{other}");
+    let error = |number| driver.open(number).err().unwrap();
+    assert!(
+        error(0).to_string().ends_with("0 is a plain file, not a device of the tenstorrent driver")
+    );
+    assert!(error(1).to_string().contains("is a folder"));
+    assert!(error(0).is_unusable_input());
+    assert!(matches!(error(2), DeviceError::NoDevice { .. }));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Not a test of its own: the next one starts this binary again to fault where nothing of ours is mapped.
+#[test]
+fn faults_elsewhere_if_it_is_told_to() {
+    if std::env::var_os("MESHSCOPE_TEST_SIGBUS").is_some() {
+        let mut bar = one(&card(1));
+        let other = card(1);
+        let elsewhere = other.unwatched();
+        other.take_away();
+        // The fault is at this read; the bar keeps the handler busy with windows of its own.
+        panic!("read {:?} beside {:?}", elsewhere.first(), bar.windows(0));
+    }
+}
+
+#[test]
+fn a_fault_elsewhere_ends_the_process_as_it_would_have() {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "silicon::tests::faults_elsewhere_if_it_is_told_to"]);
+    let status = command.env("MESHSCOPE_TEST_SIGBUS", "1").output().unwrap().status;
+    assert_eq!(status.signal(), Some(libc::SIGBUS), "{status}");
+}

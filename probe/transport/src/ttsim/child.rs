@@ -1,0 +1,153 @@
+//! The parent's side: starts the child, speaks to it, and keeps its last words.
+
+use super::host::HOST_ARGUMENT;
+use crate::socket_bar::{LastWords, SocketBar, WATCHDOG};
+use machine::snapshot::AccessError;
+use rustix::process::WaitOptions;
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How many of the child's last lines are kept.
+const KEPT_LINES: usize = 8;
+
+/// How long a child whose socket closed may take to end by itself.
+const END_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How to start a program that calls [`super::host_if_asked`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostCommand {
+    /// The program; this very binary if it is not given.
+    pub program: Option<PathBuf>,
+    /// Arguments before the library's path; the hidden argument if there are none.
+    pub arguments: Vec<OsString>,
+    /// A child that does not answer for so long is ended.
+    pub watchdog: Duration,
+}
+
+impl Default for HostCommand {
+    fn default() -> Self {
+        Self { program: None, arguments: Vec::new(), watchdog: WATCHDOG }
+    }
+}
+
+impl HostCommand {
+    fn command(&self, library: &Path) -> std::io::Result<Command> {
+        let program = self.program.clone().map_or_else(std::env::current_exe, Ok)?;
+        let mut command = Command::new(program);
+        if self.arguments.is_empty() {
+            command.arg(HOST_ARGUMENT);
+        }
+        command.args(&self.arguments).arg(library);
+        Ok(command)
+    }
+}
+
+/// Opens a libttsim in a child process.
+///
+/// # Errors
+/// `Unreachable` when there is no such file or it is not loaded in time, and `DeviceGone` with the reason
+/// or the child's last words, for a file that cannot be loaded as well.
+pub fn open(library: &Path, host: &HostCommand) -> Result<SocketBar, AccessError> {
+    // The loader would search its own folders for a name without a slash.
+    let library = std::fs::canonicalize(library)
+        .map_err(|error| AccessError::Unreachable(error.to_string()))?;
+    // The loader waits for ever for what a FIFO would give it.
+    files::open(&library, files::Kind::LIBRARY)
+        .map_err(|error| AccessError::DeviceGone(error.reason()))?;
+    let started = start(&library, host);
+    let (stream, child) = started.map_err(|error| AccessError::DeviceGone(error.to_string()))?;
+    SocketBar::over(stream, Some(Box::new(child)), host.watchdog)
+}
+
+fn start(library: &Path, host: &HostCommand) -> std::io::Result<(UnixStream, HostChild)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let mut process = host
+        .command(library)?
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // A terminal's Ctrl-C is for the parent, which may have something to finish with the child.
+        .process_group(0)
+        .spawn()?;
+    let said = process.stdout.take().map(listener);
+    let complained = process.stderr.take().map(listener);
+    Ok((ours, HostChild { process, said, complained }))
+}
+
+/// The running child; ended and reaped when the connection goes.
+struct HostChild {
+    process: Child,
+    /// The last lines of its stdout, where the vendor's library and our host give reasons.
+    said: Option<Listener>,
+    /// The last lines of its stderr, where other libraries do.
+    complained: Option<Listener>,
+}
+
+type Listener = JoinHandle<VecDeque<String>>;
+
+fn listener(out: impl Read + Send + 'static) -> Listener {
+    std::thread::spawn(move || keep_last(out))
+}
+
+fn keep_last(out: impl Read) -> VecDeque<String> {
+    let mut kept = VecDeque::new();
+    for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
+        if kept.len() == KEPT_LINES {
+            kept.pop_front();
+        }
+        kept.push_back(String::from_utf8_lossy(&line).into_owned());
+    }
+    kept
+}
+
+impl HostChild {
+    /// Waits a moment for the child's own end, then ends it; the signal that ended it before that.
+    fn finish(&mut self) -> Option<i32> {
+        let start = Instant::now();
+        while start.elapsed() < END_PATIENCE {
+            match self.process.try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_micros(200)),
+                Ok(Some(status)) => return status.signal(),
+                Err(_) => return None,
+            }
+        }
+        // A child that is gone already is what we want.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        None
+    }
+}
+
+impl LastWords for HostChild {
+    fn last_words(&mut self) -> Option<String> {
+        let signal = self.finish().map(|signal| format!("ended by signal {signal}"));
+        let heard = |listener: Option<Listener>| listener?.join().ok();
+        let said = heard(self.said.take()).unwrap_or_default();
+        let complained = heard(self.complained.take()).unwrap_or_default();
+        let reason = said.iter().rev().find(|line| line.contains("ERROR"));
+        let words =
+            reason.or_else(|| complained.back()).or(signal.as_ref()).or_else(|| said.back())?;
+        Some(words.strip_prefix("ERROR: ").unwrap_or(words).to_owned())
+    }
+}
+
+impl Drop for HostChild {
+    /// Nothing is lost with it, and whoever closes a target should not wait for it.
+    fn drop(&mut self) {
+        // A child that is gone already is what we want.
+        let _ = self.process.kill();
+        if !matches!(self.process.try_wait(), Ok(None)) {
+            return;
+        }
+        let pid = rustix::process::Pid::from_child(&self.process);
+        std::thread::spawn(move || rustix::process::waitpid(Some(pid), WaitOptions::empty()));
+    }
+}

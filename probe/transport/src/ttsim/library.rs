@@ -1,0 +1,122 @@
+//! The foreign library behind safe calls (entry points: wormhole.md 10.1).
+
+use layouts::NocXy;
+use libloading::Library as Shared;
+use machine::bar::{Bar, BarOp};
+use machine::snapshot::AccessError;
+use machine::window;
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::path::Path;
+
+/// The longest time that one call lets pass, in clocks: the library takes a `u32`.
+const CLOCKS_PER_CALL: u64 = 1 << 20;
+
+/// Config offset of the lower half of BAR 0; each BAR has 64 bits.
+const BAR0_CONFIG: u16 = 0x10;
+
+/// A loaded and initialised libttsim. There is one per process, and it is not thread-safe.
+pub(super) struct Library {
+    config_read: unsafe extern "C" fn(u32, u32) -> u32,
+    read: unsafe extern "C" fn(u64, *mut c_void, u32),
+    write: unsafe extern "C" fn(u64, *const c_void, u32),
+    clock: unsafe extern "C" fn(u32),
+    clocks: u64,
+    bars: BTreeMap<(u8, u8), u64>,
+    // Dropped last; the pointers above point into it.
+    _shared: Shared,
+}
+
+impl Library {
+    /// Loads and initialises the library.
+    pub(super) fn load(path: &Path) -> Result<Self, libloading::Error> {
+        // SAFETY: a person named this library to be loaded into this process, which exists for it.
+        let shared = unsafe { Shared::new(path)? };
+        // SAFETY: these are the documented signatures of the entry points (wormhole.md 10.1); the
+        // pointers stay valid because `_shared` lives as long as they do.
+        let library = unsafe {
+            let init = *shared.get::<unsafe extern "C" fn()>(b"libttsim_init\0")?;
+            let library = Self {
+                config_read: *shared.get(b"libttsim_pci_config_rd32\0")?,
+                read: *shared.get(b"libttsim_pci_mem_rd_bytes\0")?,
+                write: *shared.get(b"libttsim_pci_mem_wr_bytes\0")?,
+                clock: *shared.get(b"libttsim_clock\0")?,
+                clocks: 0,
+                bars: BTreeMap::new(),
+                _shared: shared,
+            };
+            init();
+            library
+        };
+        Ok(library)
+    }
+
+    fn config(&self, device: u8, offset: u16) -> u32 {
+        // SAFETY: the call takes plain numbers; the library judges them itself.
+        unsafe { (self.config_read)(u32::from(device) << 3, u32::from(offset)) }
+    }
+
+    /// Physical address of a BAR, which the simulator never moves.
+    fn bar(&mut self, device: u8, bar: u8) -> u64 {
+        if let Some(&base) = self.bars.get(&(device, bar)) {
+            return base;
+        }
+        let offset = BAR0_CONFIG + 4 * u16::from(bar);
+        let low = self.config(device, offset) & !0xF;
+        let base = u64::from(self.config(device, offset + 4)) << 32 | u64::from(low);
+        self.bars.insert((device, bar), base);
+        base
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) {
+        // SAFETY: the buffer behind the pointer holds that many bytes.
+        unsafe { (self.write)(address, bytes.as_ptr().cast(), bytes.len() as u32) };
+    }
+
+    fn pass(&mut self, cycles: u64) {
+        let mut left = cycles;
+        while left > 0 {
+            let now = left.min(CLOCKS_PER_CALL);
+            // SAFETY: the call takes a plain number.
+            unsafe { (self.clock)(now as u32) };
+            left -= now;
+        }
+        self.clocks += cycles;
+    }
+}
+
+impl Bar for Library {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        for op in batch {
+            match op {
+                BarOp::ConfigRead { device, offset } => {
+                    answer.extend(self.config(*device, *offset).to_le_bytes());
+                }
+                BarOp::Read { device, bar, offset, len, .. } => {
+                    let start = answer.len();
+                    answer.resize(start + *len as usize, 0);
+                    let address = self.bar(*device, *bar) + offset;
+                    // SAFETY: the buffer behind the pointer has room for `len` bytes.
+                    unsafe { (self.read)(address, answer[start..].as_mut_ptr().cast(), *len) };
+                }
+                BarOp::Write { device, bar, offset, bytes } => {
+                    let address = self.bar(*device, *bar) + offset;
+                    self.write(address, bytes);
+                }
+                BarOp::Point { device, window, x, y, page, order } => {
+                    let tile = NocXy { x: *x, y: *y };
+                    if let Some((offset, entry)) = window::entry(*window, tile, *page, *order) {
+                        let address = self.bar(*device, 0) + offset;
+                        self.write(address, &entry.to_le_bytes());
+                    }
+                }
+                BarOp::Pass { cycles } => self.pass(*cycles),
+                BarOp::Now => answer.extend(self.clocks.to_le_bytes()),
+            }
+            if op.ends(answer) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

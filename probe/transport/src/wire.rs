@@ -1,0 +1,301 @@
+//! The one BAR protocol: length-prefixed messages over a Unix socket, a batch of operations in each.
+//!
+//! A frame is two little-endian `u32`, the lengths of what follows: a message in postcard, and plain
+//! bytes. The client says `Hello` first and `Bye` last; every request between gets exactly one
+//! reply, but for a released lock, which gets none. What reads gave travels as plain bytes, so that nobody copies it more often than the
+//! socket does; a reply without a message is a batch that went well.
+
+use machine::bar::{BarOp, Elsewhere};
+use machine::fault::Station;
+use machine::snapshot::AccessError;
+use machine::visit::{Before, Client};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::io::{self, BufRead, Read, Write};
+
+/// Version of the protocol; both sides must have the same.
+pub const VERSION: u32 = 9;
+
+/// More in one part of a frame than this is not ours.
+const MAX_BYTES: u32 = 256 << 20;
+
+/// Bytes of the two lengths.
+const PREFIX_BYTES: usize = 8;
+
+/// What a client says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Request<'a> {
+    /// The first words.
+    Hello {
+        /// [`VERSION`] of the client.
+        version: u32,
+        /// Who asks.
+        client: Client,
+        /// It wants the right to write, which one client has at a time; without, it only looks.
+        writes: bool,
+    },
+    /// Operations to carry out in order.
+    Batch {
+        /// The operations.
+        ops: Cow<'a, [BarOp]>,
+        /// What they are about to change, if a person asked for a change.
+        change: Option<Cow<'a, str>>,
+    },
+    /// Operations for different devices, by device: those of each in order, and all of them side by side.
+    Abreast(Vec<(u8, Cow<'a, [BarOp]>)>),
+    /// The lock for requests through the routing queues; answered when it is this client's.
+    LockQueues,
+    /// Gives the lock back; it has no reply.
+    UnlockQueues,
+    /// Something to go wrong, which only the client with the right to write may ask for.
+    Disrupt {
+        /// The chip that the fault is about.
+        at: Station,
+        /// The fault, in its words; its times are the machine's own.
+        fault: Cow<'a, str>,
+    },
+    /// The last word of a client that leaves by itself; it has no reply.
+    Bye,
+}
+
+/// What the server answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reply {
+    /// The client may use the machine as it asked for, until it leaves.
+    Welcome(Welcome),
+    /// The machine is not ready yet, and why; a welcome or a refusal follows.
+    Wait(String),
+    /// The client cannot have the machine, and why.
+    Refused(String),
+    /// The lock of the routing queues is the client's.
+    Locked,
+    /// A batch was broken off at its first error; what the reads before that gave comes with it.
+    Failed(AccessError),
+    /// What came of the operations for each device: how many of the bytes are its answer, and what broke them off.
+    Abreast(Vec<(u32, Result<(), AccessError>)>),
+}
+
+/// What a new client learns of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// [`VERSION`] of the server.
+    pub version: u32,
+    /// What is served, in the words that opened it, such as `emulator:n300`.
+    pub machine: String,
+    /// Name of the list of refusals that goes with the machine, such as `ttsim`.
+    pub profile: String,
+    /// How many devices it has, where the server knows.
+    pub devices: Option<u8>,
+    /// Chips of its mesh that only other hosts reach.
+    pub elsewhere: Vec<Elsewhere>,
+    /// Other clients may use the machine at the same time.
+    pub shared: bool,
+    /// Who had the machine before, and who may change it now.
+    pub before: Before,
+}
+
+/// Frames on their way out, in a buffer that is used again.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    frame: Vec<u8>,
+}
+
+impl Outbox {
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// What the stream says; `InvalidData` for a message that is too long.
+    pub fn send(&mut self, stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+        self.begin(message)?;
+        self.finish(stream, self.frame.len())
+    }
+
+    /// Sends the plain bytes that `fill` appends, with the message that it gives for them, if any.
+    ///
+    /// # Errors
+    /// As [`Outbox::send`].
+    pub fn answer(
+        &mut self,
+        stream: &mut impl Write,
+        fill: impl FnOnce(&mut Vec<u8>) -> Option<Reply>,
+    ) -> io::Result<()> {
+        self.frame.clear();
+        self.frame.resize(PREFIX_BYTES, 0);
+        let Some(message) = fill(&mut self.frame) else {
+            return self.finish(stream, PREFIX_BYTES);
+        };
+        let plain = self.frame.split_off(PREFIX_BYTES);
+        self.begin(&message)?;
+        let message_end = self.frame.len();
+        self.frame.extend(plain);
+        self.finish(stream, message_end)
+    }
+
+    fn begin(&mut self, message: &impl Serialize) -> io::Result<()> {
+        let mut frame = std::mem::take(&mut self.frame);
+        frame.clear();
+        frame.resize(PREFIX_BYTES, 0);
+        self.frame = postcard::to_extend(message, frame).map_err(io::Error::other)?;
+        Ok(())
+    }
+
+    fn finish(&mut self, stream: &mut impl Write, message_end: usize) -> io::Result<()> {
+        let message = len_of(message_end - PREFIX_BYTES)?;
+        let plain = len_of(self.frame.len() - message_end)?;
+        self.frame[..4].copy_from_slice(&message.to_le_bytes());
+        self.frame[4..PREFIX_BYTES].copy_from_slice(&plain.to_le_bytes());
+        stream.write_all(&self.frame)
+    }
+}
+
+fn len_of(len: usize) -> io::Result<u32> {
+    let fits = u32::try_from(len).ok().filter(|&len| len <= MAX_BYTES);
+    fits.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "message too long"))
+}
+
+/// What came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Received<T> {
+    /// A message, maybe with plain bytes.
+    Message(T),
+    /// Plain bytes alone.
+    Plain,
+    /// The other side has closed the stream between frames.
+    End,
+}
+
+/// Receives one frame; its plain bytes are appended to `plain`.
+///
+/// # Errors
+/// What the stream says; `InvalidData` for bytes that are no frame.
+pub fn receive<T: DeserializeOwned>(
+    stream: &mut impl BufRead,
+    plain: &mut Vec<u8>,
+) -> io::Result<Received<T>> {
+    if is_at_end(stream)? {
+        return Ok(Received::End);
+    }
+    let (mut message, mut bytes) = ([0; 4], [0; 4]);
+    stream.read_exact(&mut message)?;
+    stream.read_exact(&mut bytes)?;
+    let (message, bytes) = (u32::from_le_bytes(message), u32::from_le_bytes(bytes));
+    if message > MAX_BYTES || bytes > MAX_BYTES {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "frame too long"));
+    }
+    let mut encoded = Vec::new();
+    read_whole(stream, message, &mut encoded)?;
+    read_whole(stream, bytes, plain)?;
+    if message == 0 {
+        return Ok(Received::Plain);
+    }
+    let message = postcard::from_bytes(&encoded)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    Ok(Received::Message(message))
+}
+
+/// Waits for the first byte. A signal such as that of Ctrl-C breaks a wait that has a timeout off, and
+/// it is no end of the stream.
+fn is_at_end(stream: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        match stream.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            waited => return waited.map(<[u8]>::is_empty),
+        }
+    }
+}
+
+/// Appends exactly `len` bytes of the stream to `out`.
+fn read_whole(stream: &mut impl BufRead, len: u32, out: &mut Vec<u8>) -> io::Result<()> {
+    let len = u64::from(len);
+    if stream.take(len).read_to_end(out)? as u64 == len {
+        return Ok(());
+    }
+    Err(io::ErrorKind::UnexpectedEof.into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn a_batch_survives_the_way() {
+        let ops = vec![
+            BarOp::ConfigRead { device: 3, offset: 0x10 },
+            BarOp::Write { device: 0, bar: 0, offset: 1 << 28, bytes: vec![1, 2, 3] },
+            BarOp::Pass { cycles: u64::MAX },
+            BarOp::Read { device: 1, bar: 4, offset: 1 << 40, len: 8, ones: 4 },
+            BarOp::Now,
+        ];
+        let batch = Request::Batch { ops: ops.into(), change: Some("a word".into()) };
+        let mut stream = Vec::new();
+        Outbox::default().send(&mut stream, &batch).unwrap();
+        let (mut reader, mut plain) = (stream.as_slice(), Vec::new());
+        assert_eq!(receive(&mut reader, &mut plain).unwrap(), Received::Message(batch));
+        assert_eq!(receive::<Request>(&mut reader, &mut plain).unwrap(), Received::End);
+        assert!(plain.is_empty());
+    }
+
+    #[test]
+    fn answers_come_whole_with_their_error_or_without() {
+        let mut outbox = Outbox::default();
+        let mut stream = Vec::new();
+        let long = vec![7; 100_000];
+        let fill = |frame: &mut Vec<u8>| frame.extend(&long);
+        outbox.answer(&mut stream, |frame| (fill(frame), None).1).unwrap();
+        let failed = Reply::Failed(AccessError::InReset);
+        outbox.answer(&mut stream, |frame| (fill(frame), Some(failed.clone())).1).unwrap();
+        outbox.answer(&mut stream, |_| None).unwrap();
+        let (mut reader, mut plain) = (stream.as_slice(), vec![1]);
+        assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::Plain);
+        assert_eq!(plain, [vec![1], long.clone()].concat());
+        plain.clear();
+        let got = receive(&mut reader, &mut plain).unwrap();
+        assert_eq!((got, &plain), (Received::Message(failed), &long));
+        assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::Plain);
+        assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::End);
+    }
+
+    /// A stream whose every second read is broken off by a signal.
+    struct Signalled<'a>(&'a [u8], bool);
+
+    impl Read for Signalled<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            let few = buf.len().min(3);
+            if self.1 {
+                Err(io::ErrorKind::Interrupted.into())
+            } else {
+                self.0.read(&mut buf[..few])
+            }
+        }
+    }
+
+    #[test]
+    fn a_signal_is_no_end_of_the_stream() {
+        let mut stream = Vec::new();
+        let failed = Reply::Failed(AccessError::InReset);
+        let fill = |frame: &mut Vec<u8>| {
+            frame.extend([7; 50]);
+            Some(failed.clone())
+        };
+        Outbox::default().answer(&mut stream, fill).unwrap();
+        let mut reader = io::BufReader::with_capacity(4, Signalled(&stream, false));
+        let mut plain = Vec::new();
+        let got = receive(&mut reader, &mut plain).unwrap();
+        assert_eq!((got, plain), (Received::Message(failed), vec![7; 50]));
+        assert_eq!(receive::<Reply>(&mut reader, &mut Vec::new()).unwrap(), Received::End);
+    }
+
+    #[test]
+    fn foreign_bytes_are_an_error_not_a_panic() {
+        let mut noise = vec![5, 0, 0, 0, 0, 0, 0, 0];
+        noise.extend([0xFF; 5]);
+        let short = [9, 0, 0, 0, 0, 0, 0, 0, 1];
+        for bytes in [noise.as_slice(), &[0xFF; 8], &short, &short[..5]] {
+            let mut stream = bytes;
+            assert!(receive::<Request>(&mut stream, &mut Vec::new()).is_err(), "{bytes:?}");
+        }
+    }
+}

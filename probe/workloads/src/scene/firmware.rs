@@ -1,0 +1,133 @@
+//! Firmware that a person names by its folder, as tt-metal lays its builds out: `<target>/<target>.elf`.
+
+use super::SceneError;
+use decode::images::{Image, ImageMap, core_named};
+use decode::state::ImageRole;
+use launch::{Firmware, Operation, boot_tensix, start_application};
+use layouts::{CoreKind, Writing, wormhole};
+use machine::place::Place;
+use machine::snapshot::AccessError;
+use machine::target::{Allow, Mesh, Target};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use symbols::Symbols;
+
+/// The images of every core, read and found fit to boot a Wormhole.
+pub struct Given {
+    firmware: Firmware,
+    images: Vec<Image>,
+}
+
+impl Given {
+    /// Reads a folder.
+    ///
+    /// # Errors
+    /// `Firmware`, which says what is missing or wrong, and where.
+    pub fn read(folder: &Path) -> Result<Self, SceneError> {
+        if !folder.is_dir() {
+            return wrong(folder, "there is no such folder of firmware");
+        }
+        let firmware = Firmware::METAL;
+        let targets = [firmware.application].into_iter().chain(firmware.tensix);
+        let images = targets.map(|target| image(folder, target)).collect::<Result<_, _>>()?;
+        Ok(Self { firmware, images })
+    }
+
+    /// Adds the images to what is known, and tells how they are called there.
+    pub(crate) fn add_to(self, images: &mut ImageMap) -> Firmware {
+        for image in self.images {
+            images.add(image);
+        }
+        self.firmware
+    }
+}
+
+fn wrong<T>(at: &Path, what: impl std::fmt::Display) -> Result<T, SceneError> {
+    Err(SceneError::Firmware(format!("{}: {what}", at.display())))
+}
+
+fn image(folder: &Path, target: &str) -> Result<Image, SceneError> {
+    let path: PathBuf = folder.join(target).join(format!("{target}.elf"));
+    let Some(core) = core_named(target) else { return wrong(&path, "no core is called so") };
+    let bytes = match files::read(&path, files::Kind::ELF) {
+        Ok(bytes) => bytes,
+        Err(error) => return wrong(&path, error.reason()),
+    };
+    let symbols = match Symbols::load(bytes, &path.display().to_string()) {
+        Ok((symbols, _)) => symbols,
+        Err(error) => return wrong(&path, error),
+    };
+    let image = Image::new(target, ImageRole::Application, core, symbols);
+    fits(&path, &image)?;
+    Ok(image)
+}
+
+/// Only what stands where the host looks for it and base firmware calls it can be started.
+fn fits(path: &Path, image: &Image) -> Result<(), SceneError> {
+    let entry = image.symbols.entry();
+    let eth = image.core == CoreKind::Erisc;
+    if eth && entry != wormhole().eth.l1.application.at {
+        let called = wormhole().eth.l1.application.at;
+        let text =
+            format!("it begins at {entry:#x}; base firmware of a Wormhole calls {called:#x}");
+        return wrong(path, text);
+    }
+    let owns_mailbox = matches!(image.core, CoreKind::Erisc | CoreKind::Brisc);
+    let Some(mailbox) = image.mailbox.as_ref().filter(|_| owns_mailbox) else {
+        let text = "its debug information does not describe mailboxes_t";
+        return if owns_mailbox { wrong(path, text) } else { Ok(()) };
+    };
+    let place = if eth { &wormhole().eth.l1.mailbox } else { &wormhole().tensix.l1.mailbox };
+    if mailbox.base < place.at || mailbox.base.saturating_add(mailbox.bytes) > place.end() {
+        let (base, own) = (mailbox.base, place.at);
+        let text =
+            format!("its mailbox stands at {base:#x}; that of a Wormhole stands at {own:#x}");
+        return wrong(path, text);
+    }
+    Ok(())
+}
+
+/// What booting changes on a machine.
+const NEEDS: [Writing; 3] = [Writing::Launch, Writing::Write, Writing::Reset];
+
+/// Whether a person allowed all that booting needs.
+///
+/// # Errors
+/// `Access`, which names the words that are missing.
+pub fn allowed(allow: Allow) -> Result<(), SceneError> {
+    let missing = NEEDS.into_iter().filter(|need| !allow.covers(*need)).map(Writing::word);
+    let missing: Vec<_> = missing.collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let text = format!("booting firmware there needs --allow {}", missing.join(","));
+    Err(SceneError::Access(AccessError::Refused(text)))
+}
+
+/// Boots compute tiles, and starts the application on both ends of every link.
+///
+/// # Errors
+/// What did not come up.
+pub(crate) fn boot(
+    firmware: Firmware,
+    tiles: &[Place],
+    target: &mut dyn Target,
+    images: &mut ImageMap,
+) -> Result<(), SceneError> {
+    let linked = linked(target.mesh());
+    let boots = tiles.iter().map(|&place| boot_tensix(images, firmware, place));
+    Operation::finish_all(boots.collect::<Result<_, _>>()?, target)?;
+    // One after the other: what the host cannot reach for a moment it reaches through another tile.
+    for place in linked {
+        start_application(images, firmware, place)?.finish(target)?;
+    }
+    Ok(())
+}
+
+fn linked(mesh: &Mesh) -> BTreeSet<Place> {
+    let ends = mesh.links.iter().flat_map(|link| [link.a, link.b]);
+    let place = |end: layouts::EthId| {
+        Some(Place { chip: end.chip, tile: wormhole().eth_channel(end.channel)? })
+    };
+    ends.filter_map(place).collect()
+}

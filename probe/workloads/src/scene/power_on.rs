@@ -1,0 +1,195 @@
+//! What is in an emulated mesh when time begins: the tiles of each chip, and what flash and ARC
+//! would have put into them. Words of base firmware are found by their DWARF names.
+
+use super::SceneError;
+use super::telemetry::telemetry;
+use decode::images::{Image, ImageMap};
+use emulator::{ChipConfig, Image as Load, LinkConfig, MeshConfig, PowerOn, TileConfig, TileKind};
+use layouts::{
+    ChipCoord, ClusterDescriptor, DescribedChip, Routes, Tile, short_board_id, wormhole,
+};
+use std::sync::Arc;
+
+const BASE_FIRMWARE: &str = "erisc_base";
+const GALAXY: &str = "galaxy";
+const ORIGIN: ChipCoord = ChipCoord { x: 0, y: 0, rack: 0, shelf: 0 };
+
+/// The emulator's configuration of a mesh.
+pub fn config(
+    descriptor: &ClusterDescriptor,
+    images: &ImageMap,
+    seed: u64,
+) -> Result<MeshConfig, SceneError> {
+    let base = images.named(BASE_FIRMWARE).cloned();
+    let base =
+        base.ok_or_else(|| SceneError::Image(format!("there is no image {BASE_FIRMWARE}")))?;
+    let routes = descriptor.firmware_routes();
+    let chips = descriptor.chips.iter().map(|chip| self::chip(descriptor, &routes, chip, &base));
+    let link = |(a, b): &(layouts::EthId, layouts::EthId)| {
+        LinkConfig::new((a.chip.0.into(), a.channel), (b.chip.0.into(), b.channel))
+    };
+    Ok(MeshConfig {
+        seed,
+        chips: chips.collect::<Result<_, _>>()?,
+        links: descriptor.links.iter().map(link).collect(),
+        threads: threads(descriptor.chips.len()),
+        ..MeshConfig::default()
+    })
+}
+
+/// The chips of a small mesh meet every few hundred cycles: a second thread would mostly wait. No byte
+/// depends on the number.
+fn threads(chips: usize) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if chips > super::SMALL_MESH_CHIPS { all() } else { 1 }
+}
+
+fn chip(
+    descriptor: &ClusterDescriptor,
+    routes: &Routes,
+    chip: &DescribedChip,
+    base: &Arc<Image>,
+) -> Result<ChipConfig, SceneError> {
+    let tiles = wormhole().grid().iter();
+    let coord = coord(descriptor, chip)?;
+    // The same for all tiles of a chip.
+    let routes = routing_table(descriptor, routes, chip, base)?;
+    let mut power_on = Vec::new();
+    for tile in tiles.clone().filter(|tile| tile.kind == layouts::TileKind::Eth) {
+        let load = |image, start| PowerOn { x: tile.xy.x, y: tile.xy.y, image, start };
+        power_on.push(load(boot_parameters(chip, coord, *tile, base)?, false));
+        power_on.push(load(Load::Elf(base.symbols.file().to_vec()), true));
+        power_on.push(load(routes.clone(), false));
+    }
+    Ok(ChipConfig {
+        pcie: chip.pcie.is_some(),
+        place: Some([coord.rack, coord.shelf, coord.x, coord.y]),
+        tiles: tiles.map(|tile| self::tile(chip, *tile)).collect(),
+        translation: chip.noc_translation,
+        telemetry: telemetry(chip),
+        power_on,
+    })
+}
+
+fn tile(chip: &DescribedChip, tile: Tile) -> TileConfig {
+    let channel = tile.channel.unwrap_or_default();
+    let kind = match tile.kind {
+        layouts::TileKind::Tensix => TileKind::Tensix,
+        layouts::TileKind::Eth => TileKind::Eth { channel },
+        layouts::TileKind::Dram => TileKind::Dram { channel, port: tile.port.unwrap_or_default() },
+        layouts::TileKind::Arc => TileKind::Arc,
+        layouts::TileKind::Pcie => TileKind::Pcie,
+        layouts::TileKind::Router => TileKind::Router,
+    };
+    let harvested = kind == TileKind::Tensix && chip.harvested_rows.contains(&tile.xy.y);
+    TileConfig { x: tile.xy.x, y: tile.xy.y, kind, harvested }
+}
+
+/// Where the chip's firmware is told that it stands.
+fn coord(descriptor: &ClusterDescriptor, chip: &DescribedChip) -> Result<ChipCoord, SceneError> {
+    // A chip alone routes to nobody, and may stand anywhere; so may chips that do not route.
+    let anywhere = descriptor.chips.len() == 1 || routing_off(chip);
+    let unplaced = || SceneError::Mesh(format!("chip {} has no coordinates", chip.id));
+    chip.coord.or(anywhere.then_some(ORIGIN)).ok_or_else(unplaced)
+}
+
+/// Base firmware does not route on a Galaxy whose chips all have PCIe (wormhole.md 6.8).
+fn routing_off(chip: &DescribedChip) -> bool {
+    let kind = chip.board.as_ref().and_then(|board| board.kind.as_deref());
+    let board = kind.and_then(|kind| wormhole().arc.board_called(kind));
+    chip.pcie.is_some() && board.is_some_and(|board| board.name == GALAXY)
+}
+
+/// Bytes of a global or constant pointer's target, put together by the members' names.
+struct Words<'a> {
+    image: &'a Image,
+    addr: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Words<'a> {
+    fn new(image: &'a Image, addr: u64, len: u64) -> Self {
+        Self { image, addr, bytes: vec![0; len as usize] }
+    }
+
+    fn put(&mut self, path: &str, value: u64) -> Result<(), SceneError> {
+        let missing = || SceneError::Image(format!("{} does not describe {path}", self.image.name));
+        let place = self.image.symbols.locate(path).map_err(|_| missing())?;
+        let start = place.address().checked_sub(self.addr).ok_or_else(missing)? as usize;
+        let size = (place.field.size as usize).min(8);
+        let target = self.bytes.get_mut(start..start + size).ok_or_else(missing)?;
+        target.copy_from_slice(&value.to_le_bytes()[..size]);
+        Ok(())
+    }
+
+    fn load(self) -> Load {
+        Load::Load { addr: self.addr, bytes: self.bytes }
+    }
+}
+
+fn whole<'a>(image: &'a Image, path: &str, first: &str) -> Result<Words<'a>, SceneError> {
+    let missing = |_| SceneError::Image(format!("{} does not describe {path}", image.name));
+    let ty = image.symbols.type_named(&format!("{path}_t"));
+    let place = image.symbols.locate(first).map_err(missing)?;
+    let len = ty.and_then(|ty| ty.size()).unwrap_or_default();
+    Ok(Words::new(image, place.base, len))
+}
+
+fn boot_parameters(
+    chip: &DescribedChip,
+    coord: ChipCoord,
+    tile: Tile,
+    base: &Arc<Image>,
+) -> Result<Load, SceneError> {
+    let mut words = whole(base, "boot_params", "boot_params->board_id")?;
+    let unique = chip.unique_id.unwrap_or_else(|| chip.id.0.into());
+    let board = chip.board.as_ref();
+    let kind = board.and_then(|board| board.kind.as_deref());
+    let known = kind.and_then(|kind| wormhole().arc.board_called(kind));
+    let channels = u64::from(wormhole().eth_channels());
+    words.put("boot_params->routing_disabled", routing_off(chip).into())?;
+    words.put("boot_params->board_type", known.map_or(0, |known| known.code.into()))?;
+    words.put("boot_params->board_id", short_id(chip, unique).into())?;
+    words.put("boot_params->board_id_hi", unique >> 32)?;
+    words.put("boot_params->own_coordinate", coordinate(coord))?;
+    words.put("boot_params->own_channel", tile.channel.unwrap_or_default().into())?;
+    words.put("boot_params->present_channels", (1 << channels) - 1)?;
+    Ok(words.load())
+}
+
+/// The low word of the pair that names the chip: the board's, in its short form.
+fn short_id(chip: &DescribedChip, unique: u64) -> u32 {
+    let board = chip.board.as_ref().and_then(|board| board.id);
+    if unique as u32 != 0 { unique as u32 } else { board.map_or(0, short_board_id) }
+}
+
+fn coordinate(coord: ChipCoord) -> u64 {
+    let [rack, shelf, x, y] = [coord.rack, coord.shelf, coord.x, coord.y].map(u64::from);
+    rack | shelf << 8 | x << 16 | y << 24
+}
+
+fn routing_table(
+    descriptor: &ClusterDescriptor,
+    routes: &Routes,
+    chip: &DescribedChip,
+    base: &Arc<Image>,
+) -> Result<Load, SceneError> {
+    let mut words = whole(base, "routing_table", "routing_table.count")?;
+    // Of a chip to which no way leads, such as one of another host, the table says nothing.
+    let ways = routes.table(chip.id).into_iter().filter(|(_, channels)| *channels != 0);
+    let place = |to| descriptor.chip(to).and_then(|chip| chip.coord);
+    let table: Vec<_> = ways.filter_map(|(to, channels)| Some((place(to)?, channels))).collect();
+    words.put("routing_table.count", table.len() as u64)?;
+    for (index, (coord, channels)) in table.iter().enumerate() {
+        for (member, value) in [
+            ("rack", coord.rack.into()),
+            ("shelf", coord.shelf.into()),
+            ("x", coord.x.into()),
+            ("y", coord.y.into()),
+            ("channels", u64::from(*channels)),
+        ] {
+            words.put(&format!("routing_table.routes[{index}].{member}"), value)?;
+        }
+    }
+    Ok(words.load())
+}

@@ -1,0 +1,203 @@
+//! How long a packet needs: round rings of links on a T3000, and there and back over one link, beside what the vendor published.
+
+mod published;
+
+pub use published::Parts;
+
+use super::bench::{Bench, place};
+use super::published::Published;
+use crate::scene::SceneError;
+use launch::dice::Dice;
+use launch::topology::{FreeLinks, Socket, ring_of_hops_over};
+use launch::{ControlError, Ring};
+use layouts::ChipId;
+use machine::place::Place;
+
+const RING_MESH: &str = "t3000";
+const HOPS: [usize; 4] = [2, 4, 8, 12];
+const GUIDE_HOPS: usize = 8;
+/// Sizes of the payload on the ring of eight.
+const BYTES: [u32; 5] = [16, 256, 1024, 4096, 16384];
+/// Sizes that go there and back.
+const ROUND_TRIP_BYTES: [u32; 9] = [16, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
+/// A flit of the guide's packets.
+const LEAST_BYTES: u32 = 16;
+/// Laps or pings; the longest, which is the first with its start skew, does not count.
+const ROUNDS: u32 = 24;
+/// Passes of a wait between two turns of base firmware: longer than any lap, which a turn would lengthen.
+const YIELD_INTERVAL: u32 = 8192;
+
+/// What goes how far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Once round a ring of so many links.
+    Ring {
+        /// Links.
+        hops: usize,
+        /// Payload and signal travel in one send.
+        merged: bool,
+    },
+    /// Over one link and, as a completion, back.
+    RoundTrip,
+}
+
+/// One measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The way.
+    pub way: Way,
+    /// The chips that it begins from and comes to, in their order.
+    pub chips: Vec<ChipId>,
+    /// Bytes of the payload.
+    pub packet_bytes: u32,
+    /// Laps or pings that count.
+    pub count: u32,
+    /// The mean of these, in cycles of 1 ns.
+    pub cycles: f64,
+    /// The vendor's figures for it, in ns.
+    pub published: Vec<Published>,
+    /// Why it is far from some of these, a sentence for each of them.
+    pub reasons: Vec<Option<String>>,
+}
+
+impl Row {
+    /// Time of one lap or of there and back, in ns.
+    pub fn measured_ns(&self) -> f64 {
+        self.cycles
+    }
+
+    /// Links that are crossed.
+    pub fn hops(&self) -> usize {
+        match self.way {
+            Way::Ring { hops, .. } => hops,
+            Way::RoundTrip => 2,
+        }
+    }
+
+    /// The time for each link that was crossed.
+    pub fn per_hop_ns(&self) -> f64 {
+        self.cycles / self.hops() as f64
+    }
+
+    /// Where the time of a hop goes.
+    pub fn parts(&self) -> Parts {
+        Parts::of(self)
+    }
+}
+
+/// All rows; `told` hears of each.
+///
+/// # Errors
+/// As [`crate::scene::Scene::build`], and when a ring is not found or does not end.
+pub fn study(seed: u64, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, SceneError> {
+    let small = HOPS.into_iter().map(|hops| (hops, LEAST_BYTES));
+    let large = BYTES.into_iter().skip(1).map(|bytes| (GUIDE_HOPS, bytes));
+    let rings: Vec<_> = small.chain(large).collect();
+    rows(seed, &rings, &ROUND_TRIP_BYTES, told)
+}
+
+/// Rings of so many hops with so many bytes, and round trips of so many bytes. The seed says which of the mesh's rings and links
+/// these are, and where in its ring the measuring chip stands.
+///
+/// # Errors
+/// As [`study`].
+pub fn rows(
+    seed: u64,
+    rings: &[(usize, u32)],
+    round_trips: &[u32],
+    told: &mut dyn FnMut(&Row),
+) -> Result<Vec<Row>, SceneError> {
+    let mut bench = Bench::new(RING_MESH, seed)?;
+    let mut dice = Dice(seed);
+    let mut rows: Vec<Row> = Vec::new();
+    let mut add = |row: Row| {
+        let row = explained(row, &rows);
+        told(&row);
+        rows.push(row);
+    };
+    for &(hops, bytes) in rings {
+        let hops = ring_of(&bench, hops, &mut dice)?;
+        for merged in [true, false] {
+            let cycles = ring(&mut bench, &hops, bytes, merged)?;
+            let chips = hops.iter().map(|(near, _)| near.chip).collect();
+            add(row(Way::Ring { hops: hops.len(), merged }, chips, bytes, cycles));
+        }
+    }
+    let (a, b) = link_of(&bench, &mut dice)?;
+    let ends = [place(a)?, place(b)?];
+    for &bytes in round_trips {
+        let all = [("rounds", ROUNDS), ("payload_bytes", bytes), ("channels", 1)];
+        let tiles = [(ends[0], vec![("first", 1)]), (ends[1], vec![("first", 0)])];
+        bench.measure("LINK_BENCH_PING", &all, &tiles)?;
+        let cycles = mean(&mut bench, ends[0])?;
+        add(row(Way::RoundTrip, vec![a.chip, b.chip], bytes, cycles));
+    }
+    Ok(rows)
+}
+
+fn row(way: Way, chips: Vec<ChipId>, packet_bytes: u32, cycles: f64) -> Row {
+    let published = published::published(way, packet_bytes);
+    let count = ROUNDS - 1;
+    Row { way, chips, packet_bytes, count, cycles, published, reasons: Vec::new() }
+}
+
+/// The row with what explains it: a figure that grows with the size is compared with that of the least size before it.
+fn explained(mut row: Row, before: &[Row]) -> Row {
+    let least =
+        before.iter().find(|other| other.way == row.way && other.packet_bytes == LEAST_BYTES);
+    let far = |published: &Published| {
+        let is_far = published.is_far_from(row.measured_ns());
+        is_far.then(|| published::reason(&row, published, least))
+    };
+    row.reasons = row.published.iter().map(far).collect();
+    row
+}
+
+fn ring_of(bench: &Bench, hops: usize, dice: &mut Dice) -> Result<Vec<Socket>, ControlError> {
+    let mesh = bench.mesh();
+    let mut chips: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
+    chips.sort_unstable();
+    dice.shuffle(&mut chips);
+    let found = ring_of_hops_over(&mesh, hops, &chips);
+    found.map_err(|error| ControlError::Settings(error.to_string()))
+}
+
+fn link_of(bench: &Bench, dice: &mut Dice) -> Result<Socket, ControlError> {
+    let mesh = bench.mesh();
+    let free = FreeLinks::of(&mesh);
+    let all: Vec<Socket> =
+        mesh.links.iter().flat_map(|link| free.between(link.a.chip, link.b.chip)).collect();
+    let chosen = all.get(dice.below(all.len() as u64) as usize).copied();
+    chosen.ok_or_else(|| ControlError::Settings("the mesh has no link that is free".to_owned()))
+}
+
+/// The mean time of a lap, in cycles.
+fn ring(bench: &mut Bench, hops: &[Socket], bytes: u32, merged: bool) -> Result<f64, SceneError> {
+    let stops = Ring { hops: hops.to_vec() }.stops();
+    let all = [
+        ("rounds", ROUNDS),
+        ("payload_bytes", bytes),
+        ("channels", 1),
+        ("separate_sync", u32::from(!merged)),
+        ("yield_interval", YIELD_INTERVAL),
+    ];
+    let tiles = stops.iter().map(|stop| {
+        let own = vec![
+            ("first", u32::from(stop.sends)),
+            ("master", u32::from(stop.position == 0)),
+            ("sibling_x", stop.sibling.tile.x.into()),
+            ("sibling_y", stop.sibling.tile.y.into()),
+        ];
+        (stop.place, own)
+    });
+    let tiles: Vec<_> = tiles.collect();
+    bench.measure("LINK_BENCH_RING", &all, &tiles)?;
+    let master = stops.first().map(|stop| stop.place);
+    master.map_or(Ok(0.0), |master| mean(bench, master))
+}
+
+fn mean(bench: &mut Bench, master: Place) -> Result<f64, SceneError> {
+    let all = bench.bench_state(master, "sum_round_cycles")?;
+    let longest = bench.bench_state(master, "max_round_cycles")?;
+    Ok(all.saturating_sub(longest) as f64 / f64::from(ROUNDS - 1))
+}

@@ -1,0 +1,165 @@
+//! What the workers of a run send, how fast its routers are, and what ails them: all by the seed.
+
+use launch::dice::Dice;
+use std::fmt;
+
+/// What a line of 100 Gb/s carries, and what a packet adds to its payload on it, in bytes.
+const BYTES_PER_25_CYCLES: u64 = 312;
+const OVERHEAD_BYTES: u64 = 100;
+/// A router of the write-up takes 5 to 10 us for a packet.
+const PACKET_CYCLES: [u64; 2] = [5_000, 10_000];
+/// Its reduce-scatter sends about eight packets, in pages of tiles, and its mux has one slot a channel.
+const PACKETS: [u64; 2] = [4, 12];
+const PAYLOADS: [u32; 3] = [1024, 2048, 4096];
+const SLOTS: u32 = 1;
+/// A long congestion lasts from one to 2^n healthy runs.
+const LONG_BITS: u64 = 3;
+/// Most rest between two packets of a worker.
+const MOST_REST: u64 = 1_000;
+
+/// What the workers do, by mux and worker.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    /// Packets of each worker, and the rest between two of them.
+    pub(super) packets: Vec<Vec<u32>>,
+    pub(super) interval_cycles: Vec<Vec<u32>>,
+    pub(super) bytes: u32,
+    /// Of each channel of a mux.
+    pub(super) slots: u32,
+    /// Each packet occupies a line so many times as long as on a fast one.
+    pub(super) line_factor: u32,
+}
+
+impl Case {
+    pub(super) fn draw(dice: &mut Dice, links: usize, workers: usize) -> Self {
+        let bytes = PAYLOADS[dice.below(PAYLOADS.len() as u64) as usize];
+        let pace = between(dice, PACKET_CYCLES);
+        let on_line = (u64::from(bytes) + OVERHEAD_BYTES) * 25;
+        let line_factor = (pace * BYTES_PER_25_CYCLES / on_line).max(1) as u32;
+        let each = |dice: &mut Dice, draw: &dyn Fn(&mut Dice) -> u64| -> Vec<Vec<u32>> {
+            let mux = |dice: &mut Dice| (0..workers).map(|_| draw(dice) as u32).collect();
+            (0..links).map(|_| mux(dice)).collect()
+        };
+        let packets = each(dice, &|dice| between(dice, PACKETS));
+        let interval_cycles = each(dice, &|dice| dice.below(MOST_REST));
+        Self { packets, interval_cycles, bytes, slots: SLOTS, line_factor }
+    }
+
+    /// Packets of all workers of a mux.
+    pub(super) fn packets_of(&self, mux: usize) -> u32 {
+        self.packets.get(mux).map_or(0, |packets| packets.iter().sum())
+    }
+}
+
+/// What ails a router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ailment {
+    /// Its link is so many times as slow as it was.
+    SlowLink { factor: u32 },
+    /// What its peer acknowledges and completes is told so much later.
+    LateCredits { delay_cycles: u64 },
+    /// The peer stands still: nothing that was sent is acknowledged, no slot becomes free.
+    PeerStands,
+    /// It stands still itself.
+    RouterStands,
+}
+
+/// What ails the routers, from a moment on and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Congestion {
+    pub(super) ailment: Ailment,
+    /// The first so many links.
+    pub(super) links: usize,
+    pub(super) from_cycles: u64,
+    /// `None`: for ever.
+    pub(super) cycles: Option<u64>,
+}
+
+fn between(dice: &mut Dice, [least, most]: [u64; 2]) -> u64 {
+    least + dice.below(most - least + 1)
+}
+
+/// From 1 to 2^bits times `least`, small ones as likely as large ones.
+fn scaled(dice: &mut Dice, least: u64, bits: u64) -> u64 {
+    let part = least << dice.below(bits);
+    part + part_of(dice, part)
+}
+
+/// Less than the whole, in proportion to it: a whole that is a little longer changes little.
+fn part_of(dice: &mut Dice, whole: u64) -> u64 {
+    whole * dice.below(1_000) / 1_000
+}
+
+impl Congestion {
+    /// One in eight is for ever, the others last from a packet's time to eight healthy runs.
+    pub(super) fn draw(dice: &mut Dice, healthy: u64, links: usize) -> Self {
+        let stands = |dice: &mut Dice| match dice.below(2) {
+            0 => Ailment::PeerStands,
+            _ => Ailment::RouterStands,
+        };
+        let (ailment, cycles) = match dice.below(8) {
+            0 | 1 => {
+                let factor = scaled(dice, 2, 5) as u32;
+                (Ailment::SlowLink { factor }, Some(scaled(dice, healthy, LONG_BITS)))
+            }
+            2 => {
+                let delay_cycles = scaled(dice, PACKET_CYCLES[1], 5);
+                (Ailment::LateCredits { delay_cycles }, Some(scaled(dice, healthy, LONG_BITS)))
+            }
+            3 => (stands(dice), Some(scaled(dice, PACKET_CYCLES[0], 6))),
+            4..7 => (stands(dice), Some(scaled(dice, healthy, LONG_BITS))),
+            _ => (stands(dice), None),
+        };
+        let links = if dice.below(2) == 0 { 1 } else { links };
+        Self { ailment, links, from_cycles: part_of(dice, healthy), cycles }
+    }
+}
+
+impl fmt::Display for Congestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ailment {
+            Ailment::LateCredits { delay_cycles } => {
+                write!(f, "acknowledges {delay_cycles} cycles late")?;
+            }
+            Ailment::SlowLink { factor } => write!(f, "a link {factor} times as slow")?,
+            Ailment::PeerStands => write!(f, "a peer of the router that stands still")?,
+            Ailment::RouterStands => write!(f, "a router that stands still")?,
+        }
+        match self.cycles {
+            Some(cycles) => write!(f, " from {} for {cycles}", self.from_cycles)?,
+            None => write!(f, " from {} for ever", self.from_cycles)?,
+        }
+        let s = if self.links == 1 { "" } else { "s" };
+        write!(f, " on {} link{s}", self.links)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_draws_what_the_write_up_describes() {
+        const HEALTHY: u64 = 500_000;
+        let mut kinds = [0u32; 5];
+        for seed in 0..400 {
+            let mut dice = Dice(seed);
+            let case = Case::draw(&mut dice, 2, 8);
+            let on_line = (u64::from(case.bytes) + OVERHEAD_BYTES) * u64::from(case.line_factor);
+            let packet_cycles = on_line * 25 / BYTES_PER_25_CYCLES;
+            assert!((4_500..=10_000).contains(&packet_cycles), "{case:?}");
+            assert!(case.packets.iter().flatten().all(|packets| (4..=12).contains(packets)));
+            assert_eq!(case.slots, 1);
+            let ails = Congestion::draw(&mut dice, HEALTHY, 2);
+            assert!(ails.from_cycles < HEALTHY, "{ails:?}");
+            kinds[match (ails.ailment, ails.cycles) {
+                (_, None) => 0,
+                (_, Some(cycles)) if cycles < HEALTHY => 1,
+                (Ailment::SlowLink { .. }, _) => 2,
+                (Ailment::LateCredits { .. }, _) => 3,
+                (Ailment::PeerStands | Ailment::RouterStands, _) => 4,
+            }] += 1;
+        }
+        assert!(kinds.iter().all(|&count| count > 20), "{kinds:?}");
+    }
+}

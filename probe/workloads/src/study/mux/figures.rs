@@ -1,0 +1,143 @@
+//! What the device measured of a run, in its own cycles.
+
+use super::bench::Bench;
+use super::cast::Cast;
+use decode::images::Spot;
+use fabric::mux::Mux;
+use launch::records::size;
+use launch::{ControlError, image};
+use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+
+/// What was measured of a channel of a mux and of its worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChannelFigures {
+    /// The mux, by the number of its link, and the channel.
+    pub mux: usize,
+    /// The same.
+    pub channel: usize,
+    /// The longest time from when nothing was left to do for the channel, or the last of it was done, until a packet of it was forwarded
+    /// or its client answered.
+    pub unserved_cycles: u64,
+    /// The longest time in which the mux did not look at what its client wants, which needs nothing of the router.
+    pub unattended_cycles: u64,
+    /// The longest turn in which it waited for the router and nobody else was looked at.
+    pub hold_cycles: u64,
+    /// The longest wait of one of its packets for a slot of the router.
+    pub wait_cycles: u64,
+    /// Polls for a slot of the router, and waits that were given up.
+    pub polls: u64,
+    /// The same.
+    pub skips: u64,
+    /// From its worker's wish to close until the answer; until the run was looked at if there was none.
+    pub close_cycles: u64,
+    /// The worker's longest wait for a slot of the mux.
+    pub slot_wait_cycles: u64,
+}
+
+/// What was measured of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Of each channel.
+    pub channels: Vec<ChannelFigures>,
+    /// Packets that a bounded drain left behind.
+    pub abandoned: u64,
+    /// Packets that did not arrive.
+    pub missing: u64,
+}
+
+impl Figures {
+    /// The longest of all channels.
+    pub fn longest(&self, of: impl Fn(&ChannelFigures) -> u64) -> u64 {
+        self.channels.iter().map(of).max().unwrap_or_default()
+    }
+}
+
+/// Type of what a mux keeps of a channel.
+const CHANNEL: &str = "fabric_mux_channel_state_t";
+
+pub(super) fn figures(bench: &mut Bench, cast: &Cast) -> Result<Figures, ControlError> {
+    let mut figures = Figures::default();
+    for (number, (mux, senders)) in cast.muxes.iter().zip(&cast.senders).enumerate() {
+        figures.abandoned += bench.mux_value(mux, "abandoned")?;
+        let of_mux = channels(bench, mux)?;
+        for (channel, (of, &id)) in of_mux.into_iter().zip(senders).enumerate() {
+            let outcome = cast.traffic.outcome(&mut bench.target, &bench.images, id)?;
+            let close = outcome.closed_cycles.saturating_sub(outcome.closing_cycles);
+            figures.channels.push(ChannelFigures {
+                mux: number,
+                channel,
+                close_cycles: close,
+                slot_wait_cycles: outcome.longest_slot_wait_cycles,
+                ..of
+            });
+        }
+    }
+    Ok(figures)
+}
+
+/// What a mux says of its channels, in one read.
+fn channels(bench: &mut Bench, mux: &Mux) -> Result<Vec<ChannelFigures>, ControlError> {
+    let kernel = image(&bench.images, mux.kernel())?;
+    let missing = |path: &str| ControlError::NoMember(mux.kernel().to_owned(), path.to_owned());
+    let found = kernel.symbols.locate("fabric_mux_state.channels");
+    let found = found.map_err(|_| missing("fabric_mux_state.channels"))?;
+    let one = size(&kernel, CHANNEL)? as usize;
+    let member = |name: &str| {
+        let path = format!("{CHANNEL}.{name}");
+        let field = kernel.symbols.field(&path).map_err(|_| missing(&path))?;
+        Ok::<_, ControlError>((field.offset as usize, field.size as usize))
+    };
+    let names = [
+        "longest_unserved_cycles",
+        "longest_unattended_cycles",
+        "longest_hold_cycles",
+        "longest_wait_cycles",
+        "polls",
+        "skips",
+    ];
+    let places = names.iter().map(|name| member(name)).collect::<Result<Vec<_>, _>>()?;
+    let bytes = bench.read(mux.place, found.address(), found.field.size as u32)?;
+    let channel = |bytes: &[u8]| {
+        let mut values =
+            places.iter().map(|&(at, size)| bytes.get(at..at + size).map_or(0, Spot::value));
+        let mut next = || values.next().unwrap_or_default();
+        ChannelFigures {
+            unserved_cycles: next(),
+            unattended_cycles: next(),
+            hold_cycles: next(),
+            wait_cycles: next(),
+            polls: next(),
+            skips: next(),
+            ..ChannelFigures::default()
+        }
+    };
+    Ok(bytes.chunks_exact(one.max(1)).map(channel).collect())
+}
+
+impl Bench {
+    pub(super) fn mux_value(&mut self, mux: &Mux, member: &str) -> Result<u64, ControlError> {
+        self.value(mux.place, mux.kernel(), &format!("fabric_mux_state.{member}"))
+    }
+
+    /// A word of a kernel, by its path.
+    pub(super) fn value(
+        &mut self,
+        place: Place,
+        kernel: &str,
+        path: &str,
+    ) -> Result<u64, ControlError> {
+        let missing = |_| ControlError::NoMember(kernel.to_owned(), path.to_owned());
+        let found = image(&self.images, kernel)?.symbols.locate(path).map_err(missing)?;
+        let bytes = self.read(place, found.address(), found.field.size.min(8) as u32)?;
+        Ok(Spot::value(&bytes))
+    }
+
+    fn read(&mut self, place: Place, at: u64, len: u32) -> Result<Vec<u8>, ControlError> {
+        let addr = place.at(at);
+        let shot = self.target.read(&Plan { spans: vec![Span { addr, len }] });
+        let bytes = shot.bytes(addr, len).map(<[u8]>::to_vec);
+        bytes.map_err(|reason| ControlError::Access { addr, reason })
+    }
+}

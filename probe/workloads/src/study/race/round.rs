@@ -1,0 +1,166 @@
+//! One round: the first op on both ends, then on each the second one as soon as its own chip has done the first.
+
+use super::super::bench::{Bench, Start, place};
+use super::evidence::{Mismatch, Misread, Stuck, Took};
+use super::{Kind, Round};
+use crate::scene::SceneError;
+use launch::outcome::RunError;
+use launch::{Operation, constant_of};
+use layouts::{EthId, wormhole};
+use machine::place::Place;
+use machine::target::Target;
+
+const LINK_RACE: &str = "link_race";
+const STATE: &str = "link_race_state";
+/// Between two looks at a kernel, and how long one may take that has nothing to wait for, in cycles.
+const LOOK_CYCLES: u64 = 500;
+const PATIENCE_CYCLES: u64 = 1_000_000;
+/// Misreads that a kernel tells of.
+const TOLD: u64 = 4;
+
+/// An end of the link: its name and tile, and whether it sends.
+#[derive(Clone, Copy)]
+struct End {
+    eth: EthId,
+    place: Place,
+    sends: bool,
+}
+
+pub(super) fn play(
+    bench: &mut Bench,
+    (from, to): (EthId, EthId),
+    mut round: Round,
+) -> Result<Round, SceneError> {
+    let sender = End { eth: from, place: place(from)?, sends: true };
+    let receiver = End { eth: to, place: place(to)?, sends: false };
+    bench.start(&[sender.place, receiver.place])?;
+    clear(bench, &[sender, receiver])?;
+    let start = bench.target.now()?;
+    let both = [receiver, sender].map(|end| launch(bench, &round, end, 1));
+    let both = both.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Operation::finish_all(both, &mut bench.target)?;
+    // Each chip goes on when it is ready, whatever the other one is at.
+    look_at_end(bench, &mut round, sender, 1)?;
+    launch(bench, &round, sender, 2)?.finish(&mut bench.target)?;
+    look_at_end(bench, &mut round, receiver, 1)?;
+    if round.stuck.is_empty() {
+        bench.target.pass(round.draw.late_cycles)?;
+        launch(bench, &round, receiver, 2)?.finish(&mut bench.target)?;
+        look_at_end(bench, &mut round, receiver, 2)?;
+    }
+    look_at_end(bench, &mut round, sender, 2)?;
+    for end in [sender, receiver] {
+        stop(bench, end)?;
+    }
+    round.cycles = bench.target.now()? - start;
+    Ok(round)
+}
+
+/// As after a boot: all credits are back.
+fn clear(bench: &mut Bench, ends: &[End]) -> Result<(), SceneError> {
+    let words = &wormhole().eth.l1.erisc_info;
+    let mut clear = Operation::new("clear the channels' words");
+    for end in ends {
+        clear.write(end.place.at(words.at), vec![0; words.bytes as usize]);
+    }
+    Ok(clear.finish(&mut bench.target)?)
+}
+
+fn launch(bench: &mut Bench, round: &Round, end: End, op: u32) -> Result<Operation, SceneError> {
+    let draw = round.draw;
+    let start = round.kind == Kind::Start;
+    let values = [
+        ("run_id", op),
+        ("sends", end.sends.into()),
+        ("channels", draw.channels),
+        ("rounds", draw.rounds),
+        ("payload_bytes", draw.payload_bytes),
+        ("handshake", (round.proper || !start).into()),
+        ("teardown", (round.proper || start).into()),
+        ("credit_on_arrival", start.into()),
+        ("dwell_cycles", draw.dwell_cycles),
+    ];
+    let start = Start {
+        kernel: LINK_RACE,
+        arguments: "link_race_args_t",
+        place: end.place,
+        // The second op finds the text of the first, as with tt-metal's program cache.
+        in_place: op > 1,
+    };
+    bench.launch(&start, &values)
+}
+
+/// Lets time pass until a kernel has returned, or is stuck, and takes down what it tells.
+fn look_at_end(bench: &mut Bench, round: &mut Round, end: End, op: u64) -> Result<(), SceneError> {
+    // The receiver of an op dwells on each message.
+    let draw = round.draw;
+    let messages = u64::from(draw.channels) * u64::from(draw.rounds);
+    let until = bench.target.now()? + PATIENCE_CYCLES + 2 * u64::from(draw.dwell_cycles) * messages;
+    let mut returned = bench.has_returned(end.place)?;
+    while !returned && bench.target.now()? < until {
+        bench.target.pass(LOOK_CYCLES)?;
+        returned = bench.has_returned(end.place)?;
+    }
+    let refused = constant_of(&bench.images, LINK_RACE, "LINK_RACE_REFUSED")?;
+    if state(bench, end, "phase")? == u64::from(refused) {
+        let why = format!("{}: the kernel refused its arguments", end.eth);
+        return Err(SceneError::Run(RunError::Kernel(why)));
+    }
+    if !returned {
+        let stuck = stuck(bench, end, op)?;
+        round.stuck.push(stuck);
+    }
+    misreads(bench, round, end, op)?;
+    let wrong = state(bench, end, "mismatched_words")?;
+    round.mismatched_words += wrong;
+    if wrong > 0 {
+        let [addr, expected, found] = ["address", "expected", "found"]
+            .map(|member| state(bench, end, &format!("first_mismatch.{member}")));
+        let (expected, found) = (expected? as u32, found? as u32);
+        round.mismatches.push(Mismatch { end: end.eth, op, addr: addr?, expected, found });
+    }
+    Ok(())
+}
+
+fn misreads(bench: &mut Bench, round: &mut Round, end: End, op: u64) -> Result<(), SceneError> {
+    for n in 0..state(bench, end, "misreads")?.min(TOLD) {
+        let mut told = |member: &str| state(bench, end, &format!("told[{n}].{member}"));
+        let Some(took) = Took::of(told("wait")?) else { continue };
+        round.misreads.push(Misread {
+            end: end.eth,
+            op,
+            addr: told("address")?,
+            bytes_sent: told("bytes_sent")?,
+            of: (told("run_id")?, told("number")?),
+            took,
+            wanted: told("wanted_number")?,
+        });
+    }
+    Ok(())
+}
+
+fn stuck(bench: &mut Bench, end: End, op: u64) -> Result<Stuck, SceneError> {
+    let waits_for = Took::of(state(bench, end, "waits_for")?);
+    let channel = state(bench, end, "waits_on_channel")?;
+    // The words of the channels follow the four of the launch.
+    let addr = wormhole().eth.l1.erisc_info.at + 16 * (1 + channel);
+    let bytes_sent = bench.word(end.place, addr)?.into();
+    Ok(Stuck { end: end.eth, op, waits_for, channel, addr, bytes_sent })
+}
+
+fn state(bench: &mut Bench, end: End, member: &str) -> Result<u64, SceneError> {
+    bench.value(end.place, LINK_RACE, &format!("{STATE}.{member}"))
+}
+
+/// A kernel that is stuck leaves when it is told to.
+fn stop(bench: &mut Bench, end: End) -> Result<(), SceneError> {
+    if bench.has_returned(end.place)? {
+        return Ok(());
+    }
+    let signal = bench.address(LINK_RACE, &format!("{STATE}.control.termination_signal"))?;
+    let at_once = constant_of(&bench.images, LINK_RACE, "IMMEDIATELY_TERMINATE")?;
+    let mut stop = Operation::new(format!("stop {LINK_RACE} on {}", end.place));
+    stop.write_word(end.place.at(signal), at_once);
+    stop.then(bench.await_returned(end.place)?);
+    Ok(stop.finish(&mut bench.target)?)
+}

@@ -1,0 +1,186 @@
+//! Collectives launched again and again on one mesh: does any of them leave a credit, a packet or a semaphore behind?
+
+use super::rig::{Shared, lock};
+use crate::scene::{Scene, SceneError, Workload};
+use access::bar_target::BarTarget;
+use collectives::rest::Rest;
+use collectives::{
+    Bidirectional, DataType, Layout, Op, Program, Request, Run, RunSettings, compile,
+};
+use decode::images::ImageMap;
+use launch::ControlError;
+use launch::dice::Dice;
+use launch::occupancy::Loaded;
+use launch::topology::TopologyKind;
+use machine::patience::Patience;
+use machine::target::{Abilities, Allow, Mesh, Target};
+use std::sync::{Arc, Mutex};
+use transport::emulator_bar::EmulatorBar;
+
+/// Time between two polls of a run, in cycles: it is over within some microseconds.
+const STEP_CYCLES: u64 = 2_000;
+/// Base firmware has business of its own now and then: a tile that never rests in so many looks does not.
+const LOOKS: u32 = 20;
+const LOOK_CYCLES: u64 = 500;
+/// Sentences that are kept; one that goes wrong goes wrong often.
+const MOST_TOLD: usize = 16;
+/// Of so many all-gathers that are drawn a mesh can do some, or it can do none.
+const MOST_DRAWS: u32 = 1_000;
+/// The largest share of a rank, in elements.
+const MOST_ELEMENTS: u64 = 3_000;
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Relaunch {
+    /// Launches.
+    pub runs: u64,
+    /// Bytes that the collectives gathered, over all launches.
+    pub bytes: u64,
+    /// Elements that were wrong.
+    pub wrong: u64,
+    /// Things that were left behind.
+    pub left: u64,
+    /// The first of these, one sentence each.
+    pub told: Vec<String>,
+    /// Emulated time of all launches, in cycles.
+    pub cycles: u64,
+    /// Host accesses to the bus.
+    pub transactions: u64,
+}
+
+/// Launches so many small all-gathers on a fresh mesh, whose sizes, links and directions the seed draws, and looks after each
+/// whether everything is at rest. `told` hears how many are done.
+///
+/// # Errors
+/// When the mesh cannot be built or can do no all-gather, or a run is not finished.
+pub fn study(
+    mesh: &str,
+    seed: u64,
+    count: u64,
+    told: &mut dyn FnMut(u64),
+) -> Result<Relaunch, SceneError> {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(Workload::Idle), seed, ..Scene::new(mesh) };
+    let emulated = Arc::new(Mutex::new(EmulatorBar::new(scene.power_on(&images)?)));
+    let bar = Box::new(Shared(Arc::clone(&emulated)));
+    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+    let name = format!("emulator:{mesh}");
+    let mut target = BarTarget::open(name, bar, abilities, Patience::default())?;
+    let mut dice = Dice(seed);
+    let mut found = Relaunch::default();
+    let mut loaded = Loaded::default();
+    let rest = Rest::new(&images).map_err(SceneError::Control)?;
+    let (start, before) = (target.now()?, target.transactions());
+    for run in 0..count {
+        let program = draw_program(&mut dice, target.mesh())?;
+        found.bytes += program.size_bytes;
+        let mut kernels =
+            Run::new(program.clone(), RunSettings::default()).knowing(std::mem::take(&mut loaded));
+        let report =
+            kernels.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+        loaded = kernels.into_loaded();
+        found.runs += 1;
+        found.wrong += report.and_then(|report| report.wrong).unwrap_or_default();
+        let mut left = rest.look(&mut target, &program)?;
+        left.extend(unrest(&emulated, &mut target)?);
+        found.left += left.len() as u64;
+        let room = MOST_TOLD.saturating_sub(found.told.len());
+        let left = left.into_iter().map(|what| format!("after launch {}: {what}", run + 1));
+        found.told.extend(left.take(room));
+        told(found.runs);
+    }
+    found.cycles = target.now()? - start;
+    found.transactions = target.transactions() - before;
+    Ok(found)
+}
+
+/// What is on its way at every one of several looks.
+fn unrest(
+    emulated: &Mutex<EmulatorBar>,
+    target: &mut dyn Target,
+) -> Result<Vec<String>, SceneError> {
+    let mut unrest = lock(emulated).mesh().unrest();
+    for _ in 0..LOOKS {
+        if unrest.is_empty() {
+            break;
+        }
+        target.pass(LOOK_CYCLES)?;
+        let now = lock(emulated).mesh().unrest();
+        unrest.retain(|tile| {
+            now.iter().any(|other| (other.chip, other.tile) == (tile.chip, tile.tile))
+        });
+    }
+    let sentence = |tile: &emulator::Unrest| {
+        let ((x, y), requests, transfers) = (tile.tile, tile.requests, tile.transfers);
+        format!(
+            "chip {} tile {x}-{y}: {requests} NoC requests and {transfers} transfers are under way",
+            tile.chip
+        )
+    };
+    Ok(unrest.iter().map(sentence).collect())
+}
+
+/// An all-gather that this mesh can do.
+fn draw_program(dice: &mut Dice, mesh: &Mesh) -> Result<Program, ControlError> {
+    let mut why = None;
+    for _ in 0..MOST_DRAWS {
+        let request = draw_request(dice, mesh);
+        match compile(mesh, &request) {
+            Ok(program) => return Ok(program),
+            Err(error) => why.get_or_insert(error),
+        };
+    }
+    let why = why.map(|error| format!(": {error}")).unwrap_or_default();
+    Err(ControlError::Settings(format!("no all-gather of {MOST_DRAWS} can be made{why}")))
+}
+
+fn draw_request(dice: &mut Dice, mesh: &Mesh) -> Request {
+    let all = mesh.chips.len() as u64;
+    // The two ends of a link, or everybody.
+    let pair = dice.one(&mesh.links).filter(|_| dice.below(4) > 0);
+    let chips = pair.map(|link| vec![link.a.chip, link.b.chip]).unwrap_or_default();
+    let ranks = if chips.is_empty() { all } else { chips.len() as u64 };
+    let data_type = dice.one(&[DataType::Int32, DataType::Float32, DataType::Bfloat16]);
+    let data_type = data_type.unwrap_or_default();
+    let elements = 1 + dice.below(MOST_ELEMENTS);
+    let ways = [Bidirectional::No, Bidirectional::HalfTensors, Bidirectional::FullTensors];
+    Request {
+        chips,
+        topology: dice.one(&[Some(TopologyKind::Ring), Some(TopologyKind::Line), None]).flatten(),
+        links: 1 + dice.below(2) as u32,
+        data_type,
+        layout: dice.one(&[Layout::Interleaved, Layout::Sharded]).unwrap_or_default(),
+        bidirectional: dice.one(&ways).unwrap_or_default(),
+        page_bytes: Some(32 << dice.below(7)),
+        buffer_bytes: 2048 << dice.below(3),
+        buffers_per_channel: 1 + dice.below(3) as u32,
+        worker_initiated: dice.below(2) == 1,
+        seed: dice.next() as u32,
+        ..Request::new(Op::AllGather, elements * data_type.bytes() * ranks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn a_mesh_without_links_is_refused() {
+        let error = study("n150", 0, 1, &mut |_| ()).unwrap_err().to_string();
+        assert!(error.contains("can be made") && error.contains("two chips"), "{error}");
+    }
+
+    #[test]
+    fn nothing_is_left_behind() {
+        for (mesh, count) in [("n300", 12), ("t3000", 4)] {
+            let mut heard = 0;
+            let found = study(mesh, 7, count, &mut |runs| heard = runs).unwrap();
+            assert_eq!(
+                (found.runs, found.wrong, found.left, heard),
+                (count, 0, 0, count),
+                "{found:?}"
+            );
+        }
+    }
+}

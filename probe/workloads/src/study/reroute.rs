@@ -1,0 +1,198 @@
+//! A link of a fabric is lost and comes back, in the midst of an all-gather or of random traffic: is all data right, exactly once?
+
+mod round;
+mod watch;
+pub use round::{Effect, Outage, Round};
+
+use super::traffic::{self, STEP_CYCLES};
+use crate::scene::{Scene, SceneError, Workload};
+use access::bar_target::BarTarget;
+use collectives::{FabricWish, Op, Program, Request, Run, RunSettings, Transport, compile_over};
+use decode::images::ImageMap;
+use fabric::random::{Draw, TrafficPattern};
+use fabric::{Fabric, FabricPlan, FabricSettings, Termination};
+use launch::ControlError;
+use launch::dice::Dice;
+use layouts::{ChipId, EthId};
+use machine::fault::Fault;
+use machine::target::Target;
+use watch::{links, mended, sent};
+
+/// An outage lasts at most so many times as long as the healthy run.
+const LONGEST: u64 = 3;
+/// Outages of a round of random traffic.
+const MOST_OUTAGES: u64 = 4;
+
+/// What is under way when links are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// An all-gather of so many bytes over all chips; one link is lost.
+    AllGather(u64),
+    /// So many random packets between all pairs of chips; up to four links are lost, one after the other or together.
+    Packets(u64),
+}
+
+/// Which mesh, and how often.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The mesh and its fabric.
+    pub scene: Scene,
+    /// What is under way.
+    pub load: Load,
+    /// The first seed.
+    pub seed: u64,
+    /// How many.
+    pub seeds: u64,
+}
+
+/// Brings a fabric up on a fresh mesh and loses links of it in every round: those that have another link to turn to, at random times
+/// and for random lengths. `told` hears of each round.
+///
+/// # Errors
+/// When the mesh or the fabric cannot be had, no link has another beside it, or a run is not finished.
+pub fn study(asked: &Asked, told: &mut dyn FnMut(&Round)) -> Result<Vec<Round>, SceneError> {
+    match asked.load {
+        Load::AllGather(bytes) => all_gathers(asked, bytes, told),
+        Load::Packets(packets) => random_packets(asked, packets, told),
+    }
+}
+
+fn settings(why: impl Into<String>) -> SceneError {
+    SceneError::Control(ControlError::Settings(why.into()))
+}
+
+fn outage(dice: &mut Dice, links: &[EthId], healthy_cycles: u64) -> Option<Outage> {
+    let link = *links.get(dice.below(links.len() as u64) as usize)?;
+    let from_cycles = dice.below(healthy_cycles);
+    Some(Outage { link, from_cycles, cycles: 1 + dice.below(LONGEST * healthy_cycles) })
+}
+
+fn nowhere() -> SceneError {
+    settings("no link that carries anything has another one beside it")
+}
+
+fn all_gathers(
+    asked: &Asked,
+    bytes: u64,
+    told: &mut dyn FnMut(&Round),
+) -> Result<Vec<Round>, SceneError> {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(Workload::Idle), seed: asked.seed, ..asked.scene.clone() };
+    let mut target = scene.build(&mut images)?;
+    let request = &asked.scene.fabric;
+    let plan = FabricPlan::new(target.mesh(), request).map_err(SceneError::Fabric)?;
+    let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+    let wish = FabricWish { topology: Some(plan.topology), ..FabricWish::default() };
+    let request =
+        Request { transport: Transport::Fabric(wish), ..Request::new(Op::AllGather, bytes) };
+    let program = compile_over(target.mesh(), &request, Some(&plan))
+        .map_err(|error| settings(error.to_string()))?;
+    let before = sent(&mut target, &images, &plan)?;
+    let (healthy, _) = gather(&mut target, &mut images, &program, Vec::new())?;
+    let longest = healthy.iter().map(|(_, cycles)| *cycles).max().unwrap_or_default();
+    let links = links(&plan, &sent(&mut target, &images, &plan)?, &before);
+    let mut rounds = Vec::new();
+    for seed in asked.seed..asked.seed + asked.seeds {
+        let mut dice = Dice(seed);
+        let outage = outage(&mut dice, &links, longest).ok_or_else(nowhere)?;
+        let [rerouted, resent] = mended(&mut target, &images, &plan)?;
+        let (times, wrong) = gather(&mut target, &mut images, &program, vec![outage.fault()])?;
+        let (chip, healthy_cycles, cycles) = latest(&healthy, &times);
+        let after = mended(&mut target, &images, &plan)?;
+        let round = Round {
+            seed,
+            outages: vec![outage],
+            chip,
+            healthy_cycles,
+            cycles,
+            rerouted: after[0] - rerouted,
+            resent: after[1] - resent,
+            wrong,
+            ..Round::default()
+        };
+        told(&round);
+        rounds.push(round);
+    }
+    fabric.terminate(Termination::Gracefully);
+    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+    Ok(rounds)
+}
+
+/// The chip that is later than in the healthy run by most, and its two times.
+fn latest(healthy: &Times, times: &Times) -> (Option<ChipId>, u64, u64) {
+    let both = times.iter().filter_map(|(chip, cycles)| {
+        let (_, before) = healthy.iter().find(|(other, _)| other == chip)?;
+        Some((Some(*chip), *before, *cycles))
+    });
+    both.max_by_key(|(_, before, cycles)| *cycles as i64 - *before as i64).unwrap_or_default()
+}
+
+/// How long each chip moved data, in cycles of its own clock.
+type Times = Vec<(ChipId, u64)>;
+
+/// Its times, and elements that are wrong.
+fn gather(
+    target: &mut BarTarget,
+    images: &mut ImageMap,
+    program: &Program,
+    faults: Vec<Fault>,
+) -> Result<(Times, u64), SceneError> {
+    let mut run = Run::new(program.clone(), RunSettings { faults, ..RunSettings::default() });
+    let report = run.finish(target, images, STEP_CYCLES).map_err(SceneError::Run)?;
+    let report = report.ok_or_else(|| settings("the all-gather was cancelled"))?;
+    let times = report.chips.iter().map(|times| (times.chip, times.transfer_cycles())).collect();
+    Ok((times, report.wrong.unwrap_or_default()))
+}
+
+fn random_packets(
+    asked: &Asked,
+    packets: u64,
+    told: &mut dyn FnMut(&Round),
+) -> Result<Vec<Round>, SceneError> {
+    let Asked { seed, seeds, .. } = *asked;
+    let (scene, pattern, mux_percent) = (asked.scene.clone(), TrafficPattern::Random, 0);
+    let asked = traffic::Asked { scene, packets, seed, seeds, pattern, mux_percent };
+    let mut bench = traffic::Bench::new(&asked)?;
+    let plan = bench.fabric.plan().clone();
+    let mut rounds = Vec::new();
+    for seed in seed..seed + seeds {
+        let before = sent(&mut bench.target, &bench.images, &plan)?;
+        let healthy = bench.round(Draw { seed, packets, pattern, mux_percent })?;
+        let links = links(&plan, &sent(&mut bench.target, &bench.images, &plan)?, &before);
+        let mut dice = Dice(seed);
+        let outages: Option<Vec<Outage>> = (0..=dice.below(MOST_OUTAGES))
+            .map(|_| outage(&mut dice, &links, healthy.cycles))
+            .collect();
+        let outages = outages.ok_or_else(nowhere)?;
+        let [rerouted, resent] = mended(&mut bench.target, &bench.images, &plan)?;
+        bench.faults = outages.iter().map(Outage::fault).collect();
+        let found = bench.round(Draw { seed, packets, pattern, mux_percent })?;
+        let ended = found.unfinished == 0;
+        let after = mended(&mut bench.target, &bench.images, &plan)?;
+        let round = Round {
+            seed,
+            outages,
+            healthy_cycles: healthy.cycles,
+            cycles: found.cycles,
+            rerouted: after[0] - rerouted,
+            resent: after[1] - resent,
+            wrong: found.wrong_words,
+            doubled: found.doubled,
+            missing: found.missing
+                + found.refused
+                + found.packets.saturating_sub(found.sent)
+                + found.nacks,
+            ..Round::default()
+        };
+        told(&round);
+        rounds.push(round);
+        if !ended {
+            return Ok(rounds);
+        }
+    }
+    bench.fabric.terminate(Termination::Gracefully);
+    let traffic::Bench { fabric, target, images, .. } = &mut bench;
+    fabric.finish(target, images, STEP_CYCLES).map_err(SceneError::Run)?;
+    Ok(rounds)
+}

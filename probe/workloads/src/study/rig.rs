@@ -1,0 +1,156 @@
+//! A mesh of our own with a ring ping on it, which can be looked at over the bus and, from outside, without it.
+
+use crate::scene::{Scene, SceneError, Workload};
+use access::bar_target::BarTarget;
+use decode::images::{ImageMap, Spot};
+use decode::inspect::{Interest, plan};
+use decode::state::{NamedWord, Reading};
+use launch::{RingPing, RingPingSettings};
+use layouts::{ChipId, NocAddr, NocXy};
+use machine::bar::{Bar, BarOp};
+use machine::place::Place;
+use machine::snapshot::AccessError;
+use machine::target::Target;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use transport::emulator_bar::EmulatorBar;
+
+/// The kernel that runs.
+const KERNEL: &str = "ring_ping";
+
+/// The bus of a mesh that somebody else keeps a hand on.
+pub(super) struct Shared(pub(super) Arc<Mutex<EmulatorBar>>);
+
+pub(super) fn lock(mesh: &Mutex<EmulatorBar>) -> MutexGuard<'_, EmulatorBar> {
+    mesh.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Bar for Shared {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        lock(&self.0).submit(batch, answer)
+    }
+}
+
+/// The run is handed over at a multiple of so many cycles.
+const START_CYCLES: u64 = 100_000;
+
+/// A running ring ping without rests.
+pub struct Rig {
+    target: BarTarget,
+    images: ImageMap,
+    mesh: Arc<Mutex<EmulatorBar>>,
+    ring: RingPing,
+    /// Where the master counts its laps.
+    laps: NocAddr,
+}
+
+impl Rig {
+    /// Builds it for so many laps, 0 for ever; the same mesh, seed and laps give the same bytes at the
+    /// same cycle.
+    ///
+    /// # Errors
+    /// As [`Scene::build`].
+    pub fn new(mesh: &str, seed: u64, laps: u32) -> Result<Self, SceneError> {
+        let (mut images, _) = ImageMap::firmware();
+        let scene = Scene { run: Some(Workload::Idle), seed, ..Scene::new(mesh) };
+        let mesh = Arc::new(Mutex::new(EmulatorBar::new(scene.power_on(&images)?)));
+        let bar = Box::new(Shared(Arc::clone(&mesh)));
+        let mut target = scene.start(bar, &mut images)?;
+        let ring = RingPing::on(target.mesh())?;
+        let settings = RingPingSettings { laps, ..RingPingSettings::default() };
+        ring.prepare(&mut images)?.finish(&mut target)?;
+        ring.launch(&mut images, &settings)?.finish(&mut target)?;
+        let now = target.now()?;
+        target.pass(now.next_multiple_of(START_CYCLES) - now)?;
+        let laps = ring.state(&images, "laps")?;
+        let laps = ring.places().next().map(|master| master.at(laps));
+        let no_ring = || SceneError::NoRing(scene.mesh.clone());
+        Ok(Self { target, images, mesh, laps: laps.ok_or_else(no_ring)?, ring })
+    }
+
+    /// Looks at this once in `period_cycles` until `end_cycles`, and counts the looks. A look that is
+    /// late is made at once; one that is under way at the end is finished.
+    ///
+    /// # Errors
+    /// When the mesh is gone.
+    pub fn watch(
+        &mut self,
+        interest: &Interest,
+        period_cycles: u64,
+        end_cycles: u64,
+    ) -> Result<u64, AccessError> {
+        let mut due = self.target.now()?;
+        let mut looks = 0;
+        loop {
+            let now = self.target.now()?;
+            if due.max(now) >= end_cycles {
+                self.target.pass(end_cycles.saturating_sub(now))?;
+                return Ok(looks);
+            }
+            self.target.pass(due.saturating_sub(now))?;
+            let wish = plan(self.target.mesh(), &self.images, interest);
+            let shot = self.target.read(&wish);
+            if let Some(gap) = shot.gaps.into_iter().next() {
+                return Err(gap.reason);
+            }
+            looks += 1;
+            due += period_cycles;
+        }
+    }
+
+    /// The present cycle.
+    pub fn cycles(&self) -> u64 {
+        lock(&self.mesh).mesh().now()
+    }
+
+    /// Lets time pass up to this cycle, without a look.
+    ///
+    /// # Errors
+    /// When the mesh is gone.
+    pub fn pass_until(&mut self, cycles: u64) -> Result<(), AccessError> {
+        let left = cycles.saturating_sub(self.cycles());
+        self.target.pass(left)
+    }
+
+    /// Laps of the ring so far, without an access.
+    pub fn laps(&self) -> u64 {
+        let NocAddr { chip, tile, offset } = self.laps;
+        let bytes = self.l1(chip, tile);
+        let word = bytes.get(offset as usize..).and_then(|rest| rest.first_chunk()).copied();
+        u32::from_le_bytes(word.unwrap_or_default()).into()
+    }
+
+    /// The progress words of the kernel on each core of the ring, without an access.
+    pub fn progress(&self) -> Vec<(Place, NamedWord)> {
+        let spots = self.images.named(KERNEL).map(|image| image.state.as_slice());
+        let word = |place: Place, bytes: &[u8], spot: &Spot| {
+            let at = spot.addr as usize;
+            let value = bytes.get(at..at + spot.size as usize).map_or(0, Spot::value);
+            let Spot { name, addr, size } = spot.clone();
+            (place, NamedWord { name, addr, size, value: Reading::Known(value) })
+        };
+        let of = |place: Place| {
+            let bytes = self.l1(place.chip, place.tile);
+            let spots = spots.unwrap_or_default().iter();
+            spots.map(|spot| word(place, &bytes, spot)).collect::<Vec<_>>()
+        };
+        self.ring.places().flat_map(of).collect()
+    }
+
+    /// L1 of a tile, without an access; empty where no cores stand.
+    pub fn l1(&self, chip: ChipId, tile: NocXy) -> Vec<u8> {
+        let bar = lock(&self.mesh);
+        let memory = bar.mesh().l1(usize::from(chip.0), tile.x, tile.y);
+        let whole = memory.and_then(|memory| memory.slice(0, memory.len() as usize).ok());
+        whole.map(<[u8]>::to_vec).unwrap_or_default()
+    }
+
+    /// The target.
+    pub fn target(&mut self) -> &mut BarTarget {
+        &mut self.target
+    }
+
+    /// The ring.
+    pub fn ring(&self) -> &RingPing {
+        &self.ring
+    }
+}

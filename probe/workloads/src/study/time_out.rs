@@ -1,0 +1,292 @@
+//! The packet time-out of routers: what becomes of packets that stand at the head of a channel because a receiver further on is stuck,
+//! with and without a time-out, and after the receiver is well again.
+//!
+//! Three chips in a row: a worker on the first one sends to the last one, where the router that receives is stuck. The router that the
+//! packets wait in is that of the second chip which receives them from the first.
+
+use crate::scene::{Scene, SceneError, Workload};
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use fabric::random::RandomTraffic;
+use fabric::status_queue::{read_status, status_queues};
+use fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
+use fabric::{Fabric, FabricPlan, FabricSettings, Router, connection, router_counters};
+use launch::{ControlError, Firmware, Operation, boot_tensix};
+use layouts::EthId;
+use machine::fabric::{Direction, FabricNode};
+use machine::fault::Fault;
+use machine::target::{Mesh, Target};
+
+/// So many packets are sent: more than there are slots on the way.
+const PACKETS: u32 = 60;
+const PAYLOAD_BYTES: u32 = 256;
+/// Hops that a packet may take; it takes two.
+const TTL: u8 = 8;
+/// Between two polls of a bring-up, and between two looks at what was dropped, in cycles.
+const STEP_CYCLES: u64 = 2_000;
+const LOOK_CYCLES: u64 = 2_000;
+/// After the receiver is well again, all that still can has arrived within so many cycles.
+const AFTER_CYCLES: u64 = 200_000;
+/// The receiver is stuck for so many cycles from the worker's begin on.
+pub const STUCK_CYCLES: u64 = 300_000;
+/// Time-outs that are tried: none, two that end while the receiver is stuck, and one that does not.
+pub const TIME_OUTS_CYCLES: [u32; 4] = [0, 20_000, 100_000, 1_000_000];
+
+/// One time-out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The time-out, in cycles; 0: none.
+    pub time_out_cycles: u32,
+    /// The router in which packets wait, and the stuck one.
+    pub routers: (EthId, EthId),
+    /// Packets of the worker.
+    pub packets: u32,
+    /// Handed to the first router while the last one was stuck.
+    pub sent_meanwhile: u32,
+    /// Handed over in the end.
+    pub sent: u32,
+    /// Received by the last router in the end.
+    pub received: u32,
+    /// Dropped by the router in which they waited.
+    pub dropped: u32,
+    /// Negative acknowledges at the worker.
+    pub told: u32,
+    /// Entries `EVENT_TIMED_OUT` of the router's status queue, and entries for which there was no room.
+    pub entries: u32,
+    /// See `entries`.
+    pub entries_lost: u32,
+    /// How long the first packet that was dropped had stood at the head, and from its entry to the last one, by the clock of the
+    /// router's chip.
+    pub first_drop_cycles: Option<u64>,
+    /// See `first_drop_cycles`.
+    pub drops_last_cycles: Option<u64>,
+}
+
+impl Row {
+    /// Every packet has arrived or was dropped, and the router told of each that was dropped; none was dropped without need.
+    pub fn is_right(&self) -> bool {
+        let due = self.time_out_cycles != 0 && u64::from(self.time_out_cycles) < STUCK_CYCLES;
+        self.sent == self.packets
+            && self.received + self.dropped == self.packets
+            && self.told <= self.dropped
+            && self.entries + self.entries_lost == self.dropped
+            && due == (self.dropped > 0)
+    }
+}
+
+/// Tries each time-out on a fresh mesh. `told` hears of each row.
+///
+/// # Errors
+/// When the mesh or the fabric cannot be had, or has no three chips in a row.
+pub fn study(
+    scene: &Scene,
+    time_outs_cycles: &[u32],
+    told: &mut dyn FnMut(&Row),
+) -> Result<Vec<Row>, SceneError> {
+    let mut rows = Vec::new();
+    for &time_out_cycles in time_outs_cycles {
+        let row = one(scene, time_out_cycles)?;
+        told(&row);
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Three chips in a row.
+struct Way {
+    /// The first router, to which the worker hands its packets.
+    first: Router,
+    /// The router of the second chip that receives them.
+    waiting: Router,
+    /// The router of the third chip that is to receive them, and its chip.
+    stuck: EthId,
+    last: FabricNode,
+}
+
+impl Way {
+    /// The first one whose second chip has PCIe, where looks take no time of other chips, or else the first one.
+    fn of(mesh: &Mesh, plan: &FabricPlan) -> Option<Self> {
+        let all = || plan.nodes().filter_map(|node| Self::from(plan, node));
+        let near = |way: &Self| mesh.chip(way.waiting.eth.chip).is_some_and(|chip| chip.pcie);
+        all().find(near).or_else(|| all().next())
+    }
+
+    fn from(plan: &FabricPlan, node: FabricNode) -> Option<Self> {
+        let first = *plan.router(node, Direction::East, 0)?;
+        let second = plan.router(first.neighbor, Direction::East, 0)?;
+        let waiting = *plan.router_at(first.peer)?;
+        let last = second.neighbor;
+        (last != first.node).then_some(Self { first, waiting, stuck: second.peer, last })
+    }
+}
+
+fn one(scene: &Scene, time_out_cycles: u32) -> Result<Row, SceneError> {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(Workload::Idle), tiles: Some(0), ..scene.clone() };
+    let mut target = scene.build(&mut images)?;
+    let plan = FabricPlan::new(target.mesh(), &scene.fabric).map_err(SceneError::Fabric)?;
+    let way = Way::of(target.mesh(), &plan)
+        .ok_or_else(|| no_way("the fabric has no three chips in a row"))?;
+    let settings =
+        FabricSettings { packet_timeout_cycles: time_out_cycles, ..FabricSettings::default() };
+    let mut fabric = Fabric::new(plan.clone(), settings);
+    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+    let (traffic, worker) = load(&mut target, &mut images, &plan, &way)?;
+    disrupt(&mut target, way.stuck, "stuck")?;
+    let routing = tables(&images, &plan, way.first.node)?;
+    traffic.launch(&mut images, worker, 1, &routing)?.finish(&mut target)?;
+    let moved = await_drop(&mut target, &images, &plan, &way)?;
+    let sent_meanwhile = traffic.outcome(&mut target, &images, worker)?.sent;
+    disrupt(&mut target, way.stuck, "released")?;
+    target.pass(AFTER_CYCLES)?;
+    let outcome = traffic.outcome(&mut target, &images, worker)?;
+    let dropped = counters(&mut target, &images, &plan, way.waiting.eth)?.dropped;
+    let received = counters(&mut target, &images, &plan, way.stuck)?.received;
+    let row = Row {
+        time_out_cycles,
+        routers: (way.waiting.eth, way.stuck),
+        packets: PACKETS,
+        sent_meanwhile,
+        sent: outcome.sent,
+        received,
+        dropped,
+        told: outcome.nacks,
+        entries: 0,
+        entries_lost: 0,
+        first_drop_cycles: None,
+        drops_last_cycles: None,
+    };
+    with_entries(&mut target, &images, &plan, row, moved)
+}
+
+fn no_way(why: &str) -> ControlError {
+    ControlError::Settings(why.to_owned())
+}
+
+/// The worker, and what it is to send to one on the last chip.
+fn load(
+    target: &mut BarTarget,
+    images: &mut ImageMap,
+    plan: &FabricPlan,
+    way: &Way,
+) -> Result<(Traffic, WorkerId), SceneError> {
+    let tiles: Vec<_> = RandomTraffic::new(target.mesh(), plan)?.tiles(false).collect();
+    let tile = |node| {
+        let at = plan.nodes().position(|other| other == node);
+        let tile = at.and_then(|at| tiles.get(at)).copied();
+        tile.ok_or_else(|| no_way("a chip of the fabric has no compute tile"))
+    };
+    let places = [tile(way.first.node)?, tile(way.last)?];
+    let boots = places.map(|tile| boot_tensix(images, Firmware::OURS, tile));
+    Operation::finish_all(boots.into_iter().collect::<Result<_, _>>()?, target)?;
+    let two_dimensions = plan.topology.is_2d();
+    let mut traffic = Traffic::new(two_dimensions);
+    let from = traffic.add_worker(places[0], way.first.node);
+    let to = traffic.add_worker(places[1], way.last);
+    let shipment = Shipment {
+        connection: traffic.connect(from, connection(images, plan, &way.first)?, None)?,
+        send: SendType::Fused,
+        bytes: PAYLOAD_BYTES,
+        ttl: TTL,
+        route: if two_dimensions { Route::Tables } else { Route::Hops(2, 2) },
+        control: false,
+        arrives: false,
+    };
+    for _ in 0..PACKETS {
+        traffic.send(from, &[to], shipment)?;
+    }
+    Ok((traffic, from))
+}
+
+fn tables(images: &ImageMap, plan: &FabricPlan, node: FabricNode) -> Result<Vec<u8>, ControlError> {
+    let tables = fabric::routing_tables(plan);
+    let own = tables.iter().find(|tables| tables.node == node);
+    let own = own.ok_or_else(|| no_way("a chip of the fabric has no tables"))?;
+    fabric::pack_tables(own, images, plan)
+}
+
+/// From now on the core of an Ethernet tile executes nothing, or goes on.
+fn disrupt(target: &mut BarTarget, end: EthId, how: &str) -> Result<(), SceneError> {
+    let fault: Fault = format!("core:{}.e{}:{how}", end.chip, end.channel).parse()?;
+    let now = target.now()?;
+    Ok(target.disrupt(&fault.counted_from(now))?)
+}
+
+/// What a router says of its first receiver channel, and how many packets it has dropped late.
+#[derive(Clone, Copy, Default)]
+struct Counters {
+    dropped: u32,
+    received: u32,
+    /// Low half of the wall clock of its chip when a packet last left the channel.
+    moved: u32,
+}
+
+/// Lets the receiver be stuck for its time; when a packet last left the router, by the last two looks before the first one was dropped.
+fn await_drop(
+    target: &mut BarTarget,
+    images: &ImageMap,
+    plan: &FabricPlan,
+    way: &Way,
+) -> Result<[u32; 2], SceneError> {
+    let until = target.now()? + STUCK_CYCLES;
+    let mut moved = [0; 2];
+    loop {
+        let now = counters(target, images, plan, way.waiting.eth)?;
+        let left = until.saturating_sub(target.now()?);
+        if now.dropped > 0 || left == 0 {
+            target.pass(left)?;
+            return Ok(moved);
+        }
+        moved = [moved[1], now.moved];
+        target.pass(left.min(LOOK_CYCLES))?;
+    }
+}
+
+/// How long a packet had stood at the head when its entry was written. Of the last look some words may have been read after that, since
+/// the words of a look are not read at once.
+fn stood(entry_cycles: u64, [before, last]: [u32; 2]) -> u64 {
+    let since = |moved: u32| (entry_cycles as u32).wrapping_sub(moved);
+    let stood = if since(last) > u32::MAX / 2 { since(before) } else { since(last) };
+    stood.into()
+}
+
+fn counters(
+    target: &mut BarTarget,
+    images: &ImageMap,
+    plan: &FabricPlan,
+    router: EthId,
+) -> Result<Counters, SceneError> {
+    let routers = plan.routers.iter().copied().filter(|other| other.eth == router).collect();
+    let only = FabricPlan { routers, ..plan.clone() };
+    let members = ["timed_out", "receivers[0].packets_received", "receivers[0].last_progress"];
+    let found = router_counters(target, images, &only, &members)?;
+    Ok(match found.first().map(Vec::as_slice) {
+        Some(&[dropped, received, moved]) => Counters { dropped, received, moved },
+        _ => Counters::default(),
+    })
+}
+
+/// The row with what the router's status queue says.
+fn with_entries(
+    target: &mut BarTarget,
+    images: &ImageMap,
+    plan: &FabricPlan,
+    mut row: Row,
+    moved: [u32; 2],
+) -> Result<Row, SceneError> {
+    let queues = status_queues(target, images, plan)?;
+    for report in read_status(target, images, &queues)? {
+        if report.queue.router != row.routers.0 {
+            continue;
+        }
+        let drops = report.entries.iter().filter(|entry| entry.event == "EVENT_TIMED_OUT");
+        let at: Vec<u64> = drops.map(|entry| entry.cycles).collect();
+        (row.entries, row.entries_lost) = (at.len() as u32, report.lost);
+        row.first_drop_cycles = at.first().map(|&first| stood(first, moved));
+        row.drops_last_cycles = at.first().zip(at.last()).map(|(first, last)| last - first);
+    }
+    Ok(row)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! Random traffic between all pairs of chips of a fabric: does every packet arrive, exactly once and in order?
+
+use crate::scene::{Scene, SceneError, Workload};
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use fabric::random::{Draw, Load, RandomTraffic, TrafficPattern};
+use fabric::traffic::WorkerId;
+use fabric::traffic_outcome::Outcome;
+use fabric::{Fabric, FabricPlan, FabricSettings, Termination};
+use launch::{Firmware, Operation, boot_tensix};
+use machine::fault::Fault;
+use machine::target::Target;
+
+/// Time between two looks at the workers, and how long nothing may move before a round is given up, in cycles.
+const LOOK_CYCLES: u64 = 50_000;
+const PATIENCE_CYCLES: u64 = 1_000_000;
+/// Between two polls of a bring-up.
+pub(super) const STEP_CYCLES: u64 = 2_000;
+
+/// Which traffic.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The mesh and its fabric.
+    pub scene: Scene,
+    /// Packets of each round.
+    pub packets: u64,
+    /// The first seed, and how many.
+    pub seed: u64,
+    /// Rounds.
+    pub seeds: u64,
+    /// Between whom.
+    pub pattern: TrafficPattern,
+    /// So many of a hundred workers stand behind muxes.
+    pub mux_percent: u64,
+}
+
+/// One seed's packets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    /// The seed.
+    pub seed: u64,
+    /// Packets that were to be sent.
+    pub packets: u64,
+    /// Packets handed to a router.
+    pub sent: u64,
+    /// Stretches of memory looked at.
+    pub arrived: u64,
+    /// Words that were wrong.
+    pub wrong_words: u64,
+    /// Packets that came more than once.
+    pub doubled: u64,
+    /// Stretches that did not come.
+    pub missing: u64,
+    /// Packets without a route.
+    pub refused: u64,
+    /// Negative acknowledges.
+    pub nacks: u64,
+    /// Workers that did not end.
+    pub unfinished: u64,
+    /// Of the chip that took longest.
+    pub cycles: u64,
+}
+
+impl Round {
+    /// Did everything arrive exactly once and in order?
+    pub fn is_right(&self) -> bool {
+        let Self {
+            packets, sent, wrong_words, doubled, missing, refused, nacks, unfinished, ..
+        } = self;
+        packets == sent && [wrong_words, doubled, missing, refused, nacks, unfinished] == [&0; 6]
+    }
+}
+
+/// Brings a fabric up on a fresh mesh, sends every seed's packets over it, and takes it down. `told` hears of each round. A round that
+/// does not end is the last.
+///
+/// # Errors
+/// When the mesh or the fabric cannot be had.
+pub fn study(asked: &Asked, told: &mut dyn FnMut(&Round)) -> Result<Vec<Round>, SceneError> {
+    let mut bench = Bench::new(asked)?;
+    let mut rounds = Vec::new();
+    for seed in asked.seed..asked.seed + asked.seeds {
+        let Asked { packets, pattern, mux_percent, .. } = *asked;
+        let round = bench.round(Draw { seed, packets, pattern, mux_percent })?;
+        told(&round);
+        let ended = round.unfinished == 0;
+        rounds.push(round);
+        if !ended {
+            return Ok(rounds);
+        }
+    }
+    bench.fabric.terminate(Termination::Gracefully);
+    let Bench { fabric, target, images, .. } = &mut bench;
+    fabric.finish(target, images, STEP_CYCLES).map_err(SceneError::Run)?;
+    Ok(rounds)
+}
+
+pub(super) struct Bench {
+    pub(super) target: BarTarget,
+    pub(super) images: ImageMap,
+    pub(super) fabric: Fabric,
+    random: RandomTraffic,
+    run_id: u32,
+    /// What goes wrong in the next round; times count from its begin.
+    pub(super) faults: Vec<Fault>,
+}
+
+impl Bench {
+    pub(super) fn new(asked: &Asked) -> Result<Self, SceneError> {
+        let (mut images, _) = ImageMap::firmware();
+        let run = Some(Workload::Idle);
+        let scene = Scene { run, tiles: Some(0), seed: asked.seed, ..asked.scene.clone() };
+        let mut target = scene.build(&mut images)?;
+        let plan =
+            FabricPlan::new(target.mesh(), &asked.scene.fabric).map_err(SceneError::Fabric)?;
+        let random = RandomTraffic::new(target.mesh(), &plan)?;
+        let tiles = random.tiles(asked.mux_percent > 0);
+        let boots = tiles.map(|tile| boot_tensix(&mut images, Firmware::OURS, tile));
+        Operation::finish_all(boots.collect::<Result<_, _>>()?, &mut target)?;
+        let mut fabric = Fabric::new(plan, FabricSettings::default());
+        fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+        Ok(Self { target, images, fabric, random, run_id: 0, faults: Vec::new() })
+    }
+
+    pub(super) fn round(&mut self, draw: Draw) -> Result<Round, SceneError> {
+        let load = self.random.draw(&self.images, draw)?;
+        self.run_id += 1;
+        let [muxes, places, gos] = self.random.launch(&mut self.images, &load, self.run_id)?;
+        Operation::finish_all(muxes, &mut self.target)?;
+        Operation::finish_all(places, &mut self.target)?;
+        let now = self.target.now()?;
+        for fault in self.faults.drain(..) {
+            self.target.disrupt(&fault.counted_from(now))?;
+        }
+        Operation::finish_all(gos, &mut self.target)?;
+        let outcomes = self.await_end(&load)?;
+        let sum = |of: fn(&Outcome) -> u32| outcomes.iter().map(|o| u64::from(of(o))).sum::<u64>();
+        let cycles = outcomes.iter().map(|o| o.finished_cycles.saturating_sub(o.started_cycles));
+        Ok(Round {
+            seed: draw.seed,
+            packets: load.packets,
+            sent: sum(|o| o.sent),
+            arrived: sum(|o| o.arrived),
+            wrong_words: sum(|o| o.wrong_words),
+            doubled: sum(|o| o.doubled),
+            missing: sum(|o| o.missing),
+            refused: sum(|o| o.refused),
+            nacks: sum(|o| o.nacks),
+            unfinished: outcomes.iter().filter(|o| !o.is_over()).count() as u64,
+            cycles: cycles.max().unwrap_or_default(),
+        })
+    }
+
+    /// Lets time pass until all have ended, or none has moved for long.
+    fn await_end(&mut self, load: &Load) -> Result<Vec<Outcome>, SceneError> {
+        let (mut last, mut quiet) = (0, 0);
+        loop {
+            self.target.pass(LOOK_CYCLES)?;
+            let look = |id: &WorkerId| load.traffic.outcome(&mut self.target, &self.images, *id);
+            let outcomes = load.ids.iter().map(look).collect::<Result<Vec<_>, _>>()?;
+            let moved = outcomes.iter().map(|o| u64::from(o.sent) + u64::from(o.arrived)).sum();
+            quiet = if moved == last { quiet + LOOK_CYCLES } else { 0 };
+            last = moved;
+            if outcomes.iter().all(Outcome::is_over) || quiet >= PATIENCE_CYCLES {
+                return Ok(outcomes);
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The same collectives over EDMs and over the fabric, beside each other.
+
+use crate::scene::{Scene, SceneError, Workload};
+use access::bar_target::BarTarget;
+use collectives::{FabricWish, Op, Request, Run, RunSettings, Transport, compile};
+use decode::images::ImageMap;
+use launch::ControlError;
+use machine::target::Target;
+
+/// Between two polls of a run.
+const STEP_CYCLES: u64 = 2_000;
+/// What is compared, and in which sizes.
+const OPS: [Op; 3] = [Op::AllGather, Op::ReduceScatter, Op::AllReduce];
+const SIZES: [u64; 3] = [16 << 10, 128 << 10, 1 << 20];
+/// Buffers of each channel over the fabric; those of EDMs have the guide's two.
+const BUFFERS: u32 = 4;
+/// An EDM has no room for the channels of more workers.
+const EDM_WORKERS: u32 = 2;
+
+/// What is to be compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The mesh.
+    pub mesh: &'a str,
+    /// Workers of each link and direction.
+    pub workers: u32,
+    /// Which fabric.
+    pub wish: FabricWish,
+    /// Seed of the data.
+    pub seed: u32,
+}
+
+/// One collective of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The collective.
+    pub op: Op,
+    /// Its size as nccl-tests counts it.
+    pub size_bytes: u64,
+    /// Over EDMs, in cycles.
+    pub edm_cycles: u64,
+    /// Over the fabric, in cycles.
+    pub fabric_cycles: u64,
+    /// What its routers are built for.
+    pub fabric: &'static str,
+    /// Muxes of the fabric's run.
+    pub muxes: usize,
+    /// Wrong elements of both.
+    pub wrong: u64,
+}
+
+impl Row {
+    /// Time over the fabric by that over EDMs.
+    pub fn factor(&self) -> f64 {
+        self.fabric_cycles as f64 / self.edm_cycles.max(1) as f64
+    }
+}
+
+/// Runs each collective of each size both ways on a fresh mesh. `told` hears of each row.
+///
+/// # Errors
+/// When the mesh cannot be had, or cannot do it.
+pub fn study(asked: &Asked<'_>, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, SceneError> {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(Workload::Idle), ..Scene::new(asked.mesh) };
+    let mut target = scene.build(&mut images)?;
+    let mut rows = Vec::new();
+    for (op, size_bytes) in OPS.into_iter().flat_map(|op| SIZES.map(|size| (op, size))) {
+        let request = Request {
+            workers: asked.workers.min(EDM_WORKERS),
+            seed: asked.seed,
+            ..Request::new(op, size_bytes)
+        };
+        let edm = one(&mut target, &mut images, &request)?;
+        let over_fabric = Request {
+            transport: Transport::Fabric(asked.wish),
+            workers: asked.workers,
+            buffers_per_channel: BUFFERS,
+            ..request
+        };
+        let fabric = one(&mut target, &mut images, &over_fabric)?;
+        let row = Row {
+            op,
+            size_bytes,
+            edm_cycles: edm.cycles,
+            fabric_cycles: fabric.cycles,
+            fabric: fabric.fabric,
+            muxes: fabric.muxes,
+            wrong: edm.wrong + fabric.wrong,
+        };
+        told(&row);
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+struct One {
+    cycles: u64,
+    wrong: u64,
+    fabric: &'static str,
+    muxes: usize,
+}
+
+fn one(
+    target: &mut BarTarget,
+    images: &mut ImageMap,
+    request: &Request,
+) -> Result<One, SceneError> {
+    let program = compile(target.mesh(), request);
+    let program = program.map_err(|why| ControlError::Settings(why.to_string()))?;
+    let crossing = program.crossing.as_ref();
+    let fabric = crossing.map_or("", |crossing| crossing.plan.topology.name());
+    let muxes = crossing.map_or(0, |crossing| crossing.muxes.len());
+    let mut run = Run::new(program, RunSettings::default());
+    let report = run.finish(target, images, STEP_CYCLES).map_err(SceneError::Run)?;
+    let (cycles, wrong) =
+        report.map_or((0, 0), |report| (report.time_cycles, report.wrong.unwrap_or_default()));
+    Ok(One { cycles, wrong, fabric, muxes })
+}

@@ -1,0 +1,242 @@
+//! A loop in the routing tables: packets go round in it until their time to live is used up, and the router that receives them then
+//! drops them, says so in its status queue and tells their sender.
+//!
+//! The loop is that of the example in the TT-Fabric specification, from D1 to D16 of a mesh of four rows and columns; a smaller mesh
+//! has one round its first four chips.
+
+mod loops;
+
+use crate::scene::{Scene, SceneError, Workload};
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use fabric::random::RandomTraffic;
+use fabric::status_queue::{read_status, status_queues};
+use fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
+use fabric::traffic_outcome::Outcome;
+use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, connection, router_counters};
+use launch::ControlError;
+use layouts::{ChipId, EthId};
+pub use loops::Loop;
+use machine::fabric::{Direction, Entry, FabricNode, FabricTopology};
+use machine::target::Target;
+
+/// Hops for which a header's count has room.
+pub const MOST_TTL: u8 = 32;
+/// Between two polls of a bring-up, and between two looks at who was told, in cycles.
+const STEP_CYCLES: u64 = 2_000;
+const LOOK_CYCLES: u64 = 20_000;
+/// Within so many cycles the sender is told of every packet, or of the rest never.
+const PATIENCE_CYCLES: u64 = 1_000_000;
+const PAYLOAD_BYTES: u32 = 256;
+/// The sender rests so long between two packets, in cycles.
+const REST_CYCLES: u32 = 10_000;
+
+/// Where a packet ends: a router of a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The device, from 0.
+    pub device: u16,
+    /// Where the router's own link leads: the packet came from there.
+    pub direction: Direction,
+}
+
+/// One packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Hops that it may take.
+    pub ttl: u8,
+    /// The devices that it comes to by the tables, the last one that where it ends.
+    pub way: Vec<u16>,
+    /// Where it is to end by the tables.
+    pub expected: End,
+    /// The router whose status queue says that it ended there, with its end and its chip's clock.
+    pub seen: Option<(EthId, End, u64)>,
+}
+
+impl Row {
+    /// Did it end where the tables say?
+    pub fn is_right(&self) -> bool {
+        self.seen.is_some_and(|(_, end, _)| end == self.expected)
+    }
+}
+
+/// What came of all packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expiry {
+    /// The loop.
+    pub round: Loop,
+    /// The chip of each device.
+    pub chips: Vec<ChipId>,
+    /// The packets.
+    pub rows: Vec<Row>,
+    /// Packets that the sender handed over, and negative acknowledges that it got.
+    pub sent: u32,
+    /// See `sent`.
+    pub told: u32,
+    /// Routers whose control channel has dropped messages, as it does where there is no room, and how many: acknowledges may be among
+    /// them.
+    pub control_dropped: Vec<(EthId, u32)>,
+}
+
+impl Expiry {
+    /// Did every packet end where the tables say, and was the sender told of each of which the acknowledge was not counted as lost?
+    pub fn is_right(&self) -> bool {
+        let all = self.rows.len() as u32;
+        let missing = all.saturating_sub(self.told);
+        self.rows.iter().all(Row::is_right)
+            && self.sent == all
+            && missing <= self.control_dropped.iter().map(|(_, count)| count).sum()
+    }
+}
+
+/// Brings a fabric up with the loop in its tables and sends a packet for each time to live from 1 to `most`.
+///
+/// # Errors
+/// When the mesh or the fabric cannot be had, or is too small for a loop.
+pub fn study(mesh: &str, most: u8) -> Result<Expiry, SceneError> {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene { run: Some(Workload::Idle), ..Scene::new(mesh) };
+    let mut target = scene.build(&mut images)?;
+    let plan = plan(&target)?;
+    let found = plan.meshes.first().ok_or_else(|| too_small(mesh))?;
+    let round = Loop::of(found).ok_or_else(|| too_small(mesh))?;
+    let chips = found.chips.clone();
+    let ways: Vec<_> = (1..=most).filter_map(|ttl| round.walk(found, ttl)).collect();
+
+    let mut tables = fabric::routing_tables(&plan);
+    for &(device, direction) in &round.entries {
+        let table = tables.get_mut(usize::from(device));
+        let entry = table.and_then(|table| table.intra_mesh.get_mut(usize::from(round.to)));
+        if let Some(entry) = entry {
+            *entry = Entry::To(direction);
+        }
+    }
+    let (traffic, from) = packets(&target, &images, &plan, &round, most)?;
+    let settings = FabricSettings::default();
+    let mut fabric = Fabric::new(plan.clone(), settings).with_tables(tables.clone());
+    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+    let routing =
+        tables.get(usize::from(round.from)).map(|own| fabric::pack_tables(own, &images, &plan));
+    let routing = routing.ok_or_else(|| too_small(mesh))??;
+    traffic.launch(&mut images, from, 1, &routing)?.finish(&mut target)?;
+    let outcome = await_told(&mut target, &images, &traffic, from, most.into())?;
+
+    let mut rows: Vec<Row> = (1..=most)
+        .zip(ways)
+        .map(|(ttl, (way, expected))| Row { ttl, way, expected, seen: None })
+        .collect();
+    look(&mut target, &images, &plan, &mut rows)?;
+    let lost = router_counters(&mut target, &images, &plan, &["control_dropped"])?;
+    let lost = plan.routers.iter().zip(lost.into_iter().flatten());
+    let control_dropped =
+        lost.filter(|(_, count)| *count > 0).map(|(router, count)| (router.eth, count)).collect();
+    let (sent, told) = (outcome.sent, outcome.nacks);
+    Ok(Expiry { round, chips, rows, sent, told, control_dropped })
+}
+
+fn too_small(mesh: &str) -> SceneError {
+    let why = format!(
+        "{mesh} is too small: a loop takes two rows and two columns, and a chip beside them that nobody gets to"
+    );
+    SceneError::Control(ControlError::Settings(why))
+}
+
+/// A mesh of all chips, or of the specification's sixteen where there are more, with one routing plane.
+fn plan(target: &BarTarget) -> Result<FabricPlan, SceneError> {
+    let request = FabricRequest { planes: Some(1), ..FabricRequest::new(FabricTopology::Mesh) };
+    let whole = FabricPlan::new(target.mesh(), &request).map_err(SceneError::Fabric)?;
+    let Some(mesh) = whole.meshes.first().filter(|mesh| Loop::is_of_specification(mesh)) else {
+        return Ok(whole);
+    };
+    let corner = |chip: &ChipId| {
+        let place = mesh.device(*chip).map(|device| mesh.place(device));
+        place.is_some_and(|(row, column)| row < loops::SIDE && column < loops::SIDE)
+    };
+    let chips = mesh.chips.iter().copied().filter(corner).collect();
+    FabricPlan::new(target.mesh(), &FabricRequest { chips, ..request }).map_err(SceneError::Fabric)
+}
+
+fn packets(
+    target: &BarTarget,
+    images: &ImageMap,
+    plan: &FabricPlan,
+    round: &Loop,
+    most: u8,
+) -> Result<(Traffic, WorkerId), SceneError> {
+    let node = |device| FabricNode { mesh: 0, device };
+    let tiles: Vec<_> = RandomTraffic::new(target.mesh(), plan)?.tiles(false).collect();
+    let none = || ControlError::Settings("the loop has no worker".to_owned());
+    let tile = |device: u16| tiles.get(usize::from(device)).copied().ok_or_else(none);
+    let mut traffic = Traffic::new(true);
+    let from = traffic.add_worker(tile(round.from)?, node(round.from));
+    let to = traffic.add_worker(tile(round.to)?, node(round.to));
+    let first = round.entries.first().and_then(|(_, way)| plan.router(node(round.from), *way, 0));
+    let router = connection(images, plan, first.ok_or_else(none)?)?;
+    let shipment = Shipment {
+        connection: traffic.connect(from, router, None)?,
+        send: SendType::Fused,
+        bytes: PAYLOAD_BYTES,
+        ttl: 0,
+        route: Route::Tables,
+        control: false,
+        arrives: false,
+    };
+    // Negative acknowledges share a few slots of the control channel, which drops what it has no room for.
+    traffic.behave(from, REST_CYCLES, false)?;
+    for ttl in 1..=most {
+        traffic.send(from, &[to], Shipment { ttl, ..shipment })?;
+    }
+    Ok((traffic, from))
+}
+
+fn await_told(
+    target: &mut BarTarget,
+    images: &ImageMap,
+    traffic: &Traffic,
+    from: WorkerId,
+    packets: u32,
+) -> Result<Outcome, SceneError> {
+    let until = target.now()? + PATIENCE_CYCLES;
+    loop {
+        target.pass(LOOK_CYCLES)?;
+        let outcome = traffic.outcome(target, images, from)?;
+        if outcome.nacks >= packets || target.now()? >= until {
+            return Ok(outcome);
+        }
+    }
+}
+
+/// Which router's status queue tells of which packet.
+fn look(
+    target: &mut BarTarget,
+    images: &ImageMap,
+    plan: &FabricPlan,
+    rows: &mut [Row],
+) -> Result<(), SceneError> {
+    let queues = status_queues(target, images, plan)?;
+    for report in read_status(target, images, &queues)? {
+        let eth = report.queue.router;
+        let Some(router) = plan.router_at(eth) else { continue };
+        for entry in report.entries.iter().filter(|entry| entry.event == "EVENT_EXPIRED") {
+            // The number of the packet, which its sender counted from 0.
+            let [_, _, number, _] = entry.detail;
+            let end = End { device: entry.device_id as u16, direction: router.direction };
+            if let Some(row) = rows.get_mut(number as usize) {
+                row.seen = Some((eth, end, entry.cycles));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn a_mesh_without_a_loop_is_refused() {
+        let error = study("n300", 1).unwrap_err().to_string();
+        assert!(error.contains("n300 is too small"), "{error}");
+    }
+}

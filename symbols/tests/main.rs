@@ -1,0 +1,15 @@
+//! The tests of this crate from outside, one program.
+
+mod bounds;
+mod broken;
+mod code;
+mod expressions;
+mod frames;
+mod places;
+mod questions;
+mod split;
+mod stacks;
+mod types;
+mod unwind;
+mod values;
+mod wheel;

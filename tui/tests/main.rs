@@ -1,0 +1,26 @@
+//! The tests of this crate from outside, one program.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod bit_fields;
+mod command_line;
+mod common;
+mod fabric;
+mod frames;
+mod hostile;
+mod images;
+#[path = "common/keys.rs"]
+mod keys;
+mod line;
+mod live;
+mod print;
+#[path = "common/terminal.rs"]
+mod pseudo;
+mod readme;
+#[path = "common/recording.rs"]
+mod recording;
+mod run;
+mod served;
+mod silicon;
+mod study;
+mod terminal;
+mod vendor_fabric;
