@@ -13,7 +13,7 @@ use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Sc
 use crate::run::Sheet;
 use crate::words;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use layouts::{TileKind, wormhole};
+use layouts::{ChipKind, TileKind};
 use std::sync::Arc;
 
 /// Carries out one message.
@@ -292,8 +292,8 @@ fn turn_pane(model: &mut Model, forward: bool) {
 /// Where the memory of a tile of this kind ends, and with it the memory pane.
 pub(crate) fn memory_end(kind: TileKind) -> u64 {
     match kind {
-        TileKind::Tensix => wormhole().tensix.l1_bytes,
-        TileKind::Eth => wormhole().eth.l1_bytes,
+        TileKind::Tensix => ChipKind::Wormhole.layout().tensix.l1_bytes,
+        TileKind::Eth => ChipKind::Wormhole.layout().eth.l1_bytes,
         TileKind::Dram | TileKind::Arc | TileKind::Pcie | TileKind::Router => 1 << 36,
     }
 }
