@@ -5,6 +5,7 @@
 
 mod address;
 mod bar;
+mod chip;
 mod cluster;
 mod coordinates;
 mod entry;
@@ -15,10 +16,13 @@ mod registers;
 mod system;
 mod targets;
 mod tiles;
-mod wormhole;
 
 pub use address::{ChipCoord, ChipId, CoreAddr, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
 pub use bar::{Arc, ArcBlock, Bar, Board, Ordering, WindowClass, WindowSpec, short_board_id};
+pub use chip::{
+    Blocks, ChipKind, ChipLayout, EthValues, Ethernet, LayoutError, Located, NoChannel, Routing,
+    Tensix, TensixCore,
+};
 pub use cluster::{
     ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, DescriptorProblem,
     OutwardLink, Routes,
@@ -34,7 +38,3 @@ pub use registers::{
 pub use system::{PLAIN_CABLING, SystemSpec};
 pub use targets::{TargetRefusal, target_refusals};
 pub use tiles::{Tile, Tiles};
-pub use wormhole::{
-    Blocks, Ethernet, LayoutError, Located, NoChannel, Routing, Tensix, TensixCore, Wormhole,
-    wormhole,
-};

@@ -1,16 +1,16 @@
 //! Questions to the allow-list: may this be read, what is its name, where is the register of that name.
 
+use crate::chip::{ChipLayout, Located, private, refusal};
 use crate::entry::{Access, AnyGroup, Entry, Writing};
 use crate::map::Stand;
 use crate::ranges::{Range, Ranges, Reason, Space};
-use crate::wormhole::{Located, Wormhole, private, refusal};
 
 /// Registers are read as words of this many bytes.
 const WORD: u64 = 4;
 
-impl Wormhole {
+impl ChipLayout {
     /// What stands in the `len` bytes at `offset` of this space, if somebody who only looks may read
-    /// all of them. One binary search; [`Wormhole::readable`] says why not.
+    /// all of them. One binary search; [`ChipLayout::readable`] says why not.
     pub fn stand(&self, space: Space, offset: u64, len: u64) -> Option<Stand> {
         self.maps.of(space).stand(offset, len)
     }
@@ -140,7 +140,7 @@ impl Wormhole {
         Some(block)
     }
 
-    /// The register of a name as [`Wormhole::name_of`] writes it, such as `niu0.counter[5]`.
+    /// The register of a name as [`ChipLayout::name_of`] writes it, such as `niu0.counter[5]`.
     pub fn register(&self, space: Space, name: &str) -> Option<Located<'_>> {
         let (block, register) = name.split_once('.')?;
         let (block, instance) = indexed(block)?;
@@ -246,19 +246,19 @@ fn group_problems(name: &str, group: &dyn AnyGroup) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wormhole;
+    use crate::ChipKind;
 
     /// The quick answer and the one with a reason are made from the same data in two ways.
     #[test]
     fn both_ways_of_asking_agree_at_every_register() {
         for space in Ranges::spaces() {
-            for range in wormhole().ranges.of(space) {
+            for range in ChipKind::Wormhole.layout().ranges.of(space) {
                 let words = range.start.saturating_sub(8)..range.end().min(range.start + 0x2_0000);
                 let ends = [range.end() - 4, range.end(), range.end() - 2];
                 for at in words.step_by(4).chain(ends) {
                     for len in [2, 4, 8, 0x40] {
-                        let quick = wormhole().stand(space, at, len).is_some();
-                        let slow = wormhole().judge(space, at, len);
+                        let quick = ChipKind::Wormhole.layout().stand(space, at, len).is_some();
+                        let slow = ChipKind::Wormhole.layout().judge(space, at, len);
                         assert_eq!(quick, slow.is_ok(), "{space:?} {at:#x} {len}: {slow:?}");
                     }
                 }

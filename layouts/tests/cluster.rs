@@ -93,7 +93,7 @@ fn the_n300_has_what_an_n300_has() {
     assert_eq!(n300.chips[1].harvested_rows, [5, 11]);
     assert!(n300.chips.iter().all(|chip| chip.noc_translation));
     let board = n300.chips[1].board.as_ref().unwrap();
-    let code = layouts::wormhole().arc.board(board.id.unwrap()).unwrap();
+    let code = layouts::ChipKind::Wormhole.layout().arc.board(board.id.unwrap()).unwrap();
     assert_eq!((code.name.as_str(), board.kind.as_deref()), ("n300", Some("n300")));
     for chip in &n300.chips {
         let low = chip.unique_id.unwrap() as u32;

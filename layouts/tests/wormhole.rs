@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use layouts::{
-    ChipId, CoreAddr, CoreId, CoreKind, NocXy, Ordering, Ranges, Reason, Space, TileKind,
-    TranslatedXy, Wormhole, Writing, wormhole,
+    ChipId, ChipKind, ChipLayout, CoreAddr, CoreId, CoreKind, NocXy, Ordering, Ranges, Reason,
+    Space, TileKind, TranslatedXy, Writing,
 };
 
 const ETH: Space = Space::Tile(TileKind::Eth);
@@ -15,7 +15,7 @@ fn xy(x: u8, y: u8) -> NocXy {
 
 #[test]
 fn shipped_files_load_and_agree() {
-    match Wormhole::load() {
+    match ChipLayout::load() {
         Ok(wormhole) => assert_eq!(wormhole.grid().len(), 120),
         Err(error) => panic!("{error}"),
     }
@@ -23,18 +23,19 @@ fn shipped_files_load_and_agree() {
 
 #[test]
 fn tiles_are_where_the_documentation_puts_them() {
-    let count = |kind| wormhole().grid().iter().filter(|tile| tile.kind == kind).count();
+    let count =
+        |kind| ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == kind).count();
     let kinds = [TileKind::Tensix, TileKind::Eth, TileKind::Dram, TileKind::Router];
     assert_eq!(kinds.map(count), [80, 16, 18, 4]);
-    assert_eq!(wormhole().eth_channel(8), Some(xy(9, 6)));
-    assert_eq!(wormhole().eth_channel(16), None);
-    let port = wormhole().tile_at(xy(5, 9)).unwrap();
+    assert_eq!(ChipKind::Wormhole.layout().eth_channel(8), Some(xy(9, 6)));
+    assert_eq!(ChipKind::Wormhole.layout().eth_channel(16), None);
+    let port = ChipKind::Wormhole.layout().tile_at(xy(5, 9)).unwrap();
     assert_eq!((port.kind, port.channel, port.port), (TileKind::Dram, Some(3), Some(1)));
 }
 
 #[test]
 fn windows_abut_and_entries_match_the_worked_values() {
-    let w = wormhole();
+    let w = ChipKind::Wormhole.layout();
     assert_eq!(w.bar.window_count(), 186);
     assert_eq!(w.window(165).unwrap().base, 0x0AE0_0000);
     assert_eq!(w.window(166).unwrap().base, 0x0B00_0000);
@@ -51,7 +52,7 @@ fn windows_abut_and_entries_match_the_worked_values() {
 
 #[test]
 fn coordinates_translate_and_come_back() {
-    let tiles = &wormhole().tiles;
+    let tiles = &ChipKind::Wormhole.layout().tiles;
     assert_eq!(tiles.noc_mirror(xy(0, 10)), Some(xy(9, 1)));
     assert_eq!(tiles.noc_mirror(xy(0, 3)), Some(xy(9, 8)));
     assert_eq!(tiles.translated(xy(9, 6), &[]), Some(TranslatedXy { x: 25, y: 17 }));
@@ -59,7 +60,7 @@ fn coordinates_translate_and_come_back() {
     assert_eq!(tiles.translated(xy(1, 1), &[]), Some(TranslatedXy { x: 18, y: 18 }));
     assert_eq!(tiles.translated(xy(1, 2), &[1, 7]), Some(TranslatedXy { x: 18, y: 18 }));
     assert_eq!(tiles.translated(xy(1, 7), &[1, 7]), Some(TranslatedXy { x: 18, y: 27 }));
-    for tile in wormhole().grid() {
+    for tile in ChipKind::Wormhole.layout().grid() {
         let there = tiles.translated(tile.xy, &[5, 9]).unwrap();
         assert_eq!(tiles.untranslated(there.x, there.y, &[5, 9]), Some(tile.xy));
         assert_eq!(tiles.untranslated(tile.xy.x, tile.xy.y, &[5, 9]), Some(tile.xy));
@@ -70,7 +71,7 @@ fn coordinates_translate_and_come_back() {
 
 #[test]
 fn harvested_rows_read_the_same_from_every_source() {
-    let tiles = &wormhole().tiles;
+    let tiles = &ChipKind::Wormhole.layout().tiles;
     // Bits 0 and 6 of a descriptor's mask are the first and the seventh compute row.
     assert_eq!(tiles.rows_from_descriptor_mask(65), [1, 8]);
     assert_eq!(tiles.rows_from_arc_mask(tiles.arc_mask(&[1, 8])), [1, 8]);
@@ -82,7 +83,7 @@ fn harvested_rows_read_the_same_from_every_source() {
 #[test]
 fn core_addresses_go_to_the_noc_or_are_private() {
     let core = CoreId { chip: ChipId(1), tile: xy(9, 6), core: CoreKind::Erisc };
-    let ask = |addr| wormhole().core_to_noc(core, CoreAddr(addr));
+    let ask = |addr| ChipKind::Wormhole.layout().core_to_noc(core, CoreAddr(addr));
     assert_eq!(ask(0x9040).unwrap().to_string(), "1:9-6:0x9040");
     let private = ask(0xFFB0_0600).unwrap_err().to_string();
     assert_eq!(
@@ -94,7 +95,7 @@ fn core_addresses_go_to_the_noc_or_are_private() {
 
 #[test]
 fn the_allow_list_gives_reasons() {
-    let ask = |space, offset, len| match wormhole().readable(space, offset, len) {
+    let ask = |space, offset, len| match ChipKind::Wormhole.layout().readable(space, offset, len) {
         Ok(_) => "fine".to_owned(),
         Err(reason) => reason.to_string(),
     };
@@ -125,7 +126,7 @@ fn the_allow_list_gives_reasons() {
 
 #[test]
 fn registers_are_found_by_name_and_named_by_address() {
-    let w = wormhole();
+    let w = ChipKind::Wormhole.layout();
     assert_eq!(w.register(ETH, "niu1.router_cfg_2").unwrap().offset, 0xFFB3_010C);
     assert_eq!(w.register(ETH, "txq1.cmd").unwrap().offset, 0xFFB9_1004);
     assert_eq!(w.register(TENSIX, "stream[3].space_available").unwrap().offset, 0xFFB4_3100);
@@ -147,7 +148,7 @@ fn registers_are_found_by_name_and_named_by_address() {
 
 #[test]
 fn arc_addresses_reach_both_ways() {
-    let arc = &wormhole().arc;
+    let arc = &ChipKind::Wormhole.layout().arc;
     assert_eq!(arc.to_bar0(0x8003_0074), Some(0x1FF3_0074));
     assert_eq!(arc.to_noc(0x8003_0074), Some(0x8_8003_0074));
     assert_eq!(arc.to_bar0(0x1007_84D4), Some(0x1FEF_84D4));
@@ -159,7 +160,7 @@ fn arc_addresses_reach_both_ways() {
 
 #[test]
 fn queue_words_stand_where_every_client_expects_them() {
-    let eth = &wormhole().eth;
+    let eth = &ChipKind::Wormhole.layout().eth;
     let base = eth.routing.fallback_base;
     let request = base + eth.queues.request.at;
     let response = base + eth.queues.response.at;
@@ -173,7 +174,7 @@ fn queue_words_stand_where_every_client_expects_them() {
 #[test]
 fn each_place_says_what_writing_it_needs() {
     use Writing::{Halt, Launch, Reset, Write};
-    let needs = |space, offset, len| wormhole().writing(space, offset, len);
+    let needs = |space, offset, len| ChipKind::Wormhole.layout().writing(space, offset, len);
     assert_eq!(needs(TENSIX, 0x2_0000, 64), Ok(vec![Write]));
     assert_eq!(needs(TENSIX, 0xFFB1_21B0, 4), Ok(vec![Reset]));
     assert_eq!(needs(TENSIX, 0xFFB1_2080, 8), Ok(vec![Halt]));
@@ -188,13 +189,15 @@ fn each_place_says_what_writing_it_needs() {
 #[test]
 fn some_places_are_for_nobody_to_write() {
     let arc = Space::Tile(TileKind::Arc);
-    let never = |space, offset| wormhole().writing(space, offset, 4).unwrap_err().to_string();
+    let never = |space, offset| {
+        ChipKind::Wormhole.layout().writing(space, offset, 4).unwrap_err().to_string()
+    };
     assert_eq!(never(arc, 0x8_8003_0328), "reset_unit.forbidden must not be written");
     assert_eq!(never(arc, 0x8_1000_0000), "csm must not be written");
     assert_eq!(never(ETH, 0xFFBA_0000), "mac must not be written");
     assert_eq!(never(ETH, 0xFFB0_0000), "local_ram must not be written");
     assert_eq!(never(ETH, 0x4_0000), "nothing is known to stand at 0x40000: l1 ends at 0x40000");
     assert_eq!(never(ETH, 0xFFB1_2000), "nothing is known to stand at 0xffb12000");
-    let past = wormhole().writing(TENSIX, 0x16_DFFC, 8).unwrap_err();
+    let past = ChipKind::Wormhole.layout().writing(TENSIX, 0x16_DFFC, 8).unwrap_err();
     assert_eq!(past.to_string(), "runs past the end of l1 at 0x16e000");
 }

@@ -6,7 +6,7 @@ use access::bar_target::BarTarget;
 use decode::images::{Catalog, ImageMap, Library};
 use decode::inspect::{Interest, decode, plan, plan_proofs, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
-use layouts::{CoreId, target_refusals, wormhole};
+use layouts::{ChipKind, CoreId, target_refusals};
 use machine::bar::{Bar, BarOp};
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Plan, Snapshot};
@@ -246,7 +246,9 @@ impl Session {
             let far =
                 lost.towards.and_then(|far| state.chips.iter_mut().find(|c| c.chip.id == far));
             if let (Some(far), Some(tile)) = (far, lost.tile) {
-                far.ways.retain(|end| wormhole().eth_channel(end.channel) != Some(tile));
+                far.ways.retain(|end| {
+                    ChipKind::Wormhole.layout().eth_channel(end.channel) != Some(tile)
+                });
             }
         }
         let ledgers = state.fabric.ledgers.clone();
@@ -399,8 +401,9 @@ fn over_ttsim(
     let mut id = Vec::new();
     bar.submit(&[BarOp::ConfigRead { device: 0, offset: 0 }], &mut id).map_err(gone)?;
     let id = id.first_chunk().map_or(u32::MAX, |id| u32::from_le_bytes(*id));
-    if id != wormhole().bar.config_id() {
-        let stranger = format!("it is {}, not a Wormhole", wormhole().bar.unknown_device(id));
+    if id != ChipKind::Wormhole.layout().bar.config_id() {
+        let stranger =
+            format!("it is {}, not a Wormhole", ChipKind::Wormhole.layout().bar.unknown_device(id));
         // One that has no device at all may have said why.
         let said = (id == u32::MAX).then(|| bar.end()).flatten();
         let why = said.unwrap_or(stranger);

@@ -12,7 +12,7 @@ use decode::inspect::{Interest, inspect, plan};
 use decode::state::{ChannelMeaning, LinkState, MeshState, Reading};
 use launch::outcome::RunError;
 use launch::topology::TopologyKind;
-use layouts::{ChipId, CoreId, CoreKind, wormhole};
+use layouts::{ChipId, ChipKind, CoreId, CoreKind};
 use machine::fault::Fault;
 use machine::patience::Patience;
 use machine::place::Place;
@@ -100,9 +100,13 @@ impl Bench {
         self.target.pass(50_000).unwrap();
         for link in self.target.mesh().links.clone() {
             for end in [link.a, link.b] {
-                let tile = wormhole().eth_channel(end.channel).unwrap();
+                let tile = ChipKind::Wormhole.layout().eth_channel(end.channel).unwrap();
                 let place = Place { chip: end.chip, tile };
-                assert_eq!(self.word(place, wormhole().eth.l1.launch_flag.at), 0, "{end}");
+                assert_eq!(
+                    self.word(place, ChipKind::Wormhole.layout().eth.l1.launch_flag.at),
+                    0,
+                    "{end}"
+                );
             }
         }
     }
@@ -308,7 +312,7 @@ fn a_dead_link_is_named_and_everything_given_back() {
     let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
     let mut run = bench.start(&wish, settings);
     let edm = run.program().edms[0].place;
-    let channel = wormhole().tile_at(edm.tile).unwrap().channel.unwrap();
+    let channel = ChipKind::Wormhole.layout().tile_at(edm.tile).unwrap().channel.unwrap();
     let fault: Fault = format!("link:{}.{channel}:down@5us", edm.chip).parse().unwrap();
     run.fault(fault);
     let error = bench.finish(&mut run).unwrap_err();
@@ -334,9 +338,9 @@ fn what_cannot_be_given_back_is_told() {
     assert!(said.contains("no progress") && said.contains("clearing away failed"), "{said}");
     assert!(said.contains("link 0:e8-1:e0 is down, a way to chip 1"), "{said}");
     assert!(!said.contains("0x"), "no raw words: {said}");
-    let near = Place { chip: ChipId(0), tile: wormhole().eth_channel(8).unwrap() };
+    let near = Place { chip: ChipId(0), tile: ChipKind::Wormhole.layout().eth_channel(8).unwrap() };
     bench.target.pass(50_000).unwrap();
-    assert_eq!(bench.word(near, wormhole().eth.l1.launch_flag.at), 0);
+    assert_eq!(bench.word(near, ChipKind::Wormhole.layout().eth.l1.launch_flag.at), 0);
 }
 
 #[test]
@@ -402,7 +406,7 @@ fn nothing_is_under_way_once_the_kernels_have_ended() {
         for sync in places {
             bench.target.write(edm.at(sync), &0x6199_2541_u32.to_le_bytes()).unwrap();
         }
-        let flag = edm.at(wormhole().eth.l1.launch_flag.at);
+        let flag = edm.at(ChipKind::Wormhole.layout().eth.l1.launch_flag.at);
         bench.target.write(flag, &1_u32.to_le_bytes()).unwrap();
     }
     let state = bench.look(&interest);

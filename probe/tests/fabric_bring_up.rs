@@ -15,7 +15,7 @@ use fabric::{
     Termination, running_fabric,
 };
 use launch::outcome::RunError;
-use layouts::{ChipId, NocAddr, wormhole};
+use layouts::{ChipId, ChipKind, NocAddr};
 use machine::fabric::{Direction, Entry, FabricTopology};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -44,7 +44,7 @@ fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
 
 /// Base firmware has every core of the plan.
 fn all_given_back(target: &mut BarTarget, plan: &FabricPlan) -> bool {
-    let flag = wormhole().eth.l1.launch_flag.at;
+    let flag = ChipKind::Wormhole.layout().eth.l1.launch_flag.at;
     plan.routers.iter().all(|router| word(target, router.place.at(flag)) == 0)
 }
 
@@ -196,7 +196,7 @@ fn who_does_not_return_is_named_and_the_others_do() {
     assert!(why.contains("its core stands still, its heartbeat does not move; 1:e1"), "{why}");
     let stuck = "these never returned and keep their cores: 0:e9 (M0D0 EAST plane 0)";
     assert!(why.ends_with(stuck), "{why}");
-    let flag = wormhole().eth.l1.launch_flag.at;
+    let flag = ChipKind::Wormhole.layout().eth.l1.launch_flag.at;
     assert_eq!(word(&mut target, plan.routers[1].place.at(flag)), 0, "given back");
 }
 

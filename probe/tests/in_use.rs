@@ -10,7 +10,7 @@ use decode::images::ImageMap;
 use launch::outcome::RunError;
 use launch::topology::TopologyKind;
 use launch::{Firmware, RingPing, RingPingSettings, boot_tensix, start_application};
-use layouts::{ChipId, NocAddr, NocXy, wormhole};
+use layouts::{ChipId, ChipKind, NocAddr, NocXy};
 use machine::bar::Holder;
 use machine::fault::Fault;
 use machine::patience::Patience;
@@ -65,7 +65,7 @@ fn n300(allow: Allow) -> (Counted, ImageMap) {
 }
 
 fn eth(chip: u16, channel: u8) -> Place {
-    Place { chip: ChipId(chip), tile: wormhole().eth_channel(channel).unwrap() }
+    Place { chip: ChipId(chip), tile: ChipKind::Wormhole.layout().eth_channel(channel).unwrap() }
 }
 
 /// A row that is not fused off on this board.

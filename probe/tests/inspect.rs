@@ -20,7 +20,12 @@ fn mesh() -> Mesh {
     };
     let end = |chip, channel| EthId { chip: ChipId(chip), channel };
     let links = vec![Link { a: end(0, 8), b: end(1, 0) }];
-    Mesh { chips: vec![chip(0), chip(1)], links, problems: vec!["a problem".into()] }
+    Mesh {
+        kind: layouts::ChipKind::default(),
+        chips: vec![chip(0), chip(1)],
+        links,
+        problems: vec!["a problem".into()],
+    }
 }
 
 /// Everything that a plan asks for, filled by address.

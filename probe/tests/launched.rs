@@ -10,7 +10,7 @@ use decode::state::{
     Activity, CoreState, ImageEvidence, ImageRole, ImageUse, MeshState, Reading, TextCheck,
 };
 use folder::Folder;
-use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, Space, TileKind, wormhole};
+use layouts::{ChipId, ChipKind, CoreId, CoreKind, NocAddr, NocXy, Space, TileKind};
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Gap, Plan, Snapshot};
 use machine::target::{Abilities, Allow, Mesh, Target};
@@ -245,10 +245,15 @@ fn what_is_not_recorded_is_no_mismatch() {
     let folder = Folder::new("unrecorded");
     let mut inner = moved(&folder);
     // What is held in reset need not be there.
-    let trisc1 = &wormhole().tensix.cores.trisc1;
-    let reset = wormhole().tensix.reset_all & !(1 << trisc1.reset_bit);
-    let debug = wormhole().block(Space::Tile(TileKind::Tensix), "debug").unwrap();
-    put(&mut inner, TENSIX, debug + wormhole().debug.soft_reset_0.at, &reset.to_le_bytes());
+    let trisc1 = &ChipKind::Wormhole.layout().tensix.cores.trisc1;
+    let reset = ChipKind::Wormhole.layout().tensix.reset_all & !(1 << trisc1.reset_bit);
+    let debug = ChipKind::Wormhole.layout().block(Space::Tile(TileKind::Tensix), "debug").unwrap();
+    put(
+        &mut inner,
+        TENSIX,
+        debug + ChipKind::Wormhole.layout().debug.soft_reset_0.at,
+        &reset.to_le_bytes(),
+    );
     let mut session = session(Partial { inner, from: 0xA000 }, &folder);
     let state = look(&mut session, TENSIX, false);
     let core = of(&state, TENSIX, CoreKind::Trisc1);
@@ -285,7 +290,12 @@ fn of_all_builds_of_a_package_the_right_one_is_found() {
         }
         let erisc = std::fs::read(build.join("erisc/erisc.elf")).unwrap();
         load(&mut target, ETH, &erisc, |at| at);
-        put(&mut target, ETH, wormhole().eth.l1.launch_flag.at, &1u32.to_le_bytes());
+        put(
+            &mut target,
+            ETH,
+            ChipKind::Wormhole.layout().eth.l1.launch_flag.at,
+            &1u32.to_le_bytes(),
+        );
         let mut session = Session::over(Box::new(target), ImageMap::default());
         session.consult(Catalog::read(std::slice::from_ref(&root)).unwrap());
         let tile = Some((ChipId(0), TENSIX));

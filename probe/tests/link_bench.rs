@@ -6,7 +6,7 @@ use crate::edm::bench;
 use bench::{Bench, FAR, NEAR, Values};
 use decode::images::ImageMap;
 use launch::{Firmware, KernelLaunch, Ring, launch_kernel, start_application};
-use layouts::wormhole;
+use layouts::ChipKind;
 use machine::place::Place;
 use machine::target::Target;
 use workloads::scene::{Scene, Workload};
@@ -22,7 +22,7 @@ fn launch(bench: &mut Bench, place: Place, values: &[(&str, u32)]) {
         kernel: "link_bench",
         firmware: "erisc_app",
         core_type: "ACTIVE_ETH",
-        config_base: wormhole().eth.l1.kernel_config.at,
+        config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
         text_offset: 0,
         arguments: bench.arguments("link_bench", "link_bench_args_t", &values),
         semaphores: Vec::new(),

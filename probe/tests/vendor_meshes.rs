@@ -7,7 +7,7 @@ use crate::common;
 use access::bar_target::BarTarget;
 use access::expect::{Difference, differences};
 use decode::images::ImageMap;
-use layouts::{ChipId, ClusterDescriptor, EthId, NocAddr, wormhole};
+use layouts::{ChipId, ChipKind, ClusterDescriptor, EthId, NocAddr};
 use machine::target::{Allow, Target};
 use probe::session::{OpenError, Session};
 use probe::spec::TargetSpec;
@@ -74,8 +74,8 @@ fn a_galaxy_whose_base_firmware_does_not_route_is_asked_by_pcie_alone() {
     let asked_by_pcie = |target: BarTarget| {
         let mut target = is(target, "galaxy,cabling=torus");
         assert_eq!(target.queue_commands(), 0);
-        let tile = wormhole().eth_channel(8).unwrap();
-        let offset = wormhole().eth.l1.routing_disabled.at;
+        let tile = ChipKind::Wormhole.layout().eth_channel(8).unwrap();
+        let offset = ChipKind::Wormhole.layout().eth.l1.routing_disabled.at;
         assert_eq!(common::word(&mut target, NocAddr { chip: ChipId(0), tile, offset }), 1);
     };
     asked_by_pcie(emulated("galaxy,cabling=torus"));

@@ -5,7 +5,7 @@ use crate::common;
 
 use access::bar_target::BarTarget;
 use common::{addr, host, library};
-use layouts::{Range, Space, TileKind, target_refusals, wormhole};
+use layouts::{ChipKind, Range, Space, TileKind, target_refusals};
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::{Abilities, Refusal, Target};
@@ -49,7 +49,12 @@ fn every_word_that_is_allowed_is_answered() {
     ];
     let Some(mut target) = open("wh_x2") else { return };
     for (kind, (x, y)) in tiles {
-        let ranges = wormhole().ranges.of(Space::Tile(kind)).iter().filter(|r| r.bytes < 1 << 32);
+        let ranges = ChipKind::Wormhole
+            .layout()
+            .ranges
+            .of(Space::Tile(kind))
+            .iter()
+            .filter(|r| r.bytes < 1 << 32);
         for range in ranges {
             let spans = words(range).into_iter().map(|at| Span { addr: addr(0, x, y, at), len: 4 });
             let shot = target.read(&Plan { spans: spans.collect() });

@@ -4,7 +4,7 @@
 use decode::inspect::Interest;
 use decode::state::NamedWord;
 use launch::RingStop;
-use layouts::{ChipId, NocXy, TileKind, wormhole};
+use layouts::{ChipId, ChipKind, NocXy, TileKind};
 use machine::target::Target;
 use std::ops::Range;
 use workloads::study::Rig;
@@ -25,7 +25,8 @@ fn interest(rig: &mut Rig, sight: Sight) -> Interest {
 }
 
 fn tiles() -> impl Iterator<Item = (ChipId, NocXy, TileKind)> {
-    let cores = || wormhole().grid().iter().filter(|tile| !tile.kind.cores().is_empty());
+    let cores =
+        || ChipKind::Wormhole.layout().grid().iter().filter(|tile| !tile.kind.cores().is_empty());
     [0, 1].into_iter().flat_map(move |chip| cores().map(move |t| (ChipId(chip), t.xy, t.kind)))
 }
 

@@ -62,6 +62,7 @@ fn target() -> Described {
     };
     Described {
         mesh: Mesh {
+            kind: layouts::ChipKind::default(),
             chips: vec![chip(0), chip(1)],
             links: vec![Link { a: end(0, 8), b: end(1, 0) }],
             problems: vec!["one link was down".into()],

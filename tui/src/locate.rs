@@ -1,7 +1,7 @@
 //! Reads the words in which people name places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0:e8:0x1104`, `0x1104`.
 
 use decode::images::core_named;
-use layouts::{ChipId, CoreKind, NocXy, wormhole};
+use layouts::{ChipId, ChipKind, CoreKind, NocXy};
 
 /// A place that a person named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ fn channel(text: &str) -> Result<u8, String> {
 /// The tile of an Ethernet channel.
 fn tile_of(channel: u8) -> Result<NocXy, String> {
     let none = || format!("a chip has no Ethernet channel {channel}");
-    wormhole().eth_channel(channel).ok_or_else(none)
+    ChipKind::Wormhole.layout().eth_channel(channel).ok_or_else(none)
 }
 
 /// Any place.

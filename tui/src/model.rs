@@ -10,7 +10,7 @@ use crate::run::Sheet;
 use crate::theme::Theme;
 use decode::inspect::{Interest, fabric_interest};
 use decode::state::{ChipState, CoreState, MeshState, SourceLine, TileState};
-use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind, wormhole};
+use layouts::{ChipId, ChipKind, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use machine::snapshot::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -287,8 +287,8 @@ impl Model {
     /// Where the memory of the selected tile ends, and with it the memory pane.
     pub(crate) fn memory_end(&self) -> Option<u64> {
         Some(match self.tile_state()?.kind {
-            TileKind::Tensix => wormhole().tensix.l1_bytes,
-            TileKind::Eth => wormhole().eth.l1_bytes,
+            TileKind::Tensix => ChipKind::Wormhole.layout().tensix.l1_bytes,
+            TileKind::Eth => ChipKind::Wormhole.layout().eth.l1_bytes,
             TileKind::Dram | TileKind::Arc | TileKind::Pcie | TileKind::Router => 1 << 36,
         })
     }

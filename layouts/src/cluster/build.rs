@@ -4,7 +4,7 @@ use super::error::Problems;
 use super::raw::{AnyMapping, RawConnection, RawDescriptor, RawEnd, RawMmio};
 use super::{ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, OutwardLink};
 use crate::address::{ChipCoord, ChipId, EthId};
-use crate::wormhole::wormhole;
+use crate::chip::ChipKind;
 use serde_saphyr::Spanned;
 use std::collections::BTreeMap;
 
@@ -58,6 +58,7 @@ struct Builder<'a> {
     used: BTreeMap<(u32, u8), u64>,
     /// Ethernet channels that are fused off, a bit each.
     eth_off: BTreeMap<u32, u32>,
+    kind: ChipKind,
 }
 
 impl<'a> Builder<'a> {
@@ -68,6 +69,7 @@ impl<'a> Builder<'a> {
             chips: BTreeMap::new(),
             used: BTreeMap::new(),
             eth_off: BTreeMap::new(),
+            kind: ChipKind::default(),
         }
     }
 
@@ -94,6 +96,7 @@ impl<'a> Builder<'a> {
         });
         let mut descriptor = ClusterDescriptor {
             name: name.into(),
+            kind: self.kind,
             outward: outward.collect(),
             chips,
             links,
@@ -106,7 +109,9 @@ impl<'a> Builder<'a> {
 
     fn add_chips(&mut self) {
         for (id, arch) in self.raw.arch.iter().flatten() {
-            if !arch.value.to_ascii_lowercase().starts_with("wormhole") {
+            if let Some(kind) = ChipKind::of_arch(&arch.value) {
+                self.kind = kind;
+            } else {
                 let what = format!("chip {id} is a {}, and only Wormhole is supported", arch.value);
                 self.problems.add(line(arch), what);
             }
@@ -186,12 +191,12 @@ impl<'a> Builder<'a> {
     }
 
     fn harvest(&mut self) {
-        let tiles = &wormhole().tiles;
+        let tiles = &self.kind.layout().tiles;
         for (id, harvesting) in self.raw.harvesting.iter().flatten() {
             let raw = &harvesting.value;
             let rows = tiles.tensix.rows.len();
             let mask = self.mask("harvest_mask", raw.harvest_mask.as_ref(), rows, "compute rows");
-            let channels = wormhole().eth_channels().into();
+            let channels = self.kind.layout().eth_channels().into();
             let off = raw.eth_harvesting_mask.as_ref();
             let off = self.mask("eth_harvesting_mask", off, channels, "Ethernet channels");
             self.eth_off.insert(*id, off);
@@ -308,7 +313,8 @@ impl<'a> Builder<'a> {
             self.problems.add(at, "an end has no `chan`");
             return None;
         };
-        let number = u8::try_from(channel.value).ok().filter(|n| *n < wormhole().eth_channels());
+        let number =
+            u8::try_from(channel.value).ok().filter(|n| *n < self.kind.layout().eth_channels());
         if number.is_none() {
             let what = format!("channel {} is out of range: a chip has 16, from 0", channel.value);
             self.problems.add(line(channel), what);

@@ -38,6 +38,7 @@ impl ClusterDescriptor {
             Some(OutwardLink { near, far_unique_id, far_channel: far.channel })
         });
         let mut part = Self {
+            kind: self.kind,
             name: self.name.clone(),
             chips,
             links: self.links.iter().copied().filter(|&(a, b)| own(a) && own(b)).collect(),

@@ -13,6 +13,7 @@ pub(crate) use error::Problems;
 pub use error::{DescriptorError, DescriptorProblem};
 pub use routes::Routes;
 
+use crate::ChipKind;
 use crate::address::{ChipCoord, ChipId, EthId};
 use std::collections::BTreeMap;
 
@@ -22,6 +23,8 @@ use std::collections::BTreeMap;
 pub struct ClusterDescriptor {
     /// Name or path of the file.
     pub name: String,
+    /// The kind of its chips.
+    pub kind: ChipKind,
     /// All chips; the index is the [`ChipId`].
     pub chips: Vec<DescribedChip>,
     /// Links inside the mesh, the lower end first, sorted.

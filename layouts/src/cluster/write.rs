@@ -2,7 +2,6 @@
 
 use super::{ClusterDescriptor, DescribedChip};
 use crate::address::EthId;
-use crate::wormhole::wormhole;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
 
@@ -38,7 +37,7 @@ impl ClusterDescriptor {
             writeln!(out, "io_device_type: {io_device_type}")?;
         }
         per_chip(out, "harvesting", &chips, |chip| {
-            let mask = wormhole().tiles.descriptor_mask_from_rows(&chip.harvested_rows);
+            let mask = self.kind.layout().tiles.descriptor_mask_from_rows(&chip.harvested_rows);
             Some(format!("{{noc_translation: {}, harvest_mask: {mask}}}", chip.noc_translation))
         })?;
         if chips.iter().any(|chip| chip.pci_address.is_some()) {

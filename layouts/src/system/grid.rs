@@ -2,8 +2,8 @@
 
 use super::raw::{RawAxis, RawBoard, RawChip, RawMesh, RawSystem};
 use crate::address::ChipCoord;
+use crate::chip::ChipKind;
 use crate::cluster::Problems;
-use crate::wormhole::wormhole;
 use serde_saphyr::Spanned;
 
 /// A side of a chip or of a mesh.
@@ -258,7 +258,9 @@ fn channels(
     all.sort_unstable();
     let count = all.len();
     all.dedup();
-    if all.len() < count || all.last().is_some_and(|last| *last >= wormhole().eth_channels()) {
+    if all.len() < count
+        || all.last().is_some_and(|last| *last >= ChipKind::default().layout().eth_channels())
+    {
         let what = format!("chip specification {name} must name each channel once, from 0 to 15");
         problems.add(line, what);
         return None;

@@ -7,11 +7,11 @@ mod wiring;
 
 use crate::address::{ChipId, EthId};
 use crate::bar::short_board_id;
+use crate::chip::ChipKind;
 use crate::cluster::{
     ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, MOST_CHIPS, Problems,
     yaml_problem,
 };
-use crate::wormhole::wormhole;
 use grid::{Grid, Placed};
 use raw::RawSystem;
 use std::collections::BTreeMap;
@@ -133,6 +133,7 @@ impl SystemSpec {
         let chips = (0..).zip(&self.chips).map(|(id, chip)| described(id, chip));
         let mut descriptor = ClusterDescriptor {
             name: self.name.clone(),
+            kind: ChipKind::default(),
             chips: chips.collect(),
             links,
             outward: Vec::new(),
@@ -183,7 +184,7 @@ fn check(raw: &RawSystem, chips: &[Chip], problems: &mut Problems) {
     if chips.iter().all(|chip| !chip.placed.pcie) {
         problems.add(0, "no chip has PCIe (`pcie` of the boards)");
     }
-    let rows = wormhole().tiles.tensix.rows.len();
+    let rows = ChipKind::default().layout().tiles.tensix.rows.len();
     for (id, mask) in &raw.harvesting {
         let line = mask.referenced.line();
         if usize::try_from(*id).is_ok_and(|id| id >= chips.len()) {
@@ -208,7 +209,10 @@ fn described(id: u16, chip: &Chip) -> DescribedChip {
         unique_id: Some(unique_id(placed)),
         pcie: chip.pcie,
         noc_translation: true,
-        harvested_rows: wormhole().tiles.rows_from_descriptor_mask(chip.harvest_mask),
+        harvested_rows: ChipKind::default()
+            .layout()
+            .tiles
+            .rows_from_descriptor_mask(chip.harvest_mask),
         board: Some(DescribedBoard {
             id: Some(placed.board_id),
             kind: Some(placed.board.1.clone()),

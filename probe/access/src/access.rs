@@ -9,7 +9,7 @@ use crate::guard::{Latch, read_near, seen};
 use crate::planner::Run;
 use crate::queue::{Queue, Results, Stamped};
 use far::Way;
-use layouts::{ChipCoord, NocXy, wormhole};
+use layouts::{ChipCoord, NocXy};
 use machine::patience::Patience;
 use machine::snapshot::AccessError;
 use machine::window::Order;
@@ -113,7 +113,7 @@ impl Access {
         offset: u64,
         len: u32,
     ) -> Result<Stamped, AccessError> {
-        let memory = wormhole().is_memory(tile, offset, len.into());
+        let memory = self.bus.layout().is_memory(tile, offset, len.into());
         let whole = offset.is_multiple_of(4) && len.is_multiple_of(4);
         if !(memory || whole) {
             return Err(AccessError::Refused("registers are read as whole words".into()));
@@ -164,7 +164,7 @@ impl Access {
         offset: u64,
         bytes: &[u8],
     ) -> Result<(), AccessError> {
-        let memory = wormhole().is_memory(tile, offset, bytes.len() as u64);
+        let memory = self.bus.layout().is_memory(tile, offset, bytes.len() as u64);
         let whole = offset.is_multiple_of(4) && bytes.len().is_multiple_of(4);
         if !(memory || whole) {
             return Err(AccessError::Refused("registers are written as whole words".into()));

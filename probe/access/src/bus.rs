@@ -1,7 +1,7 @@
 //! Accesses to tiles over PCIe: windows set by need, many accesses in one batch, each counted.
 
 use crate::windows::Windows;
-use layouts::NocXy;
+use layouts::{ChipLayout, NocXy};
 use machine::bar::{Bar, BarOp, Elsewhere, Holder, Sharing};
 use machine::fault::{Fault, Station};
 use machine::snapshot::{AccessError, Bytes};
@@ -41,6 +41,11 @@ impl Bus {
     pub(crate) fn join(&mut self, part: Self) {
         self.windows.extend(part.windows);
         self.transactions += part.transactions;
+    }
+
+    /// What is where on the machine's chips.
+    pub(crate) fn layout(&self) -> &'static ChipLayout {
+        self.bar.chip().layout()
     }
 
     /// The machine itself.
@@ -285,10 +290,11 @@ impl Batch<'_> {
         len: u64,
         order: Order,
     ) -> Option<(u64, u64)> {
+        let layout = self.bus.layout();
         let windows = match self.bus.windows.entry(device) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(free) => match self.bus.bar.windows(device) {
-                Ok(usable) => free.insert(Windows::new(&usable)),
+                Ok(usable) => free.insert(Windows::new(layout, &usable)),
                 Err(error) => {
                     self.error.get_or_insert(error);
                     return None;

@@ -10,6 +10,7 @@ pub fn descriptor(name: &str, mesh: &Mesh) -> ClusterDescriptor {
     let chips = mesh.chips.iter().map(|chip| described(chip, &mut pcie));
     ClusterDescriptor {
         name: name.to_owned(),
+        kind: mesh.kind,
         chips: chips.collect(),
         links: mesh.links.iter().map(|link| (link.a, link.b)).collect(),
         ..ClusterDescriptor::default()

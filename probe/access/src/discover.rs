@@ -12,7 +12,7 @@ mod port;
 
 use crate::access::{Access, Route};
 use far::Gateway;
-use layouts::{Board, ChipCoord, ChipId, wormhole};
+use layouts::{Board, ChipCoord, ChipId, ChipLayout};
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
 use near::TRAINING_LOOKS;
@@ -139,10 +139,10 @@ fn no_rows(name: &str, mask: u32) -> String {
 
 /// Rows of compute tiles that are fused off, by the mask of rows closed to broadcast; None for what is
 /// no such mask.
-fn harvested_rows(mask: u32) -> Option<Vec<u8>> {
-    let always = &wormhole().tiles.harvesting.router_cfg_always;
+fn harvested_rows(layout: &ChipLayout, mask: u32) -> Option<Vec<u8>> {
+    let always = &layout.tiles.harvesting.router_cfg_always;
     let always = always.iter().fold(0, |mask, row| mask | 1_u32 << row);
-    let sound = mask & always == always && mask < 1 << wormhole().tiles.rows;
+    let sound = mask & always == always && mask < 1 << layout.tiles.rows;
     sound.then(|| (0..32).filter(|row| (mask & !always) >> row & 1 == 1).collect())
 }
 

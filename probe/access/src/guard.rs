@@ -11,7 +11,7 @@ pub(crate) use audit::Deed;
 pub(crate) use latch::{FarPlace, Latch};
 pub(crate) use near::{read_near, seen};
 
-use layouts::{NocAddr, Reason, Space, Stand, TileKind, wormhole};
+use layouts::{ChipLayout, NocAddr, Reason, Space, Stand, TileKind};
 use machine::snapshot::{AccessError, Span};
 use machine::target::{Abilities, Allow, Mesh};
 use refusals::Refusals;
@@ -19,6 +19,7 @@ use refusals::Refusals;
 /// What may be touched on one open target: the layouts' allow-list, less what the target refuses.
 #[derive(Debug)]
 pub(crate) struct Guard {
+    layout: &'static ChipLayout,
     refusals: Refusals,
     allow: Allow,
     /// A bit per row of fused-off compute tiles, for each chip by its number.
@@ -34,7 +35,12 @@ impl Guard {
             let rows = chip.harvested_rows.iter().fold(0, |mask, row| mask | 1 << (row & 15));
             harvested[usize::from(chip.id.0)] = Some(rows);
         }
-        Self { refusals: Refusals::new(&abilities.refusals), allow: abilities.allow, harvested }
+        Self {
+            layout: mesh.layout(),
+            refusals: Refusals::new(&abilities.refusals),
+            allow: abilities.allow,
+            harvested,
+        }
     }
 
     /// May this range be read, and as what?
@@ -44,7 +50,7 @@ impl Guard {
     pub(crate) fn reading(&self, span: &Span) -> Result<Stand, AccessError> {
         let space = self.space(span)?;
         let refused = |reason: Reason| AccessError::Refused(reason.to_string());
-        wormhole().readable(space, span.addr.offset, span.len.into()).map_err(refused)
+        self.layout.readable(space, span.addr.offset, span.len.into()).map_err(refused)
     }
 
     /// May this range be written? It needs a known place that is not listed as dangerous, and a
@@ -56,11 +62,11 @@ impl Guard {
         let space = self.space(span)?;
         let offset = span.addr.offset;
         let refused = |reason: Reason| AccessError::Refused(reason.to_string());
-        let needs = wormhole().writing(space, offset, span.len.into()).map_err(refused)?;
+        let needs = self.layout.writing(space, offset, span.len.into()).map_err(refused)?;
         let Some(missing) = needs.into_iter().find(|need| !self.allow.covers(*need)) else {
             return Ok(());
         };
-        let name = wormhole().name_of(space, offset).unwrap_or_default();
+        let name = self.layout.name_of(space, offset).unwrap_or_default();
         let word = missing.word();
         Err(AccessError::Refused(format!("writing {name} there needs --allow {word}")))
     }
@@ -72,7 +78,7 @@ impl Guard {
         let Some(rows) = harvested else {
             return Err(AccessError::Unreachable(format!("there is no chip {chip}")));
         };
-        let Some(kind) = wormhole().tile_at(tile).map(|tile| tile.kind) else {
+        let Some(kind) = self.layout.tile_at(tile).map(|tile| tile.kind) else {
             return Err(AccessError::Refused(format!("{tile} is outside the grid")));
         };
         if let Some(reason) = self.refusals.hit(kind, offset, span.len.into()) {

@@ -6,6 +6,7 @@ pub mod bar_target;
 mod bus;
 pub mod descriptor;
 mod discover;
+mod eth_firmware;
 pub mod expect;
 mod guard;
 mod planner;

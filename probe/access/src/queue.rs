@@ -16,17 +16,18 @@ mod wait;
 mod words;
 mod write;
 
+use crate::eth_firmware::{eth, routing};
 pub(crate) use command::{Command, Stamped};
 use machine::patience::Patience;
 pub(crate) use reader::{Gateway, Results, read_all};
 pub(crate) use words::Far;
 
 use crate::bus::{Batch, Bus};
-use layouts::{NocXy, wormhole};
+use layouts::NocXy;
 use machine::snapshot::AccessError;
 use machine::window::Order;
 use pace::Pace;
-use words::{Field, routing};
+use words::Field;
 
 /// Most bytes of one block (wormhole.md 6.6); a test compares with the layouts.
 pub(crate) const BLOCK_BYTES: usize = 1024;
@@ -84,7 +85,7 @@ impl Queue {
         tile: NocXy,
         patience: Patience,
     ) -> Result<Self, AccessError> {
-        let eth = &wormhole().eth;
+        let eth = eth();
         let (at, routing) = (eth.l1.queue_pointer.at, &eth.routing);
         let pointer = u64::from(bus.batch().read(device, tile, at, 4).run().word()?);
         let believed = (routing.base_low..routing.base_end).contains(&pointer);
@@ -111,16 +112,16 @@ impl Queue {
     }
 
     fn request(&self, field: Field) -> u64 {
-        self.base + wormhole().eth.queues.request.at + field.offset()
+        self.base + eth().queues.request.at + field.offset()
     }
 
     fn response(&self, field: Field) -> u64 {
-        self.base + wormhole().eth.queues.response.at + field.offset()
+        self.base + eth().queues.response.at + field.offset()
     }
 
     /// The data buffer that request slot and response slot of one number share.
     fn buffer(&self, slot: u32) -> u64 {
-        self.base + wormhole().eth.queues.buffer.nth(slot.into())
+        self.base + eth().queues.buffer.nth(slot.into())
     }
 
     /// The Ethernet tile that it belongs to.

@@ -1,7 +1,7 @@
 //! The tag table that ARC firmware keeps: which board a chip is on (wormhole.md 8).
 
 use crate::bus::Bus;
-use layouts::{Space, TileKind, wormhole};
+use layouts::{Space, TileKind};
 use machine::snapshot::AccessError;
 
 /// More tags than this no firmware has; a larger count is no table.
@@ -10,9 +10,10 @@ const MOST_TAGS: u32 = 256;
 /// The 64-bit board id of a PCIe chip; nothing if its firmware keeps no such table. Registers, so each
 /// word is one load: the pointers in one batch, the table in a second and third, the values in a fourth.
 pub(crate) fn board_id(bus: &mut Bus, device: u8) -> Result<Option<u64>, AccessError> {
+    let layout = bus.layout();
     let mut arc = Arc { bus, device };
     let pointers = ["reset_unit.telemetry_table", "reset_unit.telemetry_values"];
-    let register = |name| wormhole().register(Space::Tile(TileKind::Arc), name);
+    let register = |name| layout.register(Space::Tile(TileKind::Arc), name);
     let [Some(table), Some(values)] = pointers.map(register) else { return Ok(None) };
     let found = arc.registers(&[table.offset, values.offset])?;
     let &[table, values] = found.as_slice() else { return Ok(None) };
@@ -20,13 +21,13 @@ pub(crate) fn board_id(bus: &mut Bus, device: u8) -> Result<Option<u64>, AccessE
     let Some(count) = arc.words(table, &[1])?.and_then(|words| words.first().copied()) else {
         return Ok(None);
     };
-    if !(wormhole().arc.telemetry_min_count..=MOST_TAGS).contains(&count) {
+    if !(layout.arc.telemetry_min_count..=MOST_TAGS).contains(&count) {
         return Ok(None);
     }
     let entries: Vec<u32> = (2..2 + count).collect();
     let Some(entries) = arc.words(table, &entries)? else { return Ok(None) };
     let place = |name| {
-        let tag = wormhole().arc.tag(name)?;
+        let tag = layout.arc.tag(name)?;
         entries.iter().find(|entry| **entry as u16 == tag).map(|entry| entry >> 16)
     };
     let (Some(high), Some(low)) = (place("board_id_high"), place("board_id_low")) else {
@@ -43,9 +44,10 @@ struct Arc<'a> {
 
 impl Arc<'_> {
     fn registers(&mut self, offsets: &[u64]) -> Result<Vec<u32>, AccessError> {
+        let layout = self.bus.layout();
         let mut batch = self.bus.batch();
         for &offset in offsets {
-            batch = batch.register(self.device, wormhole().arc_tile(), offset);
+            batch = batch.register(self.device, layout.arc_tile(), offset);
         }
         let mut answer = batch.run();
         offsets.iter().map(|_| answer.word()).collect()
@@ -53,9 +55,10 @@ impl Arc<'_> {
 
     /// Words of ARC's memory by their index; nothing if one is outside what a host can reach.
     fn words(&mut self, base: u32, indices: &[u32]) -> Result<Option<Vec<u32>>, AccessError> {
+        let layout = self.bus.layout();
         let offset = |index: &u32| {
             let address = base.checked_add(index.checked_mul(4)?).filter(|_| base != 0);
-            address.and_then(|at| wormhole().arc.to_noc(at))
+            address.and_then(|at| layout.arc.to_noc(at))
         };
         match indices.iter().map(offset).collect::<Option<Vec<u64>>>() {
             Some(offsets) => self.registers(&offsets).map(Some),

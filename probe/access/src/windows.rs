@@ -1,6 +1,6 @@
 //! TLB windows of one device: which tile each shows, reused by need, the least recently used first.
 
-use layouts::{NocXy, WindowClass, wormhole};
+use layouts::{ChipLayout, NocXy, WindowClass};
 use machine::bar::BarOp;
 use machine::window::Order;
 use std::collections::HashMap;
@@ -54,6 +54,7 @@ impl Point {
 /// The windows of one device.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
+    classes: &'static [WindowClass],
     slots: Vec<Vec<Slot>>,
     shown: HashMap<View, usize, BuildHasherDefault<Mixer>>,
     uses: u64,
@@ -61,15 +62,15 @@ pub(crate) struct Windows {
 
 impl Windows {
     /// The windows that may be used, by their indices in hardware; none shows anything known.
-    pub(crate) fn new(usable: &[u16]) -> Self {
+    pub(crate) fn new(layout: &'static ChipLayout, usable: &[u16]) -> Self {
         let slot = |window| Slot { window, view: None, last_used: 0 };
         let of_class = |class: &WindowClass| {
             let ours =
                 usable.iter().filter(|w| (class.first..class.first + class.count).contains(w));
             ours.map(|&window| slot(window)).collect()
         };
-        let slots = wormhole().bar.windows.iter().map(of_class).collect();
-        Self { slots, shown: HashMap::default(), uses: 0 }
+        let slots = layout.bar.windows.iter().map(of_class).collect();
+        Self { classes: &layout.bar.windows, slots, shown: HashMap::default(), uses: 0 }
     }
 
     /// A window onto `len` bytes at `offset` of `tile`; the smallest class that holds them whole.
@@ -82,7 +83,7 @@ impl Windows {
         len: u64,
         order: Order,
     ) -> Option<Place> {
-        let classes = &wormhole().bar.windows;
+        let classes = self.classes;
         let last = offset + len.max(1) - 1;
         let there = |class: &usize| !self.slots[*class].is_empty();
         // Every window holds a power of two of bytes, and no division is made for each access.
@@ -193,14 +194,18 @@ impl Hasher for Mixer {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
+    use layouts::ChipKind;
     use machine::window::{all_but_the_drivers, entry};
 
     fn windows() -> Windows {
-        Windows::new(&all_but_the_drivers())
+        let layout = ChipKind::Wormhole.layout();
+        Windows::new(layout, &all_but_the_drivers(layout))
     }
 
     fn entry_of(place: &Place) -> Option<(u64, u64)> {
-        place.point.and_then(|point| entry(point.window, point.tile, point.page, point.order))
+        place.point.and_then(|point| {
+            entry(ChipKind::Wormhole.layout(), point.window, point.tile, point.page, point.order)
+        })
     }
 
     const E8: NocXy = NocXy { x: 9, y: 6 };

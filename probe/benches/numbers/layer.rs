@@ -3,7 +3,7 @@
 use crate::{best, child, row, target};
 use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
-use layouts::{TileKind, wormhole};
+use layouts::{ChipKind, TileKind};
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -32,7 +32,8 @@ const SHAPES: [Shape; 3] = [
 
 /// Harvested rows are left out: reading there hangs.
 fn places(shape: &Shape, harvested: &[u8]) -> Vec<(NocXy, u64)> {
-    let tiles = wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    let tiles =
+        ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     let tiles = tiles.filter(|tile| !harvested.contains(&tile.xy.y));
     let tiles: Vec<NocXy> = tiles.map(|tile| tile.xy).collect();
     // Far enough apart that they stay accesses of their own.
@@ -54,7 +55,7 @@ fn raw(shape: &Shape, harvested: &[u8]) -> (Vec<BarOp>, Vec<BarOp>) {
     let (mut points, mut reads) = (Vec::new(), Vec::new());
     let mut windows: Vec<NocXy> = Vec::new();
     // Windows of 2 MiB for the few, of 1 MiB for the many.
-    let class = &wormhole().bar.windows[usize::from(!shape.spread)];
+    let class = &ChipKind::Wormhole.layout().bar.windows[usize::from(!shape.spread)];
     for (NocXy { x, y }, at) in places(shape, harvested) {
         let tile = NocXy { x, y };
         let index = windows.iter().position(|shown| *shown == tile).unwrap_or_else(|| {

@@ -1,7 +1,7 @@
 //! The pipe: the vendor's library in a child process against the same library in this one.
 
 use crate::{best, child, library, row};
-use layouts::{NocXy, TileKind, wormhole};
+use layouts::{ChipKind, NocXy, TileKind};
 use machine::bar::{Bar, BarOp};
 use machine::window::Order;
 use transport::ttsim;
@@ -18,7 +18,8 @@ pub(crate) fn point() -> BarOp {
 
 /// Reads 1 MiB of the L1 of every tile and keeps it, as a look at everything does; in seconds.
 fn bulk(bar: &mut dyn Bar) -> f64 {
-    let tiles = || wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    let tiles =
+        || ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     best(5, || {
         let mut kept = Vec::new();
         for NocXy { x, y } in tiles().map(|tile| tile.xy) {
@@ -34,7 +35,8 @@ fn bulk(bar: &mut dyn Bar) -> f64 {
 
 /// A read of its L1.
 pub(crate) fn read(at: u64, len: u32) -> BarOp {
-    let class = wormhole().bar.windows.iter().find(|class| class.first == WINDOW).unwrap();
+    let class =
+        ChipKind::Wormhole.layout().bar.windows.iter().find(|class| class.first == WINDOW).unwrap();
     BarOp::Read { device: 0, bar: 0, offset: class.bar_offset + at, len, ones: 0 }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{best, child, peer, row, target};
 use decode::images::{ImageMap, Mailbox};
-use layouts::{ChipId, CoreKind, NocAddr, TileKind, wormhole};
+use layouts::{ChipId, ChipKind, CoreKind, NocAddr, TileKind};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
@@ -10,7 +10,8 @@ use machine::target::Target;
 const IMAGE: &str = "tensix_brisc";
 
 fn plan(mailbox: &Mailbox, chips: &[ChipId]) -> Plan {
-    let tiles = || wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    let tiles =
+        || ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     let of = |chip: ChipId, tile: layouts::NocXy, core: CoreKind| Span {
         addr: NocAddr { chip, tile, offset: mailbox.waypoint(core) },
         len: 4,

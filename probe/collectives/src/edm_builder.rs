@@ -7,7 +7,7 @@ use decode::images::ImageMap;
 use launch::{
     ControlError, Firmware, KernelLaunch, arguments, constant_of, image, semaphore_address,
 };
-use layouts::{NocXy, wormhole};
+use layouts::{ChipKind, NocXy};
 use machine::place::Place;
 
 /// Where the workers of a channel find it.
@@ -131,7 +131,7 @@ impl EdmBuilder {
     fn addresses(&self, number: u32) -> ChannelAddresses {
         let buffers = u64::from(self.limits.start) + u64::from(number) * self.channel_bytes();
         let before = self.channels.iter().take(number as usize).map(Channel::semaphores).sum();
-        let base = wormhole().eth.l1.kernel_config.at;
+        let base = ChipKind::Wormhole.layout().eth.l1.kernel_config.at;
         let semaphore = semaphore_address(base, self.limits.arguments, before);
         ChannelAddresses { buffers: buffers as u32, semaphore: semaphore as u32 }
     }
@@ -192,7 +192,7 @@ impl EdmBuilder {
             kernel: EDM,
             firmware: Firmware::OURS.application,
             core_type: "ACTIVE_ETH",
-            config_base: wormhole().eth.l1.kernel_config.at,
+            config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
             text_offset: 0,
             arguments,
             semaphores: vec![0; semaphores as usize],

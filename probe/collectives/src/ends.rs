@@ -1,7 +1,7 @@
 //! The chip at which the data of a program end.
 
 use super::program::{Op, Program, WorkerPlan};
-use layouts::{ChipId, EthId, wormhole};
+use layouts::{ChipId, ChipKind, EthId};
 use machine::place::Place;
 use machine::target::Mesh;
 use std::collections::BTreeMap;
@@ -37,6 +37,6 @@ pub(super) fn ends_at(mesh: &Mesh, program: &Program) -> Option<ChipId> {
 
 /// The end of a link at an Ethernet tile.
 fn end_of(place: Place) -> Option<EthId> {
-    let channel = wormhole().tile_at(place.tile)?.channel?;
+    let channel = ChipKind::Wormhole.layout().tile_at(place.tile)?.channel?;
     Some(EthId { chip: place.chip, channel })
 }

@@ -6,7 +6,7 @@ use super::worker::worker_semaphore;
 use decode::images::ImageMap;
 use launch::occupancy::name;
 use launch::{ControlError, constant_of, image, semaphore_address};
-use layouts::wormhole;
+use layouts::ChipKind;
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
@@ -47,7 +47,7 @@ impl Rest {
         };
         let words = u64::from(constant_of(images, EDM, "EDM_WORDS")?);
         let credits = field("edm_words_t.credits")?;
-        let base = wormhole().eth.l1.kernel_config.at;
+        let base = ChipKind::Wormhole.layout().eth.l1.kernel_config.at;
         let names = ["CCL_SEMAPHORE_INBOUND", "CCL_SEMAPHORE_OUTBOUND", "CCL_SEMAPHORE_SIGNAL"];
         let semaphore = |name| worker_semaphore(images, name).map(u64::from);
         Ok(Self {

@@ -88,10 +88,10 @@ pub(super) fn clear(
     };
     let words = constant_of(images, EDM, "EDM_WORDS")?;
     operation.write(place.at(words.into()), vec![0; size("edm_words_t")? as usize]);
-    let base = layouts::wormhole().eth.l1.kernel_config.at;
+    let base = layouts::ChipKind::Wormhole.layout().eth.l1.kernel_config.at;
     // Whatever number of semaphores follows the arguments.
     let first = semaphore_address(base, size("edm_args_t")?, 0);
-    let end = layouts::wormhole().eth.l1.kernel_config.end();
+    let end = layouts::ChipKind::Wormhole.layout().eth.l1.kernel_config.end();
     operation.write(place.at(first), vec![0; end.saturating_sub(first) as usize]);
     Ok(operation)
 }

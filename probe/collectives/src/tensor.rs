@@ -3,7 +3,7 @@
 use super::error::CclError;
 use super::program::{Bank, Tensor};
 use super::request::Layout;
-use layouts::{ChipId, NocXy, TileKind, wormhole};
+use layouts::{ChipId, ChipKind, NocXy, TileKind};
 use machine::place::Place;
 use machine::target::{Chip, Mesh};
 
@@ -43,12 +43,13 @@ impl Placement {
     ) -> Result<Self, CclError> {
         match layout {
             Layout::Interleaved => {
-                let room = wormhole().tiles.dram.channel_bytes - u64::from(DRAM_BASE);
-                let banks = wormhole().tiles.dram.channels.len();
+                let room =
+                    ChipKind::Wormhole.layout().tiles.dram.channel_bytes - u64::from(DRAM_BASE);
+                let banks = ChipKind::Wormhole.layout().tiles.dram.channels.len();
                 Self::over(layout, page_bytes, pages, banks, room, "DRAM channels")
             }
             Layout::Sharded => {
-                let room = wormhole().tensix.l1_bytes - u64::from(L1_BASE);
+                let room = ChipKind::Wormhole.layout().tensix.l1_bytes - u64::from(L1_BASE);
                 let tiles = chips.iter().map(|&chip| compute_tiles(mesh, chip).len()).min();
                 let tiles = tiles.unwrap_or(0).max(1);
                 let over =
@@ -91,7 +92,7 @@ impl Placement {
         let bank = |tile, address| Bank { place: Place { chip, tile }, address };
         match self.layout {
             Layout::Interleaved => {
-                let channels = wormhole().tiles.dram.channels.iter();
+                let channels = ChipKind::Wormhole.layout().tiles.dram.channels.iter();
                 let ports = channels.filter_map(|ports| ports.get(DRAM_PORT));
                 ports.map(|&(x, y)| bank(NocXy { x, y }, DRAM_BASE)).collect()
             }
@@ -108,7 +109,8 @@ impl Placement {
 pub fn compute_tiles(mesh: &Mesh, chip: ChipId) -> Vec<NocXy> {
     let off = |chip: &Chip| chip.harvested_rows.clone();
     let off = mesh.chips.iter().find(|c| c.id == chip).map(off).unwrap_or_default();
-    let tiles = wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    let tiles =
+        ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     tiles.map(|tile| tile.xy).filter(|xy| !off.contains(&xy.y)).collect()
 }
 

@@ -5,7 +5,7 @@ use super::error::CclError;
 use super::program::WorkerPlan;
 use fabric::mux::Policy;
 use fabric::{FabricPlan, MOST_HOPS, Router};
-use layouts::{ChipId, EthId, wormhole};
+use layouts::{ChipId, ChipKind, EthId};
 use machine::fabric::MuxCore;
 use machine::fabric::{FabricNode, FabricTopology};
 use machine::place::Place;
@@ -251,7 +251,7 @@ impl Crossing {
 /// Ethernet tiles of a chip without a link, the last one first.
 pub fn idle_tiles(mesh: &Mesh, chip: ChipId) -> Vec<Place> {
     let linked = |eth| mesh.links.iter().any(|link| link.a == eth || link.b == eth);
-    let tiles = wormhole().eth_tiles().rev();
+    let tiles = ChipKind::Wormhole.layout().eth_tiles().rev();
     let idle = tiles.filter(|&(channel, _)| !linked(EthId { chip, channel }));
     idle.map(|(_, tile)| Place { chip, tile }).collect()
 }

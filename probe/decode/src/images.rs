@@ -37,7 +37,7 @@ pub use waypoints::code as waypoint_code;
 
 use crate::state::{ImageEvidence, ImageRole};
 use known::Known;
-use layouts::{ChipId, CoreId, CoreKind, NocXy};
+use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +52,8 @@ pub struct Image {
     pub role: ImageRole,
     /// The kind of core it runs on.
     pub core: CoreKind,
+    /// What is where on the chips it runs on.
+    pub layout: &'static ChipLayout,
     /// Its lowest load address.
     pub load_addr: u32,
     /// Its names.
@@ -100,7 +102,14 @@ fn state_of(symbols: &Symbols, image: &str) -> String {
 
 impl Image {
     /// Takes what an ELF says as an image for that kind of core.
-    pub fn new(name: &str, role: ImageRole, core: CoreKind, symbols: Symbols) -> Self {
+    pub fn new(
+        chip: ChipKind,
+        name: &str,
+        role: ImageRole,
+        core: CoreKind,
+        symbols: Symbols,
+    ) -> Self {
+        let layout = chip.layout();
         let segments = symbols.segments();
         let load_addr = segments.iter().map(|s| s.load_address as u32).min().unwrap_or_default();
         let build_id = symbols.symbol(BUILD_ID).and_then(|symbol| {
@@ -111,18 +120,19 @@ impl Image {
             name: name.to_owned(),
             role,
             core,
+            layout,
             load_addr,
-            mailbox: Mailbox::find(&symbols),
-            channel_table: channels::channel_table(&symbols),
-            router: RouterLayout::find(&symbols),
-            mux: MuxLayout::find(&symbols),
-            clients: ClientLayout::find(&symbols, &state),
+            mailbox: Mailbox::find(layout, &symbols),
+            channel_table: channels::channel_table(layout, &symbols),
+            router: RouterLayout::find(layout, &symbols),
+            mux: MuxLayout::find(layout, &symbols),
+            clients: ClientLayout::find(layout, &symbols, &state),
             waypoints: waypoints::read(&symbols),
             build_id,
-            told: spots::told(&symbols),
+            told: spots::told(layout, &symbols),
             own: Outline::global(&symbols, &state),
-            shared: Outline::shared(&symbols),
-            state: spots(&symbols, &state),
+            shared: Outline::shared(layout, &symbols),
+            state: spots(layout, &symbols, &state),
             path: None,
             placed: None,
             symbols,
@@ -144,6 +154,8 @@ impl Image {
 /// Per core kind the images that may run there, and per core those that do.
 #[derive(Clone, Debug, Default)]
 pub struct ImageMap {
+    /// The kind of chip that they run on.
+    chip: ChipKind,
     images: Vec<Arc<Image>>,
     on: BTreeMap<CoreId, BTreeMap<usize, Known>>,
     /// What the last search of the directories did not find.
@@ -183,12 +195,22 @@ impl ImageMap {
             };
             match Symbols::load(image.elf, image.name) {
                 Ok((symbols, _)) => {
-                    map.add(Image::new(image.name, role(image.role), core, symbols));
+                    map.add(Image::new(map.chip, image.name, role(image.role), core, symbols));
                 }
                 Err(problem) => problems.push(format!("{}: {problem}", image.name)),
             }
         }
         (map, problems)
+    }
+
+    /// The kind of chip that the images run on.
+    pub fn chip(&self) -> ChipKind {
+        self.chip
+    }
+
+    /// What is where on it.
+    pub fn layout(&self) -> &'static ChipLayout {
+        self.chip.layout()
     }
 
     /// Adds an image that may run on its kind of core.

@@ -13,7 +13,7 @@ pub use plan::{cores, plan_texts};
 
 use crate::images::ImageMap;
 use crate::state::{ChipState, MeshState, TileState};
-use layouts::{ChipId, NocAddr, NocXy, TileKind, wormhole};
+use layouts::{ChipId, ChipLayout, NocAddr, NocXy, TileKind};
 use machine::snapshot::Snapshot;
 use machine::target::{Chip, Mesh};
 use machine::visit::Before;
@@ -30,10 +30,14 @@ pub fn decode(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
     let view = View { shot, mesh, images };
     let mut chips: Vec<ChipState> = mesh.chips.iter().map(|chip| view.chip(chip)).collect();
     let links = links::join(&view, &mut chips);
-    let ways: Vec<_> = chips.iter().map(|chip| links::ways(&chip.chip, &chips, &links)).collect();
+    let ways: Vec<_> = chips
+        .iter()
+        .map(|chip| links::ways(&mesh.layout().eth.values, &chip.chip, &chips, &links))
+        .collect();
     chips.iter_mut().zip(ways).for_each(|(chip, ways)| chip.ways = ways);
     let cycles = shot.pieces.iter().map(|piece| piece.target_cycles).min().unwrap_or_default();
     MeshState {
+        kind: mesh.kind,
         cycles,
         fabric: view.fabric(&chips, &links, cycles),
         chips,
@@ -53,8 +57,13 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    /// What is where on the chips.
+    fn layout(&self) -> &'static ChipLayout {
+        self.mesh.layout()
+    }
+
     fn chip(&self, chip: &Chip) -> ChipState {
-        let tiles = wormhole().grid().iter();
+        let tiles = self.layout().grid().iter();
         let tiles = tiles.map(|tile| self.tile(chip, tile.xy, tile.kind, tile.channel));
         ChipState {
             chip: chip.clone(),

@@ -6,7 +6,7 @@ pub use fabric::*;
 
 use crate::images::Outline;
 pub use crate::images::{Comparison, Difference, ImageFinding, TextCheck};
-use layouts::{ChipId, CoreId, EthId, NocXy, TileKind};
+use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
 use machine::bar::Holder;
 use machine::snapshot::{AccessError, Gap};
 use machine::target::{Chip, Link};
@@ -55,6 +55,8 @@ impl<T> Reading<T> {
 /// A moment of the whole mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeshState {
+    /// The kind of its chips.
+    pub kind: ChipKind,
     /// The target's time when the look began, in device cycles.
     pub cycles: u64,
     /// All chips, by id.
@@ -337,6 +339,11 @@ pub struct LinkState {
 }
 
 impl MeshState {
+    /// What is where on its chips.
+    pub fn layout(&self) -> &'static ChipLayout {
+        self.kind.layout()
+    }
+
     /// The tile at this place.
     pub fn tile(&self, chip: ChipId, xy: NocXy) -> Option<&TileState> {
         let chip = self.chips.iter().find(|c| c.chip.id == chip)?;

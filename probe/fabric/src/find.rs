@@ -5,7 +5,7 @@ use super::{FabricMesh, FabricPlan, Router};
 use crate::words::router_image;
 use decode::images::{ImageMap, Spot};
 use launch::{ControlError, Firmware, running};
-use layouts::{ChipId, EthId};
+use layouts::{ChipId, ChipKind, EthId};
 use machine::fabric::{Direction, FabricNode, FabricTopology};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
@@ -26,7 +26,7 @@ pub fn running_fabric(
         if images.named(router_image(topology)).is_none() {
             continue;
         }
-        let places = ends.keys().map(|&eth| Place::eth(eth)).collect::<Result<_, _>>()?;
+        let places = ends.keys().map(|&eth| target.mesh().place(eth)).collect::<Result<_, _>>()?;
         let firmware = Firmware::OURS.application;
         let found = running(target, images, firmware, router_image(topology), places)?;
         if found.is_empty() {
@@ -35,12 +35,12 @@ pub fn running_fabric(
         let words = Words::of(RouterImage::of(images, topology)?)?;
         let mut routers = Vec::new();
         for (&eth, &peer) in &ends {
-            let place = Place::eth(eth)?;
+            let place = target.mesh().place(eth)?;
             if found.contains(&place) {
                 routers.push(words.read(target, eth, peer, place)?);
             }
         }
-        return whole(topology, routers).map(Some);
+        return whole(target.mesh().kind, topology, routers).map(Some);
     }
     Ok(None)
 }
@@ -115,7 +115,7 @@ impl Words {
             direction: direction.ok_or_else(no_way)?,
             plane: 0,
             peer,
-            peer_place: Place::eth(peer)?,
+            peer_place: target.mesh().place(peer)?,
             neighbor,
             dateline: arg("dateline")? != 0,
             inter_mesh: arg("inter_mesh")? != 0,
@@ -132,7 +132,11 @@ impl Words {
 }
 
 /// The fabric that these routers are.
-fn whole(topology: FabricTopology, told: Vec<Told>) -> Result<FabricPlan, ControlError> {
+fn whole(
+    chip_kind: ChipKind,
+    topology: FabricTopology,
+    told: Vec<Told>,
+) -> Result<FabricPlan, ControlError> {
     let broken =
         |why: String| Err(ControlError::Settings(format!("the fabric is not whole: {why}")));
     let mut meshes: BTreeMap<u16, (FabricMesh, BTreeMap<u16, ChipId>)> = BTreeMap::new();
@@ -160,7 +164,8 @@ fn whole(topology: FabricTopology, told: Vec<Told>) -> Result<FabricPlan, Contro
         mesh.closed_rows |= closes && router.direction.is_along_row();
         mesh.closed_columns |= closes && !router.direction.is_along_row();
     }
-    let mut plan = FabricPlan { topology, planes: 1, meshes: Vec::new(), routers: Vec::new() };
+    let mut plan =
+        FabricPlan { chip_kind, topology, planes: 1, meshes: Vec::new(), routers: Vec::new() };
     for (wanted, (number, (mut one, chips))) in (0..).zip(meshes) {
         if number != wanted {
             return broken(format!("no router of mesh {wanted} runs"));

@@ -3,7 +3,7 @@
 use super::meshes::{Exits, exits, meshes};
 use super::{FabricError, FabricMesh, FabricRequest};
 use launch::topology::FreeLinks;
-use layouts::{ChipId, EthId};
+use layouts::{ChipId, ChipKind, ChipLayout, EthId};
 use machine::fabric::FabricNode;
 use machine::fabric::{Direction, FabricTopology};
 use machine::place::Place;
@@ -62,6 +62,8 @@ fn too_long(topology: FabricTopology, meshes: &[FabricMesh]) -> Option<(usize, u
 /// A fabric: nothing is written yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricPlan {
+    /// The kind of its chips.
+    pub chip_kind: ChipKind,
     /// What its routers are built for.
     pub topology: FabricTopology,
     /// Routing planes.
@@ -86,7 +88,7 @@ impl FabricPlan {
             return Err(FabricError::TooLong { topology, chips, hops, most: MOST_HOPS });
         }
         let Exits { exits, planes } = exits(&free, topology, &meshes, planes, request.planes)?;
-        let mut plan = Self { topology, planes, meshes, routers: Vec::new() };
+        let mut plan = Self { chip_kind: mesh.kind, topology, planes, meshes, routers: Vec::new() };
         let most = request.planes.unwrap_or(MOST_LINKS).max(planes);
         for number in 0..plan.meshes.len() {
             plan.add_mesh(&free, number, (most, request.dateline))?;
@@ -144,18 +146,23 @@ impl FabricPlan {
     ) -> Result<(), FabricError> {
         self.routers.push(Router {
             eth,
-            place: Place::eth(eth)?,
+            place: Place { chip: eth.chip, tile: self.layout().eth_tile(eth.channel)? },
             node,
             direction,
             plane,
             peer,
-            peer_place: Place::eth(peer)?,
+            peer_place: Place { chip: peer.chip, tile: self.layout().eth_tile(peer.channel)? },
             neighbor,
             dateline,
             inter_mesh: node.mesh != neighbor.mesh,
             master: false,
         });
         Ok(())
+    }
+
+    /// What is where on its chips.
+    pub fn layout(&self) -> &'static ChipLayout {
+        self.chip_kind.layout()
     }
 
     /// Every chip, mesh after mesh.

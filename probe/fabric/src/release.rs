@@ -48,7 +48,7 @@ impl Release {
         let routers = routers.into_iter().filter_map(|eth| plan.router_at(eth));
         let channel = |router| {
             let of = connection(images, plan, router)?;
-            let free = stream(TileKind::Eth, of.stream.into());
+            let free = stream(images.layout(), TileKind::Eth, of.stream.into());
             let free =
                 free.ok_or_else(|| image.missing("sender_channel_0_free_slots_stream_id"))?;
             let at = |address: u64| router.place.at(address);

@@ -2,7 +2,7 @@
 
 use super::client::Connection;
 use launch::ControlError;
-use layouts::wormhole;
+use layouts::ChipKind;
 use machine::fabric::FabricNode;
 use machine::place::Place;
 
@@ -230,7 +230,7 @@ impl Traffic {
         let arrivals = self::arrivals(&shipment, address, number);
         let end = arrivals.iter().map(|arrival| arrival.address + arrival.bytes).max();
         let end = end.unwrap_or(address).max(address).next_multiple_of(DATA_STEP);
-        if u64::from(end) > wormhole().tensix.l1_bytes {
+        if u64::from(end) > ChipKind::Wormhole.layout().tensix.l1_bytes {
             return refuse(format!(
                 "{place} has no room for all that it is sent: fewer packets would fit"
             ));

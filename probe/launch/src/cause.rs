@@ -3,7 +3,7 @@
 use crate::ControlError;
 use crate::occupancy::name;
 use crate::outcome::RunError;
-use layouts::{ChipId, EthId, wormhole};
+use layouts::{ChipId, ChipKind, EthId};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
@@ -59,18 +59,18 @@ fn list(what: &str, each: &[impl ToString]) -> String {
 }
 
 fn place(end: EthId) -> Option<Place> {
-    Some(Place { chip: end.chip, tile: wormhole().eth_channel(end.channel)? })
+    Some(Place { chip: end.chip, tile: ChipKind::Wormhole.layout().eth_channel(end.channel)? })
 }
 
 fn spans(place: Place) -> [Span; 2] {
-    let l1 = &wormhole().eth.l1;
+    let l1 = &ChipKind::Wormhole.layout().eth.l1;
     [l1.train_status.at, l1.link_status.at].map(|at| Span { addr: place.at(at), len: 4 })
 }
 
 /// A status word that nobody fills says nothing.
 fn is_down(shot: &Snapshot, end: EthId) -> bool {
     let Some([train, status]) = place(end).map(spans) else { return false };
-    let values = &wormhole().eth.values;
+    let values = &ChipKind::Wormhole.layout().eth.values;
     shot.word(train.addr).is_ok_and(|train| train != values.train_up)
         || shot.word(status.addr).is_ok_and(|status| ![0, values.link_up].contains(&status))
 }
@@ -87,7 +87,7 @@ pub fn link_is_down(target: &mut dyn Target, end: EthId) -> bool {
 /// # Errors
 /// When time cannot pass.
 pub fn still(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, RunError> {
-    let beat = |place: Place| place.at(wormhole().eth.l1.heartbeat.at);
+    let beat = |place: Place| place.at(ChipKind::Wormhole.layout().eth.l1.heartbeat.at);
     let mut looked: Vec<Place> = cores.to_vec();
     for link in &target.mesh().links {
         let (Some(a), Some(b)) = (place(link.a), place(link.b)) else { continue };

@@ -6,7 +6,7 @@ use super::stretch::{Stretch, arguments, constant, constant_of, mailbox};
 use super::tensix::{CONFIG_BASE, TEXT_OFFSET};
 use super::{ControlError, Firmware, Operation, image};
 use decode::images::{ImageMap, Spot};
-use layouts::wormhole;
+use layouts::ChipKind;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -208,8 +208,8 @@ impl Dispatcher {
 
 /// Address of the count of a stream of a compute tile.
 fn stream(id: u32) -> u64 {
-    let group = &wormhole().stream;
-    let block = wormhole().blocks.tensix_stream;
+    let group = &ChipKind::Wormhole.layout().stream;
+    let block = ChipKind::Wormhole.layout().blocks.tensix_stream;
     block + u64::from(id) * group.bytes + group.space_available.at
 }
 

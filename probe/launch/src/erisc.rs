@@ -5,7 +5,7 @@ use super::stretch::{fresh_mailbox, mailbox};
 use super::{Condition, ControlError, Firmware, Operation, image};
 use decode::images::{Image, ImageMap, member};
 use decode::state::ImageEvidence;
-use layouts::{CoreId, CoreKind, Space, TileKind, wormhole};
+use layouts::{ChipKind, CoreId, CoreKind, Space, TileKind};
 use machine::place::Place;
 
 /// The waypoint of an application that waits for a go message.
@@ -21,7 +21,7 @@ pub fn start_application(
     place: Place,
 ) -> Result<Operation, ControlError> {
     let app = image(images, firmware.application)?;
-    let l1 = &wormhole().eth.l1;
+    let l1 = &ChipKind::Wormhole.layout().eth.l1;
     let mut operation =
         Operation::new(format!("start {} on {}:{}", app.name, place.chip, place.tile));
     operation.wait("base firmware is ready", place.at(l1.yield_pointer.at), Condition::Nonzero);
@@ -33,10 +33,12 @@ pub fn start_application(
     load(&mut operation, place, &app)?;
     operation.write_word(place.at(l1.launch_flag.at), 1);
     let shows = app.waypoints.iter().any(|place| place.code == WAITS_FOR_GO);
-    if !shows && let Some(niu) = wormhole().block(Space::Tile(TileKind::Eth), "niu0") {
+    if !shows
+        && let Some(niu) = ChipKind::Wormhole.layout().block(Space::Tile(TileKind::Eth), "niu0")
+    {
         // Without waypoints this is the only sign of life.
-        let sign = place.at(niu + wormhole().registers.niu.router_cfg_2.at);
-        let waits = u32::from(wormhole().eth.values.application_waits) << 16;
+        let sign = place.at(niu + ChipKind::Wormhole.layout().registers.niu.router_cfg_2.at);
+        let waits = u32::from(ChipKind::Wormhole.layout().eth.values.application_waits) << 16;
         let waits = Condition::Masked { mask: 0xFFFF_0000, value: waits };
         operation.wait("the application waits for routing", sign, waits);
     }
@@ -68,13 +70,13 @@ pub fn stop_application(
     operation.write_word(place.at(routing_enabled(&app)?), 0);
     // The application clears the flag itself: a host's 0 would freeze the core (wormhole.md 7).
     let released = Condition::Masked { mask: u32::MAX, value: 0 };
-    let flag = wormhole().eth.l1.launch_flag.at;
+    let flag = ChipKind::Wormhole.layout().eth.l1.launch_flag.at;
     operation.wait("the application leaves", place.at(flag), released);
     Ok(operation)
 }
 
 /// The word by which the host lets the application run kernels.
 fn routing_enabled(app: &Image) -> Result<u64, ControlError> {
-    let word = member(&app.symbols, "routing_info", "routing_enabled");
+    let word = member(app.layout, &app.symbols, "routing_info", "routing_enabled");
     word.ok_or_else(|| ControlError::NoMember(app.name.clone(), "routing_enabled".to_owned()))
 }

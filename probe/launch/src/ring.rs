@@ -1,6 +1,6 @@
 //! A ring of links through the mesh: each chip is entered over one link and left over another.
 
-use layouts::{ChipId, EthId, wormhole};
+use layouts::{ChipId, ChipKind, EthId};
 use machine::place::Place;
 use machine::target::{Link, Mesh};
 use std::collections::BTreeSet;
@@ -67,7 +67,7 @@ impl Ring {
 }
 
 fn place(eth: EthId) -> Option<Place> {
-    Some(Place { chip: eth.chip, tile: wormhole().eth_channel(eth.channel)? })
+    Some(Place { chip: eth.chip, tile: ChipKind::Wormhole.layout().eth_channel(eth.channel)? })
 }
 
 struct Search<'a> {
@@ -173,7 +173,12 @@ mod tests {
         };
         let eth = |chip, channel| EthId { chip: ChipId(chip), channel };
         let links = links.iter().map(|&(a, ca, b, cb)| Link { a: eth(a, ca), b: eth(b, cb) });
-        Mesh { chips: (0..chips).map(chip).collect(), links: links.collect(), problems: vec![] }
+        Mesh {
+            kind: layouts::ChipKind::default(),
+            chips: (0..chips).map(chip).collect(),
+            links: links.collect(),
+            problems: vec![],
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
     launch_kernel,
 };
 use decode::images::ImageMap;
-use layouts::wormhole;
+use layouts::ChipKind;
 use machine::place::Place;
 use machine::target::{Mesh, Target};
 
@@ -89,7 +89,7 @@ impl RingPing {
                 kernel: KERNEL,
                 firmware: self.firmware.application,
                 core_type: "ACTIVE_ETH",
-                config_base: wormhole().eth.l1.kernel_config.at,
+                config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
                 text_offset: 0,
                 arguments: self.arguments(images, stop, settings)?,
                 semaphores: Vec::new(),

@@ -3,14 +3,15 @@
 use super::stretch::mailbox;
 use super::{ControlError, image};
 use decode::images::{Image, ImageMap};
-use layouts::{TileKind, wormhole};
+use layouts::{ChipKind, TileKind};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Chip, Target};
 
 /// The compute tiles of a chip that are not fused off.
 pub fn compute_tiles(chip: &Chip) -> impl Iterator<Item = Place> {
-    let tiles = wormhole().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    let tiles =
+        ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     let alive = tiles.filter(|tile| !chip.harvested_rows.contains(&tile.xy.y));
     alive.map(|tile| Place { chip: chip.id, tile: tile.xy })
 }

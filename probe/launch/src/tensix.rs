@@ -7,7 +7,7 @@ use super::stretch::{arguments, constant_of, fresh_mailbox, mailbox};
 use super::{ControlError, Firmware, KernelLaunch, Operation, image, launch_kernel};
 use decode::images::ImageMap;
 use decode::state::ImageEvidence;
-use layouts::wormhole;
+use layouts::ChipKind;
 use machine::place::Place;
 use machine::target::Target;
 
@@ -28,8 +28,9 @@ pub fn boot_tensix(
     firmware: Firmware,
     place: Place,
 ) -> Result<Operation, ControlError> {
-    let tensix = &wormhole().tensix;
-    let reset = place.at(wormhole().blocks.tensix_debug + wormhole().debug.soft_reset_0.at);
+    let tensix = &ChipKind::Wormhole.layout().tensix;
+    let reset = place.at(ChipKind::Wormhole.layout().blocks.tensix_debug
+        + ChipKind::Wormhole.layout().debug.soft_reset_0.at);
     let brisc = image(images, firmware.tensix[0])?;
     let mut operation = Operation::new(format!("boot {}:{}", place.chip, place.tile));
     operation.write_word(reset, tensix.reset_all);

@@ -3,6 +3,7 @@
 use crate::fault::{Fault, Station};
 use crate::snapshot::AccessError;
 use crate::window::{self, Order};
+use layouts::ChipKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -140,12 +141,17 @@ pub trait Bar: Send {
         }
     }
 
+    /// The kind of chip that its devices are.
+    fn chip(&self) -> ChipKind {
+        ChipKind::default()
+    }
+
     /// The TLB windows of a device that may be used, by their indices in hardware.
     ///
     /// # Errors
     /// When the machine has none to give.
     fn windows(&mut self, _device: u8) -> Result<Vec<u16>, AccessError> {
-        Ok(window::all_but_the_drivers())
+        Ok(window::all_but_the_drivers(self.chip().layout()))
     }
 
     /// Takes the lock that the clients of a device agreed on for requests through its routing

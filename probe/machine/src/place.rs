@@ -1,6 +1,6 @@
 //! A tile of a chip of the mesh.
 
-use layouts::{ChipId, EthId, NoChannel, NocAddr, NocXy, wormhole};
+use layouts::{ChipId, NocAddr, NocXy};
 use std::fmt;
 
 /// A tile of a chip.
@@ -13,14 +13,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// The tile of a link's end.
-    ///
-    /// # Errors
-    /// A channel that the chip does not have.
-    pub fn eth(end: EthId) -> Result<Self, NoChannel> {
-        Ok(Self { chip: end.chip, tile: wormhole().eth_tile(end.channel)? })
-    }
-
     /// An address in the tile.
     pub fn at(self, offset: u64) -> NocAddr {
         NocAddr { chip: self.chip, tile: self.tile, offset }

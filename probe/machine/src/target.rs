@@ -2,8 +2,12 @@
 
 use crate::bar::Holder;
 use crate::fault::Fault;
+use crate::place::Place;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
-use layouts::{ChipCoord, ChipId, ClusterDescriptor, EthId, NocAddr, NocXy, Writing};
+use layouts::{
+    ChipCoord, ChipId, ChipKind, ChipLayout, ClusterDescriptor, EthId, NoChannel, NocAddr, NocXy,
+    Writing,
+};
 use std::fmt;
 
 /// What a target can do, and what must not be touched on it. Data, never a question for its kind.
@@ -181,6 +185,8 @@ impl Link {
 /// The mesh as discovery walked it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mesh {
+    /// The kind of its chips.
+    pub kind: ChipKind,
     /// All chips, by id.
     pub chips: Vec<Chip>,
     /// All links, sorted.
@@ -190,6 +196,19 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// What is where on its chips.
+    pub fn layout(&self) -> &'static ChipLayout {
+        self.kind.layout()
+    }
+
+    /// The tile of a link's end.
+    ///
+    /// # Errors
+    /// A channel that the chips do not have.
+    pub fn place(&self, end: EthId) -> Result<Place, NoChannel> {
+        Ok(Place { chip: end.chip, tile: self.layout().eth_tile(end.channel)? })
+    }
+
     /// The mesh of a cluster descriptor, as discovery would find it.
     pub fn described_by(descriptor: &ClusterDescriptor) -> Self {
         let chips = descriptor.chips.iter().map(|chip| Chip {
@@ -202,7 +221,12 @@ impl Mesh {
             harvested_rows: chip.harvested_rows.clone(),
         });
         let links = descriptor.links.iter().map(|&(a, b)| Link { a, b });
-        Self { chips: chips.collect(), links: links.collect(), problems: Vec::new() }
+        Self {
+            kind: descriptor.kind,
+            chips: chips.collect(),
+            links: links.collect(),
+            problems: Vec::new(),
+        }
     }
 
     /// The chip with this id.

@@ -1,6 +1,6 @@
 //! TLB windows as every machine has them: how they order their traffic, which of them clients may use.
 
-use layouts::{NocXy, Ordering, wormhole};
+use layouts::{ChipLayout, NocXy, Ordering};
 use serde::{Deserialize, Serialize};
 
 /// How a window orders its traffic (wormhole.md 1.4). Windows whose entries we write
@@ -25,14 +25,20 @@ impl From<Order> for Ordering {
 
 /// BAR0 offset and value of the entry that points `window` at a page of a tile, on a machine whose
 /// entries are written by its clients; None past the last window.
-pub fn entry(window: u16, tile: NocXy, page: u64, order: Order) -> Option<(u64, u64)> {
-    let bar = &wormhole().bar;
+pub fn entry(
+    layout: &ChipLayout,
+    window: u16,
+    tile: NocXy,
+    page: u64,
+    order: Order,
+) -> Option<(u64, u64)> {
+    let bar = &layout.bar;
     let spec = bar.window(window)?;
     Some((spec.entry, bar.unicast_entry(&spec, tile, page, order.into())))
 }
 
 /// All windows of a device but the driver's own.
-pub fn all_but_the_drivers() -> Vec<u16> {
-    let bar = &wormhole().bar;
+pub fn all_but_the_drivers(layout: &ChipLayout) -> Vec<u16> {
+    let bar = &layout.bar;
     (0..bar.window_count()).filter(|&window| window != bar.config.kernel_window).collect()
 }

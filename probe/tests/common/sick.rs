@@ -1,7 +1,7 @@
 //! A machine that can be made sick: it answers as silicon does when tiles, a NoC or the bus are dead.
 #![allow(unreachable_pub, clippy::unwrap_used, reason = "each test uses its part")]
 
-use layouts::{NocXy, wormhole};
+use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::AccessError;
 use machine::window::Order;
@@ -62,7 +62,7 @@ impl Sick {
 impl State {
     /// The tile that BAR0 shows at an offset.
     fn shown(&self, offset: u64) -> Option<NocXy> {
-        let bar = &wormhole().bar;
+        let bar = &ChipKind::Wormhole.layout().bar;
         let holds = |index: &u16| {
             let window = bar.window(*index).unwrap();
             (window.base..window.base + window.bytes).contains(&offset)
@@ -82,7 +82,7 @@ impl Bar for Sick {
         if let Some((NocXy { x, y }, offset)) = foreign {
             let page = offset & !0xF_FFFF;
             let point = BarOp::Point { device: 0, window: 155, x, y, page, order: Order::Strict };
-            let at = wormhole().bar.window(155).unwrap().base + (offset - page);
+            let at = ChipKind::Wormhole.layout().bar.window(155).unwrap().base + (offset - page);
             let load = BarOp::Read { device: 0, bar: 0, offset: at, len: 4, ones: 0 };
             self.inner.submit(&[point, load], &mut Vec::new())?;
         }

@@ -3,7 +3,7 @@
 
 use crate::edm::bench::{Bench, Values};
 use launch::{Firmware, KernelLaunch, launch_kernel, start_application};
-use layouts::{ChipId, NocXy, wormhole};
+use layouts::{ChipId, ChipKind, NocXy};
 use machine::place::Place;
 use machine::target::Target;
 
@@ -224,7 +224,7 @@ impl Bench {
                 kernel: router.image,
                 firmware: "erisc_app",
                 core_type: "ACTIVE_ETH",
-                config_base: wormhole().eth.l1.kernel_config.at,
+                config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
                 text_offset: 0,
                 arguments: self.arguments(router.image, "fabric_router_args_t", &values),
                 semaphores: Vec::new(),

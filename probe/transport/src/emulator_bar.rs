@@ -1,7 +1,7 @@
 //! The emulated mesh in this very process, behind the same trait as every other machine.
 
 use emulator::{Disruption, HartId, Mesh, MeshConfig};
-use layouts::{NocXy, wormhole};
+use layouts::{ChipKind, NocXy};
 use machine::bar::{Abreast, Bar, BarOp};
 use machine::fault::{CoreFault, Fault, LinkFault, Station, What};
 use machine::snapshot::AccessError;
@@ -57,10 +57,13 @@ impl EmulatorBar {
             }
             BarOp::Point { device, window, x, y, page, order } => {
                 let tile = NocXy { x: *x, y: *y };
-                window::entry(*window, tile, *page, *order).map_or(0, |(offset, entry)| {
-                    let bytes = entry.to_le_bytes();
-                    self.mesh.begin_write(usize::from(*device), 0, offset, &bytes)
-                })
+                window::entry(self.chip().layout(), *window, tile, *page, *order).map_or(
+                    0,
+                    |(offset, entry)| {
+                        let bytes = entry.to_le_bytes();
+                        self.mesh.begin_write(usize::from(*device), 0, offset, &bytes)
+                    },
+                )
             }
             BarOp::Pass { cycles } => *cycles,
             BarOp::Now => {
@@ -147,7 +150,7 @@ fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disrupt
             }
         }
         What::Core(core, what) => {
-            let kind = wormhole().tile_at(core.tile)?.kind;
+            let kind = ChipKind::default().layout().tile_at(core.tile)?.kind;
             let hart = kind.cores().iter().position(|other| *other == core.core)? as u8;
             let hart = HartId { chip, x: core.tile.x, y: core.tile.y, hart };
             match what {

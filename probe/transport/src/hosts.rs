@@ -1,6 +1,6 @@
 //! Machines of several hosts: the devices of one of them, and several machines as one.
 
-use layouts::{ClusterDescriptor, wormhole};
+use layouts::{ChipKind, ClusterDescriptor};
 use machine::bar::{Abreast, Bar, BarOp, Elsewhere, Holder, Sharing};
 use machine::fault::{Fault, Station};
 use machine::snapshot::AccessError;
@@ -150,7 +150,10 @@ impl JoinedBar {
             for device in 0..most {
                 let mut id = Vec::new();
                 bar.submit(&[BarOp::ConfigRead { device, offset: 0 }], &mut id)?;
-                if id != wormhole().bar.config_id().to_le_bytes() {
+                if id
+                    .first_chunk()
+                    .is_none_or(|id| ChipKind::of_config_id(u32::from_le_bytes(*id)).is_none())
+                {
                     return Ok((bar, device));
                 }
             }

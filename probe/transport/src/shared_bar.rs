@@ -4,7 +4,7 @@
 //! else by now is pointed to where this client pointed it last. Time that one client let pass has
 //! passed for the others too.
 
-use layouts::{NocXy, wormhole};
+use layouts::{ChipLayout, NocXy};
 use machine::bar::{Abreast, Bar, BarOp, Holder, Sharing, now};
 use machine::fault::{Fault, Station};
 use machine::snapshot::AccessError;
@@ -74,7 +74,7 @@ impl SharedBar {
         device: u8,
         offset: u64,
     ) -> Option<(NocXy, u64)> {
-        let (index, within) = window_at(offset)?;
+        let (index, within) = window_at(self.chip().layout(), offset)?;
         let pointed = pointed.iter().rev().find_map(|op| match **op {
             BarOp::Point { device: of, window, x, y, page, .. } => {
                 (of == device && window == index).then_some((NocXy { x, y }, page))
@@ -92,8 +92,8 @@ impl SharedBar {
 }
 
 /// The window that an offset of BAR 0 lies in, and how far.
-fn window_at(offset: u64) -> Option<(u16, u64)> {
-    let classes = &wormhole().bar.windows;
+fn window_at(layout: &ChipLayout, offset: u64) -> Option<(u16, u64)> {
+    let classes = &layout.bar.windows;
     let class = classes.iter().find(|class| {
         (class.bar_offset..class.bar_offset + u64::from(class.count) * class.bytes)
             .contains(&offset)
@@ -130,7 +130,7 @@ impl Machine {
 
     /// Points the window of an access again, if another client pointed it elsewhere.
     fn repoint(&mut self, views: &Views, device: u8, offset: u64) -> Option<BarOp> {
-        let (window, _) = window_at(offset)?;
+        let (window, _) = window_at(self.bar.chip().layout(), offset)?;
         let view = *views.get(&(device, window))?;
         if self.shown.insert((device, window), view) == Some(view) {
             return None;

@@ -1,6 +1,6 @@
 //! What holds for a whole recording: which target, which mesh, what could be asked of it.
 
-use layouts::{ChipCoord, ChipId, EthId, TileKind};
+use layouts::{ChipCoord, ChipId, ChipKind, EthId, TileKind};
 use machine::target::{Abilities, Chip, Link, Mesh, Refusal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,6 +23,8 @@ pub(crate) struct Session {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct StoredMesh {
+    /// Absent before there were kinds: a Wormhole.
+    kind: ChipKind,
     chips: Vec<StoredChip>,
     links: Vec<[StoredEnd; 2]>,
     problems: Vec<String>,
@@ -117,6 +119,7 @@ impl From<StoredChip> for Chip {
 
 fn store_mesh(mesh: &Mesh) -> StoredMesh {
     StoredMesh {
+        kind: mesh.kind,
         chips: mesh.chips.iter().map(StoredChip::from).collect(),
         links: mesh.links.iter().map(|link| [link.a.into(), link.b.into()]).collect(),
         problems: mesh.problems.clone(),
@@ -126,6 +129,7 @@ fn store_mesh(mesh: &Mesh) -> StoredMesh {
 fn load_mesh(stored: StoredMesh) -> Mesh {
     let links = stored.links.into_iter().map(|[a, b]| Link { a: a.into(), b: b.into() });
     Mesh {
+        kind: stored.kind,
         chips: stored.chips.into_iter().map(Chip::from).collect(),
         links: links.collect(),
         problems: stored.problems,

@@ -70,7 +70,13 @@ fn every_frame_of_metals_ethernet_firmware_is_right() {
     let (mut images, _) = ImageMap::firmware();
     let config = Scene::new("n300").config(&images).unwrap();
     let symbols = application.symbols.clone();
-    images.add(Image::new("erisc", ImageRole::Application, CoreKind::Erisc, symbols));
+    images.add(Image::new(
+        layouts::ChipKind::Wormhole,
+        "erisc",
+        ImageRole::Application,
+        CoreKind::Erisc,
+        symbols,
+    ));
     let kernel = ours("ring_ping");
     let moved = Module { bias: IRAM.wrapping_sub(IRAM_SOURCE), ..kernel.clone() };
     let modules = vec![ours("erisc_base"), application.clone(), moved, kernel];

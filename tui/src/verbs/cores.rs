@@ -8,7 +8,7 @@ use crate::output::{Columns, json, say, text};
 use crate::{shape, words};
 use decode::inspect::Interest;
 use decode::state::{ChipState, CoreState, MeshState, NamedWord};
-use layouts::{ChipId, EthId, NocXy, Tile, TileKind, wormhole};
+use layouts::{ChipId, ChipKind, EthId, NocXy, Tile, TileKind};
 use machine::target::Mesh;
 
 const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
@@ -67,7 +67,7 @@ pub(super) fn interest(mesh: &Mesh, place: Option<Place>) -> Interest {
         Some(Place::Tile(chip, xy, _)) => (chip, xy),
         Some(Place::Channel(chip, channel)) => {
             let ours = |t: &&Tile| t.kind == TileKind::Eth && t.channel == Some(channel);
-            let Some(tile) = wormhole().grid().iter().find(ours) else {
+            let Some(tile) = ChipKind::Wormhole.layout().grid().iter().find(ours) else {
                 return Interest::default();
             };
             (chip, tile.xy)
@@ -113,8 +113,13 @@ pub(super) fn check_on(mesh: &Mesh, place: Option<Place>) -> Result<(), Failure>
     check_place(
         place,
         |chip| mesh.chips.iter().any(|known| known.id == chip),
-        |_, xy| wormhole().tile_at(xy).is_some_and(|tile| !tile.kind.cores().is_empty()),
-        |_, channel| wormhole().eth_channel(channel).is_some(),
+        |_, xy| {
+            ChipKind::Wormhole
+                .layout()
+                .tile_at(xy)
+                .is_some_and(|tile| !tile.kind.cores().is_empty())
+        },
+        |_, channel| ChipKind::Wormhole.layout().eth_channel(channel).is_some(),
     )
 }
 

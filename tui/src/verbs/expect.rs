@@ -25,6 +25,7 @@ pub(super) fn compare(state: &MeshState, expected: &ClusterDescriptor) -> Vec<Di
 /// The mesh of a look.
 pub(super) fn mesh(state: &MeshState) -> Mesh {
     Mesh {
+        kind: state.kind,
         chips: state.chips.iter().map(|chip| chip.chip.clone()).collect(),
         links: state.links.iter().map(|link| link.link).collect(),
         problems: Vec::new(),

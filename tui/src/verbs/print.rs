@@ -15,7 +15,7 @@ use crate::shape::Printed;
 use crate::words;
 use answer::{Answer, answer};
 use decode::images::{Image, WrittenOut};
-use layouts::{CoreId, CoreKind, wormhole};
+use layouts::{ChipKind, CoreId, CoreKind};
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
 use symbols::{Expression, Record, Storage, Type};
@@ -48,7 +48,7 @@ impl Question {
         if !mesh.chips.iter().any(|known| known.id == chip) {
             return Err(Failure::Usage(format!("there is no chip {chip} in this mesh")));
         }
-        let kind = wormhole().tile_at(tile).map(|tile| tile.kind);
+        let kind = ChipKind::Wormhole.layout().tile_at(tile).map(|tile| tile.kind);
         let cores = kind.map_or(&[][..], |kind| kind.cores());
         let meant: Option<CoreKind> = core.or(cores.first().copied());
         let none = || {

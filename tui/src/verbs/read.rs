@@ -8,7 +8,7 @@ use crate::output::{json, text};
 use crate::shape::Bytes;
 use crate::words::{self, hex};
 use decode::inspect::Interest;
-use layouts::{NocAddr, Reason, Space, TileKind, wormhole};
+use layouts::{ChipKind, NocAddr, Reason, Space, TileKind};
 use machine::snapshot::Span;
 use std::fmt::Write;
 
@@ -58,7 +58,7 @@ pub(super) fn span(place: &str, len: &str) -> Result<Span, Failure> {
 }
 
 fn kind_of(addr: NocAddr) -> TileKind {
-    wormhole().tile_at(addr.tile).map_or(TileKind::Router, |t| t.kind)
+    ChipKind::Wormhole.layout().tile_at(addr.tile).map_or(TileKind::Router, |t| t.kind)
 }
 
 fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
@@ -67,7 +67,12 @@ fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
         Space::Harvested => "harvested tensix",
         Space::Bar0 => "BAR0",
     };
-    misplaced(name, addr, len.into(), wormhole().readable(space, addr.offset, len.into()).err())
+    misplaced(
+        name,
+        addr,
+        len.into(),
+        ChipKind::Wormhole.layout().readable(space, addr.offset, len.into()).err(),
+    )
 }
 
 /// An address at which nothing stands is the argument's fault; what is known to be unsafe there is the target's

@@ -42,6 +42,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         reason,
     };
     MeshState {
+        kind: layouts::ChipKind::default(),
         cycles: 2_000_000 + n * 50_000,
         chips: vec![chip(0, true, n), chip(1, false, n)],
         links: links.collect(),

@@ -1,7 +1,7 @@
 //! A recording of a made-up n300 as a target that opens at once, for tests of the terminal and the verbs.
 
 use super::common::{TAKEN, end, eth_xy, mesh};
-use layouts::{NocAddr, wormhole};
+use layouts::{ChipKind, NocAddr};
 use machine::snapshot::{AccessError, Piece, Plan, Snapshot};
 use machine::target::{Abilities, Mesh, Target};
 use recordings::Writer;
@@ -43,13 +43,14 @@ impl Target for Named {
 pub(crate) fn write(path: &Path) {
     let state = mesh(0);
     let mesh = Mesh {
+        kind: layouts::ChipKind::default(),
         chips: state.chips.iter().map(|c| c.chip.clone()).collect(),
         links: state.links.iter().map(|l| l.link).collect(),
         problems: vec![],
     };
     let target = Named { mesh, abilities: Abilities::default() };
     let mut bytes = vec![0; 0x2000];
-    let beat = wormhole().eth.l1.heartbeat.at as usize;
+    let beat = ChipKind::Wormhole.layout().eth.l1.heartbeat.at as usize;
     bytes[beat..beat + 4].copy_from_slice(&BEAT.to_le_bytes());
     let tile = eth_xy(8);
     let addr = NocAddr { chip: end(0, 8).chip, tile, offset: 0 };

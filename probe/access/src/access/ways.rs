@@ -3,7 +3,7 @@
 use super::Access;
 use super::far::Way;
 use crate::queue::{Command, Far, Gateway};
-use layouts::{NocXy, wormhole};
+use layouts::NocXy;
 use machine::snapshot::AccessError;
 
 impl Access {
@@ -42,8 +42,8 @@ impl Access {
         }
         let Some(queue) = self.queues.remove(&(way.device, tile)) else { return Ok(Ok(())) };
         let gateways = vec![Gateway { queue, direct: true, depth: way.depth(at) }];
-        let any = wormhole().eth_tile(0)?;
-        let offset = wormhole().blocks.eth_niu0 + wormhole().niu.router_cfg_3.at;
+        let any = self.bus.layout().eth_tile(0)?;
+        let offset = self.bus.layout().blocks.eth_niu0 + self.bus.layout().niu.router_cfg_3.at;
         let word = Command::ReadWord(Far { coord: way.coord, tile: any, offset });
         let mut reads = self.read_by(way, gateways, &[word])?.reads;
         match reads.pop() {

@@ -4,7 +4,7 @@ use super::reading::Chip;
 use super::{BarTarget, no_route};
 use crate::access::Route;
 use crate::planner::{Run, merge};
-use layouts::{ChipId, Stand, TileKind, wormhole};
+use layouts::{ChipId, ChipLayout, Stand, TileKind};
 use machine::snapshot::{Gap, Plan, Span};
 
 /// Judged plans that are kept: those of a screen and of who records along with it.
@@ -49,8 +49,8 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(span: &Span, stand: Stand) -> Self {
-        let elsewhere = wormhole().kind_at(span.addr.tile) != TileKind::Eth;
+    fn new(layout: &ChipLayout, span: &Span, stand: Stand) -> Self {
+        let elsewhere = layout.kind_at(span.addr.tile) != TileKind::Eth;
         Self { group: (elsewhere, span.addr.chip), run: Run::of(span, stand) }
     }
 }
@@ -65,7 +65,7 @@ impl BarTarget {
         let (mut wanted, mut gaps) = (Vec::with_capacity(plan.spans.len()), Vec::new());
         for span in plan.spans.iter().filter(|span| span.len > 0) {
             match self.guard.reading(span) {
-                Ok(stand) => wanted.push(Wanted::new(span, stand)),
+                Ok(stand) => wanted.push(Wanted::new(self.mesh.layout(), span, stand)),
                 Err(reason) => gaps.push(Gap { span: *span, reason }),
             }
         }

@@ -6,7 +6,9 @@
 use super::port::{CHANNELS, Peer, Place, Port, Words, may_have_a_peer};
 use super::{Candidate, Walk, harvested_rows, no_rows};
 use crate::access::Route;
-use layouts::{ChipCoord, NocXy, wormhole};
+use crate::eth_firmware::routing;
+use layouts::ChipLayout;
+use layouts::{ChipCoord, NocXy};
 use machine::snapshot::AccessError;
 
 /// Ethernet tiles without a link of their own that are tried beside those with one.
@@ -30,7 +32,7 @@ impl Walk<'_> {
         let name = format!("chip at {place} behind device {device} e{channel}");
         let looked = self.taken(base, device, coord).and_then(|()| {
             let (gateway, direct, mask) = self.way(from, place)?;
-            let tiles = tiles_of(&gateway)?;
+            let tiles = tiles_of(self.access.bus.layout(), &gateway)?;
             let route = Route::Queue { device, tiles, direct, coord };
             self.look_far(&name, route, (base, gateway), port, mask)
         });
@@ -110,10 +112,11 @@ impl Walk<'_> {
         let Route::Pcie(device) = self.chips[base].route else {
             return Err(AccessError::Unreachable("its gateway has no PCIe".into()));
         };
-        let tiles = tiles_of(channels)?;
+        let tiles = tiles_of(self.access.bus.layout(), channels)?;
         let route = Route::Queue { device, tiles, direct: 0, coord: place.into() };
-        let at = wormhole().blocks.eth_niu0 + wormhole().niu.router_cfg_3.at;
-        self.access.word(&route, wormhole().eth_tile(0)?, at)
+        let layout = self.access.bus.layout();
+        let at = layout.blocks.eth_niu0 + layout.niu.router_cfg_3.at;
+        self.access.word(&route, layout.eth_tile(0)?, at)
     }
 
     /// Channels of a chip whose links lead to this place.
@@ -151,7 +154,7 @@ impl Walk<'_> {
                 }
             });
         }
-        let rows = harvested_rows(mask);
+        let rows = harvested_rows(self.access.bus.layout(), mask);
         if rows.is_none() {
             self.problems.push(no_rows(name, mask));
         }
@@ -169,9 +172,9 @@ impl Walk<'_> {
 
     /// The id that the far end of the link calls its own: it must be the one that the near end was told.
     fn far_id(&mut self, route: &Route, peer: &Peer) -> Result<u64, AccessError> {
-        let l1 = &wormhole().eth.l1;
-        let words =
-            self.block(route, wormhole().eth_tile(peer.channel)?, l1.local_board_id_low.at)?;
+        let layout = self.access.bus.layout();
+        let l1 = &layout.eth.l1;
+        let words = self.block(route, layout.eth_tile(peer.channel)?, l1.local_board_id_low.at)?;
         let there = Port::decode(&words).own_id;
         if there != 0 && peer.id != 0 && there != peer.id {
             let wanted = peer.id;
@@ -191,8 +194,9 @@ impl Walk<'_> {
         if self.told(own, channel) {
             return Ok(None);
         }
-        let l1 = &wormhole().eth.l1;
-        let tile = wormhole().eth_tile(channel)?;
+        let layout = self.access.bus.layout();
+        let l1 = &layout.eth.l1;
+        let tile = layout.eth_tile(channel)?;
         let train = self.access.word(route, tile, l1.train_status.at)?;
         if !may_have_a_peer(train) {
             return Ok(None);
@@ -234,12 +238,12 @@ impl Walk<'_> {
 fn concerns_chip(error: &AccessError) -> bool {
     match error {
         AccessError::TimedOut { .. } | AccessError::DeviceGone(_) => true,
-        AccessError::QueueError { flags } => flags & wormhole().eth.routing.unreachable != 0,
+        AccessError::QueueError { flags } => flags & routing().unreachable != 0,
         _ => false,
     }
 }
 
 /// The tiles of these channels.
-fn tiles_of(channels: &[u8]) -> Result<Vec<NocXy>, AccessError> {
-    channels.iter().map(|&channel| Ok(wormhole().eth_tile(channel)?)).collect()
+fn tiles_of(layout: &ChipLayout, channels: &[u8]) -> Result<Vec<NocXy>, AccessError> {
+    channels.iter().map(|&channel| Ok(layout.eth_tile(channel)?)).collect()
 }

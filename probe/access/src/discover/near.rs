@@ -6,7 +6,7 @@ use super::{Candidate, Walk, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::bus::Bus;
 use crate::telemetry::board_id;
-use layouts::{Board, wormhole};
+use layouts::Board;
 use machine::bar::all_ones;
 use machine::snapshot::AccessError;
 
@@ -29,10 +29,11 @@ impl Walk<'_> {
             if id == u32::MAX {
                 break;
             }
-            if id != wormhole().bar.config_id() {
+            let layout = self.access.bus.layout();
+            if id != layout.bar.config_id() {
                 self.problems.push(format!(
                     "device {device} is {}, not a Wormhole",
-                    wormhole().bar.unknown_device(id)
+                    layout.bar.unknown_device(id)
                 ));
                 continue;
             }
@@ -56,7 +57,7 @@ impl Walk<'_> {
         let alive = || ports.iter().filter(|port| port.alive);
         let own = alive().find(|port| port.own_id != 0).or_else(|| alive().next());
         let (id, coord) = own.map_or((0, None), |port| (port.own_id, Some(port.coord)));
-        let rows = harvested_rows(mask);
+        let rows = harvested_rows(self.access.bus.layout(), mask);
         if rows.is_none() {
             self.problems.push(no_rows(&format!("device {device}"), mask));
         }
@@ -111,7 +112,7 @@ impl Walk<'_> {
 
     fn board(&mut self, device: u8) -> Option<&'static Board> {
         match board_id(&mut self.access.bus, device) {
-            Ok(id) => id.and_then(|id| wormhole().arc.board(id)),
+            Ok(id) => id.and_then(|id| self.access.bus.layout().arc.board(id)),
             Err(error) => {
                 self.problems.push(format!("device {device}: board id unread: {error}"));
                 None
@@ -134,8 +135,9 @@ fn beats(bus: &mut Bus, device: u8) -> Result<Vec<u8>, AccessError> {
 /// The Ethernet tiles of a device, those that are alive with all that they publish, and its mask of
 /// closed rows.
 fn ports(bus: &mut Bus, device: u8, alive: &[u8]) -> Result<(Vec<Port>, u32), AccessError> {
-    let closed_rows = wormhole().blocks.eth_niu0 + wormhole().niu.router_cfg_3.at;
-    let mask = bus.batch().register(device, wormhole().eth_tile(0)?, closed_rows).run().word()?;
+    let layout = bus.layout();
+    let closed_rows = layout.blocks.eth_niu0 + layout.niu.router_cfg_3.at;
+    let mask = bus.batch().register(device, layout.eth_tile(0)?, closed_rows).run().word()?;
     let mut ports = vec![Port::default(); usize::from(CHANNELS)];
     let read = read_ports(bus, device, alive, &near_pieces())?;
     for (&channel, (_, port)) in alive.iter().zip(read) {
@@ -151,10 +153,11 @@ fn read_ports(
     channels: &[u8],
     pieces: &[(u64, u32)],
 ) -> Result<Vec<(bool, Port)>, AccessError> {
+    let layout = bus.layout();
     let mut batch = bus.batch();
     for &channel in channels {
         for &(at, len) in pieces {
-            batch = batch.read(device, wormhole().eth_tile(channel)?, at, len);
+            batch = batch.read(device, layout.eth_tile(channel)?, at, len);
         }
     }
     let mut answer = batch.run();

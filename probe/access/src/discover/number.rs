@@ -27,6 +27,7 @@ impl Walk<'_> {
         self.name_the_dead(&ids, &links);
         self.name_the_others(&ids);
         let mesh = Mesh {
+            kind: self.access.bus.bar().chip(),
             chips: order.iter().map(|&i| self.chip(i, &ids)).collect(),
             links,
             problems: std::mem::take(&mut self.problems),

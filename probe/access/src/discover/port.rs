@@ -1,6 +1,7 @@
 //! What an Ethernet tile's firmware says of itself, its link and its peer (wormhole.md 5.3).
 
-use layouts::{ChipCoord, wormhole};
+use crate::eth_firmware::eth;
+use layouts::ChipCoord;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -55,20 +56,20 @@ impl fmt::Display for Place {
 
 /// The pieces that tell whether firmware has run.
 pub(super) fn beat_pieces() -> [(u64, u32); 2] {
-    let l1 = &wormhole().eth.l1;
+    let l1 = &eth().l1;
     [(l1.heartbeat.at, 4), (l1.firmware_version.at, 4)]
 }
 
 /// The pieces that tell whether the link of a tile is still training.
 pub(super) fn training_pieces() -> [(u64, u32); 4] {
-    let l1 = &wormhole().eth.l1;
+    let l1 = &eth().l1;
     let [heartbeat, version] = beat_pieces();
     [heartbeat, version, (l1.train_status.at, 4), (l1.link_error.at, 4)]
 }
 
 /// The pieces of L1 that a port is made of, where a word costs next to nothing.
 pub(super) fn near_pieces() -> [(u64, u32); 6] {
-    let l1 = &wormhole().eth.l1;
+    let l1 = &eth().l1;
     let span = |first: u64, end: u64| (first, (end - first) as u32);
     [
         (l1.heartbeat.at, 4),
@@ -83,7 +84,7 @@ pub(super) fn near_pieces() -> [(u64, u32); 6] {
 impl Port {
     /// Words that were not read count as 0.
     pub(super) fn decode(words: &Words) -> Self {
-        let l1 = &wormhole().eth.l1;
+        let l1 = &eth().l1;
         let pair = |low: u64, high: u64| u64::from(words.at(high)) << 32 | u64::from(words.at(low));
         let (local, place, rack) = (
             words.at(l1.local_coord.at),
@@ -118,19 +119,19 @@ impl Port {
     }
 
     pub(super) fn is_up(&self) -> bool {
-        self.alive && self.train == wormhole().eth.values.train_up && self.peer.channel < CHANNELS
+        self.alive && self.train == eth().values.train_up && self.peer.channel < CHANNELS
     }
 
     /// Up by its train status, and yet its words about the peer make no sense.
     pub(super) fn names_no_peer(&self) -> bool {
-        let up = self.alive && self.train == wormhole().eth.values.train_up;
+        let up = self.alive && self.train == eth().values.train_up;
         up && self.peer.channel >= CHANNELS
     }
 
     pub(super) fn is_training(&self) -> bool {
         self.alive
             && self.train == TRAINING
-            && self.link_error < wormhole().eth.values.first_unused_port_error
+            && self.link_error < eth().values.first_unused_port_error
     }
 
     /// Not up, and yet its words tell who was at the other end.

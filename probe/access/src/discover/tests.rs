@@ -4,7 +4,7 @@
 use crate::bar_target::BarTarget;
 use decode::images::ImageMap;
 use emulator::MeshConfig;
-use layouts::{ChipId, ClusterDescriptor, EthId, NocAddr, wormhole};
+use layouts::{ChipId, ChipKind, ClusterDescriptor, EthId, NocAddr};
 use machine::patience::Patience;
 use machine::target::{Abilities, Allow, Mesh, Target};
 use transport::emulator_bar::EmulatorBar;
@@ -47,7 +47,7 @@ fn link(mesh: &str, a: (u16, u8)) -> usize {
 }
 
 fn hold(target: &mut BarTarget, chip: u16, channel: u8) {
-    let tile = wormhole().eth_channel(channel).unwrap();
+    let tile = ChipKind::Wormhole.layout().eth_channel(channel).unwrap();
     let at = NocAddr { chip: ChipId(chip), tile, offset: SOFT_RESET };
     // The answer to the write that stops a link's far end may be lost with it.
     let _ = target.write(at, &HELD.to_le_bytes()).and_then(|()| target.pass(1));
@@ -167,7 +167,7 @@ fn garbage_words_end_no_walk() {
         let mut random = fastrand::Rng::with_seed(seed);
         // All that the words of one end of each link say, in place of what its firmware published.
         for channel in [8_u8, 9] {
-            let tile = wormhole().eth_channel(channel).unwrap();
+            let tile = ChipKind::Wormhole.layout().eth_channel(channel).unwrap();
             let entry = u64::from(tile.x) << 16 | u64::from(tile.y) << 22 | 0x2400 << 32;
             mesh.bar_write(0, 0, 0x1FC0_0000, &entry.to_le_bytes());
             for at in [0x1108, 0x1124, 0x1128, 0x1FC0, 0x1FC4, 0x1FE0, 0x1FE4, 0x1FF0] {

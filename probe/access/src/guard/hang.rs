@@ -2,7 +2,7 @@
 
 use crate::bus::Bus;
 use crate::planner::Run;
-use layouts::{NocXy, Space, TileKind, wormhole};
+use layouts::{ChipLayout, NocXy, Space, TileKind};
 use machine::snapshot::AccessError;
 
 /// An answered access never takes as long, in cycles: 100 ms. One that is never answered takes 200
@@ -33,20 +33,21 @@ pub(super) fn confirm(
     since: u64,
 ) -> Result<(Verdict, u64), AccessError> {
     let tile = run.tile;
-    let arc = wormhole().arc_tile();
+    let layout = bus.layout();
+    let arc = layout.arc_tile();
     let mut batch = bus.batch().now();
-    batch = batch.bar_word(device, wormhole().arc_node_id()).end_if_ones(4);
-    batch = batch.register(device, arc, node_id(arc)?).end_if_ones(4);
-    batch = batch.register(device, tile, node_id(tile)?).end_if_ones(4);
-    if has_clock_gate(tile) {
-        batch = batch.register(device, tile, clock_gate(tile)?);
+    batch = batch.bar_word(device, layout.arc_node_id()).end_if_ones(4);
+    batch = batch.register(device, arc, node_id(layout, arc)?).end_if_ones(4);
+    batch = batch.register(device, tile, node_id(layout, tile)?).end_if_ones(4);
+    if has_clock_gate(layout, tile) {
+        batch = batch.register(device, tile, clock_gate(layout, tile)?);
     }
     let mut answer = batch.run();
     let now = answer.cycles()?;
     let on_the_bus = answer.word()? != u32::MAX;
     let noc = on_the_bus && answer.word()? != u32::MAX;
     let endpoint = noc && answer.word()? != u32::MAX;
-    let clocked = endpoint && (!has_clock_gate(tile) || answer.word()? & CLOCK_OFF == 0);
+    let clocked = endpoint && (!has_clock_gate(layout, tile) || answer.word()? & CLOCK_OFF == 0);
     let verdict = match (on_the_bus, noc, endpoint, clocked) {
         (false, ..) => Verdict::Device(AccessError::DeviceGone(format!(
             "device {device} answers all ones, its ARC's node id too"
@@ -83,26 +84,26 @@ fn alone(bus: &mut Bus, device: u8, run: &Run) -> Result<Verdict, AccessError> {
 const CLOCK_OFF: u32 = 1 << 12;
 
 /// The block of NIU 0 of a tile.
-fn block(tile: NocXy) -> Result<u64, AccessError> {
-    let kind = wormhole().kind_at(tile);
+fn block(layout: &ChipLayout, tile: NocXy) -> Result<u64, AccessError> {
+    let kind = layout.kind_at(tile);
     // Of a DRAM tile the vendor's simulator knows the copies in the tile's own space only.
     let name = if kind == TileKind::Dram { "niu0_copy0" } else { "niu0" };
     let none = || AccessError::Refused(format!("tile {tile} has no NIU that can be read"));
-    wormhole().block(Space::Tile(kind), name).ok_or_else(none)
+    layout.block(Space::Tile(kind), name).ok_or_else(none)
 }
 
 /// The register in which a tile says where it stands.
 ///
 /// # Errors
 /// A tile without a NIU.
-pub(super) fn node_id(tile: NocXy) -> Result<u64, AccessError> {
-    Ok(block(tile)? + wormhole().niu.node_id.at)
+pub(super) fn node_id(layout: &ChipLayout, tile: NocXy) -> Result<u64, AccessError> {
+    Ok(block(layout, tile)? + layout.niu.node_id.at)
 }
 
-fn clock_gate(tile: NocXy) -> Result<u64, AccessError> {
-    Ok(block(tile)? + wormhole().niu.cfg_0.at)
+fn clock_gate(layout: &ChipLayout, tile: NocXy) -> Result<u64, AccessError> {
+    Ok(block(layout, tile)? + layout.niu.cfg_0.at)
 }
 
-fn has_clock_gate(tile: NocXy) -> bool {
-    matches!(wormhole().kind_at(tile), TileKind::Tensix | TileKind::Eth)
+fn has_clock_gate(layout: &ChipLayout, tile: NocXy) -> bool {
+    matches!(layout.kind_at(tile), TileKind::Tensix | TileKind::Eth)
 }

@@ -61,7 +61,8 @@ pub(crate) fn seen(
         return Ok(());
     }
     let mut result = Ok(());
-    let probe = [Run { tile, offset: node_id(tile)?, len: PROBE_BYTES, memory: false }];
+    let probe =
+        [Run { tile, offset: node_id(bus.layout(), tile)?, len: PROBE_BYTES, memory: false }];
     read_near(bus, latch, patience, device, &probe, &mut |_, read| result = read.map(|_| ()));
     result
 }

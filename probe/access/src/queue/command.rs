@@ -1,6 +1,7 @@
 //! One command for the queue: a word or a block, to be read or written.
 
-use super::words::{ENTRY_BYTES, Far, routing};
+use super::words::{ENTRY_BYTES, Far};
+use crate::eth_firmware::routing;
 
 /// Bytes from afar and the target's time when they had come.
 #[derive(Clone, Debug, PartialEq, Eq)]

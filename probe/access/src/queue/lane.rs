@@ -2,10 +2,10 @@
 
 mod answers;
 
-use super::words::{Field, routing};
+use super::words::Field;
 use super::{Command, Queue, Stamped};
 use crate::bus::{Answer, Batch};
-use layouts::wormhole;
+use crate::eth_firmware::{eth, routing};
 use machine::snapshot::AccessError;
 use machine::window::Order;
 use std::collections::VecDeque;
@@ -176,7 +176,7 @@ impl<'q> Lane<'q> {
         let count = self.flight.len().div_ceil(2);
         let whole = self.queue.wary || self.queue.echoes.is_none();
         self.asked = Some((count, whole));
-        let entry = &wormhole().eth.entry;
+        let entry = &eth().entry;
         let (first, len) = if whole { (entry.address.at, 16) } else { (entry.data.at, 8) };
         let index = self.queue.response(Field::WriteIndex);
         let mut batch = batch.register(device, tile, index);

@@ -4,7 +4,8 @@ use super::wait::Wait;
 use super::words::{COUNTERS, Field};
 use super::{Queue, SLOTS, Step};
 use crate::bus::{Answer, Bus};
-use layouts::{NocXy, wormhole};
+use crate::eth_firmware::{eth, routing};
+use layouts::NocXy;
 use machine::snapshot::AccessError;
 use machine::window::Order;
 
@@ -35,7 +36,7 @@ impl Indices {
 /// The value of an index word. A tile that is dead or runs no firmware shows anything else.
 pub(super) fn index(tile: NocXy, word: u32) -> Result<u32, AccessError> {
     let none = || AccessError::Unreachable(format!("{word:#x} at tile {tile} is no queue index"));
-    if word < wormhole().eth.routing.index_modulus { Ok(word) } else { Err(none()) }
+    if word < routing().index_modulus { Ok(word) } else { Err(none()) }
 }
 
 impl Queue {
@@ -146,7 +147,7 @@ impl Queue {
         let waiting = waiting.min(SLOTS as u32);
         for back in 1..=waiting {
             let slot = indices.response_write.wrapping_sub(back) & 3;
-            let at = self.response(Field::Entry(slot)) + wormhole().eth.entry.flags.at;
+            let at = self.response(Field::Entry(slot)) + eth().entry.flags.at;
             batch = batch.register(self.device, self.tile, at);
         }
         if waiting == 0 {

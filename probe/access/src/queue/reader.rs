@@ -8,9 +8,9 @@ mod judge;
 mod refusals;
 
 use super::lane::{Lane, Outcome, Stage};
-use super::words::routing;
 use super::{Command, Patience, Queue, Stamped};
 use crate::bus::Bus;
+use crate::eth_firmware::routing;
 use layouts::NocXy;
 use machine::snapshot::AccessError;
 use refusals::Refusals;

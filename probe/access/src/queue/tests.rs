@@ -12,10 +12,11 @@ mod model;
 use super::words::COUNTERS;
 use super::*;
 use bench::{bench, coord, there};
+use layouts::ChipKind;
 
 #[test]
 fn the_sizes_of_arrays_here_are_the_layouts() {
-    let eth = &wormhole().eth;
+    let eth = &ChipKind::Wormhole.layout().eth;
     assert_eq!(eth.routing.block_bytes as usize, BLOCK_BYTES);
     assert_eq!(u64::from(eth.routing.block_align), BLOCK_ALIGN);
     assert_eq!(eth.queue.entry.bytes as usize, words::ENTRY_BYTES);

@@ -1,16 +1,12 @@
 //! What stands where in the queue structure, and the commands that go into it (wormhole.md 6.2, wormhole.md 6.3).
 
-use layouts::{ChipCoord, NocXy, Routing, wormhole};
+use crate::eth_firmware::eth;
+use layouts::{ChipCoord, NocXy};
 
 /// Bytes of an entry; a test compares with the layouts.
 pub(super) const ENTRY_BYTES: usize = 32;
 /// Counters of a queue that are read: from the first to the errors.
 pub(super) const COUNTERS: u32 = 5;
-
-/// The numbers of the protocol.
-pub(super) fn routing() -> &'static Routing {
-    &wormhole().eth.routing
-}
 
 /// A place on a far chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +48,7 @@ pub(super) enum Field {
 
 impl Field {
     pub(super) fn offset(self) -> u64 {
-        let queue = &wormhole().eth.queue;
+        let queue = &eth().queue;
         match self {
             Self::Counters => 0,
             Self::WriteIndex => queue.write_index.at,

@@ -12,7 +12,7 @@ use crate::tensor::{self, Placement};
 use crate::transport::{Crossing, Transport};
 use fabric::FabricPlan;
 use launch::topology::Topology;
-use layouts::{ChipId, EthId, wormhole};
+use layouts::{ChipId, ChipKind, EthId};
 use machine::place::Place;
 use machine::target::Mesh;
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ impl<'a> Build<'a> {
         let Some(&(near, far)) = sockets.get(lane.link) else { return };
         let number = self.numbers.entry(near.min(far)).or_default();
         let channel = |end: EthId| {
-            let tile = wormhole().eth_channel(end.channel)?;
+            let tile = ChipKind::Wormhole.layout().eth_channel(end.channel)?;
             Some(Channel { edm: Place { chip: end.chip, tile }, number: *number })
         };
         (from.outbound, to.inbound) = (channel(near), channel(far));

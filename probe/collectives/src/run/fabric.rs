@@ -13,7 +13,7 @@ use launch::cause::still;
 use launch::occupancy::{kind, name};
 use launch::outcome::RunError;
 use launch::{Condition, ControlError, done, image, mailbox};
-use layouts::{TileKind, Writing, wormhole};
+use layouts::{ChipKind, TileKind, Writing};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -37,11 +37,12 @@ fn hold_in_reset(target: &mut dyn Target, place: Place) -> Result<(), String> {
     if kind(place) != Some(TileKind::Tensix) {
         return Err(stands());
     }
-    let at = wormhole().soft_reset(TileKind::Tensix).ok_or_else(stands)?;
+    let at = ChipKind::Wormhole.layout().soft_reset(TileKind::Tensix).ok_or_else(stands)?;
     if !target.abilities().allow.covers(Writing::Reset) {
         return Err("which stands still and may not be reset without --allow reset".to_owned());
     }
-    let written = target.write(place.at(at), &wormhole().tensix.reset_all.to_le_bytes());
+    let written =
+        target.write(place.at(at), &ChipKind::Wormhole.layout().tensix.reset_all.to_le_bytes());
     written.map_err(|error| format!("which stands still and cannot be reset ({error})"))
 }
 

@@ -4,7 +4,7 @@
 use super::memory::{bytes_of, locate, page_bytes};
 use crate::expected;
 use crate::program::{Channel, Command, Program, WorkerPlan, flags};
-use layouts::{EthId, wormhole};
+use layouts::{ChipKind, EthId};
 use machine::place::Place;
 use machine::target::Mesh;
 use std::collections::{BTreeMap, VecDeque};
@@ -263,8 +263,10 @@ fn add(program: &Program, a: &[u8], b: &[u8]) -> Vec<u8> {
 
 /// The channel's other end.
 pub(super) fn peer(mesh: &Mesh, channel: Channel) -> Option<Channel> {
-    let tile =
-        |end: EthId| Place { chip: end.chip, tile: wormhole().eth_channel(end.channel).unwrap() };
+    let tile = |end: EthId| Place {
+        chip: end.chip,
+        tile: ChipKind::Wormhole.layout().eth_channel(end.channel).unwrap(),
+    };
     mesh.links.iter().find_map(|link| {
         let (a, b) = (tile(link.a), tile(link.b));
         let far = if a == channel.edm {

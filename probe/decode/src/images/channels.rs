@@ -2,7 +2,7 @@
 
 use super::pointers::{member, pointed};
 use super::{ChannelPlaces, ChannelRole};
-use layouts::wormhole;
+use layouts::ChipLayout;
 use symbols::{Located, Symbols};
 
 /// `erisc_info->channels`: the words that firmware and host agree on.
@@ -32,13 +32,14 @@ pub(crate) struct Sync {
 
 impl Channels {
     /// Finds the members by name; none if the image has no such table.
-    pub(super) fn find(symbols: &Symbols) -> Option<Self> {
+    pub(super) fn find(layout: &ChipLayout, symbols: &Symbols) -> Option<Self> {
         const INFO: &str = "erisc_info";
-        let of = pointed(symbols, INFO)?;
+        let of = pointed(layout, symbols, INFO)?;
         let all = symbols.field(&format!("{}.channels", of.ty.plain().name())).ok()?;
         let at = of.base.checked_add(all.offset)?;
-        let inside =
-            |name: &str| member(symbols, INFO, &format!("channels[0].{name}"))?.checked_sub(at);
+        let inside = |name: &str| {
+            member(layout, symbols, INFO, &format!("channels[0].{name}"))?.checked_sub(at)
+        };
         Some(Self {
             at,
             count: all.count,
@@ -69,12 +70,14 @@ pub(crate) struct ChannelTable {
     channels: Located,
     sync: u64,
     role: u64,
+    /// Bytes of L1.
+    l1_bytes: u64,
     /// What the roles are called.
     roles: [(ChannelRole, Option<u64>); 3],
 }
 
 /// Finds the table; none for a kernel without one.
-pub(super) fn channel_table(symbols: &Symbols) -> Option<ChannelTable> {
+pub(super) fn channel_table(layout: &ChipLayout, symbols: &Symbols) -> Option<ChannelTable> {
     let channels = symbols.locate("eth_channel_places.channels").ok()?;
     let address = channels.address();
     let inside = |member: &str| {
@@ -87,7 +90,14 @@ pub(super) fn channel_table(symbols: &Symbols) -> Option<ChannelTable> {
         (ChannelRole::Handshake, "ETH_CHANNEL_HANDSHAKE"),
     ];
     let roles = roles.map(|(role, name)| (role, symbols.constant(name).and_then(|c| c.as_u64())));
-    Some(ChannelTable { address, sync: inside("sync")?, role: inside("role")?, roles, channels })
+    Some(ChannelTable {
+        address,
+        sync: inside("sync")?,
+        role: inside("role")?,
+        l1_bytes: layout.eth.l1_bytes,
+        roles,
+        channels,
+    })
 }
 
 impl ChannelTable {
@@ -108,7 +118,7 @@ impl ChannelTable {
                 None if role == 0 => ChannelRole::Unused,
                 None => return None,
             };
-            let inside = sync.is_multiple_of(4) && u64::from(sync) < wormhole().eth.l1_bytes;
+            let inside = sync.is_multiple_of(4) && u64::from(sync) < self.l1_bytes;
             inside.then_some((role, (sync != 0).then_some(sync.into())))
         };
         (0..field.count.min(bytes.len() as u64)).map(place).collect()

@@ -88,7 +88,8 @@ impl Known {
     /// Compares as much of the image's text as was read: all of it, or the samples.
     pub(crate) fn look_at(&mut self, image: &Image, core: CoreId, shot: &Snapshot) {
         let text = image.text();
-        let look = |windows: &[Window]| compare(shot, core, &text, self.bias, windows);
+        let look =
+            |windows: &[Window]| compare(image.layout, shot, core, &text, self.bias, windows);
         let whole = look(&image.whole()).filter(Comparison::is_final);
         if let Some(comparison) = whole.or_else(|| look(&self.windows)) {
             self.compared(comparison);

@@ -12,7 +12,7 @@ use super::text::{TextCheck, Window};
 use super::{Image, ImageFinding, ImageMap};
 use crate::inspect::{Interest, cores};
 use crate::state::{ImageEvidence, ImageRole};
-use layouts::{CoreId, CoreKind, NocAddr};
+use layouts::{ChipKind, CoreId, CoreKind, NocAddr};
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::Target;
 use std::collections::{BTreeMap, HashMap};
@@ -87,19 +87,19 @@ impl Library {
             return *known;
         }
         let entry = describe();
-        let image = self.image(&entry);
+        let image = self.image(images.chip(), &entry);
         let index = image.map(|image| images.take(image));
         self.opened.insert(path.to_owned(), index);
         index
     }
 
-    fn image(&mut self, entry: &Entry) -> Option<Image> {
+    fn image(&mut self, chip: ChipKind, entry: &Entry) -> Option<Image> {
         let symbols = self.load(&entry.path)?;
         let placed = match &entry.placed {
             Some(path) => Some(self.load(path)?),
             None => None,
         };
-        let mut image = Image::new(&entry.name, entry.role, entry.core, symbols);
+        let mut image = Image::new(chip, &entry.name, entry.role, entry.core, symbols);
         image.path = Some(entry.path.clone());
         image.placed = placed;
         Some(image)

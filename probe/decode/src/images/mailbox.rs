@@ -2,7 +2,7 @@
 
 use super::channels::Channels;
 use super::signals::Signals;
-use layouts::{CoreKind, wormhole};
+use layouts::{ChipLayout, CoreKind};
 use symbols::Symbols;
 
 /// Addresses in the mailbox of one tile, as its image's DWARF has them.
@@ -70,7 +70,7 @@ const CORES: [(CoreKind, &str); 6] = [
 
 impl Mailbox {
     /// Finds the members by name; none if the image lacks one of them.
-    pub(super) fn find(symbols: &Symbols) -> Option<Self> {
+    pub(super) fn find(layout: &ChipLayout, symbols: &Symbols) -> Option<Self> {
         let find = |path: &str| symbols.locate(path).ok();
         let at = |path: &str| find(path).map(|place| place.address());
         let launch = find("mailboxes->launch")?;
@@ -104,10 +104,10 @@ impl Mailbox {
             waypoint_bytes: waypoints.field.stride,
             waypoint_count: waypoints.field.count,
             pause_flags: at("mailboxes->watcher.pause_status.flags"),
-            channels: Channels::find(symbols),
+            channels: Channels::find(layout, symbols),
             base: launch.base,
             bytes: profiler.or_else(whole)?,
-            processors: CORES.map(|(core, name)| processor(symbols, core, name)),
+            processors: CORES.map(|(core, name)| processor(layout, symbols, core, name)),
         })
     }
 
@@ -134,10 +134,10 @@ impl Mailbox {
 }
 
 /// What the image's own enumeration says, else the layout.
-fn processor(symbols: &Symbols, core: CoreKind, name: &str) -> u64 {
-    let fallback = || match wormhole().tensix.cores.of(core) {
+fn processor(layout: &ChipLayout, symbols: &Symbols, core: CoreKind, name: &str) -> u64 {
+    let fallback = || match layout.tensix.cores.of(core) {
         Some(core) => core.processor,
-        None => wormhole().eth.values.processor,
+        None => layout.eth.values.processor,
     };
     symbols.constant(name).and_then(|named| named.as_u64()).unwrap_or_else(fallback)
 }

@@ -1,6 +1,7 @@
 //! Every member of a structure in L1, resolved once per image: what a screen folds, filters and decodes.
 
 use super::pointers::{Pointed, pointed};
+use layouts::ChipLayout;
 use std::fmt;
 use std::sync::Arc;
 use symbols::{Bits, Field, Kind, Symbols, Type, Value};
@@ -74,8 +75,8 @@ impl Node {
 
 impl Outline {
     /// The structures that firmware shares with the host.
-    pub(super) fn shared(symbols: &Symbols) -> Vec<Self> {
-        let found = SHARED.iter().filter_map(|name| Some((name, pointed(symbols, name)?)));
+    pub(super) fn shared(layout: &ChipLayout, symbols: &Symbols) -> Vec<Self> {
+        let found = SHARED.iter().filter_map(|name| Some((name, pointed(layout, symbols, name)?)));
         found.map(|(name, Pointed { base, ty })| Self::new(name, base, &ty)).collect()
     }
 

@@ -1,6 +1,6 @@
 //! Structures of L1 that an image finds through a pointer of a well-known name.
 
-use layouts::wormhole;
+use layouts::ChipLayout;
 use std::fmt;
 use std::ops::Range;
 use symbols::{Storage, Symbols, Type};
@@ -19,8 +19,8 @@ const KNOWN: [&str; 2] = ["erisc_info", "routing_info"];
 
 /// The structures that host and firmware share, those of active Ethernet with the place that the host gives them:
 /// a linker may leave a pointer's type in the debug information and no value of it.
-fn known(name: &str) -> Option<u64> {
-    let l1 = &wormhole().eth.l1;
+fn known(layout: &ChipLayout, name: &str) -> Option<u64> {
+    let l1 = &layout.eth.l1;
     match name {
         "erisc_info" => Some(l1.erisc_info.at),
         "routing_info" => Some(l1.routing_enabled.at),
@@ -29,7 +29,7 @@ fn known(name: &str) -> Option<u64> {
 }
 
 /// Finds a structure; none if the image has no such pointer, or says nothing of where it points.
-pub(crate) fn pointed(symbols: &Symbols, name: &str) -> Option<Pointed> {
+pub(crate) fn pointed(layout: &ChipLayout, symbols: &Symbols, name: &str) -> Option<Pointed> {
     let variable = symbols.variable(name)?;
     let ty = symbols.pointee(&variable.ty?)?;
     let told = match &variable.storage {
@@ -38,7 +38,7 @@ pub(crate) fn pointed(symbols: &Symbols, name: &str) -> Option<Pointed> {
         }
         _ => None,
     };
-    Some(Pointed { base: told.or_else(|| known(name))?, ty })
+    Some(Pointed { base: told.or_else(|| known(layout, name))?, ty })
 }
 
 /// An expression in which a structure's pointer is written out as a number.
@@ -61,14 +61,14 @@ impl fmt::Display for WrittenOut {
 
 /// The expression with a structure's pointer written out, if it names one of which the debug information says
 /// what it points to but not where.
-pub fn written_out(symbols: &Symbols, expression: &str) -> Option<WrittenOut> {
+pub fn written_out(layout: &ChipLayout, symbols: &Symbols, expression: &str) -> Option<WrittenOut> {
     KNOWN.into_iter().find_map(|pointer| {
         let range = named_in(expression, pointer)?;
         let told = symbols
             .variable(pointer)
             .is_some_and(|found| matches!(found.storage, Storage::Constant(_)));
-        let at = known(pointer).filter(|_| !told)?;
-        let of = pointed(symbols, pointer)?;
+        let at = known(layout, pointer).filter(|_| !told)?;
+        let of = pointed(layout, symbols, pointer)?;
         let (before, after) = (expression.get(..range.start)?, expression.get(range.end..)?);
         let text = format!("{before}(({} *){at:#x}){after}", of.ty.name());
         Some(WrittenOut { text, pointer, at })
@@ -88,13 +88,18 @@ fn named_in(expression: &str, name: &str) -> Option<Range<usize>> {
 }
 
 /// The address of a member of such a structure, by the name of its type.
-pub fn member(symbols: &Symbols, name: &str, path: &str) -> Option<u64> {
-    place(symbols, name, path).map(|(address, _)| address)
+pub fn member(layout: &ChipLayout, symbols: &Symbols, name: &str, path: &str) -> Option<u64> {
+    place(layout, symbols, name, path).map(|(address, _)| address)
 }
 
 /// The address and the type of a member of such a structure.
-pub(super) fn place(symbols: &Symbols, name: &str, path: &str) -> Option<(u64, Type)> {
-    let of = pointed(symbols, name)?;
+pub(super) fn place(
+    layout: &ChipLayout,
+    symbols: &Symbols,
+    name: &str,
+    path: &str,
+) -> Option<(u64, Type)> {
+    let of = pointed(layout, symbols, name)?;
     let place = symbols.member(&format!("{}.{path}", of.ty.plain().name())).ok()?;
     Some((of.base.checked_add(place.field.offset)?, place.ty))
 }

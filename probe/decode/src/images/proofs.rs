@@ -4,7 +4,7 @@ use super::known::Known;
 use super::text::{Window, first_difference, in_l1};
 use super::{Image, ImageMap};
 use crate::state::{ImageEvidence, ImageRole};
-use layouts::{CoreId, CoreKind, NocAddr, wormhole};
+use layouts::{CoreId, CoreKind, NocAddr};
 use machine::snapshot::Snapshot;
 use machine::target::Mesh;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ impl ImageMap {
     /// tables.
     pub fn learn(&mut self, mesh: &Mesh, shot: &Snapshot) {
         for chip in &mesh.chips {
-            for tile in wormhole().grid() {
-                for &core in wormhole().kind_at(tile.xy).cores() {
+            for tile in mesh.layout().grid() {
+                for &core in tile.kind.cores() {
                     let core = CoreId { chip: chip.id, tile: tile.xy, core };
                     self.prove(core, shot);
                     self.forget_overwritten(core);
@@ -88,6 +88,7 @@ impl ImageMap {
     /// What to read to compare all of the texts of a core's images that no build id proves: of every one
     /// again, or of those that nobody compared whole yet.
     pub(crate) fn whole_texts(&self, core: CoreId, again: bool) -> Vec<(NocAddr, u32)> {
+        let layout = self.layout();
         let known = self.on.get(&core).into_iter().flatten();
         let known = known.filter(|(_, known)| again || !known.comparison.is_final());
         let images =
@@ -95,7 +96,7 @@ impl ImageMap {
         let unsure = images.filter(|(image, _)| image.proof().is_none());
         let places = |(image, bias): (&Arc<Image>, u32)| {
             let places = image.whole().into_iter();
-            places.filter_map(move |w| Some((in_l1(core, w.addr, bias)?, w.len)))
+            places.filter_map(move |w| Some((in_l1(layout, core, w.addr, bias)?, w.len)))
         };
         unsure.flat_map(places).collect()
     }
@@ -103,6 +104,7 @@ impl ImageMap {
     /// What to read to compare the texts of a core's images: all of them, or samples of those that
     /// no build id proves.
     pub(crate) fn text_places(&self, core: CoreId, whole: bool) -> Vec<(NocAddr, u32)> {
+        let layout = self.layout();
         let mut places = Vec::new();
         for (&index, known) in self.on.get(&core).into_iter().flatten() {
             let Some(image) = self.images.get(index) else { continue };
@@ -111,7 +113,7 @@ impl ImageMap {
                 false if image.proof().is_some() => Vec::new(),
                 false => known.windows.clone(),
             };
-            let place = |w: Window| Some((in_l1(core, w.addr, known.bias)?, w.len));
+            let place = |w: Window| Some((in_l1(layout, core, w.addr, known.bias)?, w.len));
             places.extend(windows.into_iter().filter_map(place));
         }
         places

@@ -1,6 +1,7 @@
 //! Scalar members with a name and a place in L1, out of DWARF.
 
 use super::pointers::place;
+use layouts::ChipLayout;
 use symbols::{Kind, Symbols, Type};
 
 /// Longer arrays than this are shown by their first elements only.
@@ -41,15 +42,15 @@ const TOLD: [&str; 10] = [
 ];
 
 /// The scalars that are told of a core.
-pub(super) fn told(symbols: &Symbols) -> Vec<Spot> {
-    TOLD.iter().flat_map(|path| spots(symbols, path)).collect()
+pub(super) fn told(layout: &ChipLayout, symbols: &Symbols) -> Vec<Spot> {
+    TOLD.iter().flat_map(|path| spots(layout, symbols, path)).collect()
 }
 
 /// All scalar members under a path such as `ring_ping_state` or `mailboxes->launch[0]`; none if
 /// the image does not know the path.
-pub fn spots(symbols: &Symbols, path: &str) -> Vec<Spot> {
+pub fn spots(layout: &ChipLayout, symbols: &Symbols, path: &str) -> Vec<Spot> {
     let mut found = Vec::new();
-    let through = path.split_once("->").and_then(|(name, rest)| place(symbols, name, rest));
+    let through = path.split_once("->").and_then(|(name, rest)| place(layout, symbols, name, rest));
     let located = || symbols.locate(path).ok().map(|place| (place.address(), place.ty));
     if let Some((address, ty)) = through.or_else(located) {
         walk(&ty, &path.replace("->", "."), address, &mut found);

@@ -1,7 +1,7 @@
 //! An image's text, where it stands in L1, and how it compares with what was read there.
 
 use super::Image;
-use layouts::{CoreId, NocAddr, Space, TileKind, wormhole};
+use layouts::{ChipLayout, CoreId, NocAddr, Space, TileKind};
 use machine::snapshot::{AccessError, Snapshot};
 
 /// Bytes compared at the start, in the middle and at the end of a text: one transaction each.
@@ -121,14 +121,14 @@ pub(crate) fn bytes_of<'a>(text: &[Stretch<'a>], window: Window) -> Option<&'a [
 
 /// Where a linked address of a text stands in the tile's L1; none for instruction RAM that is
 /// filled from elsewhere.
-pub(crate) fn in_l1(core: CoreId, addr: u32, bias: u32) -> Option<NocAddr> {
-    let kind = wormhole().kind_at(core.tile);
-    let range = wormhole().ranges.at(Space::Tile(kind), addr.into());
+pub(crate) fn in_l1(layout: &ChipLayout, core: CoreId, addr: u32, bias: u32) -> Option<NocAddr> {
+    let kind = layout.kind_at(core.tile);
+    let range = layout.ranges.at(Space::Tile(kind), addr.into());
     let offset = match range.filter(|range| range.name == "iram") {
         None => addr.wrapping_add(bias).into(),
         // The ERISC's is a copy of L1 (tt-metal.md 1.2); NCRISC's source is not kept.
         Some(iram) if kind == TileKind::Eth => {
-            wormhole().eth.l1.kernel_text.at + (u64::from(addr) - iram.start)
+            layout.eth.l1.kernel_text.at + (u64::from(addr) - iram.start)
         }
         Some(_) => return None,
     };
@@ -137,6 +137,7 @@ pub(crate) fn in_l1(core: CoreId, addr: u32, bias: u32) -> Option<NocAddr> {
 
 /// Compares these windows of a text with L1; none if they were not asked for.
 pub(crate) fn compare(
+    layout: &ChipLayout,
     shot: &Snapshot,
     core: CoreId,
     text: &[Stretch<'_>],
@@ -147,7 +148,7 @@ pub(crate) fn compare(
     let mut result = Comparison { text_bytes, ..Comparison::default() };
     for window in windows {
         let Some(expected) = bytes_of(text, *window) else { continue };
-        let Some(addr) = in_l1(core, window.addr, bias) else {
+        let Some(addr) = in_l1(layout, core, window.addr, bias) else {
             result.check = TextCheck::Iram;
             continue;
         };
@@ -193,10 +194,11 @@ mod tests {
     #[test]
     fn instruction_ram_is_compared_where_l1_keeps_its_source() {
         let erisc = core(9, 0, CoreKind::Erisc);
-        assert_eq!(in_l1(erisc, 0xFFC0_0010, 0).unwrap().offset, 0xA850);
-        assert_eq!(in_l1(erisc, 0x9040, 0).unwrap().offset, 0x9040);
-        assert_eq!(in_l1(core(1, 2, CoreKind::Ncrisc), 0xFFC0_0000, 0), None);
-        let moved = in_l1(core(1, 2, CoreKind::Brisc), 0x6000, 0x3000u32.wrapping_neg());
+        let layout = layouts::ChipKind::Wormhole.layout();
+        assert_eq!(in_l1(layout, erisc, 0xFFC0_0010, 0).unwrap().offset, 0xA850);
+        assert_eq!(in_l1(layout, erisc, 0x9040, 0).unwrap().offset, 0x9040);
+        assert_eq!(in_l1(layout, core(1, 2, CoreKind::Ncrisc), 0xFFC0_0000, 0), None);
+        let moved = in_l1(layout, core(1, 2, CoreKind::Brisc), 0x6000, 0x3000u32.wrapping_neg());
         assert_eq!(moved.unwrap().offset, 0x3000);
     }
 

@@ -2,13 +2,13 @@
 
 use crate::images::Sync;
 use crate::state::{ChannelMeaning, ChannelState};
-use layouts::wormhole;
+use layouts::ChipLayout;
 
 /// One end's words; their meaning is what this end alone can say. None for what are no such words: nobody sends more than
 /// L1 holds.
-pub(super) fn decode(index: u8, words: Sync) -> Option<ChannelState> {
+pub(super) fn decode(layout: &ChipLayout, index: u8, words: Sync) -> Option<ChannelState> {
     let Sync { bytes_sent, receiver_ack, src_id } = words;
-    if u64::from(bytes_sent) > wormhole().eth.l1_bytes {
+    if u64::from(bytes_sent) > layout.eth.l1_bytes {
         return None;
     }
     let alone = Words { bytes_sent, receiver_ack };

@@ -6,7 +6,7 @@ use crate::state::{
     Activity, ChannelState, CoreState, GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState,
     NamedWord, Reading, SourceLine,
 };
-use layouts::{ChipId, CoreId, CoreKind, NocXy, wormhole};
+use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::snapshot::AccessError;
 
 impl View<'_> {
@@ -44,12 +44,12 @@ impl View<'_> {
 
     /// Is the core held in reset?
     fn held(&self, id: CoreId) -> Reading<bool> {
-        let Some(register) = wormhole().soft_reset(wormhole().kind_at(id.tile)) else {
+        let Some(register) = self.layout().soft_reset(self.layout().kind_at(id.tile)) else {
             return Reading::Absent;
         };
-        let bit = match wormhole().tensix.cores.of(id.core) {
+        let bit = match self.layout().tensix.cores.of(id.core) {
             Some(core) => core.reset_bit,
-            None => wormhole().eth.values.reset_bit,
+            None => self.layout().eth.values.reset_bit,
         };
         match self.word(id.chip, id.tile, register) {
             Reading::Known(word) => Reading::Known(word >> bit & 1 == 1),
@@ -59,7 +59,7 @@ impl View<'_> {
     }
 
     fn launch_flag(&self, id: CoreId) -> Reading<u32> {
-        self.word(id.chip, id.tile, wormhole().eth.l1.launch_flag.at)
+        self.word(id.chip, id.tile, self.layout().eth.l1.launch_flag.at)
     }
 
     /// An ERISC on which base firmware alone runs.
@@ -125,7 +125,7 @@ impl View<'_> {
         if id.core != CoreKind::Erisc {
             return Reading::Absent;
         }
-        match self.word(id.chip, id.tile, wormhole().eth.l1.heartbeat.at) {
+        match self.word(id.chip, id.tile, self.layout().eth.l1.heartbeat.at) {
             Reading::Known(0) => Reading::Absent,
             other => other,
         }
@@ -208,7 +208,7 @@ impl View<'_> {
             // The live word, where the kernel keeps it elsewhere and it was read.
             let live = places.get(usize::from(index)).and_then(|(_, live)| read((*live)?));
             let bytes = live.or_else(|| read(channels.of(index.into())))?;
-            super::channels::decode(index, channels.read(bytes))
+            super::channels::decode(self.layout(), index, channels.read(bytes))
         };
         (0..u8::try_from(channels.count).unwrap_or(u8::MAX)).filter_map(one).collect()
     }

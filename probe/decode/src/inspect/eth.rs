@@ -2,11 +2,11 @@
 
 use super::View;
 use crate::state::{EthState, Reading};
-use layouts::{ChipId, NocXy, wormhole};
+use layouts::{ChipId, NocXy};
 
 impl View<'_> {
     pub(super) fn eth(&self, chip: ChipId, xy: NocXy, channel: u8) -> EthState {
-        let l1 = &wormhole().eth.l1;
+        let l1 = &self.layout().eth.l1;
         let word = |at: u64| self.word(chip, xy, at);
         let pair = |at: u64| self.pair(chip, xy, at);
         EthState {
@@ -44,7 +44,7 @@ impl View<'_> {
 
     /// Major, minor, patch; zero means that no firmware has published one.
     fn version(&self, chip: ChipId, xy: NocXy) -> Reading<(u8, u8, u16)> {
-        match self.word(chip, xy, wormhole().eth.l1.firmware_version.at) {
+        match self.word(chip, xy, self.layout().eth.l1.firmware_version.at) {
             Reading::Known(0) | Reading::Absent => Reading::Absent,
             Reading::Known(word) => Reading::Known((
                 (word >> 16) as u8,

@@ -17,7 +17,7 @@ use super::{Interest, View};
 use crate::images::{ClientLayout, Image, MuxLayout, RouterLayout, Word};
 use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState, TileState};
 use clients::{Clients, was_read};
-use layouts::{ChipId, EthId, NocAddr, NocXy, TileKind, wormhole};
+use layouts::{ChipId, ChipLayout, EthId, NocAddr, NocXy};
 use machine::snapshot::Span;
 use machine::target::Mesh;
 use mux::Mux;
@@ -55,7 +55,9 @@ impl View<'_> {
         let channels = muxes.iter().flat_map(|mux| {
             mux.channels.iter().filter_map(|c| c.client).map(|tile| (mux.at.chip, tile))
         });
-        leads.tiles.extend(senders.chain(channels).filter(|(_, tile)| has_cores(*tile)));
+        leads
+            .tiles
+            .extend(senders.chain(channels).filter(|(_, tile)| has_cores(self.layout(), *tile)));
         leads.tiles.sort_unstable();
         leads.tiles.dedup();
         let steps: Vec<_> = fabric.clients.iter().map(|c| ending::step(&fabric, c)).collect();
@@ -101,9 +103,8 @@ fn peer(mesh: &Mesh, at: EthId) -> Option<EthId> {
 }
 
 /// Is it a tile on which a client can run?
-fn has_cores(tile: NocXy) -> bool {
-    let found = wormhole().grid().iter().find(|found| found.xy == tile);
-    found.is_some_and(|found| matches!(found.kind, TileKind::Tensix | TileKind::Eth))
+fn has_cores(layout: &ChipLayout, tile: NocXy) -> bool {
+    layout.tile_at(tile).is_some_and(|tile| !tile.kind.cores().is_empty())
 }
 
 /// What to read of a router, mux or client; the headers in slots are not in it, nor what stands where others were told.

@@ -6,7 +6,7 @@ use crate::images::ChannelRole;
 use crate::state::{
     ChannelState, ChipState, EthState, GoSignal, LinkCondition, LinkState, Reading,
 };
-use layouts::{CoreId, CoreKind, EthId, wormhole};
+use layouts::{CoreId, CoreKind, EthId, EthValues};
 use machine::target::{Chip, Link};
 
 /// The state of each link; the channels of both ends get the meaning that both together have.
@@ -17,7 +17,7 @@ pub(super) fn join(view: &View<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
         mark(chips, link.b, &a);
         LinkState {
             link,
-            condition: condition(eth(chips, link.a), eth(chips, link.b)),
+            condition: condition(&view.layout().eth.values, eth(chips, link.a), eth(chips, link.b)),
             a_to_b: under_way(&roles(view, chips, link.a), &a, &b),
             b_to_a: under_way(&roles(view, chips, link.b), &b, &a),
             apart_cycles: apart(view, link),
@@ -28,7 +28,12 @@ pub(super) fn join(view: &View<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
 
 /// The gateways of a far chip whose links carry something. Those without a link of their own hand everything to one with
 /// such a link, so that they lead nowhere when none of these does.
-pub(super) fn ways(chip: &Chip, chips: &[ChipState], links: &[LinkState]) -> Vec<EthId> {
+pub(super) fn ways(
+    values: &EthValues,
+    chip: &Chip,
+    chips: &[ChipState],
+    links: &[LinkState],
+) -> Vec<EthId> {
     let of = |end: &EthId| links.iter().find(|s| s.link.a == *end || s.link.b == *end);
     let down = |end: &EthId| match of(end).map(|state| state.condition) {
         None | Some(LinkCondition::Up) => false,
@@ -37,7 +42,7 @@ pub(super) fn ways(chip: &Chip, chips: &[ChipState], links: &[LinkState]) -> Vec
         Some(LinkCondition::Unread) => {
             let near = eth(chips, *end);
             let trained = near.and_then(|near| near.train_status.known().copied());
-            trained.is_some_and(|train| train != wormhole().eth.values.train_up || !is_up(near))
+            trained.is_some_and(|train| train != values.train_up || !is_up(values, near))
         }
     };
     let gateways = || chip.gateway.iter().flatten();
@@ -71,11 +76,11 @@ fn mark(chips: &mut [ChipState], end: EthId, peer: &[ChannelState]) {
     }
 }
 
-fn condition(a: Option<&EthState>, b: Option<&EthState>) -> LinkCondition {
+fn condition(values: &EthValues, a: Option<&EthState>, b: Option<&EthState>) -> LinkCondition {
     let word = |eth: Option<&EthState>| eth.and_then(|eth| eth.train_status.known().copied());
     let (Some(a_train), Some(b_train)) = (word(a), word(b)) else { return LinkCondition::Unread };
-    let up = wormhole().eth.values.train_up;
-    match (a_train == up && is_up(a), b_train == up && is_up(b)) {
+    let up = values.train_up;
+    match (a_train == up && is_up(values, a), b_train == up && is_up(values, b)) {
         (true, true) => LinkCondition::Up,
         (false, false) if a_train == 0 || b_train == 0 => LinkCondition::Training,
         (false, false) => LinkCondition::Down,
@@ -86,26 +91,26 @@ fn condition(a: Option<&EthState>, b: Option<&EthState>) -> LinkCondition {
 
 /// The status word is believed only where it has shown itself alive: a simulator that never fills
 /// it leaves the whole results block's counters at zero too.
-fn is_up(eth: Option<&EthState>) -> bool {
+fn is_up(values: &EthValues, eth: Option<&EthState>) -> bool {
     let Some(eth) = eth else { return false };
     match eth.link_status {
         Reading::Known(0) | Reading::Unread(_) | Reading::Absent | Reading::Unknown(_) => true,
-        Reading::Known(status) => status == wormhole().eth.values.link_up,
+        Reading::Known(status) => status == values.link_up,
     }
 }
 
 /// Time between the reads of the ends' counters: chips are read one after the other.
 fn apart(view: &View<'_>, link: Link) -> Option<u64> {
     let read_at = |end: EthId| {
-        let tile = wormhole().eth_channel(end.channel)?;
-        view.shot.read_at(View::at(end.chip, tile, wormhole().eth.l1.packets_sent.at))
+        let tile = view.layout().eth_channel(end.channel)?;
+        view.shot.read_at(View::at(end.chip, tile, view.layout().eth.l1.packets_sent.at))
     };
     Some(read_at(link.a)?.abs_diff(read_at(link.b)?))
 }
 
 /// What the channels of an end do, as the table of the kernel says that was told to go there.
 fn roles(view: &View<'_>, chips: &[ChipState], end: EthId) -> Vec<ChannelRole> {
-    let tile = wormhole().eth_channel(end.channel);
+    let tile = view.layout().eth_channel(end.channel);
     let chip = chips.iter().find(|chip| chip.chip.id == end.chip);
     let (Some(xy), Some(chip)) = (tile, chip) else { return Vec::new() };
     let tile = chip.tiles.iter().find(|tile| tile.xy == xy);

@@ -2,7 +2,7 @@
 
 use crate::images::{ImageMap, Mailbox};
 use crate::state::ImageRole;
-use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind, wormhole};
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use machine::snapshot::{Plan, Span};
 use machine::target::{Chip, Mesh};
 use std::collections::BTreeSet;
@@ -105,7 +105,7 @@ impl Wish<'_> {
         let fabric =
             if self.interest.fabric { self.images.fabric_tiles() } else { BTreeSet::new() };
         for chip in &self.mesh.chips {
-            for tile in wormhole().grid() {
+            for tile in self.mesh.layout().grid() {
                 let at = (chip.id, tile.xy);
                 let fabric = fabric.contains(&at) || self.interest.fabric_tiles.contains(&at);
                 let detail = self.interest.tile == Some((chip.id, tile.xy));
@@ -129,7 +129,7 @@ impl Wish<'_> {
         if kind == TileKind::Eth {
             self.link_words(chip, xy, detail || self.is_linked(chip, xy));
         }
-        if let Some(reset) = wormhole().soft_reset(kind) {
+        if let Some(reset) = self.mesh.layout().soft_reset(kind) {
             self.add(chip, xy, reset, 4);
         }
         for &core in kind.cores() {
@@ -165,12 +165,12 @@ impl Wish<'_> {
     fn is_linked(&self, chip: ChipId, xy: NocXy) -> bool {
         let ends = self.mesh.links.iter().flat_map(|link| [link.a, link.b]);
         let mut here = ends.filter(|end| end.chip == chip);
-        here.any(|end| wormhole().eth_channel(end.channel) == Some(xy))
+        here.any(|end| self.mesh.layout().eth_channel(end.channel) == Some(xy))
     }
 
     /// What base firmware publishes of itself and its link.
     fn link_words(&mut self, chip: ChipId, xy: NocXy, linked: bool) {
-        let l1 = &wormhole().eth.l1;
+        let l1 = &self.mesh.layout().eth.l1;
         for word in [&l1.heartbeat, &l1.train_status, &l1.launch_flag] {
             self.add(chip, xy, word.at, 4);
         }

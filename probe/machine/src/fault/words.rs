@@ -1,7 +1,7 @@
 //! The words of faults: `link:<chip>.<channel>:<what>` and `core:<chip>.<tile>[:<core>]:stuck`, with `@<from>[..<until>]`.
 
 use super::{CoreFault, Fault, FaultError, LinkFault, What};
-use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind, wormhole};
+use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, EthId, NocXy, TileKind};
 use std::fmt;
 use std::str::FromStr;
 
@@ -84,10 +84,15 @@ fn place(words: &str) -> Parsed<(ChipId, &str)> {
     parts.ok_or_else(|| format!("`{words}` is no place of the form <chip>.<place>"))
 }
 
+/// The chips that can be emulated, whose tiles the words name.
+fn layout() -> &'static ChipLayout {
+    ChipKind::default().layout()
+}
+
 /// An Ethernet channel, as `8` or `e8`.
 fn channel(words: &str) -> Parsed<u8> {
     let channel = words.strip_prefix('e').unwrap_or(words).parse().ok();
-    let channel = channel.filter(|channel| *channel < wormhole().eth_channels());
+    let channel = channel.filter(|channel| *channel < layout().eth_channels());
     channel.ok_or_else(|| format!("`{words}` is no Ethernet channel from 0 to 15"))
 }
 
@@ -120,7 +125,7 @@ fn core(words: &str) -> Parsed<CoreId> {
 /// A tile, as `e8` or `1-1`.
 fn tile(words: &str) -> Parsed<(NocXy, TileKind)> {
     if words.starts_with('e') {
-        let xy = wormhole().eth_channel(channel(words)?);
+        let xy = layout().eth_channel(channel(words)?);
         return xy
             .map(|xy| (xy, TileKind::Eth))
             .ok_or_else(|| format!("no tile is called {words}"));
@@ -128,7 +133,7 @@ fn tile(words: &str) -> Parsed<(NocXy, TileKind)> {
     let xy = words
         .split_once('-')
         .and_then(|(x, y)| Some(NocXy { x: x.parse().ok()?, y: y.parse().ok()? }));
-    let tile = xy.and_then(|xy| wormhole().tile_at(xy));
+    let tile = xy.and_then(|xy| layout().tile_at(xy));
     tile.map(|tile| (tile.xy, tile.kind)).ok_or_else(|| format!("no tile is called `{words}`"))
 }
 
@@ -215,7 +220,7 @@ impl fmt::Display for What {
         match self {
             Self::Link(end, fault) => write!(f, "link:{}.{}:{fault}", end.chip, end.channel),
             Self::Core(CoreId { chip, tile, core }, fault) => {
-                let channel = wormhole().tile_at(*tile).and_then(|tile| tile.channel);
+                let channel = layout().tile_at(*tile).and_then(|tile| tile.channel);
                 match channel.filter(|_| *core == CoreKind::Erisc) {
                     Some(channel) => write!(f, "core:{chip}.e{channel}")?,
                     None => write!(f, "core:{chip}.{tile}:{}", core.name())?,

@@ -1,8 +1,8 @@
 //! What a client without the right to write may do: point windows, read, and ask base firmware to read.
 
 use crate::shared_bar::SharedBar;
-use layouts::{TileKind, wormhole};
-use machine::bar::BarOp;
+use layouts::TileKind;
+use machine::bar::{Bar, BarOp};
 
 /// May these operations be carried out for a client that only looks?
 pub(super) fn may(bar: &SharedBar, ops: &[BarOp]) -> bool {
@@ -32,8 +32,9 @@ impl Aim<'_> {
         let Some((tile, at)) = self.bar.aim_after(&self.pointed, device, offset) else {
             return false;
         };
-        let eth = &wormhole().eth;
-        let is_eth = wormhole().tile_at(tile).is_some_and(|tile| tile.kind == TileKind::Eth);
+        let layout = self.bar.chip().layout();
+        let eth = &layout.eth;
+        let is_eth = layout.tile_at(tile).is_some_and(|tile| tile.kind == TileKind::Eth);
         let queues = eth.l1.queues.at..eth.l1.queues.end();
         if !is_eth || !queues.contains(&at) || !queues.contains(&(at + bytes.len() as u64 - 1)) {
             return false;

@@ -14,7 +14,7 @@ use super::error::{DeviceError, named};
 use super::holders::Processes;
 use super::kmd::{Driver, LockAction};
 use super::os::KernelDriver;
-use layouts::wormhole;
+
 use machine::bar::{Abreast, Bar, BarOp, Holder, Sharing};
 use machine::snapshot::AccessError;
 use std::collections::BTreeMap;
@@ -147,7 +147,7 @@ impl Hand<'_> {
         match at.and_then(|at| self.devices.get(at)) {
             None => Ok(u32::MAX),
             Some(opened) if offset == 0 => {
-                opened.gone().cloned().map_or(Ok(wormhole().bar.config_id()), Err)
+                opened.gone().cloned().map_or(Ok(opened.chip().layout().bar.config_id()), Err)
             }
             Some(_) => Err(AccessError::Refused("only the ids of config space are known".into())),
         }

@@ -10,7 +10,7 @@
 use super::error::DeviceError;
 use super::kmd::{self, Driver, LockAction, Node};
 use super::mapping::{Lost, Mapping, WORD};
-use layouts::{Space, wormhole};
+use layouts::{ChipKind, Space};
 use machine::snapshot::AccessError;
 use machine::window::Order;
 use std::collections::BTreeMap;
@@ -29,6 +29,8 @@ const WORDS_PER_MARK: u64 = 64;
 
 /// One open device. The mappings come first, because they must go before the file.
 pub(super) struct Device {
+    /// The kind of chip that it is.
+    chip: ChipKind,
     /// By BAR0 offset of their first byte.
     windows: BTreeMap<u64, Mapping>,
     /// Pages of BAR0 outside of the windows, by offset; read only.
@@ -53,15 +55,17 @@ impl Device {
             return Err(DeviceError::OldDriver { path, api, version });
         }
         let (vendor, device) = kmd::device_ids(&*node).map_err(failed("asking what it is"))?;
-        if u32::from(device) << 16 | u32::from(vendor) != wormhole().bar.config_id() {
-            return Err(DeviceError::NotWormhole { path, vendor, device });
-        }
+        let chip = ChipKind::of_config_id(u32::from(device) << 16 | u32::from(vendor));
+        let Some(chip) = chip else {
+            return Err(DeviceError::UnknownDevice { path, vendor, device });
+        };
         let bar0 = kmd::bar0(&*node).map_err(failed("asking for its mappings"))?;
         let no_bar0 = || failed("asking for its mappings")(io::ErrorKind::NotFound.into());
         let (bar0_map_offset, _) = bar0.ok_or_else(no_bar0)?;
         let mut opened = Self {
             windows: BTreeMap::new(),
             pages: BTreeMap::new(),
+            chip,
             node,
             number,
             path,
@@ -71,8 +75,7 @@ impl Device {
         };
         opened.take_windows().map_err(failed("mapping a window"))?;
         // Needed when the chip is in doubt, which is no time to ask for a mapping.
-        let probe =
-            Some(wormhole().arc_node_id()).map_or(Ok(()), |at| opened.map_page(at, WORD as u64));
+        let probe = opened.map_page(chip.layout().arc_node_id(), WORD as u64);
         probe.map_err(|error| failed("mapping BAR0")(io::Error::other(error)))?;
         if opened.indices.is_empty() {
             let holders = super::holders::Processes::default().holding(number);
@@ -83,7 +86,7 @@ impl Device {
 
     /// As many windows as there are of those wanted.
     fn take_windows(&mut self) -> io::Result<()> {
-        for (class, wanted) in wormhole().bar.windows.iter().zip(POOL) {
+        for (class, wanted) in self.chip.layout().bar.windows.iter().zip(POOL) {
             for _ in 0..wanted {
                 let (index, offset) = match kmd::allocate_window(&*self.node, class.bytes) {
                     Ok(window) => window,
@@ -91,13 +94,19 @@ impl Device {
                     Err(error) => return Err(error),
                 };
                 let strange = || io::Error::other(format!("the driver lent window {index}"));
-                let spec = wormhole().bar.window(index).filter(|spec| spec.bytes == class.bytes);
+                let spec =
+                    self.chip.layout().bar.window(index).filter(|spec| spec.bytes == class.bytes);
                 let mapping = self.node.map(offset, class.bytes as usize)?;
                 self.windows.insert(spec.ok_or_else(strange)?.base, mapping);
                 self.indices.push(index);
             }
         }
         Ok(())
+    }
+
+    /// The kind of chip that it is.
+    pub(super) fn chip(&self) -> ChipKind {
+        self.chip
     }
 
     /// The windows that are ours, by their indices in hardware.
@@ -209,8 +218,9 @@ impl Device {
 
     /// Maps the page of BAR0 that holds this range, if the range may be read.
     fn map_page(&mut self, offset: u64, len: u64) -> Result<(), AccessError> {
-        let readable = wormhole().readable(Space::Bar0, offset, len);
-        let windows_end = wormhole()
+        let layout = self.chip.layout();
+        let readable = layout.readable(Space::Bar0, offset, len);
+        let windows_end = layout
             .bar
             .windows
             .last()
@@ -249,7 +259,7 @@ impl Device {
 impl Device {
     /// The node id of the ARC's NIU: all ones only when the chip is off the bus.
     fn node_id(&self) -> Result<u32, AccessError> {
-        let at = Some(wormhole().arc_node_id()).ok_or_else(not_ours)?;
+        let at = self.chip.layout().arc_node_id();
         let page = at - at % PAGE;
         let mapping = self.pages.get(&page).ok_or_else(not_ours)?;
         mapping.load((at - page) as usize).map_err(|lost| self.lost(lost))

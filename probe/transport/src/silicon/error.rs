@@ -43,7 +43,7 @@ pub enum DeviceError {
         version: [u8; 3],
     },
     /// It is a chip that this program does not know.
-    NotWormhole {
+    UnknownDevice {
         /// The device file.
         path: String,
         /// PCI vendor id.
@@ -83,7 +83,7 @@ const ALL_MAY: u32 = 0o666;
 impl DeviceError {
     /// Is the named thing itself unusable, so that trying again later is of no use?
     pub fn is_unusable_input(&self) -> bool {
-        matches!(self, Self::NotADevice { .. } | Self::NotWormhole { .. })
+        matches!(self, Self::NotADevice { .. } | Self::UnknownDevice { .. })
     }
 }
 
@@ -128,7 +128,7 @@ impl fmt::Display for DeviceError {
                 "{path}: tenstorrent driver {major}.{minor}.{patch} with interface {api} is too old; \
                  2.0.0 with interface 2 is the first that lends windows"
             ),
-            Self::NotWormhole { path, vendor, device } => {
+            Self::UnknownDevice { path, vendor, device } => {
                 match OTHER_CHIPS.iter().find(|(id, _)| id == device) {
                     Some((_, chip)) => write!(f, "{path} is {chip}; only Wormhole is supported"),
                     None => write!(f, "{path} is {vendor:04x}:{device:04x}, not a Wormhole"),

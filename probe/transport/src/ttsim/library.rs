@@ -105,7 +105,9 @@ impl Bar for Library {
                 }
                 BarOp::Point { device, window, x, y, page, order } => {
                     let tile = NocXy { x: *x, y: *y };
-                    if let Some((offset, entry)) = window::entry(*window, tile, *page, *order) {
+                    if let Some((offset, entry)) =
+                        window::entry(self.chip().layout(), *window, tile, *page, *order)
+                    {
                         let address = self.bar(*device, 0) + offset;
                         self.write(address, &entry.to_le_bytes());
                     }

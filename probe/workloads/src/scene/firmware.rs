@@ -4,7 +4,7 @@ use super::SceneError;
 use decode::images::{Image, ImageMap, core_named};
 use decode::state::ImageRole;
 use launch::{Firmware, Operation, boot_tensix, start_application};
-use layouts::{CoreKind, Writing, wormhole};
+use layouts::{ChipKind, CoreKind, Writing};
 use machine::place::Place;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Target};
@@ -57,7 +57,8 @@ fn image(folder: &Path, target: &str) -> Result<Image, SceneError> {
         Ok((symbols, _)) => symbols,
         Err(error) => return wrong(&path, error),
     };
-    let image = Image::new(target, ImageRole::Application, core, symbols);
+    let image =
+        Image::new(layouts::ChipKind::default(), target, ImageRole::Application, core, symbols);
     fits(&path, &image)?;
     Ok(image)
 }
@@ -66,8 +67,8 @@ fn image(folder: &Path, target: &str) -> Result<Image, SceneError> {
 fn fits(path: &Path, image: &Image) -> Result<(), SceneError> {
     let entry = image.symbols.entry();
     let eth = image.core == CoreKind::Erisc;
-    if eth && entry != wormhole().eth.l1.application.at {
-        let called = wormhole().eth.l1.application.at;
+    if eth && entry != ChipKind::Wormhole.layout().eth.l1.application.at {
+        let called = ChipKind::Wormhole.layout().eth.l1.application.at;
         let text =
             format!("it begins at {entry:#x}; base firmware of a Wormhole calls {called:#x}");
         return wrong(path, text);
@@ -77,7 +78,11 @@ fn fits(path: &Path, image: &Image) -> Result<(), SceneError> {
         let text = "its debug information does not describe mailboxes_t";
         return if owns_mailbox { wrong(path, text) } else { Ok(()) };
     };
-    let place = if eth { &wormhole().eth.l1.mailbox } else { &wormhole().tensix.l1.mailbox };
+    let place = if eth {
+        &ChipKind::Wormhole.layout().eth.l1.mailbox
+    } else {
+        &ChipKind::Wormhole.layout().tensix.l1.mailbox
+    };
     if mailbox.base < place.at || mailbox.base.saturating_add(mailbox.bytes) > place.end() {
         let (base, own) = (mailbox.base, place.at);
         let text =
@@ -127,7 +132,7 @@ pub(crate) fn boot(
 fn linked(mesh: &Mesh) -> BTreeSet<Place> {
     let ends = mesh.links.iter().flat_map(|link| [link.a, link.b]);
     let place = |end: layouts::EthId| {
-        Some(Place { chip: end.chip, tile: wormhole().eth_channel(end.channel)? })
+        Some(Place { chip: end.chip, tile: ChipKind::Wormhole.layout().eth_channel(end.channel)? })
     };
     ends.filter_map(place).collect()
 }

@@ -6,7 +6,7 @@ use super::telemetry::telemetry;
 use decode::images::{Image, ImageMap};
 use emulator::{ChipConfig, Image as Load, LinkConfig, MeshConfig, PowerOn, TileConfig, TileKind};
 use layouts::{
-    ChipCoord, ClusterDescriptor, DescribedChip, Routes, Tile, short_board_id, wormhole,
+    ChipCoord, ChipKind, ClusterDescriptor, DescribedChip, Routes, Tile, short_board_id,
 };
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn chip(
     chip: &DescribedChip,
     base: &Arc<Image>,
 ) -> Result<ChipConfig, SceneError> {
-    let tiles = wormhole().grid().iter();
+    let tiles = ChipKind::Wormhole.layout().grid().iter();
     let coord = coord(descriptor, chip)?;
     // The same for all tiles of a chip.
     let routes = routing_table(descriptor, routes, chip, base)?;
@@ -96,7 +96,7 @@ fn coord(descriptor: &ClusterDescriptor, chip: &DescribedChip) -> Result<ChipCoo
 /// Base firmware does not route on a Galaxy whose chips all have PCIe (wormhole.md 6.8).
 fn routing_off(chip: &DescribedChip) -> bool {
     let kind = chip.board.as_ref().and_then(|board| board.kind.as_deref());
-    let board = kind.and_then(|kind| wormhole().arc.board_called(kind));
+    let board = kind.and_then(|kind| ChipKind::Wormhole.layout().arc.board_called(kind));
     chip.pcie.is_some() && board.is_some_and(|board| board.name == GALAXY)
 }
 
@@ -145,8 +145,8 @@ fn boot_parameters(
     let unique = chip.unique_id.unwrap_or_else(|| chip.id.0.into());
     let board = chip.board.as_ref();
     let kind = board.and_then(|board| board.kind.as_deref());
-    let known = kind.and_then(|kind| wormhole().arc.board_called(kind));
-    let channels = u64::from(wormhole().eth_channels());
+    let known = kind.and_then(|kind| ChipKind::Wormhole.layout().arc.board_called(kind));
+    let channels = u64::from(ChipKind::Wormhole.layout().eth_channels());
     words.put("boot_params->routing_disabled", routing_off(chip).into())?;
     words.put("boot_params->board_type", known.map_or(0, |known| known.code.into()))?;
     words.put("boot_params->board_id", short_id(chip, unique).into())?;

@@ -1,6 +1,6 @@
 //! What the ARC of an emulated chip tells of it: values that a card of firmware bundle 18.4 publishes.
 
-use layouts::{DescribedChip, wormhole};
+use layouts::{ChipKind, DescribedChip};
 
 /// Bundle 18.4.0, the first with the table of tags (wormhole.md 8).
 const FIRMWARE_BUNDLE: u32 = 18 << 24 | 4 << 16;
@@ -22,7 +22,7 @@ const FIRST_HEARTBEAT: u32 = 1;
 /// The board's id. Where only its type is told it has no serial number, and its type all the same.
 fn board_id(chip: &DescribedChip) -> u64 {
     let Some(board) = &chip.board else { return 0 };
-    let typed = || wormhole().arc.board_called(board.kind.as_deref()?);
+    let typed = || ChipKind::Wormhole.layout().arc.board_called(board.kind.as_deref()?);
     board.id.or_else(|| Some(u64::from(typed()?.code) << TYPE_SHIFT)).unwrap_or_default()
 }
 
@@ -30,7 +30,7 @@ fn board_id(chip: &DescribedChip) -> u64 {
 pub(super) fn telemetry(chip: &DescribedChip) -> Vec<(u16, u32)> {
     let board = board_id(chip);
     let unique = chip.unique_id.unwrap_or_default();
-    let rows = &wormhole().tiles.harvesting.arc_rows;
+    let rows = &ChipKind::Wormhole.layout().tiles.harvesting.arc_rows;
     let harvesting = rows.iter().zip(0..).filter(|(row, _)| chip.harvested_rows.contains(row));
     let values = [
         ("board_id_high", (board >> 32) as u32),
@@ -50,7 +50,8 @@ pub(super) fn telemetry(chip: &DescribedChip) -> Vec<(u16, u32)> {
         ("asic_id_high", (unique >> 32) as u32),
         ("asic_id_low", unique as u32),
     ];
-    let tagged =
-        values.iter().filter_map(|(name, value)| Some((wormhole().arc.tag(name)?, *value)));
+    let tagged = values
+        .iter()
+        .filter_map(|(name, value)| Some((ChipKind::Wormhole.layout().arc.tag(name)?, *value)));
     tagged.collect()
 }

@@ -8,7 +8,7 @@ use launch::{
     Condition, ControlError, Firmware, KernelLaunch, Operation, arguments, await_done, constant_of,
     done, image, launch_kernel, mailbox, start_application,
 };
-use layouts::{EthId, wormhole};
+use layouts::{ChipKind, EthId};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Mesh, Target};
@@ -178,7 +178,7 @@ impl Bench {
             kernel: start.kernel,
             firmware: Firmware::OURS.application,
             core_type: "ACTIVE_ETH",
-            config_base: wormhole().eth.l1.kernel_config.at,
+            config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
             text_offset: 0,
             arguments: arguments(&kernel, start.arguments, values)?,
             semaphores: Vec::new(),
@@ -271,7 +271,7 @@ fn address(images: &ImageMap, kernel: &str, path: &str) -> Result<u64, ControlEr
 }
 
 pub(super) fn place(end: EthId) -> Result<Place, ControlError> {
-    let tile = wormhole().eth_channel(end.channel);
+    let tile = ChipKind::Wormhole.layout().eth_channel(end.channel);
     let missing = || ControlError::Settings(format!("{end} is no Ethernet tile"));
     Ok(Place { chip: end.chip, tile: tile.ok_or_else(missing)? })
 }

@@ -12,7 +12,7 @@ use crate::{shape, words};
 use fabric::running_fabric;
 use fabric::status_queue::{StatusReport, read_status, status_queues};
 use launch::ControlError;
-use layouts::{EthId, wormhole};
+use layouts::{ChipKind, EthId};
 use machine::words::counted;
 use probe::spec::TargetSpec;
 
@@ -81,7 +81,8 @@ fn holds(place: Place, router: EthId) -> bool {
         Place::Chip(chip) => router.chip == chip,
         Place::Channel(chip, channel) => router == EthId { chip, channel },
         Place::Tile(chip, tile, _) => {
-            router.chip == chip && wormhole().eth_channel(router.channel) == Some(tile)
+            router.chip == chip
+                && ChipKind::Wormhole.layout().eth_channel(router.channel) == Some(tile)
         }
         Place::Address(_) => false,
     }

@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::found::{Found, Unread, Value};
 use decode::images::{Image, Load, WrittenOut, written_out};
-use layouts::{CoreAddr, CoreId, NocAddr, Reason, wormhole};
+use layouts::{ChipKind, CoreAddr, CoreId, NocAddr, Reason};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::HashSet;
@@ -59,7 +59,7 @@ pub(super) fn answer<'i>(
 
 /// The expression as this image is asked it.
 pub(super) fn asking(image: &Image, expression: &Expression) -> (Expression, Option<WrittenOut>) {
-    let written_out = written_out(&image.symbols, expression.text());
+    let written_out = written_out(image.layout, &image.symbols, expression.text());
     let asked = written_out.as_ref().and_then(|out| Expression::parse(&out.text).ok());
     match asked {
         Some(asked) => (asked, written_out),
@@ -148,6 +148,7 @@ pub(super) fn span(core: CoreId, addr: u64, len: u64) -> Result<Span, Unread> {
             _ => Unread::Unmapped(text),
         }
     };
-    let addr: NocAddr = wormhole().core_to_noc(core, CoreAddr(at)).map_err(outside)?;
+    let addr: NocAddr =
+        ChipKind::Wormhole.layout().core_to_noc(core, CoreAddr(at)).map_err(outside)?;
     Ok(Span { addr, len })
 }

@@ -5,7 +5,7 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::shape::{Decoded, Range, Valued};
 use crate::verbs::target::Style;
-use layouts::{Space, TileKind, wormhole};
+use layouts::{ChipKind, Space, TileKind};
 use std::fmt::Write;
 use std::path::Path;
 use symbols::{EvalError, Expression, Kind, Record, Resolved, Storage, Symbols, Value};
@@ -179,7 +179,7 @@ fn placed(storage: &Storage, answer: &Answer<'_>) -> String {
 fn private(at: u64) -> Option<String> {
     let mut kinds = [TileKind::Tensix, TileKind::Eth].into_iter();
     kinds.find_map(|kind| {
-        let range = wormhole().ranges.at(Space::Tile(kind), at)?;
+        let range = ChipKind::Wormhole.layout().ranges.at(Space::Tile(kind), at)?;
         range.private.then(|| range.why.clone().unwrap_or_default())
     })
 }

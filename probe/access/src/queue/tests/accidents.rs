@@ -1,7 +1,7 @@
 //! What users, links and other clients do to the queue of an emulated n300.
 
 use super::bench::{Bench, E9, PATIENCE, bench, coord, gateway, there};
-use crate::queue::words::routing;
+use crate::eth_firmware::routing;
 use crate::queue::{BLOCK_BYTES, Command, Far};
 use layouts::NocXy;
 use machine::snapshot::AccessError;

@@ -3,7 +3,7 @@
 use crate::bus::Bus;
 use crate::queue::{Command, Far, Gateway, Patience, Queue, SLOTS, Stamped, read_all};
 use decode::images::ImageMap;
-use layouts::{ChipCoord, NocXy, wormhole};
+use layouts::{ChipCoord, ChipKind, NocXy};
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::AccessError;
 use machine::window::Order;
@@ -95,8 +95,8 @@ impl Bench {
     }
 
     pub(super) fn hold_gateway(&mut self, hold: bool) {
-        let reset = wormhole().soft_reset(layouts::TileKind::Eth).unwrap();
-        self.poke(reset, u32::from(hold) << wormhole().eth.values.reset_bit);
+        let reset = ChipKind::Wormhole.layout().soft_reset(layouts::TileKind::Eth).unwrap();
+        self.poke(reset, u32::from(hold) << ChipKind::Wormhole.layout().eth.values.reset_bit);
     }
 
     pub(super) fn link(&mut self, link: usize, up: bool) {

@@ -3,7 +3,7 @@
 use super::bench::{E8, E9, PATIENCE, gateway, there};
 use super::model::{Conventions, Handle, Model};
 use crate::bus::Bus;
-use crate::queue::words::routing;
+use crate::eth_firmware::routing;
 use crate::queue::{Command, Far, Gateway, SLOTS, read_all};
 use machine::bar::Sharing;
 use machine::snapshot::AccessError;

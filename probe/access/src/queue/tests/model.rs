@@ -1,7 +1,7 @@
 //! A machine that is nothing but gateways: base firmware as wormhole.md 6 describes it, with every
 //! convention that sources or targets differ in as a choice, behind the same bus as a real one.
 
-use layouts::{NocXy, wormhole};
+use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, Sharing};
 use machine::snapshot::AccessError;
 use std::collections::{BTreeMap, HashMap};
@@ -290,7 +290,7 @@ impl Model {
 
     /// The gateway and the offset in its L1 that stand behind an offset in BAR 0.
     fn behind(&mut self, offset: u64) -> (&mut Firmware, usize) {
-        let classes = wormhole().bar.windows.iter();
+        let classes = ChipKind::Wormhole.layout().bar.windows.iter();
         let mut of = classes.filter(|c| {
             (c.bar_offset..c.bar_offset + u64::from(c.count) * c.bytes).contains(&offset)
         });

@@ -66,12 +66,12 @@ impl Names<'_> {
     /// `None` past the end of the table.
     pub(super) fn sender(&self, state: &str, index: u8) -> Option<Entry<SenderPlace>> {
         let table = format!("fabric_channel_places.senders[{index}]");
-        self.0.locate(&table).ok()?;
+        self.1.locate(&table).ok()?;
         let Some(slots) = self.slots(&table) else { return Some(None) };
         let of = |member: &str| self.file(&format!("{table}.{member}"));
         let own = |member: &str| self.at(&format!("{state}.senders[{index}].{member}"));
         let info = self.constant("local_sender_channel_0_connection_info_addr");
-        let size = self.0.type_named("EDMChannelWorkerLocationInfo").and_then(|ty| ty.size());
+        let size = self.1.type_named("EDMChannelWorkerLocationInfo").and_then(|ty| ty.size());
         let info = info.zip(size).map(|(first, size)| first + u64::from(index) * size);
         let member =
             |name: &str| self.member(&format!("EDMChannelWorkerLocationInfo.{name}"), info);
@@ -82,8 +82,9 @@ impl Names<'_> {
             index,
             virtual_channel,
             slots,
-            free_slots: of("free_slots_stream_id").and_then(|id| stream(TileKind::Eth, id)),
-            pkts_completed: of("completed_stream_id").and_then(|id| stream(TileKind::Eth, id)),
+            free_slots: of("free_slots_stream_id").and_then(|id| stream(self.0, TileKind::Eth, id)),
+            pkts_completed: of("completed_stream_id")
+                .and_then(|id| stream(self.0, TileKind::Eth, id)),
             completions: self.at(&format!("fabric_router::senders[{index}].completions")),
             remote_free_slots: self.remote_free_slots(virtual_channel),
             sent: own("packets_sent"),
@@ -108,19 +109,20 @@ impl Names<'_> {
     /// `None` past the end of the table.
     pub(super) fn receiver(&self, state: &str, index: u8) -> Option<Entry<ReceiverPlace>> {
         let table = format!("fabric_channel_places.receivers[{index}]");
-        self.0.locate(&table).ok()?;
+        self.1.locate(&table).ok()?;
         let Some(slots) = self.slots(&table) else { return Some(None) };
         let of = |member: &str| self.file(&format!("{table}.{member}"));
         let own = |member: &str| self.at(&format!("{state}.receivers[{index}].{member}"));
         let private =
             |member: &str| self.at(&format!("fabric_router::receivers[{index}].{member}"));
         let fallback = self.constant("fallback_arrived_0_stream_id");
-        let fallback = fallback.and_then(|first| stream(TileKind::Eth, first + u64::from(index)));
+        let fallback =
+            fallback.and_then(|first| stream(self.0, TileKind::Eth, first + u64::from(index)));
         Some(Some(ReceiverPlace {
             index,
             virtual_channel: of("virtual_channel")? as u8,
             slots,
-            pkts_sent: of("pkts_sent_stream_id").and_then(|id| stream(TileKind::Eth, id)),
+            pkts_sent: of("pkts_sent_stream_id").and_then(|id| stream(self.0, TileKind::Eth, id)),
             fallback_arrived: private("arrived").and(fallback),
             arrived: private("arrived"),
             tail: private("tail"),
@@ -141,7 +143,7 @@ impl Names<'_> {
             (0, "vc_0_free_slots_from_downstream_edge_1_stream_id"),
             (2, "control_free_slots_from_downstream_edge_1_stream_id"),
         ];
-        let eth = |id| stream(TileKind::Eth, id);
+        let eth = |id| stream(self.0, TileKind::Eth, id);
         let xy = |direction| self.at(&format!("{state}.args.downstream_xy[{direction}]"));
         let edges = EDGES.into_iter().filter_map(|(vc, name)| Some((vc, self.constant(name)?)));
         let each = edges.flat_map(|(virtual_channel, first)| {

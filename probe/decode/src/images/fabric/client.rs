@@ -1,6 +1,7 @@
 //! The clients' side: every `fabric_client_state_t` that a kernel keeps (tt-metal.md 6).
 
 use super::names::{Names, Word};
+use layouts::ChipLayout;
 use symbols::{Field, Kind, Symbols, Type};
 
 /// One connection of a kernel to a channel of a router or mux.
@@ -49,9 +50,13 @@ const MOST: usize = 64;
 
 impl ClientLayout {
     /// The connections in the kernel's global; `None` for an image that has none.
-    pub(in crate::images) fn find(symbols: &Symbols, global: &str) -> Option<Self> {
+    pub(in crate::images) fn find(
+        layout: &ChipLayout,
+        symbols: &Symbols,
+        global: &str,
+    ) -> Option<Self> {
         symbols.type_named(TYPE)?;
-        let names = Names(symbols);
+        let names = Names(layout, symbols);
         let whole = symbols.locate(global).ok()?;
         let mut found = Vec::new();
         walk(&whole.ty, global, &mut found);

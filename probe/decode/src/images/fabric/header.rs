@@ -44,7 +44,7 @@ impl Names<'_> {
             if two_dimensional { "HybridMeshPacketHeader" } else { "LowLatencyPacketHeader" };
         let of = |member: &str| self.field(&format!("{name}.{member}"));
         Some(HeaderFields {
-            bytes: self.0.type_named(name)?.size()?,
+            bytes: self.1.type_named(name)?.size()?,
             two_dimensional,
             payload: of("payload_size_bytes"),
             send_type: of("noc_send_type"),

@@ -3,6 +3,7 @@
 use super::STATUSES;
 use super::header::HeaderFields;
 use super::names::{Names, Word};
+use layouts::ChipLayout;
 use symbols::{Field, Symbols};
 
 /// What a mux keeps of a channel.
@@ -57,8 +58,8 @@ const MOST_CHANNELS: u64 = 64;
 
 impl MuxLayout {
     /// The words of a mux; `None` for an image that is none.
-    pub(in crate::images) fn find(symbols: &Symbols) -> Option<Self> {
-        let names = Names(symbols);
+    pub(in crate::images) fn find(layout: &ChipLayout, symbols: &Symbols) -> Option<Self> {
+        let names = Names(layout, symbols);
         symbols.locate(STATE).ok()?;
         let state = |member: &str| names.at(&format!("{STATE}.{member}"));
         let words = |member: &str| names.field(&format!("{WORDS}.{member}"));

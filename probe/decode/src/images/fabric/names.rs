@@ -1,6 +1,6 @@
 //! Questions by name, and what is found by them.
 
-use layouts::{Space, TileKind, wormhole};
+use layouts::{ChipLayout, Space, TileKind};
 use symbols::{Field, Symbols};
 
 /// Streams at or above this are not used (`k_unused_stream_id`).
@@ -30,11 +30,11 @@ impl Slots {
 }
 
 /// Asks an image by name; what it does not know is `None`.
-pub(super) struct Names<'a>(pub(super) &'a Symbols);
+pub(super) struct Names<'a>(pub(super) &'a ChipLayout, pub(super) &'a Symbols);
 
 impl Names<'_> {
     pub(super) fn constant(&self, name: &str) -> Option<u64> {
-        self.0.constant(name)?.as_u64()
+        self.1.constant(name)?.as_u64()
     }
 
     pub(super) fn named(&self, names: &[&'static str]) -> Vec<(u64, &'static str)> {
@@ -43,7 +43,7 @@ impl Names<'_> {
 
     /// A scalar member of a global.
     pub(super) fn at(&self, path: &str) -> Option<Word> {
-        let place = self.0.locate(path).ok()?;
+        let place = self.1.locate(path).ok()?;
         Some(Word { addr: place.address(), size: place.field.size.min(8) as u32 })
     }
 
@@ -54,20 +54,20 @@ impl Names<'_> {
 
     /// A scalar member of a type, at an address.
     pub(crate) fn member(&self, of: &str, address: Option<u64>) -> Option<Word> {
-        let field = self.0.field(of).ok()?;
+        let field = self.1.field(of).ok()?;
         Some(Word { addr: address?.checked_add(field.offset)?, size: field.size.min(8) as u32 })
     }
 
     pub(super) fn field(&self, of: &str) -> Option<Field> {
-        self.0.field(of).ok()
+        self.1.field(of).ok()
     }
 
     /// What the file holds at a member of a constant table.
     pub(super) fn file(&self, path: &str) -> Option<u64> {
-        let place = self.0.locate(path).ok()?;
+        let place = self.1.locate(path).ok()?;
         let mut bytes = [0; 8];
         let size = place.field.size.min(8) as usize;
-        self.0.initial(place.address(), bytes.get_mut(..size)?).ok()?;
+        self.1.initial(place.address(), bytes.get_mut(..size)?).ok()?;
         Some(u64::from_le_bytes(bytes))
     }
 
@@ -80,9 +80,9 @@ impl Names<'_> {
 }
 
 /// The credit counter of a stream of an Ethernet tile.
-pub fn stream(kind: TileKind, id: u64) -> Option<Word> {
-    let block = wormhole().block(Space::Tile(kind), "stream")?;
-    let group = &wormhole().stream;
+pub fn stream(layout: &ChipLayout, kind: TileKind, id: u64) -> Option<Word> {
+    let block = layout.block(Space::Tile(kind), "stream")?;
+    let group = &layout.stream;
     let addr = block + id * group.bytes + group.space_available.at;
     (id < UNUSED_STREAM).then_some(Word { addr, size: 4 })
 }

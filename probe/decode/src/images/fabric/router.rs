@@ -5,6 +5,7 @@ use super::channels::{DownstreamPlace, ReceiverPlace, SenderPlace};
 use super::header::HeaderFields;
 use super::names::{Names, Word};
 use super::tables::TablesLayout;
+use layouts::ChipLayout;
 use symbols::Symbols;
 
 /// A router's words.
@@ -51,9 +52,9 @@ const COUNTS: [&str; 7] = [
 
 impl RouterLayout {
     /// The words of a router; `None` for an image that is none.
-    pub(in crate::images) fn find(symbols: &Symbols) -> Option<Self> {
+    pub(in crate::images) fn find(layout: &ChipLayout, symbols: &Symbols) -> Option<Self> {
         const STATE: &str = "fabric_router_state";
-        let names = Names(symbols);
+        let names = Names(layout, symbols);
         symbols.locate(STATE).ok()?;
         let state = |member: &str| names.at(&format!("{STATE}.{member}"));
         let routing = names.constant("routing_info_addr");

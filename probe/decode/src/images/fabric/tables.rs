@@ -31,7 +31,7 @@ impl Names<'_> {
         let code = |way: Direction| Some((self.constant(way.name())?, way));
         Some(TablesLayout {
             address: self.constant("routing_info_addr")?,
-            bytes: self.0.type_named(TYPE)?.size()?,
+            bytes: self.1.type_named(TYPE)?.size()?,
             mesh: of("my_mesh_id")?,
             device: of("my_device_id")?,
             row: of("my_row")?,

@@ -6,7 +6,7 @@ use crate::images::catalog::Entry;
 use crate::images::known::Known;
 use crate::images::{ImageFinding, ImageMap};
 use crate::state::{ImageEvidence, ImageRole};
-use layouts::{ChipId, CoreId, CoreKind, NocAddr, wormhole};
+use layouts::{ChipId, ChipLayout, CoreId, CoreKind, NocAddr};
 use machine::snapshot::{Plan, Snapshot};
 use machine::target::Target;
 use std::collections::{BTreeMap, HashMap};
@@ -28,8 +28,8 @@ impl Library {
                 }
                 let set = self.set_of(core.core, role);
                 if !set.is_empty() {
-                    places.extend(set.places(core));
-                    places.extend(life_word(core, role));
+                    places.extend(set.places(images.layout(), core));
+                    places.extend(life_word(images.layout(), core, role));
                 }
             }
         }
@@ -57,7 +57,7 @@ impl Library {
                 if set.is_empty() || is_known(images, core, role) {
                     continue;
                 }
-                let verdict = set.judge(core, &shot);
+                let verdict = set.judge(images.layout(), core, &shot);
                 for &entry in verdict.matches.iter().flatten() {
                     *votes.entry((core.chip, self.key(entry))).or_default() += 1;
                 }
@@ -137,7 +137,7 @@ impl Library {
             .loads(core)
             .into_iter()
             .any(|load| load.image.role == role && (load.path().is_some() || load.is_found()));
-        if before || !is_expected(core, role, shot) {
+        if before || !is_expected(images.layout(), core, role, shot) {
             return;
         }
         let (what, at) = ("firmware".to_owned(), verdict.at);
@@ -157,25 +157,25 @@ fn is_known(images: &ImageMap, core: CoreId, role: ImageRole) -> bool {
 }
 
 /// The word that tells whether firmware of that layer must be there.
-fn life_word(core: CoreId, role: ImageRole) -> Option<(NocAddr, u32)> {
-    let l1 = &wormhole().eth.l1;
+fn life_word(layout: &ChipLayout, core: CoreId, role: ImageRole) -> Option<(NocAddr, u32)> {
+    let l1 = &layout.eth.l1;
     let offset = match (core.core, role) {
         (CoreKind::Erisc, ImageRole::BaseFirmware) => l1.heartbeat.at,
         (CoreKind::Erisc, _) => l1.launch_flag.at,
-        _ => wormhole().soft_reset(wormhole().kind_at(core.tile))?,
+        _ => layout.soft_reset(layout.kind_at(core.tile))?,
     };
     Some((NocAddr { chip: core.chip, tile: core.tile, offset }, 4))
 }
 
 /// Compute cores run tt-metal's firmware once they are out of reset; an Ethernet core only where
 /// base firmware called it, or where it beats in the place of base firmware, which has no ELF.
-fn is_expected(core: CoreId, role: ImageRole, shot: &Snapshot) -> bool {
-    let word = life_word(core, role).and_then(|(addr, _)| shot.word(addr).ok());
-    match (word, wormhole().tensix.cores.of(core.core)) {
+fn is_expected(layout: &ChipLayout, core: CoreId, role: ImageRole, shot: &Snapshot) -> bool {
+    let word = life_word(layout, core, role).and_then(|(addr, _)| shot.word(addr).ok());
+    match (word, layout.tensix.cores.of(core.core)) {
         (None, _) => false,
         (Some(reset), Some(compute)) => reset >> compute.reset_bit & 1 == 0,
         (Some(beat), None) if role == ImageRole::BaseFirmware => {
-            (beat >> 16) as u16 == wormhole().eth.values.heartbeat_idle
+            (beat >> 16) as u16 == layout.eth.values.heartbeat_idle
         }
         (Some(flag), None) => flag != 0,
     }

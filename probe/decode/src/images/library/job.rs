@@ -6,7 +6,7 @@ use crate::images::known::Known;
 use crate::images::text::in_l1;
 use crate::images::{Image, ImageFinding, ImageMap};
 use crate::state::ImageEvidence;
-use layouts::{CoreId, CoreKind, NocAddr, Space, TileKind, wormhole};
+use layouts::{ChipLayout, CoreId, CoreKind, NocAddr, Space, TileKind};
 
 /// A kernel that is looked for.
 pub(super) struct Job {
@@ -30,18 +30,20 @@ impl Job {
     pub(super) fn places(&self, images: &ImageMap) -> Vec<(NocAddr, u32)> {
         let windows = self.candidates.iter().filter(|(index, _)| images.get(*index).is_some());
         let windows = windows.flat_map(|(_, known)| known.windows.iter().map(|w| (known.bias, *w)));
-        windows.filter_map(|(bias, w)| Some((in_l1(self.core, w.addr, bias)?, w.len))).collect()
+        windows
+            .filter_map(|(bias, w)| Some((in_l1(images.layout(), self.core, w.addr, bias)?, w.len)))
+            .collect()
     }
 
     /// Where a text of at most that many bytes stands, within L1; none in instruction RAM.
-    pub(super) fn text_place(&self, longest: u32) -> Option<(NocAddr, u32)> {
+    pub(super) fn text_place(&self, layout: &ChipLayout, longest: u32) -> Option<(NocAddr, u32)> {
         if self.core.core == CoreKind::Ncrisc || longest == 0 {
             return None;
         }
-        let eth = wormhole().kind_at(self.core.tile) == TileKind::Eth;
-        let end = if eth { wormhole().eth.l1_bytes } else { wormhole().tensix.l1_bytes };
+        let eth = layout.kind_at(self.core.tile) == TileKind::Eth;
+        let end = if eth { layout.eth.l1_bytes } else { layout.tensix.l1_bytes };
         let left = end.saturating_sub(self.launched.at.into());
-        let addr = in_l1(self.core, self.launched.at, 0)?;
+        let addr = in_l1(layout, self.core, self.launched.at, 0)?;
         let len = left.min(longest.into()) as u32;
         (len > 0).then_some((addr, len))
     }
@@ -49,9 +51,10 @@ impl Job {
 
 /// What is added to linked addresses: a text in instruction RAM runs where it is linked.
 pub(super) fn bias(core: CoreId, launched: &Launched, image: &Image) -> u32 {
+    let layout = image.layout;
     let Some((linked, _)) = image.text().first().copied() else { return 0 };
-    let space = Space::Tile(wormhole().kind_at(core.tile));
-    let range = wormhole().ranges.at(space, linked.into());
+    let space = Space::Tile(layout.kind_at(core.tile));
+    let range = layout.ranges.at(space, linked.into());
     let moved = range.is_none_or(|range| range.name != "iram") && launched.target != "erisc";
     if moved { launched.at.wrapping_sub(linked) } else { 0 }
 }

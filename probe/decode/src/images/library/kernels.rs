@@ -160,7 +160,7 @@ impl Library {
     fn search_texts(&mut self, target: &mut dyn Target, images: &mut ImageMap, jobs: Vec<Job>) {
         let mut places = Vec::new();
         for job in &jobs {
-            places.extend(job.text_place(self.prints_of(job.core.core).longest()));
+            places.extend(job.text_place(images.layout(), self.prints_of(job.core.core).longest()));
         }
         let shot = read(target, places);
         for mut job in jobs {
@@ -188,7 +188,7 @@ impl Library {
         if prints.is_empty() {
             return None;
         }
-        let Some((addr, len)) = job.text_place(prints.longest()) else {
+        let Some((addr, len)) = job.text_place(images.layout(), prints.longest()) else {
             let why = "it runs from IRAM, which cannot be compared".to_owned();
             job.findings.push(ImageFinding::Unknown { core, what, at, why });
             return None;

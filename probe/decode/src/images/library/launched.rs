@@ -3,7 +3,7 @@
 use super::plan;
 use crate::images::{Image, ImageMap, Mailbox, Spot};
 use crate::state::ImageRole;
-use layouts::{CoreId, NocAddr, TileKind, wormhole};
+use layouts::{CoreId, NocAddr, TileKind};
 use machine::snapshot::Snapshot;
 use machine::target::Target;
 use symbols::Kind;
@@ -104,7 +104,7 @@ impl<'a> Seat<'a> {
         }
         let (at, target) = match self.kind() {
             // Its firmware takes no account of the message's offset.
-            TypeOfCore::ActiveEth => (wormhole().eth.l1.kernel_text.at as u32, "erisc"),
+            TypeOfCore::ActiveEth => (self.owner.layout.eth.l1.kernel_text.at as u32, "erisc"),
             kind => {
                 let base = self.mailbox.config_bases? + 4 * self.number_of(kind);
                 let base = value(index, base, 4)? as u32;
@@ -120,7 +120,7 @@ impl<'a> Seat<'a> {
 
     /// On an Ethernet tile the application's mailbox is that of a link in use.
     fn kind(&self) -> TypeOfCore {
-        match (wormhole().kind_at(self.core.tile), self.owner.role) {
+        match (self.owner.layout.kind_at(self.core.tile), self.owner.role) {
             (TileKind::Eth, ImageRole::Application) => TypeOfCore::ActiveEth,
             (TileKind::Eth, _) => TypeOfCore::IdleEth,
             _ => TypeOfCore::Tensix,

@@ -4,7 +4,7 @@ use crate::images::catalog::Entry;
 use crate::images::text::{
     Difference, Window, bytes_of, first_difference, in_l1, samples, stretches,
 };
-use layouts::{CoreId, NocAddr};
+use layouts::{ChipLayout, CoreId, NocAddr};
 use machine::snapshot::{AccessError, Snapshot};
 use symbols::Symbols;
 
@@ -83,8 +83,12 @@ impl TextSet {
     }
 
     /// The places to read on a core.
-    pub(super) fn places(&self, core: CoreId) -> impl Iterator<Item = (NocAddr, u32)> {
-        self.windows.iter().filter_map(move |w| Some((in_l1(core, w.addr, 0)?, w.len)))
+    pub(super) fn places(
+        &self,
+        layout: &'static ChipLayout,
+        core: CoreId,
+    ) -> impl Iterator<Item = (NocAddr, u32)> {
+        self.windows.iter().filter_map(move |w| Some((in_l1(layout, core, w.addr, 0)?, w.len)))
     }
 
     /// The windows that lie in the text of an entry.
@@ -95,7 +99,7 @@ impl TextSet {
     }
 
     /// Which of the texts stands in L1.
-    pub(super) fn judge(&self, core: CoreId, shot: &Snapshot) -> Verdict {
+    pub(super) fn judge(&self, layout: &ChipLayout, core: CoreId, shot: &Snapshot) -> Verdict {
         let mut verdict = Verdict::default();
         let mut best = None;
         for text in &self.texts {
@@ -104,7 +108,7 @@ impl TextSet {
             let parts = text.parts();
             for window in &self.windows {
                 let Some((expected, addr)) =
-                    bytes_of(&parts, *window).zip(in_l1(core, window.addr, 0))
+                    bytes_of(&parts, *window).zip(in_l1(layout, core, window.addr, 0))
                 else {
                     continue;
                 };
@@ -113,7 +117,7 @@ impl TextSet {
                     Err(reason) => unread = Some(reason),
                 }
             }
-            let start = text.stretches.first().and_then(|(addr, _)| in_l1(core, *addr, 0));
+            let start = text.stretches.first().and_then(|(addr, _)| in_l1(layout, core, *addr, 0));
             let start = start.map_or(0, |addr| addr.offset);
             if unread.is_some() {
                 verdict.unread = unread;

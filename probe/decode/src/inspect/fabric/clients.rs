@@ -3,7 +3,7 @@
 use super::site::{Site, difference, named};
 use crate::images::{ClientLayout, ClientPlace, Image, Word, stream};
 use crate::state::{ClientState, CoreState, FabricPort, Reading};
-use layouts::{CoreId, CoreKind, EthId, NocXy, TileKind, wormhole};
+use layouts::{CoreId, CoreKind, EthId, NocXy, TileKind};
 use machine::snapshot::{AccessError, Span};
 
 /// The connections of a kernel that has any.
@@ -83,12 +83,12 @@ fn used(handed_over: Reading<u64>, taken: Reading<u64>) -> Reading<u64> {
 
 /// The channel of a tile whose free slots this stream counts.
 fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
-    let found = wormhole().grid().iter().find(|found| found.xy == tile)?;
+    let found = site.view.layout().tile_at(tile)?;
     let core = |core: CoreKind| CoreId { chip: site.chip, tile, core };
     if found.kind == TileKind::Eth {
         let image = site.view.images.fabric_image(core(CoreKind::Erisc));
         if let Some(router) = image.and_then(|image| image.router.as_ref()) {
-            let word = stream(TileKind::Eth, id)?;
+            let word = stream(site.view.layout(), TileKind::Eth, id)?;
             let sender = router.senders.iter().find(|place| place.free_slots == Some(word))?;
             let at = EthId { chip: site.chip, channel: found.channel? };
             return Some(FabricPort::Router(at, sender.index));

@@ -32,7 +32,7 @@ impl<'a> Mux<'a> {
         let Some(address) = self.words.address() else { return Vec::new() };
         let words = Span { addr: self.site.at(address), len: self.layout.words_bytes as u32 };
         let streams = (0..self.channels()).filter_map(|index| {
-            let word = stream(self.kind, self.stream_of(index)?)?;
+            let word = stream(self.site.view.layout(), self.kind, self.stream_of(index)?)?;
             Some(Span { addr: self.site.at(word.addr), len: word.size })
         });
         [words].into_iter().chain(streams).collect()
@@ -68,7 +68,8 @@ impl<'a> Mux<'a> {
 
     fn channel(&self, index: usize, place: &MuxChannelPlace) -> MuxChannelState {
         let slots = self.site.value(self.layout.slots);
-        let counter = self.stream_of(index).and_then(|id| stream(self.kind, id));
+        let counter =
+            self.stream_of(index).and_then(|id| stream(self.site.view.layout(), self.kind, id));
         let queued = match (slots.known(), self.site.value(counter)) {
             (Some(slots), Reading::Known(free)) => Reading::Known(slots.wrapping_sub(free)),
             (_, other) => other.without(),

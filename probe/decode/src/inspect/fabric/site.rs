@@ -4,7 +4,7 @@ use super::head;
 use crate::images::{HeaderFields, Spot, Word};
 use crate::inspect::View;
 use crate::state::{HeadState, Reading};
-use layouts::{ChipId, NocAddr, NocXy, wormhole};
+use layouts::{ChipId, NocAddr, NocXy};
 use symbols::Field;
 
 /// A tile, being decoded.
@@ -58,7 +58,7 @@ impl<'a> Site<'a> {
     pub(super) fn other(&self, x: &Reading<u64>, y: &Reading<u64>) -> Option<NocXy> {
         let (x, y) = x.known().zip(y.known()).filter(|told| *told != (&0, &0))?;
         let (x, y) = (u8::try_from(*x).ok()?, u8::try_from(*y).ok()?);
-        wormhole().tiles.untranslated(x, y, &self.view.mesh.chip(self.chip)?.harvested_rows)
+        self.view.layout().tiles.untranslated(x, y, &self.view.mesh.chip(self.chip)?.harvested_rows)
     }
 
     /// The difference of two 32-bit counters.

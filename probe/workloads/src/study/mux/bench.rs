@@ -14,7 +14,7 @@ use launch::{
     ControlError, DispatchReport, Dispatcher, Firmware, HostPatience, HostView, HostWait,
     Operation, start_application,
 };
-use layouts::{ChipId, CoreId, CoreKind, wormhole};
+use layouts::{ChipId, ChipKind, CoreId, CoreKind};
 use machine::fabric::MuxCore;
 use machine::fault::{CoreFault, Fault, LinkFault, What};
 use machine::place::Place;
@@ -288,7 +288,7 @@ impl Bench {
 }
 
 fn eth_tiles(chip: ChipId) -> Vec<Place> {
-    wormhole().eth_tiles().map(|(_, tile)| Place { chip, tile }).collect()
+    ChipKind::Wormhole.layout().eth_tiles().map(|(_, tile)| Place { chip, tile }).collect()
 }
 
 fn erisc(place: Place) -> CoreId {

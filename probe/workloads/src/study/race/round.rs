@@ -6,7 +6,7 @@ use super::{Kind, Round};
 use crate::scene::SceneError;
 use launch::outcome::RunError;
 use launch::{Operation, constant_of};
-use layouts::{EthId, wormhole};
+use layouts::{ChipKind, EthId};
 use machine::place::Place;
 use machine::target::Target;
 
@@ -58,7 +58,7 @@ pub(super) fn play(
 
 /// As after a boot: all credits are back.
 fn clear(bench: &mut Bench, ends: &[End]) -> Result<(), SceneError> {
-    let words = &wormhole().eth.l1.erisc_info;
+    let words = &ChipKind::Wormhole.layout().eth.l1.erisc_info;
     let mut clear = Operation::new("clear the channels' words");
     for end in ends {
         clear.write(end.place.at(words.at), vec![0; words.bytes as usize]);
@@ -143,7 +143,7 @@ fn stuck(bench: &mut Bench, end: End, op: u64) -> Result<Stuck, SceneError> {
     let waits_for = Took::of(state(bench, end, "waits_for")?);
     let channel = state(bench, end, "waits_on_channel")?;
     // The words of the channels follow the four of the launch.
-    let addr = wormhole().eth.l1.erisc_info.at + 16 * (1 + channel);
+    let addr = ChipKind::Wormhole.layout().eth.l1.erisc_info.at + 16 * (1 + channel);
     let bytes_sent = bench.word(end.place, addr)?.into();
     Ok(Stuck { end: end.eth, op, waits_for, channel, addr, bytes_sent })
 }

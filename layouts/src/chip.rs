@@ -1,4 +1,4 @@
-//! The whole of a Wormhole B0 as one value, read from the embedded data files.
+//! A kind of chip and its layout: all of it as one value, read from the embedded data files.
 
 use crate::address::{CoreAddr, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use crate::bar::{Arc, Bar, WindowSpec};
@@ -7,15 +7,73 @@ use crate::map::{Maps, Stand};
 use crate::ranges::{Range, Ranges, Reason, Space};
 use crate::registers::{EthL1, Queue, QueueEntry, Queues, Registers, TensixL1};
 use crate::tiles::{Tile, Tiles};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
+/// A kind of chip. What is where on it is its layout; code asks that and assumes no kind.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum ChipKind {
+    /// Wormhole B0.
+    #[default]
+    Wormhole,
+}
+
+impl ChipKind {
+    /// Every kind that has a layout.
+    pub const ALL: [Self; 1] = [Self::Wormhole];
+
+    /// Its name, as a cluster descriptor's `arch` begins.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wormhole => "wormhole",
+        }
+    }
+
+    /// The kind that an `arch` of a cluster descriptor names, such as `wormhole_b0`.
+    pub fn of_arch(arch: &str) -> Option<Self> {
+        let arch = arch.to_ascii_lowercase();
+        Self::ALL.into_iter().find(|kind| arch.starts_with(kind.name()))
+    }
+
+    /// The kind of a PCI device with this config word 0: device and vendor.
+    pub fn of_config_id(id: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.layout().bar.config_id() == id)
+    }
+
+    /// Its layout, from the shipped data files.
+    ///
+    /// # Panics
+    /// If a shipped file is wrong, which a test of this crate excludes.
+    #[expect(
+        clippy::panic,
+        reason = "the files are part of the program; `cargo test -p layouts` loads each of them"
+    )]
+    pub fn layout(self) -> &'static ChipLayout {
+        static WORMHOLE: OnceLock<ChipLayout> = OnceLock::new();
+        match self {
+            Self::Wormhole => WORMHOLE.get_or_init(|| match ChipLayout::load() {
+                Ok(layout) => layout,
+                Err(error) => panic!("embedded layouts: {error}"),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for ChipKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// Everything that is where it is because the silicon, or firmware without debug information, put it there.
 #[derive(Clone, Debug)]
-pub struct Wormhole {
+pub struct ChipLayout {
     /// Tiles and coordinates.
     pub tiles: Tiles,
     /// PCIe function and windows.
@@ -279,8 +337,8 @@ impl fmt::Display for LayoutError {
 
 impl std::error::Error for LayoutError {}
 
-/// Registers are reached as fields of the chip: `wormhole().niu.node_id`.
-impl Deref for Wormhole {
+/// Registers are reached as fields of the chip: `layout.niu.node_id`.
+impl Deref for ChipLayout {
     type Target = Registers;
     fn deref(&self) -> &Registers {
         &self.registers
@@ -297,23 +355,7 @@ fn parse_file<T: DeserializeOwned>(name: &'static str, text: &str) -> Result<T, 
     toml::from_str(text).map_err(|error| LayoutError::File { name, message: error.to_string() })
 }
 
-/// The Wormhole of the shipped data files.
-///
-/// # Panics
-/// If a shipped file is wrong, which a test of this crate excludes.
-#[expect(
-    clippy::panic,
-    reason = "the files are part of the program; `cargo test -p layouts` loads each of them"
-)]
-pub fn wormhole() -> &'static Wormhole {
-    static WORMHOLE: OnceLock<Wormhole> = OnceLock::new();
-    WORMHOLE.get_or_init(|| match Wormhole::load() {
-        Ok(wormhole) => wormhole,
-        Err(error) => panic!("embedded layouts: {error}"),
-    })
-}
-
-impl Wormhole {
+impl ChipLayout {
     /// Parses and checks the shipped files.
     ///
     /// # Errors
@@ -322,7 +364,7 @@ impl Wormhole {
         let tiles: Tiles = parse!("tiles.toml")?;
         let ranges: Ranges = parse!("ranges.toml")?;
         let grid = tiles.all();
-        let mut wormhole = Self {
+        let mut layout = Self {
             tiles,
             bar: parse!("bar.toml")?,
             registers: parse!("registers.toml")?,
@@ -334,9 +376,9 @@ impl Wormhole {
             grid,
             maps: Maps::default(),
         };
-        wormhole.maps = Maps::new(&wormhole.ranges, |name| wormhole.group(name));
-        let problems = wormhole.problems();
-        if problems.is_empty() { Ok(wormhole) } else { Err(LayoutError::Inconsistent(problems)) }
+        layout.maps = Maps::new(&layout.ranges, |name| layout.group(name));
+        let problems = layout.problems();
+        if problems.is_empty() { Ok(layout) } else { Err(LayoutError::Inconsistent(problems)) }
     }
 
     /// Every tile, by row and then column.
