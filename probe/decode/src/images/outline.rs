@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     fn outline(name: &str) -> Outline {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/cases/images/types.elf");
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../firmware/cases/images/types.elf");
         let (symbols, _) = Symbols::load(std::fs::read(file).unwrap(), file).unwrap();
         Outline::new("it", 0x100, &symbols.type_named(name).unwrap())
     }
