@@ -78,7 +78,7 @@ impl Bench {
             match run.poll(&mut self.target, &mut self.images).unwrap() {
                 RunProgress::Going { stage: Stage::Transfer, done, of } if 2 * done > of => return,
                 RunProgress::Going { .. } => self.target.pass(300).unwrap(),
-                other => panic!("{other:?}"),
+                other @ RunProgress::Over(_) => panic!("{other:?}"),
             }
         }
     }
@@ -155,7 +155,7 @@ fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
                 bench.target.pass(STEP_CYCLES).unwrap();
                 continue;
             }
-            other => panic!("{other:?}"),
+            other @ RunProgress::Over(_) => panic!("{other:?}"),
         }
         let shot = bench.target.read(&plan(bench.target.mesh(), &bench.images, &interest));
         bench.images.learn(bench.target.mesh(), &shot);
@@ -267,8 +267,8 @@ fn a_run_counts_its_bytes_and_its_iterations() {
                 }
                 bench.target.pass(500).unwrap();
             }
-            RunProgress::Done(report) => break report,
-            RunProgress::Cancelled => panic!("nobody wanted it to end"),
+            RunProgress::Over(Some(report)) => break report,
+            RunProgress::Over(None) => panic!("nobody wanted it to end"),
         }
     };
     for stage in [Stage::Fill, Stage::Transfer, Stage::Check] {

@@ -110,18 +110,6 @@ pub enum Step {
     },
 }
 
-/// Where a command stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// There is more to do; poll again after some time has passed.
-    Going {
-        /// What is waited for.
-        waiting_for: String,
-    },
-    /// All steps are done.
-    Done,
-}
-
 /// A command under way.
 #[derive(Clone, Debug, Default)]
 pub struct Operation {
@@ -183,19 +171,18 @@ impl Operation {
         self.steps.push_back(Step::Await { what: what.into(), addr, until, deadline_cycles });
     }
 
-    /// Goes on until a step has to wait; time passes outside.
+    /// Goes on until a step has to wait; time passes outside. Tells whether all steps are done.
     ///
     /// # Errors
     /// A failed access or a wait that took too long. The command is over then.
-    pub fn poll(&mut self, target: &mut dyn Target) -> Result<Progress, ControlError> {
+    pub fn poll(&mut self, target: &mut dyn Target) -> Result<bool, ControlError> {
         loop {
             self.write_on(target, u64::MAX)?;
-            let Some(addr) = self.awaited() else { return Ok(Progress::Done) };
+            let Some(addr) = self.awaited() else { return Ok(true) };
             let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
             let now = target.now().map_err(|reason| ControlError::Access { addr, reason })?;
             if !self.judge(&shot, now)? {
-                let waiting_for = self.waiting_for().unwrap_or_default().to_owned();
-                return Ok(Progress::Going { waiting_for });
+                return Ok(false);
             }
         }
     }
@@ -228,14 +215,6 @@ impl Operation {
         }
     }
 
-    /// What it waits for now, in words.
-    pub(super) fn waiting_for(&self) -> Option<&str> {
-        match self.steps.front()? {
-            Step::Await { what, .. } => Some(what),
-            Step::Write { .. } => None,
-        }
-    }
-
     /// Goes past a wait whose word shows what it must; tells whether it did.
     pub(super) fn judge(&mut self, shot: &Snapshot, now: u64) -> Result<bool, ControlError> {
         let Some(Step::Await { what, addr, until, deadline_cycles }) = self.steps.front() else {
@@ -261,7 +240,7 @@ impl Operation {
     /// # Errors
     /// As [`Operation::poll`], and when time cannot pass.
     pub fn finish(mut self, target: &mut dyn Target) -> Result<(), ControlError> {
-        while let Progress::Going { .. } = self.poll(target)? {
+        while !self.poll(target)? {
             target.pass(STEP_CYCLES).map_err(ControlError::Gone)?;
         }
         Ok(())

@@ -41,8 +41,8 @@ impl Run {
         match (outcome, left) {
             (Outcome::Failed(error), left) => Err(error.and(left)),
             (_, Some(left)) => Err(RunError::Kernel(left)),
-            (Outcome::Whole, None) => Ok(RunProgress::Done(self.report.clone())),
-            (Outcome::Cancelled | Outcome::Stuck, None) => Ok(RunProgress::Cancelled),
+            (Outcome::Whole, None) => Ok(RunProgress::Over(Some(self.report.clone()))),
+            (Outcome::Cancelled | Outcome::Stuck, None) => Ok(RunProgress::Over(None)),
         }
     }
 

@@ -74,7 +74,7 @@ impl Run {
                 *done = (now, of);
                 Ok(false)
             }
-            FabricProgress::Up | FabricProgress::Down => Ok(true),
+            FabricProgress::Over(_) => Ok(true),
         }
     }
 
