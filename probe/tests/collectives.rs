@@ -10,7 +10,7 @@ use collectives::{
 use decode::images::ImageMap;
 use decode::inspect::{Interest, inspect, plan};
 use decode::state::{ChannelMeaning, LinkState, MeshState, Reading};
-use launch::outcome::RunError;
+use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
 use layouts::{ChipId, CoreId, CoreKind, wormhole};
 use machine::fault::Fault;
@@ -314,7 +314,7 @@ fn a_dead_link_is_named_and_everything_given_back() {
     let error = bench.finish(&mut run).unwrap_err();
     let said = error.to_string();
     println!("{said}");
-    assert!(matches!(error, RunError::TookTooLong(_)), "{said}");
+    assert!(matches!(error.cause, Cause::TookTooLong(_)), "{said}");
     assert!(said.contains(": edm makes no progress"), "{said}");
     assert!(said.contains("at waypoint") && said.contains("(firmware/device/"), "{said}");
     bench.is_given_back();

@@ -14,7 +14,7 @@ use fabric::{
     Division, Fabric, FabricOutcome, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
     FabricStage, Termination, running_fabric,
 };
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Waypoint};
 use layouts::{ChipId, NocAddr, wormhole};
 use machine::fabric::{Direction, Entry, FabricTopology};
 use machine::snapshot::{Plan, Span};
@@ -131,10 +131,15 @@ fn a_router_without_a_peer_is_named_and_taken_down() {
     let settings = FabricSettings { deadline_cycles: 200_000, ..FabricSettings::default() };
     let mut fabric = Fabric::new(plan.clone(), settings).with_tables(tables);
     let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();
-    let RunError::TookTooLong(why) = error else { panic!("{error}") };
+    let why = error.to_string();
+    assert!(matches!(error.cause, Cause::TookTooLong(_)), "{why}");
+    assert_eq!(error.core, Some(plan.routers[0].place));
+    assert!(matches!(error.waypoint, Some(Waypoint::At(..))), "{why}");
+    assert!(error.since_cycles.is_some(), "{why}");
     assert!(why.contains("0:e9 (M0D0 EAST plane 0) is STARTED at postcode"), "{why}");
     let waits =
         "it waits for its peer 1:e1, which is NOT_STARTED and has sent nothing over the link";
+    assert_eq!(error.waiting_for.as_deref(), Some(waits));
     assert!(why.contains(waits), "{why}");
     assert!(all_given_back(&mut target, &plan), "{why}");
 }

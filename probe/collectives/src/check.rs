@@ -6,7 +6,7 @@ use super::report::WrongStretch;
 use super::tensor::locate;
 use super::worker::WorkerPlaces;
 use decode::images::ImageMap;
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Misfit, RunError};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
@@ -60,7 +60,7 @@ impl Comparison {
     /// # Errors
     /// When the program has no such stretch.
     pub(super) fn new(program: &Program, index: usize) -> Result<Self, RunError> {
-        let none = || RunError::Program(format!("there is no stretch {index}"));
+        let none = || RunError::new(Cause::Program(Misfit::NoStretch(index)));
         let expected = program.expected.get(index).ok_or_else(none)?;
         Ok(Self {
             index,
@@ -98,7 +98,7 @@ impl Comparison {
         if self.next < self.pages.len() {
             return Ok(None);
         }
-        let none = || RunError::Program(format!("there is no stretch {}", self.index));
+        let none = || RunError::new(Cause::Program(Misfit::NoStretch(self.index)));
         let stretch = &program.expected.get(self.index).ok_or_else(none)?.stretch;
         Ok(Some(WrongStretch {
             chip: stretch.chip,
@@ -139,6 +139,5 @@ fn pages(program: &Program, expected: &Expected) -> Result<Vec<Span>, RunError> 
 }
 
 fn nowhere(expected: &Expected) -> RunError {
-    let chip = expected.stretch.chip;
-    RunError::Program(format!("a stretch of chip {chip} is checked by no worker"))
+    RunError::new(Cause::Program(Misfit::Unchecked(expected.stretch.chip)))
 }

@@ -11,7 +11,7 @@ use super::worker::{
 use decode::images::ImageMap;
 use fabric::mux::Mux;
 use launch::occupancy::Loaded;
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Misfit, RunError};
 use launch::{KernelLaunch, Operation, go_kernel, place_kernel};
 use layouts::ChipId;
 use machine::place::Place;
@@ -144,7 +144,7 @@ pub fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
         for plan in layer.workers(program) {
             WorkerPlaces::of(images, program, plan)?;
             if !places.insert(plan.place) {
-                return Err(RunError::Program(format!("two workers at once on {}", plan.place)));
+                return Err(RunError::new(Cause::Program(Misfit::TwoWorkers)).at(plan.place));
             }
         }
     }

@@ -18,7 +18,7 @@ use ::fabric::Fabric;
 use decode::images::ImageMap;
 use ending::Outcome;
 use fabric::{is_mux, ownership};
-use launch::cause::{told, ways};
+use launch::cause::ways;
 use launch::occupancy::Loaded;
 use launch::outcome::RunError;
 use launch::{ControlError, Together, task};
@@ -166,7 +166,7 @@ impl Run {
         let outcome = match self.outcome {
             Outcome::Whole => {
                 let known = ways(target, &error);
-                Outcome::Failed(told(error).and(known))
+                Outcome::Failed(error.and(known))
             }
             // Who does not drain in time is stopped where it is.
             Outcome::Cancelled => Outcome::Stuck,

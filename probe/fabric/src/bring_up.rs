@@ -14,8 +14,8 @@ use crate::tables::routing_tables;
 use decode::images::ImageMap;
 use ending::Returns;
 use launch::cause;
-use launch::outcome::RunError;
-use launch::{Operation, Together, task};
+use launch::outcome::{Cause, RunError};
+use launch::{Operation, Together, step, task};
 use machine::fabric::RoutingTables;
 use machine::place::Place;
 use machine::target::Target;
@@ -195,15 +195,15 @@ impl Fabric {
 
     fn ended(&mut self, target: &mut dyn Target) -> Result<FabricProgress, RunError> {
         let left = std::mem::take(&mut self.left);
-        let left = (!left.is_empty()).then(|| left.join("; "));
         match std::mem::replace(&mut self.end, Ok(FabricOutcome::Down)) {
-            Ok(outcome) => {
+            Ok(outcome) if left.is_empty() => {
                 self.end = Ok(outcome);
-                left.map_or(Ok(FabricProgress::Over(outcome)), |why| Err(RunError::Kernel(why)))
+                Ok(FabricProgress::Over(outcome))
             }
+            Ok(_) => Err(RunError::new(Cause::Left).and(left)),
             Err(error) => {
                 let ways = cause::ways(target, &error);
-                Err(cause::told(error).and(ways).and(left))
+                Err(error.and(ways).and(left))
             }
         }
     }
@@ -221,7 +221,7 @@ impl Fabric {
             Task::Steps(_, together) => {
                 let done = together.poll(target)?;
                 if done {
-                    self.left.extend(together.failed().iter().map(cause::left));
+                    self.left.extend(together.failed().iter().map(step));
                 }
                 return Ok(done);
             }

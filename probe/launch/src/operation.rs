@@ -36,6 +36,8 @@ pub enum ControlError {
         value: u32,
         /// How long, in cycles of the target's own time.
         waited_cycles: u64,
+        /// Since when, by that time.
+        since_cycles: u64,
     },
 }
 
@@ -48,7 +50,7 @@ impl fmt::Display for ControlError {
             Self::Gone(reason) => write!(f, "{reason}"),
             Self::Settings(why) => write!(f, "{why}"),
             Self::Access { addr, reason } => write!(f, "{addr}: {reason}"),
-            Self::TookTooLong { what, addr, value, waited_cycles } => {
+            Self::TookTooLong { what, addr, value, waited_cycles, .. } => {
                 write!(f, "{what}: {addr} is {value:#x} after {waited_cycles} cycles")
             }
         }
@@ -227,11 +229,13 @@ impl Operation {
             self.steps.pop_front();
             return Ok(true);
         }
-        let waited_cycles = now.saturating_sub(*self.waiting_since.get_or_insert(now));
+        let since_cycles = *self.waiting_since.get_or_insert(now);
+        let waited_cycles = now.saturating_sub(since_cycles);
         if waited_cycles <= *deadline_cycles {
             return Ok(false);
         }
-        Err(ControlError::TookTooLong { what: what.clone(), addr, value, waited_cycles })
+        let what = what.clone();
+        Err(ControlError::TookTooLong { what, addr, value, waited_cycles, since_cycles })
     }
 
     /// Polls to the end, letting time pass in between: for scenes and scripts, not for the probe
