@@ -32,7 +32,7 @@ pub use registers::{
     Registers, Rxq, Stream, TensixL1, Txq,
 };
 pub use system::{PLAIN_CABLING, SystemSpec};
-pub use targets::{TargetRefusal, target_refusals};
+pub use targets::{Refusal, ttsim_refusals};
 pub use tiles::{Tile, Tiles};
 pub use wormhole::{
     Blocks, Ethernet, LayoutError, Located, NoChannel, Routing, Tensix, TensixCore, Wormhole,
