@@ -103,14 +103,15 @@ impl Comparison {
         Ok(Some(WrongStretch {
             chip: stretch.chip,
             first_page: stretch.first_page,
-            first_element: stretch.first_element + self.first.unwrap_or_default(),
+            first_element: stretch.first_element + self.first.map_or(0, |first| first),
             elements: self.wrong,
         }))
     }
 
     fn compare(&mut self, page: &[u8]) {
         let first = self.compared_bytes / self.element_bytes;
-        let rest = self.expected.get(self.compared_bytes..).unwrap_or_default();
+        // Behind the expected bytes there is only padding.
+        let rest = self.expected.get(self.compared_bytes..).map_or(&[][..], |rest| rest);
         let pairs = page.chunks(self.element_bytes).zip(rest.chunks(self.element_bytes));
         for (index, (there, wanted)) in pairs.enumerate() {
             if there != wanted {

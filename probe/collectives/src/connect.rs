@@ -186,8 +186,9 @@ fn termination(
     let Some(&master) = plan.clients.first() else { return Ok(Vec::new()) };
     let part = if master == place { "CCL_TERMINATION_MASTER" } else { "CCL_TELLS_MASTER" };
     let is_mux = |exit: &Exit| matches!(exit, Exit::Mux { mux, .. } if *mux == index);
-    let number = |ends: &WorkerEnds| ends.exits.iter().position(is_mux).unwrap_or_default();
-    let number = crossing.ends.get(&master).map_or(0, number) as u32;
+    let number = |ends: &WorkerEnds| ends.exits.iter().position(is_mux);
+    let apart = || ControlError::Settings(format!("{master} is no client of the mux that it ends"));
+    let number = crossing.ends.get(&master).and_then(number).ok_or_else(apart)? as u32;
     let values = [
         ("termination", constant_of(images, WORKER, part)?),
         ("mux_clients", plan.clients.len() as u32),

@@ -107,8 +107,8 @@ impl Launcher {
                 Some(_) => sides(images, program, plan)?,
                 None => [find(plan.inbound), find(plan.outbound)],
             };
-            let fabric = crossing.map(|crossing| members(images, crossing, plan));
-            let fabric = fabric.transpose()?.unwrap_or_default();
+            let of = |crossing| members(images, crossing, plan);
+            let fabric = crossing.map_or_else(|| Ok(Vec::new()), of)?;
             let run_id = self.run_id;
             let context = WorkerContext { program, run_id, inbound, outbound, fabric };
             let kernel = worker_launch(images, plan, &context)?;
@@ -216,7 +216,7 @@ pub(super) fn muxes(images: &ImageMap, program: &Program) -> Result<Vec<Mux>, Ru
         let muxes = crossing.muxes.iter().map(|plan| mux(images, crossing, plan));
         muxes.collect::<Result<Vec<_>, _>>()
     };
-    Ok(program.crossing.as_ref().map(of).transpose()?.unwrap_or_default())
+    Ok(program.crossing.as_ref().map_or_else(|| Ok(Vec::new()), of)?)
 }
 
 /// The firmware under a kernel.

@@ -78,7 +78,8 @@ impl Run {
             tasks.push_back(Task::Fabric(Stage::FabricDown, (0, 1)));
         }
         tasks.push_back(Task::GiveBack);
-        let last = program.ranks.last().copied().unwrap_or(ChipId(0));
+        // A program without ranks launches nothing: the times of its report are 0, and of no chip.
+        let last = program.ranks.last().map_or(ChipId(0), |chip| *chip);
         Self {
             times: Times::new(settings.warmups),
             report: RunReport::new(last, &settings),

@@ -102,7 +102,8 @@ impl Image {
     /// Takes what an ELF says as an image for that kind of core.
     pub fn new(name: &str, role: ImageRole, core: CoreKind, symbols: Symbols) -> Self {
         let segments = symbols.segments();
-        let load_addr = segments.iter().map(|s| s.load_address as u32).min().unwrap_or_default();
+        // Of an image without segments nothing is ever looked for.
+        let load_addr = segments.iter().map(|s| s.load_address as u32).min().map_or(0, |at| at);
         let build_id = symbols.symbol(BUILD_ID).and_then(|symbol| {
             Some((symbol.address, symbols.file_bytes(symbol.address, symbol.size)?.to_vec()))
         });

@@ -33,7 +33,7 @@ impl Together {
 
     /// Why some of them were not carried out.
     pub fn failed(&self) -> &[ControlError] {
-        self.failed.as_deref().unwrap_or_default()
+        self.failed.as_deref().map_or(&[][..], |failed| failed)
     }
 
     /// Steps that are done, and how many there are.

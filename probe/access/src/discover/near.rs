@@ -6,7 +6,7 @@ use super::{Candidate, Walk, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::bus::Bus;
 use crate::telemetry::board_id;
-use layouts::{Board, wormhole};
+use layouts::{Board, ChipCoord, wormhole};
 use machine::bar::all_ones;
 use machine::snapshot::AccessError;
 
@@ -63,10 +63,10 @@ impl Walk<'_> {
         Ok(Candidate {
             route: Route::Pcie(device),
             id,
-            coord: coord.unwrap_or_default().into(),
-            placed: coord.is_some(),
+            coord: coord.map(ChipCoord::from),
             ports: ports.into_iter().map(Some).collect(),
-            harvested_rows: rows.unwrap_or_default(),
+            // A problem says that they are unknown.
+            harvested_rows: rows.into_iter().flatten().collect(),
             gateway: None,
             board: self.board(device),
         })
