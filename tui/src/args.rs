@@ -253,7 +253,9 @@ pub(crate) enum Verb {
     /// "out_of_bounds","avg_busbw_gbps","transport","workers","fabric","muxes"}; chips are in the order of their ranks, wrong
     /// and out_of_bounds are null where nothing was checked, root where there is none, fabric without --transport fabric. A run
     /// that fails has the same keys, rows for the sizes that were finished, null for what is unknown, and "error":{"message",
-    /// "exit_code","kind"}, where one word of one tile is to blame with "chip","tile":[x,y],"addr","value","waited_cycles".
+    /// "exit_code","kind"}. Of a run that was judged or begun the error also has "cause","core":{"chip","tile":[x,y]},
+    /// "waypoint","waiting_for","since_cycles","notes":[sentence], null where nothing is known, and where one word of one tile
+    /// is to blame "chip","tile":[x,y],"addr","value"; "waited_cycles" is how long nothing moved.
     Run(Box<RunArguments>),
     /// Measure something on emulated meshes of this program's own.
     Study {

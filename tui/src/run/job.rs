@@ -194,12 +194,12 @@ impl Job {
                 let sizes = self.total;
                 Ok(Turn::Going(Going { size_bytes, number, sizes, stage, done, of, moving_cycles }))
             }
-            RunProgress::Done(report) => {
+            RunProgress::Over(Some(report)) => {
                 let row = measured(run.program(), &report, self.sweep.request().root);
                 self.loaded = self.run.take().map(Run::into_loaded).unwrap_or_default();
                 Ok(Turn::Row(row))
             }
-            RunProgress::Cancelled => {
+            RunProgress::Over(None) => {
                 self.run = None;
                 Ok(Turn::Cancelled)
             }
