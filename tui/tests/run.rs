@@ -112,10 +112,11 @@ fn a_failed_run_tells_scripts_what_is_known() {
     assert_eq!((rows.len(), &rows[0]["size"]), (1, &json!(4096)), "{stuck}");
     let error = &stuck["error"];
     assert_eq!(
-        (&error["kind"], &error["cause"], &error["core"]["chip"]),
-        (&json!("took-too-long"), &json!("core-stands-still"), &json!(1)),
-        "{stuck}"
+        (&error["kind"], &error["cause"], &error["core"]),
+        (&json!("control"), &json!("took-too-long"), &json!({"chip": 1, "tile": [1, 0]})),
+        "the application of the core does not answer: {stuck}"
     );
+    assert!(error["waiting_for"].is_string(), "{stuck}");
     assert!(error["since_cycles"].is_u64() && error["notes"].is_array(), "{stuck}");
 }
 
