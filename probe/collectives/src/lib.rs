@@ -7,6 +7,7 @@ mod blame;
 mod check;
 pub mod compile;
 mod connect;
+mod crossing;
 pub mod edm_builder;
 mod edm_settings;
 mod ends;
@@ -14,6 +15,7 @@ pub mod error;
 pub mod expected;
 mod in_use;
 mod launcher;
+mod op;
 pub mod program;
 pub mod report;
 pub mod request;
@@ -28,21 +30,23 @@ pub mod tensor;
 mod times;
 pub mod transport;
 mod watch;
+mod watched;
 mod words;
 mod worker;
 mod writes;
 
 pub use compile::{compile, compile_over};
+pub use crossing::idle_tiles;
 pub use error::CclError;
 pub use in_use::refuse_if_in_use;
 pub use launcher::fits;
+pub use op::{Bidirectional, DataType, Op};
 pub use program::{
-    Bank, Channel, Command, DataType, EdmChannel, EdmPlan, Op, Partner, Program, Tensor, WorkerPlan,
+    Bank, Channel, Command, EdmChannel, EdmPlan, Partner, Program, Tensor, WorkerPlan,
 };
 pub use report::{ChipTimes, RunProgress, RunReport, RunSettings, Stage, WrongStretch};
-pub use request::{Bidirectional, Layout, Request};
+pub use request::{Layout, Request};
 pub use run::Run;
-pub use transport::idle_tiles;
 pub use transport::{Crossing, FabricWish, Transport};
 pub use writes::writes;
 
