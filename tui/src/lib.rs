@@ -12,6 +12,7 @@ mod keys;
 mod line;
 mod locate;
 mod machine;
+mod manual;
 mod members;
 pub mod message;
 pub mod model;

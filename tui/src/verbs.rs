@@ -25,7 +25,7 @@ use crate::feed::Sample;
 use crate::glyph::Glyphs;
 use crate::machine::{Machine, Opening};
 use crate::output::{say, say_once_each};
-use crate::{interrupt, words};
+use crate::{interrupt, manual, words};
 use decode::inspect::Interest;
 use decode::state::{LinkCondition, MeshState, Reading};
 use machine::snapshot::{AccessError, Snapshot};
@@ -103,6 +103,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
                 study::mux(style, &words)
             }
         },
+        Verb::Help { name } => manual::show(name),
         Verb::Run(options) => run::run(&target, style, options),
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)

@@ -26,7 +26,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 pub(crate) use chip::source;
 pub(crate) use fabric::part_text;
-pub(crate) use help::line_count as help_lines;
+pub(crate) use help::{line_count as help_lines, lines as help_text};
 pub(crate) use links::row_text as link_text;
 pub(crate) use reading::short;
 

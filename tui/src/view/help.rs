@@ -36,7 +36,8 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, first: usize) {
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-fn lines(model: &Model) -> Vec<Line<'static>> {
+/// The whole help text.
+pub(crate) fn lines(model: &Model) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled("Keys", model.theme.title())];
     for binding in BINDINGS {
         let on: Vec<_> =
