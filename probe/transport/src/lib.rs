@@ -17,8 +17,9 @@
 //! let chip = emulator::ChipConfig { pcie: true, ..Default::default() };
 //! let config = emulator::MeshConfig { chips: vec![chip], ..Default::default() };
 //! let mut bar = EmulatorBar::new(emulator::Mesh::new(config).expect("one chip is a mesh"));
-//! let id = bar.run(&[BarOp::ConfigRead { device: 0, offset: 0 }]).expect("it answers");
-//! assert_eq!(id, 0x401E_1E52_u32.to_le_bytes());
+//! let mut answer = Vec::new();
+//! bar.submit(&[BarOp::ConfigRead { device: 0, offset: 0 }], &mut answer).expect("it answers");
+//! assert_eq!(answer, 0x401E_1E52_u32.to_le_bytes());
 //! ```
 //!
 //! # Invariants
