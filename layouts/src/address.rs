@@ -1,5 +1,6 @@
 //! The words for places: chips, tiles, cores, and the address spaces they see.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A chip of the mesh: PCIe chips in device order from 0, then remote chips by (rack, shelf, y, x).
@@ -29,7 +30,8 @@ pub struct NocXy {
 }
 
 /// What a tile (one NoC endpoint) is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TileKind {
     /// Compute tile: five baby RISC-V cores and 1464 KiB of L1.
     Tensix,

@@ -62,5 +62,5 @@ pub use registers::{
     Registers, Rxq, Stream, TensixL1, Txq,
 };
 pub use system::{PLAIN_CABLING, SystemSpec};
-pub use targets::{TargetRefusal, target_refusals};
+pub use targets::{Refusal, ttsim_refusals};
 pub use tiles::{Tile, Tiles};

@@ -1,11 +1,11 @@
 //! What a target must not be asked although the chip would answer: one file per target that needs it.
 
 use crate::address::TileKind;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A range of a tile kind that a target must not be asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetRefusal {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
     /// Kind of tile.
     pub kind: TileKind,
     /// First byte.
@@ -25,7 +25,7 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    kinds: Vec<Kind>,
+    kinds: Vec<TileKind>,
     start: u64,
     bytes: u64,
     #[serde(default = "one")]
@@ -35,55 +35,28 @@ struct Entry {
     reason: String,
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Tensix,
-    Eth,
-    Dram,
-    Arc,
-    Pcie,
-    Router,
-}
-
 fn one() -> u64 {
     1
 }
 
-impl From<Kind> for TileKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Tensix => Self::Tensix,
-            Kind::Eth => Self::Eth,
-            Kind::Dram => Self::Dram,
-            Kind::Arc => Self::Arc,
-            Kind::Pcie => Self::Pcie,
-            Kind::Router => Self::Router,
-        }
-    }
-}
-
-/// The refusals of a target by the name of its file; none for a target that answers whatever silicon does.
+/// What the vendor's simulator must not be asked.
 ///
 /// # Errors
 /// What is wrong with the shipped file, which a test of this crate excludes.
-pub fn target_refusals(target: &str) -> Result<Vec<TargetRefusal>, String> {
-    let text = match target {
-        "ttsim" => include_str!("../data/targets/ttsim.toml"),
-        _ => return Ok(Vec::new()),
-    };
-    let file: File = toml::from_str(text).map_err(|error| format!("{target}.toml: {error}"))?;
+pub fn ttsim_refusals() -> Result<Vec<Refusal>, String> {
+    let text = include_str!("../data/targets/ttsim.toml");
+    let file: File = toml::from_str(text).map_err(|error| format!("ttsim.toml: {error}"))?;
     Ok(file.refusals.iter().flat_map(Entry::expand).collect())
 }
 
 impl Entry {
-    fn expand(&self) -> Vec<TargetRefusal> {
-        let one = |kind: Kind, i: u64| {
+    fn expand(&self) -> Vec<Refusal> {
+        let one = |kind: TileKind, i: u64| {
             let start = self.start + i * self.stride;
             let reason = self.reason.clone();
-            TargetRefusal { kind: kind.into(), start, end: start + self.bytes, reason }
+            Refusal { kind, start, end: start + self.bytes, reason }
         };
-        let all = |kind: &Kind| (0..self.count).map(|i| one(*kind, i)).collect::<Vec<_>>();
+        let all = |kind: &TileKind| (0..self.count).map(|i| one(*kind, i)).collect::<Vec<_>>();
         self.kinds.iter().flat_map(all).collect()
     }
 }
@@ -95,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_simulators_refusals_load() {
-        let refusals = target_refusals("ttsim").unwrap();
+        let refusals = ttsim_refusals().unwrap();
         let refused =
             |kind, at| refusals.iter().any(|r| r.kind == kind && (r.start..r.end).contains(&at));
         assert!(refused(TileKind::Eth, 0xFFB1_2080));
@@ -104,6 +77,5 @@ mod tests {
         assert!(!refused(TileKind::Tensix, 0xFFB7_F100));
         assert!(!refused(TileKind::Eth, 0xFFB1_21B0));
         assert!(!refused(TileKind::Eth, 0xFFB2_002C));
-        assert_eq!(target_refusals("emulator").unwrap(), []);
     }
 }

@@ -6,21 +6,21 @@ use access::bar_target::BarTarget;
 use decode::images::{Catalog, ImageMap, Library};
 use decode::inspect::{Interest, decode, plan, plan_proofs, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
-use layouts::{ChipKind, CoreId, target_refusals};
+use layouts::{ChipKind, CoreId};
 use machine::bar::{Bar, BarOp};
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Plan, Snapshot};
-use machine::target::{Abilities, Allow, Mesh, Preview, Refusal, Target};
+use machine::target::{Abilities, Allow, Mesh, Preview, Target};
 use machine::visit::Before;
 use std::fmt;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use transport::emulator_bar;
 use transport::hosts::JoinedBar;
 use transport::silicon::{self, DeviceError, SiliconBar};
 use transport::socket_bar::SocketBar;
 use transport::ttsim::{self, HostCommand};
+use transport::wire::Welcome;
 use workloads::scene::firmware::{Given, allowed};
 use workloads::scene::{DEFAULT_PACE, Pace, SceneError, boot_given};
 
@@ -112,6 +112,7 @@ impl Session {
     /// Why not.
     pub fn open(words: &str, host: &HostCommand, allow: Allow) -> Result<Self, OpenError> {
         let gone = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
+        let nobody = || gone(AccessError::Unreachable("no socket is named".to_owned()));
         match TargetSpec::parse(words)? {
             TargetSpec::Recording(path) => Err(OpenError::IsRecording(path)),
             TargetSpec::Emulator(scene) => {
@@ -140,14 +141,13 @@ impl Session {
                 let writes = !allow.is_nothing();
                 let bars = paths.iter().map(|path| SocketBar::connect(path, writes));
                 let bars: Vec<_> = bars.collect::<Result<_, _>>().map_err(gone)?;
-                let profiles: Vec<_> = bars.iter().map(|bar| &bar.welcome().profile).collect();
-                let profile = profiles.first().map(|p| (*p).clone()).unwrap_or_default();
-                if profiles.iter().any(|other| **other != profile) {
+                let (first, others) = bars.split_first().ok_or_else(nobody)?;
+                let Welcome { abilities, before, .. } = first.welcome().clone();
+                if others.iter().any(|other| other.welcome().abilities != abilities) {
                     let why = "what is served there are machines of different kinds";
                     return Err(gone(AccessError::Refused(why.into())));
                 }
-                let pacer = (profile == emulator_bar::PROFILE).then(|| Pacer::new(DEFAULT_PACE));
-                let before = bars.first().map(|bar| bar.welcome().before.clone());
+                let pacer = abilities.paced.then(|| Pacer::new(DEFAULT_PACE));
                 let open = || {
                     let mut bars: Vec<Box<dyn Bar>> =
                         bars.into_iter().map(|bar| Box::new(bar) as Box<dyn Bar>).collect();
@@ -158,14 +158,13 @@ impl Session {
                             Box::new(JoinedBar::new(bars).map_err(gone)?)
                         }
                     };
-                    over_bar(words, bar, &profile, allow).map_err(gone)
+                    over_bar(words, bar, abilities, allow).map_err(gone)
                 };
-                let before = before.unwrap_or_default();
                 Ok(Self { before, ..Self::elsewhere(words, pacer, open)? })
             }
             TargetSpec::Silicon(which) => Self::elsewhere(words, None, || {
                 let bar = SiliconBar::open(&which).map_err(OpenError::Device)?;
-                let abilities = abilities(silicon::PROFILE, allow).map_err(gone)?;
+                let abilities = Abilities { allow, ..silicon::abilities() };
                 BarTarget::open(words, Box::new(bar), abilities, silicon::PATIENCE).map_err(gone)
             }),
         }
@@ -409,44 +408,16 @@ fn over_ttsim(
         let why = said.unwrap_or(stranger);
         return Err(OpenError::Library { target: target(), why });
     }
-    let profile = bar.welcome().profile.clone();
-    over_bar(words, Box::new(bar), &profile, allow).map_err(gone)
+    let abilities = bar.welcome().abilities.clone();
+    over_bar(words, Box::new(bar), abilities, allow).map_err(gone)
 }
 
+/// Only what a person allowed may be changed on a machine of others.
 fn over_bar(
     words: &str,
     bar: Box<dyn Bar>,
-    profile: &str,
+    abilities: Abilities,
     allow: Allow,
 ) -> Result<BarTarget, AccessError> {
-    let abilities = abilities(profile, allow)?;
-    BarTarget::open(words, bar, abilities, Patience::default())
-}
-
-/// What a machine of others can be asked, by the name of its list of refusals; only what a person
-/// allowed may be changed there.
-fn abilities(profile: &str, allow: Allow) -> Result<Abilities, AccessError> {
-    let refusals = target_refusals(profile).map_err(AccessError::Refused)?;
-    let refusal = |r: layouts::TargetRefusal| Refusal {
-        kind: r.kind,
-        start: r.start,
-        end: r.end,
-        reason: r.reason,
-    };
-    let stepped_time = matches!(profile, ttsim::PROFILE | emulator_bar::PROFILE);
-    let refusals = refusals.into_iter().map(refusal).collect();
-    Ok(Abilities {
-        allow,
-        stepped_time,
-        budget: Some(budget(profile)),
-        refusals,
-        faults: profile == emulator_bar::PROFILE,
-        unchangeable: None,
-    })
-}
-
-/// A read costs about a microsecond of a real bus (wormhole.md 1.4), which others need too: a
-/// twentieth of it is ours. Simulators are as slow for everybody who waits for them.
-fn budget(profile: &str) -> u32 {
-    if profile == silicon::PROFILE { 50_000 } else { 20_000 }
+    BarTarget::open(words, bar, Abilities { allow, ..abilities }, Patience::default())
 }

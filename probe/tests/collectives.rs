@@ -10,7 +10,7 @@ use collectives::{
 use decode::images::ImageMap;
 use decode::inspect::{Interest, inspect, plan};
 use decode::state::{ChannelMeaning, LinkState, MeshState, Reading};
-use launch::outcome::RunError;
+use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
 use layouts::{ChipId, ChipKind, CoreId, CoreKind};
 use machine::fault::Fault;
@@ -78,7 +78,7 @@ impl Bench {
             match run.poll(&mut self.target, &mut self.images).unwrap() {
                 RunProgress::Going { stage: Stage::Transfer, done, of } if 2 * done > of => return,
                 RunProgress::Going { .. } => self.target.pass(300).unwrap(),
-                other => panic!("{other:?}"),
+                other @ RunProgress::Over(_) => panic!("{other:?}"),
             }
         }
     }
@@ -159,7 +159,7 @@ fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
                 bench.target.pass(STEP_CYCLES).unwrap();
                 continue;
             }
-            other => panic!("{other:?}"),
+            other @ RunProgress::Over(_) => panic!("{other:?}"),
         }
         let shot = bench.target.read(&plan(bench.target.mesh(), &bench.images, &interest));
         bench.images.learn(bench.target.mesh(), &shot);
@@ -271,8 +271,8 @@ fn a_run_counts_its_bytes_and_its_iterations() {
                 }
                 bench.target.pass(500).unwrap();
             }
-            RunProgress::Done(report) => break report,
-            RunProgress::Cancelled => panic!("nobody wanted it to end"),
+            RunProgress::Over(Some(report)) => break report,
+            RunProgress::Over(None) => panic!("nobody wanted it to end"),
         }
     };
     for stage in [Stage::Fill, Stage::Transfer, Stage::Check] {
@@ -318,7 +318,7 @@ fn a_dead_link_is_named_and_everything_given_back() {
     let error = bench.finish(&mut run).unwrap_err();
     let said = error.to_string();
     println!("{said}");
-    assert!(matches!(error, RunError::TookTooLong(_)), "{said}");
+    assert!(matches!(error.cause, Cause::TookTooLong(_)), "{said}");
     assert!(said.contains(": edm makes no progress"), "{said}");
     assert!(said.contains("at waypoint") && said.contains("(firmware/device/"), "{said}");
     bench.is_given_back();

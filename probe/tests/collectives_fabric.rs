@@ -253,7 +253,7 @@ fn a_run_over_the_fabric_can_be_cancelled() {
         match run.poll(&mut bench.target, &mut bench.images).unwrap() {
             RunProgress::Going { stage: Stage::Transfer, done, .. } if done > 0 => break,
             RunProgress::Going { .. } => bench.target.pass(300).unwrap(),
-            other => panic!("{other:?}"),
+            other @ RunProgress::Over(_) => panic!("{other:?}"),
         }
     }
     run.cancel();

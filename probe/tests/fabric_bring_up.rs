@@ -11,10 +11,10 @@ use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use fabric::status_queue::{read_status, status_queues};
 use fabric::{
-    Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
-    Termination, running_fabric,
+    Division, Fabric, FabricOutcome, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
+    FabricStage, Termination, running_fabric,
 };
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Waypoint};
 use layouts::{ChipId, ChipKind, NocAddr};
 use machine::fabric::{Direction, Entry, FabricTopology};
 use machine::snapshot::{Plan, Span};
@@ -60,7 +60,7 @@ fn a_fabric_comes_up_is_found_and_goes_down() {
         assert_eq!(running_fabric(&mut target, &images), Ok(None));
         let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
         let up = fabric.finish(&mut target, &mut images, STEP);
-        assert_eq!(up, Ok(FabricProgress::Up));
+        assert_eq!(up, Ok(FabricOutcome::Up));
         assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan.clone())));
         let mut second = Fabric::new(plan.clone(), FabricSettings::default());
         let refused = second.finish(&mut target, &mut images, STEP).unwrap_err();
@@ -74,10 +74,13 @@ fn a_fabric_comes_up_is_found_and_goes_down() {
         }
         // Somebody else takes it down.
         let mut found = Fabric::found(plan.clone(), FabricSettings::default());
-        assert_eq!(found.poll(&mut target, &mut images), Ok(FabricProgress::Up));
+        assert_eq!(
+            found.poll(&mut target, &mut images),
+            Ok(FabricProgress::Over(FabricOutcome::Up))
+        );
         found.terminate(way);
         let down = found.finish(&mut target, &mut images, STEP);
-        assert_eq!(down, Ok(FabricProgress::Down));
+        assert_eq!(down, Ok(FabricOutcome::Down));
         assert!(all_given_back(&mut target, &plan));
     }
 }
@@ -89,10 +92,10 @@ fn every_topology_comes_up_on_a_t3000() {
         let plan = plan(&target, topology);
         let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
         let up = fabric.finish(&mut target, &mut images, STEP);
-        assert_eq!(up, Ok(FabricProgress::Up), "{topology}");
+        assert_eq!(up, Ok(FabricOutcome::Up), "{topology}");
         fabric.terminate(Termination::Gracefully);
         let down = fabric.finish(&mut target, &mut images, STEP);
-        assert_eq!(down, Ok(FabricProgress::Down), "{topology}");
+        assert_eq!(down, Ok(FabricOutcome::Down), "{topology}");
         assert!(all_given_back(&mut target, &plan), "{topology}");
     }
 }
@@ -113,7 +116,7 @@ fn bringing_up_can_be_given_up_at_any_stage() {
         }
         fabric.cancel();
         let down = fabric.finish(&mut target, &mut images, STEP);
-        assert_eq!(down, Ok(FabricProgress::Down), "{wanted:?}");
+        assert_eq!(down, Ok(FabricOutcome::Down), "{wanted:?}");
         assert!(all_given_back(&mut target, &plan), "{wanted:?}");
     }
 }
@@ -128,10 +131,15 @@ fn a_router_without_a_peer_is_named_and_taken_down() {
     let settings = FabricSettings { deadline_cycles: 200_000, ..FabricSettings::default() };
     let mut fabric = Fabric::new(plan.clone(), settings).with_tables(tables);
     let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();
-    let RunError::TookTooLong(why) = error else { panic!("{error}") };
+    let why = error.to_string();
+    assert!(matches!(error.cause, Cause::TookTooLong(_)), "{why}");
+    assert_eq!(error.core, Some(plan.routers[0].place));
+    assert!(matches!(error.waypoint, Some(Waypoint::At(..))), "{why}");
+    assert!(error.since_cycles.is_some(), "{why}");
     assert!(why.contains("0:e9 (M0D0 EAST plane 0) is STARTED at postcode"), "{why}");
     let waits =
         "it waits for its peer 1:e1, which is NOT_STARTED and has sent nothing over the link";
+    assert_eq!(error.waiting_for.as_deref(), Some(waits));
     assert!(why.contains(waits), "{why}");
     assert!(all_given_back(&mut target, &plan), "{why}");
 }
@@ -155,7 +163,7 @@ fn halves(topologies: [FabricTopology; 2], run_ids: [u32; 2]) -> [String; 2] {
     while said.iter().any(Option::is_none) {
         for (fabric, said) in fabrics.iter_mut().zip(&mut said).filter(|(_, said)| said.is_none()) {
             match fabric.poll(&mut target, &mut images) {
-                Ok(FabricProgress::Up) => *said = Some("up".to_owned()),
+                Ok(FabricProgress::Over(FabricOutcome::Up)) => *said = Some("up".to_owned()),
                 Ok(_) => {}
                 Err(error) => *said = Some(error.to_string()),
             }
@@ -238,7 +246,7 @@ fn two_meshes_come_up_together() {
     let plan = FabricPlan::new(target.mesh(), &request).unwrap();
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
     let up = fabric.finish(&mut target, &mut images, STEP);
-    assert_eq!(up, Ok(FabricProgress::Up));
+    assert_eq!(up, Ok(FabricOutcome::Up));
     assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan)));
 }
 

@@ -7,6 +7,7 @@ use machine::bar::Bar;
 use machine::target::{Allow, Mesh, Target};
 use probe::session::Session;
 use std::path::PathBuf;
+use transport::emulator_bar;
 use transport::hosts::HostBar;
 use transport::serve::{bind, serve};
 use transport::shared_bar::SharedBar;
@@ -91,8 +92,8 @@ fn two_sockets_show_a_mesh_of_two_hosts_whole_and_each_its_part() {
         let bar = HostBar::of(&descriptor(), host, Box::new(shared.another()));
         std::thread::spawn(move || {
             let (devices, elsewhere) = (Some(bar.most_devices()), bar.elsewhere());
-            let profile = "emulator".to_owned();
-            let welcome = Welcome { profile, devices, elsewhere, ..Welcome::default() };
+            let abilities = emulator_bar::abilities();
+            let welcome = Welcome { abilities, devices, elsewhere, ..Welcome::default() };
             serve(Box::new(bar), listener, welcome)
         });
     }

@@ -7,7 +7,7 @@ use collectives::{
     refuse_if_in_use,
 };
 use decode::images::ImageMap;
-use launch::outcome::RunError;
+use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
 use launch::{Firmware, RingPing, RingPingSettings, boot_tensix, start_application};
 use layouts::{ChipId, ChipKind, NocAddr, NocXy};
@@ -156,7 +156,7 @@ fn an_application_of_others_is_left_alone() {
 fn what_must_be_allowed_is_named() {
     let (mut target, mut images) = n300(Allow::default());
     let error = refused(&mut target, &mut images);
-    assert!(matches!(error, RunError::NotAllowed(_)));
+    assert!(matches!(error.cause, Cause::NotAllowed(_)));
     assert!(error.to_string().ends_with("needs --allow write,launch"), "{error}");
     let write = Allow { write: true, launch: true, ..Allow::default() };
     let (mut target, mut images) = n300(write);
@@ -230,7 +230,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let faults = vec!["link:0.3:down".parse().unwrap()];
     let mut run = Run::new(fault, RunSettings { faults, ..RunSettings::default() });
     let error = run.finish(&mut target, &mut images, 1000).unwrap_err();
-    assert!(matches!(error, RunError::Program(_)), "{error}");
+    assert!(matches!(error.cause, Cause::Program(_)), "{error}");
     assert_eq!(target.writes, 0);
 }
 

@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use transport::emulator_bar::EmulatorBar;
+use transport::emulator_bar::{self, EmulatorBar};
 use transport::hosts::HostBar;
 use transport::serve::{self, Server};
 use transport::socket_bar::SocketBar;
@@ -30,8 +30,8 @@ fn serve(name: &str, machine: impl FnOnce() -> EmulatorBar + Send + 'static) -> 
     let path = std::env::temp_dir().join(format!("meshscope-{name}-{}", std::process::id()));
     let listener = serve::bind(&path).unwrap();
     std::thread::spawn(move || {
-        let (name, profile) = ("emulator:bare".to_owned(), "emulator".into());
-        let welcome = Welcome { machine: name, profile, ..Welcome::default() };
+        let (name, abilities) = ("emulator:bare".to_owned(), emulator_bar::abilities());
+        let welcome = Welcome { machine: name, abilities, ..Welcome::default() };
         serve::serve(Box::new(machine()), listener, welcome)
     });
     path
@@ -87,7 +87,9 @@ fn a_mesh_outlives_its_client() {
     let shot = second.read(&Plan { spans: vec![Span { addr: here, len: 24 }] });
     assert_eq!(shot.bytes(here, 24).unwrap(), b"left by the first client");
     drop(second);
-    let before = connect(&path).welcome().before.clone();
+    let welcome = connect(&path).welcome().clone();
+    assert_eq!(welcome.abilities, emulator_bar::abilities(), "told, not looked up by a name");
+    let before = welcome.before;
     let last = before.client.unwrap();
     assert_eq!((last.client, last.broke_off), (Client::this(), false));
     let change = before.change.unwrap();

@@ -54,7 +54,7 @@ fn stands_still(pid: u32) -> bool {
 fn a_killed_parent_leaves_no_child_behind() {
     let Some(library) = common::library("wh_x8") else { return };
     let mut parent = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "parent_helper", "--nocapture"])
+        .args(["--exact", "vendor_child::parent_helper", "--nocapture"])
         .env("MESHSCOPE_TEST_PARENT_OF", library)
         .stdout(Stdio::piped())
         .spawn()

@@ -8,7 +8,7 @@ use decode::images::ImageMap;
 use decode::inspect::{Interest, fabric_interest, fabric_ways, inspect, plan, plan_proofs};
 use decode::state::{Reading, Verdict, WayEnd};
 use fabric::{
-    Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, Termination, running_fabric,
+    Fabric, FabricOutcome, FabricPlan, FabricRequest, FabricSettings, Termination, running_fabric,
 };
 use layouts::ChipId;
 use machine::fabric::FabricTopology;
@@ -53,13 +53,13 @@ fn routers_meet_and_leave_on_wh_x2() {
         let began = target.now().unwrap();
         let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
         let up = fabric.finish(&mut target, &mut images, 500);
-        assert_eq!(up, Ok(FabricProgress::Up));
+        assert_eq!(up, Ok(FabricOutcome::Up));
         println!("{topology}: up after {} cycles", target.now().unwrap() - began);
         assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan.clone())));
         assert_eq!(seen(&mut target, plan.routers.len()), "READY_FOR_TRAFFIC");
         fabric.terminate(way);
         let down = fabric.finish(&mut target, &mut images, 500);
-        assert_eq!(down, Ok(FabricProgress::Down));
+        assert_eq!(down, Ok(FabricOutcome::Down));
         assert_eq!(seen(&mut target, plan.routers.len()), "TERMINATED");
     }
 }

@@ -5,10 +5,10 @@ use crate::common;
 
 use access::bar_target::BarTarget;
 use common::{addr, host, library};
-use layouts::{ChipKind, Range, Space, TileKind, target_refusals};
+use layouts::{ChipKind, Range, Space, TileKind};
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Plan, Span};
-use machine::target::{Abilities, Refusal, Target};
+use machine::target::Target;
 use transport::ttsim;
 
 /// Every word of a range of registers; of memory its ends.
@@ -21,15 +21,7 @@ fn words(range: &Range) -> Vec<u64> {
 
 fn open(build: &str) -> Option<BarTarget> {
     let bar = ttsim::open(&library(build)?, &host()).unwrap();
-    let refusals = target_refusals("ttsim").unwrap().into_iter();
-    let refusal = |r: layouts::TargetRefusal| Refusal {
-        kind: r.kind,
-        start: r.start,
-        end: r.end,
-        reason: r.reason,
-    };
-    let refusals = refusals.map(refusal).collect();
-    let abilities = Abilities { stepped_time: true, refusals, ..Abilities::default() };
+    let abilities = ttsim::abilities().unwrap();
     Some(BarTarget::open("ttsim", Box::new(bar), abilities, Patience::default()).unwrap())
 }
 

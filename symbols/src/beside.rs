@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::inner::Bytes;
+use crate::bytes::Bytes;
 
 /// How a file is opened; none if it is not there or is no file.
 pub(crate) type Open<'o> = dyn FnMut(&Path) -> Option<Bytes> + 'o;

@@ -1,18 +1,21 @@
 //! Builds a `Type` from its debug entry, each entry once, within a depth no compiler reaches.
 
+pub(crate) mod arguments;
+mod records;
+
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use gimli::{AttributeValue, constants as dw};
+use gimli::constants as dw;
 
-use crate::die::{Die, View};
+use crate::die::{Die, View, number};
 use crate::index::{Class, Index, Named};
 use crate::names::{Name, split_scopes};
 use crate::problem::Problem;
-use crate::record::Keyword;
-use crate::records;
 use crate::spelling::{Speller, lengths};
-use crate::types::{Array, Enumeration, Enumerator, Kind, Pointer, Target, Type, TypeData};
+use crate::types::{
+    Array, Enumeration, Enumerator, Keyword, Kind, Pointer, Target, Type, TypeData,
+};
 use crate::units::DieId;
 
 /// Types nested deeper than this are not believed.
@@ -206,16 +209,4 @@ impl<'v, 'a> Builder<'v, 'a> {
 /// `void` has no entry; it is what an entry without a type is made of.
 fn void(id: DieId) -> Type {
     Type(Arc::new(TypeData { id, name: "void".into(), size: None, kind: Kind::Void }))
-}
-
-/// A constant of any integer form, with the sign that the form gives it.
-pub(crate) fn number(value: AttributeValue<crate::sections::Slice<'_>>) -> Option<i128> {
-    match value {
-        AttributeValue::Sdata(value) => Some(value.into()),
-        AttributeValue::Udata(value) | AttributeValue::Data8(value) => Some(value.into()),
-        AttributeValue::Data1(value) => Some(value.into()),
-        AttributeValue::Data2(value) => Some(value.into()),
-        AttributeValue::Data4(value) => Some(value.into()),
-        _ => None,
-    }
 }

@@ -1,8 +1,8 @@
 //! What makes values and places out of numbers: casts, `type@address` and `&x`, within 32 bits.
 
 use crate::error::Error;
-use crate::evaluate::Resolved;
 use crate::made;
+use crate::resolved::Resolved;
 use crate::storage::{Storage, to_bytes};
 use crate::types::{Encoding, Kind, Type};
 

@@ -2,8 +2,7 @@
 
 use crate::field::{little_endian, read_bits, sign_extend};
 use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_VALUES};
-use crate::record::{Bits, Member};
-use crate::types::{Array, Encoding, Kind, Type};
+use crate::types::{Array, Bits, Encoding, Kind, Member, Type};
 use crate::value::Value;
 use crate::walk::element;
 

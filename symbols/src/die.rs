@@ -163,3 +163,15 @@ impl<'a> View<'a> {
         Ok(())
     }
 }
+
+/// A constant of any integer form, with the sign that the form gives it.
+pub(crate) fn number(value: AttributeValue<Slice<'_>>) -> Option<i128> {
+    match value {
+        AttributeValue::Sdata(value) => Some(value.into()),
+        AttributeValue::Udata(value) | AttributeValue::Data8(value) => Some(value.into()),
+        AttributeValue::Data1(value) => Some(value.into()),
+        AttributeValue::Data2(value) => Some(value.into()),
+        AttributeValue::Data4(value) => Some(value.into()),
+        _ => None,
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::functions::Names;
 use crate::inner::Inner;
 use crate::symtab::{Symbol, SymbolKind};
 use crate::units::DieId;
@@ -19,13 +20,6 @@ pub struct Location {
     pub line: Option<u32>,
     /// Whether this frame was inlined into the next one.
     pub inlined: bool,
-}
-
-/// A function's names, kept: addresses are asked for a hundred thousand times a second.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
-    plain: Option<Arc<str>>,
-    linkage: Option<Arc<str>>,
 }
 
 /// The frames at an address; empty if nothing at all is known of it.

@@ -1,5 +1,7 @@
 //! The table of functions: one pass over the debug information, made when somebody asks for one.
 
+use std::sync::Arc;
+
 use gimli::{UnitOffset, constants as dw};
 
 use crate::die::View;
@@ -17,6 +19,13 @@ pub(crate) struct Piece {
     pub(crate) inlined: bool,
     pub(crate) begin: u32,
     pub(crate) end: u32,
+}
+
+/// A function's names, kept: addresses are asked for a hundred thousand times a second.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) plain: Option<Arc<str>>,
+    pub(crate) linkage: Option<Arc<str>>,
 }
 
 /// Everything the pass found.

@@ -1,7 +1,6 @@
 //! Bytes and bits of a record that belong to no member.
 
-use crate::record::{Keyword, Member};
-use crate::types::Type;
+use crate::types::{Keyword, Member, Type};
 
 /// A run of bits in a record that belongs to no member and no base.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,15 +4,16 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use gimli::SectionId;
+use gimli::{SectionId, UnwindContext};
 
 use crate::beside::Beside;
 use crate::builder::{Builder, TypeCache};
+use crate::bytes::Bytes;
+use crate::call_frames::{CallFrames, FrameSections, Rules};
 use crate::calls::Calls;
 use crate::die::View;
 use crate::error::Error;
-use crate::frames::Names;
-use crate::functions::{self, Functions};
+use crate::functions::{self, Functions, Names};
 use crate::image::Image;
 use crate::index::Index;
 use crate::lines::{self, Lines};
@@ -22,13 +23,9 @@ use crate::sections::DebugSections;
 use crate::separate;
 use crate::source::{self, Source};
 use crate::split;
-use crate::symtab::{Symbol, SymbolTable};
+use crate::symtab::{Symbol, SymbolKind, SymbolTable};
 use crate::types::Type;
 use crate::units::{self, DieId, Found, UnitInfo};
-use crate::unwind::CallFrames;
-
-/// The file's bytes, whoever keeps them: a vector, a mapping, a static array.
-pub(crate) type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;
 
 pub(crate) struct Inner {
     pub(crate) name: String,
@@ -173,13 +170,29 @@ impl Inner {
         })
     }
 
-    pub(crate) fn call_frames(&self) -> &CallFrames {
-        self.call_frames.get_or_init(|| {
+    /// What holds at an address as the file was linked, see [`CallFrames::rules`].
+    pub(crate) fn rules(
+        &self,
+        context: &mut UnwindContext<usize>,
+        address: u32,
+    ) -> Result<Option<Rules>, String> {
+        let sections = FrameSections {
+            image: &self.image,
+            debug: self.section(SectionId::DebugFrame),
+            eh: self.section(SectionId::EhFrame),
+        };
+        let frames = self.call_frames.get_or_init(|| {
             let mut problems = Vec::new();
-            let frames = CallFrames::new(self, &mut problems);
+            let frames = CallFrames::new(&sections, self.has_function_at_zero(), &mut problems);
             self.report(problems);
             frames
-        })
+        });
+        frames.rules(&sections, context, address)
+    }
+
+    fn has_function_at_zero(&self) -> bool {
+        let symbol = self.symbol_at(0);
+        symbol.is_some_and(|symbol| symbol.address == 0 && symbol.kind == SymbolKind::Function)
     }
 
     /// One debug section's bytes; empty where there is none. A separate debug file lacks what is

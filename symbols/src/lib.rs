@@ -32,10 +32,11 @@
 #![deny(unsafe_code)]
 
 mod abbreviations;
-mod arguments;
 mod beside;
 mod bounds;
 mod builder;
+mod bytes;
+mod call_frames;
 mod calls;
 mod casts;
 mod decode;
@@ -71,9 +72,8 @@ mod path;
 mod problem;
 mod ptype;
 mod ranges;
-mod record;
-mod records;
 mod resolve;
+mod resolved;
 mod scalars;
 mod scan;
 mod sections;
@@ -94,7 +94,7 @@ mod variables;
 mod walk;
 
 pub use error::Error;
-pub use evaluate::{EvalError, Evaluated, Resolved};
+pub use evaluate::Evaluated;
 pub use expression::Expression;
 pub use field::{Field, Place};
 pub use frames::Location;
@@ -102,13 +102,16 @@ pub use function::{Function, InlinedCopy, Part};
 pub use globals::Located;
 pub use holes::Hole;
 pub use layout::{Section, Segment};
-pub use line_code::LineCode;
+pub use lines::LineCode;
 pub use problem::Problem;
-pub use record::{Access, Argument, Bits, Keyword, Member, Record, StaticMember, VirtualBase};
+pub use resolved::{EvalError, Resolved};
 pub use storage::{Placed, Storage};
 pub use symbols::Symbols;
 pub use symtab::{Binding, Symbol, SymbolKind};
-pub use types::{Array, Encoding, Enumeration, Enumerator, Kind, Pointer, Type};
+pub use types::{
+    Access, Argument, Array, Bits, Encoding, Enumeration, Enumerator, Keyword, Kind, Member,
+    Pointer, Record, StaticMember, Type, VirtualBase,
+};
 pub use unwind::{Backtrace, Module, Registers, StackEnd, StackFrame, backtrace};
 pub use value::Value;
 pub use variables::{Constant, Variable};

@@ -1,22 +1,8 @@
 //! From a source line to its code.
 
-use std::sync::Arc;
-
 use crate::error::Error;
-use crate::lines::Lines;
+use crate::lines::{LineCode, Lines};
 use crate::symbols::Symbols;
-
-/// A run of code that comes from one line.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct LineCode {
-    /// Its first address.
-    pub begin: u64,
-    /// The address behind its last byte; `begin` where the line shares all its instructions with
-    /// other lines.
-    pub end: u64,
-    /// The file as the compiler recorded it.
-    pub file: Arc<str>,
-}
 
 impl Symbols {
     /// The files that code comes from, sorted, each once.

@@ -8,7 +8,6 @@ use gimli::{AttributeValue, DebugLineOffset, LineProgramHeader, Unit, constants 
 use crate::bounds;
 use crate::die::View;
 use crate::image::Image;
-use crate::line_code::LineCode;
 use crate::problem::Problem;
 use crate::sections::Slice;
 use crate::units::DieId;
@@ -25,6 +24,18 @@ pub(crate) struct Row {
     pub(crate) line: u32,
     /// Behind the last byte of a sequence of rows: no code.
     pub(crate) end: bool,
+}
+
+/// A run of code that comes from one line.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct LineCode {
+    /// Its first address.
+    pub begin: u64,
+    /// The address behind its last byte; `begin` where the line shares all its instructions with
+    /// other lines.
+    pub end: u64,
+    /// The file as the compiler recorded it.
+    pub file: Arc<str>,
 }
 
 /// A unit's rows and file names.

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::Resolved;
 use crate::expression::Literal;
 use crate::ptype::declaration;
+use crate::resolved::Resolved;
 use crate::storage::to_bytes;
 use crate::symbols::Symbols;
 use crate::types::{Array, Encoding, Kind, Pointer, Target, Type, TypeData};

@@ -8,7 +8,7 @@ use std::path::Path;
 use files::{Kind, Unusable};
 use memmap2::Mmap;
 
-use crate::inner::Bytes;
+use crate::bytes::Bytes;
 
 /// Opens a regular file, mapped or read.
 ///

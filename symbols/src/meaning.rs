@@ -1,7 +1,7 @@
 //! What a name in an expression means: a variable, a constant, or a symbol without a type.
 
-use crate::evaluate::Resolved;
 use crate::made;
+use crate::resolved::Resolved;
 use crate::storage::Storage;
 use crate::symbols::Symbols;
 use crate::variables::Variable;

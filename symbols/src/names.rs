@@ -1,7 +1,6 @@
 //! Names as people ask for them: keyword, scopes, last part, and the hash the index is kept by.
 
-use crate::record;
-use crate::types::Kind;
+use crate::types::{self, Kind};
 
 /// FNV-1a over the bytes of a name.
 pub(crate) fn hash(name: &[u8]) -> u32 {
@@ -31,7 +30,7 @@ impl Keyword {
     pub(crate) fn fits(self, kind: &Kind) -> bool {
         match kind {
             Kind::Record(record) => {
-                (record.keyword == record::Keyword::Union) == (self == Keyword::Union)
+                (record.keyword == types::Keyword::Union) == (self == Keyword::Union)
             }
             Kind::Enum(_) => self == Keyword::Enum,
             _ => false,

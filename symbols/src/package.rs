@@ -6,8 +6,8 @@ use std::sync::Arc;
 use gimli::{DebugCuIndex, DebugTuIndex, EndianSlice, LittleEndian, SectionId, UnitIndex};
 
 use crate::beside::Beside;
+use crate::bytes::Bytes;
 use crate::image::Image;
-use crate::inner::Bytes;
 use crate::problem::Problem;
 use crate::sections::{DebugSections, Slice};
 use crate::source::Source;

@@ -1,6 +1,6 @@
 //! What a template was given, by the parameter's name: `send_loop<3>::STREAM_ID`.
 
-use crate::arguments;
+use crate::builder::arguments;
 use crate::index::Class;
 use crate::names::{Name, split_scopes};
 use crate::storage::{Storage, storage};

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::record::{Keyword, Member, Record};
 use crate::symbols::Symbols;
-use crate::types::{Enumeration, Kind, Type};
+use crate::types::{Enumeration, Keyword, Kind, Member, Record, Type};
 
 /// Width of the offset and size columns.
 const COLUMNS: usize = 27;

@@ -2,14 +2,13 @@
 
 use crate::casts;
 use crate::error::Error;
-use crate::evaluate::{EvalError, Resolved};
 use crate::expression::{Expression, Node, What};
 use crate::field::Place;
 use crate::made;
-use crate::record::Bits;
+use crate::resolved::{EvalError, Resolved};
 use crate::storage::Storage;
 use crate::symbols::Symbols;
-use crate::types::{Kind, Pointer, Type};
+use crate::types::{Bits, Kind, Pointer, Type};
 use crate::value::Value;
 use crate::walk;
 

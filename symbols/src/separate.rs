@@ -8,8 +8,8 @@ use object::elf::{NT_GNU_BUILD_ID, NoteHeader32};
 use object::pod::from_bytes;
 
 use crate::beside::Beside;
+use crate::bytes::Bytes;
 use crate::image::Image;
-use crate::inner::Bytes;
 use crate::problem::Problem;
 
 /// A file that holds the debug information of another.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gimli::SectionId;
 
-use crate::inner::Bytes;
+use crate::bytes::Bytes;
 use crate::problem::Problem;
 use crate::sections::{DebugSections, Slice};
 

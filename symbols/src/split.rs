@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::beside::Beside;
+use crate::bytes::Bytes;
 use crate::image::Image;
-use crate::inner::Bytes;
 use crate::package::Package;
 use crate::problem::Problem;
 use crate::sections::{DebugSections, Slice};

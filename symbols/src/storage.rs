@@ -7,8 +7,7 @@ use gimli::{
     Unit, constants as dw,
 };
 
-use crate::builder::number;
-use crate::die::{Die, View};
+use crate::die::{Die, View, number};
 use crate::sections::Slice;
 use crate::types::Type;
 

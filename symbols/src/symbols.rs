@@ -7,11 +7,12 @@ use std::sync::{Arc, PoisonError};
 use files::Unusable;
 
 use crate::beside::Beside;
+use crate::bytes::Bytes;
 use crate::error::Error;
 use crate::field::{Field, Place};
 use crate::frames::{self, Location};
 use crate::index::Class;
-use crate::inner::{Bytes, Inner};
+use crate::inner::Inner;
 use crate::mapping;
 use crate::names::Name;
 use crate::path::{Steps, split_root};

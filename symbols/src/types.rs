@@ -1,9 +1,12 @@
 //! Types as the compiler laid them out: what they are called, how large they are, what is in them.
 
+mod record;
+
+pub use record::{Access, Argument, Bits, Keyword, Member, Record, StaticMember, VirtualBase};
+
 use std::fmt;
 use std::sync::Arc;
 
-use crate::record::{Member, Record};
 use crate::units::DieId;
 
 /// A type. Cheap to clone; whole in itself but for what pointers point to.

@@ -8,8 +8,6 @@ mod end;
 mod expression;
 mod recover;
 mod registers;
-mod rules;
-mod table;
 
 use std::sync::Arc;
 
@@ -17,13 +15,12 @@ use gimli::UnwindContext;
 
 pub use end::StackEnd;
 pub use registers::Registers;
-pub(crate) use table::CallFrames;
 
+use crate::call_frames::Rule;
 use crate::frames::Location;
 use crate::inner::Inner;
 use crate::symbols::Symbols;
 use recover::Recovery;
-use rules::Rule;
 
 /// More frames than this do not fit into a core's private RAM: a function that calls needs 16 bytes,
 /// and there are 4096.
@@ -143,7 +140,7 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Walk<'_, R, E> {
         self.frames.push(frame);
 
         let broken = |reason| StackEnd::BrokenCallFrames { pc, reason };
-        let found = inner.call_frames().rules(inner, &mut self.context, linked);
+        let found = inner.rules(&mut self.context, linked);
         let Some(rules) = found.map_err(broken)? else {
             let ra = if called_by.is_none() { registers.get(registers::RA) } else { None };
             let entry = is_entry(inner, linked);

@@ -2,7 +2,8 @@
 
 use gimli::constants as dw;
 
-use crate::builder::{Builder, number};
+use crate::builder::Builder;
+use crate::die::number;
 use crate::field::little_endian;
 use crate::index::{Class, Named};
 use crate::names::Name;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::field::{Field, Place};
 use crate::path::{Step, Steps};
-use crate::record::{Member, Record};
-use crate::types::{Array, Kind, Type, TypeData};
+use crate::types::{Array, Kind, Member, Record, Type, TypeData};
 
 /// Anonymous members and bases nested deeper than this are not searched.
 const MAX_NESTING: usize = 16;

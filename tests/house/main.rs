@@ -6,5 +6,6 @@ mod backtraces;
 mod books;
 mod habits;
 mod metal;
+mod modules;
 mod pictures;
 mod relay;

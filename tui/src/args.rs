@@ -336,3 +336,15 @@ pub(crate) enum Study {
         patience: String,
     },
 }
+
+/// What clap says in paragraphs, in one line: the fault and its tips, without usage and hints.
+pub(crate) fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim);
+    let told =
+        lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information"));
+    // The verbs take no words behind `--`.
+    let helps = |l: &&str| !l.is_empty() && !l.starts_with("tip: to pass '");
+    let told: Vec<&str> = told.filter(helps).collect();
+    let line = told.join("; ").replace(":;", ":");
+    format!("{} (see --help)", line.trim_start_matches("error: "))
+}

@@ -1,7 +1,7 @@
 //! How the program ends: every error and every finding becomes an exit code here and nowhere else.
 
 use launch::ControlError;
-use launch::outcome::RunError;
+use launch::outcome::{Cause, RunError};
 use machine::snapshot::AccessError;
 use probe::session::OpenError;
 use std::fmt;
@@ -55,11 +55,7 @@ pub(crate) fn code(result: &Result<Outcome, Failure>) -> u8 {
 impl Failure {
     /// What an access error means for the whole program, with the place where it happened.
     pub(crate) fn of_access(place: &str, error: &AccessError) -> Self {
-        let text = format!("{place}: {error}");
-        match error {
-            AccessError::Refused(_) => Self::Refused(text),
-            _ => Self::Unreachable(text),
-        }
+        Self::by_access(error)(format!("{place}: {error}"))
     }
 
     /// What it means that a target cannot be opened.
@@ -109,29 +105,38 @@ impl Failure {
         }
     }
 
-    /// What ended the run of a collective.
+    /// What ended the run of a collective, or kept a fabric from coming up: its cause alone says how the program ends.
     pub(crate) fn of_run(target: &str, error: &RunError) -> Self {
-        let text = format!("{target}: {error}");
-        match error {
-            RunError::InUse(_) | RunError::NotAllowed(_) => Self::Refused(text),
-            RunError::Program(_) => Self::Usage(text),
-            RunError::Kernel(_) | RunError::TookTooLong(_) => Self::Finding(text),
-            RunError::Control(error) => Self::of_control(target, error),
-            RunError::Access(error) => Self::of_access(target, error),
-        }
+        let end = match &error.cause {
+            Cause::InUse(_) | Cause::NotAllowed(_) => Self::Refused,
+            Cause::Program(_) => Self::Usage,
+            Cause::Kernel(_) | Cause::TookTooLong(_) | Cause::Left => Self::Finding,
+            Cause::Control(error) => Self::by_control(error),
+            Cause::Access(error) => Self::by_access(error),
+        };
+        end(format!("{target}: {error}"))
     }
 
     /// What ended a command that changes the machine.
     pub(crate) fn of_control(target: &str, error: &ControlError) -> Self {
-        let text = format!("{target}: {error}");
+        Self::by_control(error)(format!("{target}: {error}"))
+    }
+
+    fn by_control(error: &ControlError) -> fn(String) -> Self {
         match error {
-            ControlError::Gone(error) => Self::of_access(target, error),
-            ControlError::Access { addr, reason } => {
-                Self::of_access(&format!("{target}: {addr}"), reason)
+            ControlError::Gone(error) | ControlError::Access { reason: error, .. } => {
+                Self::by_access(error)
             }
-            ControlError::TookTooLong { .. } => Self::Unreachable(text),
-            ControlError::NoRing | ControlError::Settings(_) => Self::Usage(text),
-            _ => Self::Internal(text),
+            ControlError::TookTooLong { .. } => Self::Unreachable,
+            ControlError::NoRing | ControlError::Settings(_) => Self::Usage,
+            ControlError::NoImage(_) | ControlError::NoMember(..) => Self::Internal,
+        }
+    }
+
+    fn by_access(error: &AccessError) -> fn(String) -> Self {
+        match error {
+            AccessError::Refused(_) => Self::Refused,
+            _ => Self::Unreachable,
         }
     }
 

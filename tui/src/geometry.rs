@@ -1,10 +1,12 @@
 //! Where things stand on the terminal: pure functions of its size, shared by `update` and `view`.
 
-use crate::model::CorePane;
+use crate::panes::CorePane;
 use ratatui::layout::{Constraint, Layout, Rect};
 
 /// Below this many columns or rows nothing but "too small" is said.
 const LEAST: (u16, u16) = (40, 10);
+/// Columns and rows of the tile grid.
+pub(crate) const GRID: (u8, u8) = (10, 12);
 /// Rows of the header and of the footer.
 const CHROME: u16 = 3;
 /// Rows of the summary that opens the core screen.

@@ -1,6 +1,6 @@
 //! The one table of keys: input is looked up in it, and help and footer are printed from it.
 
-use crate::model::Screen;
+use crate::panes::Screen;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// What a key does.

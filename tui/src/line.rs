@@ -1,7 +1,6 @@
 //! What the `:` line understands besides places: orders, in the grammar of the verbs, and how Tab completes them.
 
-use crate::args::{PathArguments, RunArguments};
-use crate::program::one_line;
+use crate::args::{PathArguments, RunArguments, one_line};
 use crate::run::shown;
 use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, Parser, Subcommand};

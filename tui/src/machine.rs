@@ -6,9 +6,8 @@ mod work;
 
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
-use crate::feed::{Look, Sample};
+use crate::feed::{Look, Sample, now_micros};
 use crate::run::Order;
-use crate::screen::now_micros;
 use crate::traffic::{Meter, Traffic};
 use decode::images::{Catalog, ImageMap};
 use decode::inspect::Interest;

@@ -3,11 +3,13 @@
 use crate::args::Arguments;
 use crate::exit::{Failure, Outcome};
 use crate::glyph::Glyphs;
-use crate::model::Model;
 use crate::theme::Theme;
-use crate::{output, view};
+use crate::{help, output};
 use clap::{Command, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
+
+/// Columns of a page.
+const WIDTH: u16 = 80;
 
 /// What stands behind the options of each verb: examples, and the JSON that it promises.
 const VERBS: &[(&str, &str)] = &[
@@ -135,8 +137,8 @@ fn topic(name: &str) -> Option<String> {
 
 /// The help of the live view.
 fn keys_and_glyphs() -> String {
-    let model = Model::new("", Theme { color: false }, Glyphs { ascii: false }, (80, 24));
-    view::help_text(&model).iter().map(|line| format!("{line}\n")).collect()
+    let lines = help::lines(Theme { color: false }, Glyphs { ascii: false }, WIDTH);
+    lines.iter().fold(String::new(), |text, line| text + &line.to_string() + "\n")
 }
 
 fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -148,7 +150,9 @@ fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 fn listed<'a>(all: impl Iterator<Item = (&'a str, impl AsRef<str>)>) -> String {
-    all.map(|(name, about)| format!("  {name:<12} {}\n", about.as_ref())).collect()
+    let line = |name, about: &str| format!("  {name:<12} {about}\n");
+    let lines: Vec<String> = all.map(|(name, about)| line(name, about.as_ref())).collect();
+    lines.concat()
 }
 
 #[cfg(test)]

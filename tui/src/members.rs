@@ -1,10 +1,10 @@
 //! The rows of the words pane: the members of what the core's images describe, as far as they are unfolded.
 
-use crate::model::Model;
 use decode::images::Node;
 use decode::state::{CoreState, NamedWord, Reading};
-use layouts::NocAddr;
+use layouts::{CoreId, NocAddr};
 use machine::snapshot::{AccessError, Snapshot};
+use std::collections::BTreeSet;
 use symbols::{Encoding, Kind, Value};
 
 /// A folded record of at most so many bytes is written out; of a larger one only its type is.
@@ -51,9 +51,12 @@ impl<'a> Row<'a> {
 }
 
 /// The rows in sight of a scroll: all that are unfolded, or all whose path holds the filter.
-pub(crate) fn rows(model: &Model) -> Vec<Row<'_>> {
-    let Some(core) = model.core_state() else { return Vec::new() };
-    let wanted = model.word_filter.to_lowercase();
+pub(crate) fn rows<'a>(
+    core: &'a CoreState,
+    filter: &str,
+    turned: &BTreeSet<String>,
+) -> Vec<Row<'a>> {
+    let wanted = filter.to_lowercase();
     let mut rows = Vec::new();
     for outline in &core.outlines {
         let nodes = outline.nodes();
@@ -64,7 +67,7 @@ pub(crate) fn rows(model: &Model) -> Vec<Row<'_>> {
         }
         let mut at = 0;
         while let Some(node) = nodes.get(at) {
-            let open = (node.end > at + 1).then(|| is_open(model, node));
+            let open = (node.end > at + 1).then(|| is_open(node, turned));
             rows.push(Row::Member(node, open));
             at = if open == Some(false) { node.end } else { at + 1 };
         }
@@ -81,26 +84,8 @@ pub(crate) fn count(core: &CoreState) -> usize {
 }
 
 /// The whole is unfolded until somebody folds it; what is inside is folded until somebody unfolds it.
-fn is_open(model: &Model, node: &Node) -> bool {
-    model.turned.contains(&node.path) != (node.depth == 0)
-}
-
-/// Folds or unfolds the selected row; what has nothing inside leads to what it is in.
-pub(crate) fn fold(model: &mut Model, open: bool) {
-    let rows = rows(model);
-    let Some(Row::Member(node, is_open)) = rows.get(model.word).copied() else { return };
-    if is_open == Some(!open) {
-        let path = node.path.clone();
-        if !model.turned.remove(&path) {
-            model.turned.insert(path);
-        }
-    } else if !open {
-        let above = |row: &Row<'_>| matches!(row, Row::Member(up, _) if up.depth < node.depth);
-        let before = rows.get(..model.word).unwrap_or_default();
-        if let Some(up) = before.iter().rposition(above) {
-            model.word = up;
-        }
-    }
+fn is_open(node: &Node, turned: &BTreeSet<String>) -> bool {
+    turned.contains(&node.path) != (node.depth == 0)
 }
 
 /// The words that no structure holds.
@@ -125,7 +110,7 @@ pub(crate) fn over(core: &CoreState, from: u64, to: u64) -> Vec<(usize, Row<'_>)
 }
 
 /// What a row's bytes say, in a look or the one before it.
-pub(crate) fn text(model: &Model, memory: &Snapshot, row: &Row<'_>) -> Reading<String> {
+pub(crate) fn text(core: CoreId, memory: &Snapshot, row: &Row<'_>) -> Reading<String> {
     let node = match row {
         Row::Word(word) => return worded(word),
         Row::Member(node, _) => node,
@@ -133,19 +118,19 @@ pub(crate) fn text(model: &Model, memory: &Snapshot, row: &Row<'_>) -> Reading<S
     if is_large(node) {
         return Reading::Known(format!("{}, {} bytes", node.ty.name(), node.size));
     }
-    match bytes(model, memory, node) {
+    match bytes(core, memory, node) {
         Ok(bytes) => Reading::Known(of_bytes(node, bytes)),
         Err(error) => Reading::Unread(error),
     }
 }
 
-/// The bytes of a member on screen.
+/// The bytes of a member of a core.
 pub(crate) fn bytes<'m>(
-    model: &Model,
+    core: CoreId,
     memory: &'m Snapshot,
     node: &Node,
 ) -> Result<&'m [u8], AccessError> {
-    let at = NocAddr { chip: model.chip, tile: model.tile, offset: node.addr };
+    let at = NocAddr { chip: core.chip, tile: core.tile, offset: node.addr };
     memory.bytes(at, u32::try_from(node.size).unwrap_or(u32::MAX))
 }
 

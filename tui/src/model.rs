@@ -1,16 +1,16 @@
 //! The state of the picture: plain data that `update` changes and `view` reads.
 
-use crate::fabric::{Addressee, Part};
+use crate::fabric::Addressee;
 use crate::feed::Sample;
 use crate::geometry;
 use crate::glyph::Glyphs;
 use crate::members::{self, Row};
+pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
 use crate::run::Sheet;
 use crate::theme::Theme;
-use crate::{update, view};
 use decode::inspect::{Interest, fabric_interest};
-use decode::state::{ChipState, CoreState, LinkState, MeshState, SourceLine, TileState};
-use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
+use decode::state::{ChipState, CoreState, MeshState, SourceLine, TileState};
+use layouts::{ChipId, ChipKind, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use machine::snapshot::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,59 +18,6 @@ use tui_input::Input;
 
 /// Members larger than this are not read in every look.
 const LARGE_BYTES: u32 = 512;
-
-/// The screens; digits select them in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Screen {
-    /// All chips and the links between them.
-    Mesh,
-    /// The tile grid of one chip.
-    Chip,
-    /// One core: mailbox, channels, images, memory.
-    Core,
-    /// What could not be read, and what was found wrong.
-    Gaps,
-    /// Routers, muxes and clients of the fabric.
-    Fabric,
-}
-
-/// The panes of the mesh screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MeshPane {
-    /// The chips at their coordinates.
-    Map,
-    /// The list of links.
-    Links,
-}
-
-/// The panes of the core screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CorePane {
-    /// Mailbox words and counters.
-    Words,
-    /// The channels of `erisc_info_t`, and the images.
-    Channels,
-    /// Bytes with the names that lie over them.
-    Memory,
-}
-
-/// What the fabric screen shows below its list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FabricPane {
-    /// The channels of the selected part.
-    Channels,
-    /// Who waits for whom in the whole fabric.
-    Waits,
-    /// The routing tables in the L1 of the selected router, or of the first of its chip.
-    Tables,
-    /// The way of a packet by those tables.
-    Path,
-}
-
-impl FabricPane {
-    /// All, in the order of Tab.
-    pub(crate) const ALL: [Self; 4] = [Self::Channels, Self::Waits, Self::Tables, Self::Path];
-}
 
 /// What a line being typed is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,18 +227,6 @@ impl Model {
         self.mesh()?.core(self.core_id())
     }
 
-    /// The links that pass the filter.
-    pub(crate) fn links(&self) -> Vec<&LinkState> {
-        let Some(mesh) = self.mesh() else { return Vec::new() };
-        let wanted = self.link_filter.to_lowercase();
-        if wanted.is_empty() {
-            return mesh.links.iter().collect();
-        }
-        let holds =
-            |l: &&LinkState| view::link_text(self, mesh, l).to_lowercase().contains(&wanted);
-        mesh.links.iter().filter(holds).collect()
-    }
-
     /// The file in which the selected core's waypoint stands, if its text was never looked for.
     pub(crate) fn source_wanted(&self) -> Option<&str> {
         let on_screen = self.screen == Screen::Core;
@@ -306,19 +241,10 @@ impl Model {
         text.lines().nth(line).map(str::trim).filter(|l| !l.is_empty())
     }
 
-    /// The parts of the fabric that pass the filter.
-    pub(crate) fn parts(&self) -> Vec<Part<'_>> {
-        let Some(mesh) = self.mesh() else { return Vec::new() };
-        let wanted = self.part_filter.to_lowercase();
-        let holds = |part: &Part<'_>| {
-            wanted.is_empty() || view::part_text(self, part).to_lowercase().contains(&wanted)
-        };
-        Part::all(&mesh.fabric).filter(holds).collect()
-    }
-
     /// The rows of words of the selected core that are unfolded or pass the filter.
     pub(crate) fn words(&self) -> Vec<Row<'_>> {
-        members::rows(self)
+        let rows = |core| members::rows(core, &self.word_filter, &self.turned);
+        self.core_state().map(rows).unwrap_or_default()
     }
 
     /// A large member is read only while it is selected.
@@ -358,9 +284,18 @@ impl Model {
         interest
     }
 
+    /// Where the memory of the selected tile ends, and with it the memory pane.
+    pub(crate) fn memory_end(&self) -> Option<u64> {
+        Some(match self.tile_state()?.kind {
+            TileKind::Tensix => ChipKind::Wormhole.layout().tensix.l1_bytes,
+            TileKind::Eth => ChipKind::Wormhole.layout().eth.l1_bytes,
+            TileKind::Dram | TileKind::Arc | TileKind::Pcie | TileKind::Router => 1 << 36,
+        })
+    }
+
     /// The range that the memory pane shows, within the tile's memory.
     fn watched(&self) -> Option<Span> {
-        let end = update::memory_end(self.tile_state()?.kind);
+        let end = self.memory_end()?;
         let len = u64::from(geometry::memory_rows(self.size)) * 16;
         let len = end.checked_sub(self.top)?.min(len) as u32;
         Some(Span { addr: NocAddr { chip: self.chip, tile: self.tile, offset: self.top }, len })

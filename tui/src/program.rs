@@ -1,6 +1,6 @@
 //! The program from arguments to exit code.
 
-use crate::args::{Arguments, When};
+use crate::args::{Arguments, When, one_line};
 use crate::exit::{self, Failure, Outcome};
 use crate::feed::Feed;
 use crate::glyph::Glyphs;
@@ -37,18 +37,6 @@ fn refuse(error: &clap::Error) -> Result<Outcome, Failure> {
         }
         _ => Err(Failure::Usage(one_line(&error.render().to_string()))),
     }
-}
-
-/// What clap says in paragraphs, in one line: the fault and its tips, without usage and hints.
-pub(crate) fn one_line(text: &str) -> String {
-    let lines = text.lines().map(str::trim);
-    let told =
-        lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information"));
-    // The verbs take no words behind `--`.
-    let helps = |l: &&str| !l.is_empty() && !l.starts_with("tip: to pass '");
-    let told: Vec<&str> = told.filter(helps).collect();
-    let line = told.join("; ").replace(":;", ":");
-    format!("{} (see --help)", line.trim_start_matches("error: "))
 }
 
 fn carry_out(arguments: &Arguments) -> Result<Outcome, Failure> {

@@ -1,7 +1,7 @@
 //! The event loop of the screens: keys, signals, samples and time in; drawings out. It never waits for hardware.
 
 use crate::exit::{Failure, Outcome};
-use crate::feed::{Feed, Published};
+use crate::feed::{Feed, Published, now_micros};
 use crate::interrupt::{self, Signals};
 use crate::message::{Command, Message};
 use crate::model::Model;
@@ -12,7 +12,7 @@ use crossterm::event::{Event, EventStream};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_stream::StreamExt;
 
@@ -124,9 +124,4 @@ fn translate(event: Event) -> Option<Message> {
         Event::Resize(columns, rows) => Some(Message::Resize(columns, rows)),
         Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
     }
-}
-
-/// Host time, in microseconds since the Unix epoch.
-pub(crate) fn now_micros() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }

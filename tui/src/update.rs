@@ -1,20 +1,21 @@
 //! The one place where the model changes: a message in, commands out; no clock, no file, no environment.
 
 mod motion;
-pub(crate) use motion::GRID;
 mod prompt;
 mod search;
+mod turn;
 
 use crate::feed::Sample;
 use crate::keys::{self, Action};
+use crate::lists;
 use crate::members::Row;
 use crate::message::{Command, Message};
 use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
 use crate::run::Sheet;
 use crate::words;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use layouts::{ChipKind, TileKind};
 use std::sync::Arc;
+use turn::{open_core, show, turn_to};
 
 /// Carries out one message.
 pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
@@ -180,26 +181,6 @@ fn freeze(model: &mut Model) {
     }
 }
 
-/// Shows a screen and remembers the one before it.
-fn show(model: &mut Model, screen: Screen) {
-    if model.screen == screen {
-        return;
-    }
-    // The way back is short: a screen that was left stands in it once.
-    model.trail.retain(|s| *s != screen);
-    model.trail.push(model.screen);
-    turn_to(model, screen);
-    model.help = None;
-}
-
-fn turn_to(model: &mut Model, screen: Screen) {
-    model.screen = screen;
-    if screen == Screen::Fabric {
-        // One look may be under way.
-        model.fabric_unasked = model.newest.as_ref().map_or(0, |sample| sample.number + 1);
-    }
-}
-
 fn back(model: &mut Model) {
     let filter = match model.screen {
         Screen::Mesh => Some(&mut model.link_filter),
@@ -240,7 +221,7 @@ fn enter(model: &mut Model) {
 
 /// Opens the core at the first end of the selected link.
 fn open_link(model: &mut Model) {
-    let Some(end) = model.links().get(model.link).map(|l| l.link.a) else { return };
+    let Some(end) = lists::links(model).get(model.link).map(|l| l.link.a) else { return };
     let Some(xy) = model.mesh().and_then(|m| m.eth(end)).map(|t| t.xy) else { return };
     model.chip = end.chip;
     motion::select_tile(model, xy);
@@ -249,21 +230,12 @@ fn open_link(model: &mut Model) {
 
 /// Opens the core of the selected part of the fabric.
 fn open_part(model: &mut Model) {
-    let Some((chip, xy)) = model.parts().get(model.part).map(|part| part.tile()) else { return };
+    let Some((chip, xy)) = lists::parts(model).get(model.part).map(|part| part.tile()) else {
+        return;
+    };
     model.chip = chip;
     motion::select_tile(model, xy);
     open_core(model);
-}
-
-fn open_core(model: &mut Model) {
-    let Some(tile) = model.tile_state() else { return };
-    if tile.cores.is_empty() {
-        let what = if tile.harvested { "is fused off" } else { "has no core that could be shown" };
-        let kind = words::tile(tile.kind);
-        model.notice = Some(format!("tile {} ({kind}) {what}", tile.xy));
-        return;
-    }
-    show(model, Screen::Core);
 }
 
 fn turn_pane(model: &mut Model, forward: bool) {
@@ -286,14 +258,5 @@ fn turn_pane(model: &mut Model, forward: bool) {
             model.fabric_pane = panes.get(next).copied().unwrap_or(FabricPane::Channels);
         }
         Screen::Chip | Screen::Gaps => {}
-    }
-}
-
-/// Where the memory of a tile of this kind ends, and with it the memory pane.
-pub(crate) fn memory_end(kind: TileKind) -> u64 {
-    match kind {
-        TileKind::Tensix => ChipKind::Wormhole.layout().tensix.l1_bytes,
-        TileKind::Eth => ChipKind::Wormhole.layout().eth.l1_bytes,
-        TileKind::Dram | TileKind::Arc | TileKind::Pcie | TileKind::Router => 1 << 36,
     }
 }

@@ -7,37 +7,23 @@ mod fabric;
 mod images;
 mod links;
 mod mesh;
-pub(crate) mod print;
+mod print;
 mod read;
 mod record;
 mod run;
 mod serve;
 mod study;
 mod symbols;
+mod target;
 mod waiting;
 mod write;
 
-pub(crate) use read::hex;
-
 use crate::args::{Arguments, Study, Verb};
 use crate::exit::{Failure, Outcome};
-use crate::feed::Sample;
 use crate::glyph::Glyphs;
-use crate::machine::{Machine, Opening};
-use crate::output::{say, say_once_each};
-use crate::{interrupt, manual, words};
-use decode::inspect::Interest;
-use decode::state::{LinkCondition, MeshState, Reading};
-use machine::snapshot::{AccessError, Snapshot};
-use machine::target::Mesh;
-use waiting::{Opened, Waiting};
-
-/// How a verb prints.
-#[derive(Clone, Copy)]
-pub(crate) struct Style {
-    pub(crate) json: bool,
-    pub(crate) glyphs: Glyphs,
-}
+use crate::machine::Opening;
+use crate::{interrupt, manual};
+use target::Style;
 
 /// Carries out a verb.
 pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure> {
@@ -114,75 +100,4 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
 /// Prints the mesh once: what the program does without a verb where there is no terminal.
 pub(crate) fn print_mesh(arguments: &Arguments) -> Result<Outcome, Failure> {
     run(&Verb::Mesh { expect: None, descriptor: false }, arguments)
-}
-
-/// Opens the target. A person who waits longer than a moment is told for what.
-fn open(target: &Opening) -> Result<Opened, Failure> {
-    let words = &target.words;
-    let waiting = Waiting::on(format!("{words}: bringing the target up ..."));
-    let machine = Machine::open(target)?;
-    drop(waiting);
-    Ok(Opened::new(machine, words))
-}
-
-/// Opens the target and takes one look.
-fn look(target: &Opening, interest: impl FnOnce(&Mesh) -> Interest) -> Result<Sample, Failure> {
-    let mut machine = open(target)?;
-    let interest = interest(&machine.mesh());
-    let sample = machine.take(&interest);
-    match end_of_all(&sample.memory) {
-        Some(gone) => Err(Failure::of_access(&target.words, gone)),
-        None => Ok(sample),
-    }
-}
-
-/// Why the machine is gone, if it went before anything could be read.
-fn end_of_all(memory: &Snapshot) -> Option<&AccessError> {
-    let mut reasons = memory.gaps.iter().map(|gap| &gap.reason);
-    let gone = reasons.find(|reason| matches!(reason, AccessError::DeviceGone(_)));
-    gone.filter(|_| memory.pieces.is_empty())
-}
-
-/// Says on standard error when and at what cost the look was taken, and what is wrong with it.
-fn tell(target: &Opening, state: &MeshState) {
-    let cost = state.transactions;
-    say(&format!(
-        "{} at {} of its own time, {cost} bus transactions",
-        target.words,
-        words::cycles(state.cycles)
-    ));
-    say_once_each(state.problems.iter().cloned());
-    if !state.gaps.is_empty() {
-        say(&format!(
-            "{} ranges could not be read; the first: {}",
-            state.gaps.len(),
-            first_gap(state)
-        ));
-    }
-}
-
-fn first_gap(state: &MeshState) -> String {
-    state.gaps.first().map_or_else(String::new, |g| format!("{}: {}", g.span.addr, g.reason))
-}
-
-/// What a look at the whole mesh amounts to. A problem that comes with gaps is mostly what made them,
-/// so that only a link that is known to be sick counts for more than a part that is not known.
-fn judge(state: &MeshState) -> Outcome {
-    let sick = |c| matches!(c, LinkCondition::Down | LinkCondition::Disagree);
-    let cores = || state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
-    let images = |wrong| cores().flat_map(|c| &c.findings).any(|f| f.is_unknown() != wrong);
-    if state.links.iter().any(|l| sick(l.condition)) || images(true) {
-        Outcome::Findings
-    } else if !state.gaps.is_empty() || images(false) {
-        Outcome::Partial
-    } else if !state.problems.is_empty() {
-        Outcome::Findings
-    } else {
-        Outcome::Healthy
-    }
-}
-
-/// A reading in a cell of a table.
-fn cell<T>(style: Style, reading: &Reading<T>, show: impl Fn(&T) -> String) -> String {
-    crate::view::short(style.glyphs, reading, show)
 }

@@ -9,26 +9,19 @@ mod hex;
 mod links;
 mod map;
 mod mesh;
+mod pane;
 mod prompt;
-mod reading;
 mod run;
 mod tiles;
 
 use crate::feed::{Sample, Traffic};
 use crate::geometry;
-use crate::keys::BINDINGS;
 use crate::model::{Model, Screen};
 use crate::words;
 use ratatui::Frame;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
-
-pub(crate) use chip::source;
-pub(crate) use fabric::part_text;
-pub(crate) use help::{line_count as help_lines, lines as help_text};
-pub(crate) use links::row_text as link_text;
-pub(crate) use reading::short;
 
 /// A look is stale when nothing newer came for this long; the emulated mesh is sampled many times a second.
 const STALE_MICROS: u64 = 3_000_000;
@@ -203,21 +196,4 @@ fn tab_line(model: &Model) -> Line<'static> {
         line.push(Span::raw(" "));
     }
     Line::from(line)
-}
-
-/// As many keys of the table as fit.
-fn keys_line(model: &Model, width: u16) -> Vec<Span<'static>> {
-    let mut line = Vec::new();
-    let mut room = usize::from(width);
-    for binding in BINDINGS.iter().filter(|b| b.holds_on(model.screen)) {
-        let Some((keys, word)) = binding.foot else { continue };
-        let needs = keys.len() + word.len() + 3;
-        if needs > room {
-            break;
-        }
-        room -= needs;
-        line.push(Span::styled(keys, model.theme.key()));
-        line.push(Span::raw(format!(" {word}  ")));
-    }
-    line
 }

@@ -1,14 +1,14 @@
 //! The words for states and quantities, shared by screens, tables and JSON.
 
-use crate::run::Going;
 use decode::state::{
     Activity, ChannelMeaning, Comparison, GoSignal, ImageEvidence, ImageRole, LinkCondition,
-    TextCheck,
+    SourceLine, TextCheck,
 };
 use layouts::TileKind;
 use machine::snapshot::AccessError;
 use machine::target::Way;
 use machine::visit::{Before, Change, Visit};
+use std::fmt::Write;
 
 /// The stable word of an access error, as JSON promises it.
 pub(crate) fn reason(error: &AccessError) -> &'static str {
@@ -196,16 +196,24 @@ pub(crate) fn count(count: u64) -> String {
     }
 }
 
-/// How far a run is: its size, its stage, and how much of that is done.
-pub(crate) fn going(going: &Going) -> String {
-    let Going { size_bytes, number, sizes, stage, done, of, moving_cycles } = *going;
-    let head = format!("{} ({number} of {sizes}): {}", bytes(size_bytes), stage.words());
-    if !stage.counts_bytes() {
-        return if of == 0 { head } else { format!("{head}, {done} of {of}") };
+/// `file:line function`, as far as it is known.
+pub(crate) fn source(line: &SourceLine) -> String {
+    let file = line.file.as_deref().map_or("", |f| f.rsplit('/').next().unwrap_or(f));
+    let at = match (file, line.line) {
+        ("", _) => String::new(),
+        (file, None) => file.to_owned(),
+        (file, Some(n)) => format!("{file}:{n}"),
+    };
+    match &line.function {
+        Some(function) => format!("{at} in {function}"),
+        None => at,
     }
-    let percent = (done * 100).checked_div(of).unwrap_or(0);
-    let rate = moving_cycles.filter(|cycles| *cycles > 0 && stage.is_transfer());
-    let rate = rate.map(|cycles| format!(", {:.2} GB/s in all", done as f64 / cycles as f64));
-    let rate = rate.unwrap_or_default();
-    format!("{head}, {} of {} ({percent}%){rate}", bytes(done), bytes(of))
+}
+
+/// Bytes in the order of memory, two digits each.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, b| {
+        let _ = write!(hex, "{b:02x}");
+        hex
+    })
 }

@@ -64,7 +64,8 @@ fn examples(page: &str) -> Vec<Example> {
             if let Some(line) = line.strip_prefix("$ ") {
                 examples.push(Example { line: line.to_owned(), printed: String::new() });
             } else if let Some(example) = examples[first..].last_mut() {
-                example.printed += &format!("{}\n", line.trim_end());
+                example.printed += line.trim_end();
+                example.printed.push('\n');
             }
         }
     }
@@ -111,7 +112,7 @@ impl Scene {
         let (_, socket) = line.split_once("--socket ").unwrap();
         let (socket, since) = (self.folder.join(socket.trim()), Instant::now());
         while !socket.exists() {
-            assert!(since.elapsed() < Duration::from_secs(120), "{line}: no {}", socket.display());
+            assert!(since.elapsed() < Duration::from_mins(2), "{line}: no {}", socket.display());
             std::thread::sleep(Duration::from_millis(20));
         }
     }

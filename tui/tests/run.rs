@@ -110,6 +110,13 @@ fn a_failed_run_tells_scripts_what_is_known() {
     assert_eq!((&stuck["chips"], &stuck["links"]), (&json!([0, 1]), &json!(1)));
     let rows = stuck["rows"].as_array().unwrap();
     assert_eq!((rows.len(), &rows[0]["size"]), (1, &json!(4096)), "{stuck}");
+    let error = &stuck["error"];
+    assert_eq!(
+        (&error["kind"], &error["cause"], &error["core"]["chip"]),
+        (&json!("took-too-long"), &json!("core-stands-still"), &json!(1)),
+        "{stuck}"
+    );
+    assert!(error["since_cycles"].is_u64() && error["notes"].is_array(), "{stuck}");
 }
 
 #[test]

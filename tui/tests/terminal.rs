@@ -110,7 +110,7 @@ fn panics_if_it_is_told_to() {
 #[test]
 fn a_panic_gives_the_terminal_back_before_it_is_reported() {
     let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "panics_if_it_is_told_to", "--nocapture"]);
+    command.args(["--exact", "terminal::panics_if_it_is_told_to", "--nocapture"]);
     command.env("MESHSCOPE_TEST_PANIC", "1");
     command.env("RUST_BACKTRACE", "0");
     let folder = std::env::temp_dir().join(format!("meshscope-pty-{}-panic", std::process::id()));

@@ -4,7 +4,7 @@
 
 use fabric::traffic::{Route, SendType, Shipment, Traffic};
 use fabric::{
-    Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, Termination, connection,
+    Fabric, FabricOutcome, FabricPlan, FabricRequest, FabricSettings, Termination, connection,
 };
 use launch::{Firmware, boot_tensix};
 use layouts::NocXy;
@@ -87,7 +87,7 @@ fn the_command_sees_a_fabric_on_wh_x2() {
     let request = FabricRequest::new(FabricTopology::Line);
     let plan = FabricPlan::new(target.mesh(), &request).unwrap();
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
-    assert_eq!(fabric.finish(target, images, 500), Ok(FabricProgress::Up));
+    assert_eq!(fabric.finish(target, images, 500), Ok(FabricOutcome::Up));
     drop(session);
     assert_eq!(socket.statuses(), vec![Value::from("READY_FOR_TRAFFIC"); plan.routers.len()]);
     let path = socket.ask(&["path", "0", "1"]);
@@ -134,7 +134,7 @@ fn the_command_sees_a_fabric_on_wh_x2() {
     let (target, images) = session.parts();
     target.pass(3_000_000).unwrap();
     fabric.terminate(Termination::Gracefully);
-    assert_eq!(fabric.finish(target, images, 500), Ok(FabricProgress::Down));
+    assert_eq!(fabric.finish(target, images, 500), Ok(FabricOutcome::Down));
     drop(session);
     let told = socket.ask(&[]);
     assert_eq!(sent(&told), 300);

@@ -15,7 +15,6 @@ pub use routes::Routes;
 
 use crate::ChipKind;
 use crate::address::{ChipCoord, ChipId, EthId};
-use crate::system::{PLAIN_CABLING, SystemSpec};
 use std::collections::BTreeMap;
 
 /// A mesh as a file describes it. Chips stand in the order of [`ChipId`]: those with PCIe by their PCI index, then the
@@ -92,17 +91,6 @@ impl ClusterDescriptor {
     /// Everything that is wrong with it, each with its line.
     pub fn parse(name: &str, text: &str) -> Result<Self, DescriptorError> {
         build::parse(name, text)
-    }
-
-    /// The descriptor of a shipped mesh, such as `n300`, cabled plainly; nothing if there is none of that name.
-    pub fn shipped(mesh: &str) -> Option<Result<Self, DescriptorError>> {
-        // Every system has the plain cabling.
-        SystemSpec::shipped(mesh)?.map(|system| system.describe(PLAIN_CABLING)).transpose()
-    }
-
-    /// Names of the shipped meshes.
-    pub fn shipped_names() -> impl Iterator<Item = &'static str> {
-        SystemSpec::shipped_names()
     }
 
     /// The chip of this number.

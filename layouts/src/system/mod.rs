@@ -145,6 +145,19 @@ impl SystemSpec {
     }
 }
 
+impl ClusterDescriptor {
+    /// The descriptor of a shipped mesh, such as `n300`, cabled plainly; nothing if there is none of that name.
+    pub fn shipped(mesh: &str) -> Option<Result<Self, DescriptorError>> {
+        // Every system has the plain cabling.
+        SystemSpec::shipped(mesh)?.map(|system| system.describe(PLAIN_CABLING)).transpose()
+    }
+
+    /// Names of the shipped meshes.
+    pub fn shipped_names() -> impl Iterator<Item = &'static str> {
+        SystemSpec::shipped_names()
+    }
+}
+
 /// Chips by mesh and place in its grid. Those of a host in a mesh are numbered by their location on the board first, then by
 /// board, as UMD's descriptors do; where places decide about far chips, [`ClusterDescriptor`] has the last word.
 fn number(grids: &[Grid]) -> BTreeMap<(usize, usize), ChipId> {

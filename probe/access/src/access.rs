@@ -151,8 +151,8 @@ impl Access {
         offset: u64,
     ) -> Result<u32, AccessError> {
         let read = self.read(route, tile, offset, 4)?;
-        let word = read.bytes.first_chunk().copied().unwrap_or_default();
-        Ok(u32::from_le_bytes(word))
+        let short = || AccessError::Unreachable("it gave less than a word".into());
+        Ok(u32::from_le_bytes(*read.bytes.first_chunk().ok_or_else(short)?))
     }
 
     /// Writes a range. Parts of words in memory are merged with what is there; registers take

@@ -238,27 +238,30 @@ impl Target for BarTarget {
 
     fn latched(&self) -> Vec<Latched> {
         let latch = &self.access.latch;
-        let near =
-            |device| self.chip_at(|route| *route == Route::Pcie(device)).unwrap_or(ChipId(0));
+        // What is no chip of the mesh is never asked, and has no name to be told by.
+        let near = |device| self.chip_at(|route| *route == Route::Pcie(device));
         let far = |(at_device, at): FarPlace| {
             let is = |route: &Route| {
                 matches!(route, Route::Queue { device, coord, .. }
                 if (*device, *coord) == (at_device, at))
             };
-            self.chip_at(is).unwrap_or(ChipId(0))
+            self.chip_at(is)
         };
-        let one = |chip, tile, reason: &AccessError| {
+        let one = |chip: Option<ChipId>, tile, reason: &AccessError| {
             let reason = reason.clone();
-            Latched { chip, tile, towards: None, reason }
+            Some(Latched { chip: chip?, tile, towards: None, reason })
         };
-        let devices = latch.devices().map(|(device, why)| one(near(device), None, why));
-        let tiles = latch.tiles().map(|(device, tile, why)| one(near(device), Some(tile), why));
-        let chips = latch.far_chips().map(|(place, why)| one(far(place), None, why));
-        let ways = latch.lost_ways().iter().map(|way| Latched {
-            chip: near(way.chip.0),
-            tile: Some(way.gateway),
-            towards: Some(far(way.chip)),
-            reason: way.reason.clone(),
+        let devices = latch.devices().filter_map(|(device, why)| one(near(device), None, why));
+        let tiles =
+            latch.tiles().filter_map(|(device, tile, why)| one(near(device), Some(tile), why));
+        let chips = latch.far_chips().filter_map(|(place, why)| one(far(place), None, why));
+        let ways = latch.lost_ways().iter().filter_map(|way| {
+            Some(Latched {
+                chip: near(way.chip.0)?,
+                tile: Some(way.gateway),
+                towards: Some(far(way.chip)?),
+                reason: way.reason.clone(),
+            })
         });
         devices.chain(tiles).chain(chips).chain(ways).collect()
     }

@@ -29,9 +29,8 @@ pub(crate) struct Found {
 struct Candidate {
     route: Route,
     id: u64,
-    coord: ChipCoord,
-    /// Its own firmware, or that of a peer, told its coordinates.
-    placed: bool,
+    /// Where it stands, if its own firmware, or that of a peer, told.
+    coord: Option<ChipCoord>,
     /// By channel; of far chips only those that had something new to tell.
     ports: Vec<Option<Port>>,
     harvested_rows: Vec<u8>,
@@ -116,7 +115,7 @@ impl Walk<'_> {
             let points_back = port.is_up()
                 && port.peer.channel == channel
                 && chip.id == 0
-                && chip.coord == peer.coord.into()
+                && chip.coord == Some(peer.coord.into())
                 && index != from;
             points_back.then_some(index)
         };

@@ -29,7 +29,8 @@ pub(crate) struct Guard {
 impl Guard {
     /// The rules of a target.
     pub(crate) fn new(abilities: &Abilities, mesh: &Mesh) -> Self {
-        let count = mesh.chips.iter().map(|chip| usize::from(chip.id.0) + 1).max().unwrap_or(0);
+        let last = mesh.chips.iter().map(|chip| usize::from(chip.id.0)).max();
+        let count = last.map_or(0, |last| last + 1);
         let mut harvested = vec![None; count];
         for chip in &mesh.chips {
             let rows = chip.harvested_rows.iter().fold(0, |mask, row| mask | 1 << (row & 15));
@@ -66,7 +67,8 @@ impl Guard {
         let Some(missing) = needs.into_iter().find(|need| !self.allow.covers(*need)) else {
             return Ok(());
         };
-        let name = self.layout.name_of(space, offset).unwrap_or_default();
+        let name = self.layout.name_of(space, offset);
+        let name = name.unwrap_or_else(|| "what stands".to_owned());
         let word = missing.word();
         Err(AccessError::Refused(format!("writing {name} there needs --allow {word}")))
     }

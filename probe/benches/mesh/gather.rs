@@ -56,8 +56,8 @@ pub(crate) fn one(name: &str, threads: usize) {
                 at = Some(stage);
                 pass(&machine, stage, &mut spent);
             }
-            RunProgress::Done(report) => break report,
-            RunProgress::Cancelled => panic!("nobody cancelled it"),
+            RunProgress::Over(Some(report)) => break report,
+            RunProgress::Over(None) => panic!("nobody cancelled it"),
         }
     };
     assert_eq!(report.wrong, Some(0));

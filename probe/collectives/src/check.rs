@@ -6,7 +6,7 @@ use super::report::WrongStretch;
 use super::tensor::locate;
 use super::worker::WorkerPlaces;
 use decode::images::ImageMap;
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Misfit, RunError};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
@@ -60,7 +60,7 @@ impl Comparison {
     /// # Errors
     /// When the program has no such stretch.
     pub(super) fn new(program: &Program, index: usize) -> Result<Self, RunError> {
-        let none = || RunError::Program(format!("there is no stretch {index}"));
+        let none = || RunError::new(Cause::Program(Misfit::NoStretch(index)));
         let expected = program.expected.get(index).ok_or_else(none)?;
         Ok(Self {
             index,
@@ -98,19 +98,20 @@ impl Comparison {
         if self.next < self.pages.len() {
             return Ok(None);
         }
-        let none = || RunError::Program(format!("there is no stretch {}", self.index));
+        let none = || RunError::new(Cause::Program(Misfit::NoStretch(self.index)));
         let stretch = &program.expected.get(self.index).ok_or_else(none)?.stretch;
         Ok(Some(WrongStretch {
             chip: stretch.chip,
             first_page: stretch.first_page,
-            first_element: stretch.first_element + self.first.unwrap_or_default(),
+            first_element: stretch.first_element + self.first.map_or(0, |first| first),
             elements: self.wrong,
         }))
     }
 
     fn compare(&mut self, page: &[u8]) {
         let first = self.compared_bytes / self.element_bytes;
-        let rest = self.expected.get(self.compared_bytes..).unwrap_or_default();
+        // Behind the expected bytes there is only padding.
+        let rest = self.expected.get(self.compared_bytes..).map_or(&[][..], |rest| rest);
         let pairs = page.chunks(self.element_bytes).zip(rest.chunks(self.element_bytes));
         for (index, (there, wanted)) in pairs.enumerate() {
             if there != wanted {
@@ -139,6 +140,5 @@ fn pages(program: &Program, expected: &Expected) -> Result<Vec<Span>, RunError> 
 }
 
 fn nowhere(expected: &Expected) -> RunError {
-    let chip = expected.stretch.chip;
-    RunError::Program(format!("a stretch of chip {chip} is checked by no worker"))
+    RunError::new(Cause::Program(Misfit::Unchecked(expected.stretch.chip)))
 }

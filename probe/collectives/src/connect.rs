@@ -9,8 +9,9 @@ use fabric::client::Connection;
 use fabric::mux::Mux;
 use fabric::{Fabric, FabricPlan, FabricSettings, connection, header_bytes};
 use fabric::{pack_tables, router_image, routing_tables};
-use launch::outcome::RunError;
+use launch::outcome::{Cause, RunError, User};
 use launch::{ControlError, Operation, constant_of, image};
+use layouts::NocXy;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -83,10 +84,10 @@ pub(super) fn refuse(
     let shot = target.read(&Plan { spans: spans.values().flatten().copied().collect() });
     for (eth, [handshake, client]) in spans {
         if shot.word(handshake.addr)? != 0 {
-            let (chip, [x, _, y, _]) = (eth.chip, shot.word(client.addr)?.to_le_bytes());
-            return Err(RunError::InUse(format!(
-                "the router of {eth} is in use: its channel is open for the client on {chip}:{x}-{y}"
-            )));
+            let [x, _, y, _] = shot.word(client.addr)?.to_le_bytes();
+            let client = Place { chip: eth.chip, tile: NocXy { x, y } };
+            let user = User::Client(eth, client);
+            return Err(RunError::new(Cause::InUse(user)).at(handshake.addr.into()));
         }
     }
     Ok(())
@@ -185,8 +186,9 @@ fn termination(
     let Some(&master) = plan.clients.first() else { return Ok(Vec::new()) };
     let part = if master == place { "CCL_TERMINATION_MASTER" } else { "CCL_TELLS_MASTER" };
     let is_mux = |exit: &Exit| matches!(exit, Exit::Mux { mux, .. } if *mux == index);
-    let number = |ends: &WorkerEnds| ends.exits.iter().position(is_mux).unwrap_or_default();
-    let number = crossing.ends.get(&master).map_or(0, number) as u32;
+    let number = |ends: &WorkerEnds| ends.exits.iter().position(is_mux);
+    let apart = || ControlError::Settings(format!("{master} is no client of the mux that it ends"));
+    let number = crossing.ends.get(&master).and_then(number).ok_or_else(apart)? as u32;
     let values = [
         ("termination", constant_of(images, WORKER, part)?),
         ("mux_clients", plan.clients.len() as u32),

@@ -17,7 +17,7 @@ pub(super) fn ends_at(mesh: &Mesh, program: &Program) -> Option<ChipId> {
     let mut hops: BTreeMap<EthId, usize> = BTreeMap::new();
     let behind = |hops: &BTreeMap<EthId, usize>, worker: &WorkerPlan| {
         let inbound = worker.inbound.and_then(|channel| end_of(channel.edm));
-        inbound.and_then(|end| hops.get(&end)).copied().unwrap_or_default()
+        inbound.and_then(|end| hops.get(&end)).map_or(0, |hops| *hops)
     };
     // No way is longer than there are ranks.
     for _ in &program.ranks {

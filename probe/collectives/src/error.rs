@@ -48,6 +48,8 @@ pub enum CclError {
         /// How many ranks there are.
         ranks: usize,
     },
+    /// There is no such rank.
+    NoRank(usize),
     /// The operation has no root.
     NoRoot(Op),
     /// The tensors do not fit into memory.
@@ -162,6 +164,7 @@ impl fmt::Display for CclError {
             Self::RootOutOfRange { root, ranks } => {
                 write!(f, "root {root}: the ranks are 0 to {}", ranks.saturating_sub(1))
             }
+            Self::NoRank(rank) => write!(f, "there is no rank {rank}"),
             Self::NoRoot(op) => write!(f, "{} has no root", op.name()),
             Self::TooLarge { bytes, room, banks } => {
                 write!(

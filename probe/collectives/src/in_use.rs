@@ -7,7 +7,7 @@ use super::survey::{survey, tiles};
 use decode::images::ImageMap;
 use launch::occupancy::{Finding, Loaded};
 use launch::occupancy::{allowed, held, kind, used};
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Misfit, RunError};
 use layouts::{TileKind, Writing};
 use machine::fault::Fault;
 use machine::place::Place;
@@ -40,7 +40,7 @@ pub(super) fn judge(
     fits(target, program)?;
     let mesh = target.mesh();
     for fault in faults {
-        fault.check(mesh).map_err(|error| RunError::Program(error.to_string()))?;
+        fault.check(mesh).map_err(|error| RunError::new(Cause::Program(Misfit::Fault(error))))?;
     }
     if !faults.is_empty() && !target.abilities().faults {
         return Err(Fault::refused().into());
@@ -70,11 +70,11 @@ fn fits(target: &dyn Target, program: &Program) -> Result<(), RunError> {
     let ethernet = ethernet.into_iter().map(|place| (place, TileKind::Eth));
     for (place, wanted) in compute.chain(ethernet) {
         let Some(chip) = target.mesh().chip(place.chip) else {
-            return Err(RunError::Program(format!("there is no chip {}", place.chip)));
+            return Err(RunError::new(Cause::Program(Misfit::NoChip(place.chip))));
         };
         let fused_off = wanted == TileKind::Tensix && chip.harvested_rows.contains(&place.tile.y);
         if kind(place) != Some(wanted) || fused_off {
-            return Err(RunError::Program(format!("{place} is no tile that runs kernels")));
+            return Err(RunError::new(Cause::Program(Misfit::NoKernels)).at(place));
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use super::worker::{
 use decode::images::ImageMap;
 use fabric::mux::Mux;
 use launch::occupancy::Loaded;
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Misfit, RunError};
 use launch::{KernelLaunch, Operation, go_kernel, place_kernel};
 use layouts::ChipId;
 use machine::place::Place;
@@ -107,8 +107,8 @@ impl Launcher {
                 Some(_) => sides(images, program, plan)?,
                 None => [find(plan.inbound), find(plan.outbound)],
             };
-            let fabric = crossing.map(|crossing| members(images, crossing, plan));
-            let fabric = fabric.transpose()?.unwrap_or_default();
+            let of = |crossing| members(images, crossing, plan);
+            let fabric = crossing.map_or_else(|| Ok(Vec::new()), of)?;
             let run_id = self.run_id;
             let context = WorkerContext { program, run_id, inbound, outbound, fabric };
             let kernel = worker_launch(images, plan, &context)?;
@@ -144,7 +144,7 @@ pub fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
         for plan in layer.workers(program) {
             WorkerPlaces::of(images, program, plan)?;
             if !places.insert(plan.place) {
-                return Err(RunError::Program(format!("two workers at once on {}", plan.place)));
+                return Err(RunError::new(Cause::Program(Misfit::TwoWorkers)).at(plan.place));
             }
         }
     }
@@ -216,7 +216,7 @@ pub(super) fn muxes(images: &ImageMap, program: &Program) -> Result<Vec<Mux>, Ru
         let muxes = crossing.muxes.iter().map(|plan| mux(images, crossing, plan));
         muxes.collect::<Result<Vec<_>, _>>()
     };
-    Ok(program.crossing.as_ref().map(of).transpose()?.unwrap_or_default())
+    Ok(program.crossing.as_ref().map_or_else(|| Ok(Vec::new()), of)?)
 }
 
 /// The firmware under a kernel.

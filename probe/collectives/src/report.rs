@@ -1,5 +1,6 @@
 //! What a run is told, how far it is, and what it brings back.
 
+use launch::task::Progress;
 use layouts::ChipId;
 use machine::fault::Fault;
 use std::fmt;
@@ -93,23 +94,9 @@ impl Stage {
     }
 }
 
-/// Where a run stands.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RunProgress {
-    /// There is more to do; poll again after some time has passed.
-    Going {
-        /// What it is at.
-        stage: Stage,
-        /// How much of it is done: bytes that were filled, arrived or were checked, else steps.
-        done: u64,
-        /// Of how much.
-        of: u64,
-    },
-    /// It is over.
-    Done(RunReport),
-    /// It was cancelled, and everything is given back.
-    Cancelled,
-}
+/// Where a run stands. What is done is bytes that were filled, arrived or were checked, else steps. A run that was cancelled has no
+/// report.
+pub type RunProgress = Progress<Stage, Option<RunReport>>;
 
 /// When a chip's kernels ran, by its own clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

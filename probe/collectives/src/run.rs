@@ -18,10 +18,10 @@ use ::fabric::Fabric;
 use decode::images::ImageMap;
 use ending::Outcome;
 use fabric::{is_mux, ownership};
-use launch::cause::{told, ways};
+use launch::cause::ways;
 use launch::occupancy::Loaded;
 use launch::outcome::RunError;
-use launch::{ControlError, Progress, Together};
+use launch::{ControlError, Together, task};
 use layouts::ChipId;
 use machine::fault::Fault;
 use machine::place::Place;
@@ -78,7 +78,8 @@ impl Run {
             tasks.push_back(Task::Fabric(Stage::FabricDown, (0, 1)));
         }
         tasks.push_back(Task::GiveBack);
-        let last = program.ranks.last().copied().unwrap_or(ChipId(0));
+        // A program without ranks launches nothing: the times of its report are 0, and of no chip.
+        let last = program.ranks.last().map_or(ChipId(0), |chip| *chip);
         Self {
             times: Times::new(settings.warmups),
             report: RunReport::new(last, &settings),
@@ -148,31 +149,35 @@ impl Run {
         if self.moving {
             self.disrupt(target)?;
         }
-        loop {
-            let Some(mut task) = self.tasks.pop_front() else { return self.end() };
-            match self.carry_out(&mut task, target, images) {
-                Ok(true) => {}
-                Ok(false) => {
-                    let progress = task.progress();
-                    self.tasks.push_front(task);
-                    return Ok(progress);
-                }
-                Err(error) if matches!(self.outcome, Outcome::Whole) => {
-                    let known = ways(target, &error);
-                    let error = told(error).and(known);
-                    self.abandon(images, Outcome::Failed(error))?;
-                }
-                // Who does not drain in time is stopped where it is.
-                Err(_) if matches!(self.outcome, Outcome::Cancelled) => {
-                    self.abandon(images, Outcome::Stuck)?;
-                }
-                Err(error) => {
-                    // What was wrong first is what is told.
-                    self.tasks.clear();
-                    return self.end().and(Err(error));
-                }
+        let carry_out = |run: &mut Self, task: &mut Task| {
+            let carried = run.carry_out(task, target, images);
+            carried.or_else(|error| run.failed(error, target, images))
+        };
+        let going = task::poll(self, |run| &mut run.tasks, Task::progress, carry_out)?;
+        going.map_or_else(|| self.end(), Ok)
+    }
+
+    /// Puts what clears away in place of the tasks that are left.
+    fn failed(
+        &mut self,
+        error: RunError,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<bool, RunError> {
+        let outcome = match self.outcome {
+            Outcome::Whole => {
+                let known = ways(target, &error);
+                Outcome::Failed(error.and(known))
             }
-        }
+            // Who does not drain in time is stopped where it is.
+            Outcome::Cancelled => Outcome::Stuck,
+            // What was wrong first is what is told.
+            Outcome::Stuck | Outcome::Failed(_) => {
+                self.tasks.clear();
+                return self.end().and(Err(error));
+            }
+        };
+        self.abandon(images, outcome).map(|()| true)
     }
 
     /// Polls to the end, letting so many cycles pass in between: for scripts and tests.
@@ -185,13 +190,7 @@ impl Run {
         images: &mut ImageMap,
         step_cycles: u64,
     ) -> Result<Option<RunReport>, RunError> {
-        loop {
-            match self.poll(target, images)? {
-                RunProgress::Going { .. } => target.pass(step_cycles)?,
-                RunProgress::Done(report) => return Ok(Some(report)),
-                RunProgress::Cancelled => return Ok(None),
-            }
-        }
+        task::finish(target, step_cycles, |target| self.poll(target, images))
     }
 
     /// Lets go wrong what is to go wrong; times count from now.
@@ -223,7 +222,7 @@ impl Run {
             Task::Judge => self.judge(target, images)?,
             Task::Launch(layer) => self.launch(*layer, target, images)?,
             Task::Steps(_, together) => {
-                let done = together.poll(target)? == Progress::Done;
+                let done = together.poll(target)?;
                 if done {
                     self.left.extend_from_slice(together.failed());
                 }

@@ -6,8 +6,7 @@ use super::program::flags::{CREDIT, FROM_CHANNEL, TO_CHANNEL, WAIT};
 use super::watch::Watched;
 use super::worker::{WORKER, worker_semaphore};
 use decode::images::ImageMap;
-use launch::occupancy::name;
-use launch::outcome::RunError;
+use launch::outcome::{RunError, Waypoint};
 use launch::{done, image, mailbox};
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::Target;
@@ -42,7 +41,7 @@ pub(super) fn standing_worker(
     target: &mut dyn Target,
     images: &ImageMap,
     open: &[&Watched],
-    codes: &[Option<String>],
+    waypoints: &[Waypoint],
 ) -> Result<Option<(usize, String)>, RunError> {
     let semaphore = |name| worker_semaphore(images, name).map(u64::from);
     let firmware = image(images, firmware_of(WORKER))?;
@@ -55,10 +54,13 @@ pub(super) fn standing_worker(
     };
     let workers: Vec<(usize, &Watched, &str)> = open
         .iter()
-        .zip(codes)
+        .zip(waypoints)
         .enumerate()
         .filter(|(_, (core, _))| core.kernel == WORKER)
-        .filter_map(|(at, (core, code))| Some((at, *core, code.as_deref()?)))
+        .filter_map(|(at, (core, waypoint))| match waypoint {
+            Waypoint::At(code, _) => Some((at, *core, code.as_str())),
+            Waypoint::Unread(_) => None,
+        })
         .collect();
     let spans = workers.iter().flat_map(|(_, core, _)| places.spans(core)).collect();
     let shot = target.read(&Plan { spans });
@@ -112,12 +114,4 @@ impl Places {
             format!("it was given {what} for its next packet, and does not go on")
         })
     }
-}
-
-/// The sentence about a worker that stands still.
-pub(super) fn sentence(core: &Watched, waited_us: u64, why: &str, code: &str) -> RunError {
-    let (tile, kernel, role) = (name(core.place), core.kernel, &core.role);
-    RunError::TookTooLong(format!(
-        "{tile}: {kernel} ({role}) makes no progress for {waited_us} us: its core stands still, {why} ({code})"
-    ))
 }

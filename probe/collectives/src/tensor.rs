@@ -5,7 +5,7 @@ use super::program::{Bank, Tensor};
 use super::request::Layout;
 use layouts::{ChipId, ChipKind, NocXy, TileKind};
 use machine::place::Place;
-use machine::target::{Chip, Mesh};
+use machine::target::Mesh;
 
 /// Start of the tensors in a DRAM channel, past what tt-metal keeps for itself there.
 const DRAM_BASE: u32 = 16 << 20;
@@ -51,7 +51,7 @@ impl Placement {
             Layout::Sharded => {
                 let room = ChipKind::Wormhole.layout().tensix.l1_bytes - u64::from(L1_BASE);
                 let tiles = chips.iter().map(|&chip| compute_tiles(mesh, chip).len()).min();
-                let tiles = tiles.unwrap_or(0).max(1);
+                let tiles = tiles.map_or(1, |tiles| tiles.max(1));
                 let over =
                     |banks| Self::over(layout, page_bytes, pages, banks, room, "compute tiles");
                 over(tiles.min(SHARD_TILES)).or_else(|_| over(tiles))
@@ -105,12 +105,11 @@ impl Placement {
     }
 }
 
-/// The compute tiles of a chip that are not fused off, in the order in which scenes start firmware on them.
+/// The compute tiles of a chip that are not fused off, none of one that is not there, in the order in which scenes start firmware on them.
 pub fn compute_tiles(mesh: &Mesh, chip: ChipId) -> Vec<NocXy> {
-    let off = |chip: &Chip| chip.harvested_rows.clone();
-    let off = mesh.chips.iter().find(|c| c.id == chip).map(off).unwrap_or_default();
-    let tiles =
-        ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+    let Some(chip) = mesh.chip(chip) else { return Vec::new() };
+    let off = &chip.harvested_rows;
+    let tiles = mesh.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     tiles.map(|tile| tile.xy).filter(|xy| !off.contains(&xy.y)).collect()
 }
 

@@ -33,7 +33,7 @@ impl Times {
         self.chips = chips(watch);
         let last = self.chips.iter().find(|times| times.chip == launched_last);
         let Some(last) = last.or(self.chips.last()) else { return };
-        let longest = self.chips.iter().map(ChipTimes::kernel_cycles).max().unwrap_or_default();
+        let longest = self.chips.iter().map(ChipTimes::kernel_cycles).fold(0, u64::max);
         self.counted += 1;
         self.transfer_cycles += last.transfer_cycles();
         self.skew_cycles += longest.saturating_sub(last.kernel_cycles());

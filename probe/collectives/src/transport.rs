@@ -158,7 +158,8 @@ impl Crossing {
         let exits = crossing.place_muxes(mesh, clients, tiles)?;
         for (here, there, node, hops, router, sends) in ways {
             let Some(&exit) = exits.get(&(router, here)) else { continue };
-            let own = crossing.plan.node(here.chip).unwrap_or_default();
+            let none = || CclError::NoWay { from: here.chip, to: there.chip };
+            let own = crossing.plan.node(here.chip).ok_or_else(none)?;
             let ends = crossing.ends.entry(here).or_default();
             ends.node = own;
             let index = ends.exits.iter().position(|other| *other == exit);

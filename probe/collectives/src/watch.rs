@@ -7,8 +7,7 @@ use super::program::{Program, WorkerPlan};
 use super::words::{StateWords, Values};
 use super::worker::WORKER;
 use decode::images::ImageMap;
-use launch::occupancy::name;
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Ended, RunError};
 use launch::{Condition, constant_of, done, image, mailbox};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
@@ -181,10 +180,14 @@ impl Watch {
         if self.cores.iter().all(|core| core.finished) {
             return Ok(true);
         }
-        let waited = now.saturating_sub(self.moved.unwrap_or(now));
+        let since = self.moved.unwrap_or(now);
+        let waited = now.saturating_sub(since);
         if waited > self.deadline_cycles {
             let open: Vec<&Watched> = self.cores.iter().filter(|core| !core.finished).collect();
-            blame(target, images, &open, waited)?;
+            if let Some(mut error) = blame(target, images, &open, waited)? {
+                error.since_cycles = Some(since);
+                return Err(error);
+            }
             // Somebody parked it: that takes as long as it takes.
             self.moved = Some(now);
         }
@@ -226,14 +229,12 @@ impl Watch {
         let returned = words.go.1.holds(go);
         let over = [words.finished, words.stopped, words.refused].contains(&values.phase);
         if values.phase == words.refused {
-            let (tile, role) = (name(core.place), &core.role);
-            return Err(RunError::Kernel(format!(
-                "{tile}: the kernel refused its arguments ({role})"
-            )));
+            let ended = Ended::Refused(Some(core.role.clone()));
+            return Err(RunError::new(Cause::Kernel(ended)).at(core.place));
         }
         if values.phase == words.stopped {
-            let (tile, role) = (name(core.place), &core.role);
-            return Err(RunError::Kernel(format!("{tile}: somebody stopped the kernel ({role})")));
+            let ended = Ended::Stopped(core.role.clone());
+            return Err(RunError::new(Cause::Kernel(ended)).at(core.place));
         }
         // Its words may have been read just before it ended.
         let finished = returned && (over || core.returned);

@@ -179,8 +179,9 @@ impl State<'_> {
         let found = members.iter().map(find).collect::<Result<Vec<_>, ControlError>>()?;
         let starts = found.iter().map(|(place, _)| place.address());
         let ends = found.iter().map(|(place, _)| place.address() + place.field.size);
-        let start = starts.min().unwrap_or_default() & !3;
-        let end = ends.max().unwrap_or_default().next_multiple_of(4);
+        let none = || ControlError::NoMember(self.image.name.clone(), self.global.to_owned());
+        let start = starts.min().ok_or_else(none)? & !3;
+        let end = ends.max().ok_or_else(none)?.next_multiple_of(4);
         let word = |(place, take): &(Located, Take)| Word {
             at: (place.address() - start) as usize,
             size: place.field.size.min(8) as usize,

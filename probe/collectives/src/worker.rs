@@ -76,7 +76,7 @@ impl WorkerPlaces {
         if end > STAGING.into() {
             return refuse(format!("a list of {} commands is too long", plan.commands.len()));
         }
-        let page = plan.tensors.iter().map(|tensor| tensor.page_bytes).max().unwrap_or_default();
+        let page = plan.tensors.iter().map(|tensor| tensor.page_bytes).fold(0, u32::max);
         let packet = u64::from(plan.packet_pages) * u64::from(page) + STAGED_EXTRA_BYTES;
         if STAGED_PACKETS * packet > (STAGING_END - STAGING).into() {
             return refuse(format!(

@@ -111,7 +111,8 @@ impl Image {
     ) -> Self {
         let layout = chip.layout();
         let segments = symbols.segments();
-        let load_addr = segments.iter().map(|s| s.load_address as u32).min().unwrap_or_default();
+        // Of an image without segments nothing is ever looked for.
+        let load_addr = segments.iter().map(|s| s.load_address as u32).min().map_or(0, |at| at);
         let build_id = symbols.symbol(BUILD_ID).and_then(|symbol| {
             Some((symbol.address, symbols.file_bytes(symbol.address, symbol.size)?.to_vec()))
         });

@@ -35,7 +35,8 @@ pub fn decode(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
         .map(|chip| links::ways(&mesh.layout().eth.values, &chip.chip, &chips, &links))
         .collect();
     chips.iter_mut().zip(ways).for_each(|(chip, ways)| chip.ways = ways);
-    let cycles = shot.pieces.iter().map(|piece| piece.target_cycles).min().unwrap_or_default();
+    // Where nothing was read the caller asks the target for its time.
+    let cycles = shot.pieces.iter().map(|piece| piece.target_cycles).min().map_or(0, |at| at);
     MeshState {
         kind: mesh.kind,
         cycles,

@@ -12,15 +12,12 @@ use crate::eth::{Eth, EthStore};
 use crate::event::{Event, Outbox, Queue, What};
 use crate::grid::Xy;
 use crate::hart::{Access, Devices, Fault, Load, Order, Stored};
-use crate::memory::TileMemory;
+use crate::memory::{REGISTERS, TileMemory};
 use crate::niu::{Niu, NiuStore};
 use crate::stream::Streams;
 use crate::tensix::Tensix;
 use crate::timing::Timing;
 use std::sync::Arc;
-
-/// First register address; everything below is L1 or nothing.
-pub(crate) const REGISTERS: u32 = 0xFFB0_0000;
 
 /// What only one kind of tile has.
 #[derive(Clone, Debug)]

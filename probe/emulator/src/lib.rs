@@ -45,6 +45,7 @@ mod chip;
 mod condition;
 mod config;
 mod debug;
+mod decode;
 mod disruption;
 mod dma;
 mod dram;

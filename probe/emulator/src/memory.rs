@@ -4,13 +4,16 @@
 //! instructions never outlive their bytes by more than the rule in [`crate::hart`] allows, and a sleeping hart hears of each
 //! change to what it read.
 
-use crate::hart::decode::{self, Op};
+use crate::decode::{self, Op};
 use std::ops::Range;
 
 /// L1 bytes of a Tensix tile (1464 KiB, wormhole.md 4.1).
 pub const TENSIX_L1_BYTES: u32 = 1464 * 1024;
 /// L1 bytes of an Ethernet tile (256 KiB, wormhole.md 5.1).
 pub const ETH_L1_BYTES: u32 = 256 * 1024;
+
+/// First register address; everything below is L1 or nothing.
+pub(crate) const REGISTERS: u32 = 0xFFB0_0000;
 
 /// Bytes that share one byte of flags.
 pub(crate) const LINE_BYTES: u32 = 32;

@@ -1,9 +1,8 @@
 //! What a command buffer asks for: its fields decoded into a request, split into packets of at most 8192 bytes.
 
-use crate::blocks::REGISTERS;
 use crate::condition::Refusal;
 use crate::grid::{self, Xy};
-use crate::memory::TENSIX_L1_BYTES;
+use crate::memory::{REGISTERS, TENSIX_L1_BYTES};
 use crate::niu::{Niu, counter, field};
 
 /// Most payload bytes of one packet (wormhole.md 3.3).

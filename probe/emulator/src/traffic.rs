@@ -1,12 +1,12 @@
 //! How a tile's NIUs send and receive: requests out, packets in, answers back, and the counters of all of them.
 
-use crate::blocks::{Blocks, REGISTERS, Visitor};
+use crate::blocks::{Blocks, Visitor};
 use crate::condition::{Actor, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
 use crate::event::{Body, Event, Packet, What};
 use crate::grid::{self, Xy};
 use crate::hart::Order;
-use crate::memory::TileMemory;
+use crate::memory::{REGISTERS, TileMemory};
 use crate::niu::counter as c;
 use crate::request::{Action, Request, Target, data_flits};
 use std::sync::Arc;

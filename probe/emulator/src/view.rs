@@ -3,7 +3,7 @@
 use crate::blocks::Special;
 use crate::chip::Unit;
 use crate::hart::core::Hart;
-use crate::hart::sleep::{FIRST_LOCAL, Mode};
+use crate::hart::mode::{FIRST_LOCAL, Mode};
 use crate::memory::TileMemory;
 use crate::mesh::Mesh;
 use crate::niu::Niu;

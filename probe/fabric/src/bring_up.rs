@@ -7,15 +7,15 @@ mod begin;
 mod ending;
 
 use super::follow::Follow;
-use super::progress::{FabricProgress, FabricStage, Termination};
+use super::progress::{FabricOutcome, FabricProgress, FabricStage, Termination};
 use super::words::RouterWords;
 use super::{FabricPlan, FabricSettings};
 use crate::tables::routing_tables;
 use decode::images::ImageMap;
 use ending::Returns;
 use launch::cause;
-use launch::outcome::RunError;
-use launch::{Operation, Progress, Together};
+use launch::outcome::{Cause, RunError};
+use launch::{Operation, Together, step, task};
 use machine::fabric::RoutingTables;
 use machine::place::Place;
 use machine::target::Target;
@@ -33,22 +33,12 @@ pub struct Fabric {
     taken: BTreeSet<Place>,
     /// Tiles whose router was told to go and has not returned.
     running: BTreeSet<Place>,
-    end: End,
+    /// Where the tasks lead; an error is why it goes down.
+    end: Result<FabricOutcome, RunError>,
     /// It was given up while routers were still being launched: that some do not run is no news.
     half_launched: bool,
     /// What could not be cleared away, one sentence each.
     left: Vec<String>,
-}
-
-/// Where the tasks lead.
-#[derive(Debug)]
-enum End {
-    /// The fabric is up then.
-    Up,
-    /// It is down then.
-    Down,
-    /// It is down then, because of this.
-    Failed(RunError),
 }
 
 /// One thing to do.
@@ -91,7 +81,7 @@ impl Fabric {
         let tables = routing_tables(&plan);
         Self {
             tasks: VecDeque::from([Task::Judge, Task::Launch]),
-            ..Self::idle(plan, settings, tables, End::Up)
+            ..Self::idle(plan, settings, tables)
         }
     }
 
@@ -100,15 +90,10 @@ impl Fabric {
         let tables = routing_tables(&plan);
         let running = plan.routers.iter().map(|router| router.place).collect();
         let taken = BTreeSet::clone(&running);
-        Self { taken, running, ..Self::idle(plan, settings, tables, End::Up) }
+        Self { taken, running, ..Self::idle(plan, settings, tables) }
     }
 
-    fn idle(
-        plan: FabricPlan,
-        settings: FabricSettings,
-        tables: Vec<RoutingTables>,
-        end: End,
-    ) -> Self {
+    fn idle(plan: FabricPlan, settings: FabricSettings, tables: Vec<RoutingTables>) -> Self {
         Self {
             plan,
             settings,
@@ -117,7 +102,7 @@ impl Fabric {
             tasks: VecDeque::new(),
             taken: BTreeSet::new(),
             running: BTreeSet::new(),
-            end,
+            end: Ok(FabricOutcome::Up),
             half_launched: false,
             left: Vec::new(),
         }
@@ -143,7 +128,7 @@ impl Fabric {
     /// The next polls take it down.
     pub fn terminate(&mut self, way: Termination) {
         if !self.is_going_down() {
-            self.go_down(way, End::Down);
+            self.go_down(way, Ok(FabricOutcome::Down));
         }
     }
 
@@ -153,13 +138,13 @@ impl Fabric {
     }
 
     fn is_going_down(&self) -> bool {
-        !matches!(self.end, End::Up)
+        self.end != Ok(FabricOutcome::Up)
     }
 
     /// Firmware that is half started is not left so: those tasks come first.
-    fn go_down(&mut self, way: Termination, end: End) {
+    fn go_down(&mut self, way: Termination, end: Result<FabricOutcome, RunError>) {
         let half = |task: &Task| matches!(task, Task::Steps(FabricStage::TakeOver, _));
-        let failed = matches!(end, End::Failed(_));
+        let failed = end.is_err();
         let launches = |task: &Task| matches!(task, Task::Steps(FabricStage::Launch, _));
         self.half_launched = failed || self.tasks.iter().any(launches);
         self.tasks.retain(|task| half(task) && !failed);
@@ -177,28 +162,22 @@ impl Fabric {
         images: &mut ImageMap,
     ) -> Result<FabricProgress, RunError> {
         target.commanded_by("fabric");
-        loop {
-            let Some(mut task) = self.tasks.pop_front() else { return self.ended(target) };
-            match self.carry_out(&mut task, target, images) {
-                Ok(true) => {}
-                Ok(false) => {
-                    let progress = task.progress();
-                    self.tasks.push_front(task);
-                    return Ok(progress);
-                }
-                Err(error) if matches!(self.end, End::Up) => {
-                    self.go_down(Termination::Immediately, End::Failed(error));
-                }
-                // What was wrong first is what is told.
-                Err(error) => {
-                    let only = self.tasks.is_empty();
-                    self.left.push(error.to_string());
-                    if only {
-                        return self.ended(target);
-                    }
-                }
-            }
+        let carry_out = |fabric: &mut Self, task: &mut Task| {
+            let carried = fabric.carry_out(task, target, images);
+            Ok(carried.unwrap_or_else(|error| fabric.failed(error)))
+        };
+        let going = task::poll(self, |fabric| &mut fabric.tasks, Task::progress, carry_out)?;
+        going.map_or_else(|| self.ended(target), Ok)
+    }
+
+    /// What was wrong first is what is told.
+    fn failed(&mut self, error: RunError) -> bool {
+        if self.is_going_down() {
+            self.left.push(error.to_string());
+        } else {
+            self.go_down(Termination::Immediately, Err(error));
         }
+        true
     }
 
     /// Polls until it is up or down, letting so many cycles pass in between: for scenes, scripts and tests.
@@ -210,27 +189,21 @@ impl Fabric {
         target: &mut dyn Target,
         images: &mut ImageMap,
         step_cycles: u64,
-    ) -> Result<FabricProgress, RunError> {
-        loop {
-            match self.poll(target, images)? {
-                FabricProgress::Going { .. } => target.pass(step_cycles)?,
-                over => return Ok(over),
-            }
-        }
+    ) -> Result<FabricOutcome, RunError> {
+        task::finish(target, step_cycles, |target| self.poll(target, images))
     }
 
     fn ended(&mut self, target: &mut dyn Target) -> Result<FabricProgress, RunError> {
         let left = std::mem::take(&mut self.left);
-        let left = (!left.is_empty()).then(|| left.join("; "));
-        match std::mem::replace(&mut self.end, End::Down) {
-            End::Up => {
-                self.end = End::Up;
-                Ok(FabricProgress::Up)
+        match std::mem::replace(&mut self.end, Ok(FabricOutcome::Down)) {
+            Ok(outcome) if left.is_empty() => {
+                self.end = Ok(outcome);
+                Ok(FabricProgress::Over(outcome))
             }
-            End::Down => left.map_or(Ok(FabricProgress::Down), |why| Err(RunError::Kernel(why))),
-            End::Failed(error) => {
+            Ok(_) => Err(RunError::new(Cause::Left).and(left)),
+            Err(error) => {
                 let ways = cause::ways(target, &error);
-                Err(cause::told(error).and(ways).and(left))
+                Err(error.and(ways).and(left))
             }
         }
     }
@@ -246,9 +219,9 @@ impl Fabric {
             Task::Judge => self.judge(target, images)?,
             Task::Launch => self.launch(target, images)?,
             Task::Steps(_, together) => {
-                let done = together.poll(target)? == Progress::Done;
+                let done = together.poll(target)?;
                 if done {
-                    self.left.extend(together.failed().iter().map(cause::left));
+                    self.left.extend(together.failed().iter().map(step));
                 }
                 return Ok(done);
             }

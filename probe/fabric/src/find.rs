@@ -91,8 +91,10 @@ impl Words {
         let (args, tables) = (bytes(args)?, bytes(tables)?);
         let value = |of: &str, member: &str, bytes: &[u8]| {
             let (at, size) = self.image.field(&format!("{of}.{member}"))?;
-            let bytes = bytes.get(at as usize..(at + size.min(4)) as usize).unwrap_or_default();
-            Ok::<_, ControlError>(Spot::value(bytes) as u32)
+            let bytes = bytes.get(at as usize..(at + size.min(4)) as usize);
+            Ok::<_, ControlError>(
+                Spot::value(bytes.ok_or_else(|| self.image.missing(member))?) as u32
+            )
         };
         let arg = |member| value("fabric_router_args_t", member, args);
         let told = |member| value("routing_l1_info_t", member, tables);
@@ -188,7 +190,7 @@ fn whole(
         router.plane = *plane;
         *plane += 1;
     }
-    // What an edge has beyond those that all edges have is spare.
+    // What an edge has beyond those that all edges have is spare; a chip alone has one plane and no edge.
     plan.planes = edges.into_values().min().unwrap_or(1);
     routers.sort_unstable_by_key(|router| (router.eth.chip, !router.master, router.eth.channel));
     plan.routers = routers;

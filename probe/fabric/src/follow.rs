@@ -6,7 +6,7 @@ use super::words::{REFUSALS, RouterWords};
 use super::{FabricPlan, Router};
 use decode::images::ImageMap;
 use launch::ControlError;
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Ended, RunError, Stuck};
 use layouts::EthId;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
@@ -81,9 +81,11 @@ impl Follow {
         if moved {
             self.moved = Some(now);
         }
-        let waited = now.saturating_sub(self.moved.unwrap_or(now));
+        let since = self.moved.unwrap_or(now);
+        let waited = now.saturating_sub(since);
         if !self.open.is_empty() && waited > self.patience_cycles {
-            if let Some(error) = self.blame(target, images, plan, waited)? {
+            if let Some(mut error) = self.blame(target, images, plan, waited)? {
+                error.since_cycles = Some(since);
                 return Err(error);
             }
             // Somebody parked a router: that takes as long as it takes.
@@ -109,8 +111,8 @@ impl Follow {
         status: u32,
     ) -> Result<(), RunError> {
         if self.words.image.constant("TERMINATED") == Ok(status) {
-            let why = format!("router {router} was terminated before it was up");
-            return Err(RunError::Kernel(why));
+            let ended = Ended::RouterTerminated(router.to_string());
+            return Err(RunError::new(Cause::Kernel(ended)).at(router.place));
         }
         if self.words.image.constant("REFUSED") != Ok(status) {
             return Ok(());
@@ -126,7 +128,8 @@ impl Follow {
             "OTHER_NEIGHBOR" => format!("its peer {peer} is not {}", router.neighbor),
             other => format!("for the reason {other}"),
         };
-        Err(RunError::Kernel(format!("router {router} refused: {why}")))
+        let ended = Ended::RouterRefused(router.to_string(), why);
+        Err(RunError::new(Cause::Kernel(ended)).at(router.place))
     }
 
     /// Who waits for what, those that are least far first. None: somebody parked one of them.
@@ -135,7 +138,7 @@ impl Follow {
         target: &mut dyn Target,
         images: &ImageMap,
         plan: &FabricPlan,
-        waited: u64,
+        waited_cycles: u64,
     ) -> Result<Option<RunError>, RunError> {
         let mut open: Vec<(&Router, u32)> = self
             .open
@@ -147,12 +150,20 @@ impl Follow {
         if is_parked(target, images, &routers)? {
             return Ok(None);
         }
-        let names = standings(target, &self.words, plan, &routers)?;
-        let (stage, count, of) = (self.stage.words(), routers.len(), self.of);
-        let waited_us = waited / 1_000;
-        Ok(Some(RunError::TookTooLong(format!(
-            "the fabric {stage}: {count} of {of} did not get further for {waited_us} us: {names}"
-        ))))
+        let mut standings = standings(target, &self.words, plan, &routers)?;
+        let Some(first) = standings.all.pop_front() else { return Ok(None) };
+        let stuck = Stuck::Routers {
+            stage: self.stage.words(),
+            count: routers.len(),
+            of: self.of,
+            waited_cycles,
+            router: first.router.to_string(),
+            status: first.status,
+        };
+        let mut error = RunError::new(Cause::TookTooLong(stuck)).at(first.router.place);
+        error.waypoint = Some(first.postcode);
+        error.waiting_for = Some(first.waits);
+        Ok(Some(error.and(standings.sentences())))
     }
 }
 

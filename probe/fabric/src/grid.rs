@@ -21,7 +21,7 @@ impl Edges {
     }
 
     fn between(&self, a: usize, b: usize) -> u32 {
-        self.links.get(a).and_then(|links| links.get(b)).copied().unwrap_or(0)
+        self.links.get(a).and_then(|links| links.get(b)).map_or(0, |links| *links)
     }
 
     fn degree(&self, chip: usize) -> usize {

@@ -61,7 +61,7 @@ pub use find::running_fabric;
 pub use mesh::FabricMesh;
 pub use plan::MOST_HOPS;
 pub use plan::{FabricPlan, Router};
-pub use progress::{FabricProgress, FabricStage, Termination};
+pub use progress::{FabricOutcome, FabricProgress, FabricStage, Termination};
 pub use release::Release;
 pub use request::{Division, FabricRequest};
 pub use settings::FabricSettings;

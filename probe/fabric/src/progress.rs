@@ -1,5 +1,7 @@
 //! How far a fabric is.
 
+use launch::task::Progress;
+
 /// What a fabric is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FabricStage {
@@ -34,18 +36,12 @@ impl FabricStage {
     }
 }
 
-/// Where a fabric stands.
+/// Where a fabric stands. What is done is routers, or else steps.
+pub type FabricProgress = Progress<FabricStage, FabricOutcome>;
+
+/// What a fabric comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FabricProgress {
-    /// There is more to do; poll again after some time has passed.
-    Going {
-        /// What it is at.
-        stage: FabricStage,
-        /// How many routers, or else steps, are done.
-        done: u64,
-        /// Of how many.
-        of: u64,
-    },
+pub enum FabricOutcome {
     /// All routers are ready for traffic.
     Up,
     /// No router runs any more, and everything is given back.

@@ -87,9 +87,13 @@ impl Release {
             let words = [one.handshake, one.free_slots, one.sent].map(|addr| shot.word(addr));
             let [Ok(handshake), Ok(free), Ok(sent)] = words else { continue };
             // Only what was sent has a number that stays as it is.
-            if handshake != 0 && free == one.slots && !one.asked {
-                let cursor = [sent, sent.checked_rem(one.slots).unwrap_or_default()];
-                for (addr, value) in one.cursor.into_iter().zip(cursor) {
+            let slot = sent.checked_rem(one.slots);
+            if handshake != 0
+                && free == one.slots
+                && !one.asked
+                && let Some(slot) = slot
+            {
+                for (addr, value) in one.cursor.into_iter().zip([sent, slot]) {
                     target.write(addr, &value.to_le_bytes())?;
                 }
                 target.write(one.handshake, &self.close.to_le_bytes())?;

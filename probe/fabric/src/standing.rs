@@ -1,22 +1,48 @@
-//! What a router that gets no further waits for, in a sentence.
+//! What a router that gets no further waits for.
 
 use super::follow::statuses;
 use super::words::{POSTCODES, RouterWords};
 use super::{FabricPlan, Router};
 use decode::images::{ImageMap, waypoint_code};
 use launch::cause::{link_is_down, still};
-use launch::outcome::RunError;
+use launch::outcome::{RunError, Waypoint};
 use launch::{ControlError, Firmware, image, mailbox};
 use layouts::{CoreKind, EthId};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Routers that a sentence names.
 const NAMED: usize = 3;
 /// The waypoint of a kernel that somebody parked.
 const PARKED: &str = "PASW";
+
+/// A router that gets no further.
+pub(super) struct Standing {
+    pub(super) router: Router,
+    pub(super) status: String,
+    pub(super) postcode: Waypoint,
+    /// What it waits for.
+    pub(super) waits: String,
+}
+
+/// The first of some routers, and how many more there are.
+pub(super) struct Standings {
+    pub(super) all: VecDeque<Standing>,
+    more: usize,
+}
+
+impl Standings {
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let sentence = |one: &Standing| {
+            let Standing { router, status, postcode, waits } = one;
+            format!("{router} is {status} at postcode {}: {waits}", postcode.code())
+        };
+        let more = (self.more > 0).then(|| format!("and {} more", self.more));
+        self.all.iter().map(sentence).chain(more).collect()
+    }
+}
 
 /// The first of these routers: status, postcode, and whom each waits for; those whose core stands still first.
 pub(super) fn standings(
@@ -24,21 +50,17 @@ pub(super) fn standings(
     words: &RouterWords,
     plan: &FabricPlan,
     routers: &[&Router],
-) -> Result<String, RunError> {
+) -> Result<Standings, RunError> {
     let places: Vec<Place> = routers.iter().map(|router| router.place).collect();
     let still = still(target, &places)?;
     let mut routers = routers.to_vec();
     routers.sort_by_key(|router| !still.contains(&router.place));
-    let mut sentences = Vec::new();
+    let mut all = VecDeque::new();
     for router in routers.iter().take(NAMED) {
         let stands = still.contains(&router.place);
-        sentences.push(standing(target, words, plan, router, stands)?);
+        all.push_back(standing(target, words, plan, router, stands)?);
     }
-    let more = routers.len().saturating_sub(NAMED);
-    if more > 0 {
-        sentences.push(format!("and {more} more"));
-    }
-    Ok(sentences.join("; "))
+    Ok(Standings { all, more: routers.len().saturating_sub(NAMED) })
 }
 
 /// Has somebody parked one of them?
@@ -62,7 +84,7 @@ fn standing(
     plan: &FabricPlan,
     router: &Router,
     stands_still: bool,
-) -> Result<String, RunError> {
+) -> Result<Standing, RunError> {
     let local: Vec<&Router> = plan.routers_of(router.eth.chip).collect();
     let peer = Router {
         eth: router.peer,
@@ -76,9 +98,10 @@ fn standing(
     let statuses = statuses(target, words, &asked)?;
     let addr = router.place.at(words.postcode);
     let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    let postcode = shot
-        .word(addr)
-        .map_or_else(|reason| reason.to_string(), |word| words.image.spelled(word, &POSTCODES));
+    let postcode = match shot.word(addr) {
+        Ok(word) => Waypoint::At(words.image.spelled(word, &POSTCODES), None),
+        Err(reason) => Waypoint::Unread(reason.to_string()),
+    };
     let status = statuses.get(&router.eth).map(|status| words.status_name(*status));
     let waits = if stands_still {
         "its core stands still, its heartbeat does not move".to_owned()
@@ -92,7 +115,7 @@ fn standing(
         }
     };
     let status = status.unwrap_or_else(|| "unknown".to_owned());
-    Ok(format!("{router} is {status} at postcode {postcode}: {waits}"))
+    Ok(Standing { router: *router, status, postcode, waits })
 }
 
 /// The number of the fabric that the peer says it belongs to, and ours.

@@ -133,7 +133,7 @@ impl<'a> Packer<'a> {
     fn put(&mut self, member: &str, value: u64) -> Result<(), ControlError> {
         let range = self.range(member)?;
         let room = range.len().min(8);
-        let fits = value.checked_shr(8 * room as u32).unwrap_or(0) == 0;
+        let fits = value.checked_shr(8 * room as u32).is_none_or(|rest| rest == 0);
         let place = self.bytes.get_mut(range.start..range.start + room);
         match (place, value.to_le_bytes().get(..room)) {
             (Some(place), Some(value)) if fits => place.copy_from_slice(value),
@@ -155,10 +155,11 @@ impl<'a> Packer<'a> {
         for way in Direction::ALL {
             ways.push(code(way.name())?);
         }
-        let Some(bytes) = self.bytes.get_mut(range) else { return Ok(()) };
+        let outside = || too_large(member, entries.len() as u64);
+        let bytes = self.bytes.get_mut(range).ok_or_else(outside)?;
         for number in 0..room {
             let code = match entries.get(number).unwrap_or(&Entry::Absent) {
-                Entry::To(way) => ways.get(way.index()).copied().unwrap_or(absent),
+                Entry::To(way) => *ways.get(way.index()).ok_or_else(outside)?,
                 Entry::Here => here,
                 Entry::Absent => absent,
             };
@@ -178,7 +179,8 @@ impl<'a> Packer<'a> {
         if exits.len() > range.len() || named >= NO_EXIT.into() {
             return Err(too_large(member, exits.len().max(named.into()) as u64));
         }
-        let Some(bytes) = self.bytes.get_mut(range) else { return Ok(()) };
+        let outside = || too_large(member, exits.len() as u64);
+        let bytes = self.bytes.get_mut(range).ok_or_else(outside)?;
         bytes.fill(NO_EXIT);
         for (byte, exit) in bytes.iter_mut().zip(exits) {
             *byte = exit.map_or(NO_EXIT, |device| device as u8);

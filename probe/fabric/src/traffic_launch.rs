@@ -3,7 +3,7 @@
 use super::mux::offset;
 use super::traffic::{Traffic, Worker, WorkerId};
 use super::traffic_lists::{Lists, lists};
-use decode::images::{Image, ImageMap};
+use decode::images::ImageMap;
 use launch::records::size;
 use launch::{
     CONFIG_BASE, ControlError, Firmware, KernelLaunch, Operation, TEXT_OFFSET, arguments,
@@ -62,9 +62,10 @@ impl Traffic {
         let Lists { packets, sources, arrivals } =
             lists(images, &kernel, id, worker, source_bytes)?;
         let arrivals_at = LISTS + packets.len() as u32;
+        let connections = constant_of(images, KERNEL, "TRAFFIC_MAX_CONNECTIONS")?;
         let fits = arrivals_at + arrivals.len() as u32 <= LISTS_END
             && SOURCES + sources.len() as u32 <= LISTS
-            && worker.connections.len() <= connections(&kernel) as usize;
+            && worker.connections.len() <= connections as usize;
         if !fits {
             return Err(ControlError::Settings(format!(
                 "there is no room for the lists of {place}"
@@ -170,11 +171,6 @@ impl Traffic {
         }
         Ok(values)
     }
-}
-
-fn connections(kernel: &Image) -> u64 {
-    let most = kernel.symbols.constant("TRAFFIC_MAX_CONNECTIONS");
-    most.and_then(|most| most.as_u64()).unwrap_or_default()
 }
 
 fn xy(tile: NocXy) -> u32 {

@@ -89,8 +89,9 @@ impl Traffic {
         let (own, nacks) = (bytes(spans[0])?, bytes(spans[1])?);
         let value = |member: &str| {
             let found = state(member)?;
-            let at = (found.address() - start) as usize;
-            let bytes = own.get(at..at + found.field.size as usize).unwrap_or_default();
+            let outside = || ControlError::NoMember(KERNEL.to_owned(), member.to_owned());
+            let at = found.address().checked_sub(start).ok_or_else(outside)? as usize;
+            let bytes = own.get(at..at + found.field.size as usize).ok_or_else(outside)?;
             Ok::<u64, ControlError>(Spot::value(bytes))
         };
         let word = |member: &str| value(member).map(|value| value as u32);

@@ -1,8 +1,7 @@
 //! What else is known of a run that failed: links that are down on the way to far chips, and cores that stand still.
 
 use crate::ControlError;
-use crate::occupancy::name;
-use crate::outcome::RunError;
+use crate::outcome::{Cause, RunError};
 use layouts::{ChipId, ChipKind, EthId};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
@@ -13,14 +12,14 @@ use std::collections::BTreeMap;
 const PAUSE_CYCLES: u64 = 100_000;
 
 /// Links of gateways that are down; the gateways of a far chip that did not answer, where none is known to be.
-pub fn ways(target: &mut dyn Target, error: &RunError) -> Option<String> {
-    let lost = match error {
-        RunError::InUse(_)
-        | RunError::NotAllowed(_)
-        | RunError::Program(_)
-        | RunError::Control(ControlError::Gone(AccessError::DeviceGone(_)))
-        | RunError::Access(AccessError::DeviceGone(_)) => return None,
-        RunError::Control(ControlError::Access { addr, .. }) => Some(addr.chip),
+pub fn ways(target: &mut dyn Target, error: &RunError) -> Vec<String> {
+    let lost = match &error.cause {
+        Cause::InUse(_)
+        | Cause::NotAllowed(_)
+        | Cause::Program(_)
+        | Cause::Control(ControlError::Gone(AccessError::DeviceGone(_)))
+        | Cause::Access(AccessError::DeviceGone(_)) => return Vec::new(),
+        Cause::Control(ControlError::Access { addr, .. }) => Some(addr.chip),
         _ => None,
     };
     let mut gateways: BTreeMap<EthId, Vec<ChipId>> = BTreeMap::new();
@@ -44,12 +43,14 @@ pub fn ways(target: &mut dyn Target, error: &RunError) -> Option<String> {
         })
         .collect();
     if !down.is_empty() {
-        return Some(down.join("; "));
+        return down;
     }
-    let (lost, ends) = (lost?, gateways.into_keys().collect::<Vec<_>>());
-    (!ends.is_empty()).then(|| {
+    let ends: Vec<EthId> = gateways.into_keys().collect();
+    let lost = lost.filter(|_| !ends.is_empty());
+    let reached = |lost| {
         format!("chip {lost} is reached through {}, whose links are up now", list("", &ends))
-    })
+    };
+    lost.map(reached).into_iter().collect()
 }
 
 fn list(what: &str, each: &[impl ToString]) -> String {
@@ -107,43 +108,4 @@ pub fn still(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, Run
         return Ok(Vec::new());
     }
     Ok(cores.iter().copied().filter(|place| moved(place) == Some(false)).collect())
-}
-
-/// A reason for people: what a queue's flags are is of use to nobody who runs a collective.
-pub fn reason(error: &AccessError) -> String {
-    match error {
-        AccessError::QueueError { .. } => "its routing queue answers with an error".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-/// What ended a run, without raw words.
-pub fn told(error: RunError) -> RunError {
-    let unreachable = |why| RunError::Access(AccessError::Unreachable(why));
-    match error {
-        RunError::Control(
-            ref failed @ (ControlError::TookTooLong { .. }
-            | ControlError::Access { reason: AccessError::QueueError { .. }, .. }),
-        ) => unreachable(left(failed)),
-        RunError::Access(ref failed @ AccessError::QueueError { .. }) => {
-            unreachable(reason(failed))
-        }
-        other => other,
-    }
-}
-
-/// A step of clearing away that failed, without raw words.
-pub fn left(error: &ControlError) -> String {
-    match error {
-        ControlError::TookTooLong { what, addr, waited_cycles, .. } => {
-            let tile = name(Place { chip: addr.chip, tile: addr.tile });
-            let whose = if what.contains(&tile) { String::new() } else { format!("{tile}: ") };
-            format!("{whose}{what}: this did not happen within {} us", waited_cycles / 1_000)
-        }
-        ControlError::Access { addr, reason: why } => {
-            let tile = name(Place { chip: addr.chip, tile: addr.tile });
-            format!("{tile}: {}", reason(why))
-        }
-        other => other.to_string(),
-    }
 }

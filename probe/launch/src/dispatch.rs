@@ -150,8 +150,9 @@ impl Dispatcher {
             let path = format!("mailboxes->go_messages[0].{member}");
             go.put_named(&firmware, &path, value.into())?;
         }
-        let word = go.bytes.first_chunk().copied().unwrap_or_default();
-        Ok((go.start as u32, u32::from_le_bytes(word)))
+        let short = || ControlError::NoMember(firmware.name.clone(), "a whole go message".into());
+        let word = go.bytes.first_chunk().ok_or_else(short)?;
+        Ok((go.start as u32, u32::from_le_bytes(*word)))
     }
 
     /// What it says now.
@@ -183,8 +184,9 @@ impl Dispatcher {
         let (bytes, done) = (span(spans[0])?, span(spans[1])?);
         let value = |member: &str| {
             let (at, size) = place(member)?;
-            let at = (at - start) as usize;
-            let bytes = bytes.get(at..at + size as usize).unwrap_or_default();
+            let outside = || ControlError::NoMember(KERNEL.to_owned(), member.to_owned());
+            let at = at.checked_sub(start).ok_or_else(outside)? as usize;
+            let bytes = bytes.get(at..at + size as usize).ok_or_else(outside)?;
             Ok::<u64, ControlError>(Spot::value(bytes))
         };
         let word = |member: &str| value(member).map(|value| value as u32);

@@ -1,6 +1,6 @@
 //! Is a mesh free? Who has its devices open, what runs on its tiles, what its target allows.
 
-use crate::outcome::RunError;
+use crate::outcome::{Cause, Forbidden, RunError, User};
 use crate::{ControlError, Firmware, done, mailbox};
 use decode::images::{Image, ImageMap, Mailbox};
 use decode::state::ImageRole;
@@ -151,49 +151,44 @@ fn known<'a>(images: &'a ImageMap, name: &str) -> Result<&'a Image, RunError> {
 }
 
 fn unread(span: Span, reason: &AccessError) -> RunError {
-    RunError::Access(AccessError::Unreachable(format!("{}: {reason}", span.addr)))
+    let why = AccessError::Unreachable(format!("{}: {reason}", span.addr));
+    RunError::from(why).at(span.addr.into())
 }
 
 /// Somebody else has a device open.
 pub fn held(target: &mut dyn Target) -> Result<(), RunError> {
     let holders = target.holders();
     let Some((chip, holder)) = holders.first() else { return Ok(()) };
-    Err(RunError::InUse(format!("chip {chip} is in use: process {holder} has it open")))
+    Err(RunError::new(Cause::InUse(User::Process(*chip, holder.clone()))))
 }
 
 /// Something runs on one of the tiles.
 pub fn used(found: &BTreeMap<Place, Finding>) -> Result<(), RunError> {
     for (place, finding) in found {
-        let tile = name(*place);
-        let why = match finding {
+        let user = match finding {
             Finding::Ready | Finding::Cold => continue,
-            Finding::Runs(Some(kernel)) => format!("{tile} is in use: {kernel} runs there"),
-            Finding::Runs(None) => format!("{tile} is in use: a kernel runs there"),
-            Finding::Stranger => {
-                format!("{tile} is in use: an application that is not ours has the core")
-            }
+            Finding::Runs(kernel) => User::Kernel(kernel.clone()),
+            Finding::Stranger => User::Application,
         };
-        return Err(RunError::InUse(why));
+        return Err(RunError::new(Cause::InUse(user)).at(*place));
     }
     Ok(())
 }
 
 /// Each word that is missing is named, and what needs it.
-pub fn allowed(target: &dyn Target, what: &str, needs: &[Writing]) -> Result<(), RunError> {
+pub fn allowed(target: &dyn Target, what: &'static str, needs: &[Writing]) -> Result<(), RunError> {
     let abilities = target.abilities();
     if let Some(why) = &abilities.unchangeable {
-        return Err(RunError::NotAllowed(format!("{}: {why}", target.name())));
+        let ever = Forbidden::Ever(target.name().to_owned(), why.clone());
+        return Err(RunError::new(Cause::NotAllowed(ever)));
     }
     let allow: Allow = abilities.allow;
-    let missing: Vec<&str> =
-        needs.iter().filter(|need| !allow.covers(**need)).map(|need| need.word()).collect();
-    if missing.is_empty() {
+    let needs = needs.iter().copied().filter(|need| !allow.covers(*need)).collect::<Vec<_>>();
+    if needs.is_empty() {
         return Ok(());
     }
-    let (target, missing) = (target.name(), missing.join(","));
-    Err(RunError::NotAllowed(format!(
-        "{target} may not be changed so far: {what} needs --allow {missing}"
-    )))
+    let target = target.name().to_owned();
+    Err(RunError::new(Cause::NotAllowed(Forbidden::SoFar { target, what, needs })))
 }
 
 /// What stands there.

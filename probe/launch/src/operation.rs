@@ -36,6 +36,8 @@ pub enum ControlError {
         value: u32,
         /// How long, in cycles of the target's own time.
         waited_cycles: u64,
+        /// Since when, by that time.
+        since_cycles: u64,
     },
 }
 
@@ -48,7 +50,7 @@ impl fmt::Display for ControlError {
             Self::Gone(reason) => write!(f, "{reason}"),
             Self::Settings(why) => write!(f, "{why}"),
             Self::Access { addr, reason } => write!(f, "{addr}: {reason}"),
-            Self::TookTooLong { what, addr, value, waited_cycles } => {
+            Self::TookTooLong { what, addr, value, waited_cycles, .. } => {
                 write!(f, "{what}: {addr} is {value:#x} after {waited_cycles} cycles")
             }
         }
@@ -108,18 +110,6 @@ pub enum Step {
         /// Patience, in cycles of the target's own time.
         deadline_cycles: u64,
     },
-}
-
-/// Where a command stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// There is more to do; poll again after some time has passed.
-    Going {
-        /// What is waited for.
-        waiting_for: String,
-    },
-    /// All steps are done.
-    Done,
 }
 
 /// A command under way.
@@ -183,19 +173,18 @@ impl Operation {
         self.steps.push_back(Step::Await { what: what.into(), addr, until, deadline_cycles });
     }
 
-    /// Goes on until a step has to wait; time passes outside.
+    /// Goes on until a step has to wait; time passes outside. Tells whether all steps are done.
     ///
     /// # Errors
     /// A failed access or a wait that took too long. The command is over then.
-    pub fn poll(&mut self, target: &mut dyn Target) -> Result<Progress, ControlError> {
+    pub fn poll(&mut self, target: &mut dyn Target) -> Result<bool, ControlError> {
         loop {
             self.write_on(target, u64::MAX)?;
-            let Some(addr) = self.awaited() else { return Ok(Progress::Done) };
+            let Some(addr) = self.awaited() else { return Ok(true) };
             let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
             let now = target.now().map_err(|reason| ControlError::Access { addr, reason })?;
             if !self.judge(&shot, now)? {
-                let waiting_for = self.waiting_for().unwrap_or_default().to_owned();
-                return Ok(Progress::Going { waiting_for });
+                return Ok(false);
             }
         }
     }
@@ -228,14 +217,6 @@ impl Operation {
         }
     }
 
-    /// What it waits for now, in words.
-    pub(super) fn waiting_for(&self) -> Option<&str> {
-        match self.steps.front()? {
-            Step::Await { what, .. } => Some(what),
-            Step::Write { .. } => None,
-        }
-    }
-
     /// Goes past a wait whose word shows what it must; tells whether it did.
     pub(super) fn judge(&mut self, shot: &Snapshot, now: u64) -> Result<bool, ControlError> {
         let Some(Step::Await { what, addr, until, deadline_cycles }) = self.steps.front() else {
@@ -248,11 +229,13 @@ impl Operation {
             self.steps.pop_front();
             return Ok(true);
         }
-        let waited_cycles = now.saturating_sub(*self.waiting_since.get_or_insert(now));
+        let since_cycles = *self.waiting_since.get_or_insert(now);
+        let waited_cycles = now.saturating_sub(since_cycles);
         if waited_cycles <= *deadline_cycles {
             return Ok(false);
         }
-        Err(ControlError::TookTooLong { what: what.clone(), addr, value, waited_cycles })
+        let what = what.clone();
+        Err(ControlError::TookTooLong { what, addr, value, waited_cycles, since_cycles })
     }
 
     /// Polls to the end, letting time pass in between: for scenes and scripts, not for the probe
@@ -261,7 +244,7 @@ impl Operation {
     /// # Errors
     /// As [`Operation::poll`], and when time cannot pass.
     pub fn finish(mut self, target: &mut dyn Target) -> Result<(), ControlError> {
-        while let Progress::Going { .. } = self.poll(target)? {
+        while !self.poll(target)? {
             target.pass(STEP_CYCLES).map_err(ControlError::Gone)?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Many commands side by side, polled: all that wait are looked at with one read.
 
 use super::operation::STEP_CYCLES;
-use super::{ControlError, Operation, Progress};
+use super::{ControlError, Operation};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
@@ -33,7 +33,7 @@ impl Together {
 
     /// Why some of them were not carried out.
     pub fn failed(&self) -> &[ControlError] {
-        self.failed.as_deref().unwrap_or_default()
+        self.failed.as_deref().map_or(&[][..], |failed| failed)
     }
 
     /// Steps that are done, and how many there are.
@@ -41,11 +41,11 @@ impl Together {
         (self.steps - self.left, self.steps)
     }
 
-    /// Goes on until all wait, or until much has been written; time passes outside.
+    /// Goes on until all wait, or until much has been written; time passes outside. Tells whether all are done.
     ///
     /// # Errors
     /// As [`Operation::poll`], at the first command that fails.
-    pub fn poll(&mut self, target: &mut dyn Target) -> Result<Progress, ControlError> {
+    pub fn poll(&mut self, target: &mut dyn Target) -> Result<bool, ControlError> {
         let mut room = BYTES_A_POLL;
         loop {
             self.each(|operation| {
@@ -56,10 +56,11 @@ impl Together {
             })?;
             self.going.retain(|operation| operation.steps().len() > 0);
             self.left = count(&self.going);
-            let Some(first) = self.going.first() else { return Ok(Progress::Done) };
-            let waiting_for = first.waiting_for().unwrap_or_default().to_owned();
+            if self.going.is_empty() {
+                return Ok(true);
+            }
             if room == 0 || !self.look(target)? {
-                return Ok(Progress::Going { waiting_for });
+                return Ok(false);
             }
         }
     }
@@ -121,7 +122,7 @@ impl Operation {
         loop {
             let mut going = Vec::with_capacity(operations.len());
             for mut operation in operations {
-                if operation.poll(target)? != Progress::Done {
+                if !operation.poll(target)? {
                     going.push(operation);
                 }
             }

@@ -87,7 +87,7 @@ impl Topology {
     pub fn sockets(&self, rank: usize, forward: bool) -> Vec<Socket> {
         let size = self.size();
         if forward {
-            return self.edges.get(rank).cloned().unwrap_or_default();
+            return self.edges.get(rank).map_or_else(Vec::new, Clone::clone);
         }
         let before = match self.kind {
             TopologyKind::Ring => Some((rank + size - 1) % size),

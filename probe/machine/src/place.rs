@@ -19,6 +19,12 @@ impl Place {
     }
 }
 
+impl From<NocAddr> for Place {
+    fn from(addr: NocAddr) -> Self {
+        Self { chip: addr.chip, tile: addr.tile }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.chip, self.tile)

@@ -4,19 +4,24 @@ use crate::bar::Holder;
 use crate::fault::Fault;
 use crate::place::Place;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
+pub use layouts::Refusal;
 use layouts::{
     ChipCoord, ChipId, ChipKind, ChipLayout, ClusterDescriptor, EthId, NoChannel, NocAddr, NocXy,
     Writing,
 };
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a target can do, and what must not be touched on it. Data, never a question for its kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a target can do, and what must not be touched on it. Data, never a question for its kind: a server tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abilities {
-    /// What may be changed on it.
+    /// What may be changed on it: a person decides this, and no server.
+    #[serde(skip)]
     pub allow: Allow,
     /// Time passes by [`Target::pass`] only, and can be made to pass.
     pub stepped_time: bool,
+    /// It is fast enough for time to pass at the pace that a person asks for.
+    pub paced: bool,
     /// Bus transactions per second that watching it should not exceed; none where they cost nobody
     /// anything.
     pub budget: Option<u32>,
@@ -93,19 +98,6 @@ impl fmt::Display for Allow {
         f.write_str(if words.is_empty() { "nothing" } else { "" })?;
         f.write_str(&words.join(","))
     }
-}
-
-/// An address range of a tile kind that a target must not be asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// Kind of tile.
-    pub kind: layouts::TileKind,
-    /// First byte of the range.
-    pub start: u64,
-    /// First byte after the range.
-    pub end: u64,
-    /// Why, in one sentence.
-    pub reason: String,
 }
 
 /// What stood where something was written, or why it must not be read.

@@ -1,10 +1,12 @@
 //! The emulated mesh in this very process, behind the same trait as every other machine.
 
+use crate::SIMULATOR_BUDGET;
 use emulator::{Disruption, HartId, Mesh, MeshConfig};
 use layouts::{ChipKind, NocXy};
 use machine::bar::{Abreast, Bar, BarOp};
 use machine::fault::{CoreFault, Fault, LinkFault, Station, What};
 use machine::snapshot::AccessError;
+use machine::target::Abilities;
 use machine::window;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,8 +16,16 @@ pub struct EmulatorBar {
     mesh: Mesh,
 }
 
-/// Name of the list of refusals that goes with the emulator: none, it answers whatever silicon does.
-pub const PROFILE: &str = "emulator";
+/// What an emulated mesh can do; it answers whatever silicon does.
+pub fn abilities() -> Abilities {
+    Abilities {
+        stepped_time: true,
+        paced: true,
+        budget: Some(SIMULATOR_BUDGET),
+        faults: true,
+        ..Abilities::default()
+    }
+}
 
 /// A machine that goes wrong goes wrong often; the first conditions tell why.
 const MOST_REMARKS: usize = 16;

@@ -34,3 +34,6 @@ pub mod silicon;
 pub mod socket_bar;
 pub mod ttsim;
 pub mod wire;
+
+/// Bus transactions per second that watching a simulator should not exceed: it is as slow for everybody who waits for it.
+const SIMULATOR_BUDGET: u32 = 20_000;

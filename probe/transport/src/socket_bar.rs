@@ -93,7 +93,7 @@ impl SocketBar {
         let mut told = bar.call(&hello, &mut Vec::new())?;
         loop {
             match told {
-                Some(Reply::Welcome(welcome)) => bar.welcome = welcome,
+                Some(Reply::Welcome(welcome)) => bar.welcome = *welcome,
                 Some(Reply::Refused(reason)) => return Err(AccessError::Refused(reason)),
                 // It says so again and again: who waits hears that it lives.
                 Some(Reply::Wait(_)) => {

@@ -9,14 +9,27 @@ mod host;
 #[allow(unsafe_code, reason = "a foreign library is loaded and called")]
 mod library;
 
+use crate::SIMULATOR_BUDGET;
 use machine::bar::Bar;
+use machine::target::Abilities;
 use std::path::Path;
 
 pub use child::{HostCommand, open};
 pub use host::{HOST_ARGUMENT, host_if_asked};
 
-/// Name of the list of refusals that goes with the simulator (wormhole.md 10.3).
-pub const PROFILE: &str = "ttsim";
+/// What the simulator can do, and what it must not be asked (wormhole.md 10.3).
+///
+/// # Errors
+/// What is wrong with the shipped list.
+pub fn abilities() -> Result<Abilities, String> {
+    let refusals = layouts::ttsim_refusals()?;
+    Ok(Abilities {
+        stepped_time: true,
+        budget: Some(SIMULATOR_BUDGET),
+        refusals,
+        ..Abilities::default()
+    })
+}
 
 /// Loads a library into this very process, which its next bad access ends: for a process that exists
 /// for it, and to measure what the way to a child costs.

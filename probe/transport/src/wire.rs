@@ -8,6 +8,7 @@
 use machine::bar::{BarOp, Elsewhere};
 use machine::fault::Station;
 use machine::snapshot::AccessError;
+use machine::target::Abilities;
 use machine::visit::{Before, Client};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 /// More in one part of a frame than this is not ours.
 const MAX_BYTES: u32 = 256 << 20;
@@ -63,7 +64,7 @@ pub enum Request<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
     /// The client may use the machine as it asked for, until it leaves.
-    Welcome(Welcome),
+    Welcome(Box<Welcome>),
     /// The machine is not ready yet, and why; a welcome or a refusal follows.
     Wait(String),
     /// The client cannot have the machine, and why.
@@ -83,8 +84,8 @@ pub struct Welcome {
     pub version: u32,
     /// What is served, in the words that opened it, such as `emulator:n300`.
     pub machine: String,
-    /// Name of the list of refusals that goes with the machine, such as `ttsim`.
-    pub profile: String,
+    /// What it can do, and what it must not be asked.
+    pub abilities: Abilities,
     /// How many devices it has, where the server knows.
     pub devices: Option<u8>,
     /// Chips of its mesh that only other hosts reach.

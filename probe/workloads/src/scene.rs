@@ -30,7 +30,7 @@ use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Mesh, Target};
 use std::fmt;
 use std::path::PathBuf;
-use transport::emulator_bar::EmulatorBar;
+use transport::emulator_bar::{self, EmulatorBar};
 use transport::hosts::HostBar;
 
 /// What runs on the mesh.
@@ -149,12 +149,8 @@ impl Scene {
     /// # Errors
     /// What kept the scene from starting.
     pub fn start(&self, bar: Box<dyn Bar>, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
-        let abilities = Abilities {
-            allow: Allow::ALL,
-            stepped_time: true,
-            faults: true,
-            ..Abilities::default()
-        };
+        // A mesh of this very process costs nobody else anything.
+        let abilities = Abilities { allow: Allow::ALL, budget: None, ..emulator_bar::abilities() };
         let name = format!("emulator:{}", self.mesh);
         let host = self.host.map(|host| self.descriptor().map(|mesh| (host, mesh))).transpose()?;
         if let Some((host, mesh)) = &host {

@@ -3,7 +3,7 @@
 use super::end::StackEnd;
 use super::expression::{Fault, evaluate};
 use super::registers::{COUNT, RA, Registers, SP, preserved};
-use super::rules::{Cfa, Rule, Rules};
+use crate::call_frames::{Cfa, Rule, Rules};
 
 /// Where registers were to be found and could not be read: a reason that is told when one is needed.
 type Failures<E> = [Option<(u32, E)>; COUNT];

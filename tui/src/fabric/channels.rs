@@ -3,7 +3,7 @@
 use super::word;
 use crate::glyph::Glyphs;
 use crate::output::Columns;
-use crate::view::short;
+use crate::reading::short;
 use decode::state::{
     HeadState, LedgerState, PacketState, Reading, ReceiverState, RouterState, SenderState,
 };

@@ -4,7 +4,7 @@ use super::channels::{CONNECTIONS, head};
 use super::word;
 use crate::glyph::Glyphs;
 use crate::output::Columns;
-use crate::view::short;
+use crate::reading::short;
 use decode::state::{Activity, ClientState, FabricPort, MuxState, Reading};
 
 const MUXES: [&str; 11] = [

@@ -1,9 +1,7 @@
 //! What `:stop` ends where no run is under way: the ring ping, and the workers that write patterns.
 
 use decode::images::ImageMap;
-use launch::{
-    ControlError, Operation, Progress, RingPing, Together, running_workers, stop_workers,
-};
+use launch::{ControlError, Operation, RingPing, Together, running_workers, stop_workers};
 use machine::target::Target;
 use machine::words::counted;
 
@@ -73,13 +71,13 @@ impl Stop {
         target: &mut dyn Target,
         images: &ImageMap,
     ) -> Result<Option<String>, ControlError> {
-        if self.workers.poll(target)? != Progress::Done {
+        if !self.workers.poll(target)? {
             return Ok(None);
         }
         if let Some(ring) = &mut self.ring {
             match ring.operation.poll(target) {
-                Ok(Progress::Done) => {}
-                Ok(Progress::Going { .. }) => return Ok(None),
+                Ok(true) => {}
+                Ok(false) => return Ok(None),
                 Err(ControlError::TookTooLong { .. }) if ring.waits > 0 => {
                     ring.waits -= 1;
                     ring.operation = ring.ping.await_finish(images)?;

@@ -3,6 +3,7 @@
 use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
+use crate::words;
 use collectives::{Program, Run, RunProgress, RunReport, Stage, fits, refuse_if_in_use};
 use decode::images::ImageMap;
 use launch::occupancy::Loaded;
@@ -59,6 +60,22 @@ pub struct Going {
     pub of: u64,
     /// Since the data began to move, in cycles of the target.
     pub moving_cycles: Option<u64>,
+}
+
+impl Going {
+    /// Its size, its stage, and how much of that is done.
+    pub(crate) fn words(&self) -> String {
+        let Going { size_bytes, number, sizes, stage, done, of, moving_cycles } = *self;
+        let head = format!("{} ({number} of {sizes}): {}", words::bytes(size_bytes), stage.words());
+        if !stage.counts_bytes() {
+            return if of == 0 { head } else { format!("{head}, {done} of {of}") };
+        }
+        let percent = (done * 100).checked_div(of).unwrap_or(0);
+        let rate = moving_cycles.filter(|cycles| *cycles > 0 && stage.is_transfer());
+        let rate = rate.map(|cycles| format!(", {:.2} GB/s in all", done as f64 / cycles as f64));
+        let rate = rate.unwrap_or_default();
+        format!("{head}, {} of {} ({percent}%){rate}", words::bytes(done), words::bytes(of))
+    }
 }
 
 impl Job {
@@ -177,12 +194,12 @@ impl Job {
                 let sizes = self.total;
                 Ok(Turn::Going(Going { size_bytes, number, sizes, stage, done, of, moving_cycles }))
             }
-            RunProgress::Done(report) => {
+            RunProgress::Over(Some(report)) => {
                 let row = measured(run.program(), &report, self.sweep.request().root);
                 self.loaded = self.run.take().map(Run::into_loaded).unwrap_or_default();
                 Ok(Turn::Row(row))
             }
-            RunProgress::Cancelled => {
+            RunProgress::Over(None) => {
                 self.run = None;
                 Ok(Turn::Cancelled)
             }

@@ -1,69 +1,169 @@
 //! The promised shape of a failure.
 
 use crate::exit::{Failure, code};
+use crate::words::reason;
 use launch::ControlError;
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Ended, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
+use machine::place::Place;
 use serde::Serialize;
 
-/// Why a run failed, and at which word, if the error names one.
+/// Why a run failed, and what is known of it.
 #[derive(Serialize)]
 pub(super) struct Error {
     message: String,
     exit_code: u8,
     kind: &'static str,
     #[serde(flatten)]
-    place: Option<Place>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<u32>,
+    facts: Option<Facts>,
+}
+
+/// Of a run that was judged or begun: null where nothing is known.
+#[derive(Serialize)]
+struct Facts {
+    cause: &'static str,
+    core: Option<Core>,
+    waypoint: Option<String>,
+    waiting_for: Option<String>,
+    since_cycles: Option<u64>,
+    notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     waited_cycles: Option<u64>,
+    #[serde(flatten)]
+    word: Option<Word>,
 }
 
 #[derive(Serialize)]
-struct Place {
+struct Core {
     chip: u16,
     tile: [u8; 2],
+}
+
+impl From<Place> for Core {
+    fn from(Place { chip, tile }: Place) -> Self {
+        Self { chip: chip.0, tile: [tile.x, tile.y] }
+    }
+}
+
+/// The word that is to blame.
+#[derive(Serialize)]
+struct Word {
+    #[serde(flatten)]
+    tile: Core,
     addr: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u32>,
 }
 
 impl Error {
-    pub(super) fn of(failure: &Failure, cause: Option<&RunError>) -> Self {
-        let (mut addr, mut value, mut waited_cycles) = (None, None, None);
-        match cause {
-            Some(RunError::Control(ControlError::Access { addr: at, .. })) => addr = Some(*at),
-            Some(RunError::Control(ControlError::TookTooLong {
-                addr: at,
-                value: last,
-                waited_cycles: waited,
-                ..
-            })) => (addr, value, waited_cycles) = (Some(*at), Some(*last), Some(*waited)),
-            _ => {}
-        }
-        let place = addr.map(|addr| Place {
-            chip: addr.chip.0,
-            tile: [addr.tile.x, addr.tile.y],
-            addr: addr.offset,
-        });
+    pub(super) fn of(failure: &Failure, error: Option<&RunError>) -> Self {
+        let names = error.map(|error| names(&error.cause));
         Self {
             message: failure.to_string(),
             exit_code: code(&Err(failure.clone())),
-            kind: cause.map_or(kind_of_failure(failure), kind_of_cause),
-            place,
-            value,
-            waited_cycles,
+            kind: names.map_or(kind_of_failure(failure), |(kind, _)| kind),
+            facts: error.zip(names).map(|(error, (_, cause))| Facts::of(error, cause)),
         }
     }
 }
 
-fn kind_of_cause(cause: &RunError) -> &'static str {
+impl Facts {
+    fn of(error: &RunError, cause: &'static str) -> Self {
+        let (word, waited_cycles) = match &error.cause {
+            Cause::Control(ControlError::Access { addr, .. }) => (Some((*addr, None)), None),
+            Cause::Control(ControlError::TookTooLong { addr, value, waited_cycles, .. }) => {
+                (Some((*addr, Some(*value))), Some(*waited_cycles))
+            }
+            Cause::TookTooLong(
+                Stuck::Kernel { waited_cycles, .. } | Stuck::Routers { waited_cycles, .. },
+            ) => (None, Some(*waited_cycles)),
+            _ => (None, None),
+        };
+        Self {
+            cause,
+            core: error.core.map(Core::from),
+            waypoint: match &error.waypoint {
+                Some(Waypoint::At(code, _)) => Some(code.clone()),
+                Some(Waypoint::Unread(_)) | None => None,
+            },
+            waiting_for: error.waiting_for.clone(),
+            since_cycles: error.since_cycles,
+            notes: error.notes.clone(),
+            waited_cycles,
+            word: word.map(|(addr, value)| {
+                let tile = Place::from(addr).into();
+                Word { tile, addr: addr.offset, value }
+            }),
+        }
+    }
+}
+
+/// The kind of a cause, and its own name.
+fn names(cause: &Cause) -> (&'static str, &'static str) {
     match cause {
-        RunError::InUse(_) => "in-use",
-        RunError::NotAllowed(_) => "not-allowed",
-        RunError::Program(_) => "program",
-        RunError::Kernel(_) => "kernel",
-        RunError::TookTooLong(_) => "took-too-long",
-        RunError::Control(_) => "control",
-        RunError::Access(_) => "access",
+        Cause::InUse(user) => (
+            "in-use",
+            match user {
+                User::Process(..) => "process",
+                User::Kernel(_) => "kernel-runs",
+                User::Application => "other-application",
+                User::Client(..) => "open-channel",
+            },
+        ),
+        Cause::NotAllowed(forbidden) => (
+            "not-allowed",
+            match forbidden {
+                Forbidden::Ever(..) => "unchangeable",
+                Forbidden::SoFar { .. } => "not-allowed",
+            },
+        ),
+        Cause::Program(misfit) => (
+            "program",
+            match misfit {
+                Misfit::TwoWorkers => "two-workers",
+                Misfit::NoChip(_) => "no-chip",
+                Misfit::NoKernels => "no-kernels",
+                Misfit::NoLink(..) => "no-link",
+                Misfit::Fault(_) => "no-fault",
+                Misfit::NoStretch(_) => "no-stretch",
+                Misfit::Unchecked(_) => "unchecked",
+            },
+        ),
+        Cause::Kernel(ended) => (
+            "kernel",
+            match ended {
+                Ended::Refused(_) => "arguments-refused",
+                Ended::Stopped(_) => "stopped",
+                Ended::RouterTerminated(_) => "router-terminated",
+                Ended::RouterRefused(..) => "router-refused",
+            },
+        ),
+        Cause::TookTooLong(stuck) => (
+            "took-too-long",
+            match stuck {
+                Stuck::Kernel { stands_still: Some(_), .. } => "core-stands-still",
+                Stuck::Kernel { .. } => "no-progress",
+                Stuck::Routers { .. } => "routers",
+                Stuck::Mux(..) => "mux-does-not-answer",
+                Stuck::Client(..) => "client-does-not-answer",
+                Stuck::Router => "router-stands-still",
+                Stuck::Dropped(_) => "packets-dropped",
+            },
+        ),
+        Cause::Left => ("left", "left"),
+        Cause::Control(error) => (
+            "control",
+            match error {
+                ControlError::NoImage(_) => "no-image",
+                ControlError::NoMember(..) => "no-member",
+                ControlError::NoRing => "no-ring",
+                ControlError::Settings(_) => "settings",
+                ControlError::Gone(error) | ControlError::Access { reason: error, .. } => {
+                    reason(error)
+                }
+                ControlError::TookTooLong { .. } => "took-too-long",
+            },
+        ),
+        Cause::Access(error) => ("access", reason(error)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The JSON of `print`: a value with its structure.
 
 use super::{Decoded, Missing, Why};
-use crate::verbs::print::{Found, Value};
+use crate::found::{Found, Value};
 use decode::images::Image;
 use layouts::CoreId;
 use serde::Serialize;

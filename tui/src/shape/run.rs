@@ -163,11 +163,12 @@ mod tests {
             tile: layouts::NocXy { x: 9, y: 6 },
             offset: 0x370,
         };
-        let cause = RunError::Control(ControlError::TookTooLong {
+        let cause = RunError::from(ControlError::TookTooLong {
             what: "edm has ended".into(),
             addr,
             value: 0x80,
             waited_cycles: 5,
+            since_cycles: 40,
         });
         let failure = Failure::of_run("emulator:n300", &cause);
         let whole = serde_json::to_value(run(&head(), &[])).unwrap();
@@ -185,7 +186,9 @@ mod tests {
             assert_eq!(
                 failed["error"],
                 json!({
-                    "message": failure.to_string(), "exit_code": 3, "kind": "control", "chip": 1,
+                    "message": failure.to_string(), "exit_code": 3, "kind": "control",
+                    "cause": "took-too-long", "core": {"chip": 1, "tile": [9, 6]}, "waypoint": null,
+                    "waiting_for": "edm has ended", "since_cycles": 40, "notes": [], "chip": 1,
                     "tile": [9, 6], "addr": 0x370, "value": 0x80, "waited_cycles": 5,
                 })
             );

@@ -1,5 +1,6 @@
 //! Decoded values as JSON.
 
+use crate::words;
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 use std::collections::HashSet;
@@ -106,7 +107,7 @@ impl Serialize for Decoded<'_> {
                 }
                 object.end()
             }
-            Value::Bytes(bytes) => to.serialize_str(&crate::verbs::hex(bytes)),
+            Value::Bytes(bytes) => to.serialize_str(&words::hex(bytes)),
             Value::Unread | Value::Opaque => to.serialize_unit(),
         }
     }

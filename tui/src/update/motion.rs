@@ -1,29 +1,28 @@
 //! Moving the selection: rows, tiles, chips, bytes.
 
-use super::memory_end;
 use crate::fabric::Addressee;
-use crate::geometry;
+use crate::geometry::{self, GRID};
+use crate::help;
 use crate::keys::Action;
-use crate::members::{self, Row};
+use crate::lists;
+use crate::members::Row;
 use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen};
 use crate::place;
 use layouts::NocXy;
 use std::collections::BTreeSet;
-
-/// Columns and rows of the tile grid.
-pub(crate) const GRID: (u8, u8) = (10, 12);
 
 /// Moves the selection of the focused pane.
 pub(super) fn go(model: &mut Model, action: Action) {
     match (model.screen, model.mesh_pane, model.core_pane) {
         (Screen::Mesh, MeshPane::Map, _) => map(model, action),
         (Screen::Mesh, MeshPane::Links, _) => {
-            model.link = row(model.link, model.links().len(), geometry::page(model.size), action);
+            model.link =
+                row(model.link, lists::links(model).len(), geometry::page(model.size), action);
         }
         (Screen::Chip, ..) => grid(model, action),
         (Screen::Core, _, CorePane::Words) => {
             if matches!(action, Action::Left | Action::Right) {
-                members::fold(model, action == Action::Right);
+                fold(model, action == Action::Right);
             }
             model.word = row(model.word, model.words().len(), geometry::page(model.size), action);
         }
@@ -36,12 +35,31 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         (Screen::Fabric, ..) => {
             model.path_from = None;
-            model.part = row(model.part, model.parts().len(), geometry::page(model.size), action);
+            model.part =
+                row(model.part, lists::parts(model).len(), geometry::page(model.size), action);
         }
         (Screen::Gaps, ..) => {
             let latched = model.shown.as_ref().map_or(0, |sample| sample.latched.len());
             let lines = model.mesh().map_or(0, |m| latched + m.gaps.len() + m.problems.len());
             model.gap = row(model.gap, lines, geometry::page(model.size), action);
+        }
+    }
+}
+
+/// Folds or unfolds the selected row; what has nothing inside leads to what it is in.
+fn fold(model: &mut Model, open: bool) {
+    let rows = model.words();
+    let Some(Row::Member(node, is_open)) = rows.get(model.word).copied() else { return };
+    if is_open == Some(!open) {
+        let path = node.path.clone();
+        if !model.turned.remove(&path) {
+            model.turned.insert(path);
+        }
+    } else if !open {
+        let above = |row: &Row<'_>| matches!(row, Row::Member(up, _) if up.depth < node.depth);
+        let before = rows.get(..model.word).unwrap_or_default();
+        if let Some(up) = before.iter().rposition(above) {
+            model.word = up;
         }
     }
 }
@@ -67,7 +85,7 @@ fn turn_addressee(model: &mut Model, forward: bool) {
 /// Scrolls help; false if the key means something else.
 pub(super) fn help(model: &mut Model, action: Action) -> bool {
     let page = geometry::page(model.size);
-    let lines = crate::view::help_lines(model);
+    let lines = help::lines(model.theme, model.glyphs, model.size.0).len();
     match (action, &mut model.help) {
         (Action::Back | Action::Enter, help) => *help = None,
         (Action::Help | Action::Show(_) | Action::Freeze, _) | (_, None) => return false,
@@ -162,7 +180,7 @@ pub(super) fn turn_core(model: &mut Model, by: isize) {
 
 /// Puts the memory cursor on an address of the tile and brings it into sight.
 pub(super) fn point_at(model: &mut Model, addr: u64) {
-    let end = model.tile_state().map_or(u64::MAX, |t| memory_end(t.kind));
+    let end = model.memory_end().unwrap_or(u64::MAX);
     model.cursor = addr.min(end.saturating_sub(1));
     let shown = u64::from(geometry::memory_rows(model.size)) * 16;
     let line = model.cursor & !15;
@@ -173,7 +191,7 @@ pub(super) fn point_at(model: &mut Model, addr: u64) {
 
 fn bytes(model: &mut Model, action: Action) {
     let page = u64::from(geometry::memory_rows(model.size)) * 16;
-    let end = model.tile_state().map_or(u64::MAX, |t| memory_end(t.kind));
+    let end = model.memory_end().unwrap_or(u64::MAX);
     let at = model.cursor;
     let to = match action {
         Action::Left => at.saturating_sub(1),
@@ -202,8 +220,8 @@ pub(super) fn clamp(model: &mut Model) {
     if !known && let Some(first) = model.mesh().and_then(|m| m.chips.first()) {
         model.chip = first.chip.id;
     }
-    model.link = model.link.min(model.links().len().saturating_sub(1));
+    model.link = model.link.min(lists::links(model).len().saturating_sub(1));
     model.word = model.word.min(model.words().len().saturating_sub(1));
-    model.part = model.part.min(model.parts().len().saturating_sub(1));
+    model.part = model.part.min(lists::parts(model).len().saturating_sub(1));
     select_tile(model, model.tile);
 }

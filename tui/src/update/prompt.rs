@@ -1,6 +1,7 @@
 //! A line being typed: editing, history, completion, and what Enter does with it.
 
 use super::search;
+use super::turn::show;
 use crate::line::{self, Typed};
 use crate::message::Command;
 use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
@@ -91,7 +92,7 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
             Order::Pace(probe::spec::pace(&pace).map_err(|error| error.to_string())?)
         }
         Typed::Path(path) => {
-            super::show(model, Screen::Fabric);
+            show(model, Screen::Fabric);
             model.help = None;
             model.fabric_pane = FabricPane::Path;
             model.path_from = Some(path.from);

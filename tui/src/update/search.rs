@@ -1,7 +1,9 @@
 //! What `/` and `:` do with the line that was typed.
 
-use super::{memory_end, motion, open_core, show};
+use super::motion;
+use super::turn::{open_core, show};
 use crate::line;
+use crate::lists;
 use crate::locate::{self, Place};
 use crate::members::{self, Row};
 use crate::model::{CorePane, Model, Screen};
@@ -15,7 +17,7 @@ pub(super) fn find(model: &mut Model, text: &str) {
         Screen::Mesh => {
             text.clone_into(&mut model.link_filter);
             model.link = 0;
-            let count = model.links().len();
+            let count = lists::links(model).len();
             model.notice = (!text.is_empty()).then(|| counted(count, "link", text));
         }
         Screen::Chip => {
@@ -33,7 +35,7 @@ pub(super) fn find(model: &mut Model, text: &str) {
         Screen::Fabric => {
             text.clone_into(&mut model.part_filter);
             model.part = 0;
-            let count = model.parts().len();
+            let count = lists::parts(model).len();
             model.notice = (!text.is_empty()).then(|| counted(count, "part", text));
         }
         Screen::Gaps => {}
@@ -101,8 +103,7 @@ fn word(model: &Model, text: &str) -> Option<u64> {
 }
 
 fn goto_address(model: &mut Model, addr: u64) {
-    let Some(tile) = model.tile_state() else { return };
-    let end = memory_end(tile.kind);
+    let Some((tile, end)) = model.tile_state().zip(model.memory_end()) else { return };
     if addr >= end {
         let kind = words::tile(tile.kind);
         model.notice =

@@ -1,11 +1,10 @@
 //! `cores`: every core with its waypoint, or those of a chip or tile.
 
-use super::{Style, cell, judge, look, tell};
+use super::target::{Style, cell, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::locate::{self, Place};
 use crate::machine::Opening;
 use crate::output::{Columns, json, say, text};
-use crate::view::source;
 use crate::{shape, words};
 use decode::inspect::Interest;
 use decode::state::{ChipState, CoreState, MeshState, NamedWord};
@@ -95,7 +94,7 @@ fn row(style: Style, core: &CoreState) -> Vec<String> {
         cell(style, &core.waypoint, Clone::clone),
         cell(style, &core.activity, |a| words::activity(*a).to_owned()),
         cell(style, &core.go, |g| words::go(*g).to_owned()),
-        core.location.first().map_or_else(String::new, source),
+        core.location.first().map_or_else(String::new, words::source),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! `--dry-run`: what a verb would touch, printed instead of touched.
 
-use super::{Style, cores, open, print, read, run, write};
+use super::target::{Style, open};
+use super::{cores, print, read, run, write};
 use crate::args::Verb;
 use crate::exit::{Failure, Outcome};
 use crate::locate;

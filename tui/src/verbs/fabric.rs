@@ -5,7 +5,8 @@ mod routes;
 mod status;
 mod waits;
 
-use super::{Style, cell, cores, end_of_all, judge, open, tell};
+use super::cores;
+use super::target::{Style, cell, end_of_all, judge, open, tell};
 use crate::args::FabricQuestion;
 use crate::exit::{Failure, Outcome};
 use crate::fabric::{channel_table, client_table, ledger_table, link, mux_table};

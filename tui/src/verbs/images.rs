@@ -1,7 +1,7 @@
 //! `images`: which image runs on which core, how that is known, and what is wrong with it.
 
 use super::cores::{check, holds, interest, say_findings};
-use super::{Style, judge, look, tell};
+use super::target::{Style, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::Opening;

@@ -1,6 +1,6 @@
 //! `links`: every link with what each of its ends says.
 
-use super::{Style, cell, judge, look, tell};
+use super::target::{Style, cell, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;

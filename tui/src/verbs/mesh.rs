@@ -1,6 +1,7 @@
 //! `mesh`: chips and links, once.
 
-use super::{Style, expect, judge, look, tell};
+use super::expect;
+use super::target::{Style, judge, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;

@@ -5,8 +5,9 @@ mod preview;
 
 pub(super) use preview::preview;
 
-use super::{Style, open};
+use super::target::{Style, open};
 use crate::exit::{Failure, Outcome};
+use crate::found::{Found, Unread, Value};
 use crate::locate::{self, Where};
 use crate::machine::Opening;
 use crate::output::{json, say, text};
@@ -17,8 +18,7 @@ use decode::images::{Image, WrittenOut};
 use layouts::{ChipKind, CoreId, CoreKind};
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
-use std::fmt;
-use symbols::{Evaluated, Expression, Record, Storage, Type};
+use symbols::{Expression, Record, Storage, Type};
 
 /// What is asked where; understood before a target is opened.
 pub(super) struct Question {
@@ -26,37 +26,6 @@ pub(super) struct Question {
     text: String,
     expression: Expression,
     image: Option<String>,
-}
-
-/// Why memory cannot be had.
-#[derive(Clone, Debug)]
-pub(crate) enum Unread {
-    /// Only the core itself sees it.
-    Nowhere(String),
-    /// Nothing stands there.
-    Unmapped(String),
-    /// The target did not give it.
-    Access(AccessError),
-}
-
-impl fmt::Display for Unread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nowhere(why) | Self::Unmapped(why) => f.write_str(why),
-            Self::Access(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl Unread {
-    /// The word that JSON promises, and the sentence.
-    pub(crate) fn told(&self) -> (&'static str, String) {
-        match self {
-            Self::Nowhere(why) => ("private", why.clone()),
-            Self::Unmapped(why) => ("unmapped", why.clone()),
-            Self::Access(error) => (words::reason(error), error.to_string()),
-        }
-    }
 }
 
 impl Question {
@@ -153,45 +122,6 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
             Ok(Outcome::Partial)
         }
         Unread::Access(error) => Err(Failure::of_access(&core.to_string(), error)),
-    }
-}
-
-/// What an expression led to.
-pub(crate) struct Found {
-    /// The type; none if that could not be found out.
-    pub(crate) ty: Option<Type>,
-    /// Its size in bytes.
-    pub(crate) size: Option<u64>,
-    /// Where the value is.
-    pub(crate) storage: Storage,
-    /// The value.
-    pub(crate) value: Value,
-}
-
-/// A value, or why there is none.
-pub(crate) enum Value {
-    /// What stands there.
-    Known(symbols::Value),
-    /// Why it could not be read.
-    Missing(Unread),
-}
-
-impl Found {
-    fn of(evaluated: Evaluated) -> Self {
-        let Evaluated { ty, storage, value, .. } = evaluated;
-        let value = match &storage {
-            Storage::Elsewhere(_) | Storage::Moving(_) => {
-                let why = format!("it is {storage}, where nothing outside the core can read it");
-                Value::Missing(Unread::Nowhere(why))
-            }
-            _ => Value::Known(value),
-        };
-        Self { size: ty.size(), ty: Some(ty), storage, value }
-    }
-
-    /// The type's name.
-    pub(crate) fn type_name(&self) -> &str {
-        self.ty.as_ref().map_or("?", Type::name)
     }
 }
 

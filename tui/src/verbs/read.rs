@@ -1,12 +1,12 @@
 //! `read`: bytes of a tile, as a dump or as JSON.
 
-use super::{Style, look, tell};
+use super::target::{Style, look, tell};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::Opening;
 use crate::output::{json, text};
 use crate::shape::Bytes;
-use crate::words;
+use crate::words::{self, hex};
 use decode::inspect::Interest;
 use layouts::{ChipKind, NocAddr, Reason, Space, TileKind};
 use machine::snapshot::Span;
@@ -59,14 +59,6 @@ pub(super) fn span(place: &str, len: &str) -> Result<Span, Failure> {
 
 fn kind_of(addr: NocAddr) -> TileKind {
     ChipKind::Wormhole.layout().tile_at(addr.tile).map_or(TileKind::Router, |t| t.kind)
-}
-
-/// Bytes in the order of memory, two digits each.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut hex, b| {
-        let _ = write!(hex, "{b:02x}");
-        hex
-    })
 }
 
 fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `record`: keeps moments of a target in a file, which is a target itself afterwards.
 
-use super::{fabric, open, tell};
+use super::fabric;
+use super::target::{open, tell};
 use crate::exit::{Failure, Outcome};
 use crate::machine::{Machine, Opening};
 use crate::output::say;

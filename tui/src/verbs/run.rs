@@ -1,6 +1,6 @@
 //! `run`: a collective, size after size, with the table that nccl-tests prints.
 
-use super::{Style, open};
+use super::target::{Style, open};
 use crate::args::{DEFAULT_TARGET, DEVICE_TARGET, RunArguments};
 use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
@@ -8,7 +8,7 @@ use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
 use crate::run::{Going, Job, Sweep, Turn, may_change};
-use crate::{shape, words};
+use crate::shape;
 use collectives::writes;
 use layouts::ChipId;
 use machine::target::Preview;
@@ -230,12 +230,12 @@ impl Line {
         }
         if !self.terminal {
             self.next = Instant::now() + SAY_PAUSE;
-            say(&format!("{} {}", self.op, words::going(going)));
+            say(&format!("{} {}", self.op, going.words()));
             return;
         }
         self.next = Instant::now() + DRAW_PAUSE;
         self.shown = true;
-        let _ = write!(std::io::stderr(), "\r\x1b[K{} {}", self.op, words::going(going));
+        let _ = write!(std::io::stderr(), "\r\x1b[K{} {}", self.op, going.words());
     }
 
     fn clear(&mut self) {

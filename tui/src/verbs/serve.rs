@@ -12,7 +12,7 @@ use probe::spec::TargetSpec;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use transport::emulator_bar::PROFILE;
+use transport::emulator_bar::abilities;
 use transport::hosts::HostBar;
 use transport::serve::{Server, bind};
 use transport::shared_bar::SharedBar;
@@ -51,7 +51,7 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
         say(&format!("{machine} is served: --target socket:{}", socket.display()));
         let welcome = Welcome {
             machine,
-            profile: PROFILE.into(),
+            abilities: abilities(),
             devices: Some(bar.most_devices()),
             elsewhere: bar.elsewhere(),
             ..Welcome::default()

@@ -22,7 +22,7 @@ pub(super) use traffic::{TrafficWords, traffic};
 pub(super) use transport::transport;
 pub(super) use ttl::ttl;
 
-use super::Style;
+use super::target::Style;
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::output::{Columns, json, text};

@@ -8,7 +8,7 @@ mod line;
 mod list;
 mod value;
 
-use super::Style;
+use super::target::Style;
 use crate::args::Question;
 use crate::exit::{Failure, Outcome};
 use crate::locate;

@@ -1,12 +1,13 @@
 //! `write`: words or bytes into a tile, on a person's command, with what stood there before.
 
-use super::read::{hex, misplaced};
-use super::{Style, open};
+use super::read::misplaced;
+use super::target::{Style, open};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::Opening;
 use crate::output::{json, say, text};
-use crate::{shape, words};
+use crate::shape;
+use crate::words::{self, hex};
 use layouts::{ChipKind, NocAddr, Space, TileKind};
 
 /// What is to be written.

@@ -1,11 +1,12 @@
 //! The chip screen: the NoC grid with a waypoint per tile, and the cores of the selected tile.
 
-use super::mesh::titled;
-use super::reading::{long, short};
+use super::pane::titled;
 use super::tiles;
+use crate::geometry::GRID;
 use crate::model::Model;
+use crate::reading::{long, short};
 use crate::words;
-use decode::state::{CoreState, EthState, SourceLine, TileState};
+use decode::state::{CoreState, EthState, TileState};
 use layouts::NocXy;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -19,7 +20,7 @@ const MARGIN: u16 = 3;
 /// Draws the chip screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let Some(chip) = model.chip_state() else { return };
-    let (columns, rows) = crate::update::GRID;
+    let (columns, rows) = GRID;
     let high = if area.height >= 2 * u16::from(rows) + 10 { 2 } else { 1 };
     let grid_height = 1 + high * u16::from(rows);
     // The detail below keeps at least its title and two lines; a short grid scrolls.
@@ -108,23 +109,9 @@ fn core_row(model: &Model, core: &CoreState) -> Row<'static> {
         state,
         Line::from(tiles::waypoint(model, core)),
         Line::raw(format!("go {go}")),
-        Line::styled(core.location.first().map_or(String::new(), source), model.theme.dim()),
+        Line::styled(core.location.first().map_or(String::new(), words::source), model.theme.dim()),
     ])
     .style(if chosen { model.theme.key() } else { Style::new() })
-}
-
-/// `file:line function`, as far as it is known.
-pub(crate) fn source(line: &SourceLine) -> String {
-    let file = line.file.as_deref().map_or("", |f| f.rsplit('/').next().unwrap_or(f));
-    let at = match (file, line.line) {
-        ("", _) => String::new(),
-        (file, None) => file.to_owned(),
-        (file, Some(n)) => format!("{file}:{n}"),
-    };
-    match &line.function {
-        Some(function) => format!("{at} in {function}"),
-        None => at,
-    }
 }
 
 /// What the words of an Ethernet tile say of its link.

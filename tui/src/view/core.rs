@@ -1,14 +1,14 @@
 //! The core screen: what the core is doing, its words, its channels and images, its memory.
 
-use super::chip::source;
-use super::mesh::{titled, window};
-use super::reading::long;
+use super::pane::{titled, window};
 use super::{hex, tiles};
 use crate::feed::Sample;
 use crate::geometry;
 use crate::glyph::Missing;
+use crate::lists::core_at;
 use crate::members::{self, Row};
 use crate::model::{CorePane, Model};
+use crate::reading::{long, short};
 use crate::words;
 use decode::state::{
     Activity, CoreState, ImageEvidence, ImageUse, LaunchState, NamedWord, Reading, SourceLine,
@@ -111,7 +111,7 @@ fn place_and_text(model: &Model, place: &SourceLine) -> Vec<Span<'static>> {
         None => vec![Span::raw(full_source(place))],
         Some(text) => {
             let text = Span::styled(format!("   {text}"), model.theme.title());
-            vec![Span::raw(source(place)), text]
+            vec![Span::raw(words::source(place)), text]
         }
     }
 }
@@ -130,8 +130,8 @@ fn link_line(model: &Model) -> Option<Line<'static>> {
     let (link, far) = tiles::link(model, model.tile_state()?)?;
     let near = if link.link.a == far { link.link.b } else { link.link.a };
     let way = |end: EthId| {
-        let core = super::links::core_at(model.mesh()?, end)?;
-        Some(super::reading::short(model.glyphs, &core.waypoint, Clone::clone))
+        let core = core_at(model.mesh()?, end)?;
+        Some(short(model.glyphs, &core.waypoint, Clone::clone))
     };
     let text = format!(
         "{} {near} to {far}, where the waypoint is {}",
@@ -201,7 +201,7 @@ fn ending(model: &Model, path: &str, room: u16) -> String {
 }
 
 fn word_row(model: &Model, row: &Row<'_>, chosen: bool, room: u16) -> TableRow<'static> {
-    let said = |memory| members::text(model, memory, row);
+    let said = |memory| members::text(model.core_id(), memory, row);
     let reading = model.shown.as_deref().map_or(Reading::Absent, |sample| said(&sample.memory));
     let mut style = model.theme.reading(&reading, Style::new());
     if moved(model, row) {
@@ -227,7 +227,7 @@ fn moved(model: &Model, row: &Row<'_>) -> bool {
     match row {
         Row::Member(node, _) => {
             let of = |sample: Option<&Sample>| {
-                members::bytes(model, &sample?.memory, node).map(<[u8]>::to_vec).ok()
+                members::bytes(model.core_id(), &sample?.memory, node).map(<[u8]>::to_vec).ok()
             };
             let (now, then) = (of(model.shown.as_deref()), of(model.before.as_deref()));
             now.zip(then).is_some_and(|(now, then)| now != then)

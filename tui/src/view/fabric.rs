@@ -2,12 +2,11 @@
 
 mod routes;
 
-use super::mesh::{titled, window};
-use super::reading::short;
+use super::pane::{titled, window};
 use crate::fabric::{self, Part};
+use crate::lists::{self, part_cells, worst_credits};
 use crate::model::{FabricPane, Model};
-use decode::state::{LedgerState, Reading, RouterState, Verdict};
-use layouts::EthId;
+use decode::state::Verdict;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
@@ -25,7 +24,7 @@ const LEAST_BELOW: u16 = 6;
 
 /// Draws the fabric screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
-    let parts = model.parts();
+    let parts = lists::parts(model);
     let listed = u16::try_from(parts.len().max(1) + 2).unwrap_or(u16::MAX);
     let (title, below) = match model.fabric_pane {
         FabricPane::Channels => channels(model, parts.get(model.part)),
@@ -68,7 +67,7 @@ fn draw_list(model: &Model, parts: &[Part<'_>], frame: &mut Frame, area: Rect) {
         let chosen = at == model.part;
         let cursor = if chosen { model.glyphs.cursor() } else { " " };
         let style = if chosen { model.theme.selected() } else { tone(model, part) };
-        let cells = std::iter::once(cursor.to_owned()).chain(cells(model, part));
+        let cells = std::iter::once(cursor.to_owned()).chain(part_cells(model, part));
         Row::new(cells.map(Cell::from)).style(style)
     });
     let head = Row::new(HEAD).style(model.theme.dim());
@@ -77,78 +76,10 @@ fn draw_list(model: &Model, parts: &[Part<'_>], frame: &mut Frame, area: Rect) {
     frame.render_widget(Table::new(rows, widths).header(head).column_spacing(1), inner);
 }
 
-/// What a row shows, which is what `/` looks through.
-pub(crate) fn part_text(model: &Model, part: &Part<'_>) -> String {
-    cells(model, part).join(" ")
-}
-
-fn cells(model: &Model, part: &Part<'_>) -> [String; 5] {
-    let g = model.glyphs;
-    let count = |reading: &Reading<u64>| short(g, reading, u64::to_string);
-    match part {
-        Part::Router(router) => {
-            let node = short(g, &router.node, ToString::to_string);
-            let direction = short(g, &router.direction, |it| it.name().to_owned());
-            let queued = total(router.senders.iter().map(|channel| &channel.queued));
-            let flying = total(router.senders.iter().map(|channel| &channel.in_flight));
-            [
-                router.at.to_string(),
-                format!("router {node} {direction}"),
-                short(g, &router.status, |status| (*status).to_owned()),
-                format!("{queued}+{flying}"),
-                link_or_wait(model, router),
-            ]
-        }
-        Part::Mux(mux) => [
-            mux.at.to_string(),
-            format!("mux {}", mux.policy.unwrap_or("?")),
-            short(g, &mux.status, |status| (*status).to_owned()),
-            total(mux.channels.iter().map(|channel| &channel.queued)),
-            match &mux.holder {
-                Reading::Known(holder) => format!("slot of the router, channel {holder}"),
-                _ => String::new(),
-            },
-        ],
-        Part::Client(client) => [
-            client.at.to_string(),
-            format!("{} to {}", client.name, fabric::target(client)),
-            short(g, &client.stage, fabric::stage),
-            count(&client.used),
-            fabric::client_wait(client).to_owned(),
-        ],
-    }
-}
-
-/// A sum; `?` where a part of it is not known.
-fn total<'a>(all: impl Iterator<Item = &'a Reading<u64>>) -> String {
-    let sum: Option<u64> = all.map(|count| count.known().copied()).sum();
-    sum.map_or("?".to_owned(), |sum| sum.to_string())
-}
-
-/// What its receivers wait for, and what its link does.
-fn link_or_wait(model: &Model, router: &RouterState) -> String {
-    let waits = router.receivers.iter().filter(|channel| channel.waits_for.known() != Some(&0));
-    let waits: Vec<_> = waits
-        .filter(|channel| channel.head.is_some())
-        .map(|channel| {
-            format!("receiver {}: {}", channel.index, fabric::receiver_wait(model.glyphs, channel))
-        })
-        .collect();
-    let verdict = worst(model, router.at).map_or_else(String::new, LedgerState::words);
-    let link = short(model.glyphs, &router.link, |link| fabric::link(*link));
-    [vec![format!("{verdict}, {link}")], waits].concat().join("; ")
-}
-
-/// The worst that the credits of both ends say of the link as this router fills it.
-fn worst(model: &Model, from: EthId) -> Option<&LedgerState> {
-    let ledgers = &model.mesh()?.fabric.ledgers;
-    ledgers.iter().filter(|ledger| ledger.from == from).max_by_key(|ledger| ledger.verdict)
-}
-
 fn tone(model: &Model, part: &Part<'_>) -> Style {
     let Part::Router(router) = part else { return Style::new() };
     let refused = router.refusal.known().is_some_and(|refusal| *refusal != 0);
-    match worst(model, router.at).map(|ledger| ledger.verdict) {
+    match worst_credits(model, router.at).map(|ledger| ledger.verdict) {
         _ if refused => model.theme.bad(),
         Some(Verdict::Miscounted) => model.theme.bad(),
         Some(Verdict::BackPressured | Verdict::Full) => model.theme.warn(),

@@ -1,10 +1,10 @@
 //! The gaps screen: what was found wrong, and what could not be read, each with its reason.
 
-use super::mesh::titled;
-use super::reading::access;
+use super::pane::titled;
 use crate::glyph::Missing;
 use crate::keys::{Action, keys_of};
 use crate::model::Model;
+use crate::reading::access;
 use crate::words;
 use decode::state::MeshState;
 use machine::target::Latched;

@@ -1,10 +1,10 @@
 //! The memory pane: bytes of the tile, with the names of the members that lie over them.
 
-use super::mesh::titled;
-use super::reading::{access, long, short};
+use super::pane::titled;
 use crate::glyph::Missing;
 use crate::members::{self, Row};
 use crate::model::Model;
+use crate::reading::{access, long, short};
 use decode::state::{CoreState, Reading};
 use layouts::NocAddr;
 use machine::snapshot::AccessError;
@@ -106,8 +106,8 @@ fn cursor_line(model: &Model, core: &CoreState) -> Line<'static> {
         None => line.push(Span::styled("no member of a known type lies here", model.theme.dim())),
         Some((_, row)) => {
             let memory = model.shown.as_deref().map(|sample| &sample.memory);
-            let reading =
-                memory.map_or(Reading::Absent, |memory| members::text(model, memory, row));
+            let reading = memory
+                .map_or(Reading::Absent, |memory| members::text(model.core_id(), memory, row));
             let text = long(model.glyphs, &reading, Clone::clone);
             let (path, addr, size) = (row.path(), row.addr(), row.size());
             line.push(Span::raw(format!("{path} at {addr:#x}, {size} bytes = {text}")));
@@ -124,7 +124,7 @@ fn brief(model: &Model, row: &Row<'_>) -> String {
         Row::Member(node, _) => node,
     };
     let Some(sample) = model.shown.as_deref() else { return String::new() };
-    match members::bytes(model, &sample.memory, node) {
+    match members::bytes(model.core_id(), &sample.memory, node) {
         Err(error) => model.glyphs.missing(Missing::of_error(&error)).to_owned(),
         Ok(bytes) => match node.value(bytes) {
             Value::Unsigned(value) => number(&value),

@@ -3,8 +3,8 @@
 mod chip;
 
 use self::chip::chip_lines;
-use super::links::waypoint;
 use crate::glyph::link_letter;
+use crate::lists::waypoint;
 use crate::model::{MeshPane, Model};
 use crate::place::{Place, places};
 use crate::words;

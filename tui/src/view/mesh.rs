@@ -1,12 +1,11 @@
 //! The mesh screen: the map of chips above, the list of links below.
 
+use super::pane::titled;
 use super::{links, map, run};
-use crate::geometry;
+use crate::lists;
 use crate::model::{MeshPane, Model};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
-use ratatui::widgets::{Block, Borders};
 
 /// Draws the mesh screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
@@ -19,7 +18,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     // The list keeps its head and at least three links in sight; the map takes what it can use of the rest.
     let least = 5.min(area.height / 2);
     let tall = map.height().min(area.height.saturating_sub(least));
-    let listed = u16::try_from(2 + model.links().len()).unwrap_or(u16::MAX);
+    let listed = u16::try_from(2 + lists::links(model).len()).unwrap_or(u16::MAX);
     // Where there is room below the list, both ends of the selected link are told side by side.
     let room = area.height - tall;
     let told = if room >= listed.min(room / 2) + links::DETAIL { links::DETAIL } else { 0 };
@@ -28,7 +27,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let [upper, lower, detail] = Layout::vertical(rows).areas(area);
     map.draw(frame, upper);
     let focused = model.mesh_pane == MeshPane::Links;
-    let shown = model.links().len();
+    let shown = lists::links(model).len();
     let all = mesh.links.len();
     let title = match &*model.link_filter {
         "" => format!(" links: {all} "),
@@ -41,34 +40,4 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     if told > 0 {
         links::draw_detail(model, frame, detail);
     }
-}
-
-/// A line with a title above a pane; the focused one stands out by style and by its mark.
-pub(super) fn titled(model: &Model, title: &str, focused: bool) -> Block<'static> {
-    let mark = if focused { model.glyphs.cursor() } else { " " };
-    let set = if model.glyphs.ascii { ASCII } else { ratatui::symbols::border::PLAIN };
-    Block::new()
-        .borders(Borders::TOP)
-        .border_set(set)
-        .border_style(model.theme.border(focused))
-        .title(format!("{mark}{title}"))
-        .style(Style::new())
-}
-
-/// Borders of ASCII only.
-pub(super) const ASCII: ratatui::symbols::border::Set = ratatui::symbols::border::Set {
-    top_left: "+",
-    top_right: "+",
-    bottom_left: "+",
-    bottom_right: "+",
-    vertical_left: "|",
-    vertical_right: "|",
-    horizontal_top: "-",
-    horizontal_bottom: "-",
-};
-
-/// The rows of a list that are in sight: the index of the first, and how many.
-pub(super) fn window(selected: usize, count: usize, height: u16) -> std::ops::Range<usize> {
-    let first = geometry::first_row(selected, count, height);
-    first..(first + usize::from(height)).min(count)
 }

@@ -1,6 +1,6 @@
 //! The foot of the screen: the line being typed and what Tab offers, a notice, or the keys of this screen.
 
-use super::keys_line;
+use crate::keys::BINDINGS;
 use crate::model::{Choices, Model, Prompt, PromptKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -69,4 +69,21 @@ fn sentence(frame: &mut Frame, foot: Rect, text: &str, style: Style) {
     frame.render_widget(Clear, area);
     let text = Paragraph::new(Line::from(Span::styled(text.to_owned(), style)));
     frame.render_widget(text.wrap(Wrap { trim: true }), area);
+}
+
+/// As many keys of the table as fit.
+fn keys_line(model: &Model, width: u16) -> Vec<Span<'static>> {
+    let mut line = Vec::new();
+    let mut room = usize::from(width);
+    for binding in BINDINGS.iter().filter(|b| b.holds_on(model.screen)) {
+        let Some((keys, word)) = binding.foot else { continue };
+        let needs = keys.len() + word.len() + 3;
+        if needs > room {
+            break;
+        }
+        room -= needs;
+        line.push(Span::styled(keys, model.theme.key()));
+        line.push(Span::raw(format!(" {word}  ")));
+    }
+    line
 }

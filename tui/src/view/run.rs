@@ -1,9 +1,8 @@
 //! Runs on the mesh screen: how far the present one is, and the lines of its table.
 
-use super::mesh::titled;
+use super::pane::titled;
 use crate::model::Model;
 use crate::run::{Going, Measured, Sheet, SheetState};
-use crate::words;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -79,7 +78,7 @@ fn standing(model: &Model, sheet: &Sheet, width: usize) -> Vec<Line<'static>> {
         SheetState::Going(None) => Line::raw("  begins"),
         SheetState::Going(Some(going)) => Line::from(vec![
             Span::styled(format!("  {} ", bar(model, going)), theme.traffic()),
-            Span::raw(words::going(going)),
+            Span::raw(going.words()),
         ]),
         SheetState::Stopping => Line::styled("  is being torn down", theme.warn()),
         SheetState::Stopped => {

@@ -1,8 +1,8 @@
 //! One tile as a cell of the chip grid: its most telling core, or what stands there instead.
 
-use super::reading::span;
 use crate::glyph::{Missing, link_letter};
 use crate::model::Model;
+use crate::reading::span;
 use crate::words;
 use decode::state::{Activity, CoreState, LinkState, TileState};
 use layouts::{EthId, TileKind};

@@ -46,7 +46,7 @@ pub(super) fn cut_write<'b>(
     coord: ChipCoord,
     run: &Run,
     bytes: &'b [u8],
-) -> Vec<(Command, &'b [u8])> {
+) -> Result<Vec<(Command, &'b [u8])>, AccessError> {
     let mut writes = Vec::new();
     let mut at = run.offset;
     let mut rest = bytes;
@@ -57,11 +57,12 @@ pub(super) fn cut_write<'b>(
         writes.push(if blocks {
             (Command::WriteBlock(far, part.len() as u32), part)
         } else {
-            let word = part.first_chunk().copied().unwrap_or_default();
-            (Command::WriteWord(far, u32::from_le_bytes(word)), &part[..0])
+            let broken = || AccessError::Refused("far chips take whole words only".into());
+            let word = part.first_chunk().ok_or_else(broken)?;
+            (Command::WriteWord(far, u32::from_le_bytes(*word)), &part[..0])
         });
         at += part.len() as u64;
         rest = later;
     }
-    writes
+    Ok(writes)
 }

@@ -83,7 +83,7 @@ impl Access {
         run: &Run,
         bytes: &[u8],
     ) -> Result<(), AccessError> {
-        let writes = cut_write(way.coord, run, bytes);
+        let writes = cut_write(way.coord, run, bytes)?;
         self.locked(way.device, |access| {
             let mut last = access.find_queues(way)?;
             access.try_ways_again(way)?;

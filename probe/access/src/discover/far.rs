@@ -56,9 +56,9 @@ impl Walk<'_> {
             Route::Queue { device: other, .. } => other == device,
             Route::Pcie(_) => false,
         };
-        let behind = self.chips.iter().any(|chip| same_way(chip) && chip.coord == coord);
+        let behind = self.chips.iter().any(|chip| same_way(chip) && chip.coord == Some(coord));
         let own = &self.chips[base];
-        if behind || own.id != 0 && own.coord == coord {
+        if behind || own.id != 0 && own.coord == Some(coord) {
             return Err(AccessError::Unreachable("another chip has the same coordinates".into()));
         }
         Ok(())
@@ -161,10 +161,10 @@ impl Walk<'_> {
         Ok(Candidate {
             route,
             id,
-            coord,
-            placed: true,
+            coord: Some(coord),
             ports,
-            harvested_rows: rows.unwrap_or_default(),
+            // A problem says that they are unknown.
+            harvested_rows: rows.into_iter().flatten().collect(),
             gateway: Some(gateway),
             board: None,
         })

@@ -6,7 +6,7 @@ use super::{Candidate, Walk, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::bus::Bus;
 use crate::telemetry::board_id;
-use layouts::Board;
+use layouts::{Board, ChipCoord};
 use machine::bar::all_ones;
 use machine::snapshot::AccessError;
 
@@ -64,10 +64,10 @@ impl Walk<'_> {
         Ok(Candidate {
             route: Route::Pcie(device),
             id,
-            coord: coord.unwrap_or_default().into(),
-            placed: coord.is_some(),
+            coord: coord.map(ChipCoord::from),
             ports: ports.into_iter().map(Some).collect(),
-            harvested_rows: rows.unwrap_or_default(),
+            // A problem says that they are unknown.
+            harvested_rows: rows.into_iter().flatten().collect(),
             gateway: None,
             board: self.board(device),
         })

@@ -13,10 +13,9 @@ impl Walk<'_> {
         let mut order: Vec<usize> = (0..self.chips.len()).collect();
         order.sort_by_key(|&i| {
             let chip = &self.chips[i];
-            let c = chip.coord;
             match chip.route {
-                Route::Pcie(device) => (0, device, 0, 0, 0),
-                Route::Queue { .. } => (1, c.rack, c.shelf, c.y, c.x),
+                Route::Pcie(device) => (0, device, None),
+                Route::Queue { .. } => (1, 0, chip.coord.map(|c| (c.rack, c.shelf, c.y, c.x))),
             }
         });
         let mut ids = vec![ChipId(0); order.len()];
@@ -166,7 +165,7 @@ impl Walk<'_> {
         });
         Chip {
             id: ids[index],
-            coord: (chip.placed && !self.shares_its_place(index)).then_some(chip.coord),
+            coord: chip.coord.filter(|_| !self.shares_its_place(index)),
             pcie: matches!(chip.route, Route::Pcie(_)),
             unique_id: (chip.id != 0).then_some(chip.id),
             board: self.board_name(chip),
@@ -178,8 +177,7 @@ impl Walk<'_> {
     /// Chips that nobody gave coordinates publish the same ones: then they say nothing.
     fn shares_its_place(&self, index: usize) -> bool {
         let chip = &self.chips[index];
-        let others = self.chips.iter().enumerate().filter(|(other, _)| *other != index);
-        let mut placed = others.filter(|(_, other)| other.placed);
-        placed.any(|(_, other)| other.coord == chip.coord)
+        let mut others = self.chips.iter().enumerate().filter(|(other, _)| *other != index);
+        others.any(|(_, other)| other.coord == chip.coord)
     }
 }

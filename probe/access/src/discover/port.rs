@@ -107,6 +107,7 @@ impl Port {
             own_id: pair(l1.local_board_id_low.at, l1.local_board_id_high.at),
             peer: Peer {
                 id: pair(l1.remote_board_id_low.at, l1.remote_board_id_high.at),
+                // No chip has a channel 255: it names no peer.
                 channel: u8::try_from(words.at(l1.remote_channel.at)).unwrap_or(u8::MAX),
                 coord: Place {
                     x: (place >> 16 & 0x3F) as u8,
@@ -162,6 +163,6 @@ impl Words {
     pub(super) fn at(&self, address: u64) -> u32 {
         let piece = self.0.range(..=address).next_back();
         let rest = piece.and_then(|(start, bytes)| bytes.get((address - start) as usize..));
-        u32::from_le_bytes(rest.and_then(|rest| rest.first_chunk()).copied().unwrap_or_default())
+        rest.and_then(|rest| rest.first_chunk()).map_or(0, |word| u32::from_le_bytes(*word))
     }
 }

@@ -169,13 +169,13 @@ impl Near<'_> {
         mut answer: Answer,
         reason: AccessError,
     ) -> Result<usize, Broken> {
-        let began = answer.cycles().unwrap_or_default();
+        let began = answer.cycles().ok();
         for part in parts {
             let run = &self.runs[part.index];
             if part.probe {
                 answer.skip(PROBE_BYTES as usize);
             }
-            let Ok(bytes) = answer.share(run.len) else {
+            let (Some(began), Ok(bytes)) = (began, answer.share(run.len)) else {
                 return self.unanswered(part.index, reason);
             };
             (self.take)(part.index, Ok((bytes, began)));

@@ -24,7 +24,7 @@ impl Default for Pace {
 impl Pace {
     /// What a command probably takes while others wait before and after it.
     pub(super) fn of(&self, command: &Command) -> u64 {
-        let data = self.block * u64::from(command.block().unwrap_or_default()) / 1024;
+        let data = self.block * command.block().map_or(0, u64::from) / 1024;
         (self.word + data).min(LONGEST_CYCLES)
     }
 

@@ -61,7 +61,7 @@ impl<'a> Build<'a> {
         lane: &Lane,
         role: &str,
     ) -> Result<Draft, CclError> {
-        let chip = self.topology.ranks.get(rank).copied().unwrap_or(ChipId(0));
+        let chip = *self.topology.ranks.get(rank).ok_or(CclError::NoRank(rank))?;
         let (tiles, used) = self.tiles.entry(chip).or_default();
         *used += 1;
         let wanted = *used;
@@ -72,7 +72,7 @@ impl<'a> Build<'a> {
 
     /// A tile of a rank's chip by number, for fills and checks: they run when the workers do not.
     pub(super) fn tile(&self, rank: usize, index: usize) -> Result<Place, CclError> {
-        let chip = self.topology.ranks.get(rank).copied().unwrap_or(ChipId(0));
+        let chip = *self.topology.ranks.get(rank).ok_or(CclError::NoRank(rank))?;
         let tiles = self.tiles.get(&chip).map_or(&[][..], |(tiles, _)| tiles);
         let few = CclError::TooFewTiles { chip, wanted: index + 1, tiles: tiles.len() };
         tiles.get(index).copied().ok_or(few)

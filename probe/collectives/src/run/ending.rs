@@ -10,10 +10,9 @@ use crate::teardown::{self, Way};
 use crate::worker::WORKER;
 use decode::images::ImageMap;
 use fabric::Termination;
-use launch::cause;
 use launch::occupancy::Loaded;
-use launch::outcome::RunError;
-use launch::{Operation, Together};
+use launch::outcome::{Cause, RunError};
+use launch::{Operation, Together, step};
 use machine::place::Place;
 use machine::words::counted;
 
@@ -36,13 +35,13 @@ impl Run {
         let outcome = std::mem::replace(&mut self.outcome, Outcome::Cancelled);
         let left = self.left.first().map(|first| {
             let steps = counted(self.left.len() as u64, "step", "steps");
-            format!("{steps} of clearing away failed, the first with: {}", cause::left(first))
+            format!("{steps} of clearing away failed, the first with: {}", step(first))
         });
         match (outcome, left) {
             (Outcome::Failed(error), left) => Err(error.and(left)),
-            (_, Some(left)) => Err(RunError::Kernel(left)),
-            (Outcome::Whole, None) => Ok(RunProgress::Done(self.report.clone())),
-            (Outcome::Cancelled | Outcome::Stuck, None) => Ok(RunProgress::Cancelled),
+            (_, left @ Some(_)) => Err(RunError::new(Cause::Left).and(left)),
+            (Outcome::Whole, None) => Ok(RunProgress::Over(Some(self.report.clone()))),
+            (Outcome::Cancelled | Outcome::Stuck, None) => Ok(RunProgress::Over(None)),
         }
     }
 

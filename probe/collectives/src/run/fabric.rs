@@ -11,13 +11,12 @@ use decode::images::ImageMap;
 use fabric::{Fabric, FabricProgress, FabricSettings, Release, Termination};
 use launch::cause::still;
 use launch::occupancy::{kind, name};
-use launch::outcome::RunError;
+use launch::outcome::{Cause, RunError, Stuck};
 use launch::{Condition, ControlError, done, image, mailbox};
 use layouts::{ChipKind, TileKind, Writing};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
-use machine::words::counted;
 use std::collections::BTreeMap;
 
 /// The fabric of a program, as one that is to come up or as one that somebody else has.
@@ -29,6 +28,10 @@ pub(super) fn ownership(crossing: &Crossing) -> Fabric {
 /// Is it the kernel of a mux?
 pub(super) fn is_mux(kernel: &str) -> bool {
     kernel.starts_with("fabric_mux_")
+}
+
+fn blamed(stuck: Stuck, core: Place) -> RunError {
+    RunError::new(Cause::TookTooLong(stuck)).at(core)
 }
 
 /// Why not, in words.
@@ -75,7 +78,7 @@ impl Run {
                 *done = (now, of);
                 Ok(false)
             }
-            FabricProgress::Up | FabricProgress::Down => Ok(true),
+            FabricProgress::Over(_) => Ok(true),
         }
     }
 
@@ -105,29 +108,27 @@ impl Run {
             |span: Span, done: Condition| shot.word(span.addr).is_ok_and(|go| done.holds(go));
         let dead = words.iter().filter(|(_, (span, done))| !answers(*span, *done));
         self.dead = dead.map(|(place, _)| *place).collect();
-        let dead = self.dead.iter();
-        let mut found: Vec<String> = dead.filter_map(|place| self.absent(*place)).collect();
+        let mut found: Vec<RunError> =
+            self.dead.iter().filter_map(|place| self.absent(*place)).collect();
         if let Some(crossing) = self.program.crossing.as_ref().filter(|_| !self.running.is_empty())
         {
             let routers = crossing.plan.routers.iter().map(|router| router.place);
             let still = still(target, &routers.collect::<Vec<_>>())?;
-            found.extend(still.into_iter().map(|place| {
-                let router = name(place);
-                format!("the router of {router} stands still: its heartbeat does not move")
-            }));
+            found.extend(still.into_iter().map(|place| blamed(Stuck::Router, place)));
         }
         let dropped = nacks.iter().filter_map(|(place, span)| {
             let count = shot.word(span.addr).ok().filter(|count| *count > 0)?;
-            let packets = counted(count.into(), "packet", "packets");
-            Some(format!("the fabric dropped {packets} of {}", name(*place)))
+            Some(blamed(Stuck::Dropped(count), *place))
         });
         found.extend(dropped);
         let Outcome::Failed(error) = &self.outcome else { return Ok(()) };
-        if !found.is_empty() {
+        let mut found = found.into_iter();
+        if let Some(mut first) = found.next() {
             // They say the same as the steps that waited for them.
             self.left.clear();
-            let why = format!("{}; {error}", found.join("; "));
-            self.outcome = Outcome::Failed(RunError::TookTooLong(why));
+            first.since_cycles = error.since_cycles;
+            let others = found.map(|other| other.headline()).chain([error.headline()]);
+            self.outcome = Outcome::Failed(first.and(others).and(error.notes.iter().cloned()));
         }
         Ok(())
     }
@@ -165,22 +166,15 @@ impl Run {
     }
 
     /// What a core that does not answer is to the fabric.
-    fn absent(&self, place: Place) -> Option<String> {
+    fn absent(&self, place: Place) -> Option<RunError> {
         let crossing = self.program.crossing.as_ref()?;
         if let Some(mux) = crossing.muxes.iter().find(|mux| mux.place == place) {
-            let (tile, router, clients) = (name(place), mux.router, mux.clients.len());
-            return Some(format!(
-                "the mux on {tile} does not answer: {clients} clients of the router of {router} wait for it"
-            ));
+            return Some(blamed(Stuck::Mux(mux.router, mux.clients.len()), place));
         }
         let worker = self.program.workers.iter().find(|worker| worker.place == place)?;
         let muxes = crossing.muxes.iter().filter(|mux| mux.clients.contains(&place));
-        let muxes =
-            muxes.map(|mux| format!("the mux on {} of router {}", name(mux.place), mux.router));
-        let muxes: Vec<String> = muxes.collect();
-        let client = if muxes.is_empty() { "the fabric".to_owned() } else { muxes.join(" and ") };
-        let (tile, role) = (name(place), &worker.role);
-        Some(format!("a client of {client} does not answer: {tile} ({role}) stands still"))
+        let muxes = muxes.map(|mux| (mux.place, mux.router)).collect();
+        Some(blamed(Stuck::Client(muxes, worker.role.clone()), place))
     }
 
     /// The fabric is to go down, whatever it is at; not one that somebody else has, nor one that was never begun.

@@ -56,10 +56,12 @@ impl Channels {
     }
 
     /// The words of a channel from its bytes.
-    pub(crate) fn read(&self, bytes: &[u8]) -> Sync {
-        let [bytes_sent, receiver_ack, src_id] =
-            [self.bytes_sent, self.receiver_ack, self.src_id].map(|at| word(bytes, at));
-        Sync { bytes_sent, receiver_ack, src_id }
+    pub(crate) fn read(&self, bytes: &[u8]) -> Option<Sync> {
+        Some(Sync {
+            bytes_sent: word(bytes, self.bytes_sent)?,
+            receiver_ack: word(bytes, self.receiver_ack)?,
+            src_id: word(bytes, self.src_id)?,
+        })
     }
 }
 
@@ -106,12 +108,13 @@ impl ChannelTable {
         self.channels.field.size as u32
     }
 
-    /// Reads the table from its bytes; none if they are no such table: a role has no name, or a word would lie outside L1.
+    /// Reads the table from its bytes; none if they are no such table: a role has no name, a word is
+    /// missing, or one would lie outside L1.
     pub(crate) fn read(&self, bytes: &[u8]) -> Option<ChannelPlaces> {
         let field = self.channels.field;
         let place = |index: u64| {
             let word = |at| word(bytes, index.saturating_mul(field.stride).saturating_add(at));
-            let (sync, role) = (word(self.sync), u64::from(word(self.role)));
+            let (sync, role) = (word(self.sync)?, u64::from(word(self.role)?));
             let named = self.roles.iter().find(|(_, value)| *value == Some(role));
             let role = match named {
                 Some((role, _)) => *role,
@@ -125,7 +128,6 @@ impl ChannelTable {
     }
 }
 
-fn word(bytes: &[u8], at: u64) -> u32 {
-    let word = bytes.get(at as usize..).and_then(|rest| rest.first_chunk()).copied();
-    u32::from_le_bytes(word.unwrap_or_default())
+fn word(bytes: &[u8], at: u64) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(at as usize..)?.first_chunk()?))
 }

@@ -52,7 +52,7 @@ pub struct Node {
 impl Node {
     /// The name without what is around it.
     pub fn name(&self) -> &str {
-        self.path.get(self.own..).unwrap_or_default()
+        self.path.get(self.own..).map_or("", |own| own)
     }
 
     /// What its bytes mean.
@@ -113,7 +113,7 @@ impl Outline {
         let begins = |i: &u32| node(i).map_or(0, |node| node.addr);
         // A large one may begin long before.
         let last = inner.leaves.partition_point(|i| begins(i) < to);
-        let before = inner.leaves.get(..last).unwrap_or_default().iter().enumerate();
+        let before = inner.leaves.get(..last).into_iter().flatten().enumerate();
         let before = before.filter_map(move |(n, i)| Some((n, inner.nodes.get(*i as usize)?)));
         before.filter(move |(_, node)| node.addr.saturating_add(node.size) > from)
     }
@@ -150,7 +150,8 @@ impl Walk {
         if index >= MOST_NODES {
             return;
         }
-        let size = ty.size().unwrap_or(0);
+        // What the compiler knows no size of takes no room.
+        let size = ty.size().map_or(0, |size| size);
         let (ty, inside) = (ty.clone(), path.clone());
         self.nodes.push(Node { path, own, depth, addr, size, ty: ty.clone(), bits: None, end: 0 });
         if depth < DEEPEST {
@@ -251,7 +252,7 @@ impl Eq for Outline {}
 
 impl fmt::Debug for Outline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let root = self.nodes().first().map(|root| &*root.path).unwrap_or_default();
+        let root = self.nodes().first().map_or("", |root| &root.path);
         write!(f, "Outline({root}, {} nodes)", self.nodes().len())
     }
 }
@@ -262,7 +263,7 @@ mod tests {
     use super::*;
 
     fn outline(name: &str) -> Outline {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/cases/images/types.elf");
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../firmware/cases/images/types.elf");
         let (symbols, _) = Symbols::load(std::fs::read(file).unwrap(), file).unwrap();
         Outline::new("it", 0x100, &symbols.type_named(name).unwrap())
     }

@@ -76,8 +76,7 @@ fn walk(ty: &Type, name: &str, addr: u64, found: &mut Vec<Spot>) {
             }
         }
         Kind::Base(_) | Kind::Enum(_) | Kind::Pointer(_) => {
-            let size = ty.size().unwrap_or_default();
-            if (1..=8).contains(&size) {
+            if let Some(size @ 1..=8) = ty.size() {
                 found.push(Spot { name: name.to_owned(), addr, size: size as u32 });
             }
         }

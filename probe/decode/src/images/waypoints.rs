@@ -21,15 +21,12 @@ pub struct WaypointPlace {
 pub(super) fn read(symbols: &Symbols) -> Vec<WaypointPlace> {
     let files = symbols.section(".meshscope.files").map_or(&[][..], |section| section.bytes);
     let Some(section) = symbols.section(".meshscope.waypoints") else { return Vec::new() };
-    section.bytes.chunks_exact(RECORD).map(|record| place(symbols, record, files)).collect()
+    section.bytes.chunks_exact(RECORD).filter_map(|record| place(symbols, record, files)).collect()
 }
 
-fn place(symbols: &Symbols, record: &[u8], files: &[u8]) -> WaypointPlace {
-    let word = |at: usize| {
-        let bytes = record.get(at..).and_then(|rest| rest.first_chunk()).copied();
-        u32::from_le_bytes(bytes.unwrap_or_default())
-    };
-    let (line, file, address) = (word(4), word(8) as usize, word(12));
+fn place(symbols: &Symbols, record: &[u8], files: &[u8]) -> Option<WaypointPlace> {
+    let word = |at: usize| Some(u32::from_le_bytes(*record.get(at..)?.first_chunk()?));
+    let (line, file, address) = (word(4)?, word(8)? as usize, word(12)?);
     let path = files.get(file..).and_then(|rest| rest.split(|&byte| byte == 0).next());
     let path = path.map(|path| plain(&String::from_utf8_lossy(path)));
     let frames = symbols.frames_at(address.into());
@@ -47,7 +44,7 @@ fn place(symbols: &Symbols, record: &[u8], files: &[u8]) -> WaypointPlace {
         Some(innermost) => drop(lines.drain(..innermost)),
         None => lines.insert(0, SourceLine { function: None, file: path, line: Some(line) }),
     }
-    WaypointPlace { code: code(record), address, lines }
+    Some(WaypointPlace { code: code(record), address, lines })
 }
 
 /// A path without the `./` that debug information may begin with and the macro's own record does not.

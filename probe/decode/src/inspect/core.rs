@@ -25,12 +25,13 @@ impl View<'_> {
         let processor = mailbox.map(|(mailbox, _)| mailbox.processor(core));
         let activity = self.activity(id, processor, &held, &go, &launch);
         let kernel_runs = activity == Reading::Known(Activity::Running);
-        let location = waypoint.known().map(|code| location(&images, code, kernel_runs));
+        let location =
+            waypoint.known().map_or_else(Vec::new, |code| location(&images, code, kernel_runs));
         CoreState {
             id,
             activity,
             waypoint,
-            location: location.unwrap_or_default(),
+            location,
             go,
             launch,
             heartbeat: self.heartbeat(id),
@@ -71,7 +72,7 @@ impl View<'_> {
         match self.shot.bytes(Self::at(id.chip, id.tile, mailbox.go_signal), 1) {
             Err(reason) => Reading::Unread(reason),
             Ok(bytes) => {
-                let value = bytes.first().copied().unwrap_or_default();
+                let Some(&value) = bytes.first() else { return Reading::Absent };
                 let named = mailbox.signals.named(value);
                 named.map_or(Reading::Unknown(value.into()), Reading::Known)
             }
@@ -208,7 +209,7 @@ impl View<'_> {
             // The live word, where the kernel keeps it elsewhere and it was read.
             let live = places.get(usize::from(index)).and_then(|(_, live)| read((*live)?));
             let bytes = live.or_else(|| read(channels.of(index.into())))?;
-            super::channels::decode(self.layout(), index, channels.read(bytes))
+            super::channels::decode(self.layout(), index, channels.read(bytes)?)
         };
         (0..u8::try_from(channels.count).unwrap_or(u8::MAX)).filter_map(one).collect()
     }
@@ -241,5 +242,5 @@ fn location(images: &[(&Image, ImageEvidence)], code: &str, kernel_runs: bool) -
     } else {
         others().chain(kernels()).find_map(place)
     };
-    found.unwrap_or_default()
+    found.into_iter().flatten().collect()
 }

@@ -66,7 +66,7 @@ fn channels_mut(chips: &mut [ChipState], end: EthId) -> Option<&mut Vec<ChannelS
 }
 
 fn channels(chips: &mut [ChipState], end: EthId) -> Vec<ChannelState> {
-    channels_mut(chips, end).cloned().unwrap_or_default()
+    channels_mut(chips, end).map_or_else(Vec::new, |channels| channels.clone())
 }
 
 fn mark(chips: &mut [ChipState], end: EthId, peer: &[ChannelState]) {
@@ -129,8 +129,8 @@ fn under_way(roles: &[ChannelRole], near: &[ChannelState], far: &[ChannelState])
         return None;
     }
     let sends = |channel: &&ChannelState| {
-        let role = roles.get(usize::from(channel.index)).copied();
-        match role.unwrap_or_default() {
+        let role = roles.get(usize::from(channel.index));
+        match role.map_or(ChannelRole::Unused, |role| *role) {
             ChannelRole::Sender => true,
             ChannelRole::Receiver | ChannelRole::Handshake => false,
             ChannelRole::Unused => {

@@ -149,7 +149,7 @@ fn helper() {
 
 fn helped(mesh: &str) -> (String, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "helper", "--nocapture"]).env("MESHSCOPE_MESH", mesh);
+    command.args(["--exact", "entries::helper", "--nocapture"]).env("MESHSCOPE_MESH", mesh);
     let output = command.output().unwrap();
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }

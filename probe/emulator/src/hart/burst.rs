@@ -2,8 +2,8 @@
 
 use super::LOCAL_RAM;
 use super::core::Hart;
-use super::decode as d;
 use super::step::{compute, region, taken};
+use crate::decode as d;
 use crate::memory::{LINE_BYTES, TileMemory};
 
 /// Why the fast loop ended; the instruction at the pc has not been executed.

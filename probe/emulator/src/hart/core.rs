@@ -1,8 +1,8 @@
 //! One hart: its registers, its private memories, and why it is not running.
 
-use super::decode::{self, Op};
-use super::sleep::{Mode, Pace, Sleep};
+use super::mode::{Mode, Pace, Sleep};
 use super::{IRAM, IRAM_BYTES, LOCAL_RAM, Stop};
+use crate::decode::{self, Op};
 
 /// Largest private RAM; TRISCs see the lower half only.
 pub(crate) const LOCAL_BYTES: usize = 4096;

@@ -1,7 +1,7 @@
 //! The harts of one tile, executed in the order of cycles.
 
 use super::core::{Hart, State};
-use super::sleep::Mode;
+use super::mode::Mode;
 use super::{Order, Stop};
 
 /// All harts of a tile, at one present cycle.

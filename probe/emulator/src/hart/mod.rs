@@ -11,12 +11,12 @@
 
 mod burst;
 pub(crate) mod core;
-pub(crate) mod decode;
 mod group;
+pub(crate) mod mode;
 mod record;
 mod schedule;
 mod search;
-pub(crate) mod sleep;
+mod sleep;
 mod step;
 mod stride;
 #[cfg(test)]

@@ -1,31 +1,15 @@
 //! The proof of one iteration of a loop.
 
 use super::core::Hart;
-use super::decode::{self as d, Op};
-use super::sleep::{FIRST_LOCAL, Mode, NO_SLOT, Sleep, Step};
+use super::mode::{FIRST_LOCAL, Mode, Record, Sleep, Step};
 use super::step::Touched;
 use super::stride::{self, NEVER, Strided};
 use super::{IRAM, Nature, Stored};
+use crate::decode::{self as d, Op};
 use crate::memory::TileMemory;
 
 /// A sleep must be worth its recording.
 const SHORTEST_SLEEP_CYCLES: u64 = 64;
-
-/// A hart executed for the length of one period, with what is known of every slot.
-#[derive(Debug, Clone)]
-pub(crate) struct Record {
-    head: u32,
-    start: u64,
-    period: u64,
-    /// The state at the start: all registers, then the words of private RAM that the loop stores into.
-    initial: Vec<(u16, Strided)>,
-    /// Present strides, in the same order.
-    strides: Vec<u32>,
-    steps: Vec<Step>,
-    /// The first iteration that is not proved.
-    bound: u64,
-    devices: bool,
-}
 
 /// What the proof needs from before an instruction.
 #[derive(Debug, Clone, Copy)]
@@ -199,11 +183,5 @@ impl Record {
             since: hart.at,
             devices: self.devices,
         })
-    }
-}
-
-impl Step {
-    fn nothing(pc: u32) -> Self {
-        Self { pc, slot: NO_SLOT, result: Strided::fixed(0) }
     }
 }

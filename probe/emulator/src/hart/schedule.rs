@@ -6,12 +6,12 @@
 
 use super::burst::{Exit, burst};
 use super::core::{Hart, State};
-use super::decode;
 use super::group::HartGroup;
+use super::mode::Mode;
 use super::record::Before;
-use super::sleep::Mode;
 use super::step::{self, Outside, Touched};
 use super::{BOUNDARY_CYCLES, Devices, Nature, Stop, Stored};
+use crate::decode;
 use crate::memory::TileMemory;
 
 /// When each hart is due: cycle and index in one number, so that the smallest one is next. `NOT_DUE` if it is not.

@@ -4,8 +4,7 @@
 //! on the way into the loop or in a smaller loop inside, the present pc is the next guess, and is given twice the time.
 
 use super::core::Hart;
-use super::record::Record;
-use super::sleep::{Mode, has_effect};
+use super::mode::{Mode, Record, Search, Visit, Word};
 use super::step::Touched;
 use super::stride::Strided;
 use crate::memory::TileMemory;
@@ -17,32 +16,7 @@ const FIRST_SPAN: u64 = 64;
 /// Most returns to one pc.
 const MOST_VISITS: usize = 24;
 /// Most words of private RAM that a loop may store into.
-pub(crate) const MOST_WORDS: usize = 64;
-
-/// A hart executed in search of a period.
-#[derive(Debug, Clone)]
-pub(crate) struct Search {
-    head: u32,
-    visits: Vec<Visit>,
-    words: Vec<Word>,
-    observed: u64,
-    /// The count of observed instructions at which this head is given up.
-    end: u64,
-}
-
-/// Cycle and registers at one visit of the head of the loop.
-#[derive(Debug, Clone)]
-struct Visit {
-    cycle: u64,
-    regs: [u32; 32],
-}
-
-/// A word of private RAM that was stored into, with its value at each visit.
-#[derive(Debug, Clone)]
-struct Word {
-    slot: u16,
-    values: Vec<u32>,
-}
+const MOST_WORDS: usize = 64;
 
 impl Search {
     pub(crate) fn new(hart: &Hart) -> Self {
@@ -68,7 +42,7 @@ impl Search {
         {
             self.words.push(Word { slot, values: vec![old; self.visits.len()] });
         }
-        let lost = has_effect(touched) || self.observed > LONGEST || self.words.len() > MOST_WORDS;
+        let lost = touched.has_effect() || self.observed > LONGEST || self.words.len() > MOST_WORDS;
         if lost {
             hart.give_up(memory, self.observed);
         } else if hart.record_again() {

@@ -1,8 +1,8 @@
 //! One instruction, in full generality: everything the fast loop hands over, and what the recorder of loops executes.
 
 use super::core::Hart;
-use super::decode::{self as d, Op};
 use super::{Access, Cause, Devices, IRAM, Nature, Order, Stored};
+use crate::decode::{self as d, Op};
 use crate::memory::TileMemory;
 
 /// What an instruction touched besides registers.
@@ -32,6 +32,22 @@ pub(crate) enum Touched {
         stored: Stored,
     },
     CsrChanged,
+}
+
+impl Touched {
+    /// Whether an instruction did something that a skipped iteration would have to repeat.
+    pub(crate) fn has_effect(self) -> bool {
+        match self {
+            Self::L1Store { changed, .. } => changed,
+            Self::DeviceStore { stored } => stored != Stored::Same,
+            Self::DeviceLoad { nature } => nature == Nature::Volatile,
+            Self::CsrChanged => true,
+            Self::Nothing
+            | Self::LocalLoad { .. }
+            | Self::LocalStore { .. }
+            | Self::L1Load { .. } => false,
+        }
+    }
 }
 
 /// A stop before it knows its hart and cycle.

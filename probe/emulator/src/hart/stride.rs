@@ -3,7 +3,7 @@
 //! In iteration n such a value is `value + n * stride`, modulo 2^32. All bounds here are the first n that may decide
 //! differently from n = 0: never too late, sometimes early, `NEVER` if no iteration does.
 
-use super::decode as d;
+use crate::decode as d;
 
 /// No iteration.
 pub(crate) const NEVER: u64 = u64::MAX;

@@ -8,7 +8,7 @@ use crate::tables::pack_tables;
 use crate::words::{RouterImage, RouterWords};
 use decode::images::ImageMap;
 use launch::occupancy::{Finding, Loaded, allowed, held, survey_tiles, used};
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Misfit, RunError};
 use launch::{
     ControlError, Firmware, Operation, Together, go_kernel, place_kernel, start_application,
 };
@@ -87,8 +87,7 @@ impl Fabric {
         for router in &self.plan.routers {
             let ends = (router.eth.min(router.peer), router.eth.max(router.peer));
             if !mesh.links.iter().any(|link| (link.a, link.b) == ends) {
-                let (a, b) = ends;
-                return Err(RunError::Program(format!("the mesh has no link from {a} to {b}")));
+                return Err(RunError::new(Cause::Program(Misfit::NoLink(ends.0, ends.1))));
             }
         }
         Ok(())

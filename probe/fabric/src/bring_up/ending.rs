@@ -146,7 +146,7 @@ impl Fabric {
         let signal = returns.words.image.constant(Termination::Immediately.name())?;
         let routers = self.routers(&returns.left);
         let late: Vec<&Router> = routers.iter().collect();
-        let names = standings(target, &returns.words, &self.plan, &late)?;
+        let names = standings(target, &returns.words, &self.plan, &late)?.sentences().join("; ");
         let (count, waited_us) = (routers.len(), waited / 1_000);
         self.left.push(format!(
             "{count} routers did not return for {waited_us} us and were told to leave at once: {names}"

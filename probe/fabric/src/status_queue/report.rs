@@ -151,7 +151,11 @@ struct Layout {
 
 impl Layout {
     fn of(kernel: RouterImage) -> Result<Self, ControlError> {
-        let member = |of: &str, name: &str| kernel.field(&format!("{of}.{name}"));
+        let member = |of: &str, name: &str| {
+            let (at, size) = kernel.field(&format!("{of}.{name}"))?;
+            let inside = at + size <= kernel.size(of)?;
+            inside.then_some((at, size)).ok_or_else(|| kernel.missing(name))
+        };
         let head = |name| member(HEADER, name);
         let entry = |name: &str| member(ENTRY, name);
         Ok(Self {
@@ -230,8 +234,7 @@ fn read(shot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
     shot.bytes(span.addr, span.len).map_err(unread)
 }
 
-/// A little-endian value of up to eight bytes.
+/// A little-endian value of up to eight bytes, which [`Layout::of`] has found inside what is read.
 fn value(bytes: &[u8], (at, size): (u64, u64)) -> u64 {
-    let bytes = bytes.get(at as usize..(at + size.min(8)) as usize).unwrap_or_default();
-    Spot::value(bytes)
+    bytes.get(at as usize..(at + size.min(8)) as usize).map_or(0, Spot::value)
 }

@@ -97,7 +97,7 @@ impl FreeLinks {
 
     /// How many links between two chips are reserved for dispatch.
     pub fn reserved(&self, a: ChipId, b: ChipId) -> usize {
-        self.reserved.get(&pair(a, b)).copied().unwrap_or(0)
+        self.reserved.get(&pair(a, b)).map_or(0, |count| *count)
     }
 
     /// The first edge of this order that has fewer links than wanted.

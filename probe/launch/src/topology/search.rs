@@ -133,11 +133,13 @@ impl Graph {
 
     /// What the longest way lacks.
     fn gap(&self, best: &[usize]) -> Missing {
-        let next = (0..self.chips.len()).find(|index| !best.contains(index));
-        let next = next.or(best.first().copied()).unwrap_or(0);
-        let name = |index: usize| self.chips.get(index).copied().unwrap_or(ChipId(0));
-        let from = name(best.last().copied().unwrap_or(0));
-        Missing::Edge { way: self.named(best), from, to: name(next) }
+        let way = self.named(best);
+        let next = self.chips.iter().find(|chip| !way.contains(chip)).or(way.first());
+        match (way.last(), next) {
+            (Some(&from), Some(&to)) => Missing::Edge { from, to, way },
+            // Nobody was asked to stand in order: there are no chips.
+            _ => Missing::Parted(way, self.chips.clone()),
+        }
     }
 }
 
@@ -176,7 +178,7 @@ impl Search<'_> {
     /// Where the path may go on, first to chips with the fewest ways onward: what is left late could not be entered any more.
     fn ways(&self, path: &[usize]) -> Vec<usize> {
         let free = |&&chip: &&usize| !path.contains(&chip);
-        let last = path.last().copied().unwrap_or(0);
+        let Some(&last) = path.last() else { return Vec::new() };
         let mut ways: Vec<usize> =
             self.graph.neighbours(last).iter().filter(free).copied().collect();
         ways.sort_by_key(|&chip| self.graph.neighbours(chip).iter().filter(free).count());

@@ -94,7 +94,7 @@ impl Connection {
     /// # Errors
     /// What its stream says.
     pub(super) fn serve_alone(mut self, bar: &mut dyn Bar, welcome: &Welcome) -> io::Result<()> {
-        self.send(&Reply::Welcome(Welcome { version: VERSION, ..welcome.clone() }))?;
+        self.send(&Reply::Welcome(Box::new(Welcome { version: VERSION, ..welcome.clone() })))?;
         let mut change = None;
         loop {
             match wire::receive(&mut self.stream, &mut Vec::new())? {
@@ -117,7 +117,7 @@ impl Connection {
                 Err(why) => self.send(&Reply::Wait(why))?,
             }
         };
-        self.send(&Reply::Welcome(Welcome { version: VERSION, ..welcome }))?;
+        self.send(&Reply::Welcome(Box::new(Welcome { version: VERSION, ..welcome })))?;
         loop {
             match wire::receive(&mut self.stream, &mut Vec::new())? {
                 Received::Message(Request::Bye) => return Ok(Leave::Bye),

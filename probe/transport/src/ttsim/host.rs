@@ -1,6 +1,5 @@
 //! The child's side: loads the library and serves it on stdin.
 
-use super::PROFILE;
 use crate::serve::serve_one;
 use crate::wire::Welcome;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -39,7 +38,7 @@ fn host(path: &Path) -> Result<(), String> {
     end_with_parent(&stream).map_err(|error| format!("no watch over the parent: {error}"))?;
     let mut library = super::load_here(path)?;
     let machine = format!("ttsim:{}", path.display());
-    let welcome = Welcome { machine, profile: PROFILE.to_owned(), ..Welcome::default() };
+    let welcome = Welcome { machine, abilities: super::abilities()?, ..Welcome::default() };
     serve_one(library.as_mut(), stream, &welcome).map_err(|error| error.to_string())
 }
 

@@ -8,7 +8,8 @@ use crate::locate::{self, Place};
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::shape;
-use crate::verbs::{Style, cores, end_of_all, open, tell};
+use crate::verbs::cores;
+use crate::verbs::target::{Style, end_of_all, open, tell};
 use decode::inspect::{Interest, fabric_ways};
 use decode::state::{MeshState, TablesState, WayEnd};
 

@@ -7,7 +7,7 @@ use crate::fabric::wait;
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::shape;
-use crate::verbs::{Style, end_of_all, open, tell};
+use crate::verbs::target::{Style, end_of_all, open, tell};
 use decode::inspect::Interest;
 use decode::state::Waits;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Asks the images of a core, one after another, what an expression is worth there.
 
-use super::{Found, Unread, Value};
 use crate::exit::Failure;
+use crate::found::{Found, Unread, Value};
 use decode::images::{Image, Load, WrittenOut, written_out};
 use layouts::{ChipKind, CoreAddr, CoreId, NocAddr, Reason};
 use machine::snapshot::{Plan, Span};

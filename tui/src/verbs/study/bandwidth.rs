@@ -4,7 +4,7 @@ use super::lines::Lines;
 use super::measured::{Table, failed, percent};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use serde::Serialize;
 use workloads::study::bandwidth::{BOUND_BASIS, Mover, Row, study};
 use workloads::study::published::TEST;

@@ -2,7 +2,7 @@
 
 use super::measured::line;
 use crate::exit::Failure;
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 
 pub(super) struct Lines<'a> {
     style: Style,

@@ -3,7 +3,7 @@
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::output::{Columns, json, say, text};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use crate::words;
 use probe::session::OpenError;
 use serde::Serialize;

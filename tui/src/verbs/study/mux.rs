@@ -9,7 +9,7 @@ use super::measured::failed;
 use super::traffic::count;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Columns, json, say, text};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use crate::words;
 use claims::{Claim, claims};
 use launch::HostPatience;

@@ -6,7 +6,7 @@ use super::traffic::count;
 use crate::args::{Race, RaceArguments};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use crate::words;
 use layouts::EthId;
 use serde::Serialize;

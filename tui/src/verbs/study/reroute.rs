@@ -5,7 +5,7 @@ use super::measured::failed;
 use super::traffic::{MOST_PACKETS, MOST_SEEDS, count, scene};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use crate::words;
 use serde::Serialize;
 use workloads::study::reroute::{Asked, Effect, Load, Round, study};

@@ -6,7 +6,7 @@ use super::traffic::scene;
 use crate::args::TimeoutArguments;
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use crate::words;
 use serde::Serialize;
 use workloads::study::time_out::{Row, STUCK_CYCLES, TIME_OUTS_CYCLES, study};

@@ -5,7 +5,7 @@ use super::measured::failed;
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::output::json;
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use crate::words;
 use probe::spec::TargetSpec;
 use serde::Serialize;

@@ -5,7 +5,7 @@ use super::measured::failed;
 use super::traffic::count;
 use crate::exit::{Failure, Outcome};
 use crate::output::json;
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use crate::words;
 use collectives::FabricWish;
 use machine::fabric::FabricTopology;

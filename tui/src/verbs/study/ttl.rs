@@ -5,7 +5,7 @@ use super::traffic::count;
 use crate::args::TtlArguments;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Columns, json, text};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use layouts::{ChipId, EthId};
 use machine::fabric::Direction;
 use serde::Serialize;

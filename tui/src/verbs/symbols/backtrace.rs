@@ -5,7 +5,7 @@ use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::output::{json, say, text};
 use crate::shape::{Stack, StackReason, StackSource, Stacked};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use std::fmt::Write;
 use std::path::Path;
 use symbols::{Backtrace, Module, Registers, StackEnd, StackFrame, backtrace};

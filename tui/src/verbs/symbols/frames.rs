@@ -4,7 +4,7 @@ use super::{address, frame_words, load, source};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, say, text};
 use crate::shape::Frames;
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use std::fmt::Write;
 use std::path::Path;
 use symbols::Location;

@@ -4,7 +4,7 @@ use super::{load, wrong};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::shape::{Function, FunctionPart, Functions, Inlined};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use std::fmt::Write;
 use std::path::Path;
 

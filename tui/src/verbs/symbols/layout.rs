@@ -4,7 +4,7 @@ use super::{load, wrong};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::shape::{Decoded, Layout, Member, Part};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use std::collections::BTreeMap;
 use std::path::Path;
 use symbols::{Kind, Record, Type};

@@ -4,7 +4,7 @@ use super::{frame_words, load, source, wrong};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, say, text};
 use crate::shape::{Line, LineCode};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use std::path::Path;
 use symbols::{Location, Symbols};
 

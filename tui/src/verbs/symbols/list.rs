@@ -5,7 +5,7 @@ use crate::args::Listing;
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, say, text};
 use crate::shape::Names;
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use std::path::Path;
 
 /// `symbols list`.

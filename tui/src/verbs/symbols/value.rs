@@ -4,7 +4,7 @@ use super::{address, load, told};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::shape::{Decoded, Range, Valued};
-use crate::verbs::Style;
+use crate::verbs::target::Style;
 use layouts::{ChipKind, Space, TileKind};
 use std::fmt::Write;
 use std::path::Path;

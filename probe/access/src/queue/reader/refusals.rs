@@ -20,9 +20,9 @@ pub(super) struct Refusals {
     pub(super) convicted: Vec<(NocXy, AccessError)>,
 }
 
-/// The bit of a gateway; a chip has no more than sixteen Ethernet tiles.
+/// The bit of a gateway; a chip has no more than sixteen Ethernet tiles, and one beyond them has no bit.
 fn bit(lane: usize) -> u16 {
-    1_u16.checked_shl(lane as u32).unwrap_or_default()
+    1_u16.checked_shl(lane as u32).unwrap_or(0)
 }
 
 impl Refusals {

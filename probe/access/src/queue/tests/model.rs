@@ -255,15 +255,15 @@ impl Model {
             let count = if block { u64::from(length) / 4 } else { 1 };
             for word in 0..count {
                 let place = address + 4 * word;
-                let value = self.memory.get(&place).copied().unwrap_or_default();
+                let value = self.memory.get(&place).copied().unwrap_or(0);
                 match (reads, block) {
                     (true, true) => {
-                        let at = buffer(slot.unwrap_or_default()) + 4 * word;
+                        let at = buffer(slot.unwrap_or(0)) + 4 * word;
                         put(&mut gateway.l1, at, value);
                     }
                     (true, false) => data = value,
                     (false, true) => {
-                        let value = done.block.get(word as usize).copied().unwrap_or_default();
+                        let value = done.block.get(word as usize).copied().unwrap_or(0);
                         self.memory.insert(place, value);
                     }
                     (false, false) => drop(self.memory.insert(place, length)),

@@ -141,8 +141,8 @@ impl Records {
                 Err(error) => {
                     let text = error.without_snippet().to_string();
                     let within = error.location().map_or(0, |at| at.line().saturating_sub(1));
-                    let why = text.lines().next().unwrap_or_default();
-                    let why = why.split(" at line ").next().unwrap_or_default();
+                    let why = text.lines().next().map_or("", |line| line);
+                    let why = why.split(" at line ").next().map_or("", |why| why);
                     complain(line + within as usize, &format!("this is no kernel: {why}"));
                 }
             }

@@ -136,7 +136,7 @@ fn walk(ty: &Type, path: &str, found: &mut Vec<String>) {
             }
         }
         Kind::Array(array) => {
-            let count = array.count().unwrap_or_default().min(MOST as u64);
+            let count = array.count().map_or(0, |count| count.min(MOST as u64));
             let element = array.element.plain();
             if matches!(element.kind(), Kind::Record(_)) {
                 (0..count).for_each(|index| walk(element, &format!("{path}[{index}]"), found));

@@ -112,7 +112,7 @@ impl Library {
             return self.open_entry(images, number);
         }
         self.open(images, path, || {
-            let file = path.file_stem().unwrap_or_default().to_string_lossy();
+            let file = path.file_stem().map_or("".into(), |stem| stem.to_string_lossy());
             let placed = PathBuf::from(format!("{}.xip.elf", path.display()));
             Entry {
                 path: path.to_owned(),

@@ -77,8 +77,8 @@ impl<'a> Seat<'a> {
         if indexes[0] != 0 {
             return vec![now, before];
         }
-        let enabled = self.value(first, 0, self.mailbox.enables, 4).unwrap_or_default() != 0;
-        if enabled { Vec::new() } else { vec![before] }
+        let enables = self.value(first, 0, self.mailbox.enables, 4);
+        if enables.is_some_and(|enables| enables != 0) { Vec::new() } else { vec![before] }
     }
 
     fn value(&self, shot: &Snapshot, index: u64, member: u64, len: u64) -> Option<u64> {

@@ -94,7 +94,7 @@ impl TextSet {
     /// The windows that lie in the text of an entry.
     pub(super) fn windows_of(&self, entry: usize) -> Vec<Window> {
         let text = self.texts.iter().find(|text| text.entries.contains(&entry));
-        let parts = text.map(Text::parts).unwrap_or_default();
+        let parts = text.map_or_else(Vec::new, Text::parts);
         self.windows.iter().filter(|w| bytes_of(&parts, **w).is_some()).copied().collect()
     }
 

@@ -30,10 +30,11 @@ impl Clients<'_> {
 
     /// Its own words, and where its termination master counts.
     fn words(&self, place: &ClientPlace) -> Vec<Span> {
-        let address = self.site.told(place.words_address).address().unwrap_or_default();
-        let own = Span { addr: self.site.at(address), len: self.layout.words_bytes as u32 };
+        let address = self.site.told(place.words_address).address();
+        let len = self.layout.words_bytes as u32;
+        let own = address.map(|address| Span { addr: self.site.at(address), len });
         let count = self.told(place).map(|(site, word)| Span { addr: site.at(word.addr), len: 4 });
-        [own].into_iter().chain(count).collect()
+        own.into_iter().chain(count).collect()
     }
 
     /// Where the termination master of its mux counts those that have told it that they have closed.

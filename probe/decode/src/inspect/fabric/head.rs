@@ -17,10 +17,13 @@ const ACTIONS: [(u64, char); 5] = [(1, 'E'), (2, 'W'), (4, 'N'), (8, 'S'), (0x20
 /// Decodes a header.
 pub(super) fn decode(fields: &HeaderFields, header: &[u8]) -> Reading<PacketState> {
     let read = |field: Option<Field>| field.and_then(|field| field.read(header));
-    let number = |field: Option<Field>| read(field).unwrap_or_default();
-    let send_type = number(fields.send_type);
+    // A header without what says where its packet goes is none.
+    let (Some(send_type), Some(address)) = (read(fields.send_type), read(fields.noc_address))
+    else {
+        return Reading::Absent;
+    };
+    let number = |field: Option<Field>| read(field).map_or(0, |value| value);
     let named = fields.send_types.iter().find(|(value, _)| *value == send_type);
-    let address = number(fields.noc_address);
     let coordinate = |shift: u32| (address >> shift & COORDINATE_MASK) as u8;
     let destination = read(fields.dst_device).zip(read(fields.dst_mesh));
     let node = |(device, mesh)| FabricNode { mesh: mesh as u16, device: device as u16 };
@@ -36,7 +39,10 @@ pub(super) fn decode(fields: &HeaderFields, header: &[u8]) -> Reading<PacketStat
             address & ((1 << ADDRESS_BITS) - 1),
         ),
         route: if fields.two_dimensional {
-            map(fields.route_buffer.and_then(|field| field.bytes(header)).unwrap_or_default())
+            map(fields
+                .route_buffer
+                .and_then(|field| field.bytes(header))
+                .map_or(&[][..], |map| map))
         } else {
             hops(number(fields.routing))
         },

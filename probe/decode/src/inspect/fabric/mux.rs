@@ -106,7 +106,7 @@ impl<'a> Mux<'a> {
 
     fn channels(&self) -> usize {
         let count = self.site.value(self.layout.channel_count).known().copied();
-        (count.unwrap_or_default() as usize).min(self.layout.channels.len())
+        count.map_or(0, |count| count as usize).min(self.layout.channels.len())
     }
 
     fn stream_of(&self, index: usize) -> Option<u64> {

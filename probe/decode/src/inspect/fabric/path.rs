@@ -87,7 +87,7 @@ impl<'a> Map<'a> {
                 *edges.entry((router.at.chip, *direction)).or_default() += 1;
             }
         }
-        edges.into_values().min().unwrap_or_default()
+        edges.into_values().min().map_or(0, |planes| planes)
     }
 
     /// The router of the same plane towards a direction.

@@ -105,7 +105,7 @@ impl Router<'_> {
             self.site.value(if rerouted { place.fallback_arrived } else { place.pkts_sent });
         let held = self.site.difference(place.received, place.completed);
         let some = |reading: &Reading<u64>| reading.known().is_some_and(|count| *count > 0);
-        let pending = self.site.value(place.pending).known().copied().unwrap_or_default();
+        let pending = self.site.value(place.pending).known().map_or(0, |pending| *pending);
         let left = |direction: &Direction| pending >> direction.index() & 1 == 1;
         ReceiverState {
             index: place.index,

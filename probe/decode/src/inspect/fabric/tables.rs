@@ -31,19 +31,19 @@ impl Tables<'_> {
     pub(super) fn state(&self) -> Option<TablesState> {
         let Span { addr, len } = self.span();
         let bytes = self.site.view.shot.bytes(addr, len).ok()?;
-        Some(decode(self.layout, self.at, bytes))
+        decode(self.layout, self.at, bytes)
     }
 }
 
-fn decode(layout: &TablesLayout, at: EthId, bytes: &[u8]) -> TablesState {
-    let number = |field: Field| field.read(bytes).unwrap_or_default();
+fn decode(layout: &TablesLayout, at: EthId, bytes: &[u8]) -> Option<TablesState> {
+    let number = |field: Field| field.read(bytes);
     let part = |field: Field| {
         let start = field.offset as usize;
-        bytes.get(start..start + field.size as usize).unwrap_or_default()
+        bytes.get(start..start + field.size as usize)
     };
-    let (rows, columns) = (number(layout.rows), number(layout.columns));
-    let mut inter_mesh = entries(layout, part(layout.inter_mesh), u64::MAX);
-    let exits = part(layout.exits).iter();
+    let (rows, columns) = (number(layout.rows)?, number(layout.columns)?);
+    let mut inter_mesh = entries(layout, part(layout.inter_mesh)?, u64::MAX);
+    let exits = part(layout.exits)?.iter();
     let mut exit_nodes: Vec<_> =
         exits.map(|exit| (*exit != NO_EXIT).then(|| u16::from(*exit))).collect();
     let last_entry = inter_mesh.iter().rposition(|entry| *entry != Entry::Absent);
@@ -51,20 +51,20 @@ fn decode(layout: &TablesLayout, at: EthId, bytes: &[u8]) -> TablesState {
     let meshes = last_entry.max(last_exit).map_or(0, |last| last + 1);
     inter_mesh.truncate(meshes);
     exit_nodes.truncate(meshes);
-    TablesState {
+    Some(TablesState {
         at,
-        place: (number(layout.row), number(layout.column)),
+        place: (number(layout.row)?, number(layout.column)?),
         shape: (rows, columns),
         tables: RoutingTables {
             node: FabricNode {
-                mesh: number(layout.mesh) as u16,
-                device: number(layout.device) as u16,
+                mesh: number(layout.mesh)? as u16,
+                device: number(layout.device)? as u16,
             },
-            intra_mesh: entries(layout, part(layout.intra_mesh), rows * columns),
+            intra_mesh: entries(layout, part(layout.intra_mesh)?, rows.saturating_mul(columns)),
             inter_mesh,
             exit_nodes,
         },
-    }
+    })
 }
 
 /// Entry i stands in bits 3i and up.

@@ -35,7 +35,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn add(&mut self, who: Party, on: Party, reason: WaitReason, marks: [&Reading<u64>; 2]) {
-        let [a, b] = marks.map(|mark| mark.known().copied().unwrap_or_default());
+        let [a, b] = marks.map(|mark| mark.known().map_or(0, |count| *count));
         // Two counters of 32 bits.
         self.all.push(Wait { who, on, reason, mark: a << 32 | b & 0xFFFF_FFFF });
     }

@@ -4,7 +4,7 @@ use super::super::bench::{Bench, Start, place};
 use super::evidence::{Mismatch, Misread, Stuck, Took};
 use super::{Kind, Round};
 use crate::scene::SceneError;
-use launch::outcome::RunError;
+use launch::outcome::{Cause, Ended, RunError};
 use launch::{Operation, constant_of};
 use layouts::{ChipKind, EthId};
 use machine::place::Place;
@@ -103,8 +103,8 @@ fn look_at_end(bench: &mut Bench, round: &mut Round, end: End, op: u64) -> Resul
     }
     let refused = constant_of(&bench.images, LINK_RACE, "LINK_RACE_REFUSED")?;
     if state(bench, end, "phase")? == u64::from(refused) {
-        let why = format!("{}: the kernel refused its arguments", end.eth);
-        return Err(SceneError::Run(RunError::Kernel(why)));
+        let refused = RunError::new(Cause::Kernel(Ended::Refused(None))).at(end.place);
+        return Err(SceneError::Run(refused));
     }
     if !returned {
         let stuck = stuck(bench, end, op)?;

@@ -11,8 +11,9 @@ const FOR_NOC: u32 = 2;
 /// The control channel drops what finds no room.
 pub(super) const CONTROL: u8 = 2;
 
+/// What is known to be there: who could not be read is not said to wait.
 pub(super) fn count(reading: &Reading<u64>) -> u64 {
-    reading.known().copied().unwrap_or_default()
+    reading.known().map_or(0, |count| *count)
 }
 
 impl Search<'_> {

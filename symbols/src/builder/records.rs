@@ -2,17 +2,15 @@
 
 use gimli::{AttributeValue, Operation, constants as dw};
 
-use crate::arguments;
-use crate::builder::Builder;
+use super::{Builder, arguments};
 use crate::die::{Die, View};
-use crate::record::{Access, Bits, Keyword, Member, Record, StaticMember, VirtualBase};
 use crate::spelling::Speller;
 use crate::storage::{Storage, storage};
-use crate::types::Type;
+use crate::types::{Access, Bits, Keyword, Member, Record, StaticMember, Type, VirtualBase};
 use crate::units::DieId;
 
 /// Everything that stands in a record.
-pub(crate) fn record(builder: &mut Builder<'_, '_>, id: DieId, keyword: Keyword) -> Record {
+pub(super) fn record(builder: &mut Builder<'_, '_>, id: DieId, keyword: Keyword) -> Record {
     let view = builder.view;
     let mut found: Vec<Die<'_>> = Vec::new();
     let walked = view.children(id, |child| {

@@ -1,17 +1,19 @@
 //! The call frame information of one file: which entry speaks of an address.
 
+mod rules;
+
+pub(crate) use rules::{Cfa, Rule, Rules};
+
 use std::collections::HashMap;
 
 use gimli::{
     BaseAddresses, CieOrFde, CommonInformationEntry, DebugFrame, EhFrame, FrameDescriptionEntry,
-    LittleEndian, SectionId, UnwindContext, UnwindOffset, UnwindSection,
+    LittleEndian, UnwindContext, UnwindOffset, UnwindSection,
 };
 
-use super::rules::Rules;
-use crate::inner::Inner;
+use crate::image::Image;
 use crate::problem::Problem;
 use crate::sections::Slice;
-use crate::symtab::SymbolKind;
 
 /// More entries than this in a section are not believed.
 const MAX_ENTRIES: usize = 1 << 20;
@@ -31,6 +33,15 @@ struct Entry {
     offset: usize,
 }
 
+/// What call frame information is read from.
+pub(crate) struct FrameSections<'a> {
+    pub(crate) image: &'a Image,
+    /// `.debug_frame`.
+    pub(crate) debug: &'a [u8],
+    /// `.eh_frame`.
+    pub(crate) eh: &'a [u8],
+}
+
 /// Where the entries of both sections are, by address.
 #[derive(Debug, Default)]
 pub(crate) struct CallFrames {
@@ -40,12 +51,16 @@ pub(crate) struct CallFrames {
 
 impl CallFrames {
     /// Reads the heads of all entries; what cannot be read is a problem.
-    pub(crate) fn new(inner: &Inner, problems: &mut Vec<Problem>) -> CallFrames {
-        let bases = bases(inner);
-        let mut debug = entries(&debug_frame(inner), &bases, ".debug_frame", problems);
-        let mut eh = entries(&eh_frame(inner), &bases, ".eh_frame", problems);
+    pub(crate) fn new(
+        sections: &FrameSections<'_>,
+        function_at_zero: bool,
+        problems: &mut Vec<Problem>,
+    ) -> CallFrames {
+        let bases = sections.bases();
+        let mut debug = entries(&sections.debug_frame(), &bases, ".debug_frame", problems);
+        let mut eh = entries(&sections.eh_frame(), &bases, ".eh_frame", problems);
         // Linkers leave the entries of functions they dropped behind, at address 0.
-        if !has_function_at_zero(inner) {
+        if !function_at_zero {
             debug.retain(|entry| entry.start > 0);
             eh.retain(|entry| entry.start > 0);
         }
@@ -56,40 +71,37 @@ impl CallFrames {
     /// what is wrong with the one that does.
     pub(crate) fn rules(
         &self,
-        inner: &Inner,
+        sections: &FrameSections<'_>,
         context: &mut UnwindContext<usize>,
         address: u32,
     ) -> Result<Option<Rules>, String> {
-        let bases = bases(inner);
+        let bases = sections.bases();
         if let Some(entry) = find(&self.debug, address) {
-            return rules(&debug_frame(inner), &bases, context, entry, address).map(Some);
+            return rules(&sections.debug_frame(), &bases, context, entry, address).map(Some);
         }
         let Some(entry) = find(&self.eh, address) else { return Ok(None) };
-        rules(&eh_frame(inner), &bases, context, entry, address).map(Some)
+        rules(&sections.eh_frame(), &bases, context, entry, address).map(Some)
     }
 }
 
-fn debug_frame(inner: &Inner) -> DebugFrame<Slice<'_>> {
-    let mut section = DebugFrame::new(inner.section(SectionId::DebugFrame), LittleEndian);
-    section.set_address_size(4);
-    section
-}
+impl<'a> FrameSections<'a> {
+    fn debug_frame(&self) -> DebugFrame<Slice<'a>> {
+        let mut section = DebugFrame::new(self.debug, LittleEndian);
+        section.set_address_size(4);
+        section
+    }
 
-fn eh_frame(inner: &Inner) -> EhFrame<Slice<'_>> {
-    let mut section = EhFrame::new(inner.section(SectionId::EhFrame), LittleEndian);
-    section.set_address_size(4);
-    section
-}
+    fn eh_frame(&self) -> EhFrame<Slice<'a>> {
+        let mut section = EhFrame::new(self.eh, LittleEndian);
+        section.set_address_size(4);
+        section
+    }
 
-/// What pointers in `.eh_frame` may be relative to.
-fn bases(inner: &Inner) -> BaseAddresses {
-    let address = |name| inner.image.section(name).map_or(0, |section| section.address.into());
-    BaseAddresses::default().set_eh_frame(address(".eh_frame")).set_text(address(".text"))
-}
-
-fn has_function_at_zero(inner: &Inner) -> bool {
-    let symbol = inner.symbol_at(0);
-    symbol.is_some_and(|symbol| symbol.address == 0 && symbol.kind == SymbolKind::Function)
+    /// What pointers in `.eh_frame` may be relative to.
+    fn bases(&self) -> BaseAddresses {
+        let address = |name| self.image.section(name).map_or(0, |section| section.address.into());
+        BaseAddresses::default().set_eh_frame(address(".eh_frame")).set_text(address(".text"))
+    }
 }
 
 fn find(entries: &[Entry], address: u32) -> Option<Entry> {

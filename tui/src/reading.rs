@@ -22,7 +22,7 @@ pub(crate) fn short<T>(
 }
 
 /// The value, or a glyph and what it means.
-pub(super) fn long<T>(glyphs: Glyphs, reading: &Reading<T>, show: impl Fn(&T) -> String) -> String {
+pub(crate) fn long<T>(glyphs: Glyphs, reading: &Reading<T>, show: impl Fn(&T) -> String) -> String {
     match reading {
         Reading::Known(value) => show(value),
         Reading::Unknown(raw) => format!("{} unknown {raw:#x}", glyphs.missing(Missing::Unknown)),
@@ -32,12 +32,12 @@ pub(super) fn long<T>(glyphs: Glyphs, reading: &Reading<T>, show: impl Fn(&T) ->
 }
 
 /// An access error with its glyph.
-pub(super) fn access(glyphs: Glyphs, error: &AccessError) -> String {
+pub(crate) fn access(glyphs: Glyphs, error: &AccessError) -> String {
     format!("{} {error}", glyphs.missing(Missing::of_error(error)))
 }
 
 /// The short text in its style.
-pub(super) fn span<T: Display>(
+pub(crate) fn span<T: Display>(
     glyphs: Glyphs,
     theme: Theme,
     reading: &Reading<T>,

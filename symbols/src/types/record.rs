@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::types::Type;
+use super::Type;
 use crate::value::Value;
 
 /// Which keyword declares a record.

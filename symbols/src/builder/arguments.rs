@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use gimli::constants as dw;
 
-use crate::builder::Builder;
+use super::Builder;
 use crate::die::Die;
-use crate::record::Argument;
 use crate::spelling::Speller;
 use crate::storage::{Storage, storage};
+use crate::types::Argument;
 use crate::units::DieId;
 
 /// More arguments than this are not believed.

@@ -1,0 +1,214 @@
+//! The sentences about a run that failed, and about a step that did.
+
+use crate::ControlError;
+use crate::occupancy::name;
+use crate::outcome::{Cause, Ended, Facts, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
+use machine::place::Place;
+use machine::snapshot::AccessError;
+use machine::words::counted;
+use std::fmt::{self, Display};
+
+impl Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.cause == Cause::Left {
+            return f.write_str(&self.notes.join("; "));
+        }
+        if is_out_of_reach(self) {
+            f.write_str("unreachable: ")?;
+        }
+        f.write_str(&self.headline())?;
+        self.notes.iter().try_for_each(|note| write!(f, "; {note}"))
+    }
+}
+
+/// Somebody did not answer; none refused, and nothing is gone.
+fn is_out_of_reach(facts: &Facts) -> bool {
+    match &facts.cause {
+        Cause::Control(ControlError::TookTooLong { .. }) => true,
+        Cause::Control(ControlError::Access { reason, .. }) | Cause::Access(reason) => match reason
+        {
+            AccessError::QueueError { .. } => true,
+            AccessError::Refused(_) | AccessError::DeviceGone(_) | AccessError::Unreachable(_) => {
+                false
+            }
+            _ => !facts.notes.is_empty(),
+        },
+        _ => false,
+    }
+}
+
+impl Facts {
+    /// What ended the run and what its core is at, without the notes.
+    pub fn headline(&self) -> String {
+        let tile = self.core.map_or_else(|| "a tile".to_owned(), name);
+        match &self.cause {
+            Cause::InUse(user) => user.sentence(&tile),
+            Cause::NotAllowed(forbidden) => forbidden.to_string(),
+            Cause::Program(misfit) => misfit.sentence(self.core),
+            Cause::Kernel(ended) => ended.sentence(&tile),
+            Cause::TookTooLong(stuck) => stuck.sentence(&tile, self),
+            Cause::Left => "something could not be cleared away".to_owned(),
+            Cause::Control(
+                error @ (ControlError::TookTooLong { .. }
+                | ControlError::Access { reason: AccessError::QueueError { .. }, .. }),
+            ) => step(error),
+            Cause::Control(error) => error.to_string(),
+            Cause::Access(error) => reason(error),
+        }
+    }
+
+    fn waits(&self) -> &str {
+        self.waiting_for.as_deref().unwrap_or("what it waits for is unknown")
+    }
+}
+
+impl User {
+    fn sentence(&self, tile: &str) -> String {
+        match self {
+            Self::Process(chip, holder) => {
+                format!("chip {chip} is in use: process {holder} has it open")
+            }
+            Self::Kernel(kernel) => {
+                let kernel = kernel.as_deref().unwrap_or("a kernel");
+                format!("{tile} is in use: {kernel} runs there")
+            }
+            Self::Application => {
+                format!("{tile} is in use: an application that is not ours has the core")
+            }
+            Self::Client(router, client) => format!(
+                "the router of {router} is in use: its channel is open for the client on {client}"
+            ),
+        }
+    }
+}
+
+impl Display for Forbidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ever(target, why) => write!(f, "{target}: {why}"),
+            Self::SoFar { target, what, needs } => {
+                let needs: Vec<&str> = needs.iter().map(|need| need.word()).collect();
+                let needs = needs.join(",");
+                write!(f, "{target} may not be changed so far: {what} needs --allow {needs}")
+            }
+        }
+    }
+}
+
+impl Misfit {
+    fn sentence(&self, core: Option<Place>) -> String {
+        let place = core.map_or_else(|| "this".to_owned(), |place| place.to_string());
+        match self {
+            Self::TwoWorkers => format!("two workers at once on {place}"),
+            Self::NoChip(chip) => format!("there is no chip {chip}"),
+            Self::NoKernels => format!("{place} is no tile that runs kernels"),
+            Self::NoLink(a, b) => format!("the mesh has no link from {a} to {b}"),
+            Self::Fault(error) => error.to_string(),
+            Self::NoStretch(number) => format!("there is no stretch {number}"),
+            Self::Unchecked(chip) => format!("a stretch of chip {chip} is checked by no worker"),
+        }
+    }
+}
+
+impl Ended {
+    fn sentence(&self, tile: &str) -> String {
+        match self {
+            Self::Refused(None) => format!("{tile}: the kernel refused its arguments"),
+            Self::Refused(Some(role)) => {
+                format!("{tile}: the kernel refused its arguments ({role})")
+            }
+            Self::Stopped(role) => format!("{tile}: somebody stopped the kernel ({role})"),
+            Self::RouterTerminated(router) => {
+                format!("router {router} was terminated before it was up")
+            }
+            Self::RouterRefused(router, why) => format!("router {router} refused: {why}"),
+        }
+    }
+}
+
+impl Stuck {
+    fn sentence(&self, tile: &str, facts: &Facts) -> String {
+        match self {
+            Self::Kernel { kernel, role, waited_cycles, stands_still } => {
+                let role = role.as_ref().map_or(String::new(), |role| format!(" ({role})"));
+                let waited_us = waited_cycles / 1_000;
+                let who = format!("{tile}: {kernel}{role} makes no progress for {waited_us} us");
+                let at = facts.waypoint.as_ref().map_or(String::new(), Waypoint::to_string);
+                match stands_still {
+                    Some(why) => format!("{who}: its core stands still, {why} ({at})"),
+                    None => format!("{who}: {at}, {}", facts.waits()),
+                }
+            }
+            Self::Routers { stage, count, of, waited_cycles, router, status } => {
+                let waited_us = waited_cycles / 1_000;
+                let postcode = facts.waypoint.as_ref().map_or("", Waypoint::code);
+                format!(
+                    "the fabric {stage}: {count} of {of} did not get further for {waited_us} us: {router} is {status} at postcode {postcode}: {}",
+                    facts.waits()
+                )
+            }
+            Self::Mux(router, clients) => format!(
+                "the mux on {tile} does not answer: {clients} clients of the router of {router} wait for it"
+            ),
+            Self::Client(muxes, role) => {
+                let mux = |(place, router): &(Place, _)| {
+                    format!("the mux on {} of router {router}", name(*place))
+                };
+                let muxes: Vec<String> = muxes.iter().map(mux).collect();
+                let of =
+                    if muxes.is_empty() { "the fabric".to_owned() } else { muxes.join(" and ") };
+                format!("a client of {of} does not answer: {tile} ({role}) stands still")
+            }
+            Self::Router => {
+                format!("the router of {tile} stands still: its heartbeat does not move")
+            }
+            Self::Dropped(packets) => {
+                let packets = counted((*packets).into(), "packet", "packets");
+                format!("the fabric dropped {packets} of {tile}")
+            }
+        }
+    }
+}
+
+impl Waypoint {
+    /// Its code, or why it cannot be read.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::At(code, _) => code,
+            Self::Unread(why) => why,
+        }
+    }
+}
+
+impl Display for Waypoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(code, None) => write!(f, "at waypoint {code}"),
+            Self::At(code, Some(line)) => write!(f, "at waypoint {code} ({line})"),
+            Self::Unread(why) => write!(f, "its waypoint cannot be read ({why})"),
+        }
+    }
+}
+
+/// A reason for people: what a queue's flags are is of use to nobody who runs a collective.
+pub fn reason(error: &AccessError) -> String {
+    match error {
+        AccessError::QueueError { .. } => "its routing queue answers with an error".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// A step that failed, without raw words.
+pub fn step(error: &ControlError) -> String {
+    match error {
+        ControlError::TookTooLong { what, addr, waited_cycles, .. } => {
+            let tile = name((*addr).into());
+            let whose = if what.contains(&tile) { String::new() } else { format!("{tile}: ") };
+            format!("{whose}{what}: this did not happen within {} us", waited_cycles / 1_000)
+        }
+        ControlError::Access { addr, reason: why } => {
+            format!("{}: {}", name((*addr).into()), reason(why))
+        }
+        other => other.to_string(),
+    }
+}

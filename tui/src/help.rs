@@ -1,0 +1,88 @@
+//! Help: the table of keys and the legend of glyphs, both made from what the program uses itself.
+
+use crate::glyph::{Glyphs, MISSING, link_letter};
+use crate::keys::BINDINGS;
+use crate::panes::Screen;
+use crate::theme::Theme;
+use crate::{line, words};
+use decode::state::{Activity, LinkCondition};
+use ratatui::text::{Line, Span};
+
+const SCREENS: [(Screen, &str); 5] = [
+    (Screen::Mesh, "mesh"),
+    (Screen::Chip, "chip"),
+    (Screen::Core, "core"),
+    (Screen::Gaps, "gaps"),
+    (Screen::Fabric, "fabric"),
+];
+
+/// Columns of a name.
+const NAMES: usize = 13;
+
+/// All lines of help, for a terminal of so many columns.
+pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::styled("Keys", theme.title())];
+    for binding in BINDINGS {
+        let on: Vec<_> =
+            SCREENS.iter().filter(|(s, _)| binding.on.contains(s)).map(|(_, n)| *n).collect();
+        let on = if on.is_empty() { String::new() } else { format!("  ({})", on.join(", ")) };
+        lines.extend(explained(theme, width, &binding.keys(), &format!("{}{on}", binding.help)));
+    }
+    lines.push(Line::styled("Orders, after :", theme.title()));
+    for (name, about) in line::explained() {
+        lines.extend(explained(theme, width, &name, &about));
+    }
+    lines.push(Line::styled("Cores", theme.title()));
+    let activities = [
+        Activity::InReset,
+        Activity::BaseFirmware,
+        Activity::Waiting,
+        Activity::Running,
+        Activity::Done,
+    ];
+    lines.extend(activities.map(|a| entry(glyphs.activity(a), words::activity(a))));
+    lines.push(Line::styled("Links", theme.title()));
+    let conditions = [
+        LinkCondition::Up,
+        LinkCondition::Training,
+        LinkCondition::Down,
+        LinkCondition::Disagree,
+        LinkCondition::Unread,
+    ];
+    for condition in conditions {
+        let text = format!("{} {}", link_letter(condition), glyphs.link(condition));
+        lines.push(entry(&text, words::link(condition)));
+    }
+    lines.push(Line::styled("In place of a value", theme.title()));
+    lines.extend(MISSING.map(|m| entry(glyphs.missing(m), m.word())));
+    lines.push(entry(glyphs.stale(), "stale: nothing newer came for some seconds"));
+    lines.push(entry(glyphs.harvested(), "harvested: fused off"));
+    lines.push(entry("~", "between counts that move: the ends were read more than 10 us apart"));
+    lines
+}
+
+/// A name and what it means, in as many lines as the terminal's width asks for.
+fn explained(theme: Theme, width: u16, name: &str, text: &str) -> Vec<Line<'static>> {
+    let width = usize::from(width).saturating_sub(NAMES + 2).max(20);
+    let mut rows: Vec<String> = Vec::new();
+    // A long name takes room from its first line.
+    let mut taken = name.chars().count().saturating_sub(NAMES);
+    for word in text.split(' ') {
+        let fits =
+            |row: &&mut String| taken + row.chars().count() + 1 + word.chars().count() <= width;
+        if let Some(row) = rows.last_mut().filter(fits) {
+            *row = format!("{row} {word}");
+        } else {
+            taken = if rows.is_empty() { taken } else { 0 };
+            rows.push(word.to_owned());
+        }
+    }
+    let name = Span::styled(format!("  {name:<NAMES$} "), theme.key());
+    let first = Line::from(vec![name, Span::raw(rows.first().cloned().unwrap_or_default())]);
+    let rest = rows.iter().skip(1).map(|row| Line::raw(format!("{:w$}{row}", "", w = NAMES + 3)));
+    std::iter::once(first).chain(rest).collect()
+}
+
+fn entry(sign: &str, word: &str) -> Line<'static> {
+    Line::raw(format!("  {sign:<14}{word}"))
+}

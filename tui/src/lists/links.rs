@@ -1,0 +1,111 @@
+//! Links: what a row of their list shows, and which of them pass the filter.
+
+use crate::glyph::{Missing, link_letter};
+use crate::model::Model;
+use crate::reading::{short, span};
+use crate::words;
+use decode::state::{CoreState, EthState, LinkState, MeshState, Reading};
+use layouts::EthId;
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+/// Counts that were read further apart than this are marked, in cycles of the target.
+pub(crate) const APART_CYCLES: u64 = 10_000;
+
+/// The links that pass the filter.
+pub(crate) fn links(model: &Model) -> Vec<&LinkState> {
+    let Some(mesh) = model.mesh() else { return Vec::new() };
+    let wanted = model.link_filter.to_lowercase();
+    if wanted.is_empty() {
+        return mesh.links.iter().collect();
+    }
+    let holds = |link: &&LinkState| text(model, mesh, link).to_lowercase().contains(&wanted);
+    mesh.links.iter().filter(holds).collect()
+}
+
+/// What a row shows, which is what `/` looks through.
+fn text(model: &Model, mesh: &MeshState, link: &LinkState) -> String {
+    let cells = link_cells(model, mesh, link).map(|cell| cell.content.into_owned());
+    cells.join(" ")
+}
+
+/// A row of the list.
+pub(crate) fn link_cells(model: &Model, mesh: &MeshState, link: &LinkState) -> [Span<'static>; 10] {
+    let (a, b) = (link.link.a, link.link.b);
+    let state = format!("{} {}", link_letter(link.condition), words::link(link.condition));
+    let under_way = |bytes: Option<u64>| match bytes {
+        None => Span::styled("?", model.theme.dim()),
+        Some(0) => Span::styled("0B", model.theme.dim()),
+        Some(bytes) => Span::styled(words::bytes(bytes), model.theme.traffic()),
+    };
+    [
+        Span::styled(state, model.theme.link(link.condition)),
+        Span::raw(a.to_string()),
+        waypoint(model, mesh, a),
+        under_way(link.a_to_b),
+        under_way(link.b_to_a),
+        waypoint(model, mesh, b),
+        Span::raw(b.to_string()),
+        Span::raw(pair(model, mesh, link, |e| map_count(&e.packets_sent))),
+        Span::raw(pair(model, mesh, link, |e| map_count(&e.retrain_count))),
+        Span::raw(pair(model, mesh, link, |e| map_count(&e.crc_errors))),
+    ]
+}
+
+fn map_count<T: Copy + Into<u64>>(reading: &Reading<T>) -> Reading<u64> {
+    match reading {
+        Reading::Known(value) => Reading::Known((*value).into()),
+        Reading::Unknown(raw) => Reading::Unknown(*raw),
+        Reading::Unread(error) => Reading::Unread(error.clone()),
+        Reading::Absent => Reading::Absent,
+    }
+}
+
+/// One count of both ends.
+fn pair(
+    model: &Model,
+    mesh: &MeshState,
+    link: &LinkState,
+    of: impl Fn(&EthState) -> Reading<u64>,
+) -> String {
+    let of = &of;
+    let text = |end| {
+        let reading = mesh.eth(end).and_then(|t| t.eth.as_ref()).map_or(Reading::Absent, of);
+        short(model.glyphs, &reading, u64::to_string)
+    };
+    let between = if is_loose(model, mesh, link, of) { "~" } else { "/" };
+    format!("{}{between}{}", text(link.link.a), text(link.link.b))
+}
+
+/// The counts move, and were read too far apart to be compared.
+fn is_loose(
+    model: &Model,
+    mesh: &MeshState,
+    link: &LinkState,
+    of: impl Fn(&EthState) -> Reading<u64>,
+) -> bool {
+    let count = |mesh: &MeshState, end| mesh.eth(end).and_then(|t| t.eth.as_ref()).map(&of);
+    let moves =
+        |end| model.mesh_before().is_some_and(|before| count(before, end) != count(mesh, end));
+    link.apart_cycles.is_some_and(|apart| apart > APART_CYCLES)
+        && (moves(link.link.a) || moves(link.link.b))
+}
+
+/// The core at this end of a link.
+pub(crate) fn core_at(mesh: &MeshState, end: EthId) -> Option<&CoreState> {
+    mesh.eth(end)?.cores.first()
+}
+
+/// The waypoint of the core at this end, marked if it moved since the sample before.
+pub(crate) fn waypoint(model: &Model, mesh: &MeshState, end: EthId) -> Span<'static> {
+    let Some(core) = core_at(mesh, end) else {
+        return Span::styled(model.glyphs.missing(Missing::Absent), model.theme.dim());
+    };
+    let text = span(model.glyphs, model.theme, &core.waypoint, Style::new());
+    let before = model.mesh_before().and_then(|m| core_at(m, end));
+    if before.is_some_and(|b| b.waypoint != core.waypoint) {
+        let style = model.theme.moved(text.style);
+        return text.style(style);
+    }
+    text
+}

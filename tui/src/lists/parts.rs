@@ -1,0 +1,85 @@
+//! Routers, muxes and clients of the fabric: what a row of their list shows, and which of them pass the filter.
+
+use crate::fabric::{self, Part};
+use crate::model::Model;
+use crate::reading::short;
+use decode::state::{LedgerState, Reading, RouterState};
+use layouts::EthId;
+
+/// The parts of the fabric that pass the filter.
+pub(crate) fn parts(model: &Model) -> Vec<Part<'_>> {
+    let Some(mesh) = model.mesh() else { return Vec::new() };
+    let wanted = model.part_filter.to_lowercase();
+    let holds =
+        |part: &Part<'_>| wanted.is_empty() || text(model, part).to_lowercase().contains(&wanted);
+    Part::all(&mesh.fabric).filter(holds).collect()
+}
+
+/// What a row shows, which is what `/` looks through.
+fn text(model: &Model, part: &Part<'_>) -> String {
+    part_cells(model, part).join(" ")
+}
+
+/// A row of the list.
+pub(crate) fn part_cells(model: &Model, part: &Part<'_>) -> [String; 5] {
+    let g = model.glyphs;
+    let count = |reading: &Reading<u64>| short(g, reading, u64::to_string);
+    match part {
+        Part::Router(router) => {
+            let node = short(g, &router.node, ToString::to_string);
+            let direction = short(g, &router.direction, |it| it.name().to_owned());
+            let queued = total(router.senders.iter().map(|channel| &channel.queued));
+            let flying = total(router.senders.iter().map(|channel| &channel.in_flight));
+            [
+                router.at.to_string(),
+                format!("router {node} {direction}"),
+                short(g, &router.status, |status| (*status).to_owned()),
+                format!("{queued}+{flying}"),
+                link_or_wait(model, router),
+            ]
+        }
+        Part::Mux(mux) => [
+            mux.at.to_string(),
+            format!("mux {}", mux.policy.unwrap_or("?")),
+            short(g, &mux.status, |status| (*status).to_owned()),
+            total(mux.channels.iter().map(|channel| &channel.queued)),
+            match &mux.holder {
+                Reading::Known(holder) => format!("slot of the router, channel {holder}"),
+                _ => String::new(),
+            },
+        ],
+        Part::Client(client) => [
+            client.at.to_string(),
+            format!("{} to {}", client.name, fabric::target(client)),
+            short(g, &client.stage, fabric::stage),
+            count(&client.used),
+            fabric::client_wait(client).to_owned(),
+        ],
+    }
+}
+
+/// A sum; `?` where a part of it is not known.
+fn total<'a>(all: impl Iterator<Item = &'a Reading<u64>>) -> String {
+    let sum: Option<u64> = all.map(|count| count.known().copied()).sum();
+    sum.map_or("?".to_owned(), |sum| sum.to_string())
+}
+
+/// What its receivers wait for, and what its link does.
+fn link_or_wait(model: &Model, router: &RouterState) -> String {
+    let waits = router.receivers.iter().filter(|channel| channel.waits_for.known() != Some(&0));
+    let waits: Vec<_> = waits
+        .filter(|channel| channel.head.is_some())
+        .map(|channel| {
+            format!("receiver {}: {}", channel.index, fabric::receiver_wait(model.glyphs, channel))
+        })
+        .collect();
+    let verdict = worst_credits(model, router.at).map_or_else(String::new, LedgerState::words);
+    let link = short(model.glyphs, &router.link, |link| fabric::link(*link));
+    [vec![format!("{verdict}, {link}")], waits].concat().join("; ")
+}
+
+/// The worst that the credits of both ends say of the link as this router fills it.
+pub(crate) fn worst_credits(model: &Model, from: EthId) -> Option<&LedgerState> {
+    let ledgers = &model.mesh()?.fabric.ledgers;
+    ledgers.iter().filter(|ledger| ledger.from == from).max_by_key(|ledger| ledger.verdict)
+}

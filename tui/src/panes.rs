@@ -1,0 +1,54 @@
+//! The screens and their panes: what can be shown, and what of it is in front.
+
+/// The screens; digits select them in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Screen {
+    /// All chips and the links between them.
+    Mesh,
+    /// The tile grid of one chip.
+    Chip,
+    /// One core: mailbox, channels, images, memory.
+    Core,
+    /// What could not be read, and what was found wrong.
+    Gaps,
+    /// Routers, muxes and clients of the fabric.
+    Fabric,
+}
+
+/// The panes of the mesh screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeshPane {
+    /// The chips at their coordinates.
+    Map,
+    /// The list of links.
+    Links,
+}
+
+/// The panes of the core screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CorePane {
+    /// Mailbox words and counters.
+    Words,
+    /// The channels of `erisc_info_t`, and the images.
+    Channels,
+    /// Bytes with the names that lie over them.
+    Memory,
+}
+
+/// What the fabric screen shows below its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FabricPane {
+    /// The channels of the selected part.
+    Channels,
+    /// Who waits for whom in the whole fabric.
+    Waits,
+    /// The routing tables in the L1 of the selected router, or of the first of its chip.
+    Tables,
+    /// The way of a packet by those tables.
+    Path,
+}
+
+impl FabricPane {
+    /// All, in the order of Tab.
+    pub(crate) const ALL: [Self; 4] = [Self::Channels, Self::Waits, Self::Tables, Self::Path];
+}

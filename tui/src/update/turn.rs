@@ -1,0 +1,37 @@
+//! Which screen is shown.
+
+use crate::model::{Model, Screen};
+use crate::words;
+
+/// Shows a screen and remembers the one before it.
+pub(super) fn show(model: &mut Model, screen: Screen) {
+    if model.screen == screen {
+        return;
+    }
+    // The way back is short: a screen that was left stands in it once.
+    model.trail.retain(|s| *s != screen);
+    model.trail.push(model.screen);
+    turn_to(model, screen);
+    model.help = None;
+}
+
+/// Shows a screen; the one before it is forgotten.
+pub(super) fn turn_to(model: &mut Model, screen: Screen) {
+    model.screen = screen;
+    if screen == Screen::Fabric {
+        // One look may be under way.
+        model.fabric_unasked = model.newest.as_ref().map_or(0, |sample| sample.number + 1);
+    }
+}
+
+/// Opens the first core of the selected tile.
+pub(super) fn open_core(model: &mut Model) {
+    let Some(tile) = model.tile_state() else { return };
+    if tile.cores.is_empty() {
+        let what = if tile.harvested { "is fused off" } else { "has no core that could be shown" };
+        let kind = words::tile(tile.kind);
+        model.notice = Some(format!("tile {} ({kind}) {what}", tile.xy));
+        return;
+    }
+    show(model, Screen::Core);
+}

@@ -1,0 +1,36 @@
+//! What all panes share: the line with their title, and the rows of a list that are in sight.
+
+use crate::geometry;
+use crate::model::Model;
+use ratatui::style::Style;
+use ratatui::widgets::{Block, Borders};
+
+/// A line with a title above a pane; the focused one stands out by style and by its mark.
+pub(super) fn titled(model: &Model, title: &str, focused: bool) -> Block<'static> {
+    let mark = if focused { model.glyphs.cursor() } else { " " };
+    let set = if model.glyphs.ascii { ASCII } else { ratatui::symbols::border::PLAIN };
+    Block::new()
+        .borders(Borders::TOP)
+        .border_set(set)
+        .border_style(model.theme.border(focused))
+        .title(format!("{mark}{title}"))
+        .style(Style::new())
+}
+
+/// Borders of ASCII only.
+const ASCII: ratatui::symbols::border::Set = ratatui::symbols::border::Set {
+    top_left: "+",
+    top_right: "+",
+    bottom_left: "+",
+    bottom_right: "+",
+    vertical_left: "|",
+    vertical_right: "|",
+    horizontal_top: "-",
+    horizontal_bottom: "-",
+};
+
+/// The rows of a list that are in sight: the index of the first, and how many.
+pub(super) fn window(selected: usize, count: usize, height: u16) -> std::ops::Range<usize> {
+    let first = geometry::first_row(selected, count, height);
+    first..(first + usize::from(height)).min(count)
+}
