@@ -1,7 +1,25 @@
 //! Collectives: who moves what over which links, compiled on the host for EDMs and workers (CCL guide).
 //!
-//! `request` and `topology` and `compile` are pure: they turn a mesh and a wish into a [`Program`]. What launches a
-//! program, follows it and checks the data is in `run`.
+//! A [`Request`] (operation, size, chips, links, layout, transport) and a mesh give a [`Program`] by [`compile()`]: EDMs on Ethernet
+//! cores, workers with their lists of [`Command`]s, tensors. That is pure. A [`Run`] launches a program, follows it, checks the data
+//! and takes everything away again; it gives a [`RunReport`], whose bandwidths are those of nccl-tests. [`Transport`] chooses
+//! EDMs or the fabric.
+//!
+//! ```
+//! use collectives::{Op, Request, compile};
+//! use layouts::ClusterDescriptor;
+//! use machine::target::Mesh;
+//!
+//! let n300 = ClusterDescriptor::shipped("n300").expect("it is shipped").expect("it is sound");
+//! let program = compile(&Mesh::described_by(&n300), &Request::new(Op::AllGather, 4096))?;
+//! assert_eq!(program.edms.len(), 2); // an end of one link on each chip
+//! # Ok::<(), collectives::CclError>(())
+//! ```
+//!
+//! # Invariants
+//!
+//! What cannot be is refused before anything is written. A mesh that somebody uses is refused. A run that is stopped or
+//! fails leaves no kernel, credit or packet behind.
 
 mod blame;
 mod check;
