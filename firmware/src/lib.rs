@@ -1,7 +1,34 @@
-//! The firmware images that run on the cores, embedded; the Rust side does nothing else.
+//! The firmware that runs on the cores: sources, committed ELF images, and a Rust side that only embeds them.
 //!
-//! The C++ sources are in `firmware/device`, the committed ELF files in `firmware/images`; `firmware/build` makes them,
-//! `firmware/manifest.toml` pins them and `firmware/device/LAUNCH.txt` says how a host starts each of them.
+//! `firmware/device` holds the C++ sources (freestanding, `rv32im`), `firmware/images` the ELF images with DWARF,
+//! `firmware/manifest.toml` the compiler, the flags and a SHA-256 per image, `firmware/device/LAUNCH.txt` how a host starts each
+//! of them. `firmware/doc/tt-metal.md` says which words of tt-metal they share. An Ethernet core has three layers ([`Role`]):
+//! base firmware, application, kernel; a compute core has the first and the last. Each [`Image`] carries its build id in a loaded
+//! word, by which a host knows it again.
+//!
+//! ```
+//! let kernel = firmware::image("ring_ping").expect("it is built in");
+//! assert_eq!((kernel.core, kernel.role), ("erisc", firmware::Role::Kernel));
+//! assert!(kernel.elf.starts_with(b"\x7fELF"));
+//! ```
+//!
+//! # Rebuilding
+//!
+//! Install `gcc-riscv64-unknown-elf` (Debian) and run
+//!
+//! ```text
+//! firmware/build            # rebuilds the images, the cases and the manifest
+//! firmware/build --check    # proves that what is committed is what the sources give, bit for bit
+//! ```
+//!
+//! `firmware/cases` are small sources, and what is built of them, for the tests of `symbols` alone: what firmware can have and
+//! neither our images nor tt-metal's show. `firmware/cases/ask` writes what gdb and LLVM answer about all of them, which the
+//! tests then ask `symbols`.
+//!
+//! # Invariants
+//!
+//! The images are real Wormhole code: they touch what silicon has, at its addresses, and run on the emulator, on the vendor's
+//! simulator and on silicon. There is no logic here.
 #![forbid(unsafe_code)]
 
 mod images;

@@ -4,7 +4,7 @@ use crate::spec::{Simulator, SpecError, TargetSpec};
 use access::AuditLog;
 use access::bar_target::BarTarget;
 use decode::images::{Catalog, ImageMap, Library};
-use decode::inspect::{Interest, decode, plan, plan_proofs, plan_tables, plan_texts};
+use decode::inspect::{Interest, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
 use layouts::{ChipKind, CoreId};
 use machine::bar::{Bar, BarOp};
@@ -272,7 +272,8 @@ impl Session {
     /// the words of an image that is recognised only then, is not in it.
     pub fn preview(&mut self, interest: &Interest) -> Preview {
         let (target, images) = (self.target.as_mut(), &self.images);
-        let search = self.library.as_mut().map(|l| l.first_plan(target, images, interest));
+        let cores = cores(target.mesh(), images, interest);
+        let search = self.library.as_mut().map(|library| library.first_plan(images, &cores));
         let plan_texts = |_: &Mesh, images: &_, interest: &_| plan_texts(images, interest, true);
         let plans = [plan_proofs, plan_texts, plan_tables, plan];
         let plans = plans.map(|of| of(target.mesh(), images, interest));
@@ -299,7 +300,8 @@ impl Session {
         let samples = Interest { texts: false, ..interest.clone() };
         self.learn(plan_proofs, &samples);
         if let Some(library) = &mut self.library {
-            library.search(self.target.as_mut(), &mut self.images, interest);
+            let cores = cores(self.target.mesh(), &self.images, interest);
+            library.search(self.target.as_mut(), &mut self.images, &cores);
         }
         // Only now is it known whose texts these are.
         if interest.members.is_some() {

@@ -5,21 +5,27 @@
 //! `Expression` leads from names to values; `Symbols::functions` and `Symbols::code_of_line` lead from
 //! names and source lines to code.
 //!
-//! ```no_run
+//! ```
 //! # fn main() -> Result<(), symbols::Error> {
-//! let (symbols, problems) = symbols::Symbols::open("erisc.elf")?;
-//! for problem in &problems {
-//!     eprintln!("{problem}");
-//! }
+//! let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/images/erisc_app.elf");
+//! let (symbols, problems) = symbols::Symbols::open(file)?;
+//! assert!(problems.is_empty());
 //! let enables = symbols.field("mailboxes_t.launch[3].kernel_config.enables")?;
 //! let snapshot = vec![0u8; 4304];
 //! println!("{:?}", enables.read(&snapshot));
-//! for frame in symbols.frames_at(0x9718) {
+//! for frame in symbols.frames_at(0x9100) {
 //!     println!("{:?} {:?}:{:?}", frame.function, frame.file, frame.line);
 //! }
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # How it is read
+//!
+//! The file stays mapped. `Symbols::open` reads sections and an index of names; units, types and lines are read when they are
+//! asked for, and kept. Memory of a core is asked for through a closure, so nothing here knows chips or a NoC.
+//!
+//! # Invariants
 //!
 //! Bytes from outside never panic and never loop: reading is checked, and every walk has a bound.
 

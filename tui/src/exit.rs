@@ -38,7 +38,7 @@ pub(crate) enum Failure {
     ClosedPipe,
 }
 
-/// The exit code, as the README lists them.
+/// The exit code, as the page `exit-codes` of the manual lists them.
 pub(crate) fn code(result: &Result<Outcome, Failure>) -> u8 {
     match result {
         Ok(Outcome::Healthy) | Err(Failure::ClosedPipe) => 0,

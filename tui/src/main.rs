@@ -11,6 +11,6 @@ fn main() -> ExitCode {
     // Without it a panic is still reported, only less well.
     let _ = color_eyre::install();
     let run = || tui::run(std::env::args_os());
-    // 70: a panic is a fault of this program (exit codes in the README); the hook has reported it.
+    // 70: a panic is a fault of this program (`meshscope help exit-codes`); the hook has reported it.
     ExitCode::from(std::panic::catch_unwind(run).unwrap_or(70))
 }

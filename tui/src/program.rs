@@ -8,15 +8,14 @@ use crate::machine::{Machine, Opening};
 use crate::model::Model;
 use crate::output::{self, say};
 use crate::theme::Theme;
-use crate::{screen, verbs};
-use clap::Parser;
+use crate::{manual, screen, verbs};
 use clap::error::ErrorKind;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 
 /// Runs the program and gives its exit code; what went wrong is one line on standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let result = match Arguments::try_parse_from(arguments) {
+    let result = match manual::parse(arguments) {
         Ok(arguments) => carry_out(&arguments),
         Err(error) => refuse(&error),
     };

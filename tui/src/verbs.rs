@@ -21,8 +21,8 @@ mod write;
 use crate::args::{Arguments, Study, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::Glyphs;
-use crate::interrupt;
 use crate::machine::Opening;
+use crate::{interrupt, manual};
 use target::Style;
 
 /// Carries out a verb.
@@ -89,6 +89,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
                 study::mux(style, &words)
             }
         },
+        Verb::Help { name } => manual::show(name),
         Verb::Run(options) => run::run(&target, style, options),
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)

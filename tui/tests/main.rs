@@ -4,6 +4,7 @@
 mod bit_fields;
 mod command_line;
 mod common;
+mod examples;
 mod fabric;
 mod frames;
 mod hostile;
@@ -15,7 +16,6 @@ mod live;
 mod print;
 #[path = "common/terminal.rs"]
 mod pseudo;
-mod readme;
 #[path = "common/recording.rs"]
 mod recording;
 mod run;

@@ -201,7 +201,7 @@ impl Target for BarTarget {
         if !self.abilities.allow.write {
             return Err(AccessError::Refused(format!("{fault}: nobody allowed write")));
         }
-        fault.check(&self.mesh).map_err(|error| AccessError::Refused(error.to_string()))?;
+        self.mesh.check_fault(fault).map_err(|error| AccessError::Refused(error.to_string()))?;
         let at = match self.routes.get(&fault.chip()) {
             Some(Route::Pcie(device)) => Station::Device(*device),
             Some(Route::Queue { coord, .. }) => Station::at(*coord),

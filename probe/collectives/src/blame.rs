@@ -3,7 +3,7 @@
 use super::edm_builder::EDM;
 use super::launcher::firmware_of;
 use super::stuck::standing_worker;
-use super::watch::Watched;
+use super::watched::Watched;
 use decode::images::{ImageMap, waypoint_code};
 use launch::cause::still;
 use launch::outcome::{Cause, RunError, Stuck, Waypoint};

@@ -14,13 +14,15 @@ mod send_receive;
 mod shape;
 
 use super::error::CclError;
-use super::program::{Op, Program};
-use super::request::{Bidirectional, Request};
-use super::transport::Transport;
+use super::op::{Bidirectional, Op};
+use super::program::Program;
+use super::request::Request;
+use super::transport::{Crossing, Transport};
 use ::fabric::FabricPlan;
 use build::Build;
 use launch::topology::Topology;
 use launch::topology::TopologyKind;
+use layouts::ChipId;
 use machine::target::Mesh;
 use shape::Shape;
 
@@ -69,7 +71,7 @@ pub fn compile_over(
             Op::SendReceive => send_receive::workers(&mut build, &lane)?,
         }
     }
-    build.finish(fabric)
+    finish(build, fabric)
 }
 
 /// The chips in their order. A socket between two chips takes the shortest way, through others if need be.
@@ -98,4 +100,50 @@ fn direction(request: &Request, kind: TopologyKind) -> Result<(), CclError> {
         _ => return Ok(()),
     };
     Err(CclError::Direction { op, kind, way, why })
+}
+
+fn crossing(
+    build: &mut Build<'_>,
+    fabric: Option<(FabricPlan, bool)>,
+) -> Result<Option<Crossing>, CclError> {
+    let (Some(fabric), Transport::Fabric(wish)) = (fabric, build.request.transport) else {
+        return Ok(None);
+    };
+    let Build { mesh, workers, tiles, .. } = build;
+    let mut next = |chip: ChipId| {
+        let (tiles, used) = tiles.entry(chip).or_default();
+        *used += 1;
+        let few = CclError::TooFewTiles { chip, wanted: *used, tiles: tiles.len() };
+        tiles.get(*used - 1).copied().ok_or(few)
+    };
+    Crossing::new(mesh, fabric, wish, workers, &mut next).map(Some)
+}
+
+/// Fills, EDMs and checks of the workers.
+fn finish(mut build: Build<'_>, fabric: Option<(FabricPlan, bool)>) -> Result<Program, CclError> {
+    let pieces = build.pieces();
+    let crossing = crossing(&mut build, fabric)?;
+    let edms = if crossing.is_some() { Vec::new() } else { channels::edms(&build.workers) };
+    let fills = data::fills(&build, &pieces)?;
+    let (checks, expected) = data::checks(&build, &pieces)?;
+    Ok(Program {
+        op: build.request.op,
+        data_type: build.request.data_type,
+        topology: build.topology.kind,
+        ranks: build.topology.ranks.clone(),
+        seed: build.request.seed,
+        buffer_bytes: build.request.buffer_bytes,
+        buffers_per_channel: build.request.buffers_per_channel,
+        worker_initiated: build.request.worker_initiated,
+        dwell_cycles: build.request.dwell_cycles,
+        fills,
+        edms,
+        crossing,
+        workers: build.workers,
+        checks,
+        expected,
+        size_bytes: build.request.bytes,
+        count: build.shape.count(),
+        bus_factor: build.request.op.bus_factor(build.topology.size()),
+    })
 }

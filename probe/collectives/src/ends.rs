@@ -1,6 +1,7 @@
 //! The chip at which the data of a program end.
 
-use super::program::{Op, Program, WorkerPlan};
+use super::op::Op;
+use super::program::{Program, WorkerPlan};
 use layouts::{ChipId, ChipKind, EthId};
 use machine::place::Place;
 use machine::target::Mesh;

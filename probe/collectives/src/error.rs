@@ -1,7 +1,6 @@
 //! Why a collective cannot be: one sentence for each mistake.
 
-use super::program::{DataType, Op};
-use super::request::Bidirectional;
+use super::op::{Bidirectional, DataType, Op};
 use fabric::FabricError;
 use launch::topology::{TopologyError, TopologyKind};
 use layouts::{ChipId, EthId};

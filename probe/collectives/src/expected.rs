@@ -1,7 +1,8 @@
 //! What must come out: the pattern, sums in the order of the additions, and digests, bit for bit as the kernel has them
 //! (`ccl_pattern`, `ccl_digest`).
 
-use super::program::{DataType, Expected, Program, Stretch, WorkerPlan};
+use super::op::DataType;
+use super::program::{Expected, Program, Stretch, WorkerPlan};
 
 const DIGEST_SEED: u32 = 0x811C_9DC5;
 const DIGEST_PRIME: u32 = 0x0100_0193;

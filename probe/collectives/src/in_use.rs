@@ -40,7 +40,8 @@ pub(super) fn judge(
     fits(target, program)?;
     let mesh = target.mesh();
     for fault in faults {
-        fault.check(mesh).map_err(|error| RunError::new(Cause::Program(Misfit::Fault(error))))?;
+        mesh.check_fault(fault)
+            .map_err(|error| RunError::new(Cause::Program(Misfit::Fault(error))))?;
     }
     if !faults.is_empty() && !target.abilities().faults {
         return Err(Fault::refused().into());

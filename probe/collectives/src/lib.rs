@@ -1,12 +1,31 @@
 //! Collectives: who moves what over which links, compiled on the host for EDMs and workers (CCL guide).
 //!
-//! `request` and `topology` and `compile` are pure: they turn a mesh and a wish into a [`Program`]. What launches a
-//! program, follows it and checks the data is in `run`.
+//! A [`Request`] (operation, size, chips, links, layout, transport) and a mesh give a [`Program`] by [`compile()`]: EDMs on Ethernet
+//! cores, workers with their lists of [`Command`]s, tensors. That is pure. A [`Run`] launches a program, follows it, checks the data
+//! and takes everything away again; it gives a [`RunReport`], whose bandwidths are those of nccl-tests. [`Transport`] chooses
+//! EDMs or the fabric.
+//!
+//! ```
+//! use collectives::{Op, Request, compile};
+//! use layouts::ClusterDescriptor;
+//! use machine::target::Mesh;
+//!
+//! let n300 = ClusterDescriptor::shipped("n300").expect("it is shipped").expect("it is sound");
+//! let program = compile(&Mesh::described_by(&n300), &Request::new(Op::AllGather, 4096))?;
+//! assert_eq!(program.edms.len(), 2); // an end of one link on each chip
+//! # Ok::<(), collectives::CclError>(())
+//! ```
+//!
+//! # Invariants
+//!
+//! What cannot be is refused before anything is written. A mesh that somebody uses is refused. A run that is stopped or
+//! fails leaves no kernel, credit or packet behind.
 
 mod blame;
 mod check;
 pub mod compile;
 mod connect;
+mod crossing;
 pub mod edm_builder;
 mod edm_settings;
 mod ends;
@@ -14,6 +33,7 @@ pub mod error;
 pub mod expected;
 mod in_use;
 mod launcher;
+mod op;
 pub mod program;
 pub mod report;
 pub mod request;
@@ -28,21 +48,23 @@ pub mod tensor;
 mod times;
 pub mod transport;
 mod watch;
+mod watched;
 mod words;
 mod worker;
 mod writes;
 
 pub use compile::{compile, compile_over};
+pub use crossing::idle_tiles;
 pub use error::CclError;
 pub use in_use::refuse_if_in_use;
 pub use launcher::fits;
+pub use op::{Bidirectional, DataType, Op};
 pub use program::{
-    Bank, Channel, Command, DataType, EdmChannel, EdmPlan, Op, Partner, Program, Tensor, WorkerPlan,
+    Bank, Channel, Command, EdmChannel, EdmPlan, Partner, Program, Tensor, WorkerPlan,
 };
 pub use report::{ChipTimes, RunProgress, RunReport, RunSettings, Stage, WrongStretch};
-pub use request::{Bidirectional, Layout, Request};
+pub use request::{Layout, Request};
 pub use run::Run;
-pub use transport::idle_tiles;
 pub use transport::{Crossing, FabricWish, Transport};
 pub use writes::writes;
 

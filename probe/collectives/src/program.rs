@@ -2,99 +2,11 @@
 //!
 //! The layouts of the kernels' arguments are theirs alone (`edm_args_t`, `ccl_worker_args_t`): what is here is what they mean.
 
+use super::op::{DataType, Op};
 use super::transport::Crossing;
 use launch::topology::TopologyKind;
 use layouts::ChipId;
 use machine::place::Place;
-
-/// A collective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
-    /// Every rank gets the data of all.
-    AllGather,
-    /// Every rank gets one fracture of the sum.
-    ReduceScatter,
-    /// Every rank gets the whole sum.
-    AllReduce,
-    /// Every rank gets the root's data.
-    Broadcast,
-    /// The root gets the sum.
-    Reduce,
-    /// The root gets the data of all.
-    Gather,
-    /// Every rank gets one fracture of the root's data.
-    Scatter,
-    /// Every rank gets one fracture of each other's data.
-    AllToAll,
-    /// The last rank gets the first rank's data, through a socket.
-    SendReceive,
-}
-
-impl Op {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::AllGather,
-        Self::ReduceScatter,
-        Self::AllReduce,
-        Self::Broadcast,
-        Self::Reduce,
-        Self::Gather,
-        Self::Scatter,
-        Self::AllToAll,
-        Self::SendReceive,
-    ];
-
-    /// As the command line spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AllGather => "all-gather",
-            Self::ReduceScatter => "reduce-scatter",
-            Self::AllReduce => "all-reduce",
-            Self::Broadcast => "broadcast",
-            Self::Reduce => "reduce",
-            Self::Gather => "gather",
-            Self::Scatter => "scatter",
-            Self::AllToAll => "all-to-all",
-            Self::SendReceive => "send-receive",
-        }
-    }
-
-    /// It adds, so that nccl-tests' column `redop` says `sum`, else `none`.
-    pub fn reduces(self) -> bool {
-        matches!(self, Self::ReduceScatter | Self::AllReduce | Self::Reduce)
-    }
-}
-
-/// What an element is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum DataType {
-    /// 32-bit integer.
-    #[default]
-    Int32,
-    /// IEEE single precision.
-    Float32,
-    /// The upper half of single precision.
-    Bfloat16,
-}
-
-impl DataType {
-    /// As the command line spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Int32 => "int32",
-            Self::Float32 => "fp32",
-            Self::Bfloat16 => "bfloat16",
-        }
-    }
-
-    /// Bytes of an element.
-    pub fn bytes(self) -> u64 {
-        match self {
-            Self::Int32 | Self::Float32 => 4,
-            Self::Bfloat16 => 2,
-        }
-    }
-}
 
 /// A place where pages of tensors lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,33 +1,10 @@
 //! What a person wishes a collective to be: chips, size, type, layout. Everything has a default but the collective.
 
 use super::error::CclError;
-use super::program::{DataType, Op};
+use super::op::{Bidirectional, DataType, Op};
 use super::transport::Transport;
 use launch::topology::TopologyKind;
 use layouts::ChipId;
-
-/// How a ring uses both directions of its links. A line always uses both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Bidirectional {
-    /// It does not: everything goes the same way round.
-    #[default]
-    No,
-    /// Half of each tensor goes each way, all the way round.
-    HalfTensors,
-    /// Full tensors go each way, half-way round.
-    FullTensors,
-}
-
-impl Bidirectional {
-    /// As the command line spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::No => "no",
-            Self::HalfTensors => "half-tensors",
-            Self::FullTensors => "full-tensors",
-        }
-    }
-}
 
 /// Where the pages of a tensor lie.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -179,34 +156,5 @@ impl Request {
             return Err(CclError::SizeDoesNotDivide { bytes, data_type, parts });
         }
         Ok(self.bytes / element / parts)
-    }
-}
-
-impl Op {
-    /// Its `size` is that of as many blocks as there are ranks.
-    pub(super) fn cuts(self) -> bool {
-        match self {
-            Self::AllGather
-            | Self::ReduceScatter
-            | Self::Gather
-            | Self::Scatter
-            | Self::AllToAll => true,
-            Self::AllReduce | Self::Broadcast | Self::Reduce | Self::SendReceive => false,
-        }
-    }
-
-    /// busbw / algbw of so many ranks (nccl-tests, `PERFORMANCE.md`).
-    pub(super) fn bus_factor(self, ranks: usize) -> f64 {
-        let others = (ranks as f64 - 1.0) / ranks as f64;
-        match self {
-            Self::AllReduce => 2.0 * others,
-            _ if self.cuts() => others,
-            _ => 1.0,
-        }
-    }
-
-    /// One rank is special.
-    pub fn has_root(self) -> bool {
-        matches!(self, Self::Broadcast | Self::Reduce | Self::Gather | Self::Scatter)
     }
 }

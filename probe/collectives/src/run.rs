@@ -5,6 +5,7 @@
 mod begin;
 mod ending;
 mod fabric;
+mod outcome;
 
 use super::check::{Comparison, differing};
 use super::launcher::{Launcher, Layer};
@@ -16,7 +17,6 @@ use super::times::Times;
 use super::watch::Watch;
 use ::fabric::Fabric;
 use decode::images::ImageMap;
-use ending::Outcome;
 use fabric::{is_mux, ownership};
 use launch::cause::ways;
 use launch::occupancy::Loaded;
@@ -26,6 +26,7 @@ use layouts::ChipId;
 use machine::fault::Fault;
 use machine::place::Place;
 use machine::target::Target;
+use outcome::Outcome;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A program under way. All times are cycles of the target.

@@ -3,7 +3,7 @@
 
 use super::launcher::firmware_of;
 use super::program::flags::{CREDIT, FROM_CHANNEL, TO_CHANNEL, WAIT};
-use super::watch::Watched;
+use super::watched::Watched;
 use super::worker::{WORKER, worker_semaphore};
 use decode::images::ImageMap;
 use launch::outcome::{RunError, Waypoint};

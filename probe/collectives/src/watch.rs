@@ -4,44 +4,17 @@ use super::blame::blame;
 use super::edm_builder::EDM;
 use super::launcher::{Layer, firmware_of};
 use super::program::{Program, WorkerPlan};
+use super::watched::Watched;
 use super::words::{StateWords, Values};
 use super::worker::WORKER;
 use decode::images::ImageMap;
 use launch::outcome::{Cause, Ended, RunError};
 use launch::{Condition, constant_of, done, image, mailbox};
-use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 
 /// Cores that are looked at in one poll at most.
 const LOOK_AT: usize = 48;
-
-/// A kernel that was launched.
-#[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "what a kernel is, and how far it is")]
-pub(super) struct Watched {
-    pub(super) place: Place,
-    pub(super) kernel: &'static str,
-    /// What it is, for people.
-    pub(super) role: String,
-    /// It moves data of an EDM.
-    pub(super) has_channel: bool,
-    /// A worker that takes data from a channel.
-    pub(super) takes: bool,
-    /// It sends and takes over the fabric.
-    pub(super) over_fabric: bool,
-    /// What each of its commands does.
-    pub(super) flags: Vec<u16>,
-    /// Bytes of a packet that it takes.
-    packet_bytes: u64,
-    /// Bytes that it is to fill or to check, and in how many packets; none of one that moves data.
-    fills: (u64, u64),
-    /// Its words when they were read last.
-    pub(super) values: Values,
-    /// Its go message said once that it has returned.
-    returned: bool,
-    finished: bool,
-}
 
 /// Kernels that run.
 #[derive(Debug)]

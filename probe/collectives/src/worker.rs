@@ -1,7 +1,8 @@
 //! A worker's launch: its list, banks and arguments as the kernel `ccl_worker` wants them, by the names of its members.
 
 use super::edm_builder::{ChannelAddresses, xy};
-use super::program::{Bank, Channel, Command, DataType, Program, WorkerPlan};
+use super::op::DataType;
+use super::program::{Bank, Channel, Command, Program, WorkerPlan};
 use decode::images::ImageMap;
 use launch::records::{records, size};
 use launch::{

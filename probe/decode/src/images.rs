@@ -4,6 +4,7 @@ pub mod catalog;
 mod channels;
 mod fabric;
 mod finding;
+mod kinds;
 mod known;
 mod library;
 mod mailbox;
@@ -23,6 +24,7 @@ pub use fabric::{
     ReceiverPlace, RouterLayout, SenderPlace, Slots, TablesLayout, Word, stream,
 };
 pub use finding::ImageFinding;
+pub use kinds::{GoSignal, ImageEvidence, ImageRole, SourceLine};
 pub use known::Load;
 pub use library::Library;
 pub use mailbox::Mailbox;
@@ -35,7 +37,6 @@ pub use text::{Comparison, Difference, TextCheck};
 pub use waypoints::WaypointPlace;
 pub use waypoints::code as waypoint_code;
 
-use crate::state::{ImageEvidence, ImageRole};
 use known::Known;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
 use std::collections::{BTreeMap, BTreeSet};

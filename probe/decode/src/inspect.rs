@@ -4,12 +4,14 @@ mod channels;
 mod core;
 mod eth;
 mod fabric;
+mod interest;
 mod links;
 mod plan;
 
 pub use fabric::{fabric_heads, fabric_interest, fabric_ways};
-pub use plan::{Interest, plan, plan_proofs, plan_tables};
+pub use interest::Interest;
 pub use plan::{cores, plan_texts};
+pub use plan::{plan, plan_proofs, plan_tables};
 
 use crate::images::ImageMap;
 use crate::state::{ChipState, MeshState, TileState};

@@ -5,7 +5,9 @@ mod fabric;
 pub use fabric::*;
 
 use crate::images::Outline;
-pub use crate::images::{Comparison, Difference, ImageFinding, TextCheck};
+pub use crate::images::{
+    Comparison, Difference, GoSignal, ImageEvidence, ImageFinding, ImageRole, SourceLine, TextCheck,
+};
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
 use machine::bar::Holder;
 use machine::snapshot::{AccessError, Gap};
@@ -163,34 +165,6 @@ pub struct NamedWord {
     pub value: Reading<u64>,
 }
 
-/// A place in a source file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceLine {
-    /// Function, where known.
-    pub function: Option<String>,
-    /// File, where known.
-    pub file: Option<String>,
-    /// Line, where known.
-    pub line: Option<u32>,
-}
-
-/// `go_msg_t.signal` (tt-metal dev_msgs.h).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum GoSignal {
-    /// 0x00.
-    Done,
-    /// 0x40.
-    Init,
-    /// 0x80.
-    Go,
-    /// 0xC0.
-    ResetReadPtr,
-    /// 0xE0.
-    ResetReadPtrFromHost,
-    /// 0xF0.
-    ReplayTrace,
-}
-
 /// The launch message that the core looks at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchState {
@@ -225,32 +199,6 @@ pub struct ImageUse {
     pub comparison: Comparison,
     /// Other images with the same text, by name.
     pub also: Vec<String>,
-}
-
-/// The layer an image belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ImageRole {
-    /// Serves the link and the routing queues.
-    BaseFirmware,
-    /// Owns the mailbox.
-    Application,
-    /// Was launched.
-    Kernel,
-}
-
-/// How it is known that an image runs on a core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ImageEvidence {
-    /// This process loaded it, or a person said so.
-    Told,
-    /// A file of the host or a recording says so.
-    Recorded,
-    /// Samples of its text were found in L1; nobody compared the rest.
-    Sampled,
-    /// Its build id or its whole text was found in L1.
-    Proved,
-    /// What is in L1 is not the image that was told.
-    Mismatch,
 }
 
 /// One `eth_channel_sync_t`.

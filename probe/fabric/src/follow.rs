@@ -1,14 +1,14 @@
 //! Waits until all routers show a status, and says what they wait for if they never do.
 
 use super::progress::FabricStage;
-use super::standing::{is_parked, standings};
+use super::standing::{is_parked, standings, statuses};
 use super::words::{REFUSALS, RouterWords};
 use super::{FabricPlan, Router};
 use decode::images::ImageMap;
 use launch::ControlError;
 use launch::outcome::{Cause, Ended, RunError, Stuck};
 use layouts::EthId;
-use machine::snapshot::{AccessError, Plan, Span};
+use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::BTreeMap;
 
@@ -165,23 +165,4 @@ impl Follow {
         error.waiting_for = Some(first.waits);
         Ok(Some(error.and(standings.sentences())))
     }
-}
-
-/// Status of each of these routers; one that cannot be read now may be later.
-pub(super) fn statuses(
-    target: &mut dyn Target,
-    words: &RouterWords,
-    routers: &[&Router],
-) -> Result<BTreeMap<EthId, u32>, AccessError> {
-    let span = |router: &Router| Span { addr: router.place.at(words.status), len: 4 };
-    let shot = target.read(&Plan { spans: routers.iter().map(|router| span(router)).collect() });
-    let mut found = BTreeMap::new();
-    for router in routers {
-        match shot.word(span(router).addr) {
-            Ok(status) => drop(found.insert(router.eth, status)),
-            Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
-            Err(_) => {}
-        }
-    }
-    Ok(found)
 }

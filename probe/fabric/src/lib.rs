@@ -1,8 +1,26 @@
 //! The fabric: routers on Ethernet cores that hand packets on to any chip of a mesh, and to other meshes.
 //!
-//! `plan` and what it uses are pure: they turn a mesh and a wish into a [`FabricPlan`], which says which Ethernet core is which
-//! router. `tables` says where each chip sends what. What launches a plan and ends it is in `bring_up`. `client` is a worker's end
-//! of a router's channel, `mux` what stands between several workers and a router, and `traffic` sends packets and checks them.
+//! A [`FabricRequest`] and a mesh give a [`FabricPlan`], which says which Ethernet core is which router; [`routing_tables`] says
+//! where each chip sends what. Both are pure. [`Fabric`] launches a plan, follows it and ends it; [`running_fabric`] finds one that
+//! runs. [`client`] is a worker's end of a router's channel, [`mux`] what stands between several workers and a router;
+//! [`traffic`] sends packets and checks them, and [`status_queue`] reads what routers report.
+//!
+//! ```
+//! use fabric::{FabricPlan, FabricRequest};
+//! use layouts::{ChipId, ClusterDescriptor};
+//! use machine::{fabric::FabricTopology, target::Mesh};
+//!
+//! let n300 = ClusterDescriptor::shipped("n300").expect("it is shipped").expect("it is sound");
+//! let mesh = Mesh::described_by(&n300);
+//! let plan = FabricPlan::new(&mesh, &FabricRequest::new(FabricTopology::Line))?;
+//! assert_eq!(plan.routers_of(ChipId(0)).count(), 2); // one for each routing plane
+//! # Ok::<(), fabric::FabricError>(())
+//! ```
+//!
+//! # Invariants
+//!
+//! What a router is comes from its image and its tables in L1, so that the fabric of tt-metal reads the same. Stream ids and
+//! slot counts are constants of the router's ELF and are asked there. The crate has never heard of collectives.
 
 mod arrange;
 mod bring_up;

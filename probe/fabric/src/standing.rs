@@ -1,6 +1,5 @@
 //! What a router that gets no further waits for.
 
-use super::follow::statuses;
 use super::words::{POSTCODES, RouterWords};
 use super::{FabricPlan, Router};
 use decode::images::{ImageMap, waypoint_code};
@@ -194,4 +193,23 @@ impl Told<'_> {
             Some(_) => format!("its peer {} {}", router.peer, self.told(router.peer)),
         }
     }
+}
+
+/// Status of each of these routers; one that cannot be read now may be later.
+pub(super) fn statuses(
+    target: &mut dyn Target,
+    words: &RouterWords,
+    routers: &[&Router],
+) -> Result<BTreeMap<EthId, u32>, AccessError> {
+    let span = |router: &Router| Span { addr: router.place.at(words.status), len: 4 };
+    let shot = target.read(&Plan { spans: routers.iter().map(|router| span(router)).collect() });
+    let mut found = BTreeMap::new();
+    for router in routers {
+        match shot.word(span(router).addr) {
+            Ok(status) => drop(found.insert(router.eth, status)),
+            Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
+            Err(_) => {}
+        }
+    }
+    Ok(found)
 }

@@ -2,7 +2,7 @@
 
 use super::mux::offset;
 use super::traffic::{Traffic, Worker, WorkerId};
-use super::traffic_lists::{Lists, lists};
+use super::traffic_lists::{KERNEL, Lists, SOURCES, lists};
 use decode::images::ImageMap;
 use launch::records::size;
 use launch::{
@@ -11,8 +11,6 @@ use launch::{
 };
 use layouts::NocXy;
 
-/// The kernel, and types of it.
-pub(crate) const KERNEL: &str = "fabric_traffic";
 const ARGUMENTS: &str = "fabric_traffic_args_t";
 pub(super) const WORDS_TYPE: &str = "fabric_traffic_words_t";
 /// Names the kernel in launch messages.
@@ -21,7 +19,6 @@ const KERNEL_ID: u16 = 8;
 pub(super) const WORDS: u32 = 0x1_A000;
 const ROUTING: u32 = 0x1_A400;
 const STAGING: u32 = 0x1_B000;
-pub(super) const SOURCES: u32 = 0x1_D000;
 const LISTS: u32 = 0x2_0000;
 const LISTS_END: u32 = 0x6_0000;
 

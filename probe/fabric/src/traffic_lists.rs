@@ -1,11 +1,15 @@
 //! Lists of a worker as the traffic kernel wants them.
 
 use super::traffic::{Packet, Route, SendType, Worker, WorkerId};
-use super::traffic_launch::{KERNEL, SOURCES};
 use decode::images::{Image, ImageMap};
 use launch::records::records;
 use launch::{ControlError, constant_of};
 use layouts::NocXy;
+
+/// The kernel, and types of it.
+pub(crate) const KERNEL: &str = "fabric_traffic";
+
+pub(super) const SOURCES: u32 = 0x1_D000;
 
 /// The bytes of a worker's lists.
 pub(super) struct Lists {

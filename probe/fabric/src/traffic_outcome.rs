@@ -2,7 +2,8 @@
 
 use super::mux::offset;
 use super::traffic::{Traffic, WorkerId};
-use super::traffic_launch::{KERNEL, WORDS, WORDS_TYPE};
+use super::traffic_launch::{WORDS, WORDS_TYPE};
+use super::traffic_lists::KERNEL;
 use decode::images::{ImageMap, Spot};
 use launch::{ControlError, image};
 use machine::snapshot::{Plan, Span};

@@ -1,7 +1,24 @@
 //! Commands that change the machine: boot, launch, pause, tear down.
 //!
-//! Each is a list of steps that a thread polls between samples; nothing here blocks, and a command
-//! that is dropped stops where it is. The same steps serve the emulator, ttsim and silicon.
+//! An [`Operation`] is a list of [`Step`]s, writes and words to wait for, that a thread polls between snapshots: nothing here
+//! blocks, and a command that is dropped stops where it is. [`Firmware`] boots tiles, [`launch_kernel`] and [`KernelLaunch`] start
+//! a kernel as tt-metal's host does, [`RingPing`] and [`Dispatcher`] are workloads of several, [`topology`] finds rings and lines
+//! in a mesh, and [`occupancy`] tells who uses a tile. What `fabric` and `collectives` share lies here.
+//!
+//! ```
+//! use launch::{Condition, Operation};
+//! use layouts::{ChipId, NocAddr, NocXy};
+//!
+//! let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 1, y: 2 }, offset: 0x2_0000 };
+//! let mut start = Operation::new("start");
+//! start.write_word(addr, 1);
+//! start.wait("the answer", addr, Condition::Masked { mask: 0xFF, value: 2 });
+//! assert_eq!(start.steps().len(), 2); // and start.poll(target) goes through them
+//! ```
+//!
+//! # Invariants
+//!
+//! The same steps serve the emulator, ttsim and silicon. Deadlines count the target's own time.
 
 pub mod cause;
 pub mod dice;

@@ -3,7 +3,6 @@
 mod words;
 
 use crate::snapshot::AccessError;
-use crate::target::Mesh;
 use layouts::{ChipCoord, ChipId, CoreId, EthId};
 use std::fmt;
 
@@ -126,27 +125,6 @@ impl Fault {
         match self.what {
             What::Link(end, _) => end.chip,
             What::Core(core, _) => core.chip,
-        }
-    }
-
-    /// Does the mesh have the link or core?
-    ///
-    /// # Errors
-    /// What is not there, in one sentence.
-    pub fn check(&self, mesh: &Mesh) -> Result<(), FaultError> {
-        let absent = |what: String| Err(FaultError(format!("{self}: {what}")));
-        let id = self.chip();
-        let Some(chip) = mesh.chip(id) else {
-            return absent(format!("there is no chip {id}"));
-        };
-        match self.what {
-            What::Link(end, _) if !mesh.links.iter().any(|l| l.a == end || l.b == end) => {
-                absent(format!("no link ends at {end}"))
-            }
-            What::Core(core, _) if chip.harvested_rows.contains(&core.tile.y) => {
-                absent(format!("tile {} of chip {id} is fused off", core.tile))
-            }
-            _ => Ok(()),
         }
     }
 

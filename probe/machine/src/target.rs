@@ -1,7 +1,7 @@
 //! A machine is a machine: what silicon, simulators, the emulator and recordings have in common.
 
 use crate::bar::Holder;
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultError, What};
 use crate::place::Place;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
 pub use layouts::Refusal;
@@ -188,6 +188,27 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// Does the mesh have the link or core of a fault?
+    ///
+    /// # Errors
+    /// What is not there, in one sentence.
+    pub fn check_fault(&self, fault: &Fault) -> Result<(), FaultError> {
+        let absent = |what: String| Err(FaultError(format!("{fault}: {what}")));
+        let id = fault.chip();
+        let Some(chip) = self.chip(id) else {
+            return absent(format!("there is no chip {id}"));
+        };
+        match fault.what {
+            What::Link(end, _) if !self.links.iter().any(|l| l.a == end || l.b == end) => {
+                absent(format!("no link ends at {end}"))
+            }
+            What::Core(core, _) if chip.harvested_rows.contains(&core.tile.y) => {
+                absent(format!("tile {} of chip {id} is fused off", core.tile))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What is where on its chips.
     pub fn layout(&self) -> &'static ChipLayout {
         self.kind.layout()

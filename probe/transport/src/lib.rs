@@ -1,6 +1,30 @@
-//! How a machine is reached: silicon, the vendor's simulator, a socket, the emulator behind its BAR; and what serves one to others.
+//! How a machine is reached: silicon, the vendor's simulator, a socket, the emulator; and what serves one to others.
 //!
-//! Each is a [`machine::bar::Bar`]. All of the machine's `unsafe` is here.
+//! Each is a [`machine::bar::Bar`]:
+//!
+//! - [`silicon`] opens the devices of tt-kmd and maps their BARs;
+//! - [`ttsim`] runs `libttsim` in a child process, because a bad access ends its process;
+//! - [`socket_bar`] speaks to [`serve`], which holds a mesh that outlives its clients; [`wire`] is what they say;
+//! - [`emulator_bar`] drives the emulated mesh in this process;
+//! - [`hosts`] makes one machine of those of several hosts; [`shared_bar`] lets several clients use one.
+//!
+//! A BAR takes batches of operations and gives the bytes that they read.
+//!
+//! ```
+//! use machine::bar::{Bar, BarOp};
+//! use transport::emulator_bar::EmulatorBar;
+//!
+//! let chip = emulator::ChipConfig { pcie: true, ..Default::default() };
+//! let config = emulator::MeshConfig { chips: vec![chip], ..Default::default() };
+//! let mut bar = EmulatorBar::new(emulator::Mesh::new(config).expect("one chip is a mesh"));
+//! let mut answer = Vec::new();
+//! bar.submit(&[BarOp::ConfigRead { device: 0, offset: 0 }], &mut answer).expect("it answers");
+//! assert_eq!(answer, 0x401E_1E52_u32.to_le_bytes());
+//! ```
+//!
+//! # Invariants
+//!
+//! All of the machine's `unsafe` is here. Nothing here judges an address or knows what stands there: `access` does.
 
 pub mod emulator_bar;
 pub mod hosts;

@@ -159,14 +159,14 @@ impl Scene {
         let patience = Patience::default();
         let mut target = BarTarget::open(&name, bar, abilities.clone(), patience)?;
         if host.is_none() {
-            self.faults.iter().try_for_each(|fault| fault.check(target.mesh()))?;
+            self.faults.iter().try_for_each(|fault| target.mesh().check_fault(fault))?;
         }
         self.boot(&mut target, images)?;
         if let Some((host, mesh)) = &host {
             // Every host has booted its own chips; from here on there is one of them.
             let bar = Box::new(HostBar::of(mesh, *host, target.into_bar()));
             target = BarTarget::open(&name, bar, abilities, patience)?;
-            self.faults.iter().try_for_each(|fault| fault.check(target.mesh()))?;
+            self.faults.iter().try_for_each(|fault| target.mesh().check_fault(fault))?;
         }
         let ready = target.now()?;
         let left = time_left(self.at_cycles, ready, &target)?;

@@ -1,4 +1,4 @@
-//! The questions that `meshscope fabric` puts to a fabric that runs, and what `--help` promises about their JSON.
+//! The questions that `meshscope fabric` puts to a fabric that runs.
 
 use crate::fabric::Addressee;
 use crate::locate;
@@ -12,8 +12,6 @@ pub(crate) enum FabricQuestion {
     /// Print what the fabric node status queues hold: links that went down, observed rates, dropped packets, routing errors.
     ///
     /// The queues lie in the DRAM of each chip. No word of theirs is changed: what is printed is still there.
-    /// JSON: {"target","cycles","queues":[{"chip","channel","run_id","room","write_count","read_count","lost","entries":[
-    /// {"event","number","cycles","mesh","device","direction","detail":[n,n,n,n],"text"}]}]}.
     Status(StatusArguments),
     /// The same, and free the entries that were printed, for the routers to write new ones.
     ///
@@ -22,20 +20,10 @@ pub(crate) enum FabricQuestion {
     /// Print who waits for whom and has not moved between two looks: clients, muxes, routers, links; deadlocks first.
     ///
     /// A router whose loop does not turn is named whether or not anybody waits for it yet.
-    ///
-    /// JSON: {"target","cycles","over_cycles","waits":[{"who":party,"on":party,"for"}],"roots":[party with "note"],
-    /// "still":[party],"deadlocks":[[party,...]]}; party: {"name","kind","core"|"chip","channel","index"}. Exit code 1 if
-    /// anybody waits or stands still.
     Waits(WaitsArguments),
     /// Print the routing tables as they stand in the L1 of routers: L0 by device, L1 by mesh with exit nodes.
-    ///
-    /// JSON: {"target","cycles","tables":[{"router","node","row","column","rows","columns","l0":[direction|"here"|null],
-    /// "l1":[...],"exit_nodes":[device|null]}]}. Exit code 1 if two routers of a chip have different ones.
     Tables(TablesArguments),
     /// Print the way of a packet hop by hop, in every routing plane, by the tables in the L1 of the routers it comes to.
-    ///
-    /// JSON: {"target","cycles","from","to","ways":[{"hops":[{"out","into","direction","virtual_channel"}],
-    /// "end":"arrived"|"no_entry"|"no_router"|"loop"|"unread","at"}]}. Exit code 1 if a packet would not arrive.
     Path(PathArguments),
 }
 

@@ -120,7 +120,7 @@ impl Work {
     }
 
     fn disturb(&mut self, fault: Fault, target: &mut dyn Target) -> Result<(), Failure> {
-        fault.check(target.mesh()).map_err(|error| Failure::Usage(error.to_string()))?;
+        target.mesh().check_fault(&fault).map_err(|error| Failure::Usage(error.to_string()))?;
         let name = fault.to_string();
         if !target.abilities().faults {
             return Err(Failure::of_access(&name, &Fault::refused()));

@@ -117,7 +117,7 @@ impl Sweep {
         let running = self.running(target, images)?;
         let mesh = target.mesh();
         for fault in &self.settings.faults {
-            fault.check(mesh).map_err(|error| error.to_string())?;
+            mesh.check_fault(fault).map_err(|error| error.to_string())?;
         }
         let of = |&bytes: &u64| {
             compile_over(mesh, &Request { bytes, ..self.request.clone() }, running.as_ref())

@@ -85,7 +85,8 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Fabric { .. }
         | Verb::Record { .. }
         | Verb::Serve { .. }
-        | Verb::Study { .. } => {
+        | Verb::Study { .. }
+        | Verb::Help { .. } => {
             return Err(Failure::Usage(
                 "--dry-run is for mesh, cores, images, links, read, write, print, run".into(),
             ));

@@ -2,8 +2,7 @@
 //! forwards what the receiver has written to the output and signalled (CCL guide, all-gather).
 
 use super::build::Build;
-use super::data::Sum;
-use super::lanes::{Lane, Move};
+use super::lanes::{Lane, Move, Sum};
 use crate::error::CclError;
 use crate::program::flags::{FROM_CHANNEL, SIGNAL, TO_CHANNEL, WAIT};
 use crate::tensor::{INPUT, OUTPUT};

@@ -2,8 +2,7 @@
 //! the result comes back down.
 
 use super::build::Build;
-use super::data::Sum;
-use super::lanes::{Draft, Lane, Move};
+use super::lanes::{Draft, Lane, Move, Sum};
 use crate::error::CclError;
 use crate::program::flags::{FROM_CHANNEL, TO_CHANNEL};
 use crate::tensor::{INPUT, OUTPUT};

@@ -4,8 +4,7 @@
 //! packets as it gives, so that no rank is more than a slice ahead. On a line the way is a pipe: own blocks first.
 
 use super::build::Build;
-use super::data::Sum;
-use super::lanes::{Lane, Move};
+use super::lanes::{Lane, Move, Sum};
 use crate::error::CclError;
 use crate::program::flags::{FROM_CHANNEL, TO_CHANNEL};
 use crate::tensor::{INPUT, OUTPUT};

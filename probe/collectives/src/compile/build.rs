@@ -1,24 +1,27 @@
 //! What every collective is put together with: channels, workers and their commands.
 
-use super::channels;
-use super::data;
 use super::lanes::{Draft, Lane, Move};
 use super::shape::Shape;
 use crate::error::CclError;
-use crate::program::{Channel, Command, Op, Program, WorkerPlan, flags};
+use crate::op::Bidirectional;
+use crate::op::Op;
+use crate::program::{Channel, Command, WorkerPlan, flags};
 use crate::request::Request;
 use crate::slicer::{self, Part};
 use crate::tensor::{self, Placement};
-use crate::transport::{Crossing, Transport};
-use fabric::FabricPlan;
-use launch::topology::Topology;
-use layouts::{ChipId, ChipKind, EthId};
+use crate::transport::Transport;
+use launch::topology::{Topology, TopologyKind};
+use layouts::{ChipId, EthId};
 use machine::place::Place;
 use machine::target::Mesh;
 use std::collections::BTreeMap;
 
 /// Commands that a worker's L1 has room for.
 const MAX_COMMANDS: usize = 3500;
+
+/// What one worker fills or checks, in bytes, before another is called; and how many there are of a lane at most.
+const PIECE_BYTES: u64 = 256 << 10;
+const MAX_PIECES: u64 = 8;
 
 /// A program that is being put together.
 pub(super) struct Build<'a> {
@@ -28,7 +31,7 @@ pub(super) struct Build<'a> {
     pub(super) shape: Shape,
     pub(super) placement: Placement,
     /// Compute tiles of each chip, and how many of them have a worker.
-    tiles: BTreeMap<ChipId, (Vec<Place>, usize)>,
+    pub(super) tiles: BTreeMap<ChipId, (Vec<Place>, usize)>,
     /// Channels of each link, by its lower end.
     numbers: BTreeMap<EthId, u32>,
     pub(super) workers: Vec<WorkerPlan>,
@@ -95,7 +98,7 @@ impl<'a> Build<'a> {
         let Some(&(near, far)) = sockets.get(lane.link) else { return };
         let number = self.numbers.entry(near.min(far)).or_default();
         let channel = |end: EthId| {
-            let tile = ChipKind::Wormhole.layout().eth_channel(end.channel)?;
+            let tile = self.mesh.layout().eth_channel(end.channel)?;
             Some(Channel { edm: Place { chip: end.chip, tile }, number: *number })
         };
         (from.outbound, to.inbound) = (channel(near), channel(far));
@@ -184,52 +187,60 @@ impl<'a> Build<'a> {
         command
     }
 
-    fn crossing(
-        &mut self,
-        fabric: Option<(FabricPlan, bool)>,
-    ) -> Result<Option<Crossing>, CclError> {
-        let (Some(fabric), Transport::Fabric(wish)) = (fabric, self.request.transport) else {
-            return Ok(None);
+    /// The lanes: one for each link, worker of it, and half of the tensors.
+    pub(super) fn lanes(&self) -> Vec<Lane> {
+        let (links, block) = (self.request.links, self.shape.block);
+        let half = self.request.bidirectional == Bidirectional::HalfTensors;
+        let both = self.topology.kind == TopologyKind::Line
+            || self.request.bidirectional == Bidirectional::FullTensors;
+        let workers = self.request.workers;
+        let parts = if half { 2 * links * workers } else { links * workers };
+        let lane = |(index, part): (usize, Part)| {
+            let link = if half { index / 2 } else { index } / workers.max(1) as usize;
+            let ways = match (both, half) {
+                (true, _) => vec![true, false],
+                (_, true) => vec![index % 2 == 0],
+                _ => vec![true],
+            };
+            Lane { link, part, ways }
         };
-        let Self { mesh, workers, tiles, .. } = self;
-        let mut next = |chip: ChipId| {
-            let (tiles, used) = tiles.entry(chip).or_default();
-            *used += 1;
-            let few = CclError::TooFewTiles { chip, wanted: *used, tiles: tiles.len() };
-            tiles.get(*used - 1).copied().ok_or(few)
-        };
-        Crossing::new(mesh, fabric, wish, workers, &mut next).map(Some)
+        block.parts(parts).into_iter().enumerate().map(lane).collect()
     }
 
-    /// Fills, EDMs and checks of the workers.
-    pub(super) fn finish(
-        mut self,
-        fabric: Option<(FabricPlan, bool)>,
-    ) -> Result<Program, CclError> {
-        let pieces = self.pieces();
-        let crossing = self.crossing(fabric)?;
-        let edms = if crossing.is_some() { Vec::new() } else { channels::edms(&self.workers) };
-        let fills = data::fills(&self, &pieces)?;
-        let (checks, expected) = data::checks(&self, &pieces)?;
-        Ok(Program {
-            op: self.request.op,
-            data_type: self.request.data_type,
-            topology: self.topology.kind,
-            ranks: self.topology.ranks.clone(),
-            seed: self.request.seed,
-            buffer_bytes: self.request.buffer_bytes,
-            buffers_per_channel: self.request.buffers_per_channel,
-            worker_initiated: self.request.worker_initiated,
-            dwell_cycles: self.request.dwell_cycles,
-            fills,
-            edms,
-            crossing,
-            workers: self.workers,
-            checks,
-            expected,
-            size_bytes: self.request.bytes,
-            count: self.shape.count(),
-            bus_factor: self.request.op.bus_factor(self.topology.size()),
-        })
+    /// The same stretches in pieces for those who fill and check: the more there is to do, the more workers do it.
+    pub(super) fn pieces(&self) -> Vec<Lane> {
+        let (block, [inputs, outputs]) = (self.shape.block, self.shape.blocks);
+        let cut = |lane: Lane| {
+            let pages = u64::from(lane.part.pages) * u64::from(inputs + outputs);
+            let workers = (pages * u64::from(block.page_bytes)).div_ceil(PIECE_BYTES);
+            let parts = lane.part.cut(workers.min(MAX_PIECES) as u32, block.page_bytes);
+            parts.into_iter().map(move |part| Lane { part, ..lane.clone() })
+        };
+        self.lanes().into_iter().flat_map(cut).collect()
+    }
+
+    /// How many ranks there are.
+    pub(super) fn size(&self) -> usize {
+        self.topology.size()
+    }
+
+    pub(super) fn is_line(&self) -> bool {
+        self.topology.kind == TopologyKind::Line
+    }
+
+    /// The rank so many steps on.
+    pub(super) fn rank(&self, from: usize, steps: usize, forward: bool) -> usize {
+        let size = self.size();
+        if forward { (from + steps) % size } else { (from + size - steps % size) % size }
+    }
+
+    /// How many hops data of a ring travels in a direction of this lane: all the way, or half.
+    pub(super) fn reach(&self, lane: &Lane, forward: bool) -> usize {
+        let others = self.size() - 1;
+        match lane.ways.len() {
+            1 => others,
+            _ if forward => others.div_ceil(2),
+            _ => others / 2,
+        }
     }
 }

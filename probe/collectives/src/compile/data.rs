@@ -5,12 +5,10 @@ use super::lanes::Lane;
 use super::{all_gather, all_reduce, all_to_all, reduce_scatter, rooted, send_receive};
 use crate::error::CclError;
 use crate::expected;
-use crate::program::{Command, Expected, Op, Stretch, WorkerPlan, flags};
+use crate::op::Op;
+use crate::program::{Command, Expected, Stretch, WorkerPlan, flags};
 use crate::tensor::{INPUT, OUTPUT};
 use std::collections::HashMap;
-
-/// Ranks whose input blocks are added up in an output block, arm by arm, each with the block of its input.
-pub(super) type Sum = Vec<Vec<(usize, u32)>>;
 
 /// One worker for each piece of a lane and rank: what is left of an earlier run must not pass for a result.
 pub(super) fn fills(build: &Build<'_>, lanes: &[Lane]) -> Result<Vec<WorkerPlan>, CclError> {

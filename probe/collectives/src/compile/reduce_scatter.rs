@@ -2,8 +2,7 @@
 //! go both ways, the sum of the first way lies in the output and is signalled before that of the second is added.
 
 use super::build::Build;
-use super::data::Sum;
-use super::lanes::{Draft, Lane, Move};
+use super::lanes::{Draft, Lane, Move, Sum};
 use crate::error::CclError;
 use crate::program::flags::{FROM_CHANNEL, SIGNAL, TO_CHANNEL, WAIT};
 use crate::tensor::{INPUT, OUTPUT};

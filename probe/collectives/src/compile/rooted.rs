@@ -1,8 +1,7 @@
 //! Operations with a root: broadcast, scatter, gather and reduce, along one or two arms of ranks that begin at the root.
 
 use super::build::Build;
-use super::data::Sum;
-use super::lanes::{Draft, Lane, Move};
+use super::lanes::{Draft, Lane, Move, Sum};
 use crate::error::CclError;
 use crate::program::flags::{FROM_CHANNEL, SIGNAL, TO_CHANNEL, WAIT};
 use crate::tensor::{INPUT, OUTPUT};

@@ -3,8 +3,7 @@
 
 use super::build::Build;
 use super::channels;
-use super::data::Sum;
-use super::lanes::{Draft, Lane, Move};
+use super::lanes::{Draft, Lane, Move, Sum};
 use crate::error::CclError;
 use crate::program::Tensor;
 use crate::program::flags::{CREDIT, FROM_CHANNEL, TO_CHANNEL};

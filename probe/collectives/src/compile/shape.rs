@@ -1,7 +1,7 @@
 //! How the tensors of a collective are made up of blocks, and which streams of the pattern they hold.
 
 use crate::error::CclError;
-use crate::program::Op;
+use crate::op::Op;
 use crate::request::Request;
 use crate::slicer::Block;
 use launch::topology::Topology;

@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::fabric::is_mux;
+use super::outcome::Outcome;
 use crate::edm_builder::EDM;
 use crate::launcher::muxes;
 use crate::report::{RunProgress, Stage};
@@ -15,19 +16,6 @@ use launch::outcome::{Cause, RunError};
 use launch::{Operation, Together, step};
 use machine::place::Place;
 use machine::words::counted;
-
-/// How a run ends.
-#[derive(Debug)]
-pub(super) enum Outcome {
-    /// As it was meant to.
-    Whole,
-    /// A person wanted it to end.
-    Cancelled,
-    /// A person wanted it to end, and some kernel did not end gracefully.
-    Stuck,
-    /// Something went wrong.
-    Failed(RunError),
-}
 
 impl Run {
     /// What is told at last.

@@ -1,7 +1,7 @@
 //! The fabric of a run: brought up before the first kernel and taken down after the last one, unless somebody else's runs already.
 
 use super::Run;
-use super::ending::Outcome;
+use super::outcome::Outcome;
 use crate::launcher::firmware_of;
 use crate::report::Stage;
 use crate::task::Task;

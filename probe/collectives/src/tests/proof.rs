@@ -2,8 +2,10 @@
 
 use super::interpreter::{Machine, peer};
 use super::{mesh, reference};
-use crate::program::{Channel, DataType, Op, Program};
-use crate::request::{Bidirectional, Layout, Request};
+use crate::op::Bidirectional;
+use crate::op::{DataType, Op};
+use crate::program::{Channel, Program};
+use crate::request::{Layout, Request};
 use crate::{compile, tensor};
 use launch::topology::TopologyKind;
 use layouts::ChipId;

@@ -1,7 +1,8 @@
 //! What each operation means, said without regard to how it is done: which ranks' elements make up an element of an output.
 
 use crate::expected;
-use crate::program::{DataType, Op, Program};
+use crate::op::{DataType, Op};
+use crate::program::Program;
 use crate::request::Request;
 use launch::topology::TopologyKind;
 

@@ -10,7 +10,7 @@ pub use records::Record;
 pub(crate) use records::Records;
 pub use walk::Limits;
 
-use crate::state::ImageRole;
+use crate::images::kinds::ImageRole;
 use classify::{Sort, sort};
 use layouts::CoreKind;
 use std::collections::BTreeSet;

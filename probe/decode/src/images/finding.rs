@@ -2,7 +2,7 @@
 
 use super::ImageMap;
 use super::text::{Difference, TextCheck};
-use crate::state::ImageEvidence;
+use crate::images::kinds::ImageEvidence;
 use layouts::CoreId;
 use std::fmt;
 use std::path::PathBuf;

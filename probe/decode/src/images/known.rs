@@ -2,7 +2,7 @@
 
 use super::text::{Comparison, Difference, TextCheck, Window, compare};
 use super::{Image, ImageMap};
-use crate::state::{ImageEvidence, ImageRole};
+use crate::images::kinds::{ImageEvidence, ImageRole};
 use layouts::CoreId;
 use machine::snapshot::Snapshot;
 use std::cmp::Reverse;

@@ -10,8 +10,7 @@ use super::catalog::{Catalog, Entry};
 use super::known::Known;
 use super::text::{TextCheck, Window};
 use super::{Image, ImageFinding, ImageMap};
-use crate::inspect::{Interest, cores};
-use crate::state::{ImageEvidence, ImageRole};
+use crate::images::kinds::{ImageEvidence, ImageRole};
 use layouts::{ChipKind, CoreId, CoreKind, NocAddr};
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::Target;
@@ -59,21 +58,14 @@ impl Library {
 
     /// Looks for the images of the cores that matter: firmware first, whose mailboxes tell which
     /// kernels were launched.
-    pub fn search(&mut self, target: &mut dyn Target, images: &mut ImageMap, interest: &Interest) {
-        let cores = cores(target.mesh(), images, interest);
-        self.find_firmware(target, images, &cores);
-        self.find_kernels(target, images, &cores);
+    pub fn search(&mut self, target: &mut dyn Target, images: &mut ImageMap, cores: &[CoreId]) {
+        self.find_firmware(target, images, cores);
+        self.find_kernels(target, images, cores);
     }
 
     /// What the search reads first: nothing is opened that the plan does not need.
-    pub fn first_plan(
-        &mut self,
-        target: &mut dyn Target,
-        images: &ImageMap,
-        interest: &Interest,
-    ) -> Plan {
-        let cores = cores(target.mesh(), images, interest);
-        self.firmware_plan(images, &cores)
+    pub fn first_plan(&mut self, images: &ImageMap, cores: &[CoreId]) -> Plan {
+        self.firmware_plan(images, cores)
     }
 
     /// Opens a file as an image, once.

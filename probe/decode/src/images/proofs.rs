@@ -3,7 +3,7 @@
 use super::known::Known;
 use super::text::{Window, first_difference, in_l1};
 use super::{Image, ImageMap};
-use crate::state::{ImageEvidence, ImageRole};
+use crate::images::kinds::{ImageEvidence, ImageRole};
 use layouts::{CoreId, CoreKind, NocAddr};
 use machine::snapshot::Snapshot;
 use machine::target::Mesh;

@@ -1,6 +1,6 @@
 //! What the values of a go message's signal are called.
 
-use crate::state::GoSignal;
+use crate::images::kinds::GoSignal;
 use symbols::Symbols;
 
 /// Each signal with the constant that names it.

@@ -1,6 +1,6 @@
 //! The section `.meshscope.waypoints` of our images: which line of source sets a waypoint.
 
-use crate::state::SourceLine;
+use crate::images::kinds::SourceLine;
 use symbols::Symbols;
 
 /// Bytes of one record: code, line, offset of the file's path, address.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
+use crate::target::Mesh;
 use crate::target::{Chip, Link};
 
 #[test]
@@ -83,7 +84,7 @@ fn what_is_not_there_cannot_fail() {
     let links = vec![Link { a: end(0), b: end(8) }];
     let mesh =
         Mesh { kind: layouts::ChipKind::Wormhole, chips: vec![chip], links, problems: Vec::new() };
-    let check = |words: &str| words.parse::<Fault>().unwrap().check(&mesh);
+    let check = |words: &str| mesh.check_fault(&words.parse().unwrap());
     assert_eq!(check("link:0.8:down"), Ok(()));
     assert_eq!(check("core:0.e3:stuck"), Ok(()));
     let says = |words| check(words).unwrap_err().to_string();

@@ -12,7 +12,7 @@
 use super::device::Device;
 use super::error::{DeviceError, named};
 use super::holders::Processes;
-use super::kmd::{Driver, LockAction};
+use super::kmd::{Driver, FOLDER, LockAction};
 use super::os::KernelDriver;
 
 use machine::bar::{Abreast, Bar, BarOp, Holder, Sharing};
@@ -22,8 +22,6 @@ use std::path::Path;
 use std::slice;
 use std::time::{Duration, Instant};
 
-/// Where the device files stand.
-pub(super) const FOLDER: &str = "/dev/tenstorrent";
 /// The lock that UMD holds round each request through the routing queues (wormhole.md 2.3). Its older
 /// versions, and luwen, do not know it.
 const QUEUE_LOCK: u8 = 18;

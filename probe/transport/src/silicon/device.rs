@@ -48,7 +48,7 @@ impl Device {
     /// Opens a device and takes windows for it.
     pub(super) fn open(driver: &dyn Driver, number: u16) -> Result<Self, DeviceError> {
         let node = driver.open(number)?;
-        let path = format!("{}/{number}", super::bar::FOLDER);
+        let path = format!("{}/{number}", super::kmd::FOLDER);
         let failed = |what| move |error: io::Error| refused(number, what, error);
         let (api, version) = kmd::driver_version(&*node).map_err(failed("asking its driver"))?;
         if api < 2 || version < [2, 0, 0] {
@@ -293,7 +293,7 @@ fn not_ours() -> AccessError {
 
 /// What it means that the driver refused something while a device was opened.
 fn refused(number: u16, what: &'static str, error: io::Error) -> DeviceError {
-    let path = format!("{}/{number}", super::bar::FOLDER);
+    let path = format!("{}/{number}", super::kmd::FOLDER);
     match error.raw_os_error() {
         Some(libc::ENODEV) => DeviceError::Gone { path },
         Some(libc::ENOTTY) => {

@@ -22,7 +22,7 @@ impl Processes {
         let mut pids = match std::fs::read_to_string(listed) {
             Ok(text) => text.lines().filter_map(|line| line.trim().parse().ok()).collect(),
             // Older drivers keep no list.
-            Err(_) => self.with_open(Path::new(&format!("{}/{number}", super::bar::FOLDER))),
+            Err(_) => self.with_open(Path::new(&format!("{}/{number}", super::kmd::FOLDER))),
         };
         pids.retain(|pid| *pid != self.own);
         pids.sort_unstable();

@@ -7,6 +7,9 @@ use super::mapping::Mapping;
 use machine::window::Order;
 use std::io;
 
+/// Where the device files stand.
+pub(super) const FOLDER: &str = "/dev/tenstorrent";
+
 /// Every request number is this plus the request's own; no size is encoded in it.
 const BASE: u32 = 0xFA00;
 /// Room for the longest argument: the six mappings.

@@ -6,8 +6,10 @@ mod bench;
 mod case;
 mod cast;
 mod chain;
+mod course;
 mod figures;
 mod judge;
+mod posts;
 
 use crate::scene::SceneError;
 use bench::Bench;
@@ -198,7 +200,7 @@ fn part(asked: &Asked<'_>, first: u64) -> Result<Seen, SceneError> {
 fn prepared(
     bench: &mut Bench,
     seed: u64,
-) -> Result<(Case, Congestion, bench::Observed), SceneError> {
+) -> Result<(Case, Congestion, course::Observed), SceneError> {
     let mut dice = Dice(seed);
     let case = Case::draw(&mut dice, bench.links(), bench.workers());
     let healthy = bench.run(&case, Way::ALL[0], None, HEALTHY_CYCLES)?;

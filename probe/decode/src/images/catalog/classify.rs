@@ -3,8 +3,8 @@
 use super::Entry;
 use super::records::Log;
 use super::walk::Folder;
+use crate::images::kinds::ImageRole;
 use crate::images::{core_named, role};
-use crate::state::ImageRole;
 use layouts::CoreKind;
 use std::io::Read;
 use std::path::Path;

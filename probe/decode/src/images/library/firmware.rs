@@ -3,9 +3,9 @@
 use super::texts::{TextSet, Verdict, text_of};
 use super::{Library, compare, known_as, plan};
 use crate::images::catalog::Entry;
+use crate::images::kinds::{ImageEvidence, ImageRole};
 use crate::images::known::Known;
 use crate::images::{ImageFinding, ImageMap};
-use crate::state::{ImageEvidence, ImageRole};
 use layouts::{ChipId, ChipLayout, CoreId, CoreKind, NocAddr};
 use machine::snapshot::{Plan, Snapshot};
 use machine::target::Target;

@@ -2,10 +2,10 @@
 
 use super::known_as;
 use super::launched::Launched;
+use crate::images::kinds::ImageEvidence;
 use crate::images::known::Known;
 use crate::images::text::in_l1;
 use crate::images::{Image, ImageFinding, ImageMap};
-use crate::state::ImageEvidence;
 use layouts::{ChipLayout, CoreId, CoreKind, NocAddr, Space, TileKind};
 
 /// A kernel that is looked for.

@@ -1,8 +1,8 @@
 //! What the launch messages say was loaded (tt-metal.md 1.2, tt-metal.md 8.7), by the names of the firmware's own ELF.
 
 use super::plan;
+use crate::images::kinds::ImageRole;
 use crate::images::{Image, ImageMap, Mailbox, Spot};
-use crate::state::ImageRole;
 use layouts::{CoreId, NocAddr, TileKind};
 use machine::snapshot::Snapshot;
 use machine::target::Target;

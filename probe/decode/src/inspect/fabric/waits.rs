@@ -25,6 +25,14 @@ pub(super) fn find(fabric: &FabricState, mesh: &Mesh, links: &[LinkState], cycle
     Waits { cycles, all: search.all, notes: search.notes, turns, still: BTreeSet::new() }
 }
 
+/// The control channel drops what finds no room.
+const CONTROL: u8 = 2;
+
+/// What is known to be there: who could not be read is not said to wait.
+fn count(reading: &Reading<u64>) -> u64 {
+    reading.known().map_or(0, |count| *count)
+}
+
 struct Search<'a> {
     fabric: &'a FabricState,
     mesh: &'a Mesh,

@@ -1,38 +1,19 @@
 //! Who does what in a run: muxes with their workers, a dispatcher for them, and workers that receive at the other end.
 
+use super::Way;
 use super::bench::Bench;
 use super::case::Case;
-use super::{Asked, Way};
-use crate::scene::SceneError;
-use collectives::idle_tiles;
+use super::posts::Post;
+use fabric::connection;
 use fabric::mux::{Mux, MuxTerms};
 use fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
-use fabric::{FabricPlan, FabricRequest, Router, connection};
 use launch::records::size;
-use launch::{
-    Command, ControlError, Dispatcher, Firmware, Operation, compute_tiles, go_kernel, image,
-};
-use layouts::ChipId;
-use machine::fabric::FabricTopology;
+use launch::{Command, ControlError, Dispatcher, Firmware, Operation, go_kernel, image};
 use machine::fabric::MuxCore;
 use machine::place::Place;
-use machine::target::Mesh;
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 /// Hops that a packet may take.
 const TTL: u8 = 8;
-/// Links that take part if nobody says how many.
-const MOST_LINKS: usize = 2;
-
-/// A router of the first chip, the mux in front of it, its workers, and who receives at the other end.
-#[derive(Clone, Debug)]
-pub(super) struct Post {
-    pub(super) router: Router,
-    pub(super) mux: Place,
-    pub(super) senders: Vec<Place>,
-    pub(super) receiver: Place,
-}
 
 /// A run under way.
 pub(super) struct Cast {
@@ -153,71 +134,4 @@ impl Cast {
         let stop = self.traffic.stop(&bench.images, id)?;
         stop.finish(&mut bench.target)
     }
-}
-
-/// The chip with the most routers of those that the host reaches by itself, the first so many links of it, and the chips at their other
-/// ends: the fabric of a study.
-pub(super) fn neighbourhood(
-    mesh: &Mesh,
-    asked: &Asked<'_>,
-) -> Result<(Vec<Router>, FabricPlan), SceneError> {
-    let line = || FabricRequest::new(FabricTopology::Line);
-    let whole = FabricPlan::new(mesh, &line()).map_err(SceneError::Fabric)?;
-    let near = mesh.chips.iter().filter(|chip| chip.pcie).map(|chip| chip.id);
-    let first = near.min_by_key(|&chip| (Reverse(routers_of(&whole, chip).len()), chip));
-    let first = first.unwrap_or(ChipId(0));
-    let mut routers = routers_of(&whole, first);
-    let (there, links) = (routers.len(), asked.links.unwrap_or(MOST_LINKS.min(routers.len())));
-    if links == 0 || links > there {
-        let why = format!("{}: {links} links, of which chip {first} has {there}", asked.mesh);
-        return Err(SceneError::NoWord(why));
-    }
-    routers.truncate(links);
-    let mut chips: Vec<ChipId> = routers.iter().map(|router| router.peer.chip).collect();
-    chips.push(first);
-    chips.sort_unstable();
-    chips.dedup();
-    let request = FabricRequest { chips, ..line() };
-    let plan = FabricPlan::new(mesh, &request).map_err(SceneError::Fabric)?;
-    // The same links, by their places in this fabric.
-    let ends: Vec<_> = routers.iter().map(|router| router.eth).collect();
-    let mut routers = routers_of(&plan, first);
-    routers.retain(|router| ends.contains(&router.eth));
-    Ok((routers, plan))
-}
-
-fn routers_of(plan: &FabricPlan, chip: ChipId) -> Vec<Router> {
-    plan.routers.iter().filter(|router| router.eth.chip == chip).copied().collect()
-}
-
-/// The tiles of a study: a mux for each router, its workers beside it, and a worker that receives at the other end.
-pub(super) fn posts(
-    mesh: &Mesh,
-    routers: &[Router],
-    asked: &Asked<'_>,
-) -> Result<(Vec<Post>, Dispatcher), SceneError> {
-    let few = || {
-        let links = routers.len();
-        SceneError::NoWord(format!("{}: a chip has too few tiles for {links} muxes", asked.mesh))
-    };
-    let first = routers.first().map(|router| router.eth.chip).ok_or_else(few)?;
-    let tiles = |chip: ChipId| mesh.chip(chip).into_iter().flat_map(compute_tiles);
-    let mut near = tiles(first);
-    let mut idle = idle_tiles(mesh, first).into_iter();
-    let mut far = BTreeMap::new();
-    let dispatcher = Dispatcher { place: near.next().ok_or_else(few)? };
-    let mut posts = Vec::new();
-    for &router in routers {
-        let on_tensix = asked.core == MuxCore::Tensix;
-        let mux = if on_tensix { near.next() } else { idle.next() };
-        let senders: Vec<Place> = near.by_ref().take(asked.workers).collect();
-        let chip = router.peer.chip;
-        let receiver = far.entry(chip).or_insert_with(|| tiles(chip)).next();
-        let whole = senders.len() == asked.workers;
-        let (Some(mux), Some(receiver), true) = (mux, receiver, whole) else {
-            return Err(few());
-        };
-        posts.push(Post { router, mux, senders, receiver });
-    }
-    Ok((posts, dispatcher))
 }

@@ -2,7 +2,8 @@
 
 use super::bench::Bench;
 use super::case::Case;
-use super::cast::{Cast, Post};
+use super::cast::Cast;
+use super::posts::Post;
 use fabric::mux::Mux;
 use fabric::router_image;
 use fabric::traffic_outcome::Outcome;

@@ -1,7 +1,7 @@
 //! What came of a run.
 
-use super::bench::Observed;
 use super::case::{Ailment, Case, Congestion};
+use super::course::Observed;
 use super::{Run, SLOW_FACTOR, STARVE_FACTOR, Way};
 
 /// What came of a run.

@@ -1,21 +1,13 @@
 //! Channels of routers that wait: for each other, for the link and the NoC.
 
-use super::Search;
 use super::stages::{stands, why};
+use super::{CONTROL, Search, count};
 use crate::state::{Party, Reading, ReceiverState, RouterState, SenderState, WaitReason};
 use machine::fabric::Direction;
 
 /// `fabric_wait_t`.
 const FOR_DOWNSTREAM: u32 = 1;
 const FOR_NOC: u32 = 2;
-/// The control channel drops what finds no room.
-pub(super) const CONTROL: u8 = 2;
-
-/// What is known to be there: who could not be read is not said to wait.
-pub(super) fn count(reading: &Reading<u64>) -> u64 {
-    reading.known().map_or(0, |count| *count)
-}
-
 impl Search<'_> {
     pub(super) fn routers(&mut self) {
         for router in &self.fabric.routers {

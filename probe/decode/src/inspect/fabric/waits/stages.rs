@@ -1,7 +1,6 @@
 //! Routers that come up or end: who waits for its peer, for the routers of its chip, for the host, or for its own packets.
 
-use super::Search;
-use super::routers::{CONTROL, count};
+use super::{CONTROL, Search, count};
 use crate::state::{Activity, Party, Reading, RouterState, WaitReason};
 use layouts::EthId;
 

@@ -1,0 +1,55 @@
+//! What is said of an image and of what it does: its layer, how it is known, go signals, places in its source.
+
+/// The layer an image belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ImageRole {
+    /// Serves the link and the routing queues.
+    BaseFirmware,
+    /// Owns the mailbox.
+    Application,
+    /// Was launched.
+    Kernel,
+}
+
+/// How it is known that an image runs on a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ImageEvidence {
+    /// This process loaded it, or a person said so.
+    Told,
+    /// A file of the host or a recording says so.
+    Recorded,
+    /// Samples of its text were found in L1; nobody compared the rest.
+    Sampled,
+    /// Its build id or its whole text was found in L1.
+    Proved,
+    /// What is in L1 is not the image that was told.
+    Mismatch,
+}
+
+/// `go_msg_t.signal` (tt-metal dev_msgs.h).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GoSignal {
+    /// 0x00.
+    Done,
+    /// 0x40.
+    Init,
+    /// 0x80.
+    Go,
+    /// 0xC0.
+    ResetReadPtr,
+    /// 0xE0.
+    ResetReadPtrFromHost,
+    /// 0xF0.
+    ReplayTrace,
+}
+
+/// A place in a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// Function, where known.
+    pub function: Option<String>,
+    /// File, where known.
+    pub file: Option<String>,
+    /// Line, where known.
+    pub line: Option<u32>,
+}
