@@ -35,7 +35,7 @@ pub enum Finding {
 /// What is on these compute tiles and Ethernet tiles; nothing is written.
 ///
 /// # Errors
-/// As [`survey`].
+/// A tile that cannot be asked, or whose firmware is not known.
 pub fn survey_tiles(
     target: &mut dyn Target,
     images: &ImageMap,
