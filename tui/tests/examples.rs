@@ -150,16 +150,21 @@ impl Drop for Scene {
 
 /// Whether a text is as shown; `...` stands for anything, and nothing shown is anything too.
 fn matches(text: &str, shown: &str) -> bool {
-    let shown = shown.trim();
+    let (text, shown) = (text.trim().to_owned() + "\n", shown.trim().to_owned() + "\n");
+    let (shown, open) = match shown.strip_suffix("...\n") {
+        Some(shown) => (shown, true),
+        None => (shown.as_str(), shown == "\n"),
+    };
     let mut parts = shown.split("...");
-    let Some(mut rest) = text.trim().strip_prefix(parts.next().unwrap_or_default()) else {
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first.trim_start()))
+    else {
         return false;
     };
     for part in parts {
         let Some(at) = rest.find(part) else { return false };
         rest = &rest[at + part.len()..];
     }
-    rest.is_empty() || shown.is_empty() || shown.ends_with("...")
+    rest.is_empty() || open
 }
 
 /// Runs the examples of a page, keeps what is wrong, and gives how many there are.
