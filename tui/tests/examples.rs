@@ -1,7 +1,7 @@
 //! The README and the manual show what the program prints: every `$ ` line in them is run, and what stands below it compared.
 //!
 //! Behind `  # ` stands what a test has to know: `exit 1` is another exit code than 0, `needs silicon` (`ttsim`, `tt-metal`)
-//! and `takes minutes` are not run. `...` stands for anything. A line that ends with `&` runs until its page is over.
+//! and `takes seconds` or `minutes` are not run here. `...` stands for anything. A line that ends with `&` runs until its page is over.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -35,7 +35,7 @@ impl Example {
     }
 
     fn is_run(&self) -> bool {
-        !self.tag().starts_with("needs ") && self.tag() != "takes minutes"
+        !["needs ", "takes "].iter().any(|word| self.tag().starts_with(word))
     }
 }
 
