@@ -151,7 +151,8 @@ impl Drop for Scene {
 /// Whether a text is as shown; `...` stands for anything, and nothing shown is anything too.
 fn matches(text: &str, shown: &str) -> bool {
     let shown = shown.trim();
-    let mut parts = shown.split("...");
+    // A line of dots may stand for no line at all.
+    let mut parts = shown.split("...").map(|part| part.trim_matches('\n'));
     let Some(mut rest) = text.trim().strip_prefix(parts.next().unwrap_or_default()) else {
         return false;
     };
@@ -160,6 +161,13 @@ fn matches(text: &str, shown: &str) -> bool {
         rest = &rest[at + part.len()..];
     }
     rest.is_empty() || shown.is_empty() || shown.ends_with("...")
+}
+
+#[test]
+fn dots_stand_for_anything_and_for_nothing() {
+    assert!(matches("a\nb\n", "a\n...\n") && matches("a\n", "a\n...\n"));
+    assert!(matches("a\nx\nb", "a\n...\nb") && matches("/home/x", "...x") && matches("a", ""));
+    assert!(!matches("a\nb", "a") && !matches("b", "a\n...") && !matches("a\nb\nc", "a\n...\nb"));
 }
 
 /// Runs the examples of a page, keeps what is wrong, and gives how many there are.
