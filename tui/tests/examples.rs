@@ -1,7 +1,7 @@
 //! The README and the manual show what the program prints: every `$ ` line in them is run, and what stands below it compared.
 //!
 //! Behind `  # ` stands what a test has to know: `exit 1` is another exit code than 0, `needs silicon` (`ttsim`, `tt-metal`)
-//! and `takes minutes` are not run. `...` stands for anything. A line that ends with `&` runs until its page is over.
+//! and `takes seconds` or `minutes` are not run here. `...` stands for anything. A line that ends with `&` runs until its page is over.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -35,7 +35,7 @@ impl Example {
     }
 
     fn is_run(&self) -> bool {
-        !self.tag().starts_with("needs ") && self.tag() != "takes minutes"
+        !["needs ", "takes "].iter().any(|word| self.tag().starts_with(word))
     }
 }
 
@@ -150,17 +150,21 @@ impl Drop for Scene {
 
 /// Whether a text is as shown; `...` stands for anything, and nothing shown is anything too.
 fn matches(text: &str, shown: &str) -> bool {
-    let shown = shown.trim();
-    // A line of dots may stand for no line at all.
-    let mut parts = shown.split("...").map(|part| part.trim_matches('\n'));
-    let Some(mut rest) = text.trim().strip_prefix(parts.next().unwrap_or_default()) else {
+    let (text, shown) = (text.trim().to_owned() + "\n", shown.trim().to_owned() + "\n");
+    let (shown, open) = match shown.strip_suffix("...\n") {
+        Some(shown) => (shown, true),
+        None => (shown.as_str(), shown == "\n"),
+    };
+    let mut parts = shown.split("...");
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first.trim_start()))
+    else {
         return false;
     };
     for part in parts {
         let Some(at) = rest.find(part) else { return false };
         rest = &rest[at + part.len()..];
     }
-    rest.is_empty() || shown.is_empty() || shown.ends_with("...")
+    rest.is_empty() || open
 }
 
 #[test]
