@@ -6,6 +6,10 @@
 //! base firmware, application, kernel; a compute core has the first and the last. Each [`Image`] carries its build id in a loaded
 //! word, by which a host knows it again.
 //!
+//! In `firmware/device`: `base`, `app` and `tensix` are the lower layers; `kernels` has ring ping and the worker; `edm` (data mover
+//! of a link), `ccl` (worker), `semaphore`, `link_bench` and `link_race` are for collectives and their studies; `fabric` has routers,
+//! muxes and the clients' side, a router image for each topology; `dispatch` is fast dispatch, for the study of muxes alone.
+//!
 //! ```
 //! let kernel = firmware::image("ring_ping").expect("it is built in");
 //! assert_eq!((kernel.core, kernel.role), ("erisc", firmware::Role::Kernel));

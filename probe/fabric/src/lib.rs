@@ -5,6 +5,9 @@
 //! runs. [`client`] is a worker's end of a router's channel, [`mux`] what stands between several workers and a router;
 //! [`traffic`] sends packets and checks them, and [`status_queue`] reads what routers report.
 //!
+//! What a snapshot shows of a fabric is decoded in `decode` (`inspect/fabric`, `state/fabric`) and shown by `tui` (`src/fabric`); the
+//! device's side is `firmware/device/fabric`.
+//!
 //! ```
 //! use fabric::{FabricPlan, FabricRequest};
 //! use layouts::{ChipId, ClusterDescriptor};
