@@ -167,13 +167,6 @@ fn matches(text: &str, shown: &str) -> bool {
     rest.is_empty() || open
 }
 
-#[test]
-fn dots_stand_for_anything_and_for_nothing() {
-    assert!(matches("a\nb\n", "a\n...\n") && matches("a\n", "a\n...\n"));
-    assert!(matches("a\nx\nb", "a\n...\nb") && matches("/home/x", "...x") && matches("a", ""));
-    assert!(!matches("a\nb", "a") && !matches("b", "a\n...") && !matches("a\nb\nc", "a\n...\nb"));
-}
-
 /// Runs the examples of a page, keeps what is wrong, and gives how many there are.
 fn check(name: &str, page: &str, faults: &mut Vec<String>) -> usize {
     let mut scene = Scene::new(name);
