@@ -10,7 +10,7 @@ use crate::run::Sheet;
 use crate::theme::Theme;
 use decode::inspect::{Interest, fabric_interest};
 use decode::state::{ChipState, CoreState, MeshState, SourceLine, TileState};
-use layouts::{ChipId, ChipKind, CoreId, CoreKind, NocAddr, NocXy, TileKind};
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use machine::snapshot::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -286,9 +286,10 @@ impl Model {
 
     /// Where the memory of the selected tile ends, and with it the memory pane.
     pub(crate) fn memory_end(&self) -> Option<u64> {
+        let layout = self.mesh()?.layout();
         Some(match self.tile_state()?.kind {
-            TileKind::Tensix => ChipKind::Wormhole.layout().tensix.l1_bytes,
-            TileKind::Eth => ChipKind::Wormhole.layout().eth.l1_bytes,
+            TileKind::Tensix => layout.tensix.l1_bytes,
+            TileKind::Eth => layout.eth.l1_bytes,
             TileKind::Dram | TileKind::Arc | TileKind::Pcie | TileKind::Router => 1 << 36,
         })
     }

@@ -113,13 +113,8 @@ pub(super) fn check_on(mesh: &Mesh, place: Option<Place>) -> Result<(), Failure>
     check_place(
         place,
         |chip| mesh.chips.iter().any(|known| known.id == chip),
-        |_, xy| {
-            ChipKind::Wormhole
-                .layout()
-                .tile_at(xy)
-                .is_some_and(|tile| !tile.kind.cores().is_empty())
-        },
-        |_, channel| ChipKind::Wormhole.layout().eth_channel(channel).is_some(),
+        |_, xy| mesh.layout().tile_at(xy).is_some_and(|tile| !tile.kind.cores().is_empty()),
+        |_, channel| mesh.layout().eth_channel(channel).is_some(),
     )
 }
 
