@@ -2,7 +2,7 @@
 
 use super::head;
 use crate::images::{HeaderFields, Spot, Word};
-use crate::inspect::View;
+use crate::inspect::Inspection;
 use crate::state::{HeadState, Reading};
 use layouts::{ChipId, NocAddr, NocXy};
 use symbols::Field;
@@ -10,7 +10,7 @@ use symbols::Field;
 /// A tile, being decoded.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'a> {
-    pub(super) view: &'a View<'a>,
+    pub(super) view: &'a Inspection<'a>,
     pub(super) chip: ChipId,
     pub(super) tile: NocXy,
 }
@@ -29,7 +29,7 @@ impl<'a> Site<'a> {
 
     pub(super) fn value(&self, word: Option<Word>) -> Reading<u64> {
         let Some(word) = word else { return Reading::Absent };
-        match self.view.shot.bytes(self.at(word.addr), word.size) {
+        match self.view.snapshot.bytes(self.at(word.addr), word.size) {
             Ok(bytes) => Reading::Known(Spot::value(bytes)),
             Err(reason) => Reading::Unread(reason),
         }
@@ -69,7 +69,7 @@ impl<'a> Site<'a> {
     /// The packet at an address.
     pub(super) fn head(&self, fields: &HeaderFields, addr: u64) -> HeadState {
         let bytes = fields.bytes as u32;
-        let packet = match self.view.shot.bytes(self.at(addr), bytes) {
+        let packet = match self.view.snapshot.bytes(self.at(addr), bytes) {
             Ok(header) => head::decode(fields, header),
             Err(reason) => Reading::Unread(reason),
         };

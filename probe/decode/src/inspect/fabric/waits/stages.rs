@@ -134,10 +134,10 @@ impl<'a> Search<'a> {
 
 /// Should its loop turn, whether or not there are packets?
 pub(super) fn serves(router: &RouterState) -> bool {
-    let told_to_end = router.termination.known().is_none_or(|signal| *signal != 0);
+    let has_termination = router.termination.known().is_none_or(|signal| *signal != 0);
     router.status == Reading::Known(READY)
         && router.activity == Reading::Known(Activity::Running)
-        && !told_to_end
+        && !has_termination
         && !stands(router)
 }
 
