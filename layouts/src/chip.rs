@@ -7,6 +7,7 @@ use crate::map::{Maps, Stand};
 use crate::ranges::{Range, Ranges, Reason, Space};
 use crate::registers::{EthL1, Queue, QueueEntry, Queues, Registers, TensixL1};
 use crate::tiles::{Tile, Tiles};
+use crate::tree::Node;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -352,7 +353,8 @@ macro_rules! parse {
 }
 
 fn parse_file<T: DeserializeOwned>(name: &'static str, text: &str) -> Result<T, LayoutError> {
-    toml::from_str(text).map_err(|error| LayoutError::File { name, message: error.to_string() })
+    let read = Node::from_toml(text).and_then(|tree| tree.read());
+    read.map_err(|error| LayoutError::File { name, message: error.to_string() })
 }
 
 impl ChipLayout {

@@ -1,6 +1,7 @@
 //! One word or register in the data files, and groups of them with a field per name.
 
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::ops::Deref;
 
 /// May this be read by somebody who only looks?
@@ -47,7 +48,7 @@ impl Writing {
 }
 
 /// A register or word: where it stands in its block, how big it is, what it is, and whether it may be read.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// Byte offset in the group's block (L1 groups: the L1 address).
@@ -155,17 +156,55 @@ impl<R: Named> AnyGroup for Group<R> {
     }
 }
 
+/// Registers by name, as a data file has them.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Entries {
+    by_name: BTreeMap<String, Entry>,
+    #[serde(skip)]
+    missing: Option<&'static str>,
+}
+
+impl Entries {
+    /// Takes a register out. One that is missing is for [`Self::finish`] to tell: to tell it here would give each of a
+    /// group's fields a way out of its own.
+    pub(crate) fn take(&mut self, name: &'static str) -> Entry {
+        let entry = self.by_name.remove(name);
+        if entry.is_none() {
+            self.missing = Some(name);
+        }
+        entry.unwrap_or_default()
+    }
+
+    /// Every register that was asked for was there, and no other.
+    pub(crate) fn finish(self) -> Result<(), String> {
+        match (self.missing, self.by_name.keys().next()) {
+            (Some(name), _) => Err(format!("missing register `{name}`")),
+            (None, Some(name)) => Err(format!("unknown register `{name}`")),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
 /// Declares the fields of a group once; the data file must have exactly these names.
 macro_rules! registers {
     ($(#[$meta:meta])* $name:ident { $($field:ident),* $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
+        #[serde(try_from = "crate::entry::Entries")]
         pub struct $name {
             $(
                 #[doc = concat!("`", stringify!($field), "`: see its note in the data file.")]
                 pub $field: $crate::entry::Entry,
             )*
+        }
+
+        impl TryFrom<$crate::entry::Entries> for $name {
+            type Error = String;
+            fn try_from(mut entries: $crate::entry::Entries) -> Result<Self, String> {
+                let all = Self { $($field: entries.take(stringify!($field))),* };
+                entries.finish().map(|()| all)
+            }
         }
 
         impl $crate::entry::Named for $name {

@@ -42,6 +42,7 @@ mod registers;
 mod system;
 mod targets;
 mod tiles;
+mod tree;
 
 pub use address::{ChipCoord, ChipId, CoreAddr, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
 pub use bar::{Arc, ArcBlock, Bar, Board, Ordering, WindowClass, WindowSpec, short_board_id};
@@ -64,3 +65,4 @@ pub use registers::{
 pub use system::{PLAIN_CABLING, SystemSpec};
 pub use targets::{Refusal, ttsim_refusals};
 pub use tiles::{Tile, Tiles};
+pub use tree::{Node, TextError};

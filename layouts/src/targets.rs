@@ -1,6 +1,7 @@
 //! What a target must not be asked although the chip would answer: one file per target that needs it.
 
 use crate::address::TileKind;
+use crate::tree::Node;
 use serde::{Deserialize, Serialize};
 
 /// A range of a tile kind that a target must not be asked for.
@@ -45,7 +46,8 @@ fn one() -> u64 {
 /// What is wrong with the shipped file, which a test of this crate excludes.
 pub fn ttsim_refusals() -> Result<Vec<Refusal>, String> {
     let text = include_str!("../data/targets/ttsim.toml");
-    let file: File = toml::from_str(text).map_err(|error| format!("ttsim.toml: {error}"))?;
+    let file = Node::from_toml(text).and_then(|tree| tree.read::<File>());
+    let file = file.map_err(|error| format!("ttsim.toml: {error}"))?;
     Ok(file.refusals.iter().flat_map(Entry::expand).collect())
 }
 

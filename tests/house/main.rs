@@ -4,6 +4,7 @@
 mod arrows;
 mod backtraces;
 mod books;
+mod dependencies;
 mod habits;
 mod metal;
 mod modules;

@@ -1,11 +1,11 @@
 //! From raw YAML to a checked descriptor.
 
 use super::error::Problems;
-use super::raw::{AnyMapping, RawConnection, RawDescriptor, RawEnd, RawMmio};
+use super::raw::{RawConnection, RawDescriptor, RawEnd, RawMmio};
 use super::{ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, OutwardLink};
 use crate::address::{ChipCoord, ChipId, EthId};
 use crate::chip::ChipKind;
-use serde_saphyr::Spanned;
+use crate::tree::{Node, Spanned, TextError};
 use std::collections::BTreeMap;
 
 /// Chips of a mesh at most. The largest that is shipped has 72.
@@ -13,7 +13,12 @@ pub(crate) const MOST_CHIPS: usize = 1024;
 
 pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, DescriptorError> {
     let mut problems = Problems::default();
-    match serde_saphyr::from_str::<RawDescriptor>(text) {
+    let raw = match Node::from_yaml(text) {
+        Ok(tree) if tree.is_mapping() => tree.read::<RawDescriptor>(),
+        Ok(tree) => Err(tree.wrong("this is no cluster descriptor: it is no mapping of keys")),
+        Err(error) => Err(error),
+    };
+    match raw {
         Ok(raw) if raw.arch.as_ref().is_some_and(|arch| arch.len() > MOST_CHIPS) => {
             problems.add(0, format!("it describes more than {MOST_CHIPS} chips"));
             problems.finish(name, ClusterDescriptor::default())
@@ -22,33 +27,11 @@ pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, Descrip
             let built = Builder::new(&raw, &mut problems).build(name);
             problems.finish(name, built)
         }
-        Err(error) => {
-            let (line, what) = yaml_problem(&error);
-            let other = "this is no cluster descriptor: it is no mapping of keys".to_owned();
-            problems.add(line, if is_no_mapping(text) { other } else { what });
+        Err(TextError { line, what }) => {
+            problems.add(line, what);
             problems.finish(name, ClusterDescriptor::default())
         }
     }
-}
-
-/// YAML, but a list or a scalar; broken YAML keeps the parser's own complaint.
-fn is_no_mapping(text: &str) -> bool {
-    let parsed = serde_saphyr::from_str::<AnyMapping>(text);
-    parsed.is_err_and(|error| one_line(error.without_snippet()).starts_with("expected mapping"))
-}
-
-/// The line of a parser's complaint, and its words.
-pub(crate) fn yaml_problem(error: &serde_saphyr::Error) -> (u64, String) {
-    let line = error.location().map_or(0, |location| location.line());
-    (line, one_line(error.without_snippet()))
-}
-
-/// The first line of a parser's message, without the place that our own begins with and without advice to programmers.
-fn one_line(error: &serde_saphyr::Error) -> String {
-    let text = error.to_string();
-    let first = text.lines().next().unwrap_or_default();
-    let first = first.split(" at line ").next().unwrap_or_default();
-    first.split(", set ").next().unwrap_or_default().to_owned()
 }
 
 struct Builder<'a> {
@@ -337,7 +320,7 @@ impl<'a> Builder<'a> {
 }
 
 fn line<T>(value: &Spanned<T>) -> u64 {
-    value.referenced.line()
+    value.line
 }
 
 fn blank_chip(file_id: u32) -> DescribedChip {

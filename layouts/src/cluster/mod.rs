@@ -8,7 +8,6 @@ mod routes;
 mod write;
 
 pub(crate) use build::MOST_CHIPS;
-pub(crate) use build::yaml_problem;
 pub(crate) use error::Problems;
 pub use error::{DescriptorError, DescriptorProblem};
 pub use routes::Routes;

@@ -1,7 +1,7 @@
 //! The cluster descriptor as YAML spells it: UMD's current writer and older files, with the line of each value.
 
+use crate::tree::Spanned;
 use serde::Deserialize;
-use serde_saphyr::Spanned;
 use std::collections::BTreeMap;
 
 /// All keys that UMD writes or wrote; every one may be missing here, and unknown ones are passed over.
@@ -58,7 +58,3 @@ pub(super) struct RawBoardItem {
     pub(super) board_type: Option<String>,
     pub(super) chips: Option<Vec<Spanned<u32>>>,
 }
-
-/// Any mapping at all: what a file must be to be asked about its keys.
-#[derive(Debug, Deserialize)]
-pub(super) struct AnyMapping {}

@@ -4,7 +4,7 @@ use super::raw::{RawAxis, RawBoard, RawChip, RawMesh, RawSystem};
 use crate::address::ChipCoord;
 use crate::chip::ChipKind;
 use crate::cluster::Problems;
-use serde_saphyr::Spanned;
+use crate::tree::Spanned;
 
 /// A side of a chip or of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ pub(super) fn grid(
     mesh: &Spanned<RawMesh>,
     problems: &mut Problems,
 ) -> Option<Grid> {
-    let line = mesh.referenced.line();
+    let line = mesh.line;
     let mesh = &mesh.value;
     let pattern = rectangle(&mesh.boards);
     let Some([pattern_rows, pattern_columns]) = pattern else {
@@ -165,7 +165,7 @@ pub(super) fn grid(
         if rectangle(&board.value.chips) != Some([board_rows, board_columns]) {
             let what =
                 format!("board {} must have {board_rows} rows of {board_columns} chips", seat.name);
-            problems.add(board.referenced.line(), what);
+            problems.add(board.line, what);
             return None;
         }
         let host = host(raw, mesh, seat, [rows, columns]).or_else(|| {
@@ -247,7 +247,7 @@ fn channels(
     [row, column]: [usize; 2],
     problems: &mut Problems,
 ) -> Option<RawChip> {
-    let line = board.referenced.line();
+    let line = board.line;
     let name = board.value.chips.get(row)?.get(column)?;
     let Some(spec) = raw.chip_specs.get(name) else {
         problems.add(line, format!("no chip specification is called {name}"));

@@ -10,8 +10,8 @@ use crate::bar::short_board_id;
 use crate::chip::ChipKind;
 use crate::cluster::{
     ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, MOST_CHIPS, Problems,
-    yaml_problem,
 };
+use crate::tree::{Node, TextError};
 use grid::{Grid, Placed};
 use raw::RawSystem;
 use std::collections::BTreeMap;
@@ -56,10 +56,9 @@ impl SystemSpec {
     /// Everything that is wrong with it, each with its line.
     pub fn parse(name: &str, text: &str) -> Result<Self, DescriptorError> {
         let mut problems = Problems::default();
-        let raw = match serde_saphyr::from_str::<RawSystem>(text) {
+        let raw = match Node::from_yaml(text).and_then(|tree| tree.read::<RawSystem>()) {
             Ok(raw) => Some(raw),
-            Err(error) => {
-                let (line, what) = yaml_problem(&error);
+            Err(TextError { line, what }) => {
                 problems.add(line, what);
                 None
             }
@@ -186,7 +185,7 @@ fn check(raw: &RawSystem, chips: &[Chip], problems: &mut Problems) {
     }
     let rows = ChipKind::default().layout().tiles.tensix.rows.len();
     for (id, mask) in &raw.harvesting {
-        let line = mask.referenced.line();
+        let line = mask.line;
         if usize::try_from(*id).is_ok_and(|id| id >= chips.len()) {
             problems
                 .add(line, format!("`harvesting` names chip {id}, and there are {}", chips.len()));

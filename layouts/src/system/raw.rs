@@ -1,8 +1,8 @@
 //! A system specification as YAML spells it: the words of the TT-Fabric specification (8.1), and beside them what a cluster
 //! descriptor says more: channel numbers, board ids, places, fused-off rows.
 
+use crate::tree::Spanned;
 use serde::Deserialize;
-use serde_saphyr::Spanned;
 use std::collections::BTreeMap;
 
 /// The whole file.

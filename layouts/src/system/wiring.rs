@@ -25,7 +25,7 @@ pub(super) fn links(
         let mut links = graph.clone();
         for (at, (grid, mesh)) in grids.iter().zip(&raw.meshes).enumerate() {
             let joined = mesh.value.cabling.get(word).map_or(&[][..], Vec::as_slice);
-            let line = mesh.referenced.line();
+            let line = mesh.line;
             links.extend(inside((at, grid), joined, ids, line, problems));
         }
         once(&links, word, problems);
@@ -72,7 +72,7 @@ fn joined_by<'a>(
 fn graph(raw: &RawSystem, grids: &[Grid], ids: &Ids, problems: &mut Problems) -> Links {
     let mut links = Vec::new();
     for cable in &raw.graph {
-        let line = cable.referenced.line();
+        let line = cable.line;
         let [a, b] = &cable.value;
         let ends = (port(a, grids, ids), port(b, grids, ids));
         match ends {
@@ -81,7 +81,7 @@ fn graph(raw: &RawSystem, grids: &[Grid], ids: &Ids, problems: &mut Problems) ->
         }
     }
     for edges in &raw.edges {
-        let line = edges.referenced.line();
+        let line = edges.line;
         let [a, b] = &edges.value.join;
         match (edge(a, edges.value.links, grids, ids), edge(b, edges.value.links, grids, ids)) {
             (Ok(a), Ok(b)) if a.len() == b.len() => {

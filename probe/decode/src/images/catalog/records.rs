@@ -1,5 +1,6 @@
 //! Which kernel has which number, as tt-metal's logs say (tt-metal.md 8.2, tt-metal.md 8.3).
 
+use layouts::Node;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -128,7 +129,7 @@ impl Records {
     /// Item by item, because a log of a program that still runs, or died, ends anywhere.
     fn kernels(&mut self, path: &Path, text: &str, complain: &mut impl FnMut(usize, &str)) {
         for (line, item) in items(text) {
-            let parse = |text: &str| serde_saphyr::from_str::<Vec<Item>>(text);
+            let parse = |text: &str| Node::from_yaml(text)?.read::<Vec<Item>>();
             match parse(&item).or_else(|error| match needed(&item) {
                 some if some.is_empty() => Err(error),
                 some => parse(&some).map_err(|_| error),
@@ -139,11 +140,8 @@ impl Records {
                     }
                 }
                 Err(error) => {
-                    let text = error.without_snippet().to_string();
-                    let within = error.location().map_or(0, |at| at.line().saturating_sub(1));
-                    let why = text.lines().next().map_or("", |line| line);
-                    let why = why.split(" at line ").next().map_or("", |why| why);
-                    complain(line + within as usize, &format!("this is no kernel: {why}"));
+                    let within = error.line.saturating_sub(1);
+                    complain(line + within as usize, &format!("this is no kernel: {}", error.what));
                 }
             }
         }
