@@ -1,4 +1,4 @@
-//! The edge of the program: its exit code.
+//! The edge of the program: reports of panics, and the exit code.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
@@ -8,7 +8,9 @@ fn main() -> ExitCode {
     if let Some(code) = tui::host_if_asked(std::env::args_os()) {
         return code;
     }
+    // Without it a panic is still reported, only less well.
+    let _ = color_eyre::install();
     let run = || tui::run(std::env::args_os());
-    // 70: a panic is a fault of this program (`meshscope help exit-codes`); the standard hook has reported it.
+    // 70: a panic is a fault of this program (`meshscope help exit-codes`); the hook has reported it.
     ExitCode::from(std::panic::catch_unwind(run).unwrap_or(70))
 }
