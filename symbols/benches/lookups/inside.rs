@@ -1,4 +1,4 @@
-//! What the library takes inside one process: load, lookups by the million, and heap.
+//! The library's cost inside one process: loading, a million lookups, and heap.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -75,13 +75,13 @@ fn warm(file: &Path, member: &str) {
     println!("addresses to frames   {rate:.0} k/s ({depth:.1} frames each)");
 }
 
-/// The heap in times of the file: what is kept, and the most there was on the way.
+/// Prints the heap relative to the file size: the current size and the peak.
 fn memory(file: &Path, member: &str, size: u64) {
     let before = live();
     peak();
-    let print = |what: &str| {
+    let print = |label: &str| {
         let times = |bytes: usize| bytes.saturating_sub(before) as f64 / size as f64;
-        println!("{what:<22}{:.2} times the file, at most {:.2}", times(live()), times(peak()));
+        println!("{label:<22}{:.2} times the file, at most {:.2}", times(live()), times(peak()));
     };
     let (symbols, _) = Symbols::open(file).unwrap();
     print("heap, loaded");

@@ -1,11 +1,12 @@
-//! Records and enumerations against gdb, member by member.
+//! Records and enumerations compared with gdb's, member by member.
 
 use serde_json::Value as Json;
 use symbols::{Kind, Symbols, Type};
 
 use super::{as_gdb, equal};
 
-/// One member: name, offset, size, type, first bit and bits; the members of one without a name follow it.
+/// One member: name, offset, size, type, first bit and bits. The members of an unnamed record
+/// follow it.
 type Row = (String, Option<u64>, u64, Option<String>, Option<u64>, Option<u64>);
 
 pub(crate) fn layout(symbols: &Symbols, query: &str, want: &Json) -> Result<(), String> {
@@ -18,7 +19,7 @@ pub(crate) fn layout(symbols: &Symbols, query: &str, want: &Json) -> Result<(), 
     equal("members", &ours.len(), &theirs.len())
 }
 
-/// Template arguments are part of a name as the compiler spelled them, which gdb does in its own way.
+/// Finds a type by gdb's name: gdb spells template arguments differently from the compiler.
 fn find(symbols: &Symbols, query: &str) -> Option<Type> {
     symbols.type_named(query).or_else(|| {
         let names = symbols.type_names();
@@ -28,14 +29,14 @@ fn find(symbols: &Symbols, query: &str) -> Option<Type> {
 
 fn our_rows(ty: &Type, rows: &mut Vec<Row>) {
     let Some(record) = ty.plain().record() else { return };
-    // gdb lists virtual bases among the others: one kind or the other is all that the cases have.
+    // gdb lists virtual bases among the others; the cases have only one kind per record.
     for base in &record.virtual_bases {
         let name = Some(as_gdb(base.ty.name()));
         rows.push(("<base>".into(), None, base.ty.size().unwrap_or(0), name, None, None));
     }
     for member in &record.members {
         let name = member.name.as_deref().unwrap_or(if member.base { "<base>" } else { "" });
-        // gdb does not show what the compiler added.
+        // gdb does not show compiler-generated members.
         if name.starts_with("_vptr.") {
             continue;
         }
