@@ -1,7 +1,9 @@
-//! Golden frames: every screen on every recording of the library at two sizes, from keys to picture.
+//! Golden frames: every screen on every recording of the library in two sizes, from keys to
+//! picture.
 //!
-//! The recordings hold raw bytes that were read over the bus, so these frames go the whole way of the data: replay,
-//! inspection by DWARF name, model, view. `BLESS=1 cargo test -p tests` writes the golden files anew.
+//! The recordings contain raw bytes that were read over the bus, so these frames cover the whole
+//! route of the data: replay, inspection by DWARF name, model, view. `BLESS=1 cargo test -p tests`
+//! writes new golden files.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use decode::images::ImageMap;
@@ -19,7 +21,7 @@ use tui::model::Model;
 use tui::theme::Theme;
 use tui::{Glyphs, update, view};
 
-/// The screens by the keys that lead to them; `\r` is Enter, and `\u{1b}` Esc.
+/// The screens and the keys that open them; `\r` is Enter, and `\u{1b}` Esc.
 const SCREENS: &[(&str, &str)] = &[
     ("mesh", ""),
     ("chip", "\r"),
@@ -48,7 +50,7 @@ fn open(file: &Path) -> Session {
     Session::over(Box::new(Replay::open(file).unwrap()), images)
 }
 
-/// What the probe thread does for the screens.
+/// Updates the model like the probe thread.
 fn inspected(session: &mut Session, model: &mut Model, number: u64) {
     let inspected = session.inspect(&model.read_set());
     let target: &dyn Target = session.target();
@@ -71,7 +73,7 @@ fn picture(file: &Path, keys: &str, size: (u16, u16)) -> String {
     picture_of(&mut open(file), keys, size)
 }
 
-/// What the keys lead to on this target, a look after each.
+/// Returns the picture after the keys on this target, with a snapshot after each.
 pub(crate) fn picture_of(session: &mut Session, keys: &str, size: (u16, u16)) -> String {
     let mut model = Model::new("recording", Theme { color: false }, Glyphs { ascii: false }, size);
     inspected(session, &mut model, 1);
@@ -113,7 +115,7 @@ fn every_screen_shows_every_recording_as_before() {
             }
         }
     }
-    assert_eq!(differing, Vec::<String>::new(), "BLESS=1 keeps what is printed above");
+    assert_eq!(differing, Vec::<String>::new(), "BLESS=1 writes the frames above");
 }
 
 #[test]

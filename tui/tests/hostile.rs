@@ -127,7 +127,7 @@ fn what_a_program_made_is_not_echoed_whole() {
 
 #[test]
 fn a_setting_that_is_given_twice_is_no_setting() {
-    refuses(&["--target", "emulator:n300,seed=1,seed=2", "mesh"], 2, "seed: it is given twice");
+    refuses(&["--target", "emulator:n300,seed=1,seed=2", "mesh"], 2, "seed: given twice");
     let cabling = ["mesh", "--expect", "galaxy,cabling=ring,cabling=torus"];
     refuses(&cabling, 2, "cabling is given twice");
 }

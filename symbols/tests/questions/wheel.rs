@@ -11,7 +11,7 @@ use super::equal;
 #[test]
 fn firmware_questions() {
     let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from) else {
-        println!("skipped: MESHSCOPE_TT_METAL_ELFS names no unpacked ttnn wheel");
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
         return;
     };
     let json: Json = serde_json::from_str(include_str!("../data/firmware-questions.json")).unwrap();
@@ -105,7 +105,7 @@ fn frames(symbols: &Symbols, query: &str, expect: &Json) -> Result<(), String> {
 #[test]
 fn all_firmware_is_read_without_problems() {
     let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from) else {
-        println!("skipped: MESHSCOPE_TT_METAL_ELFS names no unpacked ttnn wheel");
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
         return;
     };
     let mut folders = vec![root.join("ttnn/tt_metal/pre-compiled")];
