@@ -278,7 +278,7 @@ impl Session {
         let search = self.library.as_mut().map(|library| library.first_plan(images, &cores));
         let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);
         let plans = [plan_proofs, plan_texts, plan_tables, plan];
-        let plans = plans.map(|of| of(target.mesh(), images, read_set));
+        let plans = plans.map(|plan| plan(target.mesh(), images, read_set));
         let plans: Vec<_> = search.into_iter().chain(plans).collect();
         target.preview(&plans)
     }
@@ -291,16 +291,16 @@ impl Session {
     /// Returns the reads of [`Session::verify_on`].
     pub fn plans_to_verify(&self, core: CoreId) -> Vec<Plan> {
         let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);
-        let of = [plan_proofs, plan_texts, plan_tables];
-        of.map(|of| of(self.target.mesh(), &self.images, &everything_on(core))).into()
+        let plans = [plan_proofs, plan_texts, plan_tables];
+        plans.map(|plan| plan(self.target.mesh(), &self.images, &everything_on(core))).into()
     }
 
     /// Reads what verifies the running images, and the tables that locate live words, so that the
     /// snapshot's reads can be planned.
     fn verify(&mut self, read_set: &ReadSet, again: bool) {
         // The snapshot itself reads whole texts.
-        let samples = ReadSet { texts: false, ..read_set.clone() };
-        self.learn(plan_proofs, &samples);
+        let without_texts = ReadSet { texts: false, ..read_set.clone() };
+        self.learn(plan_proofs, &without_texts);
         if let Some(library) = &mut self.library {
             let cores = cores(self.target.mesh(), &self.images, read_set);
             library.search(self.target.as_mut(), &mut self.images, &cores);
@@ -312,8 +312,8 @@ impl Session {
         self.learn(plan_tables, read_set);
     }
 
-    fn learn(&mut self, of: impl Fn(&Mesh, &ImageMap, &ReadSet) -> Plan, read_set: &ReadSet) {
-        let plan = of(self.target.mesh(), &self.images, read_set);
+    fn learn(&mut self, plan: impl Fn(&Mesh, &ImageMap, &ReadSet) -> Plan, read_set: &ReadSet) {
+        let plan = plan(self.target.mesh(), &self.images, read_set);
         let snapshot = self.target.read(&plan);
         self.images.learn(self.target.mesh(), &snapshot);
     }

@@ -20,8 +20,9 @@ const DEVICES: &str = "/dev/tenstorrent/";
 /// A target as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
-    /// `emulator:<mesh>[,cabling=..][,host=..][,run=..][,topology=..][,planes=..][,meshes=..][,dateline=..]
-    /// [,traffic=..][,pattern=..][,rate=..][,firmware=..][,at=..][,pace=..][,seed=..][,fault=..]..`.
+    /// `emulator:<mesh>[,key=value]..` with the keys `cabling`, `host`, `run`, `topology`, `planes`,
+    /// `meshes`, `dateline`, `traffic`, `pattern`, `rate`, `firmware`, `at`, `pace`, `seed` and any
+    /// number of `fault`.
     Emulator(Scene),
     /// `ttsim:<library>[,firmware=..][,at=..]`.
     Ttsim(Simulator),

@@ -48,14 +48,13 @@ enum Stop {
 pub(crate) fn read(path: &Path) -> Result<Contents, RecordingError> {
     let bytes = files::read(path, files::Kind::RECORDING).map_err(RecordingError::Unusable)?;
     if !bytes.starts_with(mcap::MAGIC) {
-        let found =
-            if bytes.is_empty() { "empty file" } else { "not an MCAP file" };
+        let found = if bytes.is_empty() { "empty file" } else { "not an MCAP file" };
         return Err(RecordingError::NotARecording { path: path.into(), found: found.into() });
     }
     let mut gathered = Gathered::default();
     let cut = match gather(path, &bytes, &mut gathered) {
         Ok(()) => None,
-        Err(Some(what) => Stop::Truncated(reason)) => Some(reason) => Some(what),
+        Err(Stop::Truncated(reason)) => Some(reason),
         Err(Stop::Refuse(error)) => return Err(error),
     };
     let Gathered { session, moments, attachments, mut problems, .. } = gathered;
@@ -80,8 +79,9 @@ fn gather(path: &Path, bytes: &[u8], gathered: &mut Gathered) -> Result<(), Stop
         match event.map_err(|error| Stop::Truncated(error.to_string()))? {
             LinearReadEvent::ReadRequest(need) => {
                 let want = need.min(rest.len());
-                let got =
-                    rest.read(reader.insert(want)).map_err(|error| Stop::Truncated(error.to_string()))?;
+                let got = rest
+                    .read(reader.insert(want))
+                    .map_err(|error| Stop::Truncated(error.to_string()))?;
                 reader.notify_read(got);
             }
             LinearReadEvent::Record { opcode, data } => gathered.take(path, opcode, data)?,
@@ -100,7 +100,9 @@ impl Gathered {
             self.take_attachment(data);
             return Ok(());
         }
-        match mcap::parse_record(opcode, data).map_err(|error| Stop::Truncated(error.to_string()))? {
+        match mcap::parse_record(opcode, data)
+            .map_err(|error| Stop::Truncated(error.to_string()))?
+        {
             Record::Header(header) => check_profile(path, &header.profile),
             Record::Metadata(record) if record.name == SESSION && self.session.is_none() => {
                 self.session = Some(checked_session(path, &record.metadata)?);

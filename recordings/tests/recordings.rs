@@ -308,8 +308,8 @@ fn a_spoilt_attachment_costs_only_itself() {
 
 #[test]
 fn a_spoilt_byte_anywhere_is_no_panic() {
-    let whole = std::fs::read(record("spoilt_source")).unwrap();
-    let path = path("spoilt");
+    let whole = std::fs::read(record("damaged_source")).unwrap();
+    let path = path("damaged");
     for (i, flip) in (0..whole.len()).zip([0xFF, 0x01, 0x80].into_iter().cycle()) {
         let mut bytes = whole.clone();
         bytes[i] ^= flip;

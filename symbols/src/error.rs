@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Error {
     /// The file is unreadable.
     Unreadable {
-        /// The file asked for.
+        /// The requested file.
         path: String,
         /// The operating system's error.
         reason: String,

@@ -1,9 +1,9 @@
 //! Names for bytes: types, variables, lines and inlined frames from a RISC-V ELF and its DWARF.
 //!
 //! `Symbols` is one loaded file. A `Type` defines the layout of bytes, a `Field` is a place in them
-//! resolved once, a `Value` is their decoded content, and a `Location` is a source position of code.
-//! An `Expression` leads from names to values; `Symbols::functions` and `Symbols::code_of_line` lead
-//! from names and source lines to code.
+//! resolved once, a `Value` is their decoded content, and a `Location` is a source position of
+//! code. An `Expression` leads from names to values; `Symbols::functions` and
+//! `Symbols::code_of_line` lead from names and source lines to code.
 //!
 //! ```
 //! # fn main() -> Result<(), symbols::Error> {

@@ -4,7 +4,7 @@
 
 use symbols::Symbols;
 
-/// Entries 1: compile unit, 2: function, 3: inlined with children, 4: inlined with a list of ranges.
+/// Entries: 1 compile unit, 2 function, 3 inlined with children, 4 inlined with a list of ranges.
 const ABBREVIATIONS: [u8; 35] = [
     1, 0x11, 1, 0x11, 1, 0x12, 6, 0, 0, 2, 0x2e, 1, 0x11, 1, 0x12, 6, 0, 0, 3, 0x1d, 1, 0, 0, 4,
     0x1d, 0, 0x55, 0x17, 0, 0, 0, 0, 0, 0, 0,

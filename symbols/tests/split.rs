@@ -35,13 +35,13 @@ fn answers_like_the_whole_file(symbols: &Symbols) {
     }
     assert_eq!(symbols.variable_names(), whole.variable_names());
     for name in whole.variable_names() {
-        let (ours, theirs) = (symbols.variable(&name).unwrap(), whole.variable(&name).unwrap());
+        let (own, expected) = (symbols.variable(&name).unwrap(), whole.variable(&name).unwrap());
         let place = |storage: &symbols::Storage| match storage {
             // Other compiler flags put variables elsewhere.
             symbols::Storage::Address(_) => "at an address".to_owned(),
             other => format!("{other:?}"),
         };
-        assert_eq!(place(&ours.storage), place(&theirs.storage), "{name}");
+        assert_eq!(place(&own.storage), place(&expected.storage), "{name}");
     }
     assert_eq!(symbols.problems(), []);
 }
@@ -79,24 +79,24 @@ fn lines_of_split_units_are_in_the_file_itself() {
 fn a_dwo_that_is_missing_or_does_not_fit_is_a_problem() {
     let own = image("types-split5.types.dwo");
     let other = image("types-split5.other.dwo");
-    let said = |types: Option<Vec<u8>>| {
+    let problems = |types: Option<Vec<u8>>| {
         let mut files = vec![("types-split5.other.dwo", other.clone())];
         files.extend(types.map(|bytes| ("types-split5.types.dwo", bytes)));
         let (symbols, problems) = load_with_companions("types-split5.elf", &files);
         assert!(symbols.type_named("hidden_t").is_some(), "the other unit still answers");
         problems.join("; ")
     };
-    assert_eq!(said(Some(own.clone())), "");
+    assert_eq!(problems(Some(own.clone())), "");
     let start = "unit at 0x0: its debug information is in types-split5.types.dwo, ";
-    assert_eq!(said(None), format!("{start}which does not exist"));
+    assert_eq!(problems(None), format!("{start}which does not exist"));
     assert_eq!(
-        said(Some(b"text".to_vec())),
+        problems(Some(b"text".to_vec())),
         format!("{start}but not an ELF file: starts with 74 65 78 74")
     );
-    let wrong = said(Some(other.clone()));
+    let wrong = problems(Some(other.clone()));
     assert!(wrong.starts_with(&format!("{start}which has the id 0x")), "{wrong}");
     assert!(wrong.contains(", not 0x"), "{wrong}");
-    let cut = said(Some(own[..own.len() - 1].to_vec()));
+    let cut = problems(Some(own[..own.len() - 1].to_vec()));
     assert!(cut.starts_with(&format!("{start}but truncated: section headers")), "{cut}");
 
     let (_, problems) = Symbols::load(image("types-split5.elf"), "from bytes").unwrap();
@@ -111,9 +111,9 @@ fn a_separate_debug_file_is_found_and_checked() {
     assert!(symbols.symbol_at(symbols.entry()).is_some());
 
     let debug = image("types-linked.debug");
-    let (symbols, said) =
+    let (symbols, problems) =
         load_with_companions("types-linked.elf", &[(".debug/types-linked.debug", debug.clone())]);
-    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(problems, Vec::<String>::new());
     answers_like_the_whole_file(&symbols);
 
     let missing =
@@ -121,9 +121,9 @@ fn a_separate_debug_file_is_found_and_checked() {
     assert_eq!(load_with_companions("types-linked.elf", &[]).1, [missing]);
     let mut other = debug;
     *other.last_mut().unwrap() ^= 1;
-    let (symbols, said) =
+    let (symbols, problems) =
         load_with_companions("types-linked.elf", &[("types-linked.debug", other)]);
-    assert_eq!(said, ["debug information in /here/types-linked.debug: of another build"]);
+    assert_eq!(problems, ["debug information in /here/types-linked.debug: of another build"]);
     assert!(symbols.type_named("big_t").is_none());
 }
 
@@ -226,15 +226,15 @@ fn package(units: &[Vec<u8>]) -> Vec<u8> {
 fn a_package_has_the_units_of_many_files() {
     let units = [image("types-split5.other.dwo"), image("types-split5.types.dwo")];
     let whole = package(&units);
-    let (symbols, said) =
+    let (symbols, problems) =
         load_with_companions("types-split5.elf", &[("types-split5.elf.dwp", whole.clone())]);
-    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(problems, Vec::<String>::new());
     answers_like_the_whole_file(&symbols);
 
-    let (_, said) =
+    let (_, problems) =
         load_with_companions("types-split5.elf", &[("types-split5.elf.dwp", package(&units[..1]))]);
     assert_eq!(
-        said,
+        problems,
         ["unit at 0x0: its debug information is in types-split5.types.dwo, which does not exist"]
     );
     for cut in (0..whole.len()).step_by(97) {

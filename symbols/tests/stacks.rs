@@ -55,14 +55,14 @@ fn gdb_sees_the_same_frames() {
     });
     let answers = std::fs::read_to_string(data("ring_ping.gdb.txt")).unwrap();
     let mut answers: Vec<&str> = answers.lines().collect();
-    let ours: Vec<String> = found.frames.iter().flat_map(lines).collect();
+    let lines_found: Vec<String> = found.frames.iter().flat_map(lines).collect();
     // Base firmware gives an application its own stack, above its own; gdb stops there because it
     // expects a damaged stack.
     assert_eq!(answers.pop(), Some("previous frame inner to this frame (corrupt stack?)"));
-    assert_eq!(ours[..answers.len()], answers);
+    assert_eq!(lines_found[..answers.len()], answers);
     let names: Vec<_> =
         found.frames.iter().map(|frame| frame.function().unwrap().as_ref()).collect();
     assert!(names.ends_with(&["call_application", "firmware_main", "firmware_start"]), "{names:?}");
     assert_eq!(found.end.name(), "outermost");
-    println!("{} of {} frames match gdb's, which has no more", answers.len(), ours.len());
+    println!("{} of {} frames match gdb's, which has no more", answers.len(), lines_found.len());
 }

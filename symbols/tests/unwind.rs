@@ -89,7 +89,7 @@ impl Core {
     }
 
     #[track_caller]
-    fn gives(&self, frames: &str, end: &str) {
+    fn check(&self, frames: &str, end: &str) {
         assert_eq!(self.summary(), (frames.to_owned(), end.to_owned()));
     }
 }
@@ -102,7 +102,7 @@ fn a_leaf_a_frame_and_the_outermost_function() {
     for file in FILES {
         let core = Core::at(file, "leaf").with_ra("framed_after").with("s0", 8).with("a0", 1);
         let core = core.word_at(12, "outermost_after").word(8, 77);
-        core.gives("leaf framed outermost", OUTERMOST);
+        core.check("leaf framed outermost", OUTERMOST);
         let frames = core.backtrace().frames;
         let cfas: Vec<_> = frames.iter().map(|frame| frame.cfa).collect();
         assert_eq!(cfas, [Some(STACK), Some(STACK + 16), Some(STACK + 16)]);
@@ -122,11 +122,11 @@ fn a_leaf_a_frame_and_the_outermost_function() {
 fn every_instruction_of_a_function_has_its_own_rules() {
     for file in FILES {
         let core = Core::at(file, "framed").with_ra("outermost_after");
-        core.gives("framed outermost", OUTERMOST);
+        core.check("framed outermost", OUTERMOST);
         let core = Core::at(file, "framed_ret").with_ra("outermost_after");
-        core.gives("framed outermost", OUTERMOST);
+        core.check("framed outermost", OUTERMOST);
         let core = Core::at(file, "framed_again").word_at(12, "outermost_after");
-        core.gives("framed outermost", OUTERMOST);
+        core.check("framed outermost", OUTERMOST);
     }
 }
 
@@ -134,11 +134,11 @@ fn every_instruction_of_a_function_has_its_own_rules() {
 fn cold_parts_tail_calls_and_calls_at_the_end() {
     for file in FILES {
         let core = Core::at(file, "framed_cold").word_at(12, "outermost_after").word(8, 0);
-        core.gives("framed_cold outermost", OUTERMOST);
+        core.check("framed_cold outermost", OUTERMOST);
         // `framed` jumped to the leaf after it had removed its own frame.
-        Core::at(file, "leaf").with_ra("outermost_after").gives("leaf outermost", OUTERMOST);
+        Core::at(file, "leaf").with_ra("outermost_after").check("leaf outermost", OUTERMOST);
         let core = Core::at(file, "leaf").with_ra("ends_with_call_after");
-        core.word_at(28, "outermost_after").gives("leaf ends_with_call outermost", OUTERMOST);
+        core.word_at(28, "outermost_after").check("leaf ends_with_call outermost", OUTERMOST);
     }
 }
 
@@ -146,12 +146,12 @@ fn cold_parts_tail_calls_and_calls_at_the_end() {
 fn frames_by_another_register_and_by_expressions() {
     for file in FILES {
         let core = Core::at(file, "by_s0").with("s0", STACK + 64).word_at(60, "outermost_after");
-        core.gives("by_s0 outermost", OUTERMOST);
+        core.check("by_s0 outermost", OUTERMOST);
         let core = Core::at(file, "moved");
         let outer = core.address("outermost_after");
-        core.with("s1", outer).gives("moved outermost", OUTERMOST);
+        core.with("s1", outer).check("moved outermost", OUTERMOST);
         let core = Core::at(file, "expressions").word(8, STACK + 32).word_at(20, "outermost_after");
-        core.gives("expressions outermost", OUTERMOST);
+        core.check("expressions outermost", OUTERMOST);
         assert_eq!(core.backtrace().frames[1].registers.get(8), Some(STACK + 35));
     }
 }
@@ -161,7 +161,7 @@ fn another_link_register_leaves_ra_alone() {
     for file in FILES {
         let core = Core::at(file, "millicode").with_ra("outermost_after");
         let back = core.address("framed") + 4;
-        core.with("t0", back).gives("millicode framed outermost", OUTERMOST);
+        core.with("t0", back).check("millicode framed outermost", OUTERMOST);
     }
 }
 
@@ -171,7 +171,7 @@ fn what_a_trap_interrupted_has_made_no_call() {
         // At its first instruction: the byte before belongs to another function.
         let core = Core::at(file, "trap").word_at(12, "framed");
         let at = core.address("framed");
-        core.gives("trap framed", &format!("unwinding from {at:#x} needs ra, which is unknown"));
+        core.check("trap framed", &format!("unwinding from {at:#x} needs ra, which is unknown"));
     }
 }
 
@@ -179,14 +179,14 @@ fn what_a_trap_interrupted_has_made_no_call() {
 fn a_return_address_that_was_never_saved_ends_it() {
     for file in FILES {
         let core = Core::at(file, "leaf").with_ra("start_after");
-        core.gives(
+        core.check(
             "leaf start",
             "start at 0x9044, the entry point of its file, has made a call, and its call frame \
              information does not locate its own return address",
         );
         let core = Core::at(file, "leaf").with_ra("not_saved_after");
         let at = core.address("not_saved_after");
-        core.gives(
+        core.check(
             "leaf not_saved",
             &format!(
                 "not_saved at {at:#x} has made a call, and its call frame information does not \
@@ -199,18 +199,18 @@ fn a_return_address_that_was_never_saved_ends_it() {
 #[test]
 fn code_that_no_file_has_or_speaks_of_ends_it() {
     for file in FILES {
-        Core::at(file, "leaf").with("ra", 0).gives("leaf", "no file has code at 0x0");
+        Core::at(file, "leaf").with("ra", 0).check("leaf", "no file has code at 0x0");
         let mut core = Core::at(file, "leaf");
         core.registers.pc = Some(0xFFFF_FFFC);
-        core.gives("", "no file has code at 0xfffffffc");
+        core.check("", "no file has code at 0xfffffffc");
         let core = Core::at(file, "no_information").with("ra", 0x9018);
         let at = core.address("no_information");
-        core.gives(
+        core.check(
             "no_information",
             &format!("no call frame information for no_information at {at:#x}; ra holds 0x9018"),
         );
         let core = Core::at(file, "leaf").with_ra("no_information_after");
-        core.gives(
+        core.check(
             "leaf no_information",
             &format!("no call frame information for no_information at {:#x}", at + 4),
         );
@@ -222,7 +222,7 @@ fn memory_and_registers_that_are_not_there_end_it() {
     for file in FILES {
         let core = Core::at(file, "framed_after");
         let at = core.address("framed_after");
-        core.gives(
+        core.check(
             "framed",
             &format!(
                 "unwinding from {at:#x} needs the return address at 0xffb00f0c, which cannot be read: \
@@ -233,23 +233,23 @@ fn memory_and_registers_that_are_not_there_end_it() {
         // function.
         let core = core.word_at(12, "moved_after");
         let by_s0 = core.address("by_s0_after");
-        core.with("s1", by_s0).gives(
+        core.with("s1", by_s0).check(
             "framed moved by_s0",
             &format!(
                 "unwinding from {by_s0:#x} needs the s0 at 0xffb00f08, which cannot be read: unmapped"
             ),
         );
         let core = Core::at(file, "loses_s0").word_at(12, "by_s0_after").with("s0", 8);
-        core.gives(
+        core.check(
             "loses_s0 by_s0",
             &format!("unwinding from {by_s0:#x} needs s0, which is unknown"),
         );
         let mut core = Core::at(file, "leaf");
         core.registers.set(2, None);
         let at = core.address("leaf");
-        core.gives("leaf", &format!("unwinding from {at:#x} needs sp, which is unknown"));
+        core.check("leaf", &format!("unwinding from {at:#x} needs sp, which is unknown"));
         core.registers.pc = None;
-        core.gives("", "pc is unknown");
+        core.check("", "pc is unknown");
     }
 }
 
@@ -260,7 +260,7 @@ fn a_stack_that_goes_round_or_on_for_ever_ends() {
         let core = Core::at(file, "by_s0_after").with("s0", STACK + 64).word_at(60, "by_s0_after");
         let at = core.address("by_s0_after");
         let cfa = STACK + 64;
-        core.gives(
+        core.check(
             "by_s0 by_s0",
             &format!("the frame at pc {at:#x} with address {cfa:#x} repeats: the stack is damaged"),
         );
@@ -308,7 +308,7 @@ fn modules_lie_where_their_bias_puts_them() {
     let core = core.with_ra("framed_after");
     let outermost = core.address("outermost_after") - BIAS;
     let core = core.word(12, outermost).word(8, 0);
-    core.gives("leaf framed outermost", OUTERMOST);
+    core.check("leaf framed outermost", OUTERMOST);
     let modules: Vec<_> = core.backtrace().frames.iter().map(|frame| frame.module).collect();
     assert_eq!(modules, [0, 0, 1]);
     // A file with a negative bias: the addition wraps.
@@ -317,5 +317,5 @@ fn modules_lie_where_their_bias_puts_them() {
     let leaf = core.address("leaf");
     assert!(leaf < 0x1000);
     core.registers.pc = Some(leaf);
-    core.with("ra", 0x8000_0000).gives("leaf", "no file has code at 0x80000000");
+    core.with("ra", 0x8000_0000).check("leaf", "no file has code at 0x80000000");
 }

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+
 /// The name by which comments cite a page, and its path.
-/// The name by which comments cite a page, and where it is.
 const PAGES: [(&str, &str); 2] =
     [("wormhole.md", "layouts/doc/wormhole.md"), ("tt-metal.md", "firmware/doc/tt-metal.md")];
 /// Notes outside the repository, and the folder of some of them.
@@ -24,8 +24,7 @@ struct Text {
 }
 
 impl Text {
-    /// Returns the faults that `find_faults` finds in each line, as sentences that begin with file and
-    /// line.
+    /// Returns the faults of each line by `find_faults`, as sentences that begin with file and line.
     fn faults(&self, find_faults: impl Fn(&str) -> Vec<String>) -> Vec<String> {
         let lines = self.text.lines().enumerate();
         let place = |number: usize| format!("{}:{}", self.path, number + 1);

@@ -25,12 +25,12 @@
 //!
 //! # Fuzzing and benchmarks
 //!
-//! - `cd symbols && cargo +nightly fuzz run types` (or `load`, `values`, `unwind`, `split`): the same
-//!   corpus and entry points as the tests with mutated ELFs.
+//! - `cd symbols && cargo +nightly fuzz run types` (or `load`, `values`, `unwind`, `split`): the
+//!   same corpus and entry points as the tests with mutated ELFs.
 //! - `cargo bench -p emulator` and `cargo bench -p symbols` print figures of one crate.
-//! - `cargo bench -p probe --bench mesh`: whole meshes, idle compared with the vendor's simulator, and
-//!   in an all-gather on one thread and two. Processor time is printed next to host time, for busy
-//!   machines.
+//! - `cargo bench -p probe --bench mesh`: whole meshes, idle compared with the vendor's simulator,
+//!   and in an all-gather on one thread and two. Processor time is printed next to host time, for
+//!   busy machines.
 //! - `cargo bench -p probe --bench numbers`: pipe, access layer, snapshots, waypoints and the first
 //!   word; with `MESHSCOPE_TTSIM_DIR` also on the vendor's simulator, and with
 //!   `MESHSCOPE_PEER_PYTHON` also tt-exalens'.

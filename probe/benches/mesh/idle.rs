@@ -19,16 +19,16 @@ const MESHES: [(&str, u64, &str, u64); 4] = [
 
 /// Runs each mesh, then the vendor's library.
 pub(crate) fn run() {
-    for (name, _, build, their_cycles) in MESHES {
+    for (name, _, build, vendor_cycles) in MESHES {
         let output = case(&format!("idle {name}"));
-        let ours: f64 = output[0].parse().unwrap();
-        let Some(theirs) = theirs(build, their_cycles) else {
+        let rate: f64 = output[0].parse().unwrap();
+        let Some(vendor_rate) = vendor_rate(build, vendor_cycles) else {
             println!("  compared with {build}: skipped: MESHSCOPE_TTSIM_DIR does not contain it");
             continue;
         };
         println!(
-            "  compared with {build}: {theirs:.0} cycles/s, {:.0} times as many",
-            ours / theirs
+            "  compared with {build}: {vendor_rate:.0} cycles/s, {:.0} times as many",
+            rate / vendor_rate
         );
     }
 }
@@ -55,7 +55,7 @@ pub(crate) fn one(name: &str) {
 }
 
 /// Returns the cycles per host second of the vendor's simulator in a child process.
-fn theirs(build: &str, cycles: u64) -> Option<f64> {
+fn vendor_rate(build: &str, cycles: u64) -> Option<f64> {
     let folder = PathBuf::from(std::env::var_os("MESHSCOPE_TTSIM_DIR")?);
     let library = folder.join(format!("libttsim_{build}.so"));
     library.exists().then_some(())?;

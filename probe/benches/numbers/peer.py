@@ -99,7 +99,7 @@ def waypoints(context, elf):
 
     mailbox = elf.get_global("mailboxes", create_l1_memory_access(places[0]))
     address = mailbox.watcher.debug_waypoint.get_address()
-    for name, ask in [
+    for name, measure in [
         ("by name", by_name),
         ("by name, letter by letter", by_letters),
         ("by address", by_address),
@@ -107,7 +107,7 @@ def waypoints(context, elf):
         times = []
         for _ in range(10):
             began = time.perf_counter()
-            ask()
+            measure()
             times.append(time.perf_counter() - began)
         report(f"wh: 400 waypoints {name}", min(times) * 1e3, "ms")
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Runs one measurement; the output has one figure per line, `name<TAB>value<TAB>unit`.
-fn ask(question: &str, elf: &str) -> bool {
+fn measure(question: &str, elf: &str) -> bool {
     let python = std::env::var_os("MESHSCOPE_PEER_PYTHON");
     let (Some(python), Some(library)) = (python, library("wh")) else { return false };
     let bench = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/numbers/peer.py"));
@@ -22,12 +22,12 @@ fn ask(question: &str, elf: &str) -> bool {
 
 /// Measures the 400 waypoints of a chip.
 pub(crate) fn waypoints(elf: &str) {
-    ask("waypoints", elf);
+    measure("waypoints", elf);
 }
 
 /// Measures the time from its start to the first word.
 pub(crate) fn first_word() {
     for _ in 0..3 {
-        ask("first-word", "tensix_brisc");
+        measure("first-word", "tensix_brisc");
     }
 }

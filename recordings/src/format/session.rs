@@ -192,8 +192,7 @@ impl Session {
     pub(crate) fn from_record(record: &BTreeMap<String, String>) -> Result<Self, String> {
         let text = |key: &str| record.get(key).ok_or_else(|| format!("the session has no `{key}`"));
         let (format, made_by) = Self::version(record).ok_or("the session has no `format`")?;
-        let parse =
-            |key: &str, error: serde_json::Error| format!("the session's `{key}`: {error}");
+        let parse = |key: &str, error: serde_json::Error| format!("the session's `{key}`: {error}");
         let mesh = serde_json::from_str(text("mesh")?).map_err(|e| parse("mesh", e))?;
         let abilities =
             serde_json::from_str(text("abilities")?).map_err(|e| parse("abilities", e))?;

@@ -61,17 +61,17 @@ fn warm(file: &Path, member: &str) {
         .filter(|segment| segment.executable)
         .flat_map(|s| (s.address..s.address + s.bytes.len() as u64).step_by(4))
         .collect();
-    let mut asked = 0;
+    let mut looked_up = 0;
     let mut frames = 0;
     let took = best(3, || {
-        (asked, frames) = (0, 0);
-        while asked < 200_000 {
+        (looked_up, frames) = (0, 0);
+        while looked_up < 200_000 {
             frames += addresses.iter().map(|&at| symbols.frames_at(at).len()).sum::<usize>();
-            asked += addresses.len();
+            looked_up += addresses.len();
         }
     });
-    let rate = asked as f64 / took.as_secs_f64() / 1e3;
-    let depth = frames as f64 / asked as f64;
+    let rate = looked_up as f64 / took.as_secs_f64() / 1e3;
+    let depth = frames as f64 / looked_up as f64;
     println!("addresses to frames   {rate:.0} k/s ({depth:.1} frames each)");
 }
 

@@ -1,4 +1,4 @@
-"""Prints offset and size of one member by tt-exalens' own ELF reader, and the time without Python's start."""
+"""Prints offset and size of a member by tt-exalens' ELF reader, and the time without Python's start."""
 
 import sys
 import time

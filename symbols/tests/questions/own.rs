@@ -16,7 +16,7 @@ fn gdb_and_llvm_answer_the_same_about_our_images() {
     let mut files: Vec<PathBuf> =
         fs::read_dir(room.join("tests/data/answers")).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
-    let (mut asked, mut wrong) = (0, Vec::new());
+    let (mut total, mut wrong) = (0, Vec::new());
     for file in &files {
         let json: Json = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
         let name = json["image"].as_str().unwrap();
@@ -26,15 +26,15 @@ fn gdb_and_llvm_answer_the_same_about_our_images() {
         let strings: Vec<&str> =
             json["strings"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
         for question in json["questions"].as_array().unwrap() {
-            asked += count(question);
+            total += count(question);
             wrong.extend(answer(&symbols, &strings, question).into_iter().map(|error| {
                 format!("{name} {} {}: {error}", question["kind"], question["query"])
             }));
         }
         wrong.extend(symbols.problems().iter().map(|problem| format!("{name}: {problem}")));
     }
-    println!("{} of {asked} about {} images", asked.saturating_sub(wrong.len()), files.len());
-    assert!(asked > 1000 && wrong.is_empty(), "{}", wrong.join("\n"));
+    println!("{} of {total} about {} images", total.saturating_sub(wrong.len()), files.len());
+    assert!(total > 1000 && wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Counts each instruction of a run as one question.
