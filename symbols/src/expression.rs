@@ -47,8 +47,7 @@ pub(crate) enum NodeKind {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Literal {
     pub(crate) value: i128,
-    /// Decimal literals become unsigned only with a suffix; hexadecimal, octal and binary ones also
-    /// by size.
+    /// Whether it is decimal: such a literal is unsigned only with a suffix, others also by size.
     pub(crate) decimal: bool,
     /// Whether it has the suffix `u`.
     pub(crate) unsigned: bool,

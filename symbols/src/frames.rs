@@ -55,7 +55,7 @@ fn dwarf_names(inner: &Inner, die: DieId) -> Names {
     Names { plain, linkage: view.linkage_name(die).map(Into::into) }
 }
 
-/// A function that was not inlined has a symbol, even if its debug entry has no name.
+/// Returns the names of the outermost function. It has a symbol, even if its entry has no name.
 fn outermost_names(inner: &Inner, address: u32, die: DieId) -> Names {
     let mut names = dwarf_names(inner, die);
     if (names.plain.is_none() || names.linkage.is_none())
@@ -68,7 +68,7 @@ fn outermost_names(inner: &Inner, address: u32, die: DieId) -> Names {
     names
 }
 
-/// Names of code without a debug entry: nearly all code has a symbol.
+/// Returns a symbol's names, for code without a debug entry: nearly all code has a symbol.
 fn named(symbol: &Symbol) -> Names {
     Names {
         plain: Some(symbol.demangled().unwrap_or_else(|| symbol.name.clone()).into()),

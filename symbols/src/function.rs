@@ -150,7 +150,7 @@ impl Symbols {
         function
     }
 
-    /// The frame around the inlined one has the position of the call.
+    /// Returns an inlined copy. The frame around the inlined one has the position of the call.
     fn copy(&self, own: &str, begin: u64, end: u64) -> InlinedCopy {
         let frames = self.frames_at(begin);
         let at = frames.iter().rposition(|frame| frame.function.as_deref() == Some(own));

@@ -47,7 +47,7 @@ pub(super) fn record(builder: &mut Builder<'_, '_>, id: DieId, keyword: Keyword)
     record
 }
 
-/// In DWARF 4 a static member is a member with only a declaration.
+/// Whether an entry is a static member; in DWARF 4 it is a member with only a declaration.
 fn is_static(die: &Die<'_>) -> bool {
     die.tag() == dw::DW_TAG_variable
         || (die.tag() == dw::DW_TAG_member && die.flag(dw::DW_AT_declaration))

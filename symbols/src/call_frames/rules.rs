@@ -47,7 +47,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Copies one row. The error says what no unwinder could use.
+    /// Copies one row. The error describes a rule that no unwinder could use.
     pub(crate) fn new<'a, S: UnwindSection<Slice<'a>>>(
         section: &S,
         cie: &CommonInformationEntry<Slice<'a>>,
