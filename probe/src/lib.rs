@@ -1,9 +1,11 @@
-//! The facade over the machine: which target a person means, and a session that looks at it.
+//! The facade over the machine: the target that the user names, and a session that reads it.
 //!
-//! [`spec::TargetSpec`] understands the words of `--target`. [`session::Session::open`] opens the target they name;
-//! [`session::Session::over`] takes one that is open, such as a recording. [`session::Session::inspect`] plans what an interest needs,
-//! reads it, and gives a snapshot with the state of the mesh. Below it stands one crate per concern, each of which has never heard
-//! of those above: `machine`, `transport`, `access`, `decode`, `launch`, `fabric`, `collectives`, `workloads`.
+//! [`spec::TargetSpec`] parses the words of `--target`. [`session::Session::open`] opens that
+//! target; [`session::Session::over`] takes an open one, such as a recording.
+//! [`session::Session::inspect`] plans the reads of a read set, executes them, and returns a
+//! snapshot with the state of the mesh. Below are one crate per concern, each without knowledge of
+//! those above it: `machine`, `transport`, `access`, `decode`, `launch`, `fabric`, `collectives`,
+//! `workloads`.
 //!
 //! ```
 //! use probe::spec::TargetSpec;
@@ -16,7 +18,8 @@
 //!
 //! # Invariants
 //!
-//! Everything above a [`machine::target::Target`] is the same code on every machine. Nothing here knows a terminal.
+//! Everything above a [`machine::target::Target`] is the same code on every machine. Nothing here
+//! knows about terminals.
 
 pub mod session;
 pub mod spec;

@@ -1,4 +1,4 @@
-//! An open target with everything needed to look at it again and again.
+//! An open target with the state needed to inspect it repeatedly.
 
 use crate::spec::{Simulator, SpecError, TargetSpec};
 use access::AuditLog;
@@ -24,10 +24,10 @@ use transport::wire::Welcome;
 use workloads::scene::firmware::{Given, allowed};
 use workloads::scene::{DEFAULT_PACE, Pace, SceneError, boot_given};
 
-/// So often the build ids are read again, to notice that somebody loaded other images.
-const PROOF_EVERY: u64 = 64;
+/// The number of snapshots between two reads of the build ids, which detect newly loaded images.
+const VERIFY_EVERY: u64 = 64;
 
-/// Why a target cannot be opened; each kind has its own exit code.
+/// Why a target cannot be opened; each variant has its own exit code.
 #[derive(Debug)]
 pub enum OpenError {
     /// The words name no target.
@@ -36,21 +36,21 @@ pub enum OpenError {
     Scene(SceneError),
     /// The machine cannot be reached.
     Unreachable {
-        /// The words that named it.
+        /// The words that name it.
         target: String,
-        /// Why.
+        /// The reason.
         reason: AccessError,
     },
     /// The driver's device cannot be opened.
     Device(DeviceError),
-    /// The file is no library of a simulator of Wormholes.
+    /// The file is not a library of a Wormhole simulator.
     Library {
-        /// The words that named it.
+        /// The words that name it.
         target: String,
-        /// What it is or lacks.
+        /// What it is, or what it lacks.
         why: String,
     },
-    /// A recording is opened by the room of the recordings.
+    /// The target is a recording, which the crate `recordings` opens.
     IsRecording(std::path::PathBuf),
 }
 
@@ -81,12 +81,12 @@ impl From<SceneError> for OpenError {
     }
 }
 
-/// One look: the bytes and what they mean.
+/// One snapshot and the state decoded from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspected {
     /// The bytes.
     pub snapshot: Snapshot,
-    /// What they mean.
+    /// The decoded state.
     pub state: MeshState,
 }
 
@@ -100,36 +100,37 @@ pub struct Session {
     pacer: Option<Pacer>,
     snapshots: u64,
     last: ReadSet,
-    /// The credits of links as the last look found them.
+    /// The credits of links in the previous snapshot.
     ledgers: Vec<LedgerState>,
 }
 
 impl Session {
-    /// Opens what the words name, and allows that much to be done to it. A mesh that this very
-    /// process emulates is its own: everything is allowed there. A recording is not opened here.
+    /// Opens the target that the words name, with these permissions. A mesh that this process
+    /// emulates allows everything. Recordings are not opened here.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why it cannot be opened.
     pub fn open(words: &str, host: &HostCommand, allow: Allow) -> Result<Self, OpenError> {
-        let gone = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
-        let nobody = || gone(AccessError::Unreachable("no socket is named".to_owned()));
+        let unreachable = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
+        let no_socket = || unreachable(AccessError::Unreachable("no socket is named".to_owned()));
         match TargetSpec::parse(words)? {
             TargetSpec::Recording(path) => Err(OpenError::IsRecording(path)),
             TargetSpec::Emulator(scene) => {
                 let (mut images, problems) = ImageMap::firmware();
                 let mut target = scene.build(&mut images)?;
                 target.rename(words);
-                // What brought the mesh up is no command of a person; everything from here on is.
+                // Bringing up the mesh is not a user's command, so auditing starts here.
                 target.keep_audit(AuditLog::of_environment(words));
                 let pacer = Some(Pacer::new(scene.pace));
                 Ok(Self { problems, pacer, ..Self::over(Box::new(target), images) })
             }
             TargetSpec::Ttsim(Simulator { library, firmware, at_cycles }) => {
-                // What cannot be booted, or must not be, is told before anything is opened.
+                // Errors of the firmware and its permission are reported before the target is
+                // opened.
                 let given = firmware.as_deref().map(Given::read).transpose()?;
                 given.as_ref().map(|_| allowed(allow)).transpose()?;
                 let open = || over_ttsim(words, &library, host, allow);
-                let mut session = Self::elsewhere(words, None, open)?;
+                let mut session = Self::open_external(words, None, open)?;
                 if let Some(given) = given {
                     let (target, images) = session.parts();
                     boot_given(given, at_cycles, target, images)?;
@@ -137,15 +138,15 @@ impl Session {
                 Ok(session)
             }
             TargetSpec::Sockets(paths) => {
-                // Who may change nothing only looks, beside the one that may.
+                // A client without permissions reads only, next to the one with write access.
                 let writes = !allow.is_nothing();
                 let bars = paths.iter().map(|path| SocketBar::connect(path, writes));
-                let bars: Vec<_> = bars.collect::<Result<_, _>>().map_err(gone)?;
-                let (first, others) = bars.split_first().ok_or_else(nobody)?;
+                let bars: Vec<_> = bars.collect::<Result<_, _>>().map_err(unreachable)?;
+                let (first, others) = bars.split_first().ok_or_else(no_socket)?;
                 let Welcome { abilities, before, .. } = first.welcome().clone();
                 if others.iter().any(|other| other.welcome().abilities != abilities) {
-                    let why = "what is served there are machines of different kinds";
-                    return Err(gone(AccessError::Refused(why.into())));
+                    let why = "the sockets serve machines of different kinds";
+                    return Err(unreachable(AccessError::Refused(why.into())));
                 }
                 let pacer = abilities.paced.then(|| Pacer::new(DEFAULT_PACE));
                 let open = || {
@@ -155,23 +156,24 @@ impl Session {
                         Some(only) if bars.is_empty() => only,
                         last => {
                             bars.extend(last);
-                            Box::new(JoinedBar::new(bars).map_err(gone)?)
+                            Box::new(JoinedBar::new(bars).map_err(unreachable)?)
                         }
                     };
-                    over_bar(words, bar, abilities, allow).map_err(gone)
+                    over_bar(words, bar, abilities, allow).map_err(unreachable)
                 };
-                Ok(Self { before, ..Self::elsewhere(words, pacer, open)? })
+                Ok(Self { before, ..Self::open_external(words, pacer, open)? })
             }
-            TargetSpec::Silicon(which) => Self::elsewhere(words, None, || {
+            TargetSpec::Silicon(which) => Self::open_external(words, None, || {
                 let bar = SiliconBar::open(&which).map_err(OpenError::Device)?;
                 let abilities = Abilities { allow, ..silicon::abilities() };
-                BarTarget::open(words, Box::new(bar), abilities, silicon::PATIENCE).map_err(gone)
+                BarTarget::open(words, Box::new(bar), abilities, silicon::PATIENCE)
+                    .map_err(unreachable)
             }),
         }
     }
 
-    /// A machine of others: the images are read while it is on its way.
-    fn elsewhere(
+    /// Opens a machine outside this process; reads the images meanwhile.
+    fn open_external(
         words: &str,
         pacer: Option<Pacer>,
         open: impl FnOnce() -> Result<BarTarget, OpenError>,
@@ -185,7 +187,7 @@ impl Session {
         })
     }
 
-    /// Looks at a target that somebody else opened.
+    /// Returns a session over an open target.
     pub fn over(target: Box<dyn Target>, images: ImageMap) -> Self {
         Self {
             target,
@@ -200,32 +202,32 @@ impl Session {
         }
     }
 
-    /// From now on the images of these directories may run, too.
+    /// Adds the images of these directories to those that may run.
     pub fn consult(&mut self, catalog: Catalog) {
         self.library = Some(Library::new(catalog));
         self.snapshots = 0;
     }
 
-    /// The target.
+    /// Returns the target.
     pub fn target(&mut self) -> &mut dyn Target {
         self.target.as_mut()
     }
 
-    /// Which images run where, as far as is known now.
+    /// Returns the map of the images known to run.
     pub fn images(&mut self) -> &mut ImageMap {
         &mut self.images
     }
 
-    /// The target and the images at once, for commands.
+    /// Returns the target and the images at once, for commands.
     pub fn parts(&mut self) -> (&mut dyn Target, &mut ImageMap) {
         (self.target.as_mut(), &mut self.images)
     }
 
-    /// Takes a look.
+    /// Reads a snapshot and decodes it.
     pub fn inspect(&mut self, read_set: &ReadSet) -> Inspected {
         let before = self.target.transactions();
-        let again = self.snapshots.is_multiple_of(PROOF_EVERY);
-        // Bytes that are only looked at tell nothing of an image.
+        let again = self.snapshots.is_multiple_of(VERIFY_EVERY);
+        // Extra ranges do not affect the images.
         let images = ReadSet { spans: Vec::new(), ..read_set.clone() };
         if again || images != self.last {
             self.verify(read_set, again);
@@ -237,11 +239,11 @@ impl Session {
         self.images.learn(self.target.mesh(), &snapshot);
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
         if snapshot.pieces.is_empty() {
-            // Nothing was read that would say when the look began.
+            // Without pieces, the target's time is the time of the snapshot.
             state.cycles = self.target.now().unwrap_or_default();
         }
         for lost in self.target.quarantined() {
-            // A gateway that is passed over leads nowhere, whatever its link says.
+            // A gateway in quarantine is not used, whatever the state of its link.
             let far =
                 lost.towards.and_then(|far| state.chips.iter_mut().find(|c| c.chip.id == far));
             if let (Some(far), Some(tile)) = (far, lost.tile) {
@@ -253,7 +255,7 @@ impl Session {
         let ledgers = state.fabric.ledgers.clone();
         state.fabric.settle(&self.ledgers);
         self.ledgers = ledgers;
-        // What the proofs cost is part of the look.
+        // The cost of verification is part of the snapshot.
         let cost = self.target.transactions().saturating_sub(before);
         state.transactions = state.transactions.max(cost);
         state.problems.extend(self.problems.iter().cloned());
@@ -268,69 +270,69 @@ impl Session {
         Inspected { snapshot, state }
     }
 
-    /// What the next look would touch: nothing is touched. What its first answers lead to, such as
-    /// the words of an image that is recognised only then, is not in it.
+    /// Returns what the next snapshot would touch, without touching it. Reads that depend on its
+    /// first results, such as those of a newly recognised image, are not included.
     pub fn preview(&mut self, read_set: &ReadSet) -> Preview {
         let (target, images) = (self.target.as_mut(), &self.images);
         let cores = cores(target.mesh(), images, read_set);
         let search = self.library.as_mut().map(|library| library.first_plan(images, &cores));
         let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);
         let plans = [plan_proofs, plan_texts, plan_tables, plan];
-        let plans = plans.map(|of| of(target.mesh(), images, read_set));
+        let plans = plans.map(|plan| plan(target.mesh(), images, read_set));
         let plans: Vec<_> = search.into_iter().chain(plans).collect();
         target.preview(&plans)
     }
 
-    /// Finds out what runs on a core, at the cost of a few reads.
+    /// Verifies what runs on a core, with few reads.
     pub fn verify_on(&mut self, core: CoreId) {
-        self.verify(&one(core), true);
+        self.verify(&everything_on(core), true);
     }
 
-    /// What [`Session::verify_on`] would read.
+    /// Returns the reads of [`Session::verify_on`].
     pub fn plans_to_verify(&self, core: CoreId) -> Vec<Plan> {
         let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);
-        let of = [plan_proofs, plan_texts, plan_tables];
-        of.map(|of| of(self.target.mesh(), &self.images, &one(core))).into()
+        let plans = [plan_proofs, plan_texts, plan_tables];
+        plans.map(|plan| plan(self.target.mesh(), &self.images, &everything_on(core))).into()
     }
 
-    /// Reads what proves which images run, and the tables that say where live words stand, so that the
-    /// look itself knows what to read.
+    /// Reads what verifies the running images, and the tables that locate live words, so that the
+    /// snapshot's reads can be planned.
     fn verify(&mut self, read_set: &ReadSet, again: bool) {
-        // Whole texts of everything are read by the look itself.
-        let samples = ReadSet { texts: false, ..read_set.clone() };
-        self.learn(plan_proofs, &samples);
+        // The snapshot itself reads whole texts.
+        let without_texts = ReadSet { texts: false, ..read_set.clone() };
+        self.learn(plan_proofs, &without_texts);
         if let Some(library) = &mut self.library {
             let cores = cores(self.target.mesh(), &self.images, read_set);
             library.search(self.target.as_mut(), &mut self.images, &cores);
         }
-        // Only now is it known whose texts these are.
+        // The texts' images are known only now.
         if read_set.members.is_some() {
             self.learn(|_, images, read_set| plan_texts(images, read_set, again), read_set);
         }
         self.learn(plan_tables, read_set);
     }
 
-    fn learn(&mut self, of: impl Fn(&Mesh, &ImageMap, &ReadSet) -> Plan, read_set: &ReadSet) {
-        let plan = of(self.target.mesh(), &self.images, read_set);
+    fn learn(&mut self, plan: impl Fn(&Mesh, &ImageMap, &ReadSet) -> Plan, read_set: &ReadSet) {
+        let plan = plan(self.target.mesh(), &self.images, read_set);
         let snapshot = self.target.read(&plan);
         self.images.learn(self.target.mesh(), &snapshot);
     }
 
-    /// Lets as much time pass as the pace asks for since the last call; nothing on a machine whose
-    /// time passes by itself.
+    /// Lets time pass at the session's pace since the last call; nothing on a machine whose time
+    /// passes without it.
     ///
     /// # Errors
-    /// When the target is gone.
+    /// If the target is gone.
     pub fn keep_pace(&mut self) -> Result<(), AccessError> {
         match &mut self.pacer {
             Some(pacer) => pacer.keep(self.target.as_mut()),
             None if self.target.abilities().stepped_time => self.target.pass(UNPACED_CYCLES),
-            // Only asks whether anything is left to be looked at.
+            // Only checks that the target is still reachable.
             None => self.target.now().map(drop),
         }
     }
 
-    /// Changes how fast time passes for those who watch; false where it passes by itself.
+    /// Changes the pace; returns false if time passes independently of the session.
     pub fn set_pace(&mut self, pace: Pace) -> bool {
         let paced = self.pacer.is_some();
         if paced {
@@ -339,7 +341,7 @@ impl Session {
         paced
     }
 
-    /// Time stood still on purpose: it is not caught up.
+    /// Notes that time was stopped on purpose, so that it is not caught up.
     pub fn paused(&mut self) {
         if let Some(pacer) = &mut self.pacer {
             pacer.since = None;
@@ -347,13 +349,13 @@ impl Session {
     }
 }
 
-/// All that there is to know of one core.
-fn one(core: CoreId) -> ReadSet {
+/// Returns the read set of everything about one core.
+fn everything_on(core: CoreId) -> ReadSet {
     let tile = Some((core.chip, core.tile));
     ReadSet { tile, members: Some(core), ..ReadSet::default() }
 }
 
-/// A simulator of others is given so many cycles between two looks: it runs at a few MHz at most.
+/// The cycles given to an external simulator between two snapshots: it runs at a few MHz at most.
 const UNPACED_CYCLES: u64 = 20_000;
 
 /// Turns host time into emulated time.
@@ -364,21 +366,21 @@ struct Pacer {
 }
 
 impl Pacer {
-    /// At `max` so many cycles pass between two looks.
+    /// The cycles between two snapshots at pace `max`.
     const MAX_CYCLES: u64 = 10_000_000;
-    /// A host that fell behind does not catch up for longer than this.
-    const MOST_BEHIND: Duration = Duration::from_millis(250);
+    /// The most host time that is caught up.
+    const MAX_BEHIND: Duration = Duration::from_millis(250);
 
     fn new(pace: Pace) -> Self {
         Self { pace, since: None }
     }
 
-    /// What looking itself cost in cycles counts as time that has passed.
+    /// Lets time pass up to the pace. Cycles that reads cost count as passed.
     fn keep(&mut self, target: &mut dyn Target) -> Result<(), AccessError> {
         let now = target.now()?;
         let Pace::CyclesPerSecond(pace) = self.pace else { return target.pass(Self::MAX_CYCLES) };
         let (then, cycles) = *self.since.get_or_insert((Instant::now(), now));
-        let elapsed = then.elapsed().min(Self::MOST_BEHIND);
+        let elapsed = then.elapsed().min(Self::MAX_BEHIND);
         let due = cycles + (elapsed.as_secs_f64() * pace as f64) as u64;
         target.pass(due.saturating_sub(now))?;
         self.since = Some((Instant::now(), due.max(now)));
@@ -393,28 +395,28 @@ fn over_ttsim(
     allow: Allow,
 ) -> Result<BarTarget, OpenError> {
     let target = || words.to_owned();
-    let gone = |reason| OpenError::Unreachable { target: target(), reason };
+    let unreachable = |reason| OpenError::Unreachable { target: target(), reason };
     let unusable = |reason| match reason {
         AccessError::DeviceGone(why) => OpenError::Library { target: target(), why },
-        other => gone(other),
+        other => unreachable(other),
     };
     let mut bar = ttsim::open(library, host).map_err(unusable)?;
     let mut id = Vec::new();
-    bar.submit(&[BarOp::ConfigRead { device: 0, offset: 0 }], &mut id).map_err(gone)?;
+    bar.submit(&[BarOp::ConfigRead { device: 0, offset: 0 }], &mut id).map_err(unreachable)?;
     let id = id.first_chunk().map_or(u32::MAX, |id| u32::from_le_bytes(*id));
     if ChipKind::of_config_id(id).is_none() {
-        let stranger =
-            format!("it is {}, not a Wormhole", ChipKind::Wormhole.layout().bar.unknown_device(id));
-        // One that has no device at all may have said why.
-        let said = (id == u32::MAX).then(|| bar.end()).flatten();
-        let why = said.unwrap_or(stranger);
+        let unknown =
+            format!("{}, not a Wormhole", ChipKind::Wormhole.layout().bar.unknown_device(id));
+        // A child without a device may have reported the reason.
+        let reported = (id == u32::MAX).then(|| bar.end()).flatten();
+        let why = reported.unwrap_or(unknown);
         return Err(OpenError::Library { target: target(), why });
     }
     let abilities = bar.welcome().abilities.clone();
-    over_bar(words, Box::new(bar), abilities, allow).map_err(gone)
+    over_bar(words, Box::new(bar), abilities, allow).map_err(unreachable)
 }
 
-/// Only what a person allowed may be changed on a machine of others.
+/// Opens a target with the user's permissions, over a machine outside this process.
 fn over_bar(
     words: &str,
     bar: Box<dyn Bar>,

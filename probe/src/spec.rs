@@ -1,4 +1,5 @@
-//! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`, a file.
+//! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`, a
+//! file.
 
 use fabric::Division;
 use fabric::random::TrafficPattern;
@@ -9,18 +10,19 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use workloads::scene::{Pace, Scene, Workload};
 
-/// The latest start of a scene that can be asked for: 100 s of emulated time. A mesh takes hours of
-/// host time to get there, and a person should hear of it instead of waiting.
+/// The latest start of a scene: 100 s of emulated time. A later start would take hours of host
+/// time, so it is an error.
 const LATEST_START_CYCLES: u64 = 100_000_000_000;
 
-/// Where the driver's device files stand.
+/// The folder of the driver's device files.
 const DEVICES: &str = "/dev/tenstorrent/";
 
-/// A target, as a person names it.
+/// A target as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
-    /// `emulator:<mesh>[,cabling=..][,host=..][,run=..][,topology=..][,planes=..][,meshes=..][,dateline=..]
-    /// [,traffic=..][,pattern=..][,rate=..][,firmware=..][,at=..][,pace=..][,seed=..][,fault=..]..`.
+    /// `emulator:<mesh>[,key=value]..` with the keys `cabling`, `host`, `run`, `topology`, `planes`,
+    /// `meshes`, `dateline`, `traffic`, `pattern`, `rate`, `firmware`, `at`, `pace`, `seed` and any
+    /// number of `fault`.
     Emulator(Scene),
     /// `ttsim:<library>[,firmware=..][,at=..]`.
     Ttsim(Simulator),
@@ -32,18 +34,18 @@ pub enum TargetSpec {
     Recording(PathBuf),
 }
 
-/// The vendor's simulator, and what is done to it before it is looked at.
+/// The vendor's simulator, and its preparation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulator {
-    /// Its library.
+    /// The simulator's library.
     pub library: PathBuf,
-    /// A folder with tt-metal's firmware, which is booted.
+    /// The folder with tt-metal's firmware, which is booted.
     pub firmware: Option<PathBuf>,
-    /// The simulator's time up to which it runs first, in cycles.
+    /// The simulator's time, in cycles, up to which it runs first.
     pub at_cycles: Option<u64>,
 }
 
-/// Words that name no target: what is wrong, in one sentence.
+/// Why words name no target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError(String);
 
@@ -60,46 +62,48 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, SpecError> {
 }
 
 impl TargetSpec {
-    /// Understands the words.
+    /// Parses the words.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The reason why the words name no target.
     pub fn parse(words: &str) -> Result<Self, SpecError> {
         if words == "silicon" || is_device(words) {
             return Ok(Self::Silicon(words.to_owned()));
         }
         if words.starts_with("/dev/") {
-            return wrong(format!("`{words}` is no Tenstorrent device: those are {DEVICES}<n>"));
+            return wrong(format!("`{words}` is not a Tenstorrent device: use {DEVICES}<n>"));
         }
         match words.split_once(':') {
             Some(("emulator", scene)) => Ok(Self::Emulator(parse_scene(scene)?)),
-            Some((kind @ ("ttsim" | "socket"), "")) => wrong(format!("{kind}: names no file")),
+            Some((kind @ ("ttsim" | "socket"), "")) => {
+                wrong(format!("{kind}: the file is missing"))
+            }
             Some(("ttsim", words)) => Ok(Self::Ttsim(parse_simulator(words)?)),
             Some(("socket", path)) => sockets(path),
-            _ if words.is_empty() => wrong("the target has no name"),
+            _ if words.is_empty() => wrong("the target is empty"),
             _ if words.contains(['/', '.']) || Path::new(words).is_file() => {
                 Ok(Self::Recording(words.into()))
             }
             _ => wrong(format!(
-                "`{words}` is no target: emulator:<mesh>, ttsim:<library>, socket:<path>, silicon, \
+                "`{words}` is not a target: emulator:<mesh>, ttsim:<library>, socket:<path>, silicon, \
                  /dev/tenstorrent/<n> or a recording"
             )),
         }
     }
 }
 
-/// A device file by its number, or by the id of its chip as udev names it.
+/// Whether the words are a device file, by number or by udev's chip id.
 fn is_device(words: &str) -> bool {
     let by_id = |name: &str| name.strip_prefix("by-id/").is_some_and(|id| !id.is_empty());
     let name = words.strip_prefix(DEVICES);
     name.is_some_and(|name| name.parse::<u16>().is_ok() || by_id(name))
 }
 
-/// Paths, each but the first after `,socket:`.
+/// Parses socket paths; each but the first follows `,socket:`.
 fn sockets(words: &str) -> Result<TargetSpec, SpecError> {
     let paths = words.split(",socket:");
     if paths.clone().any(str::is_empty) {
-        return wrong("socket: names no file");
+        return wrong("socket: the file is missing");
     }
     Ok(TargetSpec::Sockets(paths.map(PathBuf::from).collect()))
 }
@@ -108,13 +112,13 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
     let mut parts = words.split(',');
     let mesh = parts.next().unwrap_or_default();
     if mesh.is_empty() {
-        return wrong("emulator: names no mesh, such as emulator:n300");
+        return wrong("emulator: the mesh is missing; for example emulator:n300");
     }
     let mut scene = Scene::new(mesh);
     let (mut of_fabric, mut given) = (None, BTreeSet::new());
     for part in parts {
         let Some((key, value)) = part.split_once('=') else {
-            return wrong(format!("`{part}` is no setting of the form key=value"));
+            return wrong(format!("`{part}` is not a setting of the form key=value"));
         };
         if key != "fault" && !given.insert(key) {
             return twice(key);
@@ -149,7 +153,7 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
             "fault" => scene.faults.push(fault(value)?),
             _ => {
                 return wrong(format!(
-                    "`{key}` is no setting: cabling, host, run, topology, planes, meshes, dateline, traffic, pattern, \
+                    "`{key}` is not a setting: cabling, host, run, topology, planes, meshes, dateline, traffic, pattern, \
                      rate, firmware, at, pace, seed or fault"
                 ));
             }
@@ -157,16 +161,16 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
     }
     match of_fabric {
         Some(key) if scene.run != Some(Workload::Fabric) => {
-            wrong(format!("{key}: only a fabric has it; run=fabric is missing"))
+            wrong(format!("{key}: requires run=fabric"))
         }
         Some(_) if scene.traffic == 0 && scene.pattern != TrafficPattern::default() => {
-            wrong("pattern: only traffic has one; traffic= is missing")
+            wrong("pattern: requires traffic=")
         }
         _ => Ok(scene),
     }
 }
 
-/// Only what follows the last commas and looks like a setting is one: a path may hold commas too.
+/// Parses a simulator. Only settings after the last commas count: a path may contain commas too.
 fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
     let mut simulator = Simulator { library: words.into(), firmware: None, at_cycles: None };
     let (mut left, mut given) = (words, BTreeSet::new());
@@ -180,25 +184,25 @@ fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
             "firmware" => simulator.firmware = Some(folder(value)?),
             "at" => simulator.at_cycles = Some(time(key, value)?),
             _ if key.contains('/') => break,
-            _ => return wrong(format!("`{key}` is no setting of ttsim: firmware or at")),
+            _ => return wrong(format!("`{key}` is not a setting of ttsim: firmware or at")),
         }
         left = before;
         simulator.library = left.into();
     }
-    if left.is_empty() { wrong("ttsim: names no file") } else { Ok(simulator) }
+    if left.is_empty() { wrong("ttsim: the file is missing") } else { Ok(simulator) }
 }
 
 fn twice<T>(key: &str) -> Result<T, SpecError> {
-    wrong(format!("{key}: it is given twice"))
+    wrong(format!("{key}: given twice"))
 }
 
 fn folder(value: &str) -> Result<PathBuf, SpecError> {
-    if value.is_empty() { wrong("firmware: names no folder") } else { Ok(value.into()) }
+    if value.is_empty() { wrong("firmware: the folder is missing") } else { Ok(value.into()) }
 }
 
-/// A host's number, from 0.
+/// Parses a host's number, from 0.
 fn host(value: &str) -> Result<u16, SpecError> {
-    value.parse().map_err(|_| SpecError(format!("host: `{value}` is no number of a host, from 0")))
+    value.parse().map_err(|_| SpecError(format!("host: `{value}` is not a host number, from 0")))
 }
 
 fn workload(value: &str) -> Result<Workload, SpecError> {
@@ -206,13 +210,13 @@ fn workload(value: &str) -> Result<Workload, SpecError> {
         "ring-ping" => Ok(Workload::RingPing),
         "idle" => Ok(Workload::Idle),
         "fabric" => Ok(Workload::Fabric),
-        _ => wrong(format!("`{value}` is no workload: ring-ping, fabric or idle")),
+        _ => wrong(format!("`{value}` is not a workload: ring-ping, fabric or idle")),
     }
 }
 
 fn topology(value: &str) -> Result<FabricTopology, SpecError> {
     let names = FabricTopology::ALL.map(FabricTopology::name).join(", ");
-    let wrong = || SpecError(format!("topology: `{value}` is none of {names}"));
+    let wrong = || SpecError(format!("topology: `{value}` is not one of {names}"));
     FabricTopology::named(value).ok_or_else(wrong)
 }
 
@@ -230,12 +234,12 @@ fn switch(key: &str, value: &str) -> Result<bool, SpecError> {
     }
 }
 
-/// One or more.
+/// Parses a number from 1.
 fn count(key: &str, value: &str) -> Result<usize, SpecError> {
     let counted = value.parse::<u16>().ok().filter(|count| *count > 0);
-    counted
-        .map(usize::from)
-        .ok_or_else(|| SpecError(format!("{key}: `{value}` is no number from 1 to {}", u16::MAX)))
+    counted.map(usize::from).ok_or_else(|| {
+        SpecError(format!("{key}: `{value}` is not a number from 1 to {}", u16::MAX))
+    })
 }
 
 fn fault(words: &str) -> Result<Fault, SpecError> {
@@ -243,13 +247,13 @@ fn fault(words: &str) -> Result<Fault, SpecError> {
 }
 
 fn number(key: &str, value: &str) -> Result<u64, SpecError> {
-    value.parse().map_err(|_| SpecError(format!("{key}: `{value}` is no whole number")))
+    value.parse().map_err(|_| SpecError(format!("{key}: `{value}` is not a whole number")))
 }
 
-/// A time with its unit, in cycles of 1 ns; `key` is what it belongs to.
+/// Parses a time with its unit into cycles of 1 ns; `key` is the setting's name.
 ///
 /// # Errors
-/// What is wrong with the word.
+/// The reason why the value is invalid.
 pub fn time(key: &str, value: &str) -> Result<u64, SpecError> {
     let unit = value.trim_start_matches(|c: char| c.is_ascii_digit());
     let per_unit = match unit {
@@ -257,7 +261,7 @@ pub fn time(key: &str, value: &str) -> Result<u64, SpecError> {
         "us" => 1_000,
         "ms" => 1_000_000,
         "s" => 1_000_000_000,
-        _ => return wrong(format!("{key}: `{value}` is no time such as 2ms, 500us or 1s")),
+        _ => return wrong(format!("{key}: `{value}` is not a time such as 2ms, 500us or 1s")),
     };
     let count = number(key, value.strip_suffix(unit).unwrap_or_default())?;
     match count.checked_mul(per_unit) {
@@ -266,10 +270,10 @@ pub fn time(key: &str, value: &str) -> Result<u64, SpecError> {
     }
 }
 
-/// Cycles per host second, with k, M or G, or `max`.
+/// Parses cycles per host second, with k, M or G, or `max`.
 ///
 /// # Errors
-/// What is wrong with the word.
+/// The reason why the value is invalid.
 pub fn pace(value: &str) -> Result<Pace, SpecError> {
     if value == "max" {
         return Ok(Pace::Max);
@@ -284,9 +288,9 @@ pub fn pace(value: &str) -> Result<Pace, SpecError> {
     };
     let count = value.strip_suffix(unit).and_then(|digits| digits.parse::<u64>().ok());
     match factor.zip(count).and_then(|(factor, count)| factor.checked_mul(count)) {
-        Some(0) => wrong("pace: 0 cycles per second is a standstill, 1 or more are a pace"),
+        Some(0) => wrong("pace: 0 cycles per second would stop time; the least is 1"),
         Some(cycles) => Ok(Pace::CyclesPerSecond(cycles)),
-        None => wrong(format!("pace: `{value}` is no number of cycles per second, or max")),
+        None => wrong(format!("pace: `{value}` is neither a number of cycles per second nor max")),
     }
 }
 
@@ -336,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_file_without_a_dot_is_a_recording_once_it_is_there() {
-        // Tests run in the folder of their crate: a folder is no recording.
+        // Tests run in the folder of their crate. A folder is not a recording.
         assert!(TargetSpec::parse("src").is_err());
         let name = format!("sick-{}", std::process::id());
         assert!(TargetSpec::parse(&name).is_err());
@@ -348,46 +352,43 @@ mod tests {
 
     #[test]
     fn each_mistake_has_its_sentence() {
-        for (words, says) in [
-            ("", "no name"),
-            ("n300", "is no target"),
-            ("emulator:", "no mesh"),
-            ("emulator:n300,run=fly", "no workload"),
-            ("emulator:n300,run=fabric,topology=tree", "none of line, ring, mesh, torus"),
-            ("emulator:n300,run=fabric,planes=0", "planes: `0` is no number from 1 to 65535"),
-            (
-                "emulator:n300,topology=line",
-                "topology: only a fabric has it; run=fabric is missing",
-            ),
-            ("emulator:n300,run=fabric,pattern=far", "traffic= is missing"),
-            ("emulator:n300,at=2", "no time"),
+        for (words, part) in [
+            ("", "is empty"),
+            ("n300", "is not a target"),
+            ("emulator:", "the mesh is missing"),
+            ("emulator:n300,run=fly", "not a workload"),
+            ("emulator:n300,run=fabric,topology=tree", "not one of line, ring, mesh, torus"),
+            ("emulator:n300,run=fabric,planes=0", "planes: `0` is not a number from 1 to 65535"),
+            ("emulator:n300,topology=line", "topology: requires run=fabric"),
+            ("emulator:n300,run=fabric,pattern=far", "pattern: requires traffic="),
+            ("emulator:n300,at=2", "not a time"),
             ("emulator:n300,at=99999999999999999s", "longer than 100s"),
             ("emulator:n300,at=99999999s", "longer than 100s, which would take hours"),
             ("emulator:n300,at=100001ms", "longer than 100s"),
-            ("/dev/null", "`/dev/null` is no Tenstorrent device: those are /dev/tenstorrent/<n>"),
-            ("/dev/tenstorrent", "no Tenstorrent device"),
-            ("/dev/tenstorrent/x", "no Tenstorrent device"),
-            ("/dev/tenstorrent/by-id/", "no Tenstorrent device"),
+            ("/dev/null", "`/dev/null` is not a Tenstorrent device: use /dev/tenstorrent/<n>"),
+            ("/dev/tenstorrent", "not a Tenstorrent device"),
+            ("/dev/tenstorrent/x", "not a Tenstorrent device"),
+            ("/dev/tenstorrent/by-id/", "not a Tenstorrent device"),
             ("emulator:n300,pace=x", "pace"),
-            ("emulator:n300,seed=x", "no whole number"),
-            ("emulator:n300,seed=1,seed=2", "seed: it is given twice"),
-            ("ttsim:a.so,at=1ms,at=2ms", "at: it is given twice"),
-            ("emulator:n300,rate=1ms", "rate: only a fabric has it"),
-            ("emulator:n300,run=fabric,rate=1h", "rate: `1h` is no time such as"),
+            ("emulator:n300,seed=x", "not a whole number"),
+            ("emulator:n300,seed=1,seed=2", "seed: given twice"),
+            ("ttsim:a.so,at=1ms,at=2ms", "at: given twice"),
+            ("emulator:n300,rate=1ms", "rate: requires run=fabric"),
+            ("emulator:n300,run=fabric,rate=1h", "rate: `1h` is not a time such as"),
             ("emulator:n300,run=fabric,rate=0us", "rate: 0us is not from 1ns to 4294967295ns"),
-            ("emulator:n300,color=red", "no setting"),
+            ("emulator:n300,color=red", "not a setting"),
             ("emulator:n300,idle", "key=value"),
             ("emulator:n300,fault=link:0.8:off", "nothing that happens to a link"),
-            ("ttsim:", "no file"),
-            ("socket:a,socket:", "no file"),
-            ("emulator:tgg,host=x", "no number of a host"),
-            ("ttsim:,firmware=/d", "no file"),
-            ("ttsim:a.so,firmware=", "no folder"),
-            ("ttsim:a.so,color=red", "`color` is no setting of ttsim"),
-            ("emulator:n300,firmware=", "no folder"),
+            ("ttsim:", "the file is missing"),
+            ("socket:a,socket:", "the file is missing"),
+            ("emulator:tgg,host=x", "not a host number"),
+            ("ttsim:,firmware=/d", "the file is missing"),
+            ("ttsim:a.so,firmware=", "the folder is missing"),
+            ("ttsim:a.so,color=red", "`color` is not a setting of ttsim"),
+            ("emulator:n300,firmware=", "the folder is missing"),
         ] {
             let error = TargetSpec::parse(words).unwrap_err().to_string();
-            assert!(error.contains(says), "{words}: {error}");
+            assert!(error.contains(part), "{words}: {error}");
         }
     }
 }

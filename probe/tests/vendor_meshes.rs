@@ -101,5 +101,5 @@ fn what_is_no_library_of_wormholes_is_said_in_one_sentence() {
     let libc = maps.split_whitespace().find(|word| word.contains("/libc.so")).unwrap();
     assert!(refused(libc).contains("undefined symbol: libttsim_init"));
     let Some(blackhole) = common::library("bh").filter(|path| path.is_file()) else { return };
-    assert_eq!(refused(blackhole.to_str().unwrap()), "it is a Blackhole, not a Wormhole");
+    assert_eq!(refused(blackhole.to_str().unwrap()), "a Blackhole, not a Wormhole");
 }

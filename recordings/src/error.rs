@@ -1,4 +1,4 @@
-//! What can be wrong with a recording, in sentences that say what to do.
+//! Errors of recordings, with the remedy.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,45 +6,45 @@ use std::path::PathBuf;
 /// Why a recording cannot be written or opened.
 #[derive(Debug)]
 pub enum RecordingError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     Io {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error.
         error: std::io::Error,
     },
-    /// The file cannot be read.
+    /// The file is refused.
     Unusable(files::Unusable),
-    /// The file is something else.
+    /// The file is not a recording.
     NotARecording {
         /// The file.
         path: PathBuf,
-        /// What was found instead.
+        /// What the file is.
         found: String,
     },
-    /// A newer meshscope made it.
+    /// A newer meshscope wrote it.
     Newer {
         /// The file.
         path: PathBuf,
         /// Its format.
         format: u32,
-        /// The newest format that this program reads.
+        /// The newest format that this version reads.
         known: u32,
-        /// Version of the meshscope that made it.
+        /// The version of the meshscope that wrote it.
         made_by: String,
     },
-    /// It ends, or is spoilt, before the first thing that could be shown.
+    /// It ends, or is damaged, before the first moment.
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
     /// The recording could not be continued.
     Write {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
 }
@@ -55,21 +55,21 @@ impl fmt::Display for RecordingError {
             Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Unusable(error) => write!(f, "{error}"),
             Self::NotARecording { path, found } => {
-                write!(f, "{}: not a recording of meshscope: {found}", path.display())
+                write!(f, "{}: not a meshscope recording: {found}", path.display())
             }
             Self::Newer { path, format, known, made_by } => write!(
                 f,
-                "{}: recorded by meshscope {made_by} in format {format}, and this one reads up to format {known}: \
+                "{}: recorded by meshscope {made_by} in format {format}; this version reads up to format {known}: \
                  open it with meshscope {made_by} or newer",
                 path.display()
             ),
             Self::Damaged { path, what } => write!(
                 f,
-                "{}: the recording is damaged before its first moment ({what}): nothing can be shown, record again",
+                "{}: damaged before the first moment ({what}); record again",
                 path.display()
             ),
             Self::Write { path, what } => {
-                write!(f, "{}: cannot go on recording: {what}", path.display())
+                write!(f, "{}: cannot continue recording: {what}", path.display())
             }
         }
     }

@@ -1,9 +1,10 @@
-//! Moments kept: format, writer, reader, replay.
+//! Recorded moments of a mesh: format, writer, reader, replay.
 //!
-//! A recording holds raw bytes with their addresses and times, never decoded state: a better decoder improves old
-//! recordings. The container is MCAP, whose records other tools can list; a moment is one MessagePack message. [`Writer`] appends
-//! snapshots of a target; [`Replay`] is a [`machine::target::Target`] that answers from the moment at which it stands.
-//! `recordings/library` has the recordings of which every screen is kept as a golden frame.
+//! A recording contains raw bytes with their addresses and times, never decoded state: a better
+//! decoder improves old recordings. The container is MCAP, whose records other tools can list; a
+//! moment is one MessagePack message. [`Writer`] appends snapshots of a target; [`Replay`] is a
+//! [`machine::target::Target`] that answers from its current moment. `recordings/library` contains
+//! the recordings of the golden frames.
 //!
 //! ```
 //! use machine::target::Target;
@@ -12,14 +13,14 @@
 //! let file = concat!(env!("CARGO_MANIFEST_DIR"), "/library/n300_ring_ping.mcap");
 //! let replay = Replay::open(file.as_ref())?;
 //! assert_eq!(replay.mesh().chips.len(), 2);
-//! assert!(replay.abilities().allow.is_nothing()); // the past cannot be changed
+//! assert!(replay.abilities().allow.is_nothing()); // a recording cannot be changed
 //! # Ok::<(), recordings::RecordingError>(())
 //! ```
 //!
 //! # Invariants
 //!
-//! What was not recorded is a gap ("not recorded"), never a guess. Of a file that was cut off, what is whole is read. No byte of
-//! a file panics.
+//! Bytes that were not recorded are a gap ("not recorded"). The undamaged part of a truncated file
+//! is readable. No file content causes a panic.
 #![forbid(unsafe_code)]
 
 mod error;

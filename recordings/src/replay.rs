@@ -1,4 +1,4 @@
-//! A recording as a target: reads answer from the moment at which it stands.
+//! A recording as a target: reads are answered from the current moment.
 
 use crate::error::RecordingError;
 use crate::file::{self, Attachment};
@@ -8,7 +8,7 @@ use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use machine::target::{Abilities, Mesh, Target};
 use std::path::Path;
 
-/// An opened recording. Time stands still until [`Target::pass`] or [`Replay::seek`] moves it.
+/// An open recording. Its time changes only through [`Target::pass`] and [`Replay::seek`].
 #[derive(Debug)]
 pub struct Replay {
     name: String,
@@ -25,10 +25,11 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Opens a recording; of a file that was cut off or spoilt, what is whole (see [`Replay::problems`]).
+    /// Opens a recording, or the undamaged part of one (see [`Replay::problems`]).
     ///
     /// # Errors
-    /// When the file is no recording, is newer than this program, or is damaged before its first moment.
+    /// If the file is not a recording, is newer than this version, or is damaged before its first
+    /// moment.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let contents = file::read(path)?;
         let times: Vec<u64> = contents.moments.iter().map(|moment| moment.cycles).collect();
@@ -37,7 +38,7 @@ impl Replay {
             name: path.display().to_string(),
             recorded_target: session.target,
             made_by: session.made_by,
-            // The past passes when asked to.
+            // Time passes on request.
             abilities: Abilities { stepped_time: true, ..session.abilities },
             mesh: session.mesh,
             attachments: contents.attachments,
@@ -49,43 +50,43 @@ impl Replay {
         })
     }
 
-    /// Target time of each moment, in device cycles, in order of recording.
+    /// Returns the target time of each moment, in device cycles, in recorded order.
     pub fn moments(&self) -> &[u64] {
         &self.times
     }
 
-    /// Index of the moment at which reads are answered.
+    /// Returns the index of the current moment.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Goes to a moment; past the last one means the last one.
+    /// Goes to a moment; an index past the end means the last moment.
     pub fn seek(&mut self, index: usize) {
         self.position = index.min(self.times.len().saturating_sub(1));
         self.cycles = self.times.get(self.position).copied().unwrap_or(0);
     }
 
-    /// The whole snapshot of the moment, as it was recorded.
+    /// Returns the whole snapshot of the current moment, as recorded.
     pub fn moment(&self) -> Option<&Snapshot> {
         self.moments.get(self.position)
     }
 
-    /// The words that opened the recorded target, such as `emulator:n300`.
+    /// Returns the words that opened the recorded target, such as `emulator:n300`.
     pub fn recorded_target(&self) -> &str {
         &self.recorded_target
     }
 
-    /// Version of the meshscope that recorded.
+    /// Returns the version of the meshscope that recorded.
     pub fn made_by(&self) -> &str {
         &self.made_by
     }
 
-    /// Files that travel with the recording, such as ELF images.
+    /// Returns the attached files, such as ELF images.
     pub fn attachments(&self) -> &[Attachment] {
         &self.attachments
     }
 
-    /// What is not whole in the file, one sentence each; only the whole part is shown.
+    /// Returns messages about damaged parts of the file, which are not shown.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
@@ -116,7 +117,7 @@ impl Target for Replay {
         Ok(self.cycles)
     }
 
-    /// Moves on to the last moment that is not later; at the last moment time stops.
+    /// Goes to the last moment that is not later. Time stops at the last moment.
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
         let end = self.times.last().copied().unwrap_or(0);
         self.cycles = self.cycles.saturating_add(cycles).min(end);
@@ -127,7 +128,7 @@ impl Target for Replay {
     }
 }
 
-/// The part of a snapshot that a plan asks for, with gaps where it holds nothing.
+/// Returns the part of a snapshot in a plan, with gaps where the snapshot has no bytes.
 fn excerpt(moment: &Snapshot, plan: &Plan) -> Snapshot {
     let mut part = Snapshot::default();
     for span in merged(plan) {
@@ -140,7 +141,7 @@ fn excerpt(moment: &Snapshot, plan: &Plan) -> Snapshot {
     part
 }
 
-/// Takes one piece or gap that begins at `addr`; gives where the next one begins.
+/// Takes one piece or gap at `addr`; returns the start of the next one.
 fn step(moment: &Snapshot, addr: NocAddr, end: u64, part: &mut Snapshot) -> u64 {
     let same_tile = |other: NocAddr| (other.chip, other.tile) == (addr.chip, addr.tile);
     let after = moment.pieces.partition_point(|piece| piece.addr <= addr);
@@ -163,8 +164,8 @@ fn step(moment: &Snapshot, addr: NocAddr, end: u64, part: &mut Snapshot) -> u64 
     stop
 }
 
-/// Adds bytes; what continues the piece before joins it, so that a decoder with other ranges than the recorder's still
-/// finds its bytes in one piece. The joined piece keeps its older times.
+/// Appends bytes, joined to the piece before if contiguous, so that a decoder whose ranges differ
+/// from the recorder's still finds its bytes in one piece. The joined piece keeps the older times.
 fn append(part: &mut Snapshot, piece: &Piece, addr: NocAddr, bytes: &[u8]) {
     if let Some(last) = part.pieces.last_mut()
         && (last.addr.chip, last.addr.tile) == (addr.chip, addr.tile)
@@ -179,7 +180,7 @@ fn append(part: &mut Snapshot, piece: &Piece, addr: NocAddr, bytes: &[u8]) {
     }
 }
 
-/// Why nothing is known from `addr` on, and up to where (at most `stop`) that holds.
+/// Returns why bytes from `addr` on are missing, and the end of that reason (at most `stop`).
 fn reason(moment: &Snapshot, addr: NocAddr, stop: u64) -> (AccessError, u64) {
     let gaps = moment
         .gaps
@@ -199,7 +200,8 @@ fn reason(moment: &Snapshot, addr: NocAddr, stop: u64) -> (AccessError, u64) {
     (AccessError::NotRecorded, nearest)
 }
 
-/// The plan's ranges sorted, with overlapping and touching ones joined: the parts of a snapshot never overlap.
+/// Returns the plan's ranges sorted, with overlapping and adjacent ones joined: the pieces of a
+/// snapshot never overlap.
 fn merged(plan: &Plan) -> Vec<Span> {
     let mut spans: Vec<Span> = plan.spans.iter().copied().filter(|span| span.len > 0).collect();
     spans.sort_unstable();

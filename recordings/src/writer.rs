@@ -1,4 +1,4 @@
-//! Keeps moments of a target in a file, each whole on disk before the next.
+//! Writes moments of a target to a file, each complete on disk before the next.
 
 use crate::error::RecordingError;
 use crate::format::{ELF_MEDIA_TYPE, ENCODING, FORMAT, MOMENTS, Moment, PROFILE, SESSION, Session};
@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-/// A recording that is being made.
+/// A recording in progress.
 pub struct Writer {
     path: PathBuf,
     mcap: mcap::Writer<BufWriter<File>>,
@@ -23,10 +23,10 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Begins a recording of `target`; an existing file is replaced.
+    /// Starts a recording of `target`; replaces an existing file.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn create(path: &Path, target: &dyn Target) -> Result<Self, RecordingError> {
         let file =
             File::create(path).map_err(|error| RecordingError::Io { path: path.into(), error })?;
@@ -43,10 +43,10 @@ impl Writer {
         Ok(Self { path: path.into(), mcap, channel, moments: 0, cycles: 0, host_micros: 0 })
     }
 
-    /// Attaches an ELF image under a name, so that the recording can be decoded anywhere.
+    /// Attaches an ELF image under a name, so that the recording can be decoded on any host.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn attach_elf(&mut self, name: &str, bytes: &[u8]) -> Result<(), RecordingError> {
         let attachment = Attachment {
             log_time: nanos(self.host_micros),
@@ -59,17 +59,18 @@ impl Writer {
         done.map_err(|error| self.failed(&error))
     }
 
-    /// Appends a moment. Its time is the newest of its pieces; without pieces, that of the moment before.
+    /// Appends a moment. Its time is that of its newest piece; without pieces, that of the moment
+    /// before.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn append(&mut self, snapshot: &Snapshot) -> Result<(), RecordingError> {
         let newest =
             |time: fn(&machine::snapshot::Piece) -> u64| snapshot.pieces.iter().map(time).max();
         self.cycles = newest(|piece| piece.target_cycles).unwrap_or(self.cycles).max(self.cycles);
         self.host_micros = newest(|piece| piece.host_micros).unwrap_or(self.host_micros);
         let moment = Moment::new(snapshot, self.cycles);
-        // Named keys: the message explains itself to other tools, and later keys do not shift earlier ones.
+        // Named keys: other tools can read the message, and new keys do not shift old ones.
         let bytes = rmp_serde::to_vec_named(&moment).map_err(|error| RecordingError::Write {
             path: self.path.clone(),
             what: error.to_string(),
@@ -80,14 +81,15 @@ impl Writer {
             log_time: nanos(self.host_micros),
             publish_time: self.cycles,
         };
-        // The flush ends a chunk, with its checksum: what was appended survives a crash of this process.
+        // The flush ends a chunk, with its checksum: appended moments survive a crash of this
+        // process.
         let written = self.mcap.write_to_known_channel(&header, &bytes);
         written.and_then(|()| self.mcap.flush()).map_err(|error| self.failed(&error))?;
         self.moments += 1;
         Ok(())
     }
 
-    /// How many moments were appended.
+    /// Returns the number of moments appended.
     pub fn moments(&self) -> u32 {
         self.moments
     }
@@ -95,7 +97,7 @@ impl Writer {
     /// Writes the index and closes the file.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn finish(mut self) -> Result<(), RecordingError> {
         self.mcap.finish().map(|_| ()).map_err(|error| self.failed(&error))
     }

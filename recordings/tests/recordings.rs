@@ -1,4 +1,4 @@
-//! Recordings: what goes in comes out, wherever the file is cut; foreign and newer files are named.
+//! Recordings: round trips, truncated and damaged files, foreign and newer files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, NocXy, TileKind};
@@ -7,7 +7,7 @@ use machine::target::{Abilities, Allow, Chip, Link, Mesh, Refusal, Target};
 use recordings::{RecordingError, Replay, Writer};
 use std::path::{Path, PathBuf};
 
-/// A target of which only the description matters.
+/// A target with only a description.
 struct Described {
     mesh: Mesh,
     abilities: Abilities,
@@ -116,7 +116,7 @@ fn moments() -> Vec<Snapshot> {
     (1..=3).map(moment).collect()
 }
 
-/// A file of its own for each test.
+/// Returns a separate file for each test.
 fn path(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recordings");
     std::fs::create_dir_all(&folder).unwrap();
@@ -179,7 +179,7 @@ fn time_passes_when_asked_to() {
 fn reads_answer_from_the_moment_with_its_gaps() {
     let mut replay = Replay::open(&record("reads")).unwrap();
     replay.seek(1);
-    // Overlapping ranges, across two pieces, past the end of what is known.
+    // Overlapping ranges, across two pieces, and past the end of the recorded bytes.
     let spans = vec![
         span(at(0, 8), 0x20),
         span(at(0, 0), 12),
@@ -187,12 +187,12 @@ fn reads_answer_from_the_moment_with_its_gaps() {
         span(at(1, 0x44), 4),
     ];
     let snapshot = replay.read(&Plan { spans });
-    let told: Vec<String> =
+    let pieces: Vec<String> =
         snapshot.pieces.iter().map(|p| format!("{}+{}", p.addr, p.bytes.len())).collect();
-    assert_eq!(told, ["0:9-6:0x0+16", "1:9-6:0x1010+4"]);
+    assert_eq!(pieces, ["0:9-6:0x0+16", "1:9-6:0x1010+4"]);
     assert_eq!(snapshot.word(at(0, 0)), Ok(2));
     assert_eq!(snapshot.bytes(at(0, 2), 6).unwrap(), [0, 0, 7, 7, 7, 7]);
-    // The joined piece does not pretend to be newer than its oldest part.
+    // The joined piece has the time of its oldest part.
     assert_eq!(snapshot.pieces[0].target_cycles, 199);
     let gaps: Vec<String> = snapshot
         .gaps
@@ -266,9 +266,12 @@ fn a_file_cut_anywhere_shows_what_is_whole() {
                 assert!(count >= seen, "{len} bytes show {count} moments, fewer than before");
                 seen = count;
                 assert_eq!(replay.moment(), moments().first());
-                let told = format!("only the first {count} moments are whole (");
+                let start = format!("only the first {count} moments are readable (");
                 let problems = replay.problems();
-                assert!(problems.iter().any(|p| p.starts_with(&told)), "{len} bytes: {problems:?}");
+                assert!(
+                    problems.iter().any(|p| p.starts_with(&start)),
+                    "{len} bytes: {problems:?}"
+                );
             }
             Err(RecordingError::NotARecording { .. } | RecordingError::Damaged { .. }) => {
                 assert_eq!(seen, 0, "{len} bytes show nothing");
@@ -286,7 +289,7 @@ fn a_recording_that_was_never_finished_shows_its_moments() {
     writer.append(&moments()[0]).unwrap();
     let replay = Replay::open(&path).unwrap();
     assert_eq!(replay.moments(), [100]);
-    assert!(replay.problems()[0].starts_with("only the first 1 moments are whole ("));
+    assert!(replay.problems()[0].starts_with("only the first 1 moments are readable ("));
     writer.finish().unwrap();
     assert!(Replay::open(&path).unwrap().problems().is_empty());
 }
@@ -300,13 +303,13 @@ fn a_spoilt_attachment_costs_only_itself() {
     std::fs::write(&path, &bytes).unwrap();
     let replay = Replay::open(&path).unwrap();
     assert_eq!((replay.moments().len(), replay.attachments().len()), (3, 0));
-    assert_eq!(replay.problems(), ["an attached file is spoilt and left out"]);
+    assert_eq!(replay.problems(), ["a damaged attachment was skipped"]);
 }
 
 #[test]
 fn a_spoilt_byte_anywhere_is_no_panic() {
-    let whole = std::fs::read(record("spoilt_source")).unwrap();
-    let path = path("spoilt");
+    let whole = std::fs::read(record("damaged_source")).unwrap();
+    let path = path("damaged");
     for (i, flip) in (0..whole.len()).zip([0xFF, 0x01, 0x80].into_iter().cycle()) {
         let mut bytes = whole.clone();
         bytes[i] ^= flip;
@@ -325,17 +328,14 @@ fn what_is_no_recording_is_named() {
         let text = Replay::open(&path).unwrap_err().to_string();
         text.replace(&path.display().to_string(), "my.mcap")
     };
-    assert_eq!(open(b""), "my.mcap: not a recording of meshscope: it is empty");
-    assert_eq!(
-        open(b"\x7fELF"),
-        "my.mcap: not a recording of meshscope: it does not begin as an MCAP file"
-    );
+    assert_eq!(open(b""), "my.mcap: not a meshscope recording: empty file");
+    assert_eq!(open(b"\x7fELF"), "my.mcap: not a meshscope recording: not an MCAP file");
     let mut foreign = std::io::Cursor::new(Vec::new());
     let options = mcap::WriteOptions::new().compression(None).profile("ros2");
     options.create(&mut foreign).unwrap().finish().unwrap();
     assert_eq!(
         open(foreign.get_ref()),
-        "my.mcap: not a recording of meshscope: it is an MCAP file with profile \"ros2\""
+        "my.mcap: not a meshscope recording: an MCAP file with profile \"ros2\""
     );
     let missing = Replay::open(Path::new("/no/such/file.mcap")).unwrap_err().to_string();
     assert!(missing.starts_with("/no/such/file.mcap: No such file"), "{missing}");
@@ -358,7 +358,7 @@ fn a_newer_format_says_what_to_do() {
     let text = Replay::open(&path).unwrap_err().to_string();
     assert_eq!(
         text.replace(&path.display().to_string(), "my.mcap"),
-        "my.mcap: recorded by meshscope 3.1.0 in format 2, and this one reads up to format 1: \
+        "my.mcap: recorded by meshscope 3.1.0 in format 2; this version reads up to format 1: \
          open it with meshscope 3.1.0 or newer"
     );
 }

@@ -1,14 +1,14 @@
-//! What bytes from outside meet: one function per kind of question, for cargo-fuzz and for the seeded
-//! mutator of `tests/mutations` alike. Each asks all it can, and each must return.
+//! Entry points for untrusted bytes: one function per kind of lookup, shared by cargo-fuzz and the
+//! seeded mutator of `tests/mutations`. Each makes all lookups of its kind, and each must return.
 
 use std::path::Path;
 
 use symbols::{Expression, Kind, Module, Registers, Symbols, Type, backtrace};
 
-/// Names asked for one by one; a file can have any number.
+/// The most names looked up; a file can have any number.
 const MAX_NAMES: usize = 100;
 
-/// An entry point: its name, and what it does with the bytes.
+/// An entry point: its name and its function.
 pub(crate) type Entry = (&'static str, fn(&[u8]));
 
 /// All entry points.
@@ -41,10 +41,10 @@ pub(crate) fn load(bytes: &[u8]) {
     }
     let _ = symbols.symbol("start");
     all_code(&symbols);
-    told(&symbols);
+    problems_have_text(&symbols);
 }
 
-/// Functions, and lines the other way round.
+/// Functions, and code by source line.
 fn all_code(symbols: &Symbols) {
     let _ = symbols.line_to_addresses("tiny.cpp", 12);
     for name in symbols.function_names().iter().take(MAX_NAMES) {
@@ -58,8 +58,8 @@ fn all_code(symbols: &Symbols) {
     let _ = symbols.code_of_line("tiny.cpp", 1).map_err(|error| symbols.suggestions(&error));
 }
 
-/// Every problem has words.
-fn told(symbols: &Symbols) {
+/// Checks that every problem has a text.
+fn problems_have_text(symbols: &Symbols) {
     for problem in symbols.problems() {
         assert!(!problem.to_string().is_empty());
     }
@@ -69,7 +69,7 @@ fn told(symbols: &Symbols) {
 pub(crate) fn types(bytes: &[u8]) {
     let Some(symbols) = symbols(bytes) else { return };
     all_types(&symbols);
-    told(&symbols);
+    problems_have_text(&symbols);
 }
 
 fn all_types(symbols: &Symbols) {
@@ -97,11 +97,11 @@ fn one_type(symbols: &Symbols, ty: &Type) {
     }
 }
 
-/// Variables, constants, and expressions over memory that says the same everywhere.
+/// Variables, constants, and expressions over memory whose bytes repeat their address.
 pub(crate) fn values(bytes: &[u8]) {
     let Some(symbols) = symbols(bytes) else { return };
     all_values(&symbols);
-    told(&symbols);
+    problems_have_text(&symbols);
 }
 
 fn all_values(symbols: &Symbols) {
@@ -126,7 +126,7 @@ fn all_values(symbols: &Symbols) {
     }
 }
 
-/// Stacks, from every address, through memory that leads back into the code.
+/// Stacks from many addresses, through memory that leads back into the code.
 pub(crate) fn unwind(bytes: &[u8]) {
     let Some(symbols) = symbols(bytes) else { return };
     let modules = [Module::new(symbols.clone()), Module { symbols: symbols.clone(), bias: 0x40 }];
@@ -145,11 +145,11 @@ pub(crate) fn unwind(bytes: &[u8]) {
         });
         assert!(!trace.end.to_string().is_empty());
     }
-    told(&symbols);
+    problems_have_text(&symbols);
 }
 
-/// Two files: the first four bytes say how long the first is, and the second is each other file that
-/// the first asks for.
+/// Two files: the first four bytes are the length of the first, and the second is every other file
+/// that the first names.
 pub(crate) fn split(bytes: &[u8]) {
     let Some((length, both)) = bytes.split_first_chunk::<4>() else { return };
     let length = (u32::from_le_bytes(*length) as usize).min(both.len());
@@ -164,5 +164,5 @@ pub(crate) fn split(bytes: &[u8]) {
         let _ = symbols.frames_at(address);
     }
     all_code(&symbols);
-    told(&symbols);
+    problems_have_text(&symbols);
 }

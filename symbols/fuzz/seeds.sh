@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the seeds of the corpus from tiny.cpp, with gcc-riscv64-unknown-elf 12.2.0. They are committed.
+# Builds the committed seeds of the corpus from tiny.cpp with gcc-riscv64-unknown-elf 12.2.0.
 set -eu
 cd "$(dirname "$0")"
 here=$PWD
@@ -9,7 +9,7 @@ cd "$tmp"
 common="-march=rv32im -mabi=ilp32 -ffreestanding -fno-exceptions -fno-rtti -fno-pic -fno-ident
     -fno-record-gcc-switches -ffile-prefix-map=$here=/m -ffile-prefix-map=$tmp=/m"
 link="-nostdlib -nostartfiles -Wl,-n -Wl,-Ttext=0x9040 -Wl,-Tdata=0x10000 -Wl,--build-id=none -Wl,-e,start"
-seed() { # seed <name> <compiler's flags>
+seed() { # seed <name> <compiler flags>
     name=$1
     shift
     # shellcheck disable=SC2086
@@ -20,7 +20,7 @@ seed() { # seed <name> <compiler's flags>
         --remove-section .debug_gnu_pubnames --remove-section .debug_gnu_pubtypes \
         --remove-section .comment "$name.elf"
 }
-pair() { # pair <name> <first> <second>: what the entry point `split` takes
+pair() { # pair <name> <first> <second>: the input of the entry point `split`
     python3 - "$@" <<'PY'
 import struct, sys
 _, to, first, second = sys.argv
@@ -36,7 +36,7 @@ seed packed -O1 -g -gdwarf-5 -gz=zlib -Wl,--compress-debug-sections=zlib
 seed tables -O2 -g -gdwarf-5 -fasynchronous-unwind-tables
 seed split5 -O2 -g -gdwarf-5 -gsplit-dwarf
 seed split4 -O2 -g -gdwarf-4 -gsplit-dwarf -fdebug-types-section
-# With a build id, for no checksum survives the mutator.
+# With a build id, because no checksum survives the mutator.
 seed whole -O1 -g -gdwarf-5 -Wl,--build-id=sha1
 riscv64-unknown-elf-objcopy --only-keep-debug whole.elf whole.debug
 riscv64-unknown-elf-objcopy --strip-all --add-gnu-debuglink=whole.debug whole.elf linked.elf

@@ -1,4 +1,5 @@
-// Seeds of the corpus: a little of everything that readers treat in ways of their own. See `seeds.sh`.
+// The source of the corpus seeds: a small example of each construct that readers treat differently.
+// See `seeds.sh`.
 typedef unsigned int word_t;
 enum class color_t : unsigned char { red = 1, blue = 2 };
 namespace in {

@@ -1,4 +1,5 @@
-//! The abbreviation tables that say how entries are written, checked before they are believed.
+//! Reads the abbreviation tables, which define the layout of debug entries, and checks their
+//! limits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,15 +11,15 @@ use gimli::{
 
 use crate::sections::Slice;
 
-/// Attributes one entry may have; compilers write two dozen at most. Some attributes take no bytes,
-/// so that a short file could otherwise make every entry take as long to read as it likes.
+/// The most attributes that one entry may have; compilers write two dozen. Some attributes take no
+/// bytes, so without a limit a short file could make every entry arbitrarily slow to read.
 const MAX_ATTRIBUTES: usize = 128;
 
-/// The tables by their offset, or why one cannot be used.
+/// The tables by offset, or why one cannot be used.
 pub(crate) type Tables = BTreeMap<usize, Result<Arc<Abbreviations>, String>>;
 
-/// Reads each table once, and each only up to the next one: tables that overlap are no compiler's
-/// work, and reading them whole would take time and memory by the square.
+/// Reads each table once, and only up to the start of the next one. Compilers write no overlapping
+/// tables; reading overlapping tables whole would take quadratic time and memory.
 pub(crate) fn read(dwarf: &gimli::Dwarf<Slice<'_>>, mut offsets: Vec<usize>) -> Tables {
     let section = dwarf.debug_abbrev.reader().slice();
     offsets.sort_unstable();
@@ -40,7 +41,7 @@ fn table(bytes: Slice<'_>) -> Result<Arc<Abbreviations>, String> {
     table.map(Arc::new).map_err(|error| error.to_string())
 }
 
-/// The largest number of attributes that one entry of a table has.
+/// Returns the largest number of attributes that one entry of a table has.
 fn widest(mut bytes: Slice<'_>) -> gimli::Result<usize> {
     let mut widest = 0;
     while !bytes.is_empty() && bytes.read_uleb128()? != 0 {

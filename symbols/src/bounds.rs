@@ -1,4 +1,4 @@
-//! What a unit must keep to before addr2line, which sets itself no bounds, may read it.
+//! Limits that a unit must keep before addr2line, which has no limits of its own, may read it.
 
 use gimli::{LineProgramHeader, constants as dw};
 
@@ -6,13 +6,14 @@ use crate::die::View;
 use crate::ranges::{BUDGET, Code};
 use crate::sections::Slice;
 
-/// Inlining deeper than this is no compiler's work; real routers nest 15.
+/// The deepest inlining accepted; real routers nest 15.
 const MAX_DEPTH: usize = 200;
 
-/// Bytes of line tables all units together may have: units can share a table, and each reads it.
+/// The most bytes of line tables of all units together: units can share a table, and each reads it.
 const MAX_LINES: usize = 64 << 20;
 
-/// What is left for all units together; refused ones count, for reading them took time too.
+/// The budget left for all units together. Refused units use it up too, since reading them took
+/// time.
 #[derive(Debug)]
 pub(crate) struct Bounds {
     ranges: usize,
@@ -26,7 +27,7 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Reads all a lookup can read of one unit; the error is a reason for a `Problem`.
+    /// Reads everything that a lookup can read of one unit. The error is a reason for a `Problem`.
     pub(crate) fn check(&mut self, view: &View<'_>, number: usize) -> Result<(), String> {
         self.entries(view, number).map_err(|error| error.to_string())??;
         self.lines(view, number)
@@ -76,13 +77,13 @@ impl Bounds {
         let header: &LineProgramHeader<Slice<'_>> = program.header();
         match self.lines.checked_sub(header.unit_length()) {
             Some(left) => self.lines = left,
-            None => return Err("too many line tables, or one shared too often".into()),
+            None => return Err("too many line tables, or one shared by too many units".into()),
         }
-        if is_unreadable(header) { Err("a line table goes back too far".into()) } else { Ok(()) }
+        if is_unreadable(header) { Err("a line table steps back too far".into()) } else { Ok(()) }
     }
 }
 
-/// Whether a line table has the one number that gimli 0.34 cannot negate, as going back by it does.
+/// Whether a line table contains the one number that gimli 0.34 cannot negate when it steps back.
 pub(crate) fn is_unreadable(header: &LineProgramHeader<Slice<'_>>) -> bool {
     /// The least 64-bit number, as SLEB128.
     const LEAST: [u8; 10] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f];

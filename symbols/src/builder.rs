@@ -1,4 +1,4 @@
-//! Builds a `Type` from its debug entry, each entry once, within a depth no compiler reaches.
+//! Builds a `Type` from its debug entry, each entry once, down to a limited depth.
 
 pub(crate) mod arguments;
 mod records;
@@ -18,13 +18,13 @@ use crate::types::{
 };
 use crate::units::DieId;
 
-/// Types nested deeper than this are not believed.
+/// The deepest nesting of types accepted.
 const MAX_DEPTH: usize = 96;
 
 /// The types built so far.
 pub(crate) type TypeCache = RwLock<HashMap<DieId, Type>>;
 
-/// One building: knows what it is in the middle of, so that a type inside itself is noticed.
+/// Builds types. It keeps the entries in progress, so that it notices a type that contains itself.
 pub(crate) struct Builder<'v, 'a> {
     pub(crate) view: &'v View<'a>,
     pub(crate) index: &'v Index,
@@ -43,7 +43,7 @@ impl<'v, 'a> Builder<'v, 'a> {
         Builder { view, index, cache, problems, in_progress: Vec::new() }
     }
 
-    /// The type of an entry.
+    /// Returns the type of an entry.
     pub(crate) fn build(&mut self, id: DieId) -> Type {
         let cached = self.cache.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
         if let Some(known) = cached {
@@ -95,7 +95,7 @@ impl<'v, 'a> Builder<'v, 'a> {
         }
     }
 
-    /// The type that the entry's `DW_AT_type` names; `void` has none.
+    /// Returns the type that the entry's `DW_AT_type` names; an entry without one has type `void`.
     pub(crate) fn target(&mut self, die: &Die<'a>) -> Type {
         match self.view.reference(die, dw::DW_AT_type) {
             Some(target) => self.build(target),
@@ -109,7 +109,7 @@ impl<'v, 'a> Builder<'v, 'a> {
     }
 
     pub(crate) fn complain(&mut self, id: DieId, reason: &str) {
-        /// A file that is wrong everywhere need not say so everywhere.
+        /// A damaged file need not report every entry.
         const MAX_PROBLEMS: usize = 64;
         if self.problems.len() < MAX_PROBLEMS {
             let offset = u64::from(id.0);
@@ -117,7 +117,8 @@ impl<'v, 'a> Builder<'v, 'a> {
         }
     }
 
-    /// An offset, or for functions an address and an adjustment: nothing that can be followed.
+    /// The type of a pointer to a member: an offset, or for functions an address and an adjustment.
+    /// It cannot be followed.
     fn to_member(&self, die: &Die<'a>) -> Type {
         let target = self.view.reference(die, dw::DW_AT_type).and_then(|id| self.view.die(id));
         let function = target.is_some_and(|die| die.tag() == dw::DW_TAG_subroutine_type);
@@ -140,7 +141,7 @@ impl<'v, 'a> Builder<'v, 'a> {
         self.finish(die.id, size, Kind::Record(record))
     }
 
-    /// What is only declared here may be complete in another unit, or in a type unit.
+    /// Returns the complete type of a declaration, which another unit or a type unit may define.
     fn completed(&mut self, die: &Die<'a>) -> Type {
         let signature = self.view.reference(die, dw::DW_AT_signature);
         match signature.or_else(|| self.complete_elsewhere(die.id)) {
@@ -206,7 +207,7 @@ impl<'v, 'a> Builder<'v, 'a> {
     }
 }
 
-/// `void` has no entry; it is what an entry without a type is made of.
+/// The type of an entry without a type: `void` has no entry.
 fn void(id: DieId) -> Type {
     Type(Arc::new(TypeData { id, name: "void".into(), size: None, kind: Kind::Void }))
 }

@@ -1,4 +1,4 @@
 //! The bytes of a file.
 
-/// Whoever keeps them: a vector, a mapping, a static array.
+/// The owner of the bytes: a vector, a mapping or a static array.
 pub(crate) type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;

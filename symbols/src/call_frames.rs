@@ -1,4 +1,4 @@
-//! The call frame information of one file: which entry speaks of an address.
+//! The call frame information of one file: which entry covers an address.
 
 mod rules;
 
@@ -15,16 +15,16 @@ use crate::image::Image;
 use crate::problem::Problem;
 use crate::sections::Slice;
 
-/// More entries than this in a section are not believed.
+/// The most entries accepted in a section.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// An entry of more bytes than this is no compiler's work: the largest functions have a few hundred.
+/// The largest entry accepted, in bytes; the largest functions have a few hundred.
 const MAX_ENTRY_BYTES: usize = 16 << 10;
 
-/// Entries may overlap only in broken files; looking back over so many finds the one meant.
+/// How many earlier entries a lookup tries. Entries overlap only in broken files.
 const LOOK_BACK: usize = 8;
 
-/// One function's entry, or that of a part of a function.
+/// The entry of one function, or of a part of a function.
 #[derive(Clone, Copy, Debug)]
 struct FunctionEntry {
     start: u32,
@@ -33,7 +33,7 @@ struct FunctionEntry {
     offset: usize,
 }
 
-/// What call frame information is read from.
+/// The sections that hold call frame information.
 pub(crate) struct FrameSections<'a> {
     pub(crate) image: &'a Image,
     /// `.debug_frame`.
@@ -42,7 +42,7 @@ pub(crate) struct FrameSections<'a> {
     pub(crate) eh: &'a [u8],
 }
 
-/// Where the entries of both sections are, by address.
+/// The entries of both sections by address.
 #[derive(Debug, Default)]
 pub(crate) struct CallFrames {
     debug: Vec<FunctionEntry>,
@@ -50,7 +50,7 @@ pub(crate) struct CallFrames {
 }
 
 impl CallFrames {
-    /// Reads the heads of all entries; what cannot be read is a problem.
+    /// Reads the headers of all entries; reports unreadable ones as problems.
     pub(crate) fn new(
         sections: &FrameSections<'_>,
         function_at_zero: bool,
@@ -59,7 +59,7 @@ impl CallFrames {
         let bases = sections.bases();
         let mut debug = entries(&sections.debug_frame(), &bases, ".debug_frame", problems);
         let mut eh = entries(&sections.eh_frame(), &bases, ".eh_frame", problems);
-        // Linkers leave the entries of functions they dropped behind, at address 0.
+        // Linkers keep the entries of functions that they dropped, at address 0.
         if !function_at_zero {
             debug.retain(|entry| entry.start > 0);
             eh.retain(|entry| entry.start > 0);
@@ -67,8 +67,8 @@ impl CallFrames {
         CallFrames { debug, eh }
     }
 
-    /// What holds at an address as the file was linked: none if no entry speaks of it. The error says
-    /// what is wrong with the one that does.
+    /// Returns the rules at an address of the file as linked; none if no entry covers it. The error
+    /// says what is wrong with the entry.
     pub(crate) fn rules(
         &self,
         sections: &FrameSections<'_>,
@@ -97,7 +97,7 @@ impl<'a> FrameSections<'a> {
         section
     }
 
-    /// What pointers in `.eh_frame` may be relative to.
+    /// The addresses that pointers in `.eh_frame` may be relative to.
     fn bases(&self) -> BaseAddresses {
         let address = |name| self.image.section(name).map_or(0, |section| section.address.into());
         BaseAddresses::default().set_eh_frame(address(".eh_frame")).set_text(address(".text"))
@@ -112,8 +112,8 @@ fn find(entries: &[FunctionEntry], address: u32) -> Option<FunctionEntry> {
 
 type Common<'a> = CommonInformationEntry<Slice<'a>>;
 
-/// The common entries of a section by their offsets. Only what the section's own sequence reaches
-/// counts: entries that overlap could be read over and over.
+/// Returns the common entries of a section by offset. Only entries of the section's own sequence
+/// count: overlapping entries could be read over and over.
 fn common<'a, S: UnwindSection<Slice<'a>>>(
     section: &S,
     bases: &BaseAddresses,
@@ -155,7 +155,7 @@ fn entries<'a, S: UnwindSection<Slice<'a>>>(
                 break;
             }
             Ok(fde) => found.extend(placed(&fde)),
-            // One is enough to know that the section is damaged; there may be very many.
+            // One error is enough to report a damaged section; there may be very many.
             Err(error) => wrong = wrong.or(Some((partial.offset(), error))),
         }
     }
@@ -167,7 +167,7 @@ fn entries<'a, S: UnwindSection<Slice<'a>>>(
     found
 }
 
-/// The entry, if it speaks of any address.
+/// Returns the entry if it covers any address.
 fn placed(fde: &FrameDescriptionEntry<Slice<'_>>) -> Option<FunctionEntry> {
     let start = u32::try_from(fde.initial_address()).ok()?;
     let end = u64::from(start).checked_add(fde.len())?.min(1 << 32);

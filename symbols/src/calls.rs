@@ -1,8 +1,8 @@
-//! addr2line over one file: from an address to its line and to the calls inlined around it.
+//! addr2line over one file: an address to its line and to the calls inlined around it.
 //!
-//! addr2line trusts what it reads: it follows nesting by recursion, has no bound on address ranges,
-//! and one bad unit makes it refuse all. So it sees only the units that `bounds` has passed, in a
-//! copy of `.debug_info` where the others are hidden.
+//! addr2line trusts its input: it recurses into nesting, has no limit on address ranges, and
+//! refuses the whole file for one bad unit. It therefore reads only the units that `bounds` has
+//! passed, from a copy of `.debug_info` in which the others are hidden.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,34 +17,34 @@ use crate::problem::Problem;
 use crate::source::Source;
 use crate::units::DieId;
 
-/// How addr2line reads: it keeps what it reads from, so it shares the bytes.
+/// addr2line's reader. It owns its sections, so the bytes are shared.
 type Shared = EndianReader<LittleEndian, Arc<[u8]>>;
 
-/// One call around an address, innermost first; what is not known is none.
+/// One call around an address; unknown fields are none.
 #[derive(Debug)]
 pub(crate) struct Call {
-    /// The function that was called or inlined.
+    /// The called or inlined function.
     pub(crate) die: Option<DieId>,
-    /// Where in it; for all but the innermost, where the next one was called.
+    /// The source position in it; except for the innermost call, that of the next call.
     pub(crate) file: Option<Arc<str>>,
     pub(crate) line: Option<u32>,
 }
 
-/// What addr2line has read so far; it reads on demand, one question at a time.
+/// What addr2line has read so far; it reads on demand, one lookup at a time.
 pub(crate) struct Calls {
     context: Mutex<Option<addr2line::Context<Shared>>>,
-    /// The units in other files, by their id.
-    split: HashMap<u64, Other>,
+    /// The units in other files by id.
+    split: HashMap<u64, SplitUnit>,
 }
 
-/// A unit in another file: where its numbers start, and what it is read from.
-struct Other {
+/// A unit in another file: the offset its numbers start from, and its sections.
+struct SplitUnit {
     start: u32,
     dwarf: Arc<Dwarf<Shared>>,
 }
 
 impl Calls {
-    /// Prepares the lookup; units that cannot be used are problems.
+    /// Prepares the lookup; reports unusable units as problems.
     pub(crate) fn new(view: &View<'_>, source: &Source, problems: &mut Vec<Problem>) -> Calls {
         let mut bounds = Bounds::default();
         let info = passed_units(view, source.section(SectionId::DebugInfo), &mut bounds, problems);
@@ -53,11 +53,11 @@ impl Calls {
             problems.push(Problem::Unit { offset: 0, reason: error.to_string() });
         }
         let context = context.ok();
-        let split = context.as_ref().map(|_| others(view, source, &mut bounds, problems));
+        let split = context.as_ref().map(|_| split_units(view, source, &mut bounds, problems));
         Calls { context: Mutex::new(context), split: split.unwrap_or_default() }
     }
 
-    /// The calls around an address, innermost first; empty where no unit has code or lines.
+    /// Returns the calls around an address, innermost first; empty where no unit has code or lines.
     pub(crate) fn at(&self, address: u32) -> Vec<Call> {
         let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(context) = context.as_ref() else { return Vec::new() };
@@ -88,7 +88,7 @@ impl Calls {
         Ok(calls)
     }
 
-    /// Gives addr2line the other files that it asks for.
+    /// Supplies addr2line with the other files that it requests.
     fn finish<L: LookupContinuation<Buf = Shared>>(
         &self,
         mut result: LookupResult<L>,
@@ -105,13 +105,13 @@ impl Calls {
     }
 }
 
-/// The units in other files that can be read safely.
-fn others(
+/// Returns the units in other files that are safe to read.
+fn split_units(
     view: &View<'_>,
     source: &Source,
     bounds: &mut Bounds,
     problems: &mut Vec<Problem>,
-) -> HashMap<u64, Other> {
+) -> HashMap<u64, SplitUnit> {
     let mut copies = Copies::default();
     let mut found = HashMap::new();
     for (number, unit) in view.units.iter().enumerate() {
@@ -126,29 +126,29 @@ fn others(
         let range = (unit.start - unit.base) as usize..(unit.end - unit.base) as usize;
         let dwarf = Dwarf::load(|section| {
             let bytes = match section {
-                // Only this very unit: addr2line takes the first.
+                // Only this unit: addr2line takes the first one.
                 SectionId::DebugInfo => other.section(section).get(range.clone()).unwrap_or(&[]),
                 SectionId::DebugAddr | SectionId::DebugRanges => source.section(section),
                 SectionId::DebugLoc | SectionId::DebugLocLists | SectionId::DebugTypes => &[],
                 section => other.section(section),
             };
-            Ok::<_, gimli::Error>(EndianReader::new(copies.of(bytes), LittleEndian))
+            Ok::<_, gimli::Error>(EndianReader::new(copies.copy(bytes), LittleEndian))
         });
         let Ok(mut dwarf) = dwarf else { continue };
         let (at, table) = unit.abbreviations();
         dwarf.abbreviations_cache.set::<Shared>(DebugAbbrevOffset(at), table);
         dwarf.file_type = DwarfFileType::Dwo;
-        found.insert(id, Other { start: unit.start, dwarf: Arc::new(dwarf) });
+        found.insert(id, SplitUnit { start: unit.start, dwarf: Arc::new(dwarf) });
     }
     found
 }
 
-/// Copies of sections, each made once, for the units of a package share some.
+/// Copies of sections, each made once: the units of a package share some.
 #[derive(Default)]
 struct Copies(HashMap<(usize, usize), Arc<[u8]>>);
 
 impl Copies {
-    fn of(&mut self, bytes: &[u8]) -> Arc<[u8]> {
+    fn copy(&mut self, bytes: &[u8]) -> Arc<[u8]> {
         let place = (bytes.as_ptr().addr(), bytes.len());
         Arc::clone(self.0.entry(place).or_insert_with(|| Arc::from(bytes)))
     }
@@ -167,13 +167,13 @@ fn context<'a>(
     let mut dwarf: Dwarf<Shared> = Dwarf::load(|id| {
         let bytes = match id {
             SectionId::DebugInfo => info,
-            // Where variables are, and what types are, is not asked here.
+            // The lookup reads neither locations of variables nor types.
             SectionId::DebugLoc | SectionId::DebugLocLists | SectionId::DebugTypes => &[],
             id => section(id),
         };
         Ok::<_, gimli::Error>(EndianReader::new(Arc::from(bytes), LittleEndian))
     })?;
-    // The tables that `abbreviations` has read, each once and no further than the next one.
+    // The tables that `abbreviations` has read, each once and only up to the next one.
     for unit in view.units.iter().filter(|unit| unit.source == 0) {
         let (at, table) = unit.abbreviations();
         dwarf.abbreviations_cache.set::<Shared>(DebugAbbrevOffset(at), table);
@@ -181,7 +181,7 @@ fn context<'a>(
     addr2line::Context::from_dwarf(dwarf)
 }
 
-/// `.debug_info` with only the units that can be read safely.
+/// Returns `.debug_info` with only the units that are safe to read.
 fn passed_units(
     view: &View<'_>,
     info: &[u8],
@@ -192,7 +192,7 @@ fn passed_units(
     let mut end = 0;
     for (number, unit) in view.units.iter().enumerate() {
         let range = unit.start as usize..unit.end as usize;
-        // Past this section's end, entries of `.debug_types` are counted: they have no code.
+        // Entries of `.debug_types` are numbered from the end of this section; they have no code.
         if range.end > info.len() || unit.source != 0 {
             break;
         }
@@ -208,9 +208,10 @@ fn passed_units(
     copy
 }
 
-/// Turns a range of whole units into one whose abbreviation table is nowhere: nobody reads on.
+/// Replaces a range of whole units by one whose abbreviation table is out of range: addr2line skips
+/// it.
 fn hide(info: &mut [u8], range: Range<usize>) {
-    /// A version 4 header behind its length: version, table, size of an address.
+    /// A version 4 header after its length: version, table, address size.
     const NOWHERE: [u8; 7] = [4, 0, 0xff, 0xff, 0xff, 0xff, 4];
     let Some(unit) = info.get_mut(range) else { return };
     let length = (unit.len() as u32).saturating_sub(4).to_le_bytes();

@@ -1,19 +1,19 @@
-//! What makes values and places out of numbers: casts, `type@address` and `&x`, within 32 bits.
+//! Values and places from numbers: casts, `type@address` and `&x`, within 32 bits.
 
 use crate::error::Error;
-use crate::made;
 use crate::resolved::Resolved;
 use crate::storage::{Storage, to_bytes};
+use crate::synthetic;
 use crate::types::{Encoding, Kind, Type};
 
-/// The address behind the last one that a core has.
+/// The address after the last one that a core has.
 const END: u64 = 1 << 32;
 
-pub(crate) fn address_of(of: &Resolved) -> Result<Resolved, Error> {
-    let in_type = of.ty.name().to_owned();
-    match of.storage {
-        Storage::Address(address) if of.bits.is_none() => {
-            Ok(Resolved::computed(made::pointer_to(&of.ty), to_bytes(address, 4)))
+pub(crate) fn address_of(operand: &Resolved) -> Result<Resolved, Error> {
+    let in_type = operand.ty.name().to_owned();
+    match operand.storage {
+        Storage::Address(address) if operand.bits.is_none() => {
+            Ok(Resolved::computed(synthetic::pointer_to(&operand.ty), to_bytes(address, 4)))
         }
         Storage::Address(_) => Err(Error::NoParts { in_type, step: "&".to_owned() }),
         ref other => Err(Error::NoAddress { name: in_type, storage: other.to_string() }),
@@ -22,7 +22,7 @@ pub(crate) fn address_of(of: &Resolved) -> Result<Resolved, Error> {
 
 pub(crate) fn cast(ty: Type, number: i128) -> Result<Resolved, Error> {
     let number = match ty.plain().kind() {
-        // What a core would make of a negative number, people do too: `(char *)-1`.
+        // A core wraps a negative number, and users write `(char *)-1`.
         Kind::Pointer(_) if i32::try_from(number).is_err() => address(number)? as i128,
         Kind::Base(Encoding::Bool) => i128::from(number != 0),
         Kind::Base(Encoding::Float) => return Err(Error::NoCast { to: ty.name().to_owned() }),
@@ -39,13 +39,13 @@ pub(crate) fn at(ty: Type, number: i128) -> Result<Resolved, Error> {
     Ok(Resolved { ty, storage: Storage::Address(address(number)?), bits: None })
 }
 
-/// A number as an address.
+/// Returns a number as an address.
 pub(crate) fn address(number: i128) -> Result<u64, Error> {
     let address = u64::try_from(number).ok().filter(|address| *address < END);
     address.ok_or(Error::OutsideMemory { address: number })
 }
 
-/// Refuses what has no address, or reaches past the last one.
+/// Refuses a place without an address, or one that reaches past the last address.
 pub(crate) fn within(found: Resolved) -> Result<Resolved, Error> {
     let Storage::Address(start) = found.storage else { return Ok(found) };
     let address = address(start.into())?;

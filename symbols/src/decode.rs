@@ -1,4 +1,4 @@
-//! Decoding: a type and bytes, or a way to ask for bytes, give a value.
+//! Decoding: a value from a type and bytes, or from a type and a source of bytes.
 
 use crate::field::{little_endian, read_bits, sign_extend};
 use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_VALUES};
@@ -7,7 +7,7 @@ use crate::value::Value;
 use crate::walk::element;
 
 impl Type {
-    /// Decodes bytes that stand for one value of this type. What lies past their end is `Unread`.
+    /// Decodes bytes that hold one value of this type. Parts past their end are `Unread`.
     pub fn decode(&self, bytes: &[u8]) -> Value {
         let mut source = |offset: u64, size: u64| {
             let start = usize::try_from(offset).ok()?;
@@ -33,8 +33,8 @@ impl Type {
         Ok(self.decode(&bytes))
     }
 
-    /// Reads one value of this type piece by piece from something that has gaps, such as a snapshot:
-    /// each number or run of numbers is asked for alone, and what is not there is `Unread`.
+    /// Reads one value of this type piece by piece from memory that has gaps, such as a snapshot:
+    /// each number or run of numbers is a separate read, and missing parts are `Unread`.
     pub fn read_pieces<E>(
         &self,
         address: u64,
@@ -49,7 +49,8 @@ impl Type {
     }
 }
 
-/// The value of a bit-field from the bytes that its bits touch, counted from the first one's lowest.
+/// Returns the value of a bit-field from the bytes that hold its bits, counted from bit 0 of the
+/// first byte.
 pub(crate) fn decode_bits(ty: &Type, bits: Bits, bytes: &[u8]) -> Value {
     let mut source = |offset: u64, size: u64| {
         let start = usize::try_from(offset).ok()?;
@@ -58,7 +59,7 @@ pub(crate) fn decode_bits(ty: &Type, bits: Bits, bytes: &[u8]) -> Value {
     Decoder { source: &mut source, left: MAX_VALUES }.bits(ty, bits, 0)
 }
 
-/// One decoding; `source` gives bytes by offset and size.
+/// One decoding; `source` returns bytes by offset and size.
 struct Decoder<'s> {
     source: &'s mut dyn FnMut(u64, u64) -> Option<Vec<u8>>,
     left: usize,
@@ -149,7 +150,7 @@ fn is_scalar(ty: &Type) -> bool {
         && ty.size().is_some_and(|size| (1..=16).contains(&size))
 }
 
-/// A value of at most 16 bytes.
+/// Returns a value of at most 16 bytes.
 fn scalar(ty: &Type, bytes: &[u8]) -> Value {
     let Some(raw) = little_endian(bytes) else { return Value::Bytes(bytes.to_vec()) };
     let width = bytes.len() as u32 * 8;

@@ -1,16 +1,16 @@
-//! C++ names as a person would write them, within bounds: a short mangled name can expand forever.
+//! C++ names as written in source, within limits: a short mangled name can expand exponentially.
 
 use std::fmt::{self, Write};
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
-/// Longer mangled names than this stay as they are.
+/// Longer mangled names are not demangled.
 const MAX_MANGLED: usize = 16 << 10;
 
-/// Demangled names longer than this stay mangled; substitutions can double at every step.
+/// Names with a longer result stay mangled; substitutions can double the length at every step.
 const MAX_DEMANGLED: usize = 64 << 10;
 
-/// A string that refuses to grow past its bound.
+/// A string with a length limit.
 struct Bounded(String);
 
 impl Write for Bounded {
@@ -23,12 +23,12 @@ impl Write for Bounded {
     }
 }
 
-/// The name as a person would write it; none where it is not a mangled C++ name.
+/// Returns the name as written in source; none if it is not a mangled C++ name.
 pub(crate) fn demangle(name: &str) -> Option<String> {
     with_options(name, DemangleOptions::new())
 }
 
-/// The same without the parameters of the function and the type that it returns.
+/// Like `demangle`, without parameters and return type.
 pub(crate) fn demangled_without_parameters(name: &str) -> Option<String> {
     with_options(name, DemangleOptions::new().no_params().no_return_type())
 }

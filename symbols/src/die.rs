@@ -11,12 +11,12 @@ use crate::sections::Slice;
 use crate::source::Source;
 use crate::units::{DieId, UnitInfo};
 
-/// Origins and specifications are followed this many times; a compiler needs four at most.
+/// The most origins and specifications followed; compilers write four at most.
 const MAX_ORIGINS: usize = 16;
 
-/// The debug information as one question sees it: made for the question, borrowed from the file.
+/// The debug information for one lookup, borrowed from the file.
 pub(crate) struct View<'a> {
-    /// The file's own sections; what a unit is read from, `dwarf_of` knows.
+    /// The file's own sections; `dwarf_of` returns those of a unit.
     pub(crate) dwarf: gimli::Dwarf<Slice<'a>>,
     /// Other files, numbered from 1.
     pub(crate) sources: &'a [Source],
@@ -52,7 +52,7 @@ impl<'a> Die<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The index of the unit that holds the entry.
+    /// Returns the index of the unit that holds the entry.
     pub(crate) fn unit_of(&self, id: DieId) -> Option<usize> {
         let after = self.units.partition_point(|unit| unit.start <= id.0);
         let index = after.checked_sub(1)?;
@@ -63,7 +63,7 @@ impl<'a> View<'a> {
         Some(self.units.get(index)?.unit(self.dwarf_of(index)))
     }
 
-    /// The sections that a unit is read from.
+    /// Returns the sections that hold a unit.
     pub(crate) fn dwarf_of(&self, unit: usize) -> &gimli::Dwarf<Slice<'a>> {
         let source = self.units.get(unit).map_or(0, |info| info.source);
         let Some(other) = source.checked_sub(1) else { return &self.dwarf };
@@ -80,12 +80,12 @@ impl<'a> View<'a> {
         Some(Die { id, unit: index, entry })
     }
 
-    /// The entry that an attribute refers to, in whichever unit it is.
+    /// Returns the entry that an attribute refers to, in any unit.
     pub(crate) fn reference(&self, die: &Die<'_>, name: DwAt) -> Option<DieId> {
         self.target(die.unit, &die.attr(name)?)
     }
 
-    /// The entry that a reference-class value means inside the given unit.
+    /// Returns the entry that a reference of the given unit refers to.
     pub(crate) fn target(&self, unit: usize, value: &AttributeValue<Slice<'_>>) -> Option<DieId> {
         match *value {
             AttributeValue::UnitRef(UnitOffset(offset)) => {
@@ -104,36 +104,37 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The entry this one completes: what an inlined, cloned or out-of-line one leaves out is there.
+    /// Returns the entry that this one completes: it has what an inlined, cloned or out-of-line
+    /// entry omits.
     pub(crate) fn origin(&self, die: &Die<'_>) -> Option<DieId> {
         self.reference(die, dw::DW_AT_abstract_origin)
             .or_else(|| self.reference(die, dw::DW_AT_specification))
     }
 
-    /// The entry and what it completes, nearest first.
+    /// Iterates over the entry and the entries it completes, nearest first.
     pub(crate) fn origins(&self, die: Die<'a>) -> impl Iterator<Item = Die<'a>> {
         let next = move |die: &Die<'a>| self.die(self.origin(die)?);
         std::iter::successors(Some(die), next).take(MAX_ORIGINS)
     }
 
-    /// A string attribute of this very entry.
+    /// Returns a string attribute of this entry itself.
     pub(crate) fn string(&self, die: &Die<'a>, name: DwAt) -> Option<Cow<'a, str>> {
         let unit = self.unit(die.unit)?;
         let text = self.dwarf_of(die.unit).attr_string(&unit, die.attr(name)?).ok()?;
         Some(text.to_string_lossy()).filter(|text| !text.is_empty())
     }
 
-    /// The name of this very entry.
+    /// Returns the name of this entry itself.
     pub(crate) fn name(&self, die: &Die<'a>) -> Option<Cow<'a, str>> {
         self.string(die, dw::DW_AT_name)
     }
 
-    /// The name of the entry or, where it has none, of what it completes.
+    /// Returns the name of the entry or, if it has none, of the entry that it completes.
     pub(crate) fn full_name(&self, id: DieId) -> Option<Cow<'a, str>> {
         self.origins(self.die(id)?).find_map(|die| self.name(&die))
     }
 
-    /// The linkage name of the entry or of what it completes.
+    /// Returns the linkage name of the entry or of the entry that it completes.
     pub(crate) fn linkage_name(&self, id: DieId) -> Option<Cow<'a, str>> {
         self.origins(self.die(id)?).find_map(|die| {
             self.string(&die, dw::DW_AT_linkage_name)
@@ -141,7 +142,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Calls `each` for every direct child until it says false. What cannot be read ends the walk.
+    /// Calls `each` for every direct child until it returns false. An unreadable child ends the
+    /// walk.
     pub(crate) fn children(
         &self,
         id: DieId,
@@ -164,7 +166,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A constant of any integer form, with the sign that the form gives it.
+/// Returns a constant of any integer form, signed as the form defines.
 pub(crate) fn number(value: AttributeValue<Slice<'_>>) -> Option<i128> {
     match value {
         AttributeValue::Sdata(value) => Some(value.into()),

@@ -1,4 +1,4 @@
-//! What can go wrong, as facts: errors refuse, problems are found beside a usable result.
+//! Errors, as data. An error refuses; a `Problem` accompanies a usable result.
 
 use std::fmt;
 
@@ -6,118 +6,118 @@ use std::fmt;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file could not be read at all.
+    /// The file is unreadable.
     Unreadable {
-        /// The file asked for.
+        /// The requested file.
         path: String,
-        /// What the operating system said.
+        /// The operating system's error.
         reason: String,
     },
-    /// The bytes do not start as an ELF file does.
+    /// The bytes do not start with an ELF header.
     NotElf {
         /// The first bytes, at most eight.
         starts: Vec<u8>,
     },
-    /// A 64-bit ELF, which no core of these chips runs.
+    /// A 64-bit ELF; the cores are 32-bit.
     Not32Bit,
-    /// A big-endian ELF, which no core of these chips runs.
+    /// A big-endian ELF; the cores are little-endian.
     NotLittleEndian,
     /// An ELF for another processor.
     NotRiscV {
         /// The `e_machine` field.
         machine: u16,
     },
-    /// A table that everything else hangs from lies outside the file.
+    /// A required table lies outside the file.
     Truncated {
-        /// Which table.
+        /// The table.
         what: &'static str,
-        /// Where it should start.
+        /// Its start.
         offset: u64,
-        /// Where it should end.
+        /// Its end.
         end: u64,
-        /// How long the file is.
+        /// The length of the file.
         length: u64,
     },
     /// A path that does not follow `name.member[index]`.
     BadPath {
         /// The whole path.
         path: String,
-        /// The byte where it stops making sense.
+        /// The first byte that cannot be parsed.
         at: usize,
     },
-    /// Text that is no expression.
+    /// Text that is not an expression.
     BadExpression {
         /// The whole text.
         text: String,
-        /// The byte where it stops making sense.
+        /// The first byte that cannot be parsed.
         at: usize,
-        /// What would make sense there.
+        /// What is expected there.
         wanted: &'static str,
     },
-    /// No type of that name.
+    /// No type has this name.
     NoType {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
-    /// No variable, constant or symbol of that name.
+    /// No variable, constant or symbol has this name.
     NoVariable {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
-    /// No line table names such a file.
+    /// No line table contains this file.
     NoFile {
-        /// The file asked for.
+        /// The requested file.
         name: String,
     },
-    /// No function of that name.
+    /// No function has this name.
     NoFunction {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
-    /// The type has no such member.
+    /// The type has no member of this name.
     NoMember {
-        /// The type searched.
+        /// The searched type.
         in_type: String,
-        /// The member asked for.
+        /// The requested member.
         member: String,
     },
     /// A `.` or `[]` was applied to a type that has no parts of that kind.
     NoParts {
         /// The type that has no parts.
         in_type: String,
-        /// The step that was asked for, as written.
+        /// The requested step, as written.
         step: String,
     },
     /// An index past the end of an array.
     OutOfRange {
         /// The array's type.
         in_type: String,
-        /// The index asked for.
+        /// The requested index.
         index: u64,
-        /// How many elements there are.
+        /// The number of elements.
         length: u64,
     },
-    /// Going on needs the value of a pointer in memory, which is followed on request only.
+    /// The next step needs the value of a pointer in memory, which is followed on request only.
     Dereference {
         /// The pointer's type.
         in_type: String,
     },
-    /// Going on needs what a pointer holds, but only types were asked about.
+    /// The next step needs the value of a pointer, but only types were requested.
     InMemory {
         /// The pointer's type.
         in_type: String,
     },
-    /// A pointer to nothing that has a type, such as `void *`.
+    /// A pointer without a target type, such as `void *`.
     NoTarget {
         /// The pointer's type.
         in_type: String,
     },
-    /// The type has no size: it is only declared, or a function.
+    /// The type has no size: it is a declaration or a function.
     NoSize {
         /// The type.
         in_type: String,
     },
-    /// The member is in a virtual base, whose place only an object's vtable says.
+    /// The member is in a virtual base, whose offset is only in the object's vtable.
     InVirtualBase {
         /// The type.
         in_type: String,
@@ -126,16 +126,16 @@ pub enum Error {
         /// The base.
         base: String,
     },
-    /// More than is decoded at once.
+    /// The value is larger than is decoded at once.
     TooLarge {
         /// The type.
         in_type: String,
-        /// The most bytes.
+        /// The limit in bytes.
         bytes: u64,
-        /// The most values; each part of a value is one.
+        /// The limit in values; each part of a value counts.
         values: u64,
     },
-    /// A number is needed, and the value is none.
+    /// A number is required, and the value is not one.
     NotNumber {
         /// The type of the value.
         in_type: String,
@@ -147,9 +147,9 @@ pub enum Error {
         /// The index.
         number: i128,
     },
-    /// A number cannot be made this type.
+    /// A number cannot be converted to this type.
     NoCast {
-        /// The type asked for.
+        /// The requested type.
         to: String,
     },
     /// An address that no core has.
@@ -157,18 +157,18 @@ pub enum Error {
         /// The address, which may be negative.
         address: i128,
     },
-    /// What starts at an address ends behind the last one that a core has.
+    /// The range ends after the last address of a core.
     PastMemory {
         /// The address.
         address: u64,
-        /// How many bytes were asked for.
+        /// The number of bytes requested.
         length: u64,
     },
-    /// The file puts nothing there: the address belongs to no part that is loaded.
+    /// The address is in no loaded part of the file.
     NotInFile {
         /// The address.
         address: u64,
-        /// How many bytes were asked for.
+        /// The number of bytes requested.
         length: u64,
     },
     /// The variable exists, but not at an address.
@@ -196,7 +196,7 @@ impl fmt::Display for Error {
             }
             Error::Truncated { what, offset, end, length } => write!(
                 f,
-                "truncated: {what} at {offset:#x} lie past the end {length:#x} (need {end:#x})"
+                "truncated: {what} at {offset:#x} to {end:#x}, but the file has {length:#x} bytes"
             ),
             Error::BadPath { path, at } => {
                 write!(f, "cannot follow `{path}`: not a member or index at byte {at}")
@@ -204,8 +204,8 @@ impl fmt::Display for Error {
             Error::BadExpression { text, at, wanted } => {
                 write!(f, "cannot read `{text}` as an expression: {wanted} ")?;
                 match text.get(*at..).map(str::trim) {
-                    None | Some("") => f.write_str("is missing at its end"),
-                    Some(rest) => write!(f, "should stand at `{rest}`"),
+                    None | Some("") => f.write_str("is missing at the end"),
+                    Some(rest) => write!(f, "expected at `{rest}`"),
                 }
             }
             Error::NoType { name } => write!(f, "no type `{name}`"),
@@ -225,37 +225,37 @@ impl fmt::Display for Error {
                 write!(f, "`{in_type}` is a pointer, and pointers are followed on request only")
             }
             Error::InMemory { in_type } => {
-                write!(f, "where `{in_type}` points to is known in memory only")
+                write!(f, "the target of `{in_type}` is known in memory only")
             }
             Error::NoTarget { in_type } => {
-                write!(f, "`{in_type}` does not say what it points to: cast it first")
+                write!(f, "`{in_type}` has no target type: cast it first")
             }
             Error::NoSize { in_type } => write!(f, "`{in_type}` has no size"),
             Error::InVirtualBase { in_type, member, base } => write!(
                 f,
-                "`{in_type}` has `{member}` in its virtual base `{base}`, which lies where an object's vtable says"
+                "`{in_type}` has `{member}` in its virtual base `{base}`, whose offset is in the object's vtable"
             ),
             Error::TooLarge { in_type, bytes, values } => write!(
                 f,
-                "`{in_type}` is too large to be shown at once: the limit is {bytes} bytes and {values} values"
+                "`{in_type}` is too large: the limit is {bytes} bytes and {values} values"
             ),
-            Error::NotNumber { in_type } => write!(f, "`{in_type}` is no number"),
+            Error::NotNumber { in_type } => write!(f, "`{in_type}` is not a number"),
             Error::Negative { in_type, number } => {
                 write!(f, "index {number} is before the start of `{in_type}`")
             }
             Error::NoCast { to } => write!(
                 f,
-                "a number cannot be cast to `{to}`; what stands at an address is `{to}@address`"
+                "a number cannot be cast to `{to}`; the value at an address is `{to}@address`"
             ),
             Error::OutsideMemory { address } => {
                 let sign = if *address < 0 { "-" } else { "" };
                 let size = address.unsigned_abs();
-                write!(f, "{sign}{size:#x} is no address of a core, which have 32 bits")
+                write!(f, "{sign}{size:#x} is not a 32-bit address")
             }
             Error::PastMemory { address, length } => {
                 write!(f, "{length} bytes at {address:#x} reach past a core's last address")
             }
-            Error::NotInFile { .. } => f.write_str("the file puts nothing there"),
+            Error::NotInFile { .. } => f.write_str("the file has no bytes there"),
             Error::NoAddress { name, storage } => write!(f, "`{name}` has no address: {storage}"),
         }
     }
@@ -263,7 +263,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The processors whose ELFs people hand over by mistake, by `e_machine`.
+/// Other processors whose ELFs are opened by mistake, by `e_machine`.
 fn machine_name(machine: u16) -> String {
     match machine {
         3 => "x86 (e_machine 3)".into(),

@@ -1,4 +1,4 @@
-//! What an expression means in one file: its type, where it is and, with memory to read, its value.
+//! Evaluates an expression in one file: its type, its place and, with memory to read, its value.
 
 use crate::expression::Expression;
 use crate::resolve::Resolver;
@@ -11,20 +11,20 @@ use crate::value::Value;
 /// An expression with its value.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
-    /// The type at its end.
+    /// The type of the expression.
     pub ty: Type,
-    /// Where its value is.
+    /// The place of its value.
     pub storage: Storage,
-    /// For bit-fields: how many bits, and from which bit of the first byte on (0 to 7).
+    /// For bit-fields: the number of bits, and the first bit of the first byte (0 to 7).
     pub bits: Option<Bits>,
-    /// What stands there; `Unread` where `storage` is no place that can be read.
+    /// The value; `Unread` where `storage` is not readable.
     pub value: Value,
 }
 
 impl Symbols {
-    /// Finds out where an expression leads to. `read` is asked for memory, by the address that the
-    /// core itself uses, only where a pointer is followed or an index is not a number: `a.b[2]` needs
-    /// none, `p->m` the four bytes of `p`. A reference stands for what it refers to, if it can be read.
+    /// Resolves an expression to its type and place. `read` reads memory by the core's own address.
+    /// It is called only to follow a pointer or for an index that is not a number: `a.b[2]` needs
+    /// no read, `p->m` the four bytes of `p`. A reference resolves to its target if it can be read.
     pub fn resolve<E>(
         &self,
         expression: &Expression,
@@ -33,8 +33,8 @@ impl Symbols {
         Resolver { symbols: self, expression, read: &mut read }.whole()
     }
 
-    /// Like `resolve`, and then reads the value itself, in one access. A value too large to be decoded
-    /// at once is refused.
+    /// Resolves an expression and reads its value in one access. Refuses a value too large to be
+    /// decoded at once.
     pub fn evaluate<E>(
         &self,
         expression: &Expression,

@@ -1,4 +1,4 @@
-//! Expressions as C++ writes them: paths, indexes, pointers that are followed on request, casts.
+//! Expressions in C++ syntax: paths, indexes, pointers that are followed on request, casts.
 
 mod lexer;
 mod parser;
@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use crate::error::Error;
 
-/// A parsed expression: the same one can be asked of any file, as often as needed.
+/// A parsed expression, which can be resolved in any file any number of times.
 ///
-/// What it may hold: names with scopes and template arguments (`ns::x`, `Channel<8>::SLOTS`), `a.b`,
+/// It may contain names with scopes and template arguments (`ns::x`, `Channel<8>::SLOTS`), `a.b`,
 /// `p->m`, `a[1]`, `p[1]`, `*p`, `&x`, numbers, casts (`(launch_msg_t *)0x1234`, `(uint32_t)p`),
 /// `sizeof(x)`, and a type at an address (`go_msg_t@0x370`, `uint32_t[4]@(&x)`).
 #[derive(Clone, Debug)]
@@ -20,16 +20,16 @@ pub struct Expression {
     pub(crate) pc: Option<u64>,
 }
 
-/// A part of an expression with the place where it stands.
+/// A part of an expression with its span in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
-    pub(crate) what: What,
+    pub(crate) kind: NodeKind,
 }
 
 /// What a part of an expression does.
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub(crate) enum NodeKind {
     Name(String),
     Number(Literal),
     Member(Box<Node>, String),
@@ -47,30 +47,30 @@ pub(crate) enum What {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Literal {
     pub(crate) value: i128,
-    /// Not hexadecimal, octal or binary: those may become unsigned of themselves.
+    /// Whether it is decimal: such a literal is unsigned only with a suffix, others also by size.
     pub(crate) decimal: bool,
-    /// `u` stands behind it.
+    /// Whether it has the suffix `u`.
     pub(crate) unsigned: bool,
-    /// How many `l` stand behind it.
+    /// The number of `l` in its suffix.
     pub(crate) longs: usize,
 }
 
 impl Expression {
-    /// Takes an expression apart; the error says at which byte it stops making sense.
+    /// Parses an expression. The error contains the byte at which parsing failed.
     pub fn parse(text: &str) -> Result<Expression, Error> {
         let root = parser::parse(text)?;
         Ok(Expression { text: text.to_owned(), root, pc: None })
     }
 
-    /// The same, asked while the program counter is there: the variables of the functions around it
-    /// are found first, and what moves is where it is then.
+    /// Sets the program counter at which the expression is resolved: local variables of the
+    /// functions around it come first, and variables that move are at their place then.
     #[must_use]
     pub fn at(mut self, pc: u64) -> Expression {
         self.pc = Some(pc);
         self
     }
 
-    /// The text it was made of.
+    /// Returns the text of the expression.
     pub fn text(&self) -> &str {
         &self.text
     }

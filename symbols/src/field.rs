@@ -1,9 +1,9 @@
-//! A member's place, resolved once by name and then read from snapshots many times a second.
+//! A member's place, resolved once by name and then read from many snapshots.
 
 use crate::types::Type;
 
-/// Where a value is inside the bytes of its outermost type. Small, `Copy`, and free of names: an
-/// inspector resolves its fields when it learns which ELF runs, then only reads.
+/// The place of a value inside the bytes of its outermost type. Small, `Copy`, and free of names:
+/// an inspector resolves its fields once per ELF, then only reads.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Field {
     /// Bytes from the start of the outermost type.
@@ -14,7 +14,7 @@ pub struct Field {
     pub count: u64,
     /// For arrays: bytes from one element of the first dimension to the next, else `size`.
     pub stride: u64,
-    /// For bit-fields: how many bits; 0 for everything else.
+    /// For bit-fields: the number of bits; 0 for everything else.
     pub bit_size: u32,
     /// For bit-fields: bits from byte `offset` to the lowest bit.
     pub bit_shift: u32,
@@ -22,26 +22,26 @@ pub struct Field {
     pub signed: bool,
 }
 
-/// What a path leads to: a typed place inside its root type.
+/// A typed place inside a root type, the result of a path.
 #[derive(Clone, Debug)]
 pub struct MemberPlace {
     /// The type the path starts from.
     pub root: Type,
     /// The type at the end of the path.
     pub ty: Type,
-    /// Where that is.
+    /// Its place in `root`.
     pub field: Field,
 }
 
 impl MemberPlace {
-    /// The whole of a type.
+    /// Returns the place of a whole type.
     pub(crate) fn whole(ty: &Type) -> MemberPlace {
         MemberPlace { root: ty.clone(), ty: ty.clone(), field: Field::whole(ty) }
     }
 }
 
 impl Field {
-    /// The field that covers a whole type.
+    /// Returns the field that covers a whole type.
     pub fn whole(ty: &Type) -> Field {
         let size = ty.size().unwrap_or(0);
         let mut field = Field {
@@ -65,8 +65,8 @@ impl Field {
         field
     }
 
-    /// The field's value from the bytes of its outermost type: little-endian, zero-extended.
-    /// None if the bytes do not reach that far, or the field is not 1 to 8 bytes long.
+    /// Returns the field's value from the bytes of its outermost type: little-endian,
+    /// zero-extended. None if the bytes are too short, or the field is not 1 to 8 bytes long.
     #[inline]
     pub fn read(&self, bytes: &[u8]) -> Option<u64> {
         let start = usize::try_from(self.offset).ok()?;
@@ -85,13 +85,13 @@ impl Field {
         Some(if self.signed { sign_extend(value, width) } else { value as i64 })
     }
 
-    /// The field's own bytes, for strings and nested decoding.
+    /// Returns the field's own bytes, for strings and nested decoding.
     pub fn bytes<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let start = usize::try_from(self.offset).ok()?;
         bytes.get(start..start.checked_add(usize::try_from(self.size).ok()?)?)
     }
 
-    /// One element of an array field; none past its end.
+    /// Returns one element of an array field; none past its end.
     #[inline]
     pub fn element(&self, index: u64) -> Option<Field> {
         if index >= self.count {
@@ -101,7 +101,7 @@ impl Field {
         Some(Field { offset, size: self.stride, count: 1, ..*self })
     }
 
-    /// A field of this field: `inner` was resolved from this field's type.
+    /// Returns a field of this field; `inner` was resolved from this field's type.
     #[inline]
     #[must_use]
     pub fn then(&self, inner: Field) -> Field {
@@ -109,7 +109,7 @@ impl Field {
     }
 }
 
-/// Up to eight bytes as a number.
+/// Returns up to eight bytes as a number.
 #[inline]
 pub(crate) fn little_endian(bytes: &[u8]) -> Option<u64> {
     if bytes.is_empty() || bytes.len() > 8 {
@@ -120,7 +120,7 @@ pub(crate) fn little_endian(bytes: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(word))
 }
 
-/// `size` bits, `shift` bits above the first byte's lowest; they may straddle nine bytes.
+/// Returns `size` bits from `shift` bits above bit 0 of the first byte; they may span nine bytes.
 pub(crate) fn read_bits(bytes: &[u8], shift: u32, size: u32) -> Option<u64> {
     if size == 0 || size > 64 {
         return None;
@@ -135,7 +135,7 @@ pub(crate) fn read_bits(bytes: &[u8], shift: u32, size: u32) -> Option<u64> {
     Some((value & ((1u128 << size) - 1)) as u64)
 }
 
-/// The lowest `width` bits as a two's complement number.
+/// Returns the lowest `width` bits as a two's complement number.
 #[inline]
 pub(crate) fn sign_extend(value: u64, width: u32) -> i64 {
     match width {

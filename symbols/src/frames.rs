@@ -1,4 +1,4 @@
-//! From an address to the chain of calls there: inlined frames innermost first, then the function.
+//! The chain of calls at an address: inlined frames innermost first, then the function.
 
 use std::sync::Arc;
 
@@ -7,28 +7,28 @@ use crate::inner::Inner;
 use crate::symtab::{Symbol, SymbolKind};
 use crate::units::DieId;
 
-/// One frame at an address: a function and the place in it. What is not known is none.
+/// One frame at an address: a function and the position in it. Unknown fields are none.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Location {
     /// The function's own name, without scopes and parameters.
     pub function: Option<Arc<str>>,
     /// Its mangled name, if it has one.
     pub linkage_name: Option<Arc<str>>,
-    /// The source file's path as the compiler recorded it.
+    /// The source file as the compiler recorded it.
     pub file: Option<Arc<str>>,
-    /// The line; for all but the innermost frame, where the call stands.
+    /// The line; except for the innermost frame, the line of the call.
     pub line: Option<u32>,
     /// Whether this frame was inlined into the next one.
     pub inlined: bool,
 }
 
-/// The frames at an address; empty if nothing at all is known of it.
+/// Returns the frames at an address; empty if the file has no information about it.
 pub(crate) fn at(inner: &Inner, address: u32) -> Vec<Location> {
     let code = inner.image.is_code(address);
     let calls = if code { inner.calls().at(address) } else { Vec::new() };
     let outermost = calls.len().saturating_sub(1);
     if calls.is_empty() {
-        // Data has a symbol too, but is no function.
+        // Data has a symbol too, but is not a function.
         let symbol = inner.symbol_at(address).filter(|symbol| symbol.kind != SymbolKind::Object);
         return symbol.map(|symbol| frame(named(&symbol), None, 0, false)).into_iter().collect();
     }
@@ -55,7 +55,7 @@ fn dwarf_names(inner: &Inner, die: DieId) -> Names {
     Names { plain, linkage: view.linkage_name(die).map(Into::into) }
 }
 
-/// A function that was really called has a symbol, even if its debug entry has no name.
+/// Returns the names of the outermost function. It has a symbol, even if its entry has no name.
 fn outermost_names(inner: &Inner, address: u32, die: DieId) -> Names {
     let mut names = dwarf_names(inner, die);
     if (names.plain.is_none() || names.linkage.is_none())
@@ -68,7 +68,7 @@ fn outermost_names(inner: &Inner, address: u32, die: DieId) -> Names {
     names
 }
 
-/// Code without a debug entry: nearly everything has a symbol.
+/// Returns a symbol's names, for code without a debug entry: nearly all code has a symbol.
 fn named(symbol: &Symbol) -> Names {
     Names {
         plain: Some(symbol.demangled().unwrap_or_else(|| symbol.name.clone()).into()),

@@ -1,4 +1,4 @@
-//! Functions by name: where all their code is, and where copies of it were inlined.
+//! Functions by name: all their code, and the places where they were inlined.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -9,28 +9,28 @@ use gimli::constants as dw;
 use crate::demangle::demangled_without_parameters;
 use crate::error::Error;
 use crate::functions::Functions;
-use crate::index::called;
+use crate::index::is_called;
 use crate::names::Name;
-use crate::spelled::spelled;
+use crate::normalized::normalized;
 use crate::spelling::qualified;
 use crate::symbols::Symbols;
 use crate::symtab::Symbol;
 use crate::units::DieId;
 
-/// Copies of one function that are told; a hostile file has one for each byte.
+/// The most inlined copies listed per function; a hostile file has one for each byte.
 const MAX_COPIES: usize = 1 << 12;
 
 /// A function with all its code.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FunctionCode {
-    /// With its scopes and template arguments, as C++ writes it, without parameters.
+    /// The name with scopes and template arguments, without parameters.
     pub name: String,
-    /// The mangled name where it has one.
+    /// The mangled name, if it has one.
     pub linkage_name: Option<String>,
     /// The file and line of its declaration.
     pub declared: Option<(Arc<str>, u32)>,
-    /// Its own code, by address: the hot part, what was split off as cold or as a part, and clones.
-    /// Empty if all calls were inlined.
+    /// Its own code by address: the hot part, cold and other split parts, and clones. Empty if all
+    /// calls were inlined.
     pub parts: Vec<CodeRange>,
     /// Where it was inlined, by address.
     pub copies: Vec<InlinedCopy>,
@@ -39,49 +39,51 @@ pub struct FunctionCode {
 /// A run of code of a function.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CodeRange {
-    /// Its first address.
+    /// The first address.
     pub begin: u64,
-    /// The address behind its last byte.
+    /// The address after the last byte.
     pub end: u64,
-    /// The symbol there, mangled: clones and cold parts end in `.part.0`, `.constprop.0`, `.cold`.
+    /// The mangled symbol at `begin`: clones and split parts end in `.part.0`, `.constprop.0`,
+    /// `.cold`.
     pub symbol: Option<String>,
 }
 
 /// A run of code that is a copy of a function inside another.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InlinedCopy {
-    /// Its first address.
+    /// The first address.
     pub begin: u64,
-    /// The address behind its last byte.
+    /// The address after the last byte.
     pub end: u64,
     /// The function that it was inlined into.
     pub into: Option<Arc<str>>,
-    /// The file in which that function calls it.
+    /// The file of the inlined call.
     pub file: Option<Arc<str>>,
-    /// And the line.
+    /// The line of the inlined call.
     pub line: Option<u32>,
 }
 
 impl FunctionCode {
-    /// Bytes of its own code in all parts.
+    /// Returns the bytes of its own code in all parts.
     pub fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.end.saturating_sub(part.begin)).sum()
     }
 }
 
 impl Symbols {
-    /// All functions of that name: overloads, and those of several scopes. Scopes and template
-    /// arguments may be left out; a mangled name means itself, with or without what a clone's adds.
+    /// Returns all functions of this name: overloads, and those of several scopes. Scopes and
+    /// template arguments may be omitted. A mangled name matches itself, with or without a clone
+    /// suffix.
     pub fn functions(&self, name: &str) -> Result<Vec<FunctionCode>, Error> {
         let (view, functions) = (self.inner.view(), self.inner.functions());
-        let spelled = spelled(name);
-        let wanted = Name::parse(&spelled);
+        let normalized = normalized(name);
+        let wanted = Name::parse(&normalized);
         let mut found: Vec<FunctionCode> = Vec::new();
         for root in functions.roots() {
             let Some(own) = view.full_name(root) else { continue };
             let mangled = || view.linkage_name(root).is_some_and(|linkage| linkage == name);
             let scope = functions.scope_of(root);
-            let called = called(&own, wanted.last)
+            let called = is_called(&own, wanted.last)
                 && functions.scopes.distance(&view, scope, &wanted.scopes).is_some();
             if called || mangled() {
                 Self::join(&mut found, self.function(functions, root));
@@ -93,7 +95,7 @@ impl Symbols {
         if found.is_empty() { Err(Error::NoFunction { name: name.to_owned() }) } else { Ok(found) }
     }
 
-    /// The names of all functions that have code, own or inlined, sorted, each once.
+    /// Returns the names of all functions that have code, inlined or not, sorted, each once.
     pub fn function_names(&self) -> Vec<String> {
         let (view, functions) = (self.inner.view(), self.inner.functions());
         let roots = functions.roots().into_iter();
@@ -113,7 +115,7 @@ impl Symbols {
         names
     }
 
-    /// Several units may describe one function.
+    /// Merges descriptions of one function from several units.
     fn join(found: &mut Vec<FunctionCode>, new: FunctionCode) {
         let same = |f: &&mut FunctionCode| f.name == new.name && f.linkage_name == new.linkage_name;
         let Some(known) = found.iter_mut().find(same) else { return found.push(new) };
@@ -148,7 +150,7 @@ impl Symbols {
         function
     }
 
-    /// The frame around the inlined one says where the call stands.
+    /// Returns an inlined copy. The frame around the inlined one has the position of the call.
     fn copy(&self, own: &str, begin: u64, end: u64) -> InlinedCopy {
         let frames = self.frames_at(begin);
         let at = frames.iter().rposition(|frame| frame.function.as_deref() == Some(own));
@@ -169,7 +171,7 @@ impl Symbols {
         Some((file, u32::try_from(die.udata(dw::DW_AT_decl_line)?).ok()?))
     }
 
-    /// Code without debug information, such as assembly: its symbol is all there is.
+    /// Returns code without debug information, such as assembly, from the symbol table.
     fn only_symbols(&self, name: &str) -> Vec<FunctionCode> {
         let symbols = self.inner.function_symbols().into_iter();
         let symbols = symbols.filter(|s| {
@@ -188,12 +190,12 @@ impl Symbols {
     }
 }
 
-/// A symbol's name without parameters; a clone's ends in `[clone .constprop.0]`.
+/// Returns a symbol's name without parameters; a clone's name ends in `[clone .constprop.0]`.
 fn plain_name(symbol: &Symbol) -> String {
     let Some(mut name) = demangled_without_parameters(&symbol.name) else {
         return symbol.name.clone();
     };
-    // `.isra.0.constprop.1` is two clones, told as the binutils tell them.
+    // `.isra.0.constprop.1` is two clones, in the format of binutils.
     let mut parts = symbol.name.split('.').skip(1).peekable();
     while let Some(kind) = parts.next() {
         let _ = write!(name, " [clone .{kind}");

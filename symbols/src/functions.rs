@@ -1,4 +1,4 @@
-//! The table of functions: one pass over the debug information, made when somebody asks for one.
+//! The table of functions: one pass over the debug information, made on first use.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::problem::Problem;
 use crate::ranges::{BUDGET, Code};
 use crate::units::DieId;
 
-/// Code of one function: its own, or a copy of it inside another.
+/// Code of one function: its own, or an inlined copy.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Piece {
-    /// The entry that says what the function is; others complete it.
+    /// The entry that defines the function; other entries complete it.
     pub(crate) root: DieId,
     pub(crate) inlined: bool,
     pub(crate) begin: u32,
     pub(crate) end: u32,
 }
 
-/// A function's names, kept: addresses are asked for a hundred thousand times a second.
+/// A function's names, cached for frequent lookups.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) plain: Option<Arc<str>>,
@@ -31,7 +31,7 @@ pub(crate) struct Names {
 /// Everything the pass found.
 #[derive(Debug, Default)]
 pub(crate) struct Functions {
-    /// Only its scopes are filled.
+    /// Only the scopes are filled.
     pub(crate) scopes: Index,
     /// All entries of functions with their scope, sorted by entry.
     entries: Vec<(DieId, u32)>,
@@ -40,27 +40,27 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    /// The scope that a function is declared in.
+    /// Returns the scope that a function is declared in.
     pub(crate) fn scope_of(&self, die: DieId) -> u32 {
         let at = self.entries.binary_search_by_key(&die, |&(die, _)| die);
         at.ok().and_then(|at| self.entries.get(at)).map_or(NO_SCOPE, |&(_, scope)| scope)
     }
 
-    /// The entries that have code, each once.
+    /// Returns the entries that have code, each once.
     pub(crate) fn roots(&self) -> Vec<DieId> {
         let mut roots: Vec<DieId> = self.pieces.iter().map(|piece| piece.root).collect();
         roots.dedup();
         roots
     }
 
-    /// The code of one function.
+    /// Returns the code of one function.
     pub(crate) fn pieces_of(&self, root: DieId) -> impl Iterator<Item = &Piece> {
         let start = self.pieces.partition_point(|piece| piece.root < root);
         self.pieces.iter().skip(start).take_while(move |piece| piece.root == root)
     }
 }
 
-/// Reads all units.
+/// Reads the functions of all units.
 pub(crate) fn read(view: &View<'_>, image: &Image, problems: &mut Vec<Problem>) -> Functions {
     let mut pass = Pass { view, image, found: Functions::default(), budget: BUDGET };
     for (number, info) in view.units.iter().enumerate() {
@@ -114,14 +114,14 @@ impl Pass<'_, '_> {
                     self.found.entries.push((die, scope));
                 }
                 let root = root(view, origin.unwrap_or(die));
-                // A part that was split off may be inlined into the rest again: one copy.
+                // A split-off part may be inlined into the rest again: one copy.
                 let again = inlined && around.iter().any(|&(_, outer)| outer == root);
                 if abbreviation.has_children() {
                     around.push((depth, root));
                 }
                 let (found, image) = (&mut self.found.pieces, self.image);
                 code.each(view.dwarf_of(number), &unit, &mut self.budget, |begin, end| {
-                    // What the linker dropped is left behind at address 0.
+                    // Entries of dropped functions have address 0.
                     if !again && image.is_code(begin) {
                         found.push(Piece { root, inlined, begin, end });
                     }
@@ -147,7 +147,7 @@ impl Pass<'_, '_> {
     }
 }
 
-/// The entry at the end of all origins and specifications.
+/// Returns the last entry of the chain of origins and specifications.
 fn root(view: &View<'_>, die: DieId) -> DieId {
     let last = view.die(die).and_then(|die| view.origins(die).last());
     last.map_or(die, |die| die.id)

@@ -1,11 +1,11 @@
-//! Questions about variables and constants, and typed places in memory.
+//! Lookup of variables and constants, and typed places in memory.
 
 use crate::error::Error;
 use crate::field::{Field, MemberPlace};
 use crate::index::Class;
 use crate::names::Name;
+use crate::normalized::normalized;
 use crate::path::{Step, Steps, split_root};
-use crate::spelled::spelled;
 use crate::storage::Storage;
 use crate::symbols::Symbols;
 use crate::symtab::{Symbol, SymbolKind};
@@ -16,27 +16,27 @@ use crate::walk::walk;
 /// A typed place in a core's memory.
 #[derive(Clone, Debug)]
 pub struct Located {
-    /// The address of the outermost value: what `field` counts from.
+    /// The address of the outermost value.
     pub base: u64,
     /// The type at the place.
     pub ty: Type,
-    /// Where the place is, counted from `base`.
+    /// The place, relative to `base`.
     pub field: Field,
 }
 
 impl Located {
-    /// The address of the place itself.
+    /// Returns the address of the place itself.
     pub fn address(&self) -> u64 {
         self.base.wrapping_add(self.field.offset)
     }
 }
 
 impl Symbols {
-    /// A variable by name, with or without scopes: what DWARF says, joined with the symbol table.
-    /// One that only the symbol table knows has an address but no type.
+    /// Returns a variable by name, with or without scopes, from DWARF and the symbol table. A
+    /// variable found only in the symbol table has an address but no type.
     pub fn variable(&self, name: &str) -> Option<Variable> {
-        let spelled = spelled(name);
-        let parsed = Name::parse(&spelled);
+        let normalized = normalized(name);
+        let parsed = Name::parse(&normalized);
         let described = self.inner.build(|builder| {
             let found = builder.index.find(builder.view, &parsed, Class::Variable);
             describe(builder, *found.first()?)
@@ -61,7 +61,7 @@ impl Symbols {
         })
     }
 
-    /// The symbol of a described variable. Local ones share names, so their address decides.
+    /// Returns the symbol of a variable. Local variables share names, so the address decides.
     fn symbol_of(&self, variable: &Variable, own: &str) -> Option<Symbol> {
         let name = variable.linkage_name.as_deref().unwrap_or(own);
         let by_name = self.symbol(name).filter(|symbol| symbol.kind != SymbolKind::Function);
@@ -75,11 +75,11 @@ impl Symbols {
         }
     }
 
-    /// A constant by name: an enumerator, a value held only in DWARF, or a `const` variable whose
-    /// bytes are in the file.
+    /// Returns a constant by name: an enumerator, a value held only in DWARF, or a `const` variable
+    /// whose bytes are in the file.
     pub fn constant(&self, name: &str) -> Option<Constant> {
-        let spelled = spelled(name);
-        let parsed = Name::parse(&spelled);
+        let normalized = normalized(name);
+        let parsed = Name::parse(&normalized);
         let variable = self.variable(name);
         let constant = variable.and_then(|variable| {
             let ty = variable.ty?;
@@ -95,9 +95,9 @@ impl Symbols {
         constant.or_else(|| self.inner.build(|builder| enumerator(builder, &parsed)))
     }
 
-    /// Follows a path from a variable's name to a place in memory: `cb_interface[3].fifo_size`.
-    /// A pointer is followed (`mailboxes->launch[0]`) only where its value is a constant of the
-    /// debug information; nothing is read from memory.
+    /// Follows a path from a variable's name to a place in memory: `cb_interface[3].fifo_size`. It
+    /// follows a pointer (`mailboxes->launch[0]`) only if its value is a constant of the debug
+    /// information; it reads no memory.
     pub fn locate(&self, path: &str) -> Result<Located, Error> {
         let (root, rest) = split_root(path);
         let name = || root.to_owned();
@@ -113,7 +113,7 @@ impl Symbols {
         }
     }
 
-    /// The first step from a constant pointer goes through it: `->x`, or `.x` for a reference.
+    /// Follows the first step from a constant pointer: `->x`, or `.x` for a reference.
     fn through_constant(
         &self,
         path: &str,
@@ -136,7 +136,7 @@ impl Symbols {
     }
 }
 
-/// Whether a type, or what an array is made of, is written `const`.
+/// Whether a type, or an array's element type, is `const`.
 fn is_const(ty: &Type) -> bool {
     match ty.kind() {
         Kind::Qualified(inner) => {

@@ -1,22 +1,22 @@
-//! Bytes and bits of a record that belong to no member.
+//! Bytes and bits of a record outside all members.
 
 use crate::types::{Keyword, Member, Type};
 
-/// A run of bits in a record that belongs to no member and no base.
+/// A run of bits in a record outside all members and bases.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Hole {
-    /// Bits from the start of the record.
+    /// Bits from the start of the record to the hole.
     pub bit_offset: u64,
-    /// How many bits.
+    /// The number of bits.
     pub bit_size: u64,
-    /// Behind the last member.
+    /// Whether the hole is after the last member.
     pub padding: bool,
 }
 
 impl Type {
-    /// The holes of a structure or class, in order; none for anything else. Those inside of members
-    /// and bases are their types'. With virtual bases nothing is said of the bytes behind the last
-    /// member, which may be theirs.
+    /// Returns the holes of a structure or class in order; none for other types. Holes inside
+    /// members and bases belong to their types. With virtual bases, bytes after the last member are
+    /// not reported: they may belong to the bases.
     pub fn holes(&self) -> Vec<Hole> {
         let Some(record) = self.record().filter(|record| record.keyword != Keyword::Union) else {
             return Vec::new();
@@ -32,7 +32,7 @@ impl Type {
             end = end.max(behind);
         }
         let size = self.size().unwrap_or(0).saturating_mul(8);
-        // An empty structure has a byte so that it has an address.
+        // An empty structure has one byte, so that it has an address.
         if size > end && end > 0 && !record.has_virtual_bases() {
             holes.push(Hole { bit_offset: end, bit_size: size - end, padding: true });
         }
@@ -40,7 +40,7 @@ impl Type {
     }
 }
 
-/// The bits of a member; a base without members takes no room.
+/// Returns the bits of a member; a base without members has none.
 fn taken(member: &Member) -> (u64, u64) {
     if let Some(bits) = member.bits {
         return (bits.offset, bits.offset.saturating_add(bits.size));

@@ -1,4 +1,4 @@
-//! The ELF file as plain facts: header, segments and sections, each checked against the file's end.
+//! The headers, segments and sections of the ELF file, checked against the file's end.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,14 +13,14 @@ use crate::problem::Problem;
 type Header = FileHeader32<LittleEndian>;
 const LE: LittleEndian = LittleEndian;
 
-/// All sections of a file together may not be larger than this when decompressed: a few bytes can claim
-/// gigabytes, and with Zstandard even have them.
+/// The most bytes of all sections of a file together after decompression: a few bytes can claim
+/// gigabytes, and with Zstandard contain them.
 pub(crate) const MAX_DECOMPRESSED: u64 = 128 << 20;
 
-/// Zlib cannot shrink by more than about 1032 times, so a larger claim is a lie.
+/// The highest plausible ratio: zlib compresses by 1032 at most.
 const MAX_RATIO: u64 = 1100;
 
-/// What the program headers say is to be loaded.
+/// A loadable segment.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct SegmentInfo {
     pub(crate) address: u32,
@@ -31,7 +31,7 @@ pub(crate) struct SegmentInfo {
     pub(crate) writable: bool,
 }
 
-/// One section header, with the part of the file it covers (empty for `.bss`).
+/// One section header, with its range in the file (empty for `.bss`).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct SectionInfo {
     pub(crate) name: String,
@@ -51,11 +51,11 @@ pub(crate) struct SectionInfo {
 pub(crate) struct Compressed {
     format: elf::CompressionType,
     size: u64,
-    /// Bytes of the header.
+    /// The length of the header in bytes.
     header: usize,
 }
 
-/// Everything the ELF headers say.
+/// The contents of the ELF headers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Image {
     pub(crate) entry: u32,
@@ -64,7 +64,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Reads the headers; what is wrong with single segments or sections goes to `problems`.
+    /// Reads the headers; reports errors of single segments or sections in `problems`.
     pub(crate) fn parse(data: &[u8], problems: &mut Vec<Problem>) -> Result<Image, Error> {
         let header = check(data)?;
         if header.e_type(LE) == elf::ET_REL {
@@ -75,13 +75,13 @@ impl Image {
         Ok(Image { entry: header.e_entry(LE), segments, sections })
     }
 
-    /// The first section of that name.
+    /// Returns the first section of this name.
     pub(crate) fn section(&self, name: &str) -> Option<&SectionInfo> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// Whether code can be at that address. Linkers leave the line tables and ranges of functions
-    /// they dropped behind, at address 0, and those must not answer for the first bytes of memory.
+    /// Whether an address can contain code. Linkers keep the line tables and ranges of functions
+    /// that they dropped, at address 0; these must not match the first bytes of memory.
     pub(crate) fn is_code(&self, address: u32) -> bool {
         let within = |start: u32, size: u32| address.wrapping_sub(start) < size;
         let mut sections = self.sections.iter().filter(|s| s.allocated && s.executable).peekable();
@@ -93,8 +93,8 @@ impl Image {
 }
 
 impl SectionInfo {
-    /// The section's bytes, decompressed where needed; the error is a reason for a `Problem`.
-    /// `left` is what may still be decompressed.
+    /// Returns the section's bytes, decompressed if needed. The error is a reason for a `Problem`.
+    /// `left` is the number of bytes that may still be decompressed.
     pub(crate) fn bytes<'a>(
         &self,
         data: &'a [u8],
@@ -123,7 +123,7 @@ impl SectionInfo {
     }
 }
 
-/// Whether these bytes are an ELF for our cores at all.
+/// Checks that the bytes are an ELF for RISC-V cores.
 fn check(data: &[u8]) -> Result<&Header, Error> {
     if !data.starts_with(&elf::ELFMAG) {
         return Err(Error::NotElf { starts: data.iter().take(8).copied().collect() });
@@ -233,8 +233,8 @@ fn section(
     }
 }
 
-/// Before ELF had a way to say that a section is compressed, `.debug_info` was named `.zdebug_info`, and
-/// began with four letters and its size, big-endian.
+/// Returns the header of an old compressed section, from before ELF had a flag for compression:
+/// `.debug_info` was named `.zdebug_info` and started with `ZLIB` and its size, big-endian.
 fn old_compression(name: &str, bytes: &[u8]) -> Option<(String, Compressed)> {
     let plain = name.strip_prefix(".z").filter(|plain| plain.starts_with("debug_"))?;
     let size = bytes.strip_prefix(b"ZLIB")?.first_chunk::<8>()?;
@@ -242,7 +242,7 @@ fn old_compression(name: &str, bytes: &[u8]) -> Option<(String, Compressed)> {
     Some((format!(".{plain}"), Compressed { format: elf::ELFCOMPRESS_ZLIB, size, header: 12 }))
 }
 
-/// The part of `offset..offset + size` that the file has.
+/// Returns the part of `offset..offset + size` inside the file.
 fn clip(offset: u32, size: u32, data: &[u8]) -> Range<usize> {
     let start = (offset as usize).min(data.len());
     let end = start.saturating_add(size as usize).min(data.len());

@@ -1,11 +1,11 @@
-//! The index: one pass over the debug information, then names are found by bisection.
+//! The index of names: filled by one pass over the debug information, searched by bisection.
 
 use crate::die::View;
 use crate::names::{Keyword, Name, hash};
 use crate::units::DieId;
 use gimli::constants as dw;
 
-/// What a named entry is.
+/// The class of a named entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Class {
     Type,
@@ -13,39 +13,39 @@ pub(crate) enum Class {
     Enumerator,
 }
 
-/// One named entry, 16 bytes: real firmware has some thousands.
+/// One named entry, 16 bytes: real firmware has several thousand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedEntry {
     pub(crate) die: DieId,
     pub(crate) hash: u32,
-    /// Index into the scopes; `NO_SCOPE` at the top.
+    /// Index into the scopes; `NO_SCOPE` at the top level.
     pub(crate) scope: u32,
     pub(crate) class: Class,
-    /// Only declared here, or only completed elsewhere.
+    /// Whether it is only a declaration.
     pub(crate) declaration: bool,
-    /// Inside a function, so not what a global name means if there is a global one.
+    /// Whether it is inside a function; a global entry of the same name takes precedence.
     pub(crate) local: bool,
 }
 
-/// The scope of what is in no scope.
+/// The scope of entries at the top level.
 pub(crate) const NO_SCOPE: u32 = u32::MAX;
 
-/// Names are qualified by this many scopes at most.
+/// The most scopes in a qualified name.
 const MAX_SCOPES: usize = 32;
 
 /// How an unnamed namespace is written.
 pub(crate) const ANONYMOUS: &str = "(anonymous namespace)";
 
-/// Something that encloses names: a namespace, a type or a function.
+/// A scope: a namespace, a type or a function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub(crate) die: DieId,
     pub(crate) parent: u32,
-    /// A function, or inside one.
+    /// Whether it is a function or inside one.
     pub(crate) function: bool,
 }
 
-/// Everything the pass found.
+/// The result of the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// Sorted by entry.
@@ -56,20 +56,20 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// The enclosing scopes' entries, innermost first. Parents come before children in the table,
-    /// so this ends, but nobody nests this deep.
+    /// Iterates over the enclosing scopes, innermost first. Parents come before children in the
+    /// table, so this ends; the limit guards against deep nesting.
     pub(crate) fn scopes(&self, scope: u32) -> impl Iterator<Item = Scope> {
         let outer = |scope: &Scope| self.scopes.get(scope.parent as usize).copied();
         std::iter::successors(self.scopes.get(scope as usize).copied(), outer).take(MAX_SCOPES)
     }
 
-    /// The scope of an entry that has a name.
+    /// Returns the scope of a named entry.
     pub(crate) fn scope_of(&self, die: DieId) -> u32 {
         let at = self.named.binary_search_by_key(&die, |named| named.die);
         at.ok().and_then(|at| self.named.get(at)).map_or(NO_SCOPE, |named| named.scope)
     }
 
-    /// All entries of that name, the best answer first.
+    /// Returns all entries of this name, the best match first.
     pub(crate) fn find(&self, view: &View<'_>, name: &Name<'_>, class: Class) -> Vec<NamedEntry> {
         let wanted = hash(name.last.as_bytes());
         let start = self.by_hash.partition_point(|&at| self.hash_at(at) < wanted);
@@ -85,12 +85,14 @@ impl Index {
         found.into_iter().map(|(_, named)| named).collect()
     }
 
-    /// The functions of that name that enclose anything, the nearest first. There are too few of
-    /// them, and they are asked for too seldom, for a table of their own.
+    /// Returns the functions of this name that enclose other entries, nearest first. They are few
+    /// and rarely requested, so they have no table.
     pub(crate) fn functions(&self, view: &View<'_>, name: &Name<'_>) -> Vec<DieId> {
         let functions = self.scopes.iter().filter(|scope| scope.function);
         let mut found: Vec<(usize, DieId)> = functions
-            .filter(|scope| view.full_name(scope.die).is_some_and(|full| called(&full, name.last)))
+            .filter(|scope| {
+                view.full_name(scope.die).is_some_and(|full| is_called(&full, name.last))
+            })
             .filter_map(|scope| Some((self.distance(view, scope.parent, &name.scopes)?, scope.die)))
             .collect();
         found.sort_unstable();
@@ -101,14 +103,14 @@ impl Index {
         self.named.get(at as usize).map_or(0, |named| named.hash)
     }
 
-    /// How many scopes the asker left out; none if what was given does not fit. As in a debugger,
-    /// `b::c` finds `a::b::c`, but `b::c` itself is nearer.
+    /// Returns how many scopes `wanted` omits; none if it does not match. As in a debugger, `b::c`
+    /// finds `a::b::c`, but `b::c` itself is nearer.
     pub(crate) fn distance(&self, view: &View<'_>, scope: u32, wanted: &[&str]) -> Option<usize> {
         let mut wanted = wanted.iter().rev().peekable();
         let mut left_out = 0;
         for scope in self.scopes(scope) {
             let Some(name) = view.full_name(scope.die) else {
-                // Names stand outside an unnamed scope too, so that it may be left out.
+                // Names in an unnamed scope are visible outside it, so the scope may be omitted.
                 wanted.next_if(|want| **want == ANONYMOUS);
                 continue;
             };
@@ -122,8 +124,8 @@ impl Index {
     }
 }
 
-/// Whether a function may be called so: template arguments may be left out.
-pub(crate) fn called(own: &str, name: &str) -> bool {
+/// Whether a function has this name; template arguments may be omitted.
+pub(crate) fn is_called(own: &str, name: &str) -> bool {
     own == name || own.split('<').next() == Some(name)
 }
 

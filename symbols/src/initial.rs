@@ -1,13 +1,12 @@
-//! What memory holds before anything runs: the file's bytes, and the zeros of `.bss`.
+//! The initial content of memory: the file's bytes, and the zeros of `.bss`.
 
 use crate::error::Error;
 use crate::layout::Section;
 use crate::symbols::Symbols;
 
 impl Symbols {
-    /// Fills `bytes` with what loading the file puts at an address, as its core sees it: initial
-    /// values and code, not what memory holds now. Code and data that start code copies to private
-    /// memory count as if they were there already.
+    /// Fills `bytes` with the initial values and code at an address as its core sees it, not with
+    /// the current content. Code and data that start code copies to private memory count as copied.
     pub fn initial(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let length = bytes.len() as u64;
         let absent = || Error::NotInFile { address, length };
@@ -26,7 +25,7 @@ impl Symbols {
         Ok(())
     }
 
-    /// How many bytes from an address on loading the file gives a value.
+    /// Returns how many bytes from an address have an initial value.
     pub fn initial_length(&self, address: u64) -> u64 {
         let ends = self.inner.image.segments.iter().filter_map(|segment| {
             let start = u64::from(segment.address);
@@ -36,7 +35,7 @@ impl Symbols {
         ends.max().unwrap_or(0)
     }
 
-    /// The section that an address is in.
+    /// Returns the section that contains an address.
     pub fn section_at(&self, address: u64) -> Option<Section<'_>> {
         let address = u32::try_from(address).ok()?;
         let mut sections = self.inner.image.sections.iter();

@@ -1,4 +1,5 @@
-//! What one loaded file shares among all its handles: the bytes, and everything derived so far.
+//! The state of one loaded file that all its handles share: the bytes, and everything derived from
+//! them.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -6,11 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use gimli::{SectionId, UnwindContext};
 
-use crate::beside::Beside;
 use crate::builder::{Builder, TypeCache};
 use crate::bytes::Bytes;
 use crate::call_frames::{CallFrames, FrameSections, Rules};
 use crate::calls::Calls;
+use crate::companions::Companions;
 use crate::die::View;
 use crate::error::Error;
 use crate::functions::{self, Functions, Names};
@@ -33,9 +34,9 @@ pub(crate) struct Inner {
     pub(crate) image: Image,
     /// Sections of the file itself.
     sections: DebugSections,
-    /// Where its debug information is: mostly the file itself.
+    /// The file with the debug information: usually the file itself.
     source: Source,
-    /// The image of a separate debug file, if that one has the symbol table.
+    /// The image of a separate debug file, if that file has the symbol table.
     symbol_image: Option<Image>,
     /// Other files with units of their own.
     others: Vec<Source>,
@@ -54,11 +55,11 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Reads a file; `beside` finds the others that it names.
+    /// Reads a file; `companions` opens the other files that it names.
     pub(crate) fn load(
         bytes: Bytes,
         name: String,
-        mut beside: Option<Beside<'_>>,
+        mut companions: Option<Companions<'_>>,
     ) -> Result<Inner, Error> {
         let bytes = Arc::new(bytes);
         let data = (**bytes).as_ref();
@@ -67,8 +68,10 @@ impl Inner {
         let mut separate = None;
         let mut missing = Vec::new();
         if image.section(".debug_info").is_none() {
-            match &mut beside {
-                Some(beside) => separate = separate::find(data, &image, beside, &mut missing),
+            match &mut companions {
+                Some(companions) => {
+                    separate = separate::find(data, &image, companions, &mut missing)
+                }
                 None => missing.push(Problem::NoDebugInfo),
             }
         }
@@ -94,7 +97,7 @@ impl Inner {
             &units,
             &skeletons,
             source.length(),
-            beside.as_mut(),
+            companions.as_mut(),
             &mut problems,
         );
         units.extend(split.units);
@@ -170,7 +173,7 @@ impl Inner {
         })
     }
 
-    /// What holds at an address as the file was linked, see [`CallFrames::rules`].
+    /// Returns the rules at an address of the file as linked, see [`CallFrames::rules`].
     pub(crate) fn rules(
         &self,
         context: &mut UnwindContext<usize>,
@@ -195,8 +198,8 @@ impl Inner {
         symbol.is_some_and(|symbol| symbol.address == 0 && symbol.kind == SymbolKind::Function)
     }
 
-    /// One debug section's bytes; empty where there is none. A separate debug file lacks what is
-    /// loaded, such as `.eh_frame`.
+    /// Returns one debug section's bytes; empty if there is none. A separate debug file lacks
+    /// loaded sections, such as `.eh_frame`.
     pub(crate) fn section(&self, id: SectionId) -> &[u8] {
         match self.source.section(id) {
             [] => self.sections.bytes(self.data(), id),
@@ -217,11 +220,11 @@ impl Inner {
         self.symbols().functions(self.data(), &self.image)
     }
 
-    /// A file by the number that the unit's line table gives it.
+    /// Returns a file by its number in the unit's line table.
     pub(crate) fn file_of(&self, unit: usize, number: u64) -> Option<Arc<str>> {
-        // The table of a unit in another file is with its skeleton.
+        // The line table of a unit in another file is with its skeleton.
         let id = self.units.get(unit)?.dwo_id;
-        let skeleton = self.units.iter().position(|of| id.is_some() && of.dwo_id == id);
+        let skeleton = self.units.iter().position(|unit| id.is_some() && unit.dwo_id == id);
         self.lines(skeleton.unwrap_or(unit))?.file(number).cloned()
     }
 
@@ -232,7 +235,7 @@ impl Inner {
         })
     }
 
-    /// The file that has the symbol table.
+    /// Returns the file that has the symbol table.
     fn symbol_file(&self) -> (&[u8], &Image) {
         match &self.symbol_image {
             Some(image) => (self.source.data(), image),
@@ -250,7 +253,7 @@ impl Inner {
         self.symbols().at(data, image, address)
     }
 
-    /// Runs one building of types and keeps the problems it found.
+    /// Builds types, and keeps the problems found.
     pub(crate) fn build<T>(&self, work: impl FnOnce(&mut Builder<'_, '_>) -> T) -> T {
         let (view, index) = (self.view(), self.index());
         let mut problems = Vec::new();
@@ -271,18 +274,18 @@ impl Inner {
         Some(lines)
     }
 
-    /// All line tables; units may share one, which then is read for each.
+    /// Iterates over all line tables; a table that units share is read for each.
     pub(crate) fn all_lines(&self) -> impl Iterator<Item = &Lines> {
         (0..self.units.len()).filter_map(|unit| self.lines(unit))
     }
 
     pub(crate) fn function_names(&self, die: DieId, make: impl FnOnce(DieId) -> Names) -> Names {
-        kept(&self.names, die, || make(die))
+        cached(&self.names, die, || make(die))
     }
 }
 
-/// The kept answer, or a new one, which is kept.
-fn kept<T: Clone>(cache: &RwLock<HashMap<DieId, T>>, die: DieId, make: impl FnOnce() -> T) -> T {
+/// Returns the cached value, or makes it and caches it.
+fn cached<T: Clone>(cache: &RwLock<HashMap<DieId, T>>, die: DieId, make: impl FnOnce() -> T) -> T {
     let known = cache.read().unwrap_or_else(PoisonError::into_inner).get(&die).cloned();
     known.unwrap_or_else(|| {
         let new = make();

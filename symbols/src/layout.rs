@@ -1,18 +1,19 @@
-//! What is loaded where: segments, sections, and the file's own bytes at an address.
+//! Segments, sections, and the file's own bytes at an address.
 
 use crate::separate;
 use crate::symbols::Symbols;
 
-/// A part of the image that is put into memory.
+/// A loadable part of the image.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Segment<'a> {
-    /// Where its core sees it.
+    /// Its address as its core sees it.
     pub address: u64,
-    /// Where the loader puts it, if that differs: code for private memory is copied from there.
+    /// The address where the loader puts it, if different: code for private memory is copied from
+    /// there.
     pub load_address: u64,
     /// The bytes to load.
     pub bytes: &'a [u8],
-    /// How much memory it takes; what is more than the bytes is zero.
+    /// Its size in memory; the part after `bytes` is zero.
     pub memory_size: u64,
     /// Whether it holds code.
     pub executable: bool,
@@ -25,11 +26,11 @@ pub struct Segment<'a> {
 pub struct Section<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Where it is in memory; 0 if it is not loaded.
+    /// Its address in memory; 0 if it is not loaded.
     pub address: u64,
     /// Its size in memory.
     pub size: u64,
-    /// Its bytes as they are in the file; empty for `.bss`.
+    /// Its bytes in the file; empty for `.bss`.
     pub bytes: &'a [u8],
     /// Whether it is loaded.
     pub allocated: bool,
@@ -40,17 +41,17 @@ pub struct Section<'a> {
 }
 
 impl Symbols {
-    /// The whole file, as it was loaded.
+    /// Returns the whole file.
     pub fn file(&self) -> &[u8] {
         self.inner.data()
     }
 
-    /// Where execution starts.
+    /// Returns the entry point.
     pub fn entry(&self) -> u64 {
         self.inner.image.entry.into()
     }
 
-    /// The loadable segments, in the file's order.
+    /// Returns the loadable segments in file order.
     pub fn segments(&self) -> Vec<Segment<'_>> {
         let data = self.inner.data();
         let segments = self.inner.image.segments.iter().map(|segment| Segment {
@@ -64,7 +65,7 @@ impl Symbols {
         segments.collect()
     }
 
-    /// The first section of that name.
+    /// Returns the first section of this name.
     pub fn section(&self, name: &str) -> Option<Section<'_>> {
         let section = self.inner.image.section(name)?;
         Some(Section {
@@ -78,7 +79,7 @@ impl Symbols {
         })
     }
 
-    /// What the file puts at an address: initial values and code, not what memory holds now.
+    /// Returns the file's bytes at an address: initial values and code, not the current content.
     pub fn file_bytes(&self, address: u64, size: u64) -> Option<&[u8]> {
         self.inner.image.segments.iter().find_map(|segment| {
             let bytes = self.inner.data().get(segment.file.clone())?;
@@ -87,7 +88,7 @@ impl Symbols {
         })
     }
 
-    /// The linker's build id (`--build-id`), if the file has one.
+    /// Returns the linker's build id (`--build-id`), if the file has one.
     pub fn build_id(&self) -> Option<&[u8]> {
         separate::build_id(self.inner.data(), &self.inner.image)
     }

@@ -1,9 +1,9 @@
-//! Names for bytes: types, variables, lines and inlined frames out of a RISC-V ELF and its DWARF.
+//! Names for bytes: types, variables, lines and inlined frames from a RISC-V ELF and its DWARF.
 //!
-//! `Symbols` is one loaded file. A `Type` says how bytes are laid out, a `Field` is a place in them
-//! resolved once, a `Value` is what they mean, and a `Location` is where code comes from. An
-//! `Expression` leads from names to values; `Symbols::functions` and `Symbols::code_of_line` lead from
-//! names and source lines to code.
+//! `Symbols` is one loaded file. A `Type` defines the layout of bytes, a `Field` is a place in them
+//! resolved once, a `Value` is their decoded content, and a `Location` is a source position of
+//! code. An `Expression` leads from names to values; `Symbols::functions` and
+//! `Symbols::code_of_line` lead from names and source lines to code.
 //!
 //! ```
 //! # fn main() -> Result<(), symbols::Error> {
@@ -20,25 +20,27 @@
 //! # }
 //! ```
 //!
-//! # How it is read
+//! # How a file is read
 //!
-//! The file stays mapped. `Symbols::open` reads sections and an index of names; units, types and lines are read when they are
-//! asked for, and kept. Memory of a core is asked for through a closure, so nothing here knows chips or a NoC.
+//! The file stays mapped. `Symbols::open` reads sections and an index of names; units, types and
+//! lines are read on demand and kept. A closure reads a core's memory, so nothing here knows chips
+//! or a NoC.
 //!
 //! # Invariants
 //!
-//! Bytes from outside never panic and never loop: reading is checked, and every walk has a bound.
+//! Bytes from outside never cause a panic or an endless loop: every read is checked, and every walk
+//! has a limit.
 
 #![deny(unsafe_code)]
 
 mod abbreviations;
-mod beside;
 mod bounds;
 mod builder;
 mod bytes;
 mod call_frames;
 mod calls;
 mod casts;
+mod companions;
 mod decode;
 mod demangle;
 mod die;
@@ -61,11 +63,10 @@ mod line_code;
 mod lines;
 mod listing;
 mod locals;
-mod made;
+mod lookup;
 mod mapping;
-mod meaning;
 mod names;
-mod near;
+mod normalized;
 mod package;
 mod parameters;
 mod path;
@@ -79,12 +80,13 @@ mod scan;
 mod sections;
 mod separate;
 mod source;
-mod spelled;
 mod spelling;
 mod split;
 mod storage;
+mod suggestions;
 mod symbols;
 mod symtab;
+mod synthetic;
 mod types;
 mod units;
 mod unwind;

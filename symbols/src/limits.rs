@@ -1,20 +1,20 @@
-//! How large a value may be that is decoded at once.
+//! The largest value decoded at once.
 
 use crate::error::Error;
 use crate::types::{Kind, Type};
 use crate::walk::element;
 
-/// No L1 is larger than 1.5 MiB; a type larger than this is not decoded.
+/// The most bytes of one value; the largest L1 has 1.5 MiB.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
-/// Values one decoding may make: unions and empty elements make more values than bytes.
+/// The most values of one decoding: unions and empty elements make more values than bytes.
 pub(crate) const MAX_VALUES: usize = 1 << 20;
 
-/// Records inside records deeper than this are not decoded.
+/// The deepest nesting of records decoded.
 pub(crate) const MAX_DEPTH: usize = 96;
 
 impl Type {
-    /// Whether a value of this type can be decoded at once. A part of it may be where it cannot.
+    /// Checks that a value of this type can be decoded at once. A part of a larger value may pass.
     ///
     /// # Errors
     /// `TooLarge` with the limits.
@@ -32,7 +32,7 @@ impl Type {
     }
 }
 
-/// Takes from `left` what a decoding of this type would take; none if that is too much.
+/// Subtracts from `left` what a decoding of this type costs; none if that is too much.
 fn charge(ty: &Type, left: &mut u64, depth: usize) -> Option<()> {
     *left = left.checked_sub(1)?;
     let Some(depth) = depth.checked_sub(1) else { return Some(()) };
@@ -41,7 +41,7 @@ fn charge(ty: &Type, left: &mut u64, depth: usize) -> Option<()> {
             for member in record.members.iter().filter(|member| member.bits.is_none()) {
                 charge(&member.ty, left, depth)?;
             }
-            // A record that takes the last value is taken for one that needs more.
+            // A record that uses the last value counts as too large.
             (*left > 0).then_some(())
         }
         Kind::Array(array) => {

@@ -1,5 +1,5 @@
-//! Line tables the other way round: one per unit, turned into sorted rows when a line is asked for.
-//! addr2line keeps one row per address, and so does not know all lines that code was made from.
+//! Code by source line: one line table per unit, read into sorted rows on first use. addr2line
+//! keeps one row per address, so it does not know all lines of the code.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use crate::problem::Problem;
 use crate::sections::Slice;
 use crate::units::DieId;
 
-/// Rows one table may have; every row is at least one byte of the file, this is for bookkeeping.
+/// The most rows of one table.
 const MAX_ROWS: usize = 1 << 22;
 
-/// One row: from this address on, until the next row, code comes from this line.
+/// One row: code from this address to the next row comes from this line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineRow {
     pub(crate) address: u32,
     pub(crate) file: u32,
-    /// 0 where the compiler names no line.
+    /// 0 if the compiler recorded no line.
     pub(crate) line: u32,
-    /// Behind the last byte of a sequence of rows: no code.
+    /// Whether the row ends a sequence of rows: no code follows.
     pub(crate) end: bool,
 }
 
 /// A run of code that comes from one line.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct LineCode {
-    /// Its first address.
+    /// The first address.
     pub begin: u64,
-    /// The address behind its last byte; `begin` where the line shares all its instructions with
-    /// other lines.
+    /// The address after the last byte; `begin` if the line shares all its instructions with other
+    /// lines.
     pub end: u64,
     /// The file as the compiler recorded it.
     pub file: Arc<str>,
@@ -43,12 +43,12 @@ pub struct LineCode {
 pub(crate) struct Lines {
     rows: Vec<LineRow>,
     files: Vec<Option<Arc<str>>>,
-    /// DWARF 5 counts files from 0, older versions from 1.
+    /// DWARF 5 numbers files from 0, older versions from 1.
     first_file: u64,
 }
 
 impl Lines {
-    /// The first addresses of each run of rows for a line of a file whose path ends as given.
+    /// Adds the first address of each run of rows for a line of a file whose path ends in `file`.
     pub(crate) fn addresses(&self, file: &str, line: u32, found: &mut Vec<u64>) {
         let wanted: Vec<u64> = (self.first_file..)
             .zip(&self.files)
@@ -68,7 +68,7 @@ impl Lines {
 }
 
 impl Lines {
-    /// The runs of rows for a line of a file whose path ends as given, each with its end.
+    /// Adds the runs of rows for a line of a file whose path ends in `file`.
     pub(crate) fn code(&self, file: &str, line: u32, found: &mut Vec<LineCode>) {
         let mut run: Option<LineCode> = None;
         for row in &self.rows {
@@ -86,14 +86,14 @@ impl Lines {
         }
     }
 
-    /// The line numbers of a file whose path ends as given, as they come.
+    /// Returns the line numbers of a file whose path ends in `file`, in table order.
     pub(crate) fn numbers(&self, file: &str) -> Vec<u32> {
-        let of = |row: &&LineRow| self.path(row).is_some_and(|path| ends_in(path, file));
-        let rows = self.rows.iter().filter(|row| row.line > 0).filter(of);
+        let matches = |row: &&LineRow| self.path(row).is_some_and(|path| ends_in(path, file));
+        let rows = self.rows.iter().filter(|row| row.line > 0).filter(matches);
         rows.map(|row| row.line).collect()
     }
 
-    /// The files that rows name, as they come.
+    /// Returns the files of the rows.
     pub(crate) fn files_with_code(&self) -> Vec<String> {
         let mut numbers: Vec<u32> =
             self.rows.iter().filter(|row| !row.end).map(|row| row.file).collect();
@@ -103,7 +103,7 @@ impl Lines {
         files.map(ToString::to_string).collect()
     }
 
-    /// A file by its number.
+    /// Returns a file by its number.
     pub(crate) fn file(&self, number: u64) -> Option<&Arc<str>> {
         let at = usize::try_from(number.checked_sub(self.first_file)?).ok()?;
         self.files.get(at)?.as_ref()
@@ -114,13 +114,14 @@ impl Lines {
     }
 }
 
-/// `noc.h` and `inc/noc.h` mean `/project/inc/noc.h`, `oc.h` does not.
+/// Whether a path ends in whole components: `noc.h` and `inc/noc.h` match `/project/inc/noc.h`,
+/// `oc.h` does not.
 fn ends_in(path: &str, end: &str) -> bool {
     path.strip_suffix(end)
         .is_some_and(|rest| rest.is_empty() || rest.ends_with('/') || end.starts_with('/'))
 }
 
-/// Reads a unit's line table; a broken one gives the rows before the break, and a problem.
+/// Reads a unit's line table. A damaged table yields the rows before the damage, and a problem.
 pub(crate) fn read(
     view: &View<'_>,
     image: &Image,
@@ -156,7 +157,7 @@ fn fill<'a>(
     let numbers = lines.first_file..lines.first_file.saturating_add(count);
     lines.files = numbers.map(|number| path(view, unit, header, directory, number)).collect();
     let mut rows = program.rows();
-    // Where the sequence under way starts.
+    // The start of the current sequence.
     let mut first = 0;
     let result = loop {
         let row = match rows.next_row() {
@@ -164,7 +165,7 @@ fn fill<'a>(
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         };
-        // By quarters, where a vector would double: large tables are most of the heap.
+        // Grow by a quarter, not by doubling: large tables are most of the heap.
         if lines.rows.len() == lines.rows.capacity() {
             lines.rows.reserve_exact(lines.rows.len() / 4 + 64);
         }
@@ -175,7 +176,7 @@ fn fill<'a>(
             end: row.end_sequence(),
         });
         if row.end_sequence() {
-            // Unless its code was dropped by the linker, it stays.
+            // Drop the sequence if the linker dropped its code.
             if lines.rows.get(first).is_none_or(|row| !image.is_code(row.address)) {
                 lines.rows.truncate(first);
             }
@@ -186,8 +187,8 @@ fn fill<'a>(
         }
     };
     lines.rows.truncate(first);
-    // The end of one sequence comes before the row that begins the next one there. Most tables are in
-    // order, and sorting takes memory.
+    // The end of one sequence sorts before the row that starts the next one at the same address.
+    // Most tables are in order, and sorting takes memory.
     let order = |row: &LineRow| (row.address, !row.end);
     if !lines.rows.is_sorted_by_key(order) {
         lines.rows.sort_by_key(order);
@@ -207,8 +208,8 @@ fn root_strings<'a>(
     (string(dw::DW_AT_comp_dir), string(dw::DW_AT_name))
 }
 
-/// Joins compilation directory, include directory and file name, as far as they are relative, and
-/// leaves the rest as it was recorded, so that other tools name the same file.
+/// Joins compilation directory, include directory and file name while the path is relative. The
+/// rest stays as recorded, so that other tools name the same file.
 fn path<'a>(
     view: &View<'a>,
     unit: &Unit<Slice<'a>>,

@@ -1,21 +1,21 @@
-//! All names there are, for search, completion and tests.
+//! Lists of all names, for search, completion and tests.
 
 use crate::index::Class;
 use crate::spelling::qualified;
 use crate::symbols::Symbols;
 
 impl Symbols {
-    /// The names of all types that are complete somewhere, sorted, each once.
+    /// Returns the names of all complete types, sorted, each once.
     pub fn type_names(&self) -> Vec<String> {
         self.names(Class::Type)
     }
 
-    /// The names of all variables and constants that have a place or a value, sorted, each once.
+    /// Returns the names of all variables and constants with a place or a value, sorted, each once.
     pub fn variable_names(&self) -> Vec<String> {
         self.names(Class::Variable)
     }
 
-    /// The names of all enumerators, sorted, each once.
+    /// Returns the names of all enumerators, sorted, each once.
     pub fn enumerator_names(&self) -> Vec<String> {
         self.names(Class::Enumerator)
     }

@@ -1,24 +1,24 @@
-//! Variables and parameters of functions: where each is, in every copy of its function's code.
+//! Variables and parameters of functions, and their places in every copy of the function's code.
 
 use std::ops::Range;
 
 use gimli::{UnitOffset, constants as dw};
 
-use crate::index::{ANONYMOUS, called};
+use crate::index::{ANONYMOUS, is_called};
 use crate::inner::Inner;
 use crate::names::Name;
+use crate::normalized::normalized;
 use crate::ranges::{BUDGET, Code};
-use crate::spelled::spelled;
 use crate::storage::{Placed, Storage, storage};
 use crate::symbols::Symbols;
 use crate::types::Type;
 use crate::units::DieId;
 use crate::variables::Variable;
 
-/// Places of one variable that are told; a hostile file has one for each byte.
+/// The most places listed per variable; a hostile file has one for each byte.
 const MAX_PLACES: usize = 1 << 12;
 
-/// A function or an inlined copy of one that is being read, with its code.
+/// An enclosing function or inlined copy, with its code.
 struct Open {
     depth: isize,
     die: DieId,
@@ -27,12 +27,12 @@ struct Open {
 }
 
 impl Symbols {
-    /// A variable or parameter of a function: `function::name`, or with a program counter only
-    /// `name`, which then is searched in the functions around it, inlined ones first. Its storage is
+    /// Returns a variable or parameter of a function: `function::name`, or with a program counter
+    /// only `name`, searched in the functions around it, inlined ones first. Its storage is
     /// `Moving`: one place for each range of code.
     pub fn local(&self, name: &str, pc: Option<u64>) -> Option<Variable> {
-        let spelled = spelled(name);
-        let parsed = Name::parse(&spelled);
+        let normalized = normalized(name);
+        let parsed = Name::parse(&normalized);
         let found = Search { inner: &self.inner, name: &parsed, pc, budget: BUDGET }.all();
         let innermost = found.iter().map(|(depth, ..)| *depth).max()?;
         let (mut places, mut ty, mut first) = (Vec::new(), None, None);
@@ -55,7 +55,7 @@ impl Symbols {
         Some(Variable { name: own, linkage_name: None, ty, storage, symbol: None, local: true })
     }
 
-    /// The type of a variable, and where one entry of it is while its function's code runs.
+    /// Returns the type of a variable, and the places of one of its entries.
     fn placed(&self, die: DieId, code: &[Range<u64>]) -> (Option<Type>, Vec<Placed>) {
         self.inner.build(|builder| {
             let view = builder.view;
@@ -88,19 +88,19 @@ struct Search<'a> {
     budget: usize,
 }
 
-/// How deep in functions a variable is, its entry, and the code of its function.
+/// The depth of a variable in functions, its entry, and the code of its function.
 type Found = (usize, DieId, Vec<Range<u64>>);
 
 impl Search<'_> {
     fn all(mut self) -> Vec<Found> {
         let units = self.inner.view().units.len();
         let mut found = Vec::new();
-        // Without scopes or a place, a name means every variable of that name in all functions.
+        // Without scopes or program counter, the name would match variables of all functions.
         if self.pc.is_none() && self.name.scopes.is_empty() {
             return found;
         }
         for number in 0..units {
-            // What cannot be read has been told when the index was made.
+            // Unreadable entries were reported when the index was made.
             let _ = self.unit(number, &mut found);
         }
         found
@@ -155,7 +155,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether a function is one that may have the variable.
+    /// Whether a function may contain the variable.
     fn is_wanted(&self, open: &Open) -> bool {
         let here = |pc: &u64| open.code.iter().any(|code| code.contains(pc));
         if open.code.is_empty() || !self.pc.as_ref().is_none_or(here) {
@@ -165,6 +165,6 @@ impl Search<'_> {
             return true;
         };
         let own = self.inner.view().full_name(open.die);
-        own.is_some_and(|own| called(&own, last))
+        own.is_some_and(|own| is_called(&own, last))
     }
 }

@@ -1,4 +1,4 @@
-//! The bytes of an ELF file: mapped read-only where the system can, read where it cannot.
+//! The bytes of an ELF file: mapped read-only if the system can, read otherwise.
 
 #![allow(unsafe_code, reason = "mapping a file is a promise about other processes")]
 
@@ -22,15 +22,15 @@ pub(crate) fn open(path: &Path) -> Result<Bytes, Unusable> {
     }
 }
 
-/// None for an empty file, and for what the system refuses to map.
+/// Maps a file; none for an empty file, or if the system refuses.
 fn map(file: &File) -> Option<Mmap> {
     if file.metadata().ok()?.len() == 0 {
         return None;
     }
     // SAFETY: the mapping is private and read-only, and nothing in this process writes to the file.
-    // Another process can. If it shortens the file in place, the bytes past the new end fault
-    // (SIGBUS); if it overwrites bytes in place, they change under us, and every reader here checks
-    // a value where it uses it, so that gives wrong answers. Compilers and linkers do neither: they
-    // write a new file in the old one's place, which leaves the mapped one as it was.
+    // Another process can. If it truncates the file, the bytes past the new end fault (SIGBUS). If
+    // it overwrites bytes, they change during reading: every reader checks a value where it uses
+    // it, so the result is a wrong answer. Compilers and linkers do neither: they replace the file,
+    // which leaves the mapped one unchanged.
     unsafe { Mmap::map(file) }.ok()
 }

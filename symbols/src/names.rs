@@ -1,4 +1,4 @@
-//! Names as people ask for them: keyword, scopes, last part, and the hash the index is kept by.
+//! Requested names: keyword, scopes, last part, and the hash that the index uses.
 
 use crate::types::{self, Kind};
 
@@ -10,13 +10,13 @@ pub(crate) fn hash(name: &[u8]) -> u32 {
 /// A leading `struct`, `class`, `union` or `enum`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Keyword {
-    /// `struct` or `class`, which C++ lets one mix.
+    /// `struct` or `class`, which C++ treats alike.
     Record,
     Union,
     Enum,
 }
 
-/// A name taken apart: `struct a::b::c` is `Record`, `[a, b]`, `c`.
+/// A parsed name: `struct a::b::c` is `Record`, `[a, b]`, `c`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Name<'a> {
     pub(crate) keyword: Option<Keyword>,
@@ -39,7 +39,7 @@ impl Keyword {
 }
 
 impl<'a> Name<'a> {
-    /// Takes a name apart; `::` inside template arguments does not count.
+    /// Parses a name; `::` inside template arguments does not count.
     pub(crate) fn parse(text: &'a str) -> Name<'a> {
         let (keyword, rest) = keyword(text.trim());
         let mut scopes = split_scopes(rest.trim().trim_start_matches("::"));

@@ -1,12 +1,12 @@
-//! DWARF packages (`.dwp`): the units of many `.dwo` files in one, found by their ids.
+//! DWARF packages (`.dwp`): the units of many `.dwo` files in one file, found by id.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use gimli::{DebugCuIndex, DebugTuIndex, EndianSlice, LittleEndian, SectionId, UnitIndex};
 
-use crate::beside::Beside;
 use crate::bytes::Bytes;
+use crate::companions::Companions;
 use crate::image::Image;
 use crate::problem::Problem;
 use crate::sections::{DebugSections, Slice};
@@ -18,16 +18,19 @@ pub(crate) struct Package {
     bytes: Arc<Bytes>,
     image: Image,
     sections: DebugSections,
-    /// Whether a unit was found in it: only then its types are wanted.
+    /// Whether a unit was found in it; only then its types are read.
     used: bool,
 }
 
 impl Package {
-    /// The package of an ELF, which is its name with `.dwp` at the end; one that cannot be read is a
-    /// problem.
-    pub(crate) fn beside(beside: &mut Beside<'_>, problems: &mut Vec<Problem>) -> Option<Package> {
-        let path = beside.with(".dwp");
-        let bytes = beside.open(&path)?;
+    /// Opens the package of an ELF, named like it with `.dwp` at the end. An unreadable package is
+    /// a problem.
+    pub(crate) fn find(
+        companions: &mut Companions<'_>,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Package> {
+        let path = companions.with(".dwp");
+        let bytes = companions.open(&path)?;
         let name = path.display().to_string();
         match Package::new(name.clone(), bytes) {
             Ok(package) => Some(package),
@@ -60,7 +63,7 @@ impl Package {
         EndianSlice::new(section.unwrap_or_default(), LittleEndian)
     }
 
-    /// The unit of that id.
+    /// Returns the unit of this id.
     pub(crate) fn unit(&mut self, id: u64) -> Option<Source> {
         let index = DebugCuIndex::from(self.section(".debug_cu_index")).index().ok()?;
         let source = self.row(&index, index.find(id)?)?;
@@ -68,7 +71,7 @@ impl Package {
         Some(source)
     }
 
-    /// All type units, if any unit of the package was used.
+    /// Returns all type units, if any unit of the package was used.
     pub(crate) fn types(self) -> Vec<Source> {
         let index = DebugTuIndex::from(self.section(".debug_tu_index")).index();
         let Some(index) = index.ok().filter(|_| self.used) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What a template was given, by the parameter's name: `send_loop<3>::STREAM_ID`.
+//! Template arguments by the parameter's name: `send_loop<3>::STREAM_ID`.
 
 use crate::builder::arguments;
 use crate::index::Class;
@@ -9,8 +9,8 @@ use crate::units::DieId;
 use crate::variables::Constant;
 
 impl Symbols {
-    /// The value that a class or function was made for. The name has the parameter last, behind the
-    /// class or function with its arguments.
+    /// Returns a template argument of a class or function. The name ends in the parameter, after
+    /// the class or function with its arguments.
     pub fn template_argument(&self, name: &str) -> Option<Constant> {
         let mut scopes = split_scopes(name.trim().trim_start_matches("::"));
         let parameter = scopes.pop()?;
@@ -19,7 +19,7 @@ impl Symbols {
         self.owners(&owner).into_iter().find_map(|owner| self.argument_of(owner, name, parameter))
     }
 
-    /// The classes and functions of that name.
+    /// Returns the classes and functions of this name.
     fn owners(&self, owner: &Name<'_>) -> Vec<DieId> {
         let (view, index) = (self.inner.view(), self.inner.index());
         let types = index.find(&view, owner, Class::Type);

@@ -13,7 +13,7 @@ pub(crate) enum Step<'a> {
     Through(&'a str),
 }
 
-/// The root's name, which may hold template arguments, and the rest.
+/// Splits a path into the root's name, which may contain template arguments, and the rest.
 pub(crate) fn split_root(path: &str) -> (&str, &str) {
     let path = path.trim();
     let mut depth = 0usize;
@@ -31,14 +31,14 @@ pub(crate) fn split_root(path: &str) -> (&str, &str) {
     (path, "")
 }
 
-/// The steps of the rest of a path, without allocating: a million are asked for each second.
+/// The steps of the rest of a path. It does not allocate: lookups are frequent.
 pub(crate) struct Steps<'a> {
     path: &'a str,
     rest: &'a str,
 }
 
 impl<'a> Steps<'a> {
-    /// `rest` is a part of `path`, which is kept for the error.
+    /// `rest` is a part of `path`, which errors contain.
     pub(crate) fn new(path: &'a str, rest: &'a str) -> Steps<'a> {
         Steps { path, rest }
     }

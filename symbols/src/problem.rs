@@ -1,8 +1,8 @@
-//! What was skipped while reading: each problem leaves the rest usable.
+//! Problems: parts of a file that were skipped while reading. The rest stays usable.
 
 use std::fmt;
 
-/// One part of the file that could not be used, and why.
+/// One unusable part of the file, and why.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -14,76 +14,76 @@ pub enum Problem {
     NoDebugInfo,
     /// A relocatable object: addresses and references are not final.
     Relocatable,
-    /// A section's bytes cannot be had.
+    /// A section's bytes are not readable.
     Section {
         /// The section's name.
         name: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A loadable segment reaches past the end of the file; its bytes are cut there.
+    /// A loadable segment that reaches past the end of the file; its bytes are cut there.
     Segment {
-        /// Where it loads.
+        /// Its load address.
         address: u64,
-        /// How many bytes the file lacks.
+        /// The number of missing bytes.
         missing: u64,
     },
-    /// A unit of debug information, or the rest of one, cannot be read.
+    /// An unreadable unit of debug information, or the rest of one.
     Unit {
-        /// Where it starts in `.debug_info`.
+        /// Its offset in `.debug_info`.
         offset: u64,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A unit whose types are in another file (`-gsplit-dwarf`), which could not be used.
+    /// An unusable unit whose types are in another file (`-gsplit-dwarf`).
     Split {
-        /// Where the skeleton starts in `.debug_info`.
+        /// The offset of the skeleton in `.debug_info`.
         offset: u64,
         /// The other file, as the compiler named it.
         file: String,
-        /// Why not; none if it was not looked for, because the ELF was loaded from bytes.
+        /// The reason; none if the ELF was loaded from bytes, so that the file was not searched.
         reason: Option<String>,
     },
-    /// A file made to hold the debug information could not be used.
+    /// An unusable file with debug information.
     DebugFile {
         /// The file.
         file: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// What was found in another file that is read along with this one.
+    /// A problem in another file that is read along with this one.
     Elsewhere {
         /// The other file.
         file: String,
-        /// What was found there.
+        /// The problem.
         problem: Box<Problem>,
     },
-    /// A line table, or the rest of one, cannot be read.
+    /// An unreadable line table, or the rest of one.
     Lines {
-        /// Where it starts in `.debug_line`.
+        /// Its offset in `.debug_line`.
         offset: u64,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// Call frame information, or the rest of it, cannot be read.
+    /// Unreadable call frame information, or the rest of it.
     CallFrames {
-        /// The section it is in.
+        /// Its section.
         section: &'static str,
-        /// The first entry that cannot be read.
+        /// The offset of the first unreadable entry.
         offset: u64,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A type that could not be built whole.
+    /// An incomplete type.
     Type {
-        /// Where it is in `.debug_info`.
+        /// Its offset in `.debug_info`.
         offset: u64,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A bound against hostile input was reached; what lies past it is missing.
+    /// A limit against hostile input was reached; the rest is missing.
     Limit {
-        /// Which bound.
+        /// The limit.
         what: &'static str,
     },
 }

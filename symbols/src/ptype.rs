@@ -1,4 +1,4 @@
-//! A type as text with offsets, sizes and holes, in the form of gdb's `ptype /o`.
+//! A type's layout as text with offsets, sizes and holes, in the format of gdb's `ptype /o`.
 
 use std::fmt::Write;
 
@@ -8,28 +8,28 @@ use crate::types::{Enumeration, Keyword, Kind, Member, Record, Type};
 /// Width of the offset and size columns.
 const COLUMNS: usize = 27;
 
-/// Unnamed records inside records deeper than this are not opened.
+/// The deepest nesting of unnamed records expanded.
 const MAX_DEPTH: usize = 24;
 
-/// A hostile file can nest one record in itself many times over: the text ends after this much.
+/// The longest text; a hostile file can nest one record in itself many times.
 const MAX_TEXT: usize = 1 << 20;
 
 impl Symbols {
-    /// The layout of a named type as text; none if there is no such type.
+    /// Returns the layout of a named type as text; none if there is no such type.
     pub fn print_type(&self, name: &str) -> Option<String> {
         Some(self.type_named(name)?.layout_text())
     }
 }
 
 impl Type {
-    /// The type's layout as text: a record with its members, or one line for anything else.
+    /// Returns the type's layout as text: a record with its members, or one line for other types.
     pub fn layout_text(&self) -> String {
         let mut text = String::new();
         let plain = self.plain();
         match plain.kind() {
             Kind::Record(record) => {
                 text.push_str("/* offset      |    size */  type = ");
-                // An unnamed record goes by the name that a typedef gives it.
+                // An unnamed record has the name of its typedef.
                 let named = if record.anonymous { self } else { plain };
                 let name =
                     (named.name() != plain.name() || !record.anonymous).then(|| named.name());
@@ -55,7 +55,7 @@ fn enumerators(ty: &Type, enumeration: &Enumeration) -> String {
     format!("{word} {}{} {{{}}}", ty.name(), under.unwrap_or_default(), names.join(", "))
 }
 
-/// A record from its keyword to the closing brace, which the caller completes.
+/// Writes a record from its keyword to the closing brace, which the caller completes.
 fn body(
     text: &mut String,
     ty: &Type,
@@ -89,10 +89,11 @@ fn body(
     }
     for base in &record.virtual_bases {
         let indent = COLUMNS + level + 4;
-        let _ = writeln!(text, "{:indent$}/* {} lies where the vtable says */", "", base.ty.name());
+        let _ =
+            writeln!(text, "{:indent$}/* {} : its offset is in the vtable */", "", base.ty.name());
     }
     let size = ty.size().unwrap_or(0);
-    // What is left at the end may be a virtual base.
+    // The rest may be a virtual base.
     if record.keyword != Keyword::Union && !record.has_virtual_bases() {
         hole(text, end, size.saturating_mul(8), "padding");
     }
@@ -112,7 +113,7 @@ fn bases(text: &mut String, record: &Record) {
     }
 }
 
-/// The columns before a member, and the hole before it if there is one.
+/// Writes the columns before a member, and the hole before it, if any.
 fn columns(text: &mut String, keyword: Keyword, member: &Member, base: u64, end: &mut u64) {
     let size = member.size();
     if keyword == Keyword::Union {
@@ -140,7 +141,7 @@ fn hole(text: &mut String, end: u64, start: u64, word: &str) {
     }
 }
 
-/// One member; a record that is written out in place, named or not, is opened.
+/// Writes one member; a record defined in place, named or not, is expanded.
 fn member(text: &mut String, member: &Member, base: u64, level: usize) {
     let name = member.name.as_deref().unwrap_or_default();
     let _ = write!(text, "{:1$}", "", level);
@@ -160,8 +161,8 @@ fn member(text: &mut String, member: &Member, base: u64, level: usize) {
     }
 }
 
-/// A declaration from a type's name: the declared name goes before the array's lengths, and inside
-/// the parentheses of a pointer to an array or function.
+/// Returns a declaration from a type's name: the declared name goes before the array's lengths, and
+/// inside the parentheses of a pointer to an array or function.
 pub(crate) fn declaration(ty: &str, name: &str) -> String {
     if let Some((left, right)) =
         outside_templates(ty, "*)").and_then(|at| ty.split_at_checked(at + 1))
@@ -179,7 +180,7 @@ pub(crate) fn declaration(ty: &str, name: &str) -> String {
     }
 }
 
-/// Where a mark stands first outside all template arguments.
+/// Returns the first position of a mark outside all template arguments.
 fn outside_templates(text: &str, mark: &str) -> Option<usize> {
     let mut depth = 0usize;
     text.char_indices().map(|(at, _)| at).find(|&at| {

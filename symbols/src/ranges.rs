@@ -4,10 +4,10 @@ use gimli::{AttributeValue, DwAt, Dwarf, Unit, constants as dw};
 
 use crate::sections::Slice;
 
-/// How many ranges one pass may read: entries can share one long list, and a hostile file does.
+/// The most ranges that one pass reads: a hostile file shares one long list among entries.
 pub(crate) const BUDGET: usize = 1 << 20;
 
-/// The attributes of an entry that say where its code is.
+/// The attributes of an entry that define its code ranges.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Code<'a> {
     low: Option<AttributeValue<Slice<'a>>>,
@@ -16,7 +16,7 @@ pub(crate) struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    /// Keeps the attribute if it is one of them.
+    /// Keeps the attribute if it is one of these.
     pub(crate) fn note(&mut self, name: DwAt, value: AttributeValue<Slice<'a>>) {
         match name {
             dw::DW_AT_low_pc => self.low = Some(value),
@@ -26,7 +26,8 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Calls `each` with begin and end of every range that is not empty; false if the budget ran out.
+    /// Calls `each` with begin and end of every range that is not empty; false if the budget ran
+    /// out.
     pub(crate) fn each(
         &self,
         dwarf: &Dwarf<Slice<'a>>,
@@ -40,12 +41,12 @@ impl<'a> Code<'a> {
             while let Ok(Some(range)) = ranges.next() {
                 let Some(left) = budget.checked_sub(1) else { return false };
                 *budget = left;
-                give(range.begin, range.end, &mut each);
+                call_each(range.begin, range.end, &mut each);
             }
             return true;
         }
         if let Some((begin, end)) = self.single(dwarf, unit) {
-            give(begin, end, &mut each);
+            call_each(begin, end, &mut each);
         }
         true
     }
@@ -60,7 +61,7 @@ impl<'a> Code<'a> {
     }
 }
 
-fn give(begin: u64, end: u64, each: &mut impl FnMut(u32, u32)) {
+fn call_each(begin: u64, end: u64, each: &mut impl FnMut(u32, u32)) {
     let end = end.min(u64::from(u32::MAX)) as u32;
     if let Ok(begin) = u32::try_from(begin)
         && begin < end

@@ -1,18 +1,18 @@
-//! Follows an expression part by part; every error knows the part it belongs to.
+//! Resolves an expression part by part; every error names its part.
 
 use crate::casts;
 use crate::error::Error;
-use crate::expression::{Expression, Node, What};
+use crate::expression::{Expression, Node, NodeKind};
 use crate::field::MemberPlace;
-use crate::made;
 use crate::resolved::{EvalError, Resolved};
 use crate::storage::Storage;
 use crate::symbols::Symbols;
+use crate::synthetic;
 use crate::types::{Bits, Kind, Pointer, Type};
 use crate::value::Value;
 use crate::walk;
 
-/// One expression being followed.
+/// The state of resolving one expression.
 pub(crate) struct Resolver<'a, R> {
     pub(crate) symbols: &'a Symbols,
     pub(crate) expression: &'a Expression,
@@ -20,7 +20,7 @@ pub(crate) struct Resolver<'a, R> {
 }
 
 impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
-    /// Where the whole expression leads to. A reference that cannot be followed is shown itself.
+    /// Resolves the whole expression. A reference that cannot be followed is returned itself.
     pub(crate) fn whole(&mut self) -> Result<Resolved, EvalError<E>> {
         let root = &self.expression.root;
         let found = self.node(root)?;
@@ -30,61 +30,61 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
         }
         match self.without_reference(root, found.clone()) {
             Err(EvalError::Memory { .. }) => Ok(found),
-            followed => self.right(root, casts::within(followed?)),
+            followed => self.at_part(root, casts::within(followed?)),
         }
     }
 
-    /// Where a part leads to. Its depth is what the parser allowed.
+    /// Resolves one part. The parser limits the depth.
     pub(crate) fn node(&mut self, node: &Node) -> Result<Resolved, EvalError<E>> {
-        let found = match &node.what {
-            What::Name(name) => self.named(node, name)?,
-            What::Number(number) => made::number(*number),
-            What::Member(of, name) => {
-                let of = self.behind_reference(of)?;
-                self.right(node, step(&of, |place| walk::member(place, name)))?
+        let found = match &node.kind {
+            NodeKind::Name(name) => self.named(node, name)?,
+            NodeKind::Number(number) => synthetic::number(*number),
+            NodeKind::Member(operand, name) => {
+                let operand = self.behind_reference(operand)?;
+                self.at_part(node, step(&operand, |place| walk::member(place, name)))?
             }
-            What::Through(of, name) => {
-                let of = self.followed(of)?;
-                self.right(node, step(&of, |place| walk::member(place, name)))?
+            NodeKind::Through(operand, name) => {
+                let operand = self.followed(operand)?;
+                self.at_part(node, step(&operand, |place| walk::member(place, name)))?
             }
-            What::Index(of, index) => self.indexed(node, of, index)?,
-            What::Follow(of) => self.followed(of)?,
-            What::AddressOf(of) => {
-                let of = self.behind_reference(of)?;
-                self.right(node, casts::address_of(&of))?
+            NodeKind::Index(operand, index) => self.indexed(node, operand, index)?,
+            NodeKind::Follow(operand) => self.followed(operand)?,
+            NodeKind::AddressOf(operand) => {
+                let operand = self.behind_reference(operand)?;
+                self.at_part(node, casts::address_of(&operand))?
             }
-            What::Cast(ty, of) => {
-                let ty = self.right(node, self.spelled(ty))?;
-                let number = self.address_or_number(of)?;
-                self.right(node, casts::cast(ty, number))?
+            NodeKind::Cast(ty, operand) => {
+                let ty = self.at_part(node, self.spelled(ty))?;
+                let number = self.address_or_number(operand)?;
+                self.at_part(node, casts::cast(ty, number))?
             }
-            What::At(ty, address) => {
-                let ty = self.right(node, self.spelled(ty))?;
+            NodeKind::At(ty, address) => {
+                let ty = self.at_part(node, self.spelled(ty))?;
                 let address = self.address_or_number(address)?;
-                self.right(node, casts::at(ty, address))?
+                self.at_part(node, casts::at(ty, address))?
             }
-            What::SizeOf(text, of) => self.size_of(node, text, of.as_deref())?,
+            NodeKind::SizeOf(text, operand) => self.size_of(node, text, operand.as_deref())?,
         };
-        self.right(node, casts::within(found))
+        self.at_part(node, casts::within(found))
     }
 
-    /// Gives an error its place in the expression.
-    fn right<T>(&self, node: &Node, result: Result<T, Error>) -> Result<T, EvalError<E>> {
+    /// Attaches the part of the expression to an error.
+    fn at_part<T>(&self, node: &Node, result: Result<T, Error>) -> Result<T, EvalError<E>> {
         result.map_err(|error| EvalError::Wrong { part: self.expression.part(node), error })
     }
 
     fn spelled(&self, text: &str) -> Result<Type, Error> {
-        let found = made::spelled(self.symbols, text);
+        let found = synthetic::spelled_type(self.symbols, text);
         found.ok_or_else(|| Error::NoType { name: text.to_owned() })
     }
 
     fn named(&self, node: &Node, name: &str) -> Result<Resolved, EvalError<E>> {
-        let found = self.symbols.meant(name, self.expression.pc);
+        let found = self.symbols.look_up(name, self.expression.pc);
         let found = found.ok_or_else(|| Error::NoVariable { name: name.to_owned() });
-        self.right(node, found)
+        self.at_part(node, found)
     }
 
-    /// C++ follows references without being asked, where something is done with them.
+    /// Resolves a part and follows a reference, as C++ does implicitly.
     fn behind_reference(&mut self, node: &Node) -> Result<Resolved, EvalError<E>> {
         let found = self.node(node)?;
         self.without_reference(node, found)
@@ -101,8 +101,8 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
         }
     }
 
-    /// What a pointer points to; the first element of an array; what a reference stands for, which
-    /// alone shows as a pointer, unless that is a pointer itself.
+    /// Returns the target of a pointer, the first element of an array, or the target of a
+    /// reference, unless that is a pointer itself.
     fn followed(&mut self, node: &Node) -> Result<Resolved, EvalError<E>> {
         let own = self.node(node)?;
         let found = self.without_reference(node, own.clone())?;
@@ -111,13 +111,13 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
             return Ok(found);
         }
         if found.ty.array().is_some() {
-            return self.right(node, step(&found, |place| walk::index(place, 0)));
+            return self.at_part(node, step(&found, |place| walk::index(place, 0)));
         }
         self.through(node, &found)
     }
 
     fn through(&mut self, node: &Node, pointer: &Resolved) -> Result<Resolved, EvalError<E>> {
-        let target = self.right(node, self.pointee(&pointer.ty))?;
+        let target = self.at_part(node, self.pointee(&pointer.ty))?;
         let address = self.number(node, pointer)? as u64;
         Ok(Resolved { ty: target, storage: Storage::Address(address), bits: None })
     }
@@ -132,21 +132,26 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
         target.filter(known).ok_or_else(|| Error::NoTarget { in_type: in_type() })
     }
 
-    fn indexed(&mut self, node: &Node, of: &Node, index: &Node) -> Result<Resolved, EvalError<E>> {
-        let found = self.behind_reference(of)?;
+    fn indexed(
+        &mut self,
+        node: &Node,
+        operand: &Node,
+        index: &Node,
+    ) -> Result<Resolved, EvalError<E>> {
+        let found = self.behind_reference(operand)?;
         let value = self.behind_reference(index)?;
         let number = self.number(index, &value)?;
         let Kind::Pointer(_) = found.ty.plain().kind() else {
             let at = u64::try_from(number)
                 .map_err(|_| Error::Negative { in_type: found.ty.name().to_owned(), number });
-            let at = self.right(node, at)?;
-            return self.right(node, step(&found, |place| walk::index(place, at)));
+            let at = self.at_part(node, at)?;
+            return self.at_part(node, step(&found, |place| walk::index(place, at)));
         };
-        let first = self.through(of, &found)?;
+        let first = self.through(operand, &found)?;
         let size = i128::from(first.ty.size().unwrap_or(0));
         let Storage::Address(start) = first.storage else { return Ok(first) };
         let address = number.saturating_mul(size).saturating_add(start.into());
-        let address = self.right(node, casts::address(address))?;
+        let address = self.at_part(node, casts::address(address))?;
         Ok(Resolved { storage: Storage::Address(address), ..first })
     }
 
@@ -154,22 +159,24 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
         &mut self,
         node: &Node,
         text: &str,
-        of: Option<&Node>,
+        operand: Option<&Node>,
     ) -> Result<Resolved, EvalError<E>> {
-        let mut ty = match (made::spelled(self.symbols, text), of) {
+        let mut ty = match (synthetic::spelled_type(self.symbols, text), operand) {
             (Some(ty), _) => ty,
-            (None, Some(of)) => self.node(of)?.ty,
-            (None, None) => return self.right(node, Err(Error::NoType { name: text.to_owned() })),
+            (None, Some(operand)) => self.node(operand)?.ty,
+            (None, None) => {
+                return self.at_part(node, Err(Error::NoType { name: text.to_owned() }));
+            }
         };
         if let Kind::Pointer(Pointer { reference: true, .. }) = ty.plain().kind() {
-            ty = self.right(node, self.pointee(&ty))?;
+            ty = self.at_part(node, self.pointee(&ty))?;
         }
         let unknown = || Error::NoSize { in_type: ty.name().to_owned() };
-        let size = self.right(node, ty.size().ok_or_else(unknown))?;
-        Ok(made::size(size))
+        let size = self.at_part(node, ty.size().ok_or_else(unknown))?;
+        Ok(synthetic::size(size))
     }
 
-    /// A number, or the address of an array, which stands for its first element's.
+    /// Returns a number, or for an array its address.
     fn address_or_number(&mut self, node: &Node) -> Result<i128, EvalError<E>> {
         let found = self.behind_reference(node)?;
         match (&found.storage, found.ty.array()) {
@@ -178,23 +185,23 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
         }
     }
 
-    /// The value of a part as a number, read where it must be.
+    /// Returns the value of a part as a number, read from memory if needed.
     fn number(&mut self, node: &Node, found: &Resolved) -> Result<i128, EvalError<E>> {
         let no_address = |storage: &Storage| Error::NoAddress {
             name: self.expression.part(node),
             storage: storage.to_string(),
         };
         if let Storage::Elsewhere(_) | Storage::Moving(_) = found.storage {
-            return self.right(node, Err(no_address(&found.storage)));
+            return self.at_part(node, Err(no_address(&found.storage)));
         }
         if found.ty.size().is_none_or(|size| size > 8) {
-            return self.right(node, Err(not_a_number(&found.ty)));
+            return self.at_part(node, Err(not_a_number(&found.ty)));
         }
         let value = found.value(self.read).map_err(|(address, length, error)| {
             let part = self.expression.part(node);
             EvalError::Memory { part, address, length, error }
         })?;
-        self.right(node, as_number(&value).ok_or_else(|| not_a_number(&found.ty)))
+        self.at_part(node, as_number(&value).ok_or_else(|| not_a_number(&found.ty)))
     }
 }
 
@@ -211,7 +218,7 @@ fn as_number(value: &Value) -> Option<i128> {
     }
 }
 
-/// One step inside a type, taken along in memory or in a constant's bytes.
+/// Applies one step inside a type, in memory or in a constant's bytes.
 fn step(
     from: &Resolved,
     take: impl FnOnce(&mut MemberPlace) -> Result<(), Error>,

@@ -1,4 +1,4 @@
-//! Where an expression leads to, and why it has no value.
+//! The place that an expression resolves to, and why an expression has no value.
 
 use std::fmt;
 
@@ -8,36 +8,36 @@ use crate::storage::Storage;
 use crate::types::{Bits, Type};
 use crate::value::Value;
 
-/// Where an expression leads to.
+/// The place that an expression resolves to.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The type at its end.
+    /// The type of the expression.
     pub ty: Type,
-    /// Where its value is.
+    /// The place of its value.
     pub storage: Storage,
-    /// For bit-fields: how many bits, and from which bit of the first byte on (0 to 7).
+    /// For bit-fields: the number of bits, and the first bit of the first byte (0 to 7).
     pub bits: Option<Bits>,
 }
 
 /// Why an expression has no value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum EvalError<E> {
-    /// It makes no sense in this file.
+    /// The expression is invalid in this file.
     Wrong {
-        /// The part of the expression that does not, as written.
+        /// The invalid part, as written.
         part: String,
-        /// Why.
+        /// The reason.
         error: Error,
     },
     /// Memory that it needs cannot be read.
     Memory {
-        /// The part of the expression whose value was asked for, as written.
+        /// The part of the expression whose value is needed, as written.
         part: String,
-        /// Where in memory, as the core sees it.
+        /// The address as the core sees it.
         address: u64,
-        /// How many bytes.
+        /// The number of bytes.
         length: u64,
-        /// What whoever reads memory said.
+        /// The error of the memory access.
         error: E,
     },
 }
@@ -62,7 +62,7 @@ impl<E: fmt::Display> fmt::Display for EvalError<E> {
 
 impl<E: fmt::Debug + fmt::Display> std::error::Error for EvalError<E> {}
 
-/// An access that failed: where, how many bytes, and why.
+/// A failed access: its address, its length, and the error.
 pub(crate) type Failed<E> = (u64, u64, E);
 
 impl Resolved {
@@ -74,8 +74,8 @@ impl Resolved {
         Resolved { ty, storage: Storage::Computed(bytes), bits: None }
     }
 
-    /// How many bytes from its address on hold the value; for a bit-field the bytes that its bits
-    /// touch. None for a type without a size.
+    /// Returns how many bytes from its address hold the value; for a bit-field the bytes that
+    /// contain its bits. None for a type without a size.
     pub fn size(&self) -> Option<u64> {
         match self.bits {
             Some(bits) => Some(bits.offset.saturating_add(bits.size).div_ceil(8)),
@@ -83,7 +83,7 @@ impl Resolved {
         }
     }
 
-    /// The value, read in one access; `Unread` where `storage` is no place that can be read.
+    /// Returns the value, read in one access; `Unread` if `storage` is not readable.
     pub fn read<E>(
         &self,
         mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
@@ -91,7 +91,7 @@ impl Resolved {
         self.value(&mut read).map_err(|(_, _, error)| error)
     }
 
-    /// The value, and with an error where it was.
+    /// Returns the value, or the failed access.
     pub(crate) fn value<E>(
         &self,
         read: &mut impl FnMut(u64, &mut [u8]) -> Result<(), E>,

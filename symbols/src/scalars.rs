@@ -1,4 +1,4 @@
-//! Types that are single values: base types, and what can be built without building a record.
+//! Types that are single values: base types, and types that build no record.
 
 use gimli::{AttributeValue, constants as dw};
 
@@ -7,9 +7,9 @@ use crate::die::Die;
 use crate::types::{Encoding, Kind, Type};
 
 impl<'a> Builder<'_, 'a> {
-    /// The entry's type where no record can be in it, so that building it cannot lead back here.
+    /// Returns the entry's type if it contains no record, so that building it cannot recurse.
     pub(crate) fn scalar_target(&mut self, die: &Die<'a>) -> Option<Type> {
-        /// Typedefs and qualifiers between an entry and what it is.
+        /// The most typedefs and qualifiers followed.
         const MAX_OUTER: usize = 16;
         let first = self.view.reference(die, dw::DW_AT_type)?;
         let mut inner = first;

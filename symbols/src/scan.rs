@@ -1,4 +1,4 @@
-//! The pass that fills the index: every entry is looked at once, most are only skipped over.
+//! The pass that fills the index: it visits every entry once and skips most.
 
 use gimli::{
     Abbreviation, AttributeValue, DwTag, EntriesRaw, Operation, Unit, UnitOffset, constants as dw,
@@ -32,7 +32,7 @@ struct Scan<'v, 'a> {
     open: Vec<(isize, u32)>,
 }
 
-/// The attributes of one entry that the index is made from.
+/// The attributes of one entry that the index needs.
 #[derive(Default)]
 struct Found {
     name: Option<u32>,
@@ -103,7 +103,7 @@ impl<'a> Scan<'_, 'a> {
         let Some(class) = class(tag, found) else { return };
         let scope = self.open.last().map_or(NO_SCOPE, |&(_, scope)| scope);
         let local = self.in_function(scope);
-        // A variable of a function is a stack slot or a register, unless it is static or constant.
+        // A local variable is on the stack or in a register, unless it is static or constant.
         if class == Class::Variable && local && !found.fixed && !found.constant {
             return;
         }
@@ -174,21 +174,21 @@ fn class(tag: DwTag, found: &Found) -> Option<Class> {
         | dw::DW_TAG_base_type
         | dw::DW_TAG_unspecified_type => Some(Class::Type),
         dw::DW_TAG_variable => Some(Class::Variable),
-        // DWARF 4 has static members as members that are declarations.
+        // In DWARF 4 static members are members that are declarations.
         dw::DW_TAG_member if found.declaration => Some(Class::Variable),
         dw::DW_TAG_enumerator => Some(Class::Enumerator),
         _ => None,
     }
 }
 
-/// Whether a location is one place for the whole run: its first operation is an address.
+/// Whether a location is constant: its first operation is an address.
 fn is_fixed(unit: &Unit<Slice<'_>>, value: &AttributeValue<Slice<'_>>) -> bool {
     let AttributeValue::Exprloc(expression) = value else { return false };
     let first = expression.operations(unit.encoding()).next();
     matches!(first, Ok(Some(Operation::Address { .. } | Operation::AddressIndex { .. })))
 }
 
-/// Sorts, and gives what completes a declaration the scope of that declaration.
+/// Sorts the index. An entry that completes a declaration gets the declaration's scope.
 fn finish(mut index: Index, completions: &[(u32, DieId)]) -> Index {
     for &(at, completes) in completions {
         let scope = index.scope_of(completes);

@@ -9,10 +9,10 @@ use gimli::{DwarfFileType, EndianSlice, LittleEndian, SectionId};
 use crate::image::{Image, MAX_DECOMPRESSED, SectionInfo};
 use crate::problem::Problem;
 
-/// How all DWARF is read here: little-endian slices of the file.
+/// The reader of all DWARF: little-endian slices of the file.
 pub(crate) type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// The sections that are read, in the order of `DebugSections::parts`.
+/// The sections used, in the order of `DebugSections::parts`.
 const USED: [SectionId; 14] = [
     SectionId::DebugAbbrev,
     SectionId::DebugAddr,
@@ -30,7 +30,7 @@ const USED: [SectionId; 14] = [
     SectionId::EhFrame,
 ];
 
-/// One section: a range of the file, or of bytes of its own.
+/// One section: a range of the file, or of its own bytes.
 #[derive(Clone, Debug, Default)]
 struct SectionRange {
     own: Option<Arc<[u8]>>,
@@ -44,15 +44,15 @@ pub(crate) struct DebugSections {
 }
 
 impl DebugSections {
-    /// Finds the sections; one that cannot be had is empty, and a problem.
+    /// Finds the sections. An unreadable one is empty, and a problem.
     pub(crate) fn load(data: &[u8], image: &Image, problems: &mut Vec<Problem>) -> DebugSections {
         let mut left = MAX_DECOMPRESSED;
         let find = |id: SectionId| image.section(id.name());
         DebugSections { parts: USED.map(|id| part(data, find(id), &mut left, problems)) }
     }
 
-    /// Finds the sections of a `.dwo` or `.dwp` file. What a compiler put into groups, as it does with
-    /// type units, are several sections of one name, which are read as one.
+    /// Finds the sections of a `.dwo` or `.dwp` file. Compilers put type units into groups: several
+    /// sections of one name, which are joined.
     pub(crate) fn split(data: &[u8], image: &Image, problems: &mut Vec<Problem>) -> DebugSections {
         let mut left = MAX_DECOMPRESSED;
         let parts = USED.map(|id| {
@@ -66,7 +66,7 @@ impl DebugSections {
         DebugSections { parts }
     }
 
-    /// The same sections cut to what one unit of a package contributed to each.
+    /// Returns the sections cut to the contributions of one unit of a package.
     pub(crate) fn cut(&self, contributed: &[(SectionId, Range<usize>)]) -> DebugSections {
         let mut cut = self.clone();
         for (id, part) in USED.iter().zip(&mut cut.parts) {
@@ -74,7 +74,7 @@ impl DebugSections {
             if *id == SectionId::DebugStr {
                 continue;
             }
-            let range = contributed.iter().find(|(of, _)| of == id);
+            let range = contributed.iter().find(|(section, _)| section == id);
             let range = range.map_or(0..0, |(_, range)| range.clone());
             let start = part.range.start.saturating_add(range.start).min(part.range.end);
             part.range = start..start.saturating_add(range.len()).min(part.range.end);
@@ -82,13 +82,13 @@ impl DebugSections {
         cut
     }
 
-    /// One section's bytes; empty where the file has none.
+    /// Returns one section's bytes; empty if the file has none.
     pub(crate) fn bytes<'a>(&'a self, data: &'a [u8], id: SectionId) -> &'a [u8] {
         let place = USED.iter().position(|&used| used == id);
         place.and_then(|place| self.parts.get(place)).map_or(&[], |part| part.bytes(data))
     }
 
-    /// All sections as gimli wants them; cheap enough to make for every question.
+    /// Returns all sections for gimli; cheap enough for every lookup.
     pub(crate) fn dwarf<'a>(&'a self, data: &'a [u8]) -> gimli::Dwarf<Slice<'a>> {
         let slice = |id| EndianSlice::new(self.bytes(data, id), LittleEndian);
         gimli::Dwarf {

@@ -1,4 +1,4 @@
-//! Debug information in a file of its own, as `objcopy --only-keep-debug` makes it: found by
+//! Debug information in a separate file, as `objcopy --only-keep-debug` makes it: found by
 //! `.gnu_debuglink`, which has its checksum, or by the build id, which both files share.
 
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use object::LittleEndian;
 use object::elf::{NT_GNU_BUILD_ID, NoteHeader32};
 use object::pod::from_bytes;
 
-use crate::beside::Beside;
 use crate::bytes::Bytes;
+use crate::companions::Companions;
 use crate::image::Image;
 use crate::problem::Problem;
 
@@ -19,21 +19,21 @@ pub(crate) struct Separate {
     pub(crate) image: Image,
 }
 
-/// Looks for the debug information of a file that has none. That it was named and not found, or does
-/// not fit, is a problem.
+/// Finds the debug information of a file that has none. A named file that is missing or does not
+/// match is a problem.
 pub(crate) fn find(
     data: &[u8],
     image: &Image,
-    beside: &mut Beside<'_>,
+    companions: &mut Companions<'_>,
     problems: &mut Vec<Problem>,
 ) -> Option<Separate> {
     let id = build_id(data, image);
     let link = link(data, image);
     let mut refused = None;
     if let Some((name, checksum)) = &link {
-        let places = [beside.in_folder(name), beside.in_folder(".debug").join(name)];
+        let places = [companions.in_folder(name), companions.in_folder(".debug").join(name)];
         for path in places {
-            match open(&path, beside, |bytes, _| checksum32(bytes) == *checksum) {
+            match open(&path, companions, |bytes, _| checksum32(bytes) == *checksum) {
                 Some(Ok(found)) => return Some(found),
                 Some(Err(problem)) => refused = refused.or(Some(problem)),
                 None => {}
@@ -41,8 +41,8 @@ pub(crate) fn find(
         }
     }
     if let Some(id) = id {
-        for path in by_build_id(id, beside) {
-            match open(&path, beside, |bytes, image| build_id(bytes, image) == Some(id)) {
+        for path in by_build_id(id, companions) {
+            match open(&path, companions, |bytes, image| build_id(bytes, image) == Some(id)) {
                 Some(Ok(found)) => return Some(found),
                 Some(Err(problem)) => refused = refused.or(Some(problem)),
                 None => {}
@@ -51,50 +51,50 @@ pub(crate) fn find(
     }
     let missing = link.map(|(file, _)| Problem::DebugFile {
         file,
-        reason: "neither beside the file nor in .debug there".to_owned(),
+        reason: "neither in the file's folder nor in its .debug".to_owned(),
     });
     problems.push(refused.or(missing).unwrap_or(Problem::NoDebugInfo));
     None
 }
 
-/// Where a file of that build id may be.
-fn by_build_id(id: &[u8], beside: &Beside<'_>) -> Vec<PathBuf> {
+/// Returns the paths where a file of this build id may be.
+fn by_build_id(id: &[u8], companions: &Companions<'_>) -> Vec<PathBuf> {
     let hex = id.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     let mut places = Vec::new();
     if let Some((start, end)) = hex.split_at_checked(2) {
         let end = format!(".build-id/{start}/{end}.debug");
-        places.extend([beside.in_folder(&end), beside.in_folder(".debug").join(&end)]);
+        places.extend([companions.in_folder(&end), companions.in_folder(".debug").join(&end)]);
     }
-    if let Some(name) = beside.name() {
+    if let Some(name) = companions.name() {
         let name = format!("{name}.debug");
-        places.extend([beside.in_folder(&name), beside.in_folder(".debug").join(&name)]);
+        places.extend([companions.in_folder(&name), companions.in_folder(".debug").join(&name)]);
     }
     places
 }
 
-/// Opens a file if it is there, and refuses it if it is not of the same build or has nothing either.
+/// Opens a file if it exists; refuses it if it is of another build or has no debug information.
 fn open(
     path: &Path,
-    beside: &mut Beside<'_>,
+    companions: &mut Companions<'_>,
     fits: impl Fn(&[u8], &Image) -> bool,
 ) -> Option<Result<Separate, Problem>> {
-    let bytes = beside.open(path)?;
+    let bytes = companions.open(path)?;
     let name = path.display().to_string();
     let refused = |reason: String| Problem::DebugFile { file: name.clone(), reason };
     let checked = Image::parse((*bytes).as_ref(), &mut Vec::new());
     Some(match checked {
         Err(error) => Err(refused(error.to_string())),
         Ok(image) if !fits((*bytes).as_ref(), &image) => {
-            Err(refused("not of the same build".to_owned()))
+            Err(refused("of another build".to_owned()))
         }
         Ok(image) if image.section(".debug_info").is_none() => {
-            Err(refused("has no debug information either".to_owned()))
+            Err(refused("no debug information".to_owned()))
         }
         Ok(image) => Ok(Separate { name, bytes, image }),
     })
 }
 
-/// The file name and checksum in `.gnu_debuglink`.
+/// Returns the file name and checksum in `.gnu_debuglink`.
 fn link(data: &[u8], image: &Image) -> Option<(String, u32)> {
     let section = image.section(".gnu_debuglink")?;
     let section = data.get(section.file.clone())?;
@@ -102,12 +102,12 @@ fn link(data: &[u8], image: &Image) -> Option<(String, u32)> {
     let name = std::str::from_utf8(section.get(..end)?).ok()?;
     let at = (end + 1).next_multiple_of(4);
     let checksum = section.get(at..at + 4)?.try_into().ok()?;
-    // Only a name is meant: a path would lead anywhere.
+    // Only a file name is accepted: a path could lead anywhere.
     let plain = !name.is_empty() && !name.contains('/');
     plain.then(|| (name.to_owned(), u32::from_le_bytes(checksum)))
 }
 
-/// The linker's build id (`--build-id`).
+/// Returns the linker's build id (`--build-id`).
 pub(crate) fn build_id<'a>(data: &'a [u8], image: &Image) -> Option<&'a [u8]> {
     let section = image.section(".note.gnu.build-id")?;
     let note = data.get(section.file.clone())?;
@@ -118,7 +118,7 @@ pub(crate) fn build_id<'a>(data: &'a [u8], image: &Image) -> Option<&'a [u8]> {
     rest.strip_prefix(b"GNU\0")?.get(..header.n_descsz.get(LittleEndian) as usize)
 }
 
-/// CRC-32 as zlib and `objcopy --add-gnu-debuglink` count it.
+/// Returns the CRC-32 as zlib and `objcopy --add-gnu-debuglink` compute it.
 fn checksum32(bytes: &[u8]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];

@@ -1,4 +1,4 @@
-//! Where debug information is: the file itself, its separate debug file, and units in other files.
+//! Sources of debug information: the file itself, its separate debug file, and split units.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::bytes::Bytes;
 use crate::problem::Problem;
 use crate::sections::{DebugSections, Slice};
 
-/// One file's debug sections, or what one unit of a package contributed to them.
+/// One file's debug sections, or the contributions of one unit of a package.
 pub(crate) struct Source {
-    /// The file's name, for people.
+    /// The file's name, for messages.
     pub(crate) name: String,
     bytes: Arc<Bytes>,
     sections: DebugSections,
@@ -21,7 +21,7 @@ impl Source {
         Source { name, bytes, sections }
     }
 
-    /// One section's bytes; empty where there is none.
+    /// Returns one section's bytes; empty if there is none.
     pub(crate) fn section(&self, id: SectionId) -> &[u8] {
         self.sections.bytes(self.data(), id)
     }
@@ -30,26 +30,26 @@ impl Source {
         (**self.bytes).as_ref()
     }
 
-    /// The sections as gimli wants them.
+    /// Returns the sections for gimli.
     pub(crate) fn dwarf(&self) -> gimli::Dwarf<Slice<'_>> {
         self.sections.dwarf(self.data())
     }
 
-    /// The sections of a unit whose skeleton is in `parent`, from where it takes addresses.
+    /// Returns the sections of a unit whose skeleton is in `parent`, which has its addresses.
     pub(crate) fn split<'a>(&'a self, parent: &gimli::Dwarf<Slice<'a>>) -> gimli::Dwarf<Slice<'a>> {
         let mut dwarf = self.dwarf();
         dwarf.make_dwo(parent);
         dwarf
     }
 
-    /// How many numbers of entries it takes.
+    /// Returns how many entry ids the source takes.
     pub(crate) fn length(&self) -> usize {
-        let of = |id| self.section(id).len();
-        of(SectionId::DebugInfo).saturating_add(of(SectionId::DebugTypes))
+        let length = |id| self.section(id).len();
+        length(SectionId::DebugInfo).saturating_add(length(SectionId::DebugTypes))
     }
 }
 
-/// Counts a place in another file from that file's start, and names the file.
+/// Makes a problem's offset relative to the other file it is in, and names that file.
 pub(crate) fn placed(mut problem: Problem, main: &Source, others: &[Source]) -> Problem {
     let (Problem::Unit { offset, .. } | Problem::Type { offset, .. }) = &mut problem else {
         return problem;

@@ -1,4 +1,4 @@
-//! Type names as C++ spells them: what stands left and what stands right of the declared name.
+//! Type names in C++ syntax: the parts left and right of the declared name.
 
 use std::borrow::Cow;
 
@@ -8,13 +8,13 @@ use crate::die::{Die, View};
 use crate::index::{ANONYMOUS, Index, NO_SCOPE};
 use crate::units::DieId;
 
-/// Entries one name may visit: parameters of parameters multiply.
+/// The most entries that one name visits: parameters of parameters multiply.
 const BUDGET: usize = 400;
 
-/// Longer names than this are cut; a hostile file has one that names itself many times over.
+/// The longest name; a hostile file has names that contain themselves many times.
 const MAX_NAME: usize = 4096;
 
-/// What stands before and after the declared name: `uint32_t (*` and `)[4]`.
+/// The parts before and after the declared name: `uint32_t (*` and `)[4]`.
 #[derive(Default)]
 struct Spelled {
     left: String,
@@ -28,7 +28,7 @@ pub(crate) struct Speller<'v, 'a> {
 }
 
 impl<'a> Speller<'_, 'a> {
-    /// The whole name of a type.
+    /// Returns the whole name of a type.
     pub(crate) fn name(&self, id: DieId) -> String {
         let mut budget = BUDGET;
         self.spell(Some(id), &mut budget).whole()
@@ -96,7 +96,7 @@ impl<'a> Speller<'_, 'a> {
     fn function(&self, die: &Die<'a>, budget: &mut usize) -> Spelled {
         let mut spelled = self.target(die, budget);
         let mut parameters = Vec::new();
-        let mut object = ""; // C++ writes behind the parameters that the object is constant
+        let mut object = ""; // the qualifier after the parameters
         let walked = self.view.children(die.id, |child| {
             match child.tag() {
                 dw::DW_TAG_formal_parameter if child.flag(dw::DW_AT_artificial) => {
@@ -133,9 +133,9 @@ impl<'a> Speller<'_, 'a> {
     }
 }
 
-/// Puts a qualifier before a name or after a pointer. Which order the source had does not matter and
-/// is not known: `const` is written first. An array of volatile elements may itself be volatile,
-/// which says nothing new.
+/// Adds a qualifier before a name or after a pointer. The source order is unknown and does not
+/// matter: `const` comes first. An array of volatile elements may be volatile too; one qualifier is
+/// enough.
 fn qualify(left: &mut String, word: &str) {
     let bare = left.trim_end_matches(|c: char| c.is_ascii_lowercase() || c == ' ');
     let pointer = bare.ends_with(['*', '&']);
@@ -156,7 +156,7 @@ fn qualify(left: &mut String, word: &str) {
     }
 }
 
-/// A name with the namespaces and types around it, as C++ writes it from outside.
+/// Returns a name with the namespaces and types around it.
 pub(crate) fn qualified(view: &View<'_>, index: &Index, scope: u32, own: &str) -> String {
     if scope == NO_SCOPE {
         return own.to_owned();
@@ -168,7 +168,7 @@ pub(crate) fn qualified(view: &View<'_>, index: &Index, scope: u32, own: &str) -
             (_, Some(dw::DW_TAG_subprogram)) => break,
             (Some(name), _) => parts.push(name),
             (None, Some(dw::DW_TAG_namespace)) => parts.push(ANONYMOUS.into()),
-            // C++ lets the names of an unnamed enumeration or union stand outside it.
+            // Names in an unnamed enumeration or union are visible outside it.
             (None, _) => {}
         }
     }
@@ -178,10 +178,10 @@ pub(crate) fn qualified(view: &View<'_>, index: &Index, scope: u32, own: &str) -
     name
 }
 
-/// The lengths of an array entry's dimensions. An upper bound of all ones is what compilers write
-/// for length 0: it is -1 in the bound's own 32 bits.
+/// Returns the lengths of an array's dimensions. Compilers write an upper bound of all ones for
+/// length 0: it is -1 in the bound's own 32 bits.
 pub(crate) fn lengths(view: &View<'_>, array: DieId) -> Vec<Option<u64>> {
-    /// No compiler allows more dimensions.
+    /// The most dimensions read.
     const MAX_RANK: usize = 64;
     let mut lengths = Vec::new();
     let walked = view.children(array, |child| {
@@ -216,7 +216,7 @@ impl Spelled {
         Spelled { left: left.to_owned(), right: String::new() }
     }
 
-    /// Adds a mark with the space that C++ writers put before it, but not between two marks.
+    /// Adds a mark with a space before it, except after another mark.
     fn join(&mut self, mark: &str) {
         if !self.left.ends_with(['*', '&', '(']) {
             self.left.push(' ');

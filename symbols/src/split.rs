@@ -1,11 +1,12 @@
-//! Units in other files (`-gsplit-dwarf`): from the skeleton to its `.dwo`, or its part of a `.dwp`.
+//! Units in other files (`-gsplit-dwarf`): from the skeleton to its `.dwo`, or its part of a
+//! `.dwp`.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::beside::Beside;
 use crate::bytes::Bytes;
+use crate::companions::Companions;
 use crate::image::Image;
 use crate::package::Package;
 use crate::problem::Problem;
@@ -13,31 +14,32 @@ use crate::sections::{DebugSections, Slice};
 use crate::source::Source;
 use crate::units::{self, Skeleton, UnitInfo};
 
-/// More other files than this are not opened.
+/// The most other files opened.
 const MAX_SOURCES: usize = 1 << 12;
 
-/// What is in other files: one source a file, and the units in them.
+/// Split units: one source per file, and the units in it.
 #[derive(Default)]
 pub(crate) struct Split {
     pub(crate) sources: Vec<Source>,
     pub(crate) units: Vec<UnitInfo>,
 }
 
-/// Reads what the skeletons stand for. `own` are their units, `first` is the first free number.
+/// Reads the units of the skeletons. `own` are the skeletons' units, `first` is the first free
+/// entry id.
 pub(crate) fn read(
     main: &gimli::Dwarf<Slice<'_>>,
     own: &[UnitInfo],
     skeletons: &[Skeleton],
     first: usize,
-    beside: Option<&mut Beside<'_>>,
+    companions: Option<&mut Companions<'_>>,
     problems: &mut Vec<Problem>,
 ) -> Split {
     let mut reader = Reader { main, own, split: Split::default(), next: first };
-    let Some(beside) = beside.filter(|_| !skeletons.is_empty()) else {
+    let Some(companions) = companions.filter(|_| !skeletons.is_empty()) else {
         problems.extend(skeletons.iter().map(|skeleton| problem(skeleton, None)));
         return reader.split;
     };
-    let mut package = Package::beside(beside, problems);
+    let mut package = Package::find(companions, problems);
     let mut seen = HashSet::new();
     for skeleton in skeletons {
         if skeleton.id.is_some_and(|id| !seen.insert(id)) {
@@ -50,7 +52,7 @@ pub(crate) fn read(
         let packed = package.as_mut().and_then(|package| package.unit(skeleton.id?));
         let done = match packed {
             Some(source) => reader.take(skeleton, source),
-            None => reader.file(skeleton, beside),
+            None => reader.file(skeleton, companions),
         };
         if let Err(reason) = done {
             problems.push(problem(skeleton, Some(reason)));
@@ -77,20 +79,20 @@ struct Reader<'m, 'a> {
 }
 
 impl Reader<'_, '_> {
-    /// Looks for the file where the compiler wrote it, then beside the ELF.
-    fn file(&mut self, skeleton: &Skeleton, beside: &mut Beside<'_>) -> Result<(), String> {
+    /// Opens the file at the compiler's path, then around the ELF.
+    fn file(&mut self, skeleton: &Skeleton, companions: &mut Companions<'_>) -> Result<(), String> {
         let mut refused = None;
-        for path in candidates(skeleton, beside) {
-            let Some(bytes) = beside.open(&path) else { continue };
+        for path in candidates(skeleton, companions) {
+            let Some(bytes) = companions.open(&path) else { continue };
             match open(&path, bytes).and_then(|source| self.take(skeleton, source)) {
                 Ok(()) => return Ok(()),
                 Err(reason) => refused = refused.or(Some(reason)),
             }
         }
-        Err(refused.unwrap_or_else(|| "which is not there".to_owned()))
+        Err(refused.unwrap_or_else(|| "which does not exist".to_owned()))
     }
 
-    /// Takes over the unit that the skeleton stands for, and the types beside it.
+    /// Keeps the unit of the skeleton, and the type units of its file.
     fn take(&mut self, skeleton: &Skeleton, source: Source) -> Result<(), String> {
         let mut units = self.units(&source)?;
         let ids: Vec<u64> = units.iter().filter_map(|unit| unit.dwo_id).collect();
@@ -114,7 +116,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Takes over one type unit of a package.
+    /// Keeps one type unit of a package.
     fn types(&mut self, source: Source) {
         if let Ok(units) = self.units(&source) {
             self.keep(source, units);
@@ -142,11 +144,11 @@ impl Reader<'_, '_> {
     }
 }
 
-/// As compiled, in the folder of the ELF under the same relative path, and in that folder itself.
-fn candidates(skeleton: &Skeleton, beside: &Beside<'_>) -> Vec<PathBuf> {
+/// Returns the path as compiled, relative to the folder of the ELF, and in that folder itself.
+fn candidates(skeleton: &Skeleton, companions: &Companions<'_>) -> Vec<PathBuf> {
     let compiled = skeleton.directory.as_ref().map(|folder| folder.join(&skeleton.file));
-    let relative = skeleton.file.is_relative().then(|| beside.in_folder(&skeleton.file));
-    let named = skeleton.file.file_name().map(|name| beside.in_folder(name));
+    let relative = skeleton.file.is_relative().then(|| companions.in_folder(&skeleton.file));
+    let named = skeleton.file.file_name().map(|name| companions.in_folder(name));
     let mut paths = Vec::new();
     for path in [compiled, relative, named].into_iter().flatten() {
         if !paths.contains(&path) {

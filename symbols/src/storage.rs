@@ -1,4 +1,4 @@
-//! Where a variable is: at an address, in the debug information itself, or in words for people.
+//! The place of a variable: an address, a constant of the debug information, or a description.
 
 use std::fmt;
 
@@ -11,39 +11,39 @@ use crate::die::{Die, View, number};
 use crate::sections::Slice;
 use crate::types::Type;
 
-/// Constants larger than this are not copied.
+/// The largest constant copied.
 const MAX_CONSTANT: usize = 1 << 20;
 
-/// Longer location lists are cut; a hostile file can share one long list among all its variables.
+/// The longest location list; a hostile file can share one long list among all its variables.
 const MAX_RANGES: usize = 1 << 10;
 
-/// Longer computations are not believed.
+/// The longest computation.
 const MAX_OPERATIONS: u32 = 1 << 10;
 
-/// Where a variable's value is.
+/// The place of a variable's value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Storage {
-    /// In memory as its core sees it.
+    /// In memory, as its core sees it.
     Address(u64),
-    /// Nowhere: the debug information holds the value, little-endian.
+    /// No place: the debug information contains the value, little-endian.
     Constant(Vec<u8>),
-    /// Nowhere: an expression made the value, little-endian, as `&x` and `sizeof(x)` do.
+    /// No place: an expression computed the value, little-endian, as `&x` and `sizeof(x)` do.
     Computed(Vec<u8>),
-    /// In a register, computed by the core, or optimised away: in words, for people.
+    /// In a register, computed by the core, or optimised away: a description for messages.
     Elsewhere(String),
-    /// Not at one place all the time: where it is while the program counter is in a range. Outside
-    /// of all ranges it is nowhere.
+    /// Different places in different ranges of the program counter. It has no place outside the
+    /// ranges.
     Moving(Vec<Placed>),
 }
 
-/// Where a moving variable is for a while.
+/// The place of a moving variable in one range of code.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Placed {
     /// The first address of the code.
     pub begin: u64,
-    /// The address behind its last byte.
+    /// The address after the last byte of the code.
     pub end: u64,
-    /// Where the variable is then; never `Moving`.
+    /// Its place there; never `Moving`.
     pub storage: Storage,
 }
 
@@ -52,7 +52,7 @@ impl Storage {
         Storage::Elsewhere("optimised away".to_owned())
     }
 
-    /// Where the variable is while the program counter is there; a place of its own is the same
+    /// Returns the place of the variable at a program counter; a fixed place is the same
     /// everywhere.
     #[must_use]
     pub fn at(&self, pc: u64) -> Storage {
@@ -74,7 +74,7 @@ impl fmt::Display for Storage {
     }
 }
 
-/// What one entry says of its place; none if it says nothing.
+/// Returns the place that an entry defines; none if it defines none.
 pub(crate) fn storage(view: &View<'_>, die: &Die<'_>, ty: Option<&Type>) -> Option<Storage> {
     if let Some(value) = die.attr(dw::DW_AT_const_value) {
         return Some(Storage::Constant(constant_bytes(view, die, value, ty)?));
@@ -102,7 +102,7 @@ fn moving<'a>(
         if ranges.len() >= MAX_RANGES {
             break;
         }
-        // A range without code says where an argument is at the very call.
+        // An empty range describes an argument at the call itself.
         if entry.range.begin < entry.range.end {
             let storage = place(dwarf, unit, entry.data, ty);
             ranges.push(Placed { begin: entry.range.begin, end: entry.range.end, storage });
@@ -111,7 +111,7 @@ fn moving<'a>(
     if ranges.is_empty() { Storage::gone() } else { Storage::Moving(ranges) }
 }
 
-/// What a location says without knowing the value of any register.
+/// Returns the place that a location defines without the value of any register.
 fn place(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &Unit<Slice<'_>>,
@@ -125,7 +125,7 @@ fn place(
     match (first, second) {
         (None, _) => Storage::gone(),
         (Some(Operation::Address { address }), None) => Storage::Address(address),
-        // The address itself is the value, as for a pointer that a template was given.
+        // The address itself is the value, as for a pointer that is a template argument.
         (Some(Operation::Address { address }), Some(Operation::StackValue)) => {
             Storage::Constant(to_bytes(address, size))
         }
@@ -156,7 +156,7 @@ fn place(
     }
 }
 
-/// What operations give that need neither registers nor memory; none if they do.
+/// Evaluates operations that need neither registers nor memory; none if they need either.
 fn computed(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &Unit<Slice<'_>>,
@@ -195,7 +195,8 @@ fn unreadable() -> Storage {
     Storage::Elsewhere("not readable".to_owned())
 }
 
-/// The names of the calling convention: `RISC-V ELF psABI`, table "Integer Register Convention".
+/// Returns a register's name in the calling convention: `RISC-V ELF psABI`, table "Integer Register
+/// Convention".
 fn register_name(register: Register) -> String {
     const NAMES: [&str; 32] = [
         "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
@@ -206,17 +207,17 @@ fn register_name(register: Register) -> String {
     name.map_or_else(|| format!("number {}", register.0), |name| (*name).to_owned())
 }
 
-/// How many bytes a number of that type has; eight where the type does not say.
+/// Returns the size in bytes of a number of this type; eight if the type has no size.
 pub(crate) fn value_size(ty: Option<&Type>) -> u64 {
     ty.and_then(Type::size).filter(|size| (1..=8).contains(size)).unwrap_or(8)
 }
 
-/// The lowest `size` bytes of a number.
+/// Returns the lowest `size` bytes of a number.
 pub(crate) fn to_bytes(value: u64, size: u64) -> Vec<u8> {
     value.to_le_bytes().into_iter().take(size as usize).collect()
 }
 
-/// The bytes of a `DW_AT_const_value`.
+/// Returns the bytes of a `DW_AT_const_value`.
 pub(crate) fn constant_bytes(
     view: &View<'_>,
     die: &Die<'_>,
@@ -225,7 +226,7 @@ pub(crate) fn constant_bytes(
 ) -> Option<Vec<u8>> {
     let block = match value {
         AttributeValue::Block(block) => block,
-        // A string constant of a character array: its bytes and the zero after them.
+        // The string constant of a character array: its bytes and a final zero.
         AttributeValue::String(_)
         | AttributeValue::DebugStrRef(_)
         | AttributeValue::DebugStrOffsetsIndex(_) => {

@@ -1,4 +1,4 @@
-//! `Symbols`: one loaded ELF, and the questions it answers.
+//! `Symbols`: one loaded ELF and its lookups.
 
 use std::fmt;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError};
 
 use files::Unusable;
 
-use crate::beside::Beside;
 use crate::bytes::Bytes;
+use crate::companions::Companions;
 use crate::error::Error;
 use crate::field::{Field, MemberPlace};
 use crate::frames::{self, Location};
@@ -15,32 +15,32 @@ use crate::index::Class;
 use crate::inner::Inner;
 use crate::mapping;
 use crate::names::Name;
+use crate::normalized::normalized;
 use crate::path::{Steps, split_root};
 use crate::problem::Problem;
-use crate::spelled::spelled;
 use crate::symtab::Symbol;
 use crate::types::{Kind, Target, Type};
 use crate::walk::walk;
 
-/// The names in one ELF file. Cheap to clone and to share between threads; most of the file is
-/// read only when a question needs it, and then kept.
+/// The names in one ELF file. Cheap to clone and to share between threads. Most of the file is read
+/// on demand, and then kept.
 #[derive(Clone)]
 pub struct Symbols {
     pub(crate) inner: Arc<Inner>,
 }
 
 impl Symbols {
-    /// Reads an ELF from bytes, which may be a vector, a mapping or a static array. What can be
-    /// read is there; what cannot is in the list. `name` is for people: usually the path.
+    /// Reads an ELF from bytes: a vector, a mapping or a static array. Returns the unreadable parts
+    /// as problems. `name` appears in messages: usually the path.
     pub fn load(
         bytes: impl AsRef<[u8]> + Send + Sync + 'static,
         name: &str,
     ) -> Result<(Symbols, Vec<Problem>), Error> {
-        Symbols::of(Inner::load(Box::new(bytes), name.to_owned(), None))
+        Symbols::from_inner(Inner::load(Box::new(bytes), name.to_owned(), None))
     }
 
-    /// Like `load`, but the other files that the ELF names (`.dwo`, `.dwp`, debug links) are asked for
-    /// through `read`, around `path`; none where there is no such file.
+    /// Like `load`. `read` opens the other files that the ELF names (`.dwo`, `.dwp`, debug links),
+    /// by paths around `path`; none if there is no such file.
     pub fn load_with<B: AsRef<[u8]> + Send + Sync + 'static>(
         bytes: impl AsRef<[u8]> + Send + Sync + 'static,
         path: impl AsRef<Path>,
@@ -48,24 +48,27 @@ impl Symbols {
     ) -> Result<(Symbols, Vec<Problem>), Error> {
         let path = path.as_ref();
         let mut open = |path: &Path| Some(Box::new(read(path)?) as Bytes);
-        let beside = Beside::new(path, &mut open);
-        Symbols::of(Inner::load(Box::new(bytes), path.display().to_string(), Some(beside)))
+        let companions = Companions::new(path, &mut open);
+        Symbols::from_inner(Inner::load(
+            Box::new(bytes),
+            path.display().to_string(),
+            Some(companions),
+        ))
     }
 
-    fn of(loaded: Result<Inner, Error>) -> Result<(Symbols, Vec<Problem>), Error> {
+    fn from_inner(loaded: Result<Inner, Error>) -> Result<(Symbols, Vec<Problem>), Error> {
         let inner = loaded?;
         let problems = inner.problems();
         Ok((Symbols { inner: Arc::new(inner) }, problems))
     }
 
-    /// Reads an ELF from a regular file, which is mapped where it can be and read where not. While
-    /// a mapped file is looked at it may be replaced or deleted, as linkers do, but not shortened in
-    /// place: reading what was cut off ends the process with SIGBUS. Where that can happen, read the
-    /// file and give its bytes to `load`.
+    /// Reads an ELF from a regular file, mapped if possible. A mapped file may be replaced or
+    /// deleted, as linkers do, but not truncated in place: reading past the new end ends the
+    /// process with SIGBUS. Where that can happen, read the file and call `load` with its bytes.
     ///
-    /// Debug information in other files is read along: units in `.dwo` files or a `.dwp` beside the
-    /// file, and all of it from the file that `.gnu_debuglink` or the build id leads to, beside the
-    /// file or in `.debug` there.
+    /// Debug information in other files is included: units in `.dwo` files or a `.dwp` in the
+    /// file's folder, or all of it from the file that `.gnu_debuglink` or the build id names, in
+    /// the file's folder or in its `.debug`.
     pub fn open(path: impl AsRef<Path>) -> Result<(Symbols, Vec<Problem>), Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -73,22 +76,22 @@ impl Symbols {
             |error: Unusable| Error::Unreadable { path: name.clone(), reason: error.reason() };
         let bytes = mapping::open(path).map_err(unreadable)?;
         let mut open = |path: &Path| mapping::open(path).ok();
-        let beside = Beside::new(path, &mut open);
-        Symbols::of(Inner::load(bytes, name, Some(beside)))
+        let companions = Companions::new(path, &mut open);
+        Symbols::from_inner(Inner::load(bytes, name, Some(companions)))
     }
 
-    /// The name given when the file was loaded.
+    /// Returns the name given when the file was loaded.
     pub fn name(&self) -> &str {
         &self.inner.name
     }
 
-    /// All problems found so far: reading on demand may find more than loading did.
+    /// Returns all problems found so far: reading on demand may find more than loading did.
     pub fn problems(&self) -> Vec<Problem> {
         self.inner.problems()
     }
 
-    /// A type by name: `mailboxes_t`, `a::b`, `struct X`. All scopes of all units are searched; a
-    /// definition is found before a declaration, and an outer scope before an inner one.
+    /// Returns a type by name: `mailboxes_t`, `a::b`, `struct X`. Searches all scopes of all units;
+    /// prefers a definition to a declaration, and an outer scope to an inner one.
     pub fn type_named(&self, name: &str) -> Option<Type> {
         let cache = &self.inner.named_types;
         let cached = cache.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
@@ -101,14 +104,14 @@ impl Symbols {
     }
 
     fn find_type(&self, name: &str) -> Option<Type> {
-        let name = spelled(name);
+        let name = normalized(name);
         let mut name = Name::parse(&name);
         self.inner.build(|builder| {
             let found = builder.index.find(builder.view, &name, Class::Type);
             if let Some(named) = found.first() {
                 return Some(builder.build(named.die));
             }
-            // People write `struct X` for a typedef of an unnamed structure too.
+            // Users write `struct X` for a typedef of an unnamed structure too.
             let keyword = name.keyword.take()?;
             let found = builder.index.find(builder.view, &name, Class::Type);
             let ty = builder.build(found.first()?.die);
@@ -116,7 +119,7 @@ impl Symbols {
         })
     }
 
-    /// What a pointer or reference points to; none for `void *` and for what is no pointer.
+    /// Returns the target of a pointer or reference; none for `void *` and other types.
     pub fn pointee(&self, ty: &Type) -> Option<Type> {
         let Kind::Pointer(pointer) = ty.plain().kind() else { return None };
         match pointer.target.as_ref()? {
@@ -132,28 +135,29 @@ impl Symbols {
         walk(&ty, Steps::new(path, rest))
     }
 
-    /// Like `member`, but only the place: resolve once, then read as often as needed.
+    /// Like `member`, but returns only the place, to be resolved once and read often.
     pub fn field(&self, path: &str) -> Result<Field, Error> {
         Ok(self.member(path)?.field)
     }
 
-    /// The frames at an address, inlined ones first; empty if the file knows nothing of it.
+    /// Returns the frames at an address, inlined ones first; empty if the file has no information
+    /// about it.
     pub fn frames_at(&self, address: u64) -> Vec<Location> {
         u32::try_from(address).map_or_else(|_| Vec::new(), |at| frames::at(&self.inner, at))
     }
 
-    /// The symbol that covers an address.
+    /// Returns the symbol that covers an address.
     pub fn symbol_at(&self, address: u64) -> Option<Symbol> {
         self.inner.symbol_at(u32::try_from(address).ok()?)
     }
 
-    /// A symbol by its name in the symbol table, mangled.
+    /// Returns a symbol by its mangled name.
     pub fn symbol(&self, name: &str) -> Option<Symbol> {
         self.inner.symbol_named(name)
     }
 
-    /// Where code of a source line starts; the file may be given by the end of its path. Optimised
-    /// code can have several lines at one address, of which `frames_at` names the last.
+    /// Returns the start addresses of a source line's code; `file` may be the end of the path.
+    /// Optimised code can have several lines at one address, of which `frames_at` returns the last.
     pub fn line_to_addresses(&self, file: &str, line: u32) -> Vec<u64> {
         let mut found = Vec::new();
         for lines in self.inner.all_lines() {

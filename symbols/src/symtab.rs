@@ -1,4 +1,4 @@
-//! The ELF symbol table: by name and by address, read in place.
+//! The ELF symbol table, searched in place by name and by address.
 
 use std::ops::Range;
 
@@ -13,53 +13,53 @@ use crate::names::hash;
 
 const LE: LittleEndian = LittleEndian;
 
-/// What a symbol stands for.
+/// The kind of a symbol.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SymbolKind {
     /// Code.
     Function,
     /// Data.
     Object,
-    /// A label without a type, as assembly and linker scripts leave them.
+    /// A label without a type, as in assembly and linker scripts.
     Label,
 }
 
-/// Who can see a symbol.
+/// The visibility of a symbol.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Binding {
-    /// Its own object file.
+    /// Visible in its own object file.
     Local,
-    /// Everyone.
+    /// Visible everywhere.
     Global,
-    /// Everyone, until somebody defines it for good.
+    /// Visible everywhere, and replaced by a global definition.
     Weak,
 }
 
 /// One entry of the ELF symbol table.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Symbol {
-    /// The name as the linker saw it, mangled.
+    /// The mangled name.
     pub name: String,
-    /// Where it is.
+    /// The address.
     pub address: u64,
-    /// How many bytes it covers; 0 where the table does not say.
+    /// The number of bytes it covers; 0 if the table has no size.
     pub size: u64,
-    /// What it stands for.
+    /// The kind.
     pub kind: SymbolKind,
-    /// Who can see it.
+    /// The visibility.
     pub binding: Binding,
-    /// The section it is in; none for absolute symbols.
+    /// Its section; none for absolute symbols.
     pub section: Option<String>,
 }
 
 impl Symbol {
-    /// The name as a person would write it; none if it is not a mangled C++ name.
+    /// Returns the name as written in source; none if it is not a mangled C++ name.
     pub fn demangled(&self) -> Option<String> {
         demangle(&self.name)
     }
 }
 
-/// Where the table is in the file, and two orders over it.
+/// The place of the table in the file, and two orders over it.
 #[derive(Debug, Default)]
 pub(crate) struct SymbolTable {
     symbols: Range<usize>,
@@ -69,7 +69,7 @@ pub(crate) struct SymbolTable {
 }
 
 impl SymbolTable {
-    /// Sorts the table's entries; undefined symbols, files, sections and mapping marks stay out.
+    /// Sorts the table's entries; excludes undefined symbols, files, sections and mapping symbols.
     pub(crate) fn build(data: &[u8], image: &Image) -> SymbolTable {
         let table = image.sections.iter().find(|s| s.kind == elf::SHT_SYMTAB.0);
         let strings = table.and_then(|table| image.sections.get(table.link as usize));
@@ -99,7 +99,7 @@ impl SymbolTable {
         built
     }
 
-    /// Whether there is anything to build from.
+    /// Whether the image has a symbol table.
     pub(crate) fn is_in(image: &Image) -> bool {
         image.sections.iter().any(|s| s.kind == elf::SHT_SYMTAB.0)
     }
@@ -133,7 +133,7 @@ impl SymbolTable {
         })
     }
 
-    /// The symbol of that (mangled) name; a global one before a local one.
+    /// Returns the symbol of this mangled name; prefers a global symbol to a local one.
     pub(crate) fn named(&self, data: &[u8], image: &Image, name: &str) -> Option<Symbol> {
         let wanted = hash(name.as_bytes());
         let start = self.by_name.partition_point(|&(hash, _)| hash < wanted);
@@ -152,15 +152,16 @@ impl SymbolTable {
         self.symbol(data, image, found?)
     }
 
-    /// All functions, by address.
+    /// Returns all functions, by address.
     pub(crate) fn functions(&self, data: &[u8], image: &Image) -> Vec<Symbol> {
         let symbols = self.by_address.iter().filter_map(|&(_, at)| self.symbol(data, image, at));
         symbols.filter(|symbol| symbol.kind == SymbolKind::Function).collect()
     }
 
-    /// The symbol that covers the address: the nearest at or below it, unless that one ends before.
+    /// Returns the symbol that covers the address: the nearest at or below it that reaches the
+    /// address.
     pub(crate) fn at(&self, data: &[u8], image: &Image, address: u32) -> Option<Symbol> {
-        /// Labels of size 0 and overlapping symbols may hide the right one, but never far away.
+        /// Labels of size 0 and overlapping symbols may precede the right one, but not many.
         const LOOK_BACK: usize = 64;
         let end = self.by_address.partition_point(|&(value, _)| value <= address);
         let entries = self.entries(data);
@@ -179,7 +180,7 @@ impl SymbolTable {
     }
 }
 
-/// A label reaches to the end of its section at most.
+/// Whether the address is in the label's section, where a label ends at the latest.
 fn in_section(image: &Image, symbol: &Symbol, address: u32) -> bool {
     let section = symbol.section.as_deref().and_then(|name| image.section(name));
     section.is_some_and(|s| s.allocated && address.wrapping_sub(s.address) < s.size)
@@ -197,7 +198,8 @@ fn kind(symbol: &Sym32<LittleEndian>) -> Option<SymbolKind> {
     }
 }
 
-/// Absolute symbols are numbers, and RISC-V mapping marks (`$x`, `$d`) and `.L` labels say nothing.
+/// Whether a symbol names an address. Absolute symbols are numbers; RISC-V mapping symbols (`$x`,
+/// `$d`) and `.L` labels have no meaning for users.
 fn addressable(symbol: &Sym32<LittleEndian>, name: &[u8]) -> bool {
     !symbol.is_absolute(LE) && !name.starts_with(b"$") && !name.starts_with(b".L")
 }

@@ -1,4 +1,4 @@
-//! Types as the compiler laid them out: what they are called, how large they are, what is in them.
+//! Types as compiled: their names, sizes and contents.
 
 mod record;
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::units::DieId;
 
-/// A type. Cheap to clone; whole in itself but for what pointers point to.
+/// A type. Cheap to clone; complete except for the targets of pointers.
 #[derive(Clone, Debug)]
 pub struct Type(pub(crate) Arc<TypeData>);
 
@@ -21,7 +21,7 @@ pub(crate) struct TypeData {
     pub(crate) kind: Kind,
 }
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// A number, a truth value or a character.
@@ -38,15 +38,15 @@ pub enum Kind {
     Alias(Type),
     /// A `const` or `volatile` type.
     Qualified(Type),
-    /// A function, which only pointers can point to.
+    /// A function; only pointers can refer to it.
     Function,
-    /// `void` and the like: nothing to read.
+    /// `void` and similar types: nothing to read.
     Void,
-    /// Only declared, or not readable; a `Problem` says why.
+    /// Only declared, or unreadable; a `Problem` has the reason.
     Unknown,
 }
 
-/// How a base type's bits are meant.
+/// The meaning of a base type's bits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Encoding {
     /// An unsigned integer, `unsigned char` too: `uint8_t` is one.
@@ -55,55 +55,55 @@ pub enum Encoding {
     Signed,
     /// `bool`.
     Bool,
-    /// `char`, `char16_t` and their like.
+    /// `char`, `char16_t` and similar types.
     Char,
     /// An IEEE 754 number.
     Float,
-    /// Anything else: shown as bytes.
+    /// Any other encoding: shown as bytes.
     Other,
 }
 
 /// An enumeration's values.
 #[derive(Clone, Debug)]
 pub struct Enumeration {
-    /// In the order of the source.
+    /// In source order.
     pub enumerators: Vec<Enumerator>,
     /// Whether values are sign-extended.
     pub signed: bool,
-    /// `enum class`.
+    /// Whether it is an `enum class`.
     pub scoped: bool,
-    /// The integer it is kept in, where the compiler names one.
+    /// The underlying integer type, if the compiler names one.
     pub underlying: Option<Type>,
 }
 
 /// One name of an enumeration.
 #[derive(Clone, Debug)]
 pub struct Enumerator {
-    /// Without its scope.
+    /// The name without scope.
     pub name: Arc<str>,
-    /// Wide enough for every 64-bit value of either sign.
+    /// The value; `i128` holds every 64-bit value of either sign.
     pub value: i128,
 }
 
 /// An array of one or more dimensions.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// What each element is.
+    /// The type of each element.
     pub element: Type,
-    /// Lengths, outermost first; none where the declaration leaves it open (`[]`).
+    /// Lengths, outermost first; none for an open dimension (`[]`).
     pub lengths: Vec<Option<u64>>,
 }
 
 /// A pointer or reference.
 #[derive(Clone, Debug)]
 pub struct Pointer {
-    /// `&` or `&&`, which C++ follows without being asked.
+    /// Whether it is `&` or `&&`, which C++ follows implicitly.
     pub reference: bool,
-    /// What it points to; none for `void *` and pointers to members. See `Symbols::pointee`.
+    /// Its target; none for `void *` and pointers to members. See `Symbols::pointee`.
     pub(crate) target: Option<Target>,
 }
 
-/// What a pointer points to: built when asked for, or made by an expression.
+/// The target of a pointer: built on demand, or made by an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     Die(DieId),
@@ -111,37 +111,38 @@ pub(crate) enum Target {
 }
 
 impl Type {
-    /// The name as C++ spells it, such as `volatile uint16_t [5]`.
+    /// Returns the name in C++ syntax, such as `volatile uint16_t [5]`.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Size in bytes; none for incomplete types, functions and `void`.
+    /// Returns the size in bytes; none for incomplete types, functions and `void`.
     pub fn size(&self) -> Option<u64> {
         self.0.size
     }
 
-    /// What the type is, with typedefs and qualifiers as they are written.
+    /// Returns the kind of the type, with typedefs and qualifiers as written.
     pub fn kind(&self) -> &Kind {
         &self.0.kind
     }
 
-    /// The type behind all typedefs and qualifiers.
+    /// Returns the type behind all typedefs and qualifiers.
     pub fn plain(&self) -> &Type {
         let mut plain = self;
-        // Types are built inside out, so this chain cannot be a ring.
+        // Types are built from the inside out, so the chain has no cycle.
         while let Kind::Alias(inner) | Kind::Qualified(inner) = plain.kind() {
             plain = inner;
         }
         plain
     }
 
-    /// Bases and data members, through typedefs and qualifiers; empty if it is no record.
+    /// Returns bases and data members, through typedefs and qualifiers; empty if it is not a
+    /// record.
     pub fn members(&self) -> &[Member] {
         self.record().map_or(&[], |record| &record.members)
     }
 
-    /// The record behind typedefs and qualifiers.
+    /// Returns the record behind typedefs and qualifiers.
     pub fn record(&self) -> Option<&Record> {
         match self.plain().kind() {
             Kind::Record(record) => Some(record),
@@ -149,7 +150,7 @@ impl Type {
         }
     }
 
-    /// The array behind typedefs and qualifiers.
+    /// Returns the array behind typedefs and qualifiers.
     pub fn array(&self) -> Option<&Array> {
         match self.plain().kind() {
             Kind::Array(array) => Some(array),
@@ -157,7 +158,7 @@ impl Type {
         }
     }
 
-    /// The enumeration behind typedefs and qualifiers.
+    /// Returns the enumeration behind typedefs and qualifiers.
     pub fn enumeration(&self) -> Option<&Enumeration> {
         match self.plain().kind() {
             Kind::Enum(enumeration) => Some(enumeration),
@@ -176,14 +177,15 @@ impl Type {
 }
 
 impl Array {
-    /// Number of elements over all dimensions; none if one is open or the product overflows.
+    /// Returns the number of elements over all dimensions; none if one is open or the product
+    /// overflows.
     pub fn count(&self) -> Option<u64> {
         self.lengths.iter().try_fold(1u64, |count, length| count.checked_mul((*length)?))
     }
 }
 
 impl Enumeration {
-    /// The first enumerator with that value.
+    /// Returns the first enumerator with this value.
     pub fn name_of(&self, value: i128) -> Option<&Arc<str>> {
         self.enumerators.iter().find(|e| e.value == value).map(|e| &e.name)
     }

@@ -1,4 +1,4 @@
-//! The table of DWARF units: where each is and how to read it, without borrowing from the file.
+//! The table of DWARF units: the place and header data of each, without a borrow of the file.
 
 mod headers;
 mod root;
@@ -20,22 +20,22 @@ use crate::abbreviations;
 use crate::problem::Problem;
 use crate::sections::Slice;
 
-/// Where an entry is: its offset in `.debug_info`, or, past that section's end, in `.debug_types`, or,
-/// past that one's end, in the same sections of the next source. (32 bits are enough: a 32-bit ELF has
-/// no larger section, and sources that do not fit are left out.)
+/// The id of an entry: its offset in `.debug_info`, continued by `.debug_types` after that
+/// section's end, and by the same sections of the next source. 32 bits are enough: a 32-bit ELF has
+/// no larger section, and sources that do not fit are refused.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct DieId(pub(crate) u32);
 
-/// What is needed to read one unit again at any time.
+/// The data needed to read one unit again.
 #[derive(Debug)]
 pub(crate) struct UnitInfo {
-    /// First byte of the unit, in the numbering of `DieId`.
+    /// The first byte of the unit, as a `DieId`.
     pub(crate) start: u32,
-    /// First byte after it.
+    /// The first byte after it.
     pub(crate) end: u32,
-    /// Which file it is in: 0 is the ELF itself, the others are counted as in `View`.
+    /// Its file: 0 is the ELF itself, others are numbered as in `View`.
     pub(crate) source: usize,
-    /// Where the numbering of that source starts.
+    /// The first `DieId` of the source.
     pub(crate) base: u32,
     encoding: Encoding,
     length: usize,
@@ -50,14 +50,14 @@ pub(crate) struct UnitInfo {
     loclists_base: DebugLocListsBase<usize>,
     rnglists_base: DebugRngListsBase<usize>,
     low_pc: u64,
-    /// What a skeleton and the unit that it stands for have in common.
+    /// The id that a skeleton and its unit share.
     pub(crate) dwo_id: Option<u64>,
     /// The unit's line table.
     pub(crate) lines: Option<DebugLineOffset<usize>>,
 }
 
 impl UnitInfo {
-    /// The unit as gimli wants it; cheap enough to make for every entry looked at.
+    /// Returns the unit for gimli; cheap enough for every entry.
     pub(crate) fn unit<'a>(&self, dwarf: &gimli::Dwarf<Slice<'a>>) -> Unit<Slice<'a>> {
         let section = match self.section {
             SectionId::DebugTypes => dwarf.debug_types.reader(),
@@ -90,7 +90,7 @@ impl UnitInfo {
         }
     }
 
-    /// Takes over from the skeleton what a unit in another file leaves to it.
+    /// Copies the values that a split unit leaves to its skeleton.
     pub(crate) fn complete(&mut self, skeleton: &UnitInfo) {
         self.low_pc = skeleton.low_pc;
         self.addr_base = skeleton.addr_base;
@@ -99,12 +99,12 @@ impl UnitInfo {
         }
     }
 
-    /// The unit's abbreviation table and its offset.
+    /// Returns the unit's abbreviation table and its offset.
     pub(crate) fn abbreviations(&self) -> (usize, Arc<Abbreviations>) {
         (self.abbreviations_at, Arc::clone(&self.abbreviations))
     }
 
-    /// The signature of a type unit and where its type is.
+    /// Returns the signature of a type unit and the id of its type.
     pub(crate) fn signature(&self) -> Option<(u64, DieId)> {
         let (UnitType::Type { type_signature, type_offset }
         | UnitType::SplitType { type_signature, type_offset }) = self.kind
@@ -158,7 +158,7 @@ pub(crate) fn read(
     found
 }
 
-/// Where the numbering of a source starts, and of a section in it.
+/// The first id of a source, and of a section in it.
 #[derive(Clone, Copy)]
 struct LineBase {
     source: usize,

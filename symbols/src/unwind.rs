@@ -1,7 +1,8 @@
-//! Backtraces: from a core's registers through the frames of its stack, by call frame information.
+//! Backtraces: the frames of a stack from a core's registers, by call frame information.
 //!
-//! Everything is bounded, whatever the registers, the memory and the files say: there are at most
-//! `MAX_FRAMES` frames, none comes twice, each reads one word per register, and an expression in call
+//! Everything has a limit, whatever the registers, the memory and the files contain: at most
+//! `MAX_FRAMES` frames, none repeated, each with one word read per register, and at most 100
+//! operations per expression in call frame information.
 //! frame information has at most 100 operations.
 
 mod end;
@@ -22,68 +23,68 @@ use crate::inner::Inner;
 use crate::symbols::Symbols;
 use recover::Recovery;
 
-/// More frames than this do not fit into a core's private RAM: a function that calls needs 16 bytes,
-/// and there are 4096.
+/// The most frames. More do not fit into a core's private RAM: a function that makes calls needs 16
+/// bytes of its 4096.
 const MAX_FRAMES: usize = 256;
 
-/// A file whose code may be on the stack, and where it is.
+/// A file whose code may be on the stack, and its load bias.
 #[derive(Clone, Debug)]
 pub struct Module {
     /// The file.
     pub symbols: Symbols,
-    /// What is added to its addresses, modulo 2^32, to give those that the core sees: 0 unless it is
-    /// position-independent code that was put elsewhere.
+    /// The core's addresses minus the file's, modulo 2^32: 0 unless it is position-independent code
+    /// loaded elsewhere.
     pub bias: u32,
 }
 
 impl Module {
-    /// A file whose code is where it was linked.
+    /// Returns a file loaded at its link address.
     pub fn new(symbols: Symbols) -> Module {
         Module { symbols, bias: 0 }
     }
 }
 
-/// One frame: a function that was really called, and what was inlined into it there.
+/// One frame: a function that was called, and the functions inlined at its pc.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StackFrame {
-    /// Where it is: for the innermost frame the next instruction, else where the call returns to.
+    /// The next instruction of the innermost frame, the return address of other frames.
     pub pc: u32,
-    /// Which of the modules has this code.
+    /// The index of the module with this code.
     pub module: usize,
-    /// The canonical frame address: what `sp` was when it was called. None in the last frame, if that
-    /// could not be told for certain.
+    /// The canonical frame address: the value of `sp` at the call. None in the last frame if it is
+    /// not certain.
     pub cfa: Option<u32>,
-    /// The inlined functions there, innermost first, and then the function itself; of a frame that
-    /// waits for a call, where the call stands. Empty if the file names nothing there.
+    /// The inlined functions at the pc, innermost first, and then the function itself; in a frame
+    /// that waits for a call, the position of the call. Empty if the file has no information.
     pub locations: Vec<Location>,
-    /// The registers in this frame, as far as they are known: of a frame that waits for a call, as
-    /// they will be when it returns.
+    /// The known registers in this frame; in a frame that waits for a call, their values after the
+    /// return.
     pub registers: Registers,
 }
 
 impl StackFrame {
-    /// The name of the function that was really called.
+    /// Returns the name of the function that was called.
     pub fn function(&self) -> Option<&Arc<str>> {
         self.locations.last()?.function.as_ref()
     }
 }
 
-/// The frames of a stack, and why there are no more.
+/// The frames of a stack, and the reason why it ends.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Backtrace<E> {
     /// The frames, innermost first.
     pub frames: Vec<StackFrame>,
-    /// Why the last one is the last.
+    /// The reason why there is no further frame.
     pub end: StackEnd<E>,
 }
 
-/// Finds the frames of a core's stack. Of modules that overlap, the first one with code at an address
-/// counts. `read` fills the buffer with what the core would read at that address of its own; it is
-/// asked for four bytes at most.
+/// Returns the frames of a core's stack. If modules overlap, the first one with code at an address
+/// counts. `read` fills the buffer from the core's own address space; it is called for at most four
+/// bytes.
 ///
-/// Only what is certain becomes a frame: there is no guessing where call frame information is missing.
-/// It can be wrong all the same where a program tampers with its own stack pointer behind the back of
-/// its call frame information.
+/// It does not guess where call frame information is missing: every frame is certain. It can still
+/// be wrong if a program changes its own stack pointer in contradiction to its call frame
+/// information.
 pub fn backtrace<E>(
     modules: &[Module],
     registers: &Registers,
@@ -114,9 +115,9 @@ struct Walk<'a, R, E> {
 }
 
 impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Walk<'_, R, E> {
-    /// Adds the frame with these registers and finds those of its caller. `called_by` is the register
-    /// through which this frame made its call, if it waits for one to return; so is the answer's for
-    /// the caller.
+    /// Adds the frame with these registers, and returns the registers of its caller. `called_by` is
+    /// the register through which this frame made its call, if it waits for one to return; the
+    /// second result is the same for the caller.
     fn frame(
         &mut self,
         registers: Registers,
@@ -150,9 +151,9 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Walk<'_, R, E> {
         if self.frames.iter().any(|frame| frame.pc == pc && frame.cfa == Some(cfa)) {
             return Err(StackEnd::Repeats { pc, cfa });
         }
-        let link = rules.of(rules.link);
+        let link = rules.rule(rules.link);
         if called_by == Some(rules.link) && matches!(link, None | Some(Rule::Same)) {
-            // What does not tell of the return address need not be right about the stack pointer.
+            // Without a rule for the return address, the stack pointer may be wrong too.
             return Err(StackEnd::NotSaved { function, pc, entry: is_entry(inner, linked) });
         }
         if let Some(frame) = self.frames.last_mut() {
@@ -165,7 +166,7 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Walk<'_, R, E> {
         Ok((caller, (!rules.interrupts).then_some(rules.link)))
     }
 
-    /// The first module with code at an address of the core, and the address as it was linked.
+    /// Returns the first module with code at an address of the core, and the address as linked.
     fn module(&self, at: u32) -> Option<(usize, u32)> {
         let linked = self.modules.iter().map(|module| at.wrapping_sub(module.bias)).enumerate();
         let mut all = linked.zip(self.modules);
@@ -174,7 +175,7 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Walk<'_, R, E> {
     }
 }
 
-/// Whether an address is in the function at which the file says that execution starts.
+/// Whether an address is in the function at the file's entry point.
 fn is_entry(inner: &Inner, address: u32) -> bool {
     let start = |address| inner.symbol_at(address).map(|symbol| symbol.address);
     start(address).is_some() && start(address) == start(inner.image.entry)

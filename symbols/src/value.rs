@@ -11,7 +11,7 @@ pub enum Value {
     Signed(i64),
     /// A floating-point number.
     Float(f64),
-    /// A truth value; a `bool` byte other than 0 and 1 is `Unsigned`, since it is not one.
+    /// A truth value. A `bool` byte other than 0 and 1 is `Unsigned`.
     Bool(bool),
     /// A character.
     Char(char),
@@ -24,20 +24,20 @@ pub enum Value {
     },
     /// A pointer or reference, not followed.
     Pointer(u64),
-    /// A structure, class or union, in the order of the source.
+    /// A structure, class or union, in source order.
     Struct(Vec<(Option<Arc<str>>, Value)>),
     /// An array; inner dimensions are arrays again.
     Array(Vec<Value>),
-    /// Bytes of a type that has no better form.
+    /// Bytes of a type without a better form.
     Bytes(Vec<u8>),
-    /// The bytes could not be had.
+    /// The bytes are unreadable.
     Unread,
-    /// The bytes are there, but the type is incomplete or too large to decode.
+    /// The bytes were read, but the type is incomplete or too large to decode.
     Opaque,
 }
 
 impl Value {
-    /// The value as a number, sign-extended if it is signed.
+    /// Returns the value as a number, sign-extended if it is signed.
     pub fn as_u64(&self) -> Option<u64> {
         match *self {
             Value::Unsigned(value) | Value::Pointer(value) => Some(value),
@@ -49,7 +49,7 @@ impl Value {
         }
     }
 
-    /// A member by name, through anonymous members and bases.
+    /// Returns a member by name, through anonymous members and bases.
     pub fn member(&self, name: &str) -> Option<&Value> {
         let Value::Struct(members) = self else { return None };
         let named = members.iter().find(|(own, _)| own.as_deref() == Some(name));
@@ -59,7 +59,7 @@ impl Value {
         })
     }
 
-    /// An element by index.
+    /// Returns an element by index.
     pub fn element(&self, index: usize) -> Option<&Value> {
         match self {
             Value::Array(elements) => elements.get(index),

@@ -1,14 +1,14 @@
-//! Values as text: on one line as gdb writes them, or over several lines (`{:#}`) where that is long.
+//! Values as text: on one line like gdb, or over several lines (`{:#}`) if long.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::value::Value;
 
-/// Longer values are written over several lines if that is asked for.
+/// The longest value on one line in the alternate form, in bytes.
 const LINE: usize = 88;
 
-/// Values nested deeper than this stay on one line.
+/// The deepest nesting written over several lines.
 const MAX_LEVEL: usize = 16;
 
 impl fmt::Display for Value {
@@ -52,7 +52,7 @@ fn members_as_text(
     f.write_str("}")
 }
 
-/// As gdb does, equal neighbours are counted: `0 <repeats 31 times>`.
+/// Writes elements. Runs of equal elements are counted, like in gdb: `0 <repeats 31 times>`.
 fn elements_as_text(f: &mut fmt::Formatter<'_>, elements: &[Value]) -> fmt::Result {
     const THRESHOLD: usize = 10;
     f.write_str("{")?;
@@ -71,7 +71,7 @@ fn elements_as_text(f: &mut fmt::Formatter<'_>, elements: &[Value]) -> fmt::Resu
     f.write_str("}")
 }
 
-/// Each member on a line of its own, and each element that is no number.
+/// Writes each member, and each element that is not a number, on its own line.
 fn pretty(f: &mut fmt::Formatter<'_>, value: &Value, level: usize) -> fmt::Result {
     let line = value.to_string();
     if level >= MAX_LEVEL || line.len() + level * 4 <= LINE {

@@ -1,4 +1,4 @@
-//! Variables and constants: what DWARF says of them, joined with what the symbol table says.
+//! Variables and constants, from DWARF and the symbol table.
 
 use gimli::constants as dw;
 
@@ -15,33 +15,33 @@ use crate::types::Type;
 /// A variable of global or static life.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// With its scopes, as C++ writes it.
+    /// The name with its scopes.
     pub name: String,
-    /// The mangled name where it differs.
+    /// The mangled name, if it differs.
     pub linkage_name: Option<String>,
-    /// None if only the symbol table knows it.
+    /// None if only the symbol table has the variable.
     pub ty: Option<Type>,
-    /// Where its value is.
+    /// The place of its value.
     pub storage: Storage,
     /// Its entry in the symbol table.
     pub symbol: Option<Symbol>,
-    /// Inside a function. A constant there may be what one inlined call made of a variable.
+    /// Whether it is inside a function. A constant there may come from one inlined call.
     pub local: bool,
 }
 
 /// A value that needs no memory: an enumerator, a `constexpr`, or a constant pointer.
 #[derive(Clone, Debug)]
 pub struct Constant {
-    /// With its scopes, as C++ writes it.
+    /// The name with its scopes.
     pub name: String,
-    /// What it is.
+    /// The type.
     pub ty: Type,
-    /// The value as it would stand in memory.
+    /// The value as in memory.
     pub bytes: Vec<u8>,
 }
 
 impl Variable {
-    /// The address, if there is one.
+    /// Returns the address, if there is one.
     pub fn address(&self) -> Option<u64> {
         match self.storage {
             Storage::Address(address) => Some(address),
@@ -51,13 +51,13 @@ impl Variable {
 }
 
 impl Constant {
-    /// The value as a number, zero-extended; none if it is longer than eight bytes.
+    /// Returns the value as a number, zero-extended; none if it is longer than eight bytes.
     pub fn as_u64(&self) -> Option<u64> {
         little_endian(&self.bytes)
     }
 }
 
-/// A variable as its debug entries describe it; the symbol is joined by the caller.
+/// Returns a variable from its debug entries; the caller adds the symbol.
 pub(crate) fn describe(builder: &mut Builder<'_, '_>, named: NamedEntry) -> Option<Variable> {
     let view = builder.view;
     let own = view.full_name(named.die)?;
@@ -71,8 +71,8 @@ pub(crate) fn describe(builder: &mut Builder<'_, '_>, named: NamedEntry) -> Opti
     Some(Variable { name, linkage_name, ty, storage, symbol: None, local: named.local })
 }
 
-/// The type that the nearest entry gives. An array may be declared open and be defined with its
-/// length, so that a complete type further on is worth more than an open one.
+/// Returns the type of the nearest entry. An array may be declared open and defined with its
+/// length, so a complete type in a later entry precedes an open one.
 fn type_of(builder: &mut Builder<'_, '_>, named: NamedEntry) -> Option<Type> {
     let view = builder.view;
     let mut first = None;
@@ -87,7 +87,7 @@ fn type_of(builder: &mut Builder<'_, '_>, named: NamedEntry) -> Option<Type> {
     first
 }
 
-/// An enumerator by name, with or without its enumeration as scope.
+/// Returns an enumerator by name, with or without its enumeration as scope.
 pub(crate) fn enumerator(builder: &mut Builder<'_, '_>, name: &Name<'_>) -> Option<Constant> {
     let view = builder.view;
     let found = builder.index.find(view, name, Class::Enumerator);

@@ -1,4 +1,5 @@
-//! Walks a path through types: members by name, through anonymous ones and bases, and indexes.
+//! Walks a path through types: members by name, including those of anonymous members and bases, and
+//! indexes.
 
 use std::sync::Arc;
 
@@ -7,13 +8,13 @@ use crate::field::{Field, MemberPlace};
 use crate::path::{Step, Steps};
 use crate::types::{Array, Kind, Member, Record, Type, TypeData};
 
-/// Anonymous members and bases nested deeper than this are not searched.
+/// The deepest nesting of anonymous members and bases searched.
 const MAX_NESTING: usize = 16;
 
-/// Records searched for one name: a hostile file holds the same record in itself many times over.
+/// The most records searched for one name: a hostile file nests the same record many times.
 const MAX_SEARCHED: usize = 4096;
 
-/// Follows the steps from `root`; pointers are not followed.
+/// Follows the steps from `root`; does not follow pointers.
 pub(crate) fn walk(root: &Type, steps: Steps<'_>) -> Result<MemberPlace, Error> {
     let mut place = MemberPlace::whole(root);
     for step in steps {
@@ -59,7 +60,7 @@ pub(crate) fn index(place: &mut MemberPlace, index: u64) -> Result<(), Error> {
     let Some(array) = place.ty.array() else {
         return Err(no_parts(&place.ty, format!("[{index}]")));
     };
-    // An open array (`[]`) does not know its length; whoever asks for an element does.
+    // An open array (`[]`) has no length to check the index against.
     if let Some(length) = array.lengths.first().copied().flatten()
         && index >= length
     {
@@ -80,8 +81,8 @@ fn no_parts(ty: &Type, step: String) -> Error {
     }
 }
 
-/// What one index leaves of an array: its element, or an array of one dimension less, which has no
-/// entry of its own in the debug information.
+/// Returns the result of one index into an array: its element, or an array with one dimension less,
+/// which has no debug entry of its own.
 pub(crate) fn element(whole: &Type, array: &Array) -> Type {
     let lengths = array.lengths.get(1..).unwrap_or_default().to_vec();
     if lengths.is_empty() {
@@ -93,7 +94,7 @@ pub(crate) fn element(whole: &Type, array: &Array) -> Type {
     Type(Arc::new(TypeData { id: whole.0.id, name, size, kind: Kind::Array(array) }))
 }
 
-/// `bank_noc_xy_t [2][12]` without its `[2]`.
+/// Returns `bank_noc_xy_t [2][12]` without its `[2]`.
 fn without_first_length(name: &str) -> String {
     let mut depth = 0usize;
     let open = name.bytes().position(|byte| {
@@ -111,7 +112,7 @@ fn without_first_length(name: &str) -> String {
     }
 }
 
-/// A member by name with the offset of the anonymous member or base it was found in.
+/// Returns a member by name, and the offset of the anonymous member or base that contains it.
 fn find<'t>(
     ty: &'t Type,
     name: &str,
@@ -130,7 +131,7 @@ fn find<'t>(
     })
 }
 
-/// The field of a member inside its record.
+/// Returns the field of a member in its record.
 pub(crate) fn of_member(member: &Member) -> Field {
     let field = Field { offset: member.offset, ..Field::whole(&member.ty) };
     match member.bits {

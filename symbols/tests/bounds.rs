@@ -1,17 +1,17 @@
-//! Debug information made to exhaust its reader: one unit is refused, and the others answer.
+//! Debug information made to exhaust its reader: one unit is refused, and the others stay usable.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use symbols::Symbols;
 
-/// Entries 1: compile unit, 2: function, 3: inlined with children, 4: inlined with a list of ranges.
+/// Entries: 1 compile unit, 2 function, 3 inlined with children, 4 inlined with a list of ranges.
 const ABBREVIATIONS: [u8; 35] = [
     1, 0x11, 1, 0x11, 1, 0x12, 6, 0, 0, 2, 0x2e, 1, 0x11, 1, 0x12, 6, 0, 0, 3, 0x1d, 1, 0, 0, 4,
     0x1d, 0, 0x55, 0x17, 0, 0, 0, 0, 0, 0, 0,
 ];
 const CODE: u32 = 0x1000;
 
-/// A unit of DWARF `version` with one function of 16 bytes at `low`, and what is in the function.
+/// Returns a unit of DWARF `version` with one function of 16 bytes at `low` that contains `inside`.
 fn unit(version: u16, low: u32, inside: &[u8]) -> Vec<u8> {
     let mut body = version.to_le_bytes().to_vec();
     body.extend([0, 0, 0, 0, 4]);
@@ -23,7 +23,7 @@ fn unit(version: u16, low: u32, inside: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes()[..], &body].concat()
 }
 
-/// An ELF of 64 bytes of code and the given debug sections.
+/// Returns an ELF with 64 bytes of code and these debug sections.
 fn elf(info: &[u8], ranges: &[u8]) -> Vec<u8> {
     let names = b"\0.text\0.debug_abbrev\0.debug_info\0.debug_ranges\0.shstrtab\0";
     let parts: [(u32, u32, u32, &[u8]); 5] = [
@@ -62,7 +62,7 @@ fn elf(info: &[u8], ranges: &[u8]) -> Vec<u8> {
     file
 }
 
-/// What is said of a unit that comes between two good ones, which must answer in any case.
+/// Returns the problems of a unit between two good ones, which must be readable in any case.
 fn between(middle: &[u8], ranges: &[u8]) -> Vec<String> {
     let nest = |low| unit(4, low, &[3, 0, 0, 0]);
     let info = [&nest(CODE), middle, &nest(CODE + 32)].concat();

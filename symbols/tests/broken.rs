@@ -1,6 +1,6 @@
-//! Files that are no ELF, files cut short, and files with flipped bits: a line of text, never a panic.
+//! Files that are not ELFs, truncated files and files with flipped bits: an error, never a panic.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/cases/images")
 }
 
-/// The small ones: what large files have more of is only more of the same.
+/// Returns the small files; large ones have only more of the same.
 fn elfs() -> Vec<(String, Vec<u8>)> {
     let mut found: Vec<_> = std::fs::read_dir(data())
         .unwrap()
@@ -45,7 +45,7 @@ fn foreign_files_are_refused_with_what_they_are() {
     refused(&patched(4, &[2]), "not a 32-bit ELF file: 64-bit");
     refused(&patched(5, &[2]), "not a little-endian ELF file: big-endian");
     refused(&patched(18, &[62, 0]), "ELF file for x86-64 (e_machine 62), not RISC-V");
-    refused(&good[..20], "truncated: ELF header at 0x0 lie past the end 0x14 (need 0x34)");
+    refused(&good[..20], "truncated: ELF header at 0x0 to 0x34, but the file has 0x14 bytes");
     let cut = &good[..good.len() - 1];
     let error = Symbols::load(cut.to_vec(), "cut").map(|_| ()).unwrap_err().to_string();
     assert!(error.starts_with("truncated: section headers at 0x"), "{error}");
@@ -66,22 +66,22 @@ fn what_is_missing_is_a_problem_and_the_rest_works() {
     let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(
         text,
-        ["unit at 0x0: its debug information is in types-split.other.dwo, which is not there"]
+        ["unit at 0x0: its debug information is in types-split.other.dwo, which does not exist"]
     );
 }
 
 #[test]
 fn only_regular_files_are_read() {
     let error = Symbols::open("/dev/null").map(|_| ()).unwrap_err().to_string();
-    assert!(error.ends_with("it is a character device, not a regular file"), "{error}");
+    assert!(error.ends_with("a character device, not a regular file"), "{error}");
     let error = Symbols::open(data()).map(|_| ()).unwrap_err().to_string();
     assert!(error.starts_with("cannot read "), "{error}");
 
-    // Nobody will ever write to this one.
+    // Nothing will ever write to this FIFO.
     let (reader, _writer) = std::io::pipe().unwrap();
     let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
     let error = Symbols::open(&path).unwrap_err().to_string();
-    assert!(error.ends_with("it is a FIFO, not a regular file"), "{error}");
+    assert!(error.ends_with("a FIFO, not a regular file"), "{error}");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_file_may_be_replaced_while_it_is_open() {
     assert!(symbols.type_named("big_t").is_some());
 }
 
-/// Asks everything there is to ask, so that every reader meets the broken bytes.
+/// Makes all lookups, so that every reader meets the damaged bytes.
 fn exercise(bytes: Vec<u8>) {
     let Ok((symbols, _)) = Symbols::load(bytes, "broken") else { return };
     for name in symbols.type_names().iter().take(200) {
@@ -137,14 +137,15 @@ fn truncated_files_never_panic() {
         for part in 0..64 {
             exercise(bytes[..bytes.len() * part / 64].to_vec());
         }
-        // Without section headers in the way, the cut goes through the debug sections.
+        // Without section headers, truncation would be noticed too early to reach the debug
+        // sections.
         let mut headless = bytes.clone();
         headless[0x20..0x24].fill(0);
         exercise(headless);
     }
 }
 
-/// A fixed sequence, so that a failure can be repeated.
+/// A fixed sequence, so that a failure can be reproduced.
 struct Random(u64);
 
 impl Random {
@@ -180,7 +181,7 @@ fn mutated_files_never_panic() {
 
 fn mutate(bytes: &mut [u8], random: &mut Random) {
     const EDGES: [u8; 6] = [0, 1, 0x7f, 0x80, 0xfe, 0xff];
-    // The code is small and says nothing: what stands behind it is what is read.
+    // Most mutations hit the sections after the code, which no reader parses.
     let at = match random.below(8) {
         0 => random.below(0x100),
         _ => random.below(bytes.len()),

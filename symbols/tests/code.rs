@@ -1,6 +1,6 @@
-//! Functions by name and source lines: names in, ranges of code out.
+//! Functions by name and code by source line.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use std::path::Path;
 use symbols::{Error, FunctionCode, Symbols};
@@ -16,7 +16,7 @@ fn function(symbols: &Symbols, name: &str) -> FunctionCode {
     found.remove(0)
 }
 
-/// The ends of the symbols, and the functions that hold copies, each once.
+/// Returns the symbols of a function's parts, and the functions that contain inlined copies.
 fn shape(symbols: &Symbols, name: &str) -> (Vec<String>, Vec<String>) {
     let found = function(symbols, name);
     let parts = found.parts.iter().filter_map(|part| part.symbol.clone()).collect();
@@ -76,7 +76,7 @@ fn scopes_and_template_arguments_may_be_left_out() {
     );
 }
 
-/// Asked for by its symbol, a clone is called so, whatever parentheses its name has.
+/// A clone looked up by its symbol has its clone suffix, whatever parentheses its name has.
 #[test]
 fn clones_are_named_whole() {
     let images = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/images");
@@ -93,7 +93,7 @@ fn clones_are_named_whole() {
     assert!(found[0].name.ends_with("> [clone .constprop.0]"), "{}", found[0].name);
 }
 
-/// Every function that is listed can be asked for, and is where the symbol table has it.
+/// Every listed function can be looked up, and is at its symbol's address.
 #[test]
 fn every_listed_function_is_found() {
     for file in
@@ -117,7 +117,7 @@ fn every_listed_function_is_found() {
     }
 }
 
-/// Each run of a line's code starts at an address whose innermost frame is in that file.
+/// Most runs of a line's code start at an address whose innermost frame has that line.
 #[test]
 fn lines_lead_to_their_code_and_back() {
     let symbols = open("parts.elf");

@@ -1,6 +1,6 @@
-//! Expressions in, types, places and values out: against the test files and memory made up here.
+//! Expressions: types, places and values from the test files and simulated memory.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use symbols::{EvalError, Expression, Storage, Symbols};
 
@@ -9,7 +9,7 @@ fn open(name: &str) -> Symbols {
     Symbols::open(format!("{folder}/{name}")).unwrap().0
 }
 
-/// Memory that starts as the file says, with two pointers set; nothing else is there.
+/// Memory with the file's initial content and two pointers set; other addresses fail.
 fn memory(symbols: &Symbols) -> impl FnMut(u64, &mut [u8]) -> Result<(), &'static str> + '_ {
     let pointer = symbols.variable("big_pointer").unwrap().address().unwrap();
     move |address, bytes| {
@@ -25,14 +25,14 @@ fn memory(symbols: &Symbols) -> impl FnMut(u64, &mut [u8]) -> Result<(), &'stati
             return Ok(());
         }
         let Some(from) = symbols.file_bytes(address, bytes.len() as u64) else {
-            return Err("nothing is there");
+            return Err("unmapped");
         };
         bytes.copy_from_slice(from);
         Ok(())
     }
 }
 
-/// `type = value`, with its address if it has one, or why not.
+/// Returns `type = value` with the address, if it has one, or the error.
 fn answer(symbols: &Symbols, text: &str) -> String {
     let expression = match Expression::parse(text) {
         Ok(expression) => expression,
@@ -146,19 +146,16 @@ fn errors_name_the_place_in_the_expression() {
         ("(nothing_t *)4", "in `(nothing_t *)4`: no type `nothing_t *`"),
         (
             "(point_t)4",
-            "in `(point_t)4`: a number cannot be cast to `point_t`; what stands at an address is `point_t@address`",
+            "in `(point_t)4`: a number cannot be cast to `point_t`; the value at an address is `point_t@address`",
         ),
-        (
-            "point_t@0x100000000",
-            "in `point_t@0x100000000`: 0x100000000 is no address of a core, which have 32 bits",
-        ),
+        ("point_t@0x100000000", "in `point_t@0x100000000`: 0x100000000 is not a 32-bit address"),
         (
             "*big_pointer->anything",
-            "in `big_pointer->anything`: `const void *` does not say what it points to: cast it first",
+            "in `big_pointer->anything`: `const void *` has no target type: cast it first",
         ),
         (
             "*(uint32_t *)0x100000000",
-            "in `(uint32_t *)0x100000000`: 0x100000000 is no address of a core, which have 32 bits",
+            "in `(uint32_t *)0x100000000`: 0x100000000 is not a 32-bit address",
         ),
         (
             "point_t@0xfffffffc",
@@ -168,15 +165,12 @@ fn errors_name_the_place_in_the_expression() {
             "uint64_t[18446744073709551615]@0x9040",
             "in `uint64_t[18446744073709551615]@0x9040`: 18446744073709551615 bytes at 0x9040 reach past a core's last address",
         ),
-        (
-            "big_pointer[-1000]",
-            "in `big_pointer[-1000]`: -0x26e00 is no address of a core, which have 32 bits",
-        ),
+        ("big_pointer[-1000]", "in `big_pointer[-1000]`: -0x26e00 is not a 32-bit address"),
         ("&sizeof(grid)", "in `&sizeof(grid)`: `unsigned int` has no address: computed"),
         ("sizeof(nothing_t *)", "in `sizeof(nothing_t *)`: no type `nothing_t *`"),
-        ("grid[grid]", "in `grid`: `uint32_t [2][3]` is no number"),
-        ("point_t@0x100", "`point_t@0x100`, 8 bytes at 0x100: nothing is there"),
-        ("(*(point_t **)0x100)->x", "`(*(point_t **)0x100)`, 4 bytes at 0x100: nothing is there"),
+        ("grid[grid]", "in `grid`: `uint32_t [2][3]` is not a number"),
+        ("point_t@0x100", "`point_t@0x100`, 8 bytes at 0x100: unmapped"),
+        ("(*(point_t **)0x100)->x", "`(*(point_t **)0x100)`, 4 bytes at 0x100: unmapped"),
     ];
     for (text, want) in checks {
         assert_eq!(answer(&symbols, text), want, "{text}");
@@ -186,22 +180,22 @@ fn errors_name_the_place_in_the_expression() {
 #[test]
 fn pointers_are_followed_on_request_only() {
     let symbols = open("types.elf");
-    let mut asked = Vec::new();
+    let mut reads = Vec::new();
     let expression = Expression::parse("big_pointer->next->points[1]").unwrap();
     let found = symbols.resolve(&expression, |address, bytes: &mut [u8]| {
-        asked.push((address, bytes.len()));
+        reads.push((address, bytes.len()));
         bytes.copy_from_slice(&0x9000u32.to_le_bytes());
         Ok::<(), ()>(())
     });
     let pointer = symbols.variable("big_pointer").unwrap().address().unwrap();
     assert_eq!(found.unwrap().storage, Storage::Address(0x903c));
-    assert_eq!(asked, [(pointer, 4), (0x9000 + 88, 4)]);
+    assert_eq!(reads, [(pointer, 4), (0x9000 + 88, 4)]);
     let whole = Expression::parse("big_pointer").unwrap();
     let refused = symbols.evaluate(&whole, |_, _: &mut [u8]| Err("in reset")).unwrap_err();
     assert!(matches!(refused, EvalError::Memory { error: "in reset", length: 4, .. }));
 }
 
-/// What the file alone knows.
+/// Evaluates an expression with the file's initial content as memory.
 fn from_file(symbols: &Symbols, text: &str, pc: Option<u64>) -> String {
     let expression = Expression::parse(text).unwrap();
     let expression = pc.map_or(expression.clone(), |pc| expression.at(pc));
@@ -256,7 +250,7 @@ fn places_are_told_in_words() {
     assert!(joined.contains("in several places, piece by piece"), "{joined}");
 }
 
-/// What a router was built for is nowhere in memory: only its debug information knows.
+/// A router's template arguments are only in its debug information, not in memory.
 #[test]
 fn template_arguments_have_names() {
     let symbols = open("router.elf");
@@ -278,7 +272,7 @@ fn template_arguments_have_names() {
     }
 }
 
-/// `lit16 lit24 shl stack_value` needs nothing that only a core knows.
+/// `lit16 lit24 shl stack_value` needs neither registers nor memory.
 #[test]
 fn constant_expressions_of_dwarf_are_computed() {
     let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS") else {

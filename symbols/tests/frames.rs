@@ -1,6 +1,7 @@
-//! Address to frames: deep chains, code without debug information, lines and back. `questions` has every instruction.
+//! Addresses to frames: deep chains, code without debug information, and lines. `questions` covers
+//! every instruction.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use std::fmt::Write;
 
@@ -14,7 +15,7 @@ fn open(name: &str) -> Symbols {
     symbols
 }
 
-/// The frames as llvm-symbolizer writes them, without columns.
+/// Returns the frames in the format of llvm-symbolizer, without columns.
 fn text(frames: &[Location]) -> String {
     let mut text = String::new();
     for frame in frames {

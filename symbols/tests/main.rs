@@ -1,4 +1,4 @@
-//! The tests of this crate from outside, one program.
+//! The integration tests of this crate, one program.
 
 mod bounds;
 mod broken;

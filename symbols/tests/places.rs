@@ -1,6 +1,6 @@
-//! Variables where a host can read them and where not, and a file with thousands of symbols and lines.
+//! Variables that a host can or cannot read, and a file with thousands of symbols and lines.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use symbols::{Expression, Symbols};
 
@@ -53,7 +53,7 @@ fn a_router_says_what_it_was_built_for() {
     ];
     for (text, want) in constants {
         let expression = Expression::parse(text).unwrap();
-        let found = symbols.evaluate(&expression, |_, _: &mut [u8]| Err("nothing is read"));
+        let found = symbols.evaluate(&expression, |_, _: &mut [u8]| Err("no memory"));
         assert_eq!(found.map(|found| found.value.to_string()).as_deref(), Ok(want), "{text}");
     }
 }
@@ -61,8 +61,11 @@ fn a_router_says_what_it_was_built_for() {
 #[test]
 fn twenty_eight_thousand_local_symbols_and_four_long_line_tables() {
     let symbols = open("many.elf");
-    assert!(symbols.section(".rela.debug_line").is_some(), "relocations are kept though applied");
-    // 110 functions in each of four units, each made of the same lines; each comes back to its first.
+    assert!(
+        symbols.section(".rela.debug_line").is_some(),
+        "relocations are kept although they are applied"
+    );
+    // 110 functions in each of four units, all made of the same lines.
     assert_eq!(symbols.line_to_addresses("many/row.inc", 2).len(), 880);
     let functions = symbols.function_names();
     assert_eq!(functions.len(), 441);

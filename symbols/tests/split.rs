@@ -1,6 +1,6 @@
-//! Debug information in other files: `.dwo`, `.dwp` and what `.gnu_debuglink` leads to.
+//! Debug information in other files: `.dwo`, `.dwp` and the target of `.gnu_debuglink`.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ fn image(name: &str) -> Vec<u8> {
     std::fs::read(images().join(name)).unwrap()
 }
 
-/// The file with other files beside it, and what is said of them.
-fn beside(name: &str, files: &[(&str, Vec<u8>)]) -> (Symbols, Vec<String>) {
+/// Loads the file with these companion files, and returns the problems.
+fn load_with_companions(name: &str, files: &[(&str, Vec<u8>)]) -> (Symbols, Vec<String>) {
     let files: HashMap<PathBuf, Vec<u8>> =
         files.iter().map(|(name, bytes)| (Path::new("/here").join(name), bytes.clone())).collect();
     let path = Path::new("/here").join(name);
@@ -35,13 +35,13 @@ fn answers_like_the_whole_file(symbols: &Symbols) {
     }
     assert_eq!(symbols.variable_names(), whole.variable_names());
     for name in whole.variable_names() {
-        let (ours, theirs) = (symbols.variable(&name).unwrap(), whole.variable(&name).unwrap());
+        let (own, expected) = (symbols.variable(&name).unwrap(), whole.variable(&name).unwrap());
         let place = |storage: &symbols::Storage| match storage {
-            // Code of other flags puts variables elsewhere.
+            // Other compiler flags put variables elsewhere.
             symbols::Storage::Address(_) => "at an address".to_owned(),
             other => format!("{other:?}"),
         };
-        assert_eq!(place(&ours.storage), place(&theirs.storage), "{name}");
+        assert_eq!(place(&own.storage), place(&expected.storage), "{name}");
     }
     assert_eq!(symbols.problems(), []);
 }
@@ -53,7 +53,7 @@ fn units_in_dwo_files_are_read() {
         let (symbols, problems) = Symbols::open(images().join(format!("{name}.elf"))).unwrap();
         assert_eq!(problems, [], "{name}");
         answers_like_the_whole_file(&symbols);
-        // Nothing is declared of a function that the assembler left without a length.
+        // A function that the assembler left without a length has no declaration.
         let functions = symbols.functions("start").unwrap();
         if let Some((file, _)) = &functions[0].declared {
             assert!(file.ends_with("types.cpp"), "{name}: {file}");
@@ -79,24 +79,24 @@ fn lines_of_split_units_are_in_the_file_itself() {
 fn a_dwo_that_is_missing_or_does_not_fit_is_a_problem() {
     let own = image("types-split5.types.dwo");
     let other = image("types-split5.other.dwo");
-    let said = |types: Option<Vec<u8>>| {
+    let problems = |types: Option<Vec<u8>>| {
         let mut files = vec![("types-split5.other.dwo", other.clone())];
         files.extend(types.map(|bytes| ("types-split5.types.dwo", bytes)));
-        let (symbols, problems) = beside("types-split5.elf", &files);
+        let (symbols, problems) = load_with_companions("types-split5.elf", &files);
         assert!(symbols.type_named("hidden_t").is_some(), "the other unit still answers");
         problems.join("; ")
     };
-    assert_eq!(said(Some(own.clone())), "");
+    assert_eq!(problems(Some(own.clone())), "");
     let start = "unit at 0x0: its debug information is in types-split5.types.dwo, ";
-    assert_eq!(said(None), format!("{start}which is not there"));
+    assert_eq!(problems(None), format!("{start}which does not exist"));
     assert_eq!(
-        said(Some(b"text".to_vec())),
+        problems(Some(b"text".to_vec())),
         format!("{start}but not an ELF file: starts with 74 65 78 74")
     );
-    let wrong = said(Some(other.clone()));
+    let wrong = problems(Some(other.clone()));
     assert!(wrong.starts_with(&format!("{start}which has the id 0x")), "{wrong}");
     assert!(wrong.contains(", not 0x"), "{wrong}");
-    let cut = said(Some(own[..own.len() - 1].to_vec()));
+    let cut = problems(Some(own[..own.len() - 1].to_vec()));
     assert!(cut.starts_with(&format!("{start}but truncated: section headers")), "{cut}");
 
     let (_, problems) = Symbols::load(image("types-split5.elf"), "from bytes").unwrap();
@@ -111,25 +111,26 @@ fn a_separate_debug_file_is_found_and_checked() {
     assert!(symbols.symbol_at(symbols.entry()).is_some());
 
     let debug = image("types-linked.debug");
-    let (symbols, said) =
-        beside("types-linked.elf", &[(".debug/types-linked.debug", debug.clone())]);
-    assert_eq!(said, Vec::<String>::new());
+    let (symbols, problems) =
+        load_with_companions("types-linked.elf", &[(".debug/types-linked.debug", debug.clone())]);
+    assert_eq!(problems, Vec::<String>::new());
     answers_like_the_whole_file(&symbols);
 
     let missing =
-        "debug information in types-linked.debug: neither beside the file nor in .debug there";
-    assert_eq!(beside("types-linked.elf", &[]).1, [missing]);
+        "debug information in types-linked.debug: neither in the file's folder nor in its .debug";
+    assert_eq!(load_with_companions("types-linked.elf", &[]).1, [missing]);
     let mut other = debug;
     *other.last_mut().unwrap() ^= 1;
-    let (symbols, said) = beside("types-linked.elf", &[("types-linked.debug", other)]);
-    assert_eq!(said, ["debug information in /here/types-linked.debug: not of the same build"]);
+    let (symbols, problems) =
+        load_with_companions("types-linked.elf", &[("types-linked.debug", other)]);
+    assert_eq!(problems, ["debug information in /here/types-linked.debug: of another build"]);
     assert!(symbols.type_named("big_t").is_none());
 }
 
-/// A section to be written: name and bytes.
+/// A section: name and bytes.
 type Part = (String, Vec<u8>);
 
-/// The `.dwo` sections of a file.
+/// Returns the `.dwo` sections of a file.
 fn parts(file: &[u8]) -> Vec<Part> {
     let half = |at: usize| usize::from(u16::from_le_bytes(file[at..at + 2].try_into().unwrap()));
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
@@ -144,7 +145,7 @@ fn parts(file: &[u8]) -> Vec<Part> {
     found.filter(|(name, _)| name.contains(".dwo")).collect()
 }
 
-/// An ELF of these sections; `.text`, if there is one, is at `CODE`.
+/// Returns an ELF of these sections; `.text`, if present, is at `CODE`.
 fn elf(parts: &[Part]) -> Vec<u8> {
     let (mut names, mut body, mut headers) = (vec![0u8], Vec::<u8>::new(), vec![0u32; 10]);
     let strings = parts.iter().cloned().chain([(".shstrtab".to_owned(), Vec::new())]);
@@ -172,7 +173,8 @@ fn elf(parts: &[Part]) -> Vec<u8> {
     file
 }
 
-/// A version 5 package of whole `.dwo` files with one unit each, as DWARF 5 7.3.5 lays it out.
+/// Returns a version 5 package of whole `.dwo` files with one unit each, in the layout of DWARF 5
+/// 7.3.5.
 fn package(units: &[Vec<u8>]) -> Vec<u8> {
     const KINDS: [(u32, &str); 6] = [
         (1, ".debug_info.dwo"),
@@ -224,18 +226,22 @@ fn package(units: &[Vec<u8>]) -> Vec<u8> {
 fn a_package_has_the_units_of_many_files() {
     let units = [image("types-split5.other.dwo"), image("types-split5.types.dwo")];
     let whole = package(&units);
-    let (symbols, said) = beside("types-split5.elf", &[("types-split5.elf.dwp", whole.clone())]);
-    assert_eq!(said, Vec::<String>::new());
+    let (symbols, problems) =
+        load_with_companions("types-split5.elf", &[("types-split5.elf.dwp", whole.clone())]);
+    assert_eq!(problems, Vec::<String>::new());
     answers_like_the_whole_file(&symbols);
 
-    let (_, said) = beside("types-split5.elf", &[("types-split5.elf.dwp", package(&units[..1]))]);
+    let (_, problems) =
+        load_with_companions("types-split5.elf", &[("types-split5.elf.dwp", package(&units[..1]))]);
     assert_eq!(
-        said,
-        ["unit at 0x0: its debug information is in types-split5.types.dwo, which is not there"]
+        problems,
+        ["unit at 0x0: its debug information is in types-split5.types.dwo, which does not exist"]
     );
     for cut in (0..whole.len()).step_by(97) {
-        let (symbols, _) =
-            beside("types-split5.elf", &[("types-split5.elf.dwp", whole[..cut].to_vec())]);
+        let (symbols, _) = load_with_companions(
+            "types-split5.elf",
+            &[("types-split5.elf.dwp", whole[..cut].to_vec())],
+        );
         let _ = symbols.type_names();
     }
 }
@@ -243,16 +249,17 @@ fn a_package_has_the_units_of_many_files() {
 const CODE: u32 = 0x1000;
 const ID: u64 = 0x1122_3344_5566_7788;
 
-/// A version 5 unit whose header ends with the id: kind 4 is a skeleton, 5 the unit itself.
+/// Returns a version 5 unit whose header ends with the id: kind 4 is a skeleton, 5 the unit itself.
 fn unit(kind: u8, entries: &[&[u8]]) -> Vec<u8> {
     let body = [&[5, 0, kind, 4, 0, 0, 0, 0][..], &ID.to_le_bytes(), &entries.concat()].concat();
     [&(body.len() as u32).to_le_bytes()[..], &body].concat()
 }
 
-/// A function of 16 bytes with a call inlined into its middle, whose addresses are all in `.debug_addr`.
+/// Returns a function of 16 bytes with a call inlined in its middle; all addresses are in
+/// `.debug_addr`.
 fn split_function() -> (Vec<u8>, Vec<u8>) {
     let part = |name: &str, bytes: Vec<u8>| (name.to_owned(), bytes);
-    // Entry 1: a skeleton with name of the other file, start, length, and base of addresses.
+    // Entry 1: a skeleton with the name of the other file, start, length, and base of addresses.
     let skeleton = [1, 0x4a, 0, 0x76, 8, 0x11, 1, 0x12, 6, 0x73, 0x17, 0, 0, 0];
     let (low, size, base) = (CODE.to_le_bytes(), 16u32.to_le_bytes(), 8u32.to_le_bytes());
     let main = unit(4, &[&[1], b"f.dwo\0", &low, &size, &base]);
@@ -264,7 +271,7 @@ fn split_function() -> (Vec<u8>, Vec<u8>) {
         part(".debug_addr", addresses),
     ]);
     // 1: unit; 2: function with name, start by index, length; 3: inlined call with origin, start,
-    // length, line; 4: what was inlined.
+    // length, line; 4: the inlined function.
     let entries = [
         &[1, 0x11, 1, 0, 0][..],
         &[2, 0x2e, 1, 3, 8, 0x11, 0x1b, 0x12, 6, 0, 0],
@@ -303,10 +310,10 @@ fn frames_are_found_through_a_dwo() {
     );
     let at = |address: u32| -> Vec<(String, Option<u32>, bool)> {
         let frames = symbols.frames_at(address.into());
-        let told = |frame: symbols::Location| {
+        let summary = |frame: symbols::Location| {
             (frame.function.unwrap().to_string(), frame.line, frame.inlined)
         };
-        frames.into_iter().map(told).collect()
+        frames.into_iter().map(summary).collect()
     };
     assert_eq!(at(CODE), [("outer".to_owned(), None, false)]);
     let inlined = [("inner".to_owned(), None, true), ("outer".to_owned(), Some(7), false)];

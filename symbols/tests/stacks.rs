@@ -1,6 +1,6 @@
-//! Stacks of emulated cores, and what gdb says of the same registers and memory.
+//! Stacks of emulated cores, compared with gdb's backtraces of the same registers and memory.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use std::path::{Path, PathBuf};
 
@@ -24,14 +24,14 @@ fn registers(name: &str) -> Registers {
     for line in std::fs::read_to_string(data(name)).unwrap().lines() {
         let (name, value) = line.split_once('=').unwrap();
         match Registers::number(name) {
-            Some(number_of) => registers.set(number_of, Some(number(value))),
+            Some(index) => registers.set(index, Some(number(value))),
             None => registers.pc = Some(number(value)),
         }
     }
     registers
 }
 
-/// A frame as the file with gdb's answers has it, one line for each function.
+/// Returns a frame in the format of gdb's answers, one line per function.
 fn lines(frame: &StackFrame) -> Vec<String> {
     let sp = frame.registers.get(2).unwrap();
     let line = |location: &symbols::Location| {
@@ -55,13 +55,14 @@ fn gdb_sees_the_same_frames() {
     });
     let answers = std::fs::read_to_string(data("ring_ping.gdb.txt")).unwrap();
     let mut answers: Vec<&str> = answers.lines().collect();
-    let ours: Vec<String> = found.frames.iter().flat_map(lines).collect();
-    // Base firmware gives an application a stack of its own, above its own one; there gdb stops, for fear of a damaged stack.
+    let lines_found: Vec<String> = found.frames.iter().flat_map(lines).collect();
+    // Base firmware gives an application its own stack, above its own; gdb stops there because it
+    // expects a damaged stack.
     assert_eq!(answers.pop(), Some("previous frame inner to this frame (corrupt stack?)"));
-    assert_eq!(ours[..answers.len()], answers);
+    assert_eq!(lines_found[..answers.len()], answers);
     let names: Vec<_> =
         found.frames.iter().map(|frame| frame.function().unwrap().as_ref()).collect();
     assert!(names.ends_with(&["call_application", "firmware_main", "firmware_start"]), "{names:?}");
     assert_eq!(found.end.name(), "outermost");
-    println!("{} of {} frames as gdb has them, which sees no more", answers.len(), ours.len());
+    println!("{} of {} frames match gdb's, which has no more", answers.len(), lines_found.len());
 }

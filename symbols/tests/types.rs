@@ -1,10 +1,10 @@
 //! Types, members, variables and constants of the test files, as text.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use symbols::{Kind, Storage, Symbols};
 
-/// The same sources in every form that compilers and linkers give debug information.
+/// The same sources in every form of debug information that compilers and linkers write.
 const FORMS: [&str; 13] = [
     "types.elf",
     "types-dwarf4.elf",
@@ -38,7 +38,7 @@ fn layout_is_the_same_from_every_form_of_debug_information() {
     }
 }
 
-/// Offsets, sizes and holes are gdb's own; names differ where gdb shortens base types (`short`).
+/// Offsets, sizes and holes equal gdb's; names differ where gdb shortens base types (`short`).
 #[test]
 fn layout_has_gdbs_columns() {
     let columns = |text: &str| -> Vec<String> {
@@ -51,7 +51,7 @@ fn layout_has_gdbs_columns() {
     );
 }
 
-/// `offset size type`, or why not.
+/// Returns `offset size type`, or the error.
 fn member(symbols: &Symbols, path: &str) -> String {
     match symbols.member(path) {
         Err(error) => error.to_string(),
@@ -119,7 +119,7 @@ fn paths_lead_to_members() {
     }
 }
 
-/// `name: type = value`, or where it is.
+/// Returns `name: type = value`, or the place.
 fn variable(symbols: &Symbols, name: &str) -> String {
     let Some(variable) = symbols.variable(name) else { return "none".to_owned() };
     let ty = variable.ty.as_ref().map_or("?", |ty| ty.name());
@@ -176,7 +176,7 @@ fn paths_from_variables_lead_to_places_in_memory() {
     assert_eq!((place.address(), place.ty.name()), (0x3dd50 + 4 + 2 * 8 + 4, "uint32_t"));
     let errors = [
         ("mailboxes", "`mailboxes` has no address: a constant of the debug information"),
-        ("big_pointer->mode", "where `big_t *` points to is known in memory only"),
+        ("big_pointer->mode", "the target of `big_t *` is known in memory only"),
         ("nowhere.x", "no variable or constant `nowhere`"),
     ];
     for (path, want) in errors {

@@ -1,15 +1,16 @@
-//! Backtraces over call frame information made by hand: what each kind of it gives, and each reason to end.
+//! Backtraces over handmade call frame information: the result of each kind of rule, and each
+//! reason to end.
 //!
-//! That they are right on code that compilers made is shown in `tests/`, on harts that execute it.
+//! `tests/house/backtraces` checks compiled code on harts that execute it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use symbols::{Backtrace, Module, Registers, Symbols, backtrace};
 
-/// The same code, with call frame information of version 1, of version 4, and in `.eh_frame`.
+/// The same code with call frame information of version 1, of version 4, and in `.eh_frame`.
 const FILES: [&str; 3] = ["unwind.elf", "unwind-cie4.elf", "unwind-eh.elf"];
 const STACK: u32 = 0xFFB0_0F00;
 const BIAS: u32 = 0x1_0000;
@@ -17,8 +18,8 @@ const BIAS: u32 = 0x1_0000;
 fn load(file: &str) -> Module {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/cases/images").join(file);
     let mut bytes = std::fs::read(path).unwrap();
-    // The GNU assembler 2.40 writes 8 as the size of an address of 4 bytes into entries of version 4,
-    // behind the augmentation, which is empty or `S`.
+    // In entries of version 4 the GNU assembler 2.40 writes 8 as the address size, which is 4,
+    // after the augmentation, which is empty or `S`.
     for head in [&b"\xff\xff\xff\xff\x04\0\x08\0"[..], b"\xff\xff\xff\xff\x04S\0\x08\0"] {
         for at in 0..bytes.len() {
             if bytes[at..].starts_with(head) {
@@ -29,7 +30,7 @@ fn load(file: &str) -> Module {
     Module::new(Symbols::load(bytes, file).unwrap().0)
 }
 
-/// A stack by words, and registers by name; pc and what looks like a return address may be labels.
+/// Memory by words, and registers by name. Labels give pcs and return addresses.
 struct Core {
     modules: Vec<Module>,
     memory: BTreeMap<u32, u32>,
@@ -59,7 +60,7 @@ impl Core {
         self.with("ra", address)
     }
 
-    /// A word so far above the stack pointer that the core has now.
+    /// Sets the word at this offset above the current stack pointer.
     fn word(mut self, offset: u32, value: u32) -> Core {
         self.memory.insert(STACK.wrapping_add(offset), value);
         self
@@ -72,14 +73,14 @@ impl Core {
 
     fn backtrace(&self) -> Backtrace<String> {
         backtrace(&self.modules, &self.registers, |address, out| {
-            let word = self.memory.get(&(address as u32)).ok_or("not told")?;
+            let word = self.memory.get(&(address as u32)).ok_or("unmapped")?;
             out.copy_from_slice(&word.to_le_bytes());
             Ok(())
         })
     }
 
-    /// The functions, innermost first, and in words why there are no more.
-    fn told(&self) -> (String, String) {
+    /// Returns the functions, innermost first, and the reason for the end.
+    fn summary(&self) -> (String, String) {
         let found = self.backtrace();
         let name =
             |frame: &symbols::StackFrame| frame.function().map_or("?", |name| name).to_owned();
@@ -88,20 +89,20 @@ impl Core {
     }
 
     #[track_caller]
-    fn gives(&self, frames: &str, end: &str) {
-        assert_eq!(self.told(), (frames.to_owned(), end.to_owned()));
+    fn check(&self, frames: &str, end: &str) {
+        assert_eq!(self.summary(), (frames.to_owned(), end.to_owned()));
     }
 }
 
 const OUTERMOST: &str =
-    "outermost at 0x904c is outermost: by its call frame information nobody called it";
+    "outermost at 0x904c is outermost: its call frame information has no caller";
 
 #[test]
 fn a_leaf_a_frame_and_the_outermost_function() {
     for file in FILES {
         let core = Core::at(file, "leaf").with_ra("framed_after").with("s0", 8).with("a0", 1);
         let core = core.word_at(12, "outermost_after").word(8, 77);
-        core.gives("leaf framed outermost", OUTERMOST);
+        core.check("leaf framed outermost", OUTERMOST);
         let frames = core.backtrace().frames;
         let cfas: Vec<_> = frames.iter().map(|frame| frame.cfa).collect();
         assert_eq!(cfas, [Some(STACK), Some(STACK + 16), Some(STACK + 16)]);
@@ -121,11 +122,11 @@ fn a_leaf_a_frame_and_the_outermost_function() {
 fn every_instruction_of_a_function_has_its_own_rules() {
     for file in FILES {
         let core = Core::at(file, "framed").with_ra("outermost_after");
-        core.gives("framed outermost", OUTERMOST);
+        core.check("framed outermost", OUTERMOST);
         let core = Core::at(file, "framed_ret").with_ra("outermost_after");
-        core.gives("framed outermost", OUTERMOST);
+        core.check("framed outermost", OUTERMOST);
         let core = Core::at(file, "framed_again").word_at(12, "outermost_after");
-        core.gives("framed outermost", OUTERMOST);
+        core.check("framed outermost", OUTERMOST);
     }
 }
 
@@ -133,11 +134,11 @@ fn every_instruction_of_a_function_has_its_own_rules() {
 fn cold_parts_tail_calls_and_calls_at_the_end() {
     for file in FILES {
         let core = Core::at(file, "framed_cold").word_at(12, "outermost_after").word(8, 0);
-        core.gives("framed_cold outermost", OUTERMOST);
-        // `framed` jumped to the leaf when its own frame was gone.
-        Core::at(file, "leaf").with_ra("outermost_after").gives("leaf outermost", OUTERMOST);
+        core.check("framed_cold outermost", OUTERMOST);
+        // `framed` jumped to the leaf after it had removed its own frame.
+        Core::at(file, "leaf").with_ra("outermost_after").check("leaf outermost", OUTERMOST);
         let core = Core::at(file, "leaf").with_ra("ends_with_call_after");
-        core.word_at(28, "outermost_after").gives("leaf ends_with_call outermost", OUTERMOST);
+        core.word_at(28, "outermost_after").check("leaf ends_with_call outermost", OUTERMOST);
     }
 }
 
@@ -145,12 +146,12 @@ fn cold_parts_tail_calls_and_calls_at_the_end() {
 fn frames_by_another_register_and_by_expressions() {
     for file in FILES {
         let core = Core::at(file, "by_s0").with("s0", STACK + 64).word_at(60, "outermost_after");
-        core.gives("by_s0 outermost", OUTERMOST);
+        core.check("by_s0 outermost", OUTERMOST);
         let core = Core::at(file, "moved");
         let outer = core.address("outermost_after");
-        core.with("s1", outer).gives("moved outermost", OUTERMOST);
+        core.with("s1", outer).check("moved outermost", OUTERMOST);
         let core = Core::at(file, "expressions").word(8, STACK + 32).word_at(20, "outermost_after");
-        core.gives("expressions outermost", OUTERMOST);
+        core.check("expressions outermost", OUTERMOST);
         assert_eq!(core.backtrace().frames[1].registers.get(8), Some(STACK + 35));
     }
 }
@@ -160,17 +161,17 @@ fn another_link_register_leaves_ra_alone() {
     for file in FILES {
         let core = Core::at(file, "millicode").with_ra("outermost_after");
         let back = core.address("framed") + 4;
-        core.with("t0", back).gives("millicode framed outermost", OUTERMOST);
+        core.with("t0", back).check("millicode framed outermost", OUTERMOST);
     }
 }
 
 #[test]
 fn what_a_trap_interrupted_has_made_no_call() {
     for file in FILES {
-        // At its very first instruction: one byte before it is another function.
+        // At its first instruction: the byte before belongs to another function.
         let core = Core::at(file, "trap").word_at(12, "framed");
         let at = core.address("framed");
-        core.gives("trap framed", &format!("going on from {at:#x} needs ra, which is not known"));
+        core.check("trap framed", &format!("unwinding from {at:#x} needs ra, which is unknown"));
     }
 }
 
@@ -178,18 +179,18 @@ fn what_a_trap_interrupted_has_made_no_call() {
 fn a_return_address_that_was_never_saved_ends_it() {
     for file in FILES {
         let core = Core::at(file, "leaf").with_ra("start_after");
-        core.gives(
+        core.check(
             "leaf start",
-            "start at 0x9044, where execution of its file starts, has made a call, and its call frame \
-             information does not say where its own return address is",
+            "start at 0x9044, the entry point of its file, has made a call, and its call frame \
+             information does not locate its own return address",
         );
         let core = Core::at(file, "leaf").with_ra("not_saved_after");
         let at = core.address("not_saved_after");
-        core.gives(
+        core.check(
             "leaf not_saved",
             &format!(
-                "not_saved at {at:#x} has made a call, and its call frame information does not say \
-                 where its own return address is"
+                "not_saved at {at:#x} has made a call, and its call frame information does not \
+                 locate its own return address"
             ),
         );
     }
@@ -198,18 +199,18 @@ fn a_return_address_that_was_never_saved_ends_it() {
 #[test]
 fn code_that_no_file_has_or_speaks_of_ends_it() {
     for file in FILES {
-        Core::at(file, "leaf").with("ra", 0).gives("leaf", "no file has code at 0x0");
+        Core::at(file, "leaf").with("ra", 0).check("leaf", "no file has code at 0x0");
         let mut core = Core::at(file, "leaf");
         core.registers.pc = Some(0xFFFF_FFFC);
-        core.gives("", "no file has code at 0xfffffffc");
+        core.check("", "no file has code at 0xfffffffc");
         let core = Core::at(file, "no_information").with("ra", 0x9018);
         let at = core.address("no_information");
-        core.gives(
+        core.check(
             "no_information",
             &format!("no call frame information for no_information at {at:#x}; ra holds 0x9018"),
         );
         let core = Core::at(file, "leaf").with_ra("no_information_after");
-        core.gives(
+        core.check(
             "leaf no_information",
             &format!("no call frame information for no_information at {:#x}", at + 4),
         );
@@ -221,33 +222,34 @@ fn memory_and_registers_that_are_not_there_end_it() {
     for file in FILES {
         let core = Core::at(file, "framed_after");
         let at = core.address("framed_after");
-        core.gives(
+        core.check(
             "framed",
             &format!(
-                "going on from {at:#x} needs the return address at 0xffb00f0c, which cannot be read: \
-                 not told"
+                "unwinding from {at:#x} needs the return address at 0xffb00f0c, which cannot be read: \
+                 unmapped"
             ),
         );
-        // s0 is lost to unreadable memory two frames before it is needed, or to a function in between.
+        // s0 is lost to unreadable memory two frames before it is needed, or to an intermediate
+        // function.
         let core = core.word_at(12, "moved_after");
         let by_s0 = core.address("by_s0_after");
-        core.with("s1", by_s0).gives(
+        core.with("s1", by_s0).check(
             "framed moved by_s0",
             &format!(
-                "going on from {by_s0:#x} needs the s0 at 0xffb00f08, which cannot be read: not told"
+                "unwinding from {by_s0:#x} needs the s0 at 0xffb00f08, which cannot be read: unmapped"
             ),
         );
         let core = Core::at(file, "loses_s0").word_at(12, "by_s0_after").with("s0", 8);
-        core.gives(
+        core.check(
             "loses_s0 by_s0",
-            &format!("going on from {by_s0:#x} needs s0, which is not known"),
+            &format!("unwinding from {by_s0:#x} needs s0, which is unknown"),
         );
         let mut core = Core::at(file, "leaf");
         core.registers.set(2, None);
         let at = core.address("leaf");
-        core.gives("leaf", &format!("going on from {at:#x} needs sp, which is not known"));
+        core.check("leaf", &format!("unwinding from {at:#x} needs sp, which is unknown"));
         core.registers.pc = None;
-        core.gives("", "pc is not known");
+        core.check("", "pc is unknown");
     }
 }
 
@@ -258,17 +260,15 @@ fn a_stack_that_goes_round_or_on_for_ever_ends() {
         let core = Core::at(file, "by_s0_after").with("s0", STACK + 64).word_at(60, "by_s0_after");
         let at = core.address("by_s0_after");
         let cfa = STACK + 64;
-        core.gives(
+        core.check(
             "by_s0 by_s0",
-            &format!(
-                "the frame at pc {at:#x} with address {cfa:#x} comes again: the stack is damaged"
-            ),
+            &format!("the frame at pc {at:#x} with address {cfa:#x} repeats: the stack is damaged"),
         );
         let mut core = Core::at(file, "framed_after");
         for frame in 0..1000 {
             core = core.word_at(frame * 16 + 12, "framed_after");
         }
-        let (names, end) = core.told();
+        let (names, end) = core.summary();
         assert_eq!(names.split(' ').count(), 256);
         assert_eq!(end, "stopped at the limit of 256 frames");
     }
@@ -279,10 +279,10 @@ fn information_that_makes_no_sense_ends_it() {
     for file in FILES {
         let broken = |name: &str, words: &str| {
             let core = Core::at(file, name);
-            let (frames, end) = core.told();
+            let (frames, end) = core.summary();
             assert_eq!(frames, name);
             let at = core.address(name);
-            let start = format!("the call frame information for {at:#x} makes no sense: ");
+            let start = format!("the call frame information for {at:#x} is invalid: ");
             assert!(end.starts_with(&start) && end.contains(words), "{end}");
         };
         broken("endless", "terations");
@@ -301,21 +301,21 @@ fn modules_lie_where_their_bias_puts_them() {
     kernel.bias = BIAS;
     let firmware = load("unwind-eh.elf");
     let mut core = Core::at("unwind.elf", "leaf");
-    // Seen from the kernel, and then from the firmware that called it.
+    // At the kernel's bias first, then in the firmware that called it.
     core.modules = vec![kernel, firmware];
     let leaf = core.address("leaf");
     core.registers.pc = Some(leaf);
     let core = core.with_ra("framed_after");
     let outermost = core.address("outermost_after") - BIAS;
     let core = core.word(12, outermost).word(8, 0);
-    core.gives("leaf framed outermost", OUTERMOST);
+    core.check("leaf framed outermost", OUTERMOST);
     let modules: Vec<_> = core.backtrace().frames.iter().map(|frame| frame.module).collect();
     assert_eq!(modules, [0, 0, 1]);
-    // A file that was moved down: adding wraps.
+    // A file with a negative bias: the addition wraps.
     let mut core = Core::at("unwind.elf", "leaf");
     core.modules[0].bias = 0x9000_u32.wrapping_neg();
     let leaf = core.address("leaf");
     assert!(leaf < 0x1000);
     core.registers.pc = Some(leaf);
-    core.with("ra", 0x8000_0000).gives("leaf", "no file has code at 0x80000000");
+    core.with("ra", 0x8000_0000).check("leaf", "no file has code at 0x80000000");
 }

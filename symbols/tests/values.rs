@@ -1,6 +1,6 @@
 //! Bytes to values: decoded by type, read through a closure, and from memory with gaps.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use symbols::{Symbols, Type, Value};
 
@@ -53,16 +53,16 @@ fn bytes_that_are_not_there_are_unread() {
 
 #[test]
 fn one_access_reads_a_whole_value() {
-    let mut asked = Vec::new();
+    let mut reads = Vec::new();
     let value = ty("mailboxes_t").read(0x3dd50, |address, bytes: &mut [u8]| {
-        asked.push((address, bytes.len()));
+        reads.push((address, bytes.len()));
         for (at, byte) in bytes.iter_mut().enumerate() {
             *byte = at as u8;
         }
         Ok::<(), ()>(())
     });
     let value = value.unwrap();
-    assert_eq!(asked, [(0x3dd50, 68)]);
+    assert_eq!(reads, [(0x3dd50, 68)]);
     let launch = value.member("launch").unwrap().element(7).unwrap();
     assert_eq!(launch.member("enables"), Some(&Value::Unsigned(0x4342_4140)));
     let refused = ty("mailboxes_t").read(0, |_, _: &mut [u8]| Err("in reset"));

@@ -1,6 +1,6 @@
-//! Every firmware ELF of the ttnn wheel: each name is asked for, and each address of code.
+//! Every firmware ELF of the ttnn wheel: every name and every code address is looked up.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,7 +32,7 @@ struct Counts {
     deepest: usize,
 }
 
-/// Asks for everything in one file; what cannot be answered is told by the file's name.
+/// Makes all lookups of one file; failures contain the file's name.
 fn exhaust(path: &Path, counts: &mut Counts) {
     let (symbols, problems) = Symbols::open(path).unwrap();
     assert_eq!(problems, [], "{}", path.display());
@@ -77,7 +77,7 @@ fn every_elf_of_the_wheel_is_read_whole() {
     paths.sort();
     let (start, mut counts, mut seen) = (Instant::now(), Counts::default(), HashSet::new());
     for path in &paths {
-        // Builds for different boards share many files, bit for bit.
+        // Builds for different boards share many identical files.
         let mut hasher = DefaultHasher::new();
         std::fs::read(path).unwrap().hash(&mut hasher);
         if seen.insert(hasher.finish()) {

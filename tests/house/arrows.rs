@@ -1,10 +1,10 @@
-//! Proves the arrows of the design: which room may use which.
+//! Checks the arrows of the design: which crate may use which.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Folder of a room, and the rooms it may use. `tests` may use all and is left out.
+/// The folder of each crate, and the crates it may use. `tests` may use all and is omitted.
 const ARROWS: &[(&str, &[&str])] = &[
     ("layouts", &[]),
     ("symbols/files", &[]),
@@ -61,8 +61,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Crates of others that a room must never have heard of.
-const NEVER_HEARD_OF: &[(&str, &[&str])] = &[
+/// External crates that a crate must not use.
+const FORBIDDEN: &[(&str, &[&str])] = &[
     ("layouts", &["gimli", "object", "addr2line", "libloading", "tokio", "ratatui"]),
     ("symbols", &["tokio", "ratatui", "crossterm"]),
     ("symbols/files", &["gimli", "object", "tokio", "ratatui", "crossterm"]),
@@ -104,7 +104,8 @@ fn dependencies(room: &str) -> BTreeSet<String> {
     names
 }
 
-/// Names of build dependencies and of those for some targets only count as well; tests may use more.
+/// Collects the names of dependencies, including build dependencies and those of single targets;
+/// tests may use more.
 fn collect(table: &toml::Table, names: &mut BTreeSet<String>) {
     for (key, value) in table {
         match (key.as_str(), value.as_table()) {
@@ -151,10 +152,10 @@ fn rooms_use_only_what_the_arrows_allow() {
 
 #[test]
 fn rooms_have_never_heard_of_what_is_not_theirs() {
-    for (room, strangers) in NEVER_HEARD_OF {
+    for (room, forbidden) in FORBIDDEN {
         let dependencies = dependencies(room);
-        for stranger in *strangers {
-            assert!(!dependencies.contains(*stranger), "{room} must not use {stranger}");
+        for crate_name in *forbidden {
+            assert!(!dependencies.contains(*crate_name), "{room} must not use {crate_name}");
         }
     }
 }

@@ -1,35 +1,38 @@
-//! The pages on the silicon and on tt-metal: every citation names a section that exists, and no section is without one.
+//! The pages on the silicon and on tt-metal: every citation names an existing section, and every
+//! section is cited.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The name by which comments cite a page, and where it is.
+/// The name by which comments cite a page, and its path.
 const PAGES: [(&str, &str); 2] =
     [("wormhole.md", "layouts/doc/wormhole.md"), ("tt-metal.md", "firmware/doc/tt-metal.md")];
-/// Notes that are not in the repository, and the folder in which some of them were.
-const ELSEWHERE: [&str; 6] =
+/// Notes outside the repository, and the folder of some of them.
+const EXTERNAL: [&str; 6] =
     ["peers.md", "field.md", "anchors.md", "tt-metal-fabric.md", "DESIGN", "reference/"];
-/// Extensions of what is read.
-const TEXTS: [&str; 12] =
+/// The extensions of the files read.
+const EXTENSIONS: [&str; 12] =
     ["rs", "hpp", "h", "cc", "cpp", "S", "ld", "inc", "toml", "md", "yaml", "txt"];
-/// What stands between two sections where the page is named only once.
-const BETWEEN: [&str; 6] = [", ", " and ", " to ", "; ", "-", "/"];
+/// Separators between two sections after one mention of the page.
+const SEPARATORS: [&str; 6] = [", ", " and ", " to ", "; ", "-", "/"];
 
-/// A text file, by its path in the repository.
+/// A text file with its path in the repository.
 struct Text {
     path: String,
     text: String,
 }
 
 impl Text {
-    /// What `judge` says against each line, as sentences that begin with the place.
-    fn faults(&self, judge: impl Fn(&str) -> Vec<String>) -> Vec<String> {
+    /// Returns the faults of each line by `find_faults`, as sentences that begin with file and line.
+    fn faults(&self, find_faults: impl Fn(&str) -> Vec<String>) -> Vec<String> {
         let lines = self.text.lines().enumerate();
         let place = |number: usize| format!("{}:{}", self.path, number + 1);
         lines
             .flat_map(|(number, line)| {
-                judge(line).into_iter().map(move |fault| format!("{}: {fault}", place(number)))
+                find_faults(line)
+                    .into_iter()
+                    .map(move |fault| format!("{}: {fault}", place(number)))
             })
             .collect()
     }
@@ -48,13 +51,13 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
         let (path, name) = (entry.path(), entry.file_name());
         if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
             collect(&path, found);
-        } else if path.extension().is_some_and(|e| TEXTS.iter().any(|text| e == *text)) {
+        } else if path.extension().is_some_and(|e| EXTENSIONS.iter().any(|text| e == *text)) {
             found.push(path);
         }
     }
 }
 
-/// All text files but this one.
+/// Returns all text files except this one.
 fn texts() -> Vec<Text> {
     let mut found = Vec::new();
     collect(root(), &mut found);
@@ -66,32 +69,34 @@ fn texts() -> Vec<Text> {
     found.into_iter().map(read).filter(|text| text.path != "tests/house/books.rs").collect()
 }
 
-/// The section at the start of a text: digits, or at last a letter, with dots between.
+/// Returns the section at the start of a text: digits, or a letter as the last part, separated by
+/// dots.
 fn section(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(text.len());
     let section = text[..end].trim_end_matches('.');
     section.starts_with(|c: char| c.is_ascii_digit()).then_some(section)
 }
 
-/// Another section without its page, as in `3.1, 3.2`.
-fn goes_on(rest: &str) -> bool {
-    BETWEEN.iter().any(|between| rest.strip_prefix(between).and_then(section).is_some())
+/// Whether another section follows without its page, as in `3.1, 3.2`.
+fn has_continuation(rest: &str) -> bool {
+    SEPARATORS.iter().any(|between| rest.strip_prefix(between).and_then(section).is_some())
 }
 
-/// What stands behind each mention of a page in a line: its section, or what is wrong. The page's place is no citation.
+/// Returns the section after each mention of a page in a line, or what is wrong with it. The page's
+/// own path is not a citation.
 fn citations<'a>(line: &'a str, (name, place): (&str, &str)) -> Vec<Result<&'a str, String>> {
     let mut found = Vec::new();
     for (at, _) in line.match_indices(name) {
-        let (before, behind) = line.split_at(at + name.len());
+        let (before, after) = line.split_at(at + name.len());
         if line[..at].ends_with('/') {
             if !before.ends_with(place) {
                 found.push(Err(format!("{name} is {place}")));
             }
             continue;
         }
-        found.push(match behind.strip_prefix(' ').and_then(section) {
+        found.push(match after.strip_prefix(' ').and_then(section) {
             None => Err(format!("{name} without a section")),
-            Some(section) if goes_on(&behind[1 + section.len()..]) => {
+            Some(section) if has_continuation(&after[1 + section.len()..]) => {
                 Err(format!("{name} {section} is followed by a section without its page"))
             }
             Some(section) => Ok(section),
@@ -100,7 +105,7 @@ fn citations<'a>(line: &'a str, (name, place): (&str, &str)) -> Vec<Result<&'a s
     found
 }
 
-/// The numbers of a page's headings, and what is wrong with a heading.
+/// Returns the numbers of a page's headings, or what is wrong with a heading.
 fn headings(text: &str) -> Vec<Result<&str, String>> {
     let numbered = |line| {
         let title = str::trim_start_matches(line, '#');
@@ -112,7 +117,7 @@ fn headings(text: &str) -> Vec<Result<&str, String>> {
     lines.map(|line| numbered(line).ok_or_else(|| format!("{line}: its number"))).collect()
 }
 
-/// Are they the same section, or is one in the other?
+/// Whether two sections are the same, or one contains the other.
 fn related(one: &str, other: &str) -> bool {
     let within = |inner: &str, outer: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -120,8 +125,8 @@ fn related(one: &str, other: &str) -> bool {
     within(one, other) || within(other, one)
 }
 
-fn report(what: &str, faults: &[String]) {
-    let mut message = format!("{what}:");
+fn report(title: &str, faults: &[String]) {
+    let mut message = format!("{title}:");
     for fault in faults {
         write!(message, "\n  {fault}").unwrap();
     }
@@ -134,11 +139,14 @@ fn page(place: &str) -> String {
 
 #[test]
 fn a_citation_is_told_from_what_surrounds_it() {
-    let of = |line| citations(line, PAGES[0]);
-    assert_eq!(of("(wormhole.md 3.1). And wormhole.md 10.6.C: 3 reads"), [Ok("3.1"), Ok("10.6.C")]);
-    assert_eq!(of("see layouts/doc/wormhole.md"), []);
+    let cited = |line| citations(line, PAGES[0]);
+    assert_eq!(
+        cited("(wormhole.md 3.1). And wormhole.md 10.6.C: 3 reads"),
+        [Ok("3.1"), Ok("10.6.C")]
+    );
+    assert_eq!(cited("see layouts/doc/wormhole.md"), []);
     for wrong in ["notes/wormhole.md 3", "wormhole.md", "wormhole.md 3.1, 3.2", "wormhole.md 3-4"] {
-        assert!(matches!(of(wrong)[..], [Err(_)]), "{wrong}");
+        assert!(matches!(cited(wrong)[..], [Err(_)]), "{wrong}");
     }
 }
 
@@ -149,7 +157,7 @@ fn every_citation_names_a_section() {
     for known in PAGES {
         let text = page(known.1);
         let sections: Vec<&str> = headings(&text).into_iter().flatten().collect();
-        let judge = |line: &str| {
+        let find_faults = |line: &str| {
             let fault = |cited: Result<&str, String>| match cited {
                 Ok(section) if sections.contains(&section) => None,
                 Ok(section) => Some(format!("{} has no section {section}", known.0)),
@@ -157,7 +165,7 @@ fn every_citation_names_a_section() {
             };
             citations(line, known).into_iter().filter_map(fault).collect()
         };
-        faults.extend(texts.iter().flat_map(|text| text.faults(judge)));
+        faults.extend(texts.iter().flat_map(|text| text.faults(find_faults)));
     }
     report("citations", &faults);
 }
@@ -180,7 +188,7 @@ fn every_section_is_cited() {
                 Ok(section) if cited.iter().any(|cited| related(cited, section)) => {
                     seen.push(section.to_owned());
                 }
-                Ok(section) => faults.push(format!("{}: nobody cites {section}", known.1)),
+                Ok(section) => faults.push(format!("{}: {section} is not cited", known.1)),
             }
         }
     }
@@ -189,10 +197,10 @@ fn every_section_is_cited() {
 
 #[test]
 fn nothing_cites_what_is_not_here() {
-    let judge = |line: &str| {
-        let found = ELSEWHERE.iter().filter(|name| line.contains(*name));
+    let find_faults = |line: &str| {
+        let found = EXTERNAL.iter().filter(|name| line.contains(*name));
         found.map(|name| format!("{name} is not in the repository")).collect()
     };
-    let faults: Vec<String> = texts().iter().flat_map(|text| text.faults(judge)).collect();
-    report("notes of elsewhere", &faults);
+    let faults: Vec<String> = texts().iter().flat_map(|text| text.faults(find_faults)).collect();
+    report("external notes", &faults);
 }

@@ -1,4 +1,4 @@
-//! Habits that are tests, not review comments.
+//! Coding rules, as tests instead of review comments.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,8 +59,8 @@ fn nothing_asks_whether_it_is_a_simulator() {
     }
 }
 
-/// Sources that allow unsafe code in themselves or in a module of theirs, as README's invariant 2 says;
-/// tests and benches may besides.
+/// Sources that allow unsafe code in themselves or in their modules, as in README's invariant 2;
+/// tests and benches may too.
 const UNSAFE: [&str; 4] = [
     "probe/emulator/shared/src/lib.rs",
     "probe/transport/src/silicon.rs",

@@ -1,4 +1,4 @@
-//! The house's own rules, and behaviour across rooms.
+//! The project's own rules, and behaviour across crates.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod arrows;

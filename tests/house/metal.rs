@@ -1,8 +1,8 @@
-//! The core screen on tt-metal's own firmware: what it shows of a running `erisc.elf` is what that file's debug
-//! information and the bytes in L1 say. The addresses here are those of tt-metal.md 1.1 and
-//! tt-metal.md 3.1, read with gdb.
+//! The core screen on tt-metal's own firmware: it shows of a running `erisc.elf` what the debug
+//! information of that file and the bytes in L1 contain. The addresses are those of tt-metal.md 1.1
+//! and tt-metal.md 3.1, read with gdb.
 //!
-//! Runs when `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package.
+//! Runs if `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package.
 
 use crate::pictures::picture_of;
 use machine::target::Allow;
@@ -11,7 +11,7 @@ use transport::ttsim::HostCommand;
 
 fn session() -> Option<Session> {
     let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS") else {
-        println!("skipped: MESHSCOPE_TT_METAL_ELFS names no unpacked ttnn wheel");
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
         return None;
     };
     let root =
@@ -20,7 +20,7 @@ fn session() -> Option<Session> {
     Some(Session::open(&words, &HostCommand::default(), Allow::default()).unwrap())
 }
 
-/// The lines of the core screen of 0:e8 after these keys, with runs of blanks made one.
+/// Returns the lines of the core screen of 0:e8 after these keys, with runs of blanks joined.
 fn lines(session: &mut Session, keys: &str, size: (u16, u16)) -> Vec<String> {
     let picture = picture_of(session, &format!("\r\r{keys}"), size);
     picture.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
@@ -62,7 +62,7 @@ fn members_fold_and_large_ones_are_read_when_they_are_selected() {
     shows(&unfolded, "▹ channels[0] 0x3dc40 {bytes_sent = 0, receiver_ack =");
     let folded = lines(&mut session, "jjjjjlh", size);
     assert!(!folded.iter().any(|line| line.contains("{bytes_sent")));
-    // From a member to what it is in.
+    // From a member to its parent.
     shows(&lines(&mut session, "jjjhh", size), "words: ");
     assert!(!lines(&mut session, "jjjhh", size).iter().any(|line| line.contains("unused_arg0")));
     let blob = lines(&mut session, "/profiler.buffer\r", size);

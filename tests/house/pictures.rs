@@ -1,8 +1,8 @@
-//! Golden frames: every screen over every recording of the library, at three sizes.
+//! Golden frames: every screen on every recording of the library in three sizes.
 //!
-//! Recordings hold raw bytes that were read over the bus, so these frames take the whole path of the data: replay,
-//! inspection by DWARF name, model, view. `BLESS=1 cargo test -p tests` writes the golden files anew, and
-//! `recordings/record-library` the recordings.
+//! The recordings contain raw bytes that were read over the bus, so these frames cover the whole
+//! route of the data: replay, inspection by DWARF name, model, view. `BLESS=1 cargo test -p tests`
+//! writes new golden files, and `recordings/record-library` new recordings.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use decode::images::ImageMap;
@@ -20,7 +20,7 @@ use tui::model::Model;
 use tui::theme::Theme;
 use tui::{Glyphs, update, view};
 
-/// The screens by the keys that lead to them, as [`code`] reads them.
+/// The screens and the keys that open them, as [`code`] reads them.
 const SCREENS: &[(&str, &str)] = &[
     ("mesh", ""),
     ("mesh_links", "\t"),
@@ -39,10 +39,10 @@ const SCREENS: &[(&str, &str)] = &[
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
-/// Snapshots after the last key: each may lead to words that the next one reads.
+/// The number of snapshots after the last key: each may reveal words that the next one reads.
 const SNAPSHOTS: u64 = 4;
 
-/// `\r` is Enter, `\t` Tab and `<` Shift-Tab.
+/// Returns a key's code; `\r` is Enter, `\t` Tab and `<` Shift-Tab.
 fn code(key: char) -> KeyCode {
     match key {
         '\r' => KeyCode::Enter,
@@ -69,7 +69,7 @@ fn open(file: &Path) -> Session {
     Session::over(Box::new(Replay::open(file).unwrap()), images)
 }
 
-/// What the probe thread does for the screens.
+/// Updates the model like the probe thread.
 fn inspected(session: &mut Session, model: &mut Model, number: u64) {
     let inspected = session.inspect(&model.read_set());
     let target: &dyn Target = session.target();
@@ -92,7 +92,7 @@ fn picture(file: &Path, keys: &str, size: (u16, u16)) -> String {
     picture_of(&mut open(file), keys, size)
 }
 
-/// What the keys lead to on this target, with a snapshot after each.
+/// Returns the picture after the keys on this target, with a snapshot after each.
 pub(crate) fn picture_of(session: &mut Session, keys: &str, size: (u16, u16)) -> String {
     let mut model = Model::new("recording", Theme { color: false }, Glyphs { ascii: false }, size);
     inspected(session, &mut model, 1);
@@ -134,7 +134,7 @@ fn every_screen_shows_every_recording_as_before() {
             }
         }
     }
-    assert_eq!(differing, Vec::<String>::new(), "BLESS=1 keeps what is printed above");
+    assert_eq!(differing, Vec::<String>::new(), "BLESS=1 writes the frames above");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Base firmware as a relay: requests go over several hops and through sibling tiles, and every one of them is answered.
+//! Base firmware as a relay: requests go over several hops and through sibling tiles, and each is
+//! answered.
 
 mod line;
 
@@ -9,7 +10,8 @@ const TILE: (u8, u8) = (3, 8);
 const OK_WORD: u32 = 0x8;
 const OK_BLOCK: u32 = 0x48;
 
-/// Link status 6, train status 1, and the own and the peer's coordinates, as both ends of each link publish them.
+/// Link status 6, train status 1, and the own and the peer's coordinates, as both ends of each link
+/// publish them.
 #[test]
 fn both_ends_of_each_link_learn_who_the_other_is() {
     let mut line = Line::new();
@@ -50,27 +52,27 @@ fn every_tile_reaches_every_chip() {
     }
 }
 
-/// What the host sees, and when, of firmware that beats, waits, relays and answers.
-fn diary(sleep: bool) -> Vec<(u64, Vec<u8>)> {
+/// Returns the host's reads, with their times, of firmware that beats, waits, relays and answers.
+fn host_log(sleep: bool) -> Vec<(u64, Vec<u8>)> {
     let mut line = Line::sleeping(sleep);
-    let mut diary = Vec::new();
+    let mut host_log = Vec::new();
     for round in 0..6 {
         line.mesh.clock(1_000 + 7_777 * round);
         for (at, chip) in [(6, 3), (9, 1), (15, 2)] {
             let (value, flags) = line.read(at, address(COORDS[chip], TILE, 0x1C));
-            diary.push((line.mesh.now(), vec![value as u8, flags as u8]));
+            host_log.push((line.mesh.now(), vec![value as u8, flags as u8]));
         }
     }
     for channel in [0, 6, 9, 15] {
         let bytes = line.bytes(channel, 0, 0x2000);
-        diary.push((line.mesh.now(), bytes));
+        host_log.push((line.mesh.now(), bytes));
     }
-    diary
+    host_log
 }
 
 #[test]
 fn no_byte_and_no_cycle_shows_that_harts_sleep() {
-    let (asleep, awake) = (diary(true), diary(false));
+    let (asleep, awake) = (host_log(true), host_log(false));
     for (entry, (asleep, awake)) in asleep.iter().zip(&awake).enumerate() {
         assert!(asleep == awake, "entry {entry} at {} and {}", asleep.0, awake.0);
     }
@@ -81,7 +83,8 @@ fn a_chip_that_is_not_there_and_a_wrong_address_are_errors() {
     let mut line = Line::new();
     assert_eq!(line.read(6, address([9, 9, 0, 0], TILE, 0)).1, UNREACHABLE | OK_WORD);
     assert_eq!(line.read(6, address(COORDS[1], TILE, 2)).1, UNREACHABLE | OK_WORD);
-    // A router without a tile never answers: the request does, and the next one is served as if nothing had been.
+    // A router without a tile never answers. Its request is answered with an error, and the next
+    // one is served normally.
     assert_eq!(line.read(6, address(COORDS[1], (0, 2), 0x40000)).1, UNREACHABLE | OK_WORD);
     assert_eq!(line.read(6, address(COORDS[3], TILE, 0xFFB2_002C)).1, OK_WORD);
 }
@@ -99,7 +102,7 @@ fn a_full_response_queue_holds_requests_back_and_loses_none() {
         line.post(6, word(i), 4, READ, &[]);
     }
     line.mesh.clock(100_000);
-    assert!(!line.has_room(6), "four answers wait, so four requests do");
+    assert!(!line.has_room(6), "four answers wait, so four requests wait");
     for i in 0..8 {
         let (_, value, flags) = line.answer(6);
         assert_eq!((value, flags), (100 + i, OK_WORD));

@@ -1,31 +1,37 @@
-//! Behaviour across crates, golden frames, and the rules of the house as tests.
+//! Behaviour across crates, golden frames, and the project's rules as tests.
 //!
-//! `tests/house` is one program: the arrows between crates, habits, citations of the pages on silicon and tt-metal, every screen
-//! on every recording as a golden frame (`BLESS=1 cargo test -p tests` writes them anew), backtraces. `tests/recipes` says how to
-//! add a register decode, a screen, a kernel, a finding, a target or a chip.
+//! `tests/house` is one program: the arrows between crates, coding rules, citations of the pages on
+//! silicon and tt-metal, every screen on every recording as a golden frame (`BLESS=1 cargo test -p
+//! tests` writes new ones), and backtraces. `tests/recipes` describes how to add a register decode,
+//! a screen, a kernel, a finding, a target or a chip.
 //!
-//! # What takes more than a clone
+//! # Tests that need more than a clone
 //!
-//! Without these variables such tests say `skipped: why`.
+//! Without these variables such tests print `skipped:` and the reason.
 //!
-//! | variable | what it adds to `cargo test` |
-//! | --- | --- |
-//! | `MESHSCOPE_TTSIM_DIR` | A folder with the vendor's `libttsim_wh.so`, `libttsim_wh_x2.so`, ...: the same images and sequences run there. |
-//! | `MESHSCOPE_FAKEKMD` | The program that stands in for the kernel driver under an unmodified binary (with `MESHSCOPE_TTSIM_DIR`): `--target silicon` with all its faults. |
-//! | `MESHSCOPE_PEER_PYTHON` | A Python that has tt-umd and tt-exalens: they open our meshes as a simulator and, with `MESHSCOPE_FAKEKMD`, as silicon. |
-//! | `MESHSCOPE_TT_METAL_ELFS` | The unpacked Python package `ttnn==0.81.1`: questions with known answers about real firmware, and its boot on the emulator. |
-//! | `MESHSCOPE_MUTATE` | `seed=7,count=100000,seconds=60`: how many broken ELFs `symbols` is given, from which seed. What panics, loops or takes much memory is kept and named. |
+//! - `MESHSCOPE_TTSIM_DIR`: a folder with the vendor's `libttsim_wh.so`, `libttsim_wh_x2.so`, ...;
+//!   the same images and sequences run there.
+//! - `MESHSCOPE_FAKEKMD`: the program that replaces the kernel driver under an unmodified binary
+//!   (with `MESHSCOPE_TTSIM_DIR`); tests `--target silicon` with all its faults.
+//! - `MESHSCOPE_PEER_PYTHON`: a Python with tt-umd and tt-exalens. They open emulated meshes as a
+//!   simulator and, with `MESHSCOPE_FAKEKMD`, as silicon.
+//! - `MESHSCOPE_TT_METAL_ELFS`: the unpacked Python package `ttnn==0.81.1`; questions with known
+//!   answers about real firmware, and its boot on the emulator.
+//! - `MESHSCOPE_MUTATE`: `seed=7,count=100000,seconds=60`, the seed and the number of mutated ELFs
+//!   for `symbols`. An ELF that causes a panic, a loop or high memory use is kept and named.
 //!
-//! CI has no vendor simulator. `.ci/run` installs what it needs, checks formatting, lints and the firmware images, downloads the
-//! package and runs the tests.
+//! CI has no vendor simulator. `.ci/run` installs the tools, checks formatting, lints and the
+//! firmware images, downloads the package and runs the tests.
 //!
 //! # Fuzzing and benchmarks
 //!
-//! - `cd symbols && cargo +nightly fuzz run types` (or `load`, `values`, `unwind`, `split`): the same corpus and entry points as
-//!   the tests with broken ELFs.
+//! - `cd symbols && cargo +nightly fuzz run types` (or `load`, `values`, `unwind`, `split`): the
+//!   same corpus and entry points as the tests with mutated ELFs.
 //! - `cargo bench -p emulator` and `cargo bench -p symbols` print figures of one crate.
-//! - `cargo bench -p probe --bench mesh`: whole meshes, idle beside the vendor's simulator, and in an all-gather on one thread and
-//!   two. Processor time stands beside host time, for machines that others use too.
-//! - `cargo bench -p probe --bench numbers`: pipe, access layer, snapshots, waypoints and the first word side by side; with
-//!   `MESHSCOPE_TTSIM_DIR` also on the vendor's simulator, and with `MESHSCOPE_PEER_PYTHON` also tt-exalens'.
+//! - `cargo bench -p probe --bench mesh`: whole meshes, idle compared with the vendor's simulator,
+//!   and in an all-gather on one thread and two. Processor time is printed next to host time, for
+//!   busy machines.
+//! - `cargo bench -p probe --bench numbers`: pipe, access layer, snapshots, waypoints and the first
+//!   word; with `MESHSCOPE_TTSIM_DIR` also on the vendor's simulator, and with
+//!   `MESHSCOPE_PEER_PYTHON` also tt-exalens'.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Meshes with traffic on every link: on one thread and on two, with the same bytes in the end.
+//! Meshes with traffic on every link: on one thread and on two, with equal bytes at the end.
 
 use super::{case, instructions, memory_mib, scene, timed};
 use access::bar_target::BarTarget;
@@ -14,11 +14,11 @@ use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex};
 use transport::emulator_bar::EmulatorBar;
 
-/// A mesh and how far it is clocked.
+/// A mesh and its cycles.
 const MESHES: [(&str, u64); 3] =
     [("n300", 20_000_000), ("t3000", 5_000_000), ("galaxy,cabling=torus", 1_000_000)];
 
-/// A bus that leaves the mesh to be looked at.
+/// A bus that shares the mesh with the bench.
 struct Shared(Arc<Mutex<EmulatorBar>>);
 
 impl Bar for Shared {
@@ -27,17 +27,18 @@ impl Bar for Shared {
     }
 }
 
-/// Each mesh on one thread and on two.
+/// Runs each mesh on one thread and on two.
 pub(crate) fn run() {
     for (name, _) in MESHES {
         let [one, two] = [1, 2].map(|threads| case(&format!("busy {name} {threads}")));
         assert_eq!(one[1], two[1], "{name}: one thread and two");
-        let rate = |told: &[String]| told[0].parse::<f64>().unwrap();
+        let rate = |output: &[String]| output[0].parse::<f64>().unwrap();
         println!("  two threads: {:.2} times as fast, the same bytes", rate(&two) / rate(&one));
     }
 }
 
-/// One mesh on so many threads: every pair of links between the same two chips becomes a ring.
+/// Runs one mesh on `threads` threads: every pair of links between the same two chips becomes a
+/// ring.
 pub(crate) fn one(name: &str, threads: usize) {
     let cycles = MESHES.iter().find(|mesh| mesh.0 == name).unwrap().1;
     let (machine, cores) = pinging(name, threads);
@@ -57,7 +58,7 @@ pub(crate) fn one(name: &str, threads: usize) {
     println!("{} {:016x}", cycles as f64 / seconds, digest(mesh));
 }
 
-/// A mesh on so many threads, and a target over it.
+/// Returns a mesh on `threads` threads, and a target over it.
 pub(crate) fn open(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, BarTarget, ImageMap) {
     let (images, _) = ImageMap::firmware();
     let mut config = scene(name).config(&images).unwrap();
@@ -69,7 +70,7 @@ pub(crate) fn open(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, BarT
     (machine, target, images)
 }
 
-/// A mesh whose links all carry ring pings.
+/// Returns a mesh whose links all carry ring pings, and the number of its cores.
 fn pinging(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, usize) {
     let (machine, mut target, mut images) = open(name, threads);
     let rings = rings(&target.mesh().links);
@@ -98,7 +99,7 @@ fn rings(links: &[Link]) -> Vec<RingPing> {
     stops.map(|stops| RingPing { firmware: Firmware::OURS, stops }).collect()
 }
 
-/// All L1 of Ethernet tiles.
+/// Returns a hash of all L1 of Ethernet tiles.
 pub(crate) fn digest(mesh: &Mesh) -> u64 {
     let mut hasher = DefaultHasher::new();
     for (chip, config) in mesh.config().chips.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! A Galaxy with a router on every connected Ethernet core: idle, and with random traffic between all chips.
+//! A Galaxy with a router on every connected Ethernet core: idle, and with random traffic between
+//! all chips.
 
 use super::busy::open;
 use super::{case, instructions, memory_mib, timed};
@@ -10,18 +11,18 @@ use machine::target::Target;
 
 const MESH: &str = "galaxy,cabling=torus";
 const STEP_CYCLES: u64 = 2_000;
-/// Time that is measured, with and without traffic.
+/// The measured time, with and without traffic.
 const MEASURED_CYCLES: u64 = 200_000;
 const PACKETS: u64 = 4_000;
 
-/// On one thread and on two.
+/// Runs on one thread and on two.
 pub(crate) fn run() {
     for threads in [1, 2] {
         case(&format!("fabric {MESH} {threads}"));
     }
 }
 
-/// One mesh on so many threads.
+/// Runs one mesh on `threads` threads.
 pub(crate) fn one(name: &str, threads: usize) {
     let (machine, mut target, mut images) = open(name, threads);
     let plan = FabricPlan::new(target.mesh(), &FabricRequest::new(FabricTopology::Torus)).unwrap();
@@ -30,7 +31,7 @@ pub(crate) fn one(name: &str, threads: usize) {
     Operation::finish_all(boots.collect::<Result<_, _>>().unwrap(), &mut target).unwrap();
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
     fabric.finish(&mut target, &mut images, STEP_CYCLES).unwrap();
-    let measure = |what: &str| {
+    let measure = |load: &str| {
         let mut machine = machine.lock().unwrap();
         let mesh = machine.mesh_mut();
         let before = instructions(mesh);
@@ -38,7 +39,7 @@ pub(crate) fn one(name: &str, threads: usize) {
         let after = instructions(mesh);
         let rate = |count: u64| count as f64 / seconds / 1e6;
         println!(
-            "{name}: {} routers {what}, {threads} threads, {:.1} k cycles/s ({:.1} k by processor time), {:.0} M instructions/s of which {:.0} M executed, {} MiB",
+            "{name}: {} routers {load}, {threads} threads, {:.1} k cycles/s ({:.1} k by processor time), {:.0} M instructions/s of which {:.0} M executed, {} MiB",
             plan.routers.len(),
             rate(MEASURED_CYCLES) * 1e3,
             MEASURED_CYCLES as f64 / processor / 1e3,

@@ -1,4 +1,4 @@
-//! An all-gather with EDMs, on one thread and on two, with the same bytes and cycles in the end.
+//! An all-gather with EDMs, on one thread and on two, with equal bytes and cycles at the end.
 
 use super::busy::{digest, open};
 use super::{case, instructions, memory_mib, timed};
@@ -7,17 +7,17 @@ use machine::target::Target;
 use std::sync::Mutex;
 use transport::emulator_bar::EmulatorBar;
 
-/// A mesh, bytes of each chip, and links of each edge.
+/// A mesh, bytes per chip, and links per edge.
 const CASES: [(&str, u64, u32); 2] = [("t3000", 1 << 20, 1), ("galaxy,cabling=torus", 1 << 20, 4)];
-/// Between two looks at the workers.
+/// The time between two polls of the workers.
 const STEP_CYCLES: u64 = 20_000;
 
-/// Each on one thread and on two.
+/// Runs each case on one thread and on two.
 pub(crate) fn run() {
     for (name, ..) in CASES {
         let [one, two] = [1, 2].map(|threads| case(&format!("gather {name} {threads}")));
         assert_eq!(one[1..], two[1..], "{name}: one thread and two");
-        let rate = |told: &[String]| told[0].parse::<f64>().unwrap();
+        let rate = |output: &[String]| output[0].parse::<f64>().unwrap();
         println!(
             "  two threads: {:.2} times as fast, same bytes and cycles",
             rate(&two) / rate(&one)
@@ -25,7 +25,7 @@ pub(crate) fn run() {
     }
 }
 
-/// What the host spent while data moved.
+/// The host's cost while data moved.
 #[derive(Default)]
 struct Spent {
     cycles: u64,
@@ -34,7 +34,7 @@ struct Spent {
     instructions: (u64, u64),
 }
 
-/// One mesh on so many threads.
+/// Runs one mesh on `threads` threads.
 pub(crate) fn one(name: &str, threads: usize) {
     let &(_, bytes, links) = CASES.iter().find(|case| case.0 == name).unwrap();
     let (machine, mut target, mut images) = open(name, threads);
@@ -42,7 +42,7 @@ pub(crate) fn one(name: &str, threads: usize) {
     let request = Request { links, ..Request::new(Op::AllGather, size) };
     let program = compile(target.mesh(), &request).unwrap();
     let (workers, edms) = (program.workers.len(), program.edms.len());
-    // Patience enough for filling and digesting: only the host's time is measured.
+    // A long deadline covers filling and checking: only the host's time is measured.
     let settings = RunSettings { deadline_cycles: 1_000_000_000, ..RunSettings::default() };
     let mut run = Run::new(program, settings);
     let mut spent = Spent::default();
@@ -57,17 +57,17 @@ pub(crate) fn one(name: &str, threads: usize) {
                 pass(&machine, stage, &mut spent);
             }
             RunProgress::Over(Some(report)) => break report,
-            RunProgress::Over(None) => panic!("nobody cancelled it"),
+            RunProgress::Over(None) => panic!("the run was cancelled"),
         }
     };
     assert_eq!(report.wrong, Some(0));
-    tell(name, threads, (workers, edms), &spent, &report);
+    print(name, threads, (workers, edms), &spent, &report);
     println!("{} {} {:016x}", spent.cycles as f64 / spent.seconds, report.time_cycles, {
         digest(machine.lock().unwrap().mesh())
     });
 }
 
-/// Lets time pass, and counts what it costs while data moves.
+/// Lets time pass, and measures its cost while data moves.
 fn pass(machine: &Mutex<EmulatorBar>, stage: Stage, spent: &mut Spent) {
     let mut machine = machine.lock().unwrap();
     let mesh = machine.mesh_mut();
@@ -84,7 +84,7 @@ fn pass(machine: &Mutex<EmulatorBar>, stage: Stage, spent: &mut Spent) {
     spent.instructions.1 += after.1 - before.1;
 }
 
-fn tell(name: &str, threads: usize, kernels: (usize, usize), spent: &Spent, report: &RunReport) {
+fn print(name: &str, threads: usize, kernels: (usize, usize), spent: &Spent, report: &RunReport) {
     let rate = |count: u64| count as f64 / spent.seconds / 1e6;
     println!(
         "{name}: all-gather in {:.1} us by {} workers and {} EDMs, {threads} threads, {:.0} k cycles/s ({:.0} k by processor time), {:.0} M instructions/s of which {:.0} M executed, {} MiB",

@@ -1,4 +1,4 @@
-//! Meshes of which every Ethernet tile runs base firmware and nothing else, beside the vendor's simulator.
+//! Meshes whose Ethernet tiles run only base firmware, compared with the vendor's simulator.
 
 use super::{case, instructions, memory_mib, scene, timed};
 use decode::images::ImageMap;
@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 use transport::ttsim::{self, HostCommand};
 
-/// Base firmware has met its peers by then.
+/// The time by which base firmware has found its peers.
 const SETTLED_CYCLES: u64 = 2_000_000;
-/// A mesh, how far it is clocked, the vendor's library of its size, and how far that is.
+/// A mesh, its cycles, the vendor's library of its size, and that library's cycles.
 const MESHES: [(&str, u64, &str, u64); 4] = [
     ("n150", 1_000_000_000, "wh", 2_000_000),
     ("n300", 1_000_000_000, "wh_x2", 1_000_000),
@@ -17,20 +17,23 @@ const MESHES: [(&str, u64, &str, u64); 4] = [
     ("galaxy,cabling=torus", 100_000_000, "wh_x32", 200_000),
 ];
 
-/// Both, one after the other.
+/// Runs each mesh, then the vendor's library.
 pub(crate) fn run() {
-    for (name, _, build, their_cycles) in MESHES {
-        let told = case(&format!("idle {name}"));
-        let ours: f64 = told[0].parse().unwrap();
-        let Some(theirs) = theirs(build, their_cycles) else {
-            println!("  beside {build}: skipped: MESHSCOPE_TTSIM_DIR names no folder with it");
+    for (name, _, build, vendor_cycles) in MESHES {
+        let output = case(&format!("idle {name}"));
+        let rate: f64 = output[0].parse().unwrap();
+        let Some(vendor_rate) = vendor_rate(build, vendor_cycles) else {
+            println!("  compared with {build}: skipped: MESHSCOPE_TTSIM_DIR does not contain it");
             continue;
         };
-        println!("  beside {build}: {theirs:.0} cycles/s, {:.0} times as many", ours / theirs);
+        println!(
+            "  compared with {build}: {vendor_rate:.0} cycles/s, {:.0} times as many",
+            rate / vendor_rate
+        );
     }
 }
 
-/// A mesh of ours.
+/// Runs one emulated mesh.
 pub(crate) fn one(name: &str) {
     let cycles = MESHES.iter().find(|mesh| mesh.0 == name).unwrap().1;
     let (images, _) = ImageMap::firmware();
@@ -51,8 +54,8 @@ pub(crate) fn one(name: &str) {
     println!("{}", cycles as f64 / seconds);
 }
 
-/// Cycles per host second of the vendor's simulator in a child process.
-fn theirs(build: &str, cycles: u64) -> Option<f64> {
+/// Returns the cycles per host second of the vendor's simulator in a child process.
+fn vendor_rate(build: &str, cycles: u64) -> Option<f64> {
     let folder = PathBuf::from(std::env::var_os("MESHSCOPE_TTSIM_DIR")?);
     let library = folder.join(format!("libttsim_{build}.so"));
     library.exists().then_some(())?;

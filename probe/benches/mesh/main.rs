@@ -1,7 +1,8 @@
-//! What whole meshes cost the host: idle in base firmware beside the vendor's simulator, and busy on one thread and two.
+//! The host's cost of whole meshes: idle compared with the vendor's simulator, and busy on one
+//! thread and two.
 //!
-//! `cargo bench -p probe --bench mesh [-- SECTION]`. `MESHSCOPE_TTSIM_DIR` names a folder with the vendor's libraries;
-//! without it their rows are left out.
+//! `cargo bench -p probe --bench mesh [-- SECTION]`. `MESHSCOPE_TTSIM_DIR` names a folder with the
+//! vendor's libraries; without it their rows are omitted.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -34,12 +35,12 @@ fn main() -> ExitCode {
             ["busy", mesh, threads] => busy::one(mesh, threads.parse().unwrap()),
             ["gather", mesh, threads] => gather::one(mesh, threads.parse().unwrap()),
             ["fabric", mesh, threads] => fabric::one(mesh, threads.parse().unwrap()),
-            _ => panic!("no case is called {case}"),
+            _ => panic!("no case `{case}`"),
         }
         return ExitCode::SUCCESS;
     }
     // Cargo adds `--bench`.
-    let asked: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let selected: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let sections: [(&str, fn()); 4] = [
         ("idle", idle::run),
         ("busy", busy::run),
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
         ("fabric", fabric::run),
     ];
     for (name, run) in sections {
-        if asked.is_empty() || asked.iter().any(|a| a == name) {
+        if selected.is_empty() || selected.iter().any(|a| a == name) {
             println!("\n{name}");
             run();
         }
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The scene that these words name after `emulator:`.
+/// Returns the scene named by these words after `emulator:`.
 fn scene(words: &str) -> Scene {
     match TargetSpec::parse(&format!("emulator:{words}")) {
         Ok(TargetSpec::Emulator(scene)) => scene,
@@ -63,38 +64,40 @@ fn scene(words: &str) -> Scene {
     }
 }
 
-/// Names the one case that a process measures: each has its own, so that its peak memory can be told and none finds the
-/// memory that another left.
+/// Selects the one case that a process measures. Each case has its own process, so that its peak
+/// memory is separate and it reuses no memory of another.
 const CASE: &str = "MESHSCOPE_BENCH_CASE";
 
-/// What a case told: its words are printed, except for the last line, whose words are handed back.
+/// Runs a case in a child process; prints its output except for the last line, and returns the
+/// words of that line.
 fn case(words: &str) -> Vec<String> {
     let child =
         std::process::Command::new(std::env::current_exe().unwrap()).env(CASE, words).output();
-    let told = String::from_utf8(child.unwrap().stdout).unwrap();
-    let (said, last) = told.trim_end().rsplit_once('\n').unwrap();
-    println!("{said}");
+    let output = String::from_utf8(child.unwrap().stdout).unwrap();
+    let (text, last) = output.trim_end().rsplit_once('\n').unwrap();
+    println!("{text}");
     last.split(' ').map(str::to_owned).collect()
 }
 
-/// Host time and processor time of something, in seconds.
+/// Returns host time and processor time of `work`, in seconds.
 fn timed(work: impl FnOnce()) -> (f64, f64) {
     let (started, before) = (Instant::now(), processor_seconds());
     work();
     (started.elapsed().as_secs_f64(), processor_seconds() - before)
 }
 
-/// Time that all threads of this process had a processor for, in seconds.
+/// Returns the processor time of all threads of this process, in seconds.
 fn processor_seconds() -> f64 {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().filter_map(Result::ok);
-    let of = |task: std::fs::DirEntry| {
+    let seconds = |task: std::fs::DirEntry| {
         let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
         text.split_whitespace().next()?.parse::<f64>().ok()
     };
-    tasks.filter_map(of).sum::<f64>() / 1e9
+    tasks.filter_map(seconds).sum::<f64>() / 1e9
 }
 
-/// Instructions that the cores of a mesh retired, those of skipped iterations included, and those that the host executed.
+/// Returns the instructions that the cores of a mesh retired, including skipped iterations, and
+/// those that the host executed.
 fn instructions(mesh: &Mesh) -> (u64, u64) {
     let mut all = (0, 0);
     for (chip, config) in mesh.config().chips.iter().enumerate() {
@@ -109,7 +112,7 @@ fn instructions(mesh: &Mesh) -> (u64, u64) {
     all
 }
 
-/// A line of /proc/self/status in MiB, such as `VmHWM`.
+/// Returns a line of /proc/self/status in MiB, such as `VmHWM`.
 fn memory_mib(line: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let words = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));

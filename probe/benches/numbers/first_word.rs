@@ -1,4 +1,5 @@
-//! From the start of a process to the first L1 word on its standard output, and its memory at that moment.
+//! The time from the start of a process to the first L1 word on its standard output, and its memory
+//! then.
 
 use crate::{library, peer, row};
 use std::io::{Read, Write};
@@ -6,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-/// The argument that makes this program a bare client of the library whose path follows.
+/// The argument that makes this program a bare client of the library at the path after it.
 const BARE: &str = "bare-client";
 const ROUNDS: u32 = 20;
 
-/// A bare client: no child, no layer, one word of L1.
-pub(crate) fn bare_if_asked() -> bool {
+/// Runs a bare client, if requested: no child, no access layer, one word of L1.
+pub(crate) fn run_bare_if_requested() -> bool {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_none_or(|first| first != BARE) {
         return false;
@@ -23,7 +24,7 @@ pub(crate) fn bare_if_asked() -> bool {
     true
 }
 
-/// Milliseconds from the start to the first byte of output, at best and in the middle.
+/// Returns the milliseconds from the start to the first byte of output: best and median.
 fn time(command: impl Fn() -> Command) -> (f64, f64) {
     let one = |_| {
         let started = Instant::now();
@@ -44,12 +45,12 @@ fn spawn(command: &mut Command) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Peak resident memory in MiB of a client and the child that it may have.
+/// Returns the peak resident memory, in MiB, of a client and its child, if any.
 fn memory(mut command: Command) -> f64 {
     let mut child = spawn(&mut command);
     let mut byte = [0];
     child.stdout.as_mut().unwrap().read_exact(&mut byte).unwrap();
-    // It has more to say than the pipe holds, so it is still there.
+    // Its output exceeds the pipe, so it is still running.
     let own = peak(child.id());
     child.kill().unwrap();
     child.wait().unwrap();
@@ -63,7 +64,7 @@ fn peak(pid: u32) -> f64 {
     kib.unwrap_or_default() / 1024.0
 }
 
-/// The binary of the same profile beside this bench.
+/// Returns the binary of the same profile next to this bench.
 fn meshscope() -> Option<PathBuf> {
     let bench = std::env::current_exe().ok()?;
     let binary = bench.parent()?.parent()?.join("meshscope");
@@ -82,19 +83,18 @@ pub(crate) fn run() {
         println!("  skipped: MESHSCOPE_TTSIM_DIR is not set");
         return;
     };
-    let bare = || {
+    let bare_command = || {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.arg(BARE).arg(&library);
         command
     };
-    let (bare_best, bare_middle) = time(bare);
-    row("bare client of the library", bare_best, "ms", &format!("{bare_middle:.2} in the middle"));
+    let (bare_best, bare_middle) = time(bare_command);
+    row("bare client of the library", bare_best, "ms", &format!("{bare_middle:.2} median"));
     match meshscope() {
         None => println!("  meshscope: skipped: build it with `cargo build --release`"),
         Some(binary) => {
             let (best, middle) = time(|| read(&binary, &library, "4"));
-            let over =
-                format!("{middle:.2} in the middle, {:.2} over the bare client", best - bare_best);
+            let over = format!("{middle:.2} median, {:.2} over the bare client", best - bare_best);
             row("meshscope read", best, "ms", &over);
             row(
                 "meshscope read: peak memory",

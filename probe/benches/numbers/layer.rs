@@ -1,4 +1,4 @@
-//! The access layer: plans through it, against the same accesses on the same bus without it.
+//! The access layer: plans through it, compared with the same accesses on the same bus without it.
 
 use crate::{best, child, row, target};
 use decode::images::ImageMap;
@@ -11,12 +11,12 @@ use machine::window::Order;
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
 
-/// Accesses of a plan.
+/// The accesses of a plan.
 const ACCESSES: u64 = 64;
-/// Rounds on each side, one after the other, so that a busy moment of the host hits both.
+/// Interleaved turns per side, so that a busy moment of the host affects both.
 const TURNS: u32 = 5;
 
-/// What is read: so many bytes, from one tile or each from another.
+/// The ranges read: their length, and whether each is on another tile.
 struct Shape {
     name: &'static str,
     len: u32,
@@ -30,13 +30,13 @@ const SHAPES: [Shape; 3] = [
     Shape { name: "64 blocks of 16 KiB", len: 16 << 10, spread: false, rounds: 40 },
 ];
 
-/// Harvested rows are left out: reading there hangs.
+/// Returns the places to read. Harvested rows are excluded: reads there hang.
 fn places(shape: &Shape, harvested: &[u8]) -> Vec<(NocXy, u64)> {
     let tiles =
         ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
     let tiles = tiles.filter(|tile| !harvested.contains(&tile.xy.y));
     let tiles: Vec<NocXy> = tiles.map(|tile| tile.xy).collect();
-    // Far enough apart that they stay accesses of their own.
+    // Far enough apart that the planner does not merge them.
     let step = u64::from(shape.len) + 256;
     let place = |i: u64| {
         if shape.spread { (tiles[i as usize], 0x1_0000) } else { (tiles[0], 0x1_0000 + i * step) }
@@ -50,11 +50,11 @@ fn plan(shape: &Shape, harvested: &[u8]) -> Plan {
     Plan { spans: places(shape, harvested).into_iter().map(span).collect() }
 }
 
-/// The same accesses without the layer; the windows point there already.
+/// Returns the same accesses without the layer, and the window settings they need.
 fn raw(shape: &Shape, harvested: &[u8]) -> (Vec<BarOp>, Vec<BarOp>) {
     let (mut points, mut reads) = (Vec::new(), Vec::new());
     let mut windows: Vec<NocXy> = Vec::new();
-    // Windows of 2 MiB for the few, of 1 MiB for the many.
+    // Windows of 2 MiB for one tile, of 1 MiB for many.
     let class = &ChipKind::Wormhole.layout().bar.windows[usize::from(!shape.spread)];
     for (NocXy { x, y }, at) in places(shape, harvested) {
         let tile = NocXy { x, y };
@@ -107,9 +107,9 @@ fn compare(name: &str, mut bar: Box<dyn Bar>, share: u32) {
 pub(crate) fn run() {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene::new("n300").build(&mut images).unwrap();
-    // A running mesh takes its time for what passes while an access is under way.
+    // A running mesh also spends time on what its cores execute during an access.
     compare("emulator:n300", scene.into_bar(), 40);
-    // Nothing runs there, so an access is next to nothing but the call.
+    // Nothing runs on this mesh, so an access costs little more than the call.
     let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
     compare("emulator, bare", Box::new(EmulatorBar::new(mesh)), 1);
     if let Some(bar) = child("wh") {

@@ -1,8 +1,9 @@
-//! What looking costs, side by side in one run: the pipe to the vendor's simulator, the access layer, whole looks at
-//! a mesh, waypoints by name, and the time to the first word.
+//! The cost of reading, compared in one run: the pipe to the vendor's simulator, the access layer,
+//! whole snapshots of a mesh, waypoints by name, and the time to the first word.
 //!
-//! `cargo bench -p probe --bench numbers [-- SECTION]`. `MESHSCOPE_TTSIM_DIR` names a folder with the vendor's
-//! libraries, `MESHSCOPE_PEER_PYTHON` a Python that has tt-exalens; without them their rows are left out.
+//! `cargo bench -p probe --bench numbers [-- SECTION]`. `MESHSCOPE_TTSIM_DIR` names a folder with
+//! the vendor's libraries, `MESHSCOPE_PEER_PYTHON` a Python with tt-exalens; without them their
+//! rows are omitted.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench")]
 
 mod first_word;
@@ -21,27 +22,27 @@ use std::process::ExitCode;
 use std::time::Instant;
 use transport::ttsim::{self, HostCommand};
 
-/// A part of the bench: its name and what it does.
+/// A section of the bench: its name and its function.
 type Section = (&'static str, fn());
 
 fn main() -> ExitCode {
     if let Some(code) = ttsim::host_if_asked(std::env::args_os()) {
         return code;
     }
-    if first_word::bare_if_asked() {
+    if first_word::run_bare_if_requested() {
         return ExitCode::SUCCESS;
     }
     // Cargo adds `--bench`.
-    let asked: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let selected: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let sections: [Section; 5] = [
         ("pipe", pipe::run),
         ("layer", layer::run),
-        ("look", snapshot::run),
+        ("snapshot", snapshot::run),
         ("waypoints", waypoints::run),
         ("first-word", first_word::run),
     ];
     for (name, run) in sections {
-        if asked.is_empty() || asked.iter().any(|a| a == name) {
+        if selected.is_empty() || selected.iter().any(|a| a == name) {
             println!("\n{name}");
             run();
         }
@@ -49,26 +50,26 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The vendor's library of this build, where there is one.
+/// Returns the vendor's library of this build, if it exists.
 fn library(build: &str) -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var_os("MESHSCOPE_TTSIM_DIR")?);
     let library = folder.join(format!("libttsim_{build}.so"));
     library.exists().then_some(library)
 }
 
-/// A bus to the vendor's library in a child process.
+/// Returns a bus to the vendor's library in a child process.
 fn child(build: &str) -> Option<Box<dyn Bar>> {
     let library = library(build)?;
     Some(Box::new(ttsim::open(&library, &HostCommand::default()).unwrap()))
 }
 
-/// A target over a bus.
+/// Returns a target over a bus.
 fn target(bar: Box<dyn Bar>) -> BarTarget {
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     BarTarget::open("bench", bar, abilities, Patience::default()).unwrap()
 }
 
-/// The best of some rounds, in seconds: other programs can only make a round slower.
+/// Returns the best time of several rounds, in seconds: other programs can only slow a round down.
 fn best(rounds: u32, mut round: impl FnMut()) -> f64 {
     let time = |_| {
         let started = Instant::now();

@@ -1,6 +1,6 @@
-"""Puts the bench's questions to tt-exalens: peer.py LIBRARY ELF waypoints|first-word.
+"""Runs the bench's measurements with tt-exalens: peer.py LIBRARY ELF waypoints|first-word.
 
-tt-exalens wants a description of the chip beside the library, so both are put into a folder of their own.
+tt-exalens needs a description of the chip next to the library, so both are in a temporary folder.
 """
 
 import os
@@ -27,7 +27,7 @@ def tiles(pairs):
 
 
 def chip():
-    """The chip in the keys that UMD reads."""
+    """Returns the chip in the keys that UMD reads."""
     eth = [(x, y) for y in (0, 6) for x in ETH_COLUMNS]
     workers = [(x, y) for y in ROWS for x in COLUMNS]
     return "\n".join(
@@ -54,7 +54,7 @@ def chip():
     )
 
 
-def say(name, value, unit):
+def report(name, value, unit):
     print(f"{name}\t{value:.3f}\t{unit}")
 
 
@@ -62,15 +62,15 @@ def first_word(context, _elf):
     from ttexalens.tt_exalens_lib import read_word_from_device
 
     read_word_from_device("1-1", 0, context=context)
-    # Python itself had started some milliseconds before this script did.
+    # Python itself started some milliseconds before this script.
     with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:
         began = int(stat.read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
         alive = float(uptime.read().split()[0]) - began
-    say("first word (to 10 ms)", alive * 1e3, "ms")
-    # Of this program alone: ru_maxrss would begin with what the bench had before exec.
+    report("first word (to 10 ms)", alive * 1e3, "ms")
+    # Only this program: ru_maxrss would include the bench's memory before exec.
     with open("/proc/self/status") as status:
         peak = next(line for line in status if line.startswith("VmHWM:"))
-    say("peak memory", int(peak.split()[1]) / 1024, "MiB")
+    report("peak memory", int(peak.split()[1]) / 1024, "MiB")
 
 
 def waypoints(context, elf):
@@ -99,7 +99,7 @@ def waypoints(context, elf):
 
     mailbox = elf.get_global("mailboxes", create_l1_memory_access(places[0]))
     address = mailbox.watcher.debug_waypoint.get_address()
-    for name, ask in [
+    for name, measure in [
         ("by name", by_name),
         ("by name, letter by letter", by_letters),
         ("by address", by_address),
@@ -107,9 +107,9 @@ def waypoints(context, elf):
         times = []
         for _ in range(10):
             began = time.perf_counter()
-            ask()
+            measure()
             times.append(time.perf_counter() - began)
-        say(f"wh: 400 waypoints {name}", min(times) * 1e3, "ms")
+        report(f"wh: 400 waypoints {name}", min(times) * 1e3, "ms")
 
 
 def main():

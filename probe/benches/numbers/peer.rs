@@ -1,11 +1,11 @@
-//! The same questions to tt-exalens on the same library, where a Python that has it is named.
+//! The same measurements with tt-exalens on the same library, if a Python with it is named.
 
 use crate::{library, row};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Puts the question; the answer is one figure a line, `name<TAB>value<TAB>unit`.
-fn ask(question: &str, elf: &str) -> bool {
+/// Runs one measurement; the output has one figure per line, `name<TAB>value<TAB>unit`.
+fn measure(question: &str, elf: &str) -> bool {
     let python = std::env::var_os("MESHSCOPE_PEER_PYTHON");
     let (Some(python), Some(library)) = (python, library("wh")) else { return false };
     let bench = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/numbers/peer.py"));
@@ -20,14 +20,14 @@ fn ask(question: &str, elf: &str) -> bool {
     answer.status.success()
 }
 
-/// The 400 waypoints of a chip.
+/// Measures the 400 waypoints of a chip.
 pub(crate) fn waypoints(elf: &str) {
-    ask("waypoints", elf);
+    measure("waypoints", elf);
 }
 
-/// From its start to the first word.
+/// Measures the time from its start to the first word.
 pub(crate) fn first_word() {
     for _ in 0..3 {
-        ask("first-word", "tensix_brisc");
+        measure("first-word", "tensix_brisc");
     }
 }

@@ -1,4 +1,5 @@
-//! The pipe: the vendor's library in a child process against the same library in this one.
+//! The pipe: the vendor's library in a child process, compared with the same library in this
+//! process.
 
 use crate::{best, child, library, row};
 use layouts::{ChipKind, NocXy, TileKind};
@@ -6,17 +7,17 @@ use machine::bar::{Bar, BarOp};
 use machine::window::Order;
 use transport::ttsim;
 
-/// A window of 2 MiB, which shows the whole L1 of a tile.
+/// A window of 2 MiB, which covers the whole L1 of a tile.
 const WINDOW: u16 = 156;
 const BLOCK_BYTES: u32 = 1 << 20;
 const TILES: usize = 80;
 
-/// Points the window at tile 1-1.
+/// Returns the operation that points the window at tile 1-1.
 pub(crate) fn point() -> BarOp {
     BarOp::Point { device: 0, window: WINDOW, x: 1, y: 1, page: 0, order: Order::Memory }
 }
 
-/// Reads 1 MiB of the L1 of every tile and keeps it, as a look at everything does; in seconds.
+/// Reads 1 MiB of the L1 of every tile and keeps it, as a full snapshot does; returns seconds.
 fn bulk(bar: &mut dyn Bar) -> f64 {
     let tiles =
         || ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
@@ -33,7 +34,7 @@ fn bulk(bar: &mut dyn Bar) -> f64 {
     })
 }
 
-/// A read of its L1.
+/// Returns a read of the tile's L1 through the window.
 pub(crate) fn read(at: u64, len: u32) -> BarOp {
     let class =
         ChipKind::Wormhole.layout().bar.windows.iter().find(|class| class.first == WINDOW).unwrap();
@@ -63,10 +64,10 @@ pub(crate) fn run() {
         rates[2] = time(&[read(0x1000, 4)], 10_000) * 1e6;
     }
     let [here, child] = rates;
-    let both = |what: &str, index: usize, unit: &str| {
-        row(&format!("{what}, in this process"), here[index], unit, "");
+    let both = |name: &str, index: usize, unit: &str| {
+        row(&format!("{name}, in this process"), here[index], unit, "");
         let part = format!("{:.2} of it", child[index] / here[index]);
-        row(&format!("{what}, child"), child[index], unit, &part);
+        row(&format!("{name}, child"), child[index], unit, &part);
     };
     both("1 MiB of every tile, kept", 3, "MB/s");
     both("the same 1 MiB in cache", 0, "MB/s");

@@ -1,4 +1,5 @@
-//! One look at every core of a mesh: bus transactions and time, against one read for each field.
+//! One snapshot of every core of a mesh: bus transactions and time, compared with one read per
+//! field.
 
 use crate::{best, library, row};
 use decode::images::ImageMap;
@@ -31,7 +32,7 @@ fn measure(words: &str) {
     };
     row(&format!("{name}: open"), started.elapsed().as_secs_f64() * 1e3, "ms", "");
     let read_set = ReadSet::everything(session.target().mesh());
-    // The first look also proves which images run.
+    // The first snapshot also verifies which images run.
     session.inspect(&read_set);
     let mut transactions = 0;
     let seconds = best(3, || transactions = session.inspect(&read_set).snapshot.transactions);
@@ -44,7 +45,12 @@ fn measure(words: &str) {
         naive += target.read(&Plan { spans: vec![*span] }).transactions;
     }
     let times = naive as f64 / transactions as f64;
-    row(&format!("{name}: one look"), seconds * 1e3, "ms", &format!("{transactions} transactions"));
+    row(
+        &format!("{name}: one snapshot"),
+        seconds * 1e3,
+        "ms",
+        &format!("{transactions} transactions"),
+    );
     row(
         &format!("{name}: field by field"),
         started.elapsed().as_secs_f64() * 1e3,
@@ -53,10 +59,11 @@ fn measure(words: &str) {
     );
 }
 
-/// Members of a launch message that a look decodes: enables, mode, id and the five kernels.
+/// Members of a launch message that a snapshot decodes: enables, mode, id and the five kernels.
 const LAUNCH_FIELDS: u64 = 8;
 
-/// What one asks for who asks for every field by itself: each once, however many cores share it.
+/// Returns the reads of a client that reads every field separately: each once, even if cores share
+/// it.
 fn fields(plan: &Plan, images: &ImageMap) -> Vec<Span> {
     let ids = images.all().filter_map(|image| image.build_id.as_ref());
     let ids: BTreeSet<u64> = ids.map(|(at, _)| *at).collect();
@@ -65,7 +72,7 @@ fn fields(plan: &Plan, images: &ImageMap) -> Vec<Span> {
     let split = |span: &Span| {
         let (at, len) = (span.addr.offset, u64::from(span.len));
         let count = match () {
-            // A build id is compared as one.
+            // A build id is compared as a whole.
             () if ids.contains(&at) || len <= 4 => return vec![*span],
             () if launches.contains(&(at, len)) => LAUNCH_FIELDS,
             () => len / 4,

@@ -1,4 +1,5 @@
-//! The waypoints of all compute cores of a chip, by name: `mailboxes->watcher.debug_waypoint` of each.
+//! The waypoints of all compute cores of a chip, by name: `mailboxes->watcher.debug_waypoint` of
+//! each.
 
 use crate::{best, child, peer, row, target};
 use decode::images::{ImageMap, Mailbox};
@@ -6,18 +7,18 @@ use layouts::{ChipId, ChipKind, CoreKind, NocAddr, TileKind};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
-/// The image whose mailbox gives the addresses.
+/// The image whose mailbox has the addresses.
 const IMAGE: &str = "tensix_brisc";
 
 fn plan(mailbox: &Mailbox, chips: &[ChipId]) -> Plan {
     let tiles =
         || ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
-    let of = |chip: ChipId, tile: layouts::NocXy, core: CoreKind| Span {
+    let span = |chip: ChipId, tile: layouts::NocXy, core: CoreKind| Span {
         addr: NocAddr { chip, tile, offset: mailbox.waypoint(core) },
         len: 4,
     };
     let cores = |chip: ChipId| {
-        tiles().flat_map(move |t| t.kind.cores().iter().map(move |&core| of(chip, t.xy, core)))
+        tiles().flat_map(move |t| t.kind.cores().iter().map(move |&core| span(chip, t.xy, core)))
     };
     Plan { spans: chips.iter().flat_map(|&chip| cores(chip)).collect() }
 }

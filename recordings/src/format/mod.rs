@@ -1,6 +1,7 @@
-//! The format on disk: its own types, so that a change elsewhere cannot change old files.
+//! The format on disk. It has its own types, so that changes elsewhere do not change old files.
 //!
-//! Additions are new keys with a default and keep [`FORMAT`]; anything that an older reader would misread raises it.
+//! Additions are new keys with a default and keep [`FORMAT`]. A change that an older reader would
+//! misread increments it.
 
 mod moment;
 mod session;
@@ -8,20 +9,20 @@ mod session;
 pub(crate) use moment::Moment;
 pub(crate) use session::Session;
 
-/// Number of this format, checked when a recording is opened.
+/// The number of this format, checked when a recording is opened.
 pub const FORMAT: u32 = 1;
 
-/// Profile of the MCAP header: what says that a file is ours.
+/// The profile of the MCAP header, which identifies meshscope recordings.
 pub(crate) const PROFILE: &str = "meshscope";
 
-/// Name of the metadata record that describes the session.
+/// The name of the metadata record of the session.
 pub(crate) const SESSION: &str = "meshscope.session";
 
-/// Topic of the channel of moments.
+/// The topic of the channel of moments.
 pub(crate) const MOMENTS: &str = "/moments";
 
-/// Message encoding of that channel, as MCAP's registry names it.
+/// The message encoding of the channel, as named in MCAP's registry.
 pub(crate) const ENCODING: &str = "msgpack";
 
-/// Media type of attached ELF images.
+/// The media type of attached ELF images.
 pub(crate) const ELF_MEDIA_TYPE: &str = "application/x-elf";

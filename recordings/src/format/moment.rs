@@ -1,4 +1,4 @@
-//! One moment: what was read, with its times, and what was not, with the reason.
+//! One moment: the bytes read, with their times, and the gaps, with their reasons.
 
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// Tile-local addresses have 36 bits.
 const TILE_END: u64 = 1 << 36;
 
-/// A snapshot as it stands in the file.
+/// A snapshot in the file's form.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Moment {
-    /// Target time of the moment in device cycles.
+    /// The target time of the moment, in device cycles.
     pub(crate) cycles: u64,
     pieces: Vec<StoredPiece>,
     gaps: Vec<StoredGap>,
@@ -47,7 +47,7 @@ struct SpanPlace {
 }
 
 impl SpanPlace {
-    /// Do so many bytes, and at least one, stand below the end of a tile's addresses?
+    /// Whether `len` bytes, at least one, end within a tile's addresses.
     fn holds(self, len: usize) -> bool {
         len > 0 && self.offset.saturating_add(len as u64) <= TILE_END
     }
@@ -67,8 +67,8 @@ impl From<SpanPlace> for NocAddr {
     }
 }
 
-/// The reason's word in the file, its words and its number.
-fn spell(reason: &AccessError) -> (&'static str, String, u64) {
+/// Returns the reason's keyword in the file, its words and its number.
+fn encode_reason(reason: &AccessError) -> (&'static str, String, u64) {
     match reason {
         AccessError::Refused(why) => ("refused", why.clone(), 0),
         AccessError::TimedOut { deadline_cycles } => ("timed_out", String::new(), *deadline_cycles),
@@ -81,8 +81,8 @@ fn spell(reason: &AccessError) -> (&'static str, String, u64) {
     }
 }
 
-/// The reason of a gap; one that only a newer meshscope knows stays visible in words.
-fn unspell(gap: &StoredGap) -> AccessError {
+/// Returns the reason of a gap. An unknown reason, from a newer meshscope, is kept as text.
+fn decode_reason(gap: &StoredGap) -> AccessError {
     match gap.reason.as_str() {
         "refused" => AccessError::Refused(gap.words.clone()),
         "timed_out" => AccessError::TimedOut { deadline_cycles: gap.number },
@@ -97,7 +97,7 @@ fn unspell(gap: &StoredGap) -> AccessError {
 }
 
 impl Moment {
-    /// The moment of a snapshot at this target time.
+    /// Returns the moment of a snapshot at this target time.
     pub(crate) fn new(snapshot: &Snapshot, cycles: u64) -> Self {
         let piece = |piece: &Piece| StoredPiece {
             at: piece.addr.into(),
@@ -106,7 +106,7 @@ impl Moment {
             bytes: piece.bytes.to_vec(),
         };
         let gap = |gap: &Gap| {
-            let (reason, words, number) = spell(&gap.reason);
+            let (reason, words, number) = encode_reason(&gap.reason);
             let (at, len) = (gap.span.addr.into(), gap.span.len);
             StoredGap { at, len, reason: reason.into(), words, number }
         };
@@ -118,12 +118,12 @@ impl Moment {
         }
     }
 
-    /// The snapshot that was recorded. The file is not trusted to keep the promises of [`Snapshot`]: pieces are sorted,
-    /// and what overlaps another or leaves the 36 bits of a tile is left out.
+    /// Returns the recorded snapshot. The file may violate the invariants of [`Snapshot`]: pieces
+    /// are sorted, and pieces that overlap others or exceed a tile's 36 bits are dropped.
     pub(crate) fn into_snapshot(self) -> Snapshot {
         let gap = |gap: &StoredGap| Gap {
             span: Span { addr: gap.at.into(), len: gap.len },
-            reason: unspell(gap),
+            reason: decode_reason(gap),
         };
         let piece = |piece: StoredPiece| Piece {
             addr: piece.at.into(),

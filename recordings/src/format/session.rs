@@ -1,29 +1,29 @@
-//! What holds for a whole recording: which target, which mesh, what could be asked of it.
+//! The data of a whole recording: its target, its mesh, and the target's abilities.
 
 use layouts::{ChipCoord, ChipId, ChipKind, EthId, TileKind};
 use machine::target::{Abilities, Chip, Link, Mesh, Refusal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The session record: text keys, so that any MCAP tool shows them.
+/// The session record: text keys, so that any MCAP tool can show them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// Version of the meshscope that made it.
+    /// The version of the meshscope that wrote it.
     pub(crate) made_by: String,
-    /// Format of the moments.
+    /// The format of the moments.
     pub(crate) format: u32,
     /// The words that opened the target.
     pub(crate) target: String,
     /// The mesh as discovered.
     pub(crate) mesh: Mesh,
-    /// What could be asked of the target.
+    /// The abilities of the target.
     pub(crate) abilities: Abilities,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct StoredMesh {
-    /// Absent before there were kinds: a Wormhole.
+    /// Absent in recordings older than chip kinds: a Wormhole.
     kind: ChipKind,
     chips: Vec<StoredChip>,
     links: Vec<[StoredEnd; 2]>,
@@ -157,7 +157,7 @@ fn load_abilities(stored: StoredAbilities) -> Abilities {
         let StoredRefusal { start, end, reason, .. } = refusal;
         Some(Refusal { kind: *kind, start, end, reason })
     });
-    // Nothing can be written to the past, whatever was allowed then.
+    // A recording cannot be written, whatever was allowed on its target.
     Abilities {
         stepped_time: stored.stepped_time,
         refusals: refusals.collect(),
@@ -167,7 +167,7 @@ fn load_abilities(stored: StoredAbilities) -> Abilities {
 }
 
 impl Session {
-    /// The record's keys and values.
+    /// Returns the record's keys and values.
     pub(crate) fn to_record(&self) -> serde_json::Result<BTreeMap<String, String>> {
         let mesh = serde_json::to_string(&store_mesh(&self.mesh))?;
         let abilities = serde_json::to_string(&store_abilities(&self.abilities))?;
@@ -181,18 +181,18 @@ impl Session {
         Ok(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
-    /// The format number and the maker of a record, before anything else in it is believed.
+    /// Returns the format number and the writer's version of a record, before its other values are
+    /// read.
     pub(crate) fn version(record: &BTreeMap<String, String>) -> Option<(u32, &str)> {
         let format = record.get("format")?.parse().ok()?;
         Some((format, record.get("meshscope").map_or("of unknown version", String::as_str)))
     }
 
-    /// The session of a record whose version was checked.
+    /// Returns the session of a record whose version was checked.
     pub(crate) fn from_record(record: &BTreeMap<String, String>) -> Result<Self, String> {
         let text = |key: &str| record.get(key).ok_or_else(|| format!("the session has no `{key}`"));
         let (format, made_by) = Self::version(record).ok_or("the session has no `format`")?;
-        let parse =
-            |what: &str, error: serde_json::Error| format!("the session's `{what}`: {error}");
+        let parse = |key: &str, error: serde_json::Error| format!("the session's `{key}`: {error}");
         let mesh = serde_json::from_str(text("mesh")?).map_err(|e| parse("mesh", e))?;
         let abilities =
             serde_json::from_str(text("abilities")?).map_err(|e| parse("abilities", e))?;

@@ -1,4 +1,4 @@
-//! What the library takes inside one process: load, lookups by the million, and heap.
+//! The library's cost inside one process: loading, a million lookups, and heap.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -61,27 +61,27 @@ fn warm(file: &Path, member: &str) {
         .filter(|segment| segment.executable)
         .flat_map(|s| (s.address..s.address + s.bytes.len() as u64).step_by(4))
         .collect();
-    let mut asked = 0;
+    let mut looked_up = 0;
     let mut frames = 0;
     let took = best(3, || {
-        (asked, frames) = (0, 0);
-        while asked < 200_000 {
+        (looked_up, frames) = (0, 0);
+        while looked_up < 200_000 {
             frames += addresses.iter().map(|&at| symbols.frames_at(at).len()).sum::<usize>();
-            asked += addresses.len();
+            looked_up += addresses.len();
         }
     });
-    let rate = asked as f64 / took.as_secs_f64() / 1e3;
-    let depth = frames as f64 / asked as f64;
+    let rate = looked_up as f64 / took.as_secs_f64() / 1e3;
+    let depth = frames as f64 / looked_up as f64;
     println!("addresses to frames   {rate:.0} k/s ({depth:.1} frames each)");
 }
 
-/// The heap in times of the file: what is kept, and the most there was on the way.
+/// Prints the heap relative to the file size: the current size and the peak.
 fn memory(file: &Path, member: &str, size: u64) {
     let before = live();
     peak();
-    let print = |what: &str| {
+    let print = |label: &str| {
         let times = |bytes: usize| bytes.saturating_sub(before) as f64 / size as f64;
-        println!("{what:<22}{:.2} times the file, at most {:.2}", times(live()), times(peak()));
+        println!("{label:<22}{:.2} times the file, at most {:.2}", times(live()), times(peak()));
     };
     let (symbols, _) = Symbols::open(file).unwrap();
     print("heap, loaded");

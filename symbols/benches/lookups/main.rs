@@ -1,10 +1,11 @@
-//! Prints how fast a file is loaded and asked, and how much memory that takes, beside other readers.
+//! Prints the time and memory of loading a file and looking up names, compared with other readers.
 //!
-//! `MESHSCOPE_TT_METAL_ELFS` names the unpacked ttnn wheel, whose largest ELF with mailboxes is then
-//! taken; our own largest, of the cases, always is. Where `gdb-multiarch` and `llvm-dwarfdump` are
-//! installed they are asked the same in turn, and so is tt-exalens' reader by `MESHSCOPE_PEER_PYTHON`.
+//! `MESHSCOPE_TT_METAL_ELFS` names the unpacked ttnn wheel, whose largest ELF with mailboxes is
+//! measured, besides the largest of the test cases. `gdb-multiarch` and `llvm-dwarfdump`, if
+//! installed, look up the same in turn, and so does tt-exalens' reader with
+//! `MESHSCOPE_PEER_PYTHON`.
 
-#![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed benchmark stops")]
 
 mod counting;
 mod inside;
@@ -18,7 +19,7 @@ use symbols::Symbols;
 
 use process::Reader;
 
-/// What is asked of a file: a member of a type, and gdb's question for the type.
+/// A file and its lookups: a member of a type, and gdb's command for the type.
 struct Subject {
     file: PathBuf,
     member: &'static str,
@@ -64,7 +65,7 @@ fn measure(subject: &Subject, binary: Option<&Path>) {
     }
     process::compare(&mut readers);
     peers_own_time(file, member);
-    // In a process of its own: what a child may have used before it started counts as its own.
+    // In its own process: memory used before a child starts counts as the child's.
     let mut inside = Command::new(std::env::current_exe().unwrap());
     assert!(inside.arg("--inside").arg(file).arg(member).status().unwrap().success());
 }
@@ -76,7 +77,7 @@ fn peer(python: &OsStr, file: &Path, member: &str) -> Command {
     command
 }
 
-/// What of tt-exalens' process its reader takes, without the start of Python.
+/// Prints the time of tt-exalens' reader without the start of Python.
 fn peers_own_time(file: &Path, member: &str) {
     let Some(python) = std::env::var_os("MESHSCOPE_PEER_PYTHON") else { return };
     let own = (0..5).filter_map(|_| {
@@ -93,8 +94,8 @@ fn subjects() -> Vec<Subject> {
     let mut subjects = Vec::new();
     if let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS") {
         let folder = PathBuf::from(root).join("ttnn/tt_metal/pre-compiled");
-        let mut pick = Command::new(std::env::current_exe().unwrap());
-        let picked = pick.arg("--largest").arg(folder).output().unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let picked = command.arg("--largest").arg(folder).output().unwrap();
         let file = PathBuf::from(String::from_utf8(picked.stdout).unwrap().trim());
         let gdb = "ptype /o struct mailboxes_t";
         subjects.push(Subject { file, member: MEMBER, in_type: "mailboxes_t", gdb });
@@ -107,13 +108,13 @@ fn subjects() -> Vec<Subject> {
     subjects
 }
 
-/// Our largest with types, and our largest: thousands of rows and symbols, but hardly a type.
+/// The largest image with types, and the largest: thousands of rows and symbols, but few types.
 const OWN: [(&str, &str, &str, &str); 2] = [
     ("router.elf", "router_state_t.iterations", "router_state_t", "ptype /o struct router_state_t"),
     ("many.elf", "unsigned int", "unsigned int", "ptype /o unsigned int"),
 ];
 
-/// The largest ELF that has the member.
+/// Returns the largest ELF that has the member.
 fn largest(folder: &Path) -> PathBuf {
     let mut found = Vec::new();
     collect(folder, &mut found);

@@ -1,4 +1,4 @@
-"""What tt-exalens' own ELF reader says of one member: offset, size, and how long it took without Python's start."""
+"""Prints offset and size of a member by tt-exalens' ELF reader, and the time without Python's start."""
 
 import sys
 import time

@@ -1,12 +1,12 @@
-//! Whole processes, each asked the same in turn: how long from start to end, and how much memory.
+//! Whole processes with the same lookup in turn: time from start to end, and memory.
 
-#![allow(unsafe_code, reason = "only wait4 tells what a child used")]
+#![allow(unsafe_code, reason = "only wait4 reports a child's resources")]
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Each reader is started this often, one after the other, so that a busy moment meets all.
+/// The runs per reader, interleaved, so that a busy moment affects all readers.
 const ROUNDS: usize = 15;
 
 /// One program that reads ELFs.
@@ -33,9 +33,10 @@ impl Reader {
             return;
         };
         let mut status = 0;
-        // SAFETY: an all-zero rusage is one; the kernel fills it.
+        // SAFETY: an all-zero rusage is valid; the kernel fills it.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the child is ours and nobody else waits for it; both places outlive the call.
+        // SAFETY: the child is this process's, and nothing else waits for it; both pointers outlive
+        // the call.
         let waited = unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, &raw mut usage) };
         self.works &= waited == child.id() as i32 && status == 0;
         self.wall = self.wall.min(start.elapsed());
@@ -45,7 +46,7 @@ impl Reader {
     }
 }
 
-/// Runs all in turn and prints the best of each; what the others take is told in times of the first.
+/// Runs all readers in turn and prints the best of each, relative to the first.
 pub(crate) fn compare(readers: &mut [Reader]) {
     for _ in 0..ROUNDS {
         readers.iter_mut().filter(|reader| reader.works).for_each(Reader::run);
@@ -54,7 +55,7 @@ pub(crate) fn compare(readers: &mut [Reader]) {
     for reader in readers.iter() {
         let name = format!("process, {}", reader.name);
         if !reader.works {
-            println!("{name:<25}cannot answer, or is not installed");
+            println!("{name:<25}failed, or not installed");
             continue;
         }
         let (wall, busy) = (reader.wall.as_secs_f64() * 1e3, reader.busy.as_secs_f64() * 1e3);
@@ -66,16 +67,16 @@ pub(crate) fn compare(readers: &mut [Reader]) {
     }
 }
 
-/// The program that people start, built as they build it.
+/// Builds meshscope in release mode, and returns its binary.
 pub(crate) fn meshscope() -> Option<PathBuf> {
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--release", "--package", "tui"]);
     let built = build.current_dir(env!("CARGO_MANIFEST_DIR")).status().is_ok_and(|s| s.success());
     let this = std::env::current_exe().ok()?;
     let binary = this.parent()?.parent()?.join("meshscope");
-    let there = built && binary.exists();
-    if !there {
+    let exists = built && binary.exists();
+    if !exists {
         println!("process, meshscope    could not be built");
     }
-    there.then_some(binary)
+    exists.then_some(binary)
 }

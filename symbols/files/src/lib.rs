@@ -1,8 +1,7 @@
-//! The one reader of files that a person names: regular files only, and of each kind no more bytes
-//! than it can sensibly have.
+//! Reads files that a user names: regular files only, up to a limit for each kind.
 //!
-//! A FIFO keeps its reader waiting, `/dev/zero` never ends, and files below `/proc` and `/sys` are made
-//! while they are read. All of them are refused by name before a byte is read.
+//! A FIFO blocks its reader, `/dev/zero` never ends, and files below `/proc` and `/sys` are
+//! generated while they are read. All of these are refused before a byte is read.
 
 use rustix::fs::{FsWord, fstatfs, statfs};
 use std::fmt;
@@ -11,7 +10,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// A kind of file: its name, and the most bytes that one may have.
+/// A kind of file: its name and its limit in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     name: &'static str,
@@ -21,23 +20,24 @@ pub struct Kind {
 impl Kind {
     /// A cluster descriptor or a system specification. A Galaxy's has 100 KiB.
     pub const DESCRIPTOR: Self = Self { name: "a descriptor", most_bytes: 16 << 20 };
-    /// An ELF of firmware or of a kernel, or a file with its debug information. tt-metal's have up to 2 MiB.
+    /// An ELF of firmware or of a kernel, or a file with its debug information. tt-metal's have up
+    /// to 2 MiB.
     pub const ELF: Self = Self { name: "an ELF of a core", most_bytes: 256 << 20 };
-    /// A log of tt-metal that names kernels: a line for each.
+    /// A tt-metal log of kernels, one per line.
     pub const LOG: Self = Self { name: "a log of kernels", most_bytes: 256 << 20 };
-    /// A shared object with a simulator.
+    /// A shared library with a simulator.
     pub const LIBRARY: Self = Self { name: "a library", most_bytes: 1 << 30 };
-    /// A copy of memory: a core addresses 4 GiB, and what it has of its own is far less.
+    /// A copy of a core's memory. A core addresses 4 GiB, and its own memory is far smaller.
     pub const MEMORY: Self = Self { name: "a copy of memory", most_bytes: 256 << 20 };
     /// A recording.
     pub const RECORDING: Self = Self { name: "a recording", most_bytes: 8 << 30 };
     /// A source file.
     pub const SOURCE: Self = Self { name: "a source file", most_bytes: 1 << 20 };
-    /// Kept entries of status queues, a line of JSON each.
+    /// Saved entries of status queues, one JSON line each.
     pub const STATUS: Self = Self { name: "a file of status entries", most_bytes: 1 << 30 };
 }
 
-/// Why a file is not read.
+/// Why a file is refused.
 #[derive(Debug)]
 pub struct Unusable {
     path: PathBuf,
@@ -46,22 +46,22 @@ pub struct Unusable {
 
 #[derive(Debug)]
 enum Why {
-    /// The system said so.
+    /// The operating system's error.
     Io(io::Error),
-    /// It is something else, such as a FIFO.
+    /// It is not a regular file but, for example, a FIFO.
     Irregular(&'static str),
-    /// It is longer than one of its kind can be.
+    /// It exceeds the limit of its kind.
     TooLong(Kind, u64),
 }
 
 impl Unusable {
-    /// Why, without the path.
+    /// Returns the reason, without the path.
     pub fn reason(&self) -> String {
         match &self.why {
             Why::Io(error) => error.to_string(),
-            Why::Irregular(what) => format!("it is {what}, not a regular file"),
+            Why::Irregular(what) => format!("{what}, not a regular file"),
             Why::TooLong(kind, bytes) => format!(
-                "it has {} MiB, and {} has {} MiB at most",
+                "{} MiB, and {} has at most {} MiB",
                 bytes.div_ceil(1 << 20),
                 kind.name,
                 kind.most_bytes >> 20
@@ -81,21 +81,21 @@ impl std::error::Error for Unusable {}
 /// Opens a regular file of this kind for reading.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// The reason why it is refused.
 pub fn open(path: &Path, kind: Kind) -> Result<File, Unusable> {
     open_with(OpenOptions::new().read(true), path, kind)
 }
 
-/// Opens a file of this kind to read it and to append to it, and makes an empty one if there is none.
+/// Opens a file of this kind for reading and appending; creates an empty one if it does not exist.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// The reason why it is refused.
 pub fn open_to_append(path: &Path, kind: Kind) -> Result<File, Unusable> {
     open_with(OpenOptions::new().read(true).append(true).create(true), path, kind)
 }
 
 fn open_with(options: &mut OpenOptions, path: &Path, kind: Kind) -> Result<File, Unusable> {
-    // Without it, opening a FIFO waits for its other end. For a regular file it means nothing.
+    // Without this flag, opening a FIFO waits for its other end. Regular files ignore it.
     let file = options.custom_flags(libc::O_NONBLOCK).open(path).map_err(Why::Io);
     let checked = file.and_then(|file| check(&file, kind).map(|()| file));
     checked.map_err(|why| Unusable { path: path.to_owned(), why })
@@ -104,28 +104,28 @@ fn open_with(options: &mut OpenOptions, path: &Path, kind: Kind) -> Result<File,
 /// Reads a regular file of this kind.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// The reason why it is refused.
 pub fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, Unusable> {
     let file = open(path, kind)?;
     read_opened(&file, kind).map_err(|why| Unusable { path: path.to_owned(), why })
 }
 
-/// Reads a regular file of this kind that holds text.
+/// Reads a regular text file of this kind.
 ///
 /// # Errors
-/// Why it cannot be used; text that is not UTF-8 is an error of the system's reader.
+/// The reason why it is refused, including text that is not UTF-8.
 pub fn read_text(path: &Path, kind: Kind) -> Result<String, Unusable> {
-    let no_text = |_| Why::Io(io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text"));
+    let no_text = |_| Why::Io(io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text"));
     let text = String::from_utf8(read(path, kind)?).map_err(no_text);
     text.map_err(|why| Unusable { path: path.to_owned(), why })
 }
 
-/// Does the folder lie in a file system that the kernel makes up, such as `/proc`?
+/// Whether the folder is in a file system that the kernel generates, such as `/proc`.
 pub fn is_made_up(folder: &Path) -> bool {
     statfs(folder).is_ok_and(|about| kernels_own(about.f_type).is_some())
 }
 
-/// A file that grows while it is read is not read beyond its kind's limit either.
+/// Reads up to the limit of the kind, even if the file grows meanwhile.
 fn read_opened(file: &File, kind: Kind) -> Result<Vec<u8>, Why> {
     let mut bytes = Vec::new();
     file.take(kind.most_bytes + 1).read_to_end(&mut bytes).map_err(Why::Io)?;
@@ -147,7 +147,7 @@ fn check(file: &File, kind: Kind) -> Result<(), Why> {
     Ok(())
 }
 
-/// What it is, if it is no regular file.
+/// Returns the kind of a file that is not regular.
 pub fn irregular(kind: FileType) -> Option<&'static str> {
     [
         (kind.is_file(), None),
@@ -162,15 +162,15 @@ pub fn irregular(kind: FileType) -> Option<&'static str> {
     .unwrap_or(Some("something unknown"))
 }
 
-/// Numbers of file systems: `linux/magic.h`.
+/// Returns the name of a file system generated by the kernel. Numbers: `linux/magic.h`.
 fn kernels_own(kind: FsWord) -> Option<&'static str> {
     const PROC: FsWord = 0x9FA0;
     const SYS: FsWord = 0x6265_6572;
     const DEBUG: FsWord = 0x6462_6720;
     const TRACE: FsWord = 0x7472_6163;
     match kind {
-        PROC => Some("made by the kernel (/proc)"),
-        SYS | DEBUG | TRACE => Some("made by the kernel (/sys)"),
+        PROC => Some("generated by the kernel (/proc)"),
+        SYS | DEBUG | TRACE => Some("generated by the kernel (/sys)"),
         _ => None,
     }
 }
@@ -193,25 +193,25 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
         let socket = folder.join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-        for (path, says) in [
-            (Path::new("/dev/zero"), "/dev/zero: it is a character device, not a regular file"),
+        for (path, words) in [
+            (Path::new("/dev/zero"), "/dev/zero: a character device, not a regular file"),
             (Path::new("/dev/full"), "a character device"),
-            (&fifo, "it is a FIFO, not a regular file"),
+            (&fifo, "a FIFO, not a regular file"),
             (&socket, "No such device or address"),
-            (&folder, "it is a directory"),
-            (Path::new("/proc/kmsg"), "it is made by the kernel (/proc)"),
-            (Path::new("/proc/self/status"), "it is made by the kernel (/proc)"),
+            (&folder, "a directory"),
+            (Path::new("/proc/kmsg"), "generated by the kernel (/proc)"),
+            (Path::new("/proc/self/status"), "generated by the kernel (/proc)"),
             (&folder.join("none"), "No such file"),
         ] {
-            let told = refused(path, Kind::DESCRIPTOR);
-            assert!(told.contains(says), "{told}");
+            let error = refused(path, Kind::DESCRIPTOR);
+            assert!(error.contains(words), "{error}");
         }
         assert!(is_made_up(Path::new("/proc")) && !is_made_up(&folder));
         let long = folder.join("long");
         let file = File::create(&long).unwrap();
         file.set_len(17 << 20).unwrap();
-        let told = refused(&long, Kind::DESCRIPTOR);
-        assert!(told.ends_with("it has 17 MiB, and a descriptor has 16 MiB at most"), "{told}");
+        let error = refused(&long, Kind::DESCRIPTOR);
+        assert!(error.ends_with("17 MiB, and a descriptor has at most 16 MiB"), "{error}");
         assert_eq!(read(&long, Kind::ELF).unwrap().len(), 17 << 20);
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -3,7 +3,7 @@
 #![no_main]
 
 #[path = "../entry.rs"]
-#[allow(dead_code, reason = "the other targets take the rest")]
+#[allow(dead_code, reason = "other targets use the rest")]
 mod entry;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| entry::types(bytes));

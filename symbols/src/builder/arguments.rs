@@ -1,4 +1,4 @@
-//! Template arguments: what a class or function was made for.
+//! Template arguments of classes and functions.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use crate::storage::{Storage, storage};
 use crate::types::Argument;
 use crate::units::DieId;
 
-/// More arguments than this are not believed.
+/// The most arguments accepted.
 const MAX_ARGUMENTS: usize = 1 << 12;
 
-/// The arguments of a record or function, in order, those of packs among them.
-pub(crate) fn of(builder: &mut Builder<'_, '_>, id: DieId) -> Vec<Argument> {
+/// Returns the arguments of a record or function in order, those of packs included.
+pub(crate) fn arguments(builder: &mut Builder<'_, '_>, id: DieId) -> Vec<Argument> {
     let mut arguments = Vec::new();
     for (die, name) in parameters(builder, id) {
         arguments.extend(argument(builder, &die, name));
@@ -23,7 +23,7 @@ pub(crate) fn of(builder: &mut Builder<'_, '_>, id: DieId) -> Vec<Argument> {
     arguments
 }
 
-/// The parameters' entries; those of a pack have its name.
+/// Returns the parameters' entries; those of a pack have the pack's name.
 pub(crate) fn parameters<'a>(
     builder: &mut Builder<'_, 'a>,
     id: DieId,
@@ -52,7 +52,7 @@ pub(crate) fn parameters<'a>(
     if let Some(error) = error {
         builder.complain(id, &error.to_string());
     }
-    // Entries are in the order of the source, packs where they stand.
+    // Entries are in source order; packs keep their place.
     found.sort_unstable_by_key(|(die, _)| *die);
     let named = found.into_iter().filter_map(|(id, pack)| {
         let die = view.die(id)?;

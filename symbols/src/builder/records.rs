@@ -9,7 +9,7 @@ use crate::storage::{Storage, storage};
 use crate::types::{Access, Bits, Keyword, Member, Record, StaticMember, Type, VirtualBase};
 use crate::units::DieId;
 
-/// Everything that stands in a record.
+/// Reads the members, bases and static members of a record.
 pub(super) fn record(builder: &mut Builder<'_, '_>, id: DieId, keyword: Keyword) -> Record {
     let view = builder.view;
     let mut found: Vec<Die<'_>> = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn record(builder: &mut Builder<'_, '_>, id: DieId, keyword: Keyword)
         builder.complain(id, &error.to_string());
     }
     let anonymous = view.full_name(id).is_none();
-    let arguments = arguments::of(builder, id);
+    let arguments = arguments::arguments(builder, id);
     let mut record = Record {
         keyword,
         members: Vec::new(),
@@ -47,7 +47,7 @@ pub(super) fn record(builder: &mut Builder<'_, '_>, id: DieId, keyword: Keyword)
     record
 }
 
-/// In DWARF 4 a static member is a member that is only declared.
+/// Whether an entry is a static member; in DWARF 4 it is a member with only a declaration.
 fn is_static(die: &Die<'_>) -> bool {
     die.tag() == dw::DW_TAG_variable
         || (die.tag() == dw::DW_TAG_member && die.flag(dw::DW_AT_declaration))
@@ -58,7 +58,7 @@ fn is_virtual(die: &Die<'_>) -> bool {
     die.attr(dw::DW_AT_virtuality).is_some_and(|virtuality| virtuality != plain)
 }
 
-/// What nothing is said of is as the keyword has it.
+/// Returns the access of a member; without an attribute, the keyword's default.
 fn access(die: &Die<'_>, keyword: Keyword) -> Access {
     match die.attr(dw::DW_AT_accessibility) {
         Some(AttributeValue::Accessibility(dw::DW_ACCESS_public)) => Access::Public,
@@ -91,7 +91,7 @@ fn member<'a>(builder: &mut Builder<'_, 'a>, die: &Die<'a>, access: Access) -> O
     let view = builder.view;
     let base = die.tag() == dw::DW_TAG_inheritance;
     let Some(location) = location(view, die) else {
-        builder.complain(die.id, "its place in the record is computed at run time");
+        builder.complain(die.id, "its offset in the record is computed at run time");
         return None;
     };
     let ty = builder.target(die);
@@ -101,7 +101,8 @@ fn member<'a>(builder: &mut Builder<'_, 'a>, die: &Die<'a>, access: Access) -> O
     Some(Member { name: name.map(Into::into), offset, ty, bits, base, access })
 }
 
-/// The byte offset of a member; 0 where nothing is said, as in unions and DWARF 5 bit-fields.
+/// Returns the byte offset of a member; 0 without an attribute, as in unions and DWARF 5
+/// bit-fields.
 fn location(view: &View<'_>, die: &Die<'_>) -> Option<u64> {
     match die.attr(dw::DW_AT_data_member_location) {
         None => Some(0),

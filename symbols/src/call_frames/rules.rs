@@ -1,4 +1,4 @@
-//! What call frame information says at one address, taken out of its section.
+//! The call frame rules at one address, copied out of their section.
 
 use gimli::{
     CfaRule, CommonInformationEntry, Encoding, RegisterRule, UnwindExpression, UnwindSection,
@@ -7,7 +7,7 @@ use gimli::{
 
 use crate::sections::Slice;
 
-/// How the canonical frame address comes about: what `sp` was before the function was called.
+/// How the canonical frame address is computed: the value of `sp` before the call.
 #[derive(Clone, Debug)]
 pub(crate) enum Cfa {
     Register { register: u16, offset: i64 },
@@ -17,19 +17,19 @@ pub(crate) enum Cfa {
 /// Where the caller's value of a register is.
 #[derive(Clone, Debug)]
 pub(crate) enum Rule {
-    /// Lost; for the link register, there never was a caller.
+    /// Lost. For the link register: the function has no caller.
     Undefined,
-    /// Where it was.
+    /// Unchanged.
     Same,
-    /// In memory, so far from the frame address.
+    /// In memory, at this offset from the frame address.
     Offset(i64),
-    /// The frame address and so much.
+    /// The frame address plus this number.
     ValOffset(i64),
     /// In another register.
     Register(u16),
-    /// In memory, where an expression says.
+    /// In memory, at the address that an expression computes.
     Expression(Vec<u8>),
-    /// What an expression says.
+    /// The value that an expression computes.
     ValExpression(Vec<u8>),
 }
 
@@ -38,16 +38,16 @@ pub(crate) enum Rule {
 pub(crate) struct Rules {
     pub(crate) cfa: Cfa,
     registers: Vec<(u16, Rule)>,
-    /// The register that holds the return address when the function is called; in a trap's frame perhaps a
-    /// number past those of registers.
+    /// The register that holds the return address on entry. In a trap's frame it may be a number
+    /// beyond the integer registers.
     pub(crate) link: u16,
-    /// Whether this is a trap's frame: the frame it interrupted has not made a call.
+    /// Whether this is a trap's frame: the interrupted frame has not made a call.
     pub(crate) interrupts: bool,
     pub(crate) encoding: Encoding,
 }
 
 impl Rules {
-    /// Takes over one row; the error says what no unwinder could use.
+    /// Copies one row. The error describes a rule that no unwinder could use.
     pub(crate) fn new<'a, S: UnwindSection<Slice<'a>>>(
         section: &S,
         cie: &CommonInformationEntry<Slice<'a>>,
@@ -58,7 +58,7 @@ impl Rules {
             Ok::<_, String>(expression.0.slice().to_vec())
         };
         let cfa = match row.cfa() {
-            // x0 is no register to count from: it is what stands there if nothing was said.
+            // gimli returns x0 if the row has no rule for the frame address.
             CfaRule::RegisterAndOffset { register, .. } if register.0 == 0 => {
                 return Err("no rule for the frame address".to_owned());
             }
@@ -89,8 +89,8 @@ impl Rules {
         Ok(Rules { cfa, registers, link, interrupts, encoding: cie.encoding() })
     }
 
-    /// The rule for a register; none if nothing is said of it.
-    pub(crate) fn of(&self, register: u16) -> Option<&Rule> {
+    /// Returns the rule for a register; none if the row has none.
+    pub(crate) fn rule(&self, register: u16) -> Option<&Rule> {
         self.registers.iter().find(|(number, _)| *number == register).map(|(_, rule)| rule)
     }
 }

@@ -1,9 +1,9 @@
-//! The words of an expression: names with their template arguments, numbers, and the text of types.
+//! The tokens of an expression: names with template arguments, numbers, and the text of types.
 
 use super::Literal;
 
-/// Where a name ends that starts at the beginning of `text`: identifiers joined by `::`, each with
-/// its template arguments, and unnamed namespaces. 0 if no name starts there.
+/// Returns the length of the name at the start of `text`: identifiers joined by `::`, each with its
+/// template arguments, and unnamed namespaces. 0 if there is none.
 pub(crate) fn name(text: &str) -> usize {
     const NAMELESS: &str = "(anonymous namespace)";
     let mut end = text.len() - text.trim_start_matches("::").len();
@@ -26,7 +26,7 @@ pub(crate) fn name(text: &str) -> usize {
     }
 }
 
-/// How long the identifier is that `text` starts with.
+/// Returns the length of the identifier at the start of `text`.
 pub(crate) fn identifier(text: &str) -> usize {
     let first = |c: char| c.is_alphabetic() || c == '_';
     if !text.starts_with(first) {
@@ -36,7 +36,7 @@ pub(crate) fn identifier(text: &str) -> usize {
     text.find(|c| !inside(c)).unwrap_or(text.len())
 }
 
-/// How long the bracketed part is that `text` starts with, its brackets included.
+/// Returns the length of the bracketed part at the start of `text`, brackets included.
 pub(crate) fn bracketed(text: &str) -> Option<usize> {
     let mut open = Vec::new();
     for (at, byte) in text.bytes().enumerate() {
@@ -45,7 +45,7 @@ pub(crate) fn bracketed(text: &str) -> Option<usize> {
             b'(' => open.push(b')'),
             b'[' => open.push(b']'),
             b'{' => open.push(b'}'),
-            // The arrow's tip closes nothing.
+            // The tip of `->` is not a bracket.
             b'>' if text.as_bytes().get(at.wrapping_sub(1)) == Some(&b'-') => {}
             b'>' | b')' | b']' | b'}' if open.pop() != Some(byte) => return None,
             _ => {}
@@ -57,8 +57,8 @@ pub(crate) fn bracketed(text: &str) -> Option<usize> {
     None
 }
 
-/// A number and how many bytes it takes: decimal, `0x`, `0b` or octal after a `0`, with `_` or `'`
-/// between digits, and the suffixes that C++ has.
+/// Returns the number at the start of `text` and its length: decimal, `0x`, `0b` or octal after a
+/// `0`, with `_` or `'` between digits and C++ suffixes.
 pub(crate) fn number(text: &str) -> Option<(Literal, usize)> {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
     let end = text.find(|c| !word(c)).unwrap_or(text.len());
@@ -81,8 +81,7 @@ pub(crate) fn number(text: &str) -> Option<(Literal, usize)> {
     Some((Literal { value, decimal: radix == 10, unsigned, longs }, end))
 }
 
-/// How long the text of a type is that stands before an `@`; none if there is no `@` that belongs to
-/// what starts here.
+/// Returns the length of the type before an `@`; none if no `@` belongs to the type at the start.
 pub(crate) fn type_before_at(text: &str) -> Option<usize> {
     let mut at = 0;
     loop {

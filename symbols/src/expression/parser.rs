@@ -1,14 +1,14 @@
-//! From text to the parts of an expression, within a depth nobody writes.
+//! Parses text into the parts of an expression, down to a limited depth.
 
-use super::{Node, What, lexer};
+use super::{Node, NodeKind, lexer};
 use crate::error::Error;
 
-/// Expressions nested deeper than this, of more parts, or longer, are not believed.
+/// The deepest, the most parts and the longest text accepted.
 const MAX_DEPTH: usize = 64;
 const MAX_PARTS: usize = 256;
 const MAX_TEXT: usize = 4096;
 
-/// Parses a whole text.
+/// Parses a whole expression.
 pub(super) fn parse(text: &str) -> Result<Node, Error> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     if text.len() > MAX_TEXT {
@@ -44,16 +44,16 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn must(&mut self, mark: &'static str, what: &'static str) -> Result<(), Error> {
-        if self.take(mark) { Ok(()) } else { Err(self.wants(what)) }
+    fn must(&mut self, mark: &'static str, wanted: &'static str) -> Result<(), Error> {
+        if self.take(mark) { Ok(()) } else { Err(self.wants(wanted)) }
     }
 
     fn wants(&self, wanted: &'static str) -> Error {
         Error::BadExpression { text: self.text.to_owned(), at: self.at, wanted }
     }
 
-    fn node(&self, start: usize, what: What) -> Node {
-        Node { span: start..self.at, what }
+    fn node(&self, start: usize, kind: NodeKind) -> Node {
+        Node { span: start..self.at, kind }
     }
 
     fn unary(&mut self) -> Result<Node, Error> {
@@ -73,43 +73,43 @@ impl<'a> Parser<'a> {
             return self.typed(start, length);
         }
         if self.take("*") {
-            let of = Box::new(self.unary()?);
-            return Ok(self.node(start, What::Follow(of)));
+            let operand = Box::new(self.unary()?);
+            return Ok(self.node(start, NodeKind::Follow(operand)));
         }
         if self.take("&") {
-            let of = Box::new(self.unary()?);
-            return Ok(self.node(start, What::AddressOf(of)));
+            let operand = Box::new(self.unary()?);
+            return Ok(self.node(start, NodeKind::AddressOf(operand)));
         }
         if let Some(ty) = self.cast() {
-            let of = Box::new(self.unary()?);
-            return Ok(self.node(start, What::Cast(ty, of)));
+            let operand = Box::new(self.unary()?);
+            return Ok(self.node(start, NodeKind::Cast(ty, operand)));
         }
         let primary = self.primary()?;
         self.steps(primary)
     }
 
-    /// `type@address`, which binds as a name does: `go_msg_t@0x370.signal` is a member.
+    /// Parses `type@address`, which binds like a name: `go_msg_t@0x370.signal` is a member.
     fn typed(&mut self, start: usize, length: usize) -> Result<Node, Error> {
         let ty = self.rest().get(..length).unwrap_or_default().trim().to_owned();
         let stars = ty.len() - ty.trim_start_matches(['*', ' ']).len();
         if stars > 0 {
             self.at += 1;
-            let of = Box::new(self.unary()?);
-            return Ok(self.node(start, What::Follow(of)));
+            let operand = Box::new(self.unary()?);
+            return Ok(self.node(start, NodeKind::Follow(operand)));
         }
         if ty.is_empty() {
             return Err(self.wants("a type before `@`"));
         }
         self.at += length + 1;
         self.skip_spaces();
-        // `T@&x.y` is at the address of `x.y`, but `T@4.y` is a member of what is at 4.
+        // `T@&x.y` is at the address of `x.y`, but `T@4.y` is a member of the value at 4.
         let pointed = self.rest().starts_with(['&', '*']);
         let address = Box::new(if pointed { self.unary()? } else { self.primary()? });
-        let node = self.node(start, What::At(ty, address));
+        let node = self.node(start, NodeKind::At(ty, address));
         self.steps(node)
     }
 
-    /// The type in parentheses, if what follows them can only be what is cast.
+    /// Parses the type in parentheses if an operand follows.
     fn cast(&mut self) -> Option<String> {
         let length = lexer::bracketed(self.rest()).filter(|_| self.rest().starts_with('('))?;
         let (inside, after) = (self.rest().get(1..length - 1)?, self.rest().get(length..)?);
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
             };
             self.at += length + usize::from(negative);
             literal.value = if negative { -literal.value } else { literal.value };
-            return Ok(self.node(start, What::Number(literal)));
+            return Ok(self.node(start, NodeKind::Number(literal)));
         }
         let length = lexer::name(self.rest());
         if length > 0 {
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
         }
         let inside = self.unary()?;
         self.must(")", "`)`")?;
-        Ok(self.node(start, inside.what))
+        Ok(self.node(start, inside.kind))
     }
 
     fn named(&mut self, start: usize, length: usize) -> Result<Node, Error> {
@@ -159,42 +159,44 @@ impl<'a> Parser<'a> {
         if name == "sizeof" && self.rest().starts_with('(') {
             return self.size_of(start);
         }
-        Ok(self.node(start, What::Name(name)))
+        Ok(self.node(start, NodeKind::Name(name)))
     }
 
-    /// What is in the parentheses may be a type that is no expression, such as `void *`.
+    /// Parses the parentheses of `sizeof`, which may contain a type that is not an expression, such
+    /// as `void *`.
     fn size_of(&mut self, start: usize) -> Result<Node, Error> {
         let (open, depth) = (self.at, self.depth);
         let length = lexer::bracketed(self.rest());
         self.at += 1;
-        let of = self.unary().and_then(|of| self.must(")", "`)`").map(|()| Box::new(of)));
-        let Some(length) = length else { return of.and(Err(self.wants("`)`"))) };
+        let operand =
+            self.unary().and_then(|operand| self.must(")", "`)`").map(|()| Box::new(operand)));
+        let Some(length) = length else { return operand.and(Err(self.wants("`)`"))) };
         (self.at, self.depth) = (open + length, depth);
         let inside = self.text.get(open + 1..self.at - 1).unwrap_or_default().trim();
         if inside.is_empty() {
-            return of.and(Err(self.wants("a type or an expression")));
+            return operand.and(Err(self.wants("a type or an expression")));
         }
-        Ok(self.node(start, What::SizeOf(inside.to_owned(), of.ok())))
+        Ok(self.node(start, NodeKind::SizeOf(inside.to_owned(), operand.ok())))
     }
 
     fn steps(&mut self, mut node: Node) -> Result<Node, Error> {
         let start = node.span.start;
         for _ in 0..MAX_PARTS {
-            let of = Box::new(node);
-            let what = if self.take("->") {
-                What::Through(of, self.member()?)
+            let operand = Box::new(node);
+            let kind = if self.take("->") {
+                NodeKind::Through(operand, self.member()?)
             } else if self.take(".") {
-                What::Member(of, self.member()?)
+                NodeKind::Member(operand, self.member()?)
             } else if self.take("[") {
                 let index = Box::new(self.unary()?);
                 self.must("]", "`]`")?;
-                What::Index(of, index)
+                NodeKind::Index(operand, index)
             } else {
-                return Ok(*of);
+                return Ok(*operand);
             };
-            node = self.node(start, what);
+            node = self.node(start, kind);
         }
-        Err(self.wants("the end of an expression of this many parts"))
+        Err(self.wants("an expression of fewer parts"))
     }
 
     fn member(&mut self) -> Result<String, Error> {
@@ -212,22 +214,22 @@ impl<'a> Parser<'a> {
 #[cfg(test)]
 mod tests {
     use super::parse;
-    use crate::expression::{Node, What};
+    use crate::expression::{Node, NodeKind};
 
-    /// The parts with every operation in brackets.
+    /// The parts with each operation in brackets.
     fn shape(node: &Node) -> String {
-        match &node.what {
-            What::Name(name) => name.clone(),
-            What::Number(number) => number.value.to_string(),
-            What::Member(of, name) => format!("[{} . {name}]", shape(of)),
-            What::Through(of, name) => format!("[{} -> {name}]", shape(of)),
-            What::Index(of, index) => format!("[{} at {}]", shape(of), shape(index)),
-            What::Follow(of) => format!("[* {}]", shape(of)),
-            What::AddressOf(of) => format!("[& {}]", shape(of)),
-            What::Cast(ty, of) => format!("[{} as {ty}]", shape(of)),
-            What::At(ty, address) => format!("[{ty} @ {}]", shape(address)),
-            What::SizeOf(_, Some(of)) => format!("[sizeof {}]", shape(of)),
-            What::SizeOf(ty, None) => format!("[sizeof type {ty}]"),
+        match &node.kind {
+            NodeKind::Name(name) => name.clone(),
+            NodeKind::Number(number) => number.value.to_string(),
+            NodeKind::Member(operand, name) => format!("[{} . {name}]", shape(operand)),
+            NodeKind::Through(operand, name) => format!("[{} -> {name}]", shape(operand)),
+            NodeKind::Index(operand, index) => format!("[{} at {}]", shape(operand), shape(index)),
+            NodeKind::Follow(operand) => format!("[* {}]", shape(operand)),
+            NodeKind::AddressOf(operand) => format!("[& {}]", shape(operand)),
+            NodeKind::Cast(ty, operand) => format!("[{} as {ty}]", shape(operand)),
+            NodeKind::At(ty, address) => format!("[{ty} @ {}]", shape(address)),
+            NodeKind::SizeOf(_, Some(operand)) => format!("[sizeof {}]", shape(operand)),
+            NodeKind::SizeOf(ty, None) => format!("[sizeof type {ty}]"),
         }
     }
 
@@ -264,20 +266,17 @@ mod tests {
     #[test]
     fn bad_expressions_say_where() {
         let checks = [
-            ("", "cannot read `` as an expression: a name, a number or `(` is missing at its end"),
-            ("m.", "cannot read `m.` as an expression: the name of a member is missing at its end"),
-            ("m[1", "cannot read `m[1` as an expression: `]` is missing at its end"),
-            (
-                "m..x",
-                "cannot read `m..x` as an expression: the name of a member should stand at `.x`",
-            ),
-            ("a b", "cannot read `a b` as an expression: `.`, `->` or `[` should stand at `b`"),
-            ("(a", "cannot read `(a` as an expression: `)` is missing at its end"),
-            ("@4", "cannot read `@4` as an expression: a type before `@` should stand at `@4`"),
+            ("", "cannot read `` as an expression: a name, a number or `(` is missing at the end"),
+            ("m.", "cannot read `m.` as an expression: the name of a member is missing at the end"),
+            ("m[1", "cannot read `m[1` as an expression: `]` is missing at the end"),
+            ("m..x", "cannot read `m..x` as an expression: the name of a member expected at `.x`"),
+            ("a b", "cannot read `a b` as an expression: `.`, `->` or `[` expected at `b`"),
+            ("(a", "cannot read `(a` as an expression: `)` is missing at the end"),
+            ("@4", "cannot read `@4` as an expression: a type before `@` expected at `@4`"),
             (
                 "a[99999999999999999999]",
-                "cannot read `a[99999999999999999999]` as an expression: a number of 64 bits should \
-                 stand at `99999999999999999999]`",
+                "cannot read `a[99999999999999999999]` as an expression: a number of 64 bits expected \
+                 at `99999999999999999999]`",
             ),
         ];
         for (text, want) in checks {

@@ -1,4 +1,4 @@
-//! Structures, classes and unions: what is in them, and what they were made from.
+//! Structures, classes and unions: their members, bases and template arguments.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Type;
 use crate::value::Value;
 
-/// Which keyword declares a record.
+/// The keyword that declares a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Keyword {
     /// `struct`.
@@ -20,17 +20,17 @@ pub enum Keyword {
 /// A structure, class or union.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// How it is declared.
+    /// The keyword of the declaration.
     pub keyword: Keyword,
-    /// Bases and data members in the order of the source.
+    /// Bases and data members in source order.
     pub members: Vec<Member>,
-    /// Bases whose place only an object's own vtable says; `members` has the others.
+    /// Virtual bases, whose offset is only in the object's vtable; `members` has the other bases.
     pub virtual_bases: Vec<VirtualBase>,
-    /// Members that all objects share, in the order of the source.
+    /// Static members, in source order.
     pub statics: Vec<StaticMember>,
-    /// What a template was given, in its order; packs are laid out flat.
+    /// Template arguments, in order; packs are flattened.
     pub arguments: Vec<Argument>,
-    /// Has no name of its own.
+    /// Whether it has no name of its own.
     pub anonymous: bool,
 }
 
@@ -41,33 +41,33 @@ pub struct Member {
     pub name: Option<Arc<str>>,
     /// Bytes from the start of the record; for bit-fields the byte that holds the first bit.
     pub offset: u64,
-    /// What it is.
+    /// The type.
     pub ty: Type,
-    /// Set for bit-fields.
+    /// The place of a bit-field; none for other members.
     pub bits: Option<Bits>,
-    /// A base class.
+    /// Whether it is a base class.
     pub base: bool,
-    /// Who may use it.
+    /// The access rule.
     pub access: Access,
 }
 
 /// The place of a bit-field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bits {
-    /// How many bits.
+    /// The number of bits.
     pub size: u64,
     /// Bits from the start of the record to the lowest bit; bit 0 is the lowest of byte 0.
     pub offset: u64,
 }
 
-/// Who may use a member or base by the rules of C++.
+/// The access rule of a member or base in C++.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Access {
-    /// Everyone.
+    /// Accessible everywhere.
     Public,
-    /// The class and those derived from it.
+    /// Accessible in the class and in classes derived from it.
     Protected,
-    /// The class itself.
+    /// Accessible in the class only.
     Private,
 }
 
@@ -76,45 +76,46 @@ pub enum Access {
 pub struct VirtualBase {
     /// The base.
     pub ty: Type,
-    /// Who may use it.
+    /// The access rule.
     pub access: Access,
 }
 
-/// A static data member: not in the bytes of an object.
+/// A static data member, which is not in the bytes of an object.
 #[derive(Clone, Debug)]
 pub struct StaticMember {
     /// Its name.
     pub name: Arc<str>,
     /// The name of its type.
     pub type_name: Box<str>,
-    /// Its value, if the declaration itself gives one that is a number or of an enumeration. See
-    /// `Symbols::constant` for all others.
+    /// The value, if the declaration has one that is a number or an enumerator. See
+    /// `Symbols::constant` for other members.
     pub value: Option<Value>,
-    /// Who may use it.
+    /// The access rule.
     pub access: Access,
 }
 
-/// What a template was given for one of its parameters.
+/// One template argument.
 #[derive(Clone, Debug)]
 pub struct Argument {
     /// The parameter's name in the template, if it has one.
     pub name: Option<Arc<str>>,
-    /// The name of the type that was given; of the value's type, if a value was.
+    /// The name of the type argument, or of the value's type.
     pub type_name: Box<str>,
-    /// The value, if one was given: a number, a pointer, or one of an enumeration.
+    /// The value, for a value argument: a number, a pointer or an enumerator.
     pub value: Option<Value>,
 }
 
 impl Record {
-    /// Whether a virtual base is in it or in one of its bases: bytes that belong to no member may be
-    /// that base's.
+    /// Whether the record or one of its bases has a virtual base: bytes outside all members may
+    /// belong to that base.
     pub fn has_virtual_bases(&self) -> bool {
         !self.all_virtual_bases().is_empty()
     }
 
-    /// The virtual bases of it and of its bases, each once: an object has one of each.
+    /// Returns the virtual bases of the record and of its bases, each once: an object has one of
+    /// each.
     pub fn all_virtual_bases(&self) -> Vec<&Type> {
-        /// Bases searched: a hostile file has the same base many times over.
+        /// The most bases searched: a hostile file repeats the same base many times.
         const MAX_SEARCHED: usize = 1024;
         let mut open: VecDeque<&Record> = VecDeque::from([self]);
         let mut found: Vec<&Type> = Vec::new();
@@ -136,14 +137,14 @@ impl Record {
 }
 
 impl Member {
-    /// Size in bytes of the member's type; an open array at the end of a record takes no room.
+    /// Returns the size in bytes of the member's type; 0 for an open array at the end of a record.
     pub fn size(&self) -> u64 {
         self.ty.size().unwrap_or(0)
     }
 }
 
 impl Keyword {
-    /// The keyword as written.
+    /// Returns the keyword as written.
     pub fn as_str(self) -> &'static str {
         match self {
             Keyword::Struct => "struct",
@@ -154,7 +155,7 @@ impl Keyword {
 }
 
 impl Access {
-    /// The keyword as written.
+    /// Returns the keyword as written.
     pub fn as_str(self) -> &'static str {
         match self {
             Access::Public => "public",

@@ -1,14 +1,14 @@
-//! The headers of all units, one after the other.
+//! The headers of all units.
 
 use gimli::{Section, UnitHeader};
 
 use crate::problem::Problem;
 use crate::sections::Slice;
 
-/// More units than this are not believed.
+/// The most units accepted.
 const MAX_UNITS: usize = 1 << 16;
 
-/// All unit headers, of `.debug_info` and then of `.debug_types`.
+/// Returns all unit headers, of `.debug_info` and then of `.debug_types`.
 pub(super) fn headers<'a>(
     dwarf: &gimli::Dwarf<Slice<'a>>,
     problems: &mut Vec<Problem>,
@@ -44,7 +44,7 @@ pub(super) fn headers<'a>(
     headers
 }
 
-/// The first byte after a unit.
+/// Returns the offset of the first byte after a unit.
 pub(super) fn end_of(header: &UnitHeader<Slice<'_>>) -> usize {
     header.offset().0.saturating_add(header.length_including_self())
 }

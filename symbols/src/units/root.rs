@@ -1,4 +1,4 @@
-//! A unit's first entry: the bases without which the rest cannot be read, and what a skeleton says.
+//! The first entry of a unit: the bases needed to read the rest, and the data of a skeleton.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +9,7 @@ use gimli::{AttributeValue, DwarfFileType, constants as dw};
 use super::UnitInfo;
 use crate::sections::Slice;
 
-/// What a skeleton says of the unit that it stands for, which is in another file.
+/// A skeleton's reference to its unit in another file.
 #[derive(Debug)]
 pub(crate) struct Skeleton {
     /// Index of the skeleton into the unit table.
@@ -20,7 +20,7 @@ pub(crate) struct Skeleton {
     pub(crate) directory: Option<PathBuf>,
 }
 
-/// Takes what the unit's first entry says.
+/// Reads the unit's first entry.
 pub(super) fn root(
     dwarf: &gimli::Dwarf<Slice<'_>>,
     info: &mut UnitInfo,
@@ -54,7 +54,7 @@ pub(super) fn root(
         }
     }
     let unit = info.unit(dwarf);
-    // The addresses of a unit in another file stand in this one: `complete` tells where.
+    // The addresses of a split unit are in the skeleton's file; `complete` copies their base.
     if dwarf.file_type == DwarfFileType::Dwo {
         info.lines = None;
         return Ok(None);

@@ -1,86 +1,86 @@
-//! Why a backtrace ends where it ends.
+//! The reasons why a backtrace ends.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Why there is no further frame. `E` is what reading memory fails with.
+/// The reason why there is no further frame. `E` is the error of memory accesses.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum StackEnd<E> {
-    /// The function's call frame information says that nobody called it.
+    /// The function's call frame information states that it has no caller.
     Outermost {
         /// Its name.
         function: Option<Arc<str>>,
-        /// Where in it the frame is.
+        /// The pc of the frame.
         pc: u32,
     },
-    /// The function has called another one, which overwrote the register with its return address, and
-    /// its call frame information names no place where it was saved: start code mostly.
+    /// The function made a call that overwrote its return address, and its call frame information
+    /// does not locate the saved one; usually start code.
     NotSaved {
         /// Its name.
         function: Option<Arc<str>>,
-        /// Where in it the frame is.
+        /// The pc of the frame.
         pc: u32,
-        /// Whether it is the one at which its file says that execution starts.
+        /// Whether the function is at the file's entry point.
         entry: bool,
     },
-    /// None of the files has code there.
+    /// No file has code at this address.
     NoModule {
         /// The pc, or the return address.
         pc: u32,
     },
-    /// The file has code there, but no call frame information for it.
+    /// The file has code at this address, but no call frame information.
     NoCallFrames {
-        /// The function there, if there is a symbol.
+        /// The function, if there is a symbol.
         function: Option<Arc<str>>,
         /// The pc, or the return address.
         pc: u32,
-        /// What the link register holds, if this is the innermost frame: perhaps its return address.
+        /// The link register, if this is the innermost frame: perhaps its return address.
         ra: Option<u32>,
-        /// Whether the function is the one at which its file says that execution starts.
+        /// Whether the function is at the file's entry point.
         entry: bool,
     },
-    /// The call frame information makes no sense.
+    /// The call frame information is invalid.
     BrokenCallFrames {
-        /// The pc, or the return address, it was looked up for.
+        /// The pc or the return address of the lookup.
         pc: u32,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
-    /// Memory that had to be read cannot be read.
+    /// Required memory is unreadable.
     Unreadable {
         /// The pc of the last frame.
         pc: u32,
-        /// What was looked for there: a register's name, or what else is needed to go on.
+        /// The value needed: a register's name, or another value.
         what: &'static str,
-        /// Where it was.
+        /// The address of the value.
         address: u32,
-        /// Why it cannot be read.
+        /// The error of the access.
         error: E,
     },
-    /// A register that is needed is not known: it was not given, or a function in between has lost it.
+    /// A required register is unknown: it was not given, or an intermediate function lost it.
     Unknown {
         /// The pc of the last frame, if there is one.
         pc: Option<u32>,
         /// The register.
         register: &'static str,
     },
-    /// A frame comes again, with its pc and its address: the stack is damaged.
+    /// A frame repeats, with its pc and its frame address: the stack is damaged.
     Repeats {
         /// The pc of that frame.
         pc: u32,
         /// Its canonical frame address.
         cfa: u32,
     },
-    /// There are more frames than a stack in private RAM can hold.
+    /// The stack has more frames than fit into private RAM.
     Limit {
-        /// How many there are here.
+        /// The number of frames found.
         frames: usize,
     },
 }
 
 impl<E> StackEnd<E> {
-    /// The kind of reason, as a word for scripts that never changes.
+    /// Returns the reason as a constant word for scripts.
     pub fn name(&self) -> &'static str {
         match self {
             StackEnd::Outermost { .. } => "outermost",
@@ -96,7 +96,7 @@ impl<E> StackEnd<E> {
     }
 }
 
-/// A function in words.
+/// A function and its pc, as text.
 struct Function<'a>(Option<&'a Arc<str>>, u32);
 
 impl fmt::Display for Function<'_> {
@@ -108,9 +108,9 @@ impl fmt::Display for Function<'_> {
     }
 }
 
-/// What is added for a function where execution starts.
+/// Returns the words for a function at the entry point.
 fn of_entry(entry: bool) -> &'static str {
-    if entry { ", where execution of its file starts," } else { "" }
+    if entry { ", the entry point of its file," } else { "" }
 }
 
 impl<E: fmt::Display> fmt::Display for StackEnd<E> {
@@ -118,14 +118,14 @@ impl<E: fmt::Display> fmt::Display for StackEnd<E> {
         match self {
             StackEnd::Outermost { function, pc } => {
                 let function = Function(function.as_ref(), *pc);
-                write!(f, "{function} is outermost: by its call frame information nobody called it")
+                write!(f, "{function} is outermost: its call frame information has no caller")
             }
             StackEnd::NotSaved { function, pc, entry } => {
                 let function = Function(function.as_ref(), *pc);
                 write!(
                     f,
-                    "{function}{} has made a call, and its call frame information does not say \
-                     where its own return address is",
+                    "{function}{} has made a call, and its call frame information does not \
+                     locate its own return address",
                     of_entry(*entry)
                 )
             }
@@ -137,20 +137,20 @@ impl<E: fmt::Display> fmt::Display for StackEnd<E> {
                 ra.map_or(Ok(()), |ra| write!(f, "; ra holds {ra:#x}"))
             }
             StackEnd::BrokenCallFrames { pc, reason } => {
-                write!(f, "the call frame information for {pc:#x} makes no sense: {reason}")
+                write!(f, "the call frame information for {pc:#x} is invalid: {reason}")
             }
             StackEnd::Unreadable { pc, what, address, error } => write!(
                 f,
-                "going on from {pc:#x} needs the {what} at {address:#x}, which cannot be read: \
+                "unwinding from {pc:#x} needs the {what} at {address:#x}, which cannot be read: \
                  {error}"
             ),
             StackEnd::Unknown { pc: Some(pc), register } => {
-                write!(f, "going on from {pc:#x} needs {register}, which is not known")
+                write!(f, "unwinding from {pc:#x} needs {register}, which is unknown")
             }
-            StackEnd::Unknown { pc: None, register } => write!(f, "{register} is not known"),
+            StackEnd::Unknown { pc: None, register } => write!(f, "{register} is unknown"),
             StackEnd::Repeats { pc, cfa } => write!(
                 f,
-                "the frame at pc {pc:#x} with address {cfa:#x} comes again: the stack is damaged"
+                "the frame at pc {pc:#x} with address {cfa:#x} repeats: the stack is damaged"
             ),
             StackEnd::Limit { frames } => write!(f, "stopped at the limit of {frames} frames"),
         }

@@ -6,17 +6,17 @@ use gimli::{
 
 use super::registers::Registers;
 
-/// Operations of one expression; each reads four bytes of memory at most.
+/// The most operations of one expression; each reads at most four bytes of memory.
 const MAX_OPERATIONS: u32 = 100;
 
 /// Why an expression has no value.
 #[derive(Debug)]
 pub(crate) enum Fault<E> {
-    /// It makes no sense, or needs what call frame information must not need.
+    /// It is invalid, or needs data that call frame information must not use.
     Broken(String),
-    /// It needs a register that is not known.
+    /// It needs an unknown register.
     Unknown(u16),
-    /// It needs memory that cannot be read.
+    /// It needs unreadable memory.
     Unreadable(u32, E),
 }
 
@@ -26,7 +26,7 @@ impl<E> From<gimli::Error> for Fault<E> {
     }
 }
 
-/// Evaluates an expression on a stack that holds the frame address, if there is one already.
+/// Evaluates an expression; its stack starts with the frame address, if that is known.
 pub(crate) fn evaluate<E>(
     bytes: &[u8],
     encoding: Encoding,
@@ -58,7 +58,7 @@ pub(crate) fn evaluate<E>(
                 let value = u32::from_le_bytes(word);
                 evaluation.resume_with_memory(Value::Generic(value.into()))?
             }
-            other => return Err(Fault::Broken(format!("an expression that says {other:?}"))),
+            other => return Err(Fault::Broken(format!("an expression that requires {other:?}"))),
         };
     }
     match evaluation.as_result() {

@@ -1,14 +1,14 @@
-//! A caller's registers out of those of the frame it called.
+//! Recovers a caller's registers from those of the frame it called.
 
 use super::end::StackEnd;
 use super::expression::{Fault, evaluate};
 use super::registers::{COUNT, RA, Registers, SP, preserved};
 use crate::call_frames::{Cfa, Rule, Rules};
 
-/// Where registers were to be found and could not be read: a reason that is told when one is needed.
+/// Failed reads of registers, reported when a register is needed.
 type Failures<E> = [Option<(u32, E)>; COUNT];
 
-/// Finds values by rules, with memory asked for through `read`.
+/// Recovers values by rules; `read` reads memory.
 pub(super) struct Recovery<R, E> {
     read: R,
     failures: Failures<E>,
@@ -19,7 +19,7 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
         Self { read, failures: [const { None }; COUNT] }
     }
 
-    /// The canonical frame address of the frame at `pc`.
+    /// Returns the canonical frame address of the frame at `pc`.
     pub(super) fn cfa(
         &mut self,
         pc: u32,
@@ -38,7 +38,8 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
         value.map_err(|fault| self.end(pc, "frame address", fault))
     }
 
-    /// The registers of the caller of the frame at `pc`: its pc is certain, others may be lost.
+    /// Returns the registers of the caller of the frame at `pc`: its pc is certain, others may be
+    /// lost.
     pub(super) fn caller(
         &mut self,
         pc: u32,
@@ -51,12 +52,12 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
         let mut caller = Registers::default();
         let mut failures: Failures<E> = [const { None }; COUNT];
         for (number, failure) in (0..).zip(&mut failures) {
-            let value = match rules.of(number) {
-                // It is the call itself that sets the link register; a trap has another place for it.
+            let value = match rules.rule(number) {
+                // The call itself sets the link register; a trap saves it elsewhere.
                 _ if number == rules.link && rules.interrupts => Err(Fault::Unknown(number)),
                 _ if number == rules.link => Ok(back),
                 None if number == SP => Ok(cfa),
-                None if !kept(number, rules.link) => Err(Fault::Unknown(number)),
+                None if !keeps_value(number, rules.link) => Err(Fault::Unknown(number)),
                 _ => self.value(number, rules, cfa, registers),
             };
             *failure = match value {
@@ -65,14 +66,14 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
                     None
                 }
                 Err(Fault::Unreadable(address, error)) => Some((address, error)),
-                Err(Fault::Unknown(lost)) if lost == number && same(rules.of(number)) => {
+                Err(Fault::Unknown(lost)) if lost == number && same(rules.rule(number)) => {
                     self.failures.get_mut(usize::from(number)).and_then(Option::take)
                 }
                 Err(Fault::Unknown(_) | Fault::Broken(_)) => None,
             };
         }
         self.failures = failures;
-        // A jump to a register takes no notice of its lowest bit.
+        // A jump to a register ignores its lowest bit.
         caller.pc = Some(back & !1);
         Ok(caller)
     }
@@ -87,7 +88,7 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
         let known = |number| registers.get(number).ok_or(Fault::Unknown(number));
         let mut expression =
             |bytes| evaluate(bytes, rules.encoding, Some(cfa), registers, &mut self.read);
-        let address = match rules.of(number) {
+        let address = match rules.rule(number) {
             None | Some(Rule::Same) => return known(number),
             Some(Rule::Undefined) => return Err(Fault::Unknown(number)),
             Some(Rule::ValOffset(offset)) => return Ok(cfa.wrapping_add(*offset as u32)),
@@ -102,13 +103,13 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
         Ok(u32::from_le_bytes(word))
     }
 
-    /// The end that a fault makes, where what was looked for is needed.
+    /// Returns the end of the backtrace for a fault in a required value.
     fn end(&mut self, pc: u32, what: &'static str, fault: Fault<E>) -> StackEnd<E> {
         match fault {
             Fault::Broken(reason) => StackEnd::BrokenCallFrames { pc, reason },
             Fault::Unreadable(address, error) => StackEnd::Unreadable { pc, what, address, error },
             Fault::Unknown(number) => {
-                let register = Registers::name(number).unwrap_or("a register that is not there");
+                let register = Registers::name(number).unwrap_or("a nonexistent register");
                 match self.failures.get_mut(usize::from(number)).and_then(Option::take) {
                     Some((address, error)) => {
                         StackEnd::Unreadable { pc, what: register, address, error }
@@ -120,9 +121,9 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
     }
 }
 
-/// Whether a function that says nothing of a register gives it back as it was. One that is called through
-/// another link register, as GCC's routines that save registers are, leaves `ra` to its caller.
-fn kept(number: u16, link: u16) -> bool {
+/// Whether a function without a rule for a register preserves it. A function called through another
+/// link register, such as GCC's save and restore routines, leaves `ra` to its caller.
+fn keeps_value(number: u16, link: u16) -> bool {
     preserved(number) || (number == RA && link != RA)
 }
 

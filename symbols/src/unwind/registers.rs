@@ -1,20 +1,20 @@
-//! What is known of a core's registers, each of them perhaps not.
+//! The known registers of a core.
 
-/// How many integer registers a core has.
+/// The number of integer registers of a core.
 pub(crate) const COUNT: usize = 32;
 /// The link register by the calling convention; call frame information may name another.
 pub(crate) const RA: u16 = 1;
 /// The stack pointer.
 pub(crate) const SP: u16 = 2;
 
-/// The names of the calling convention, by number.
+/// The names in the calling convention, by number.
 const NAMES: [&str; COUNT] = [
     "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
     "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
     "t5", "t6",
 ];
 
-/// A core's pc and x1 to x31, as far as they are known; x0 is always 0.
+/// The known values of a core's pc and x1 to x31; x0 is always 0.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Registers {
     /// The address of the next instruction.
@@ -23,12 +23,12 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// A pc, and nothing else.
+    /// Returns registers of which only the pc is known.
     pub fn at(pc: u32) -> Registers {
         Registers { pc: Some(pc), ..Registers::default() }
     }
 
-    /// The value of an integer register by its number; none if it is not known, or there is none.
+    /// Returns the value of an integer register by number; none if it is unknown or does not exist.
     pub fn get(&self, number: u16) -> Option<u32> {
         match number {
             0 => Some(0),
@@ -36,20 +36,19 @@ impl Registers {
         }
     }
 
-    /// Tells the value of an integer register, or that it is not known. There is no telling of x0,
-    /// nor of registers past x31.
+    /// Sets the value of an integer register, or marks it unknown. Ignores x0 and numbers above 31.
     pub fn set(&mut self, number: u16, value: Option<u32>) {
         if let Some(slot) = self.integers.get_mut(usize::from(number)).filter(|_| number > 0) {
             *slot = value;
         }
     }
 
-    /// What the calling convention calls a register, such as `sp` for 2.
+    /// Returns a register's name in the calling convention, such as `sp` for 2.
     pub fn name(number: u16) -> Option<&'static str> {
         NAMES.get(usize::from(number)).copied()
     }
 
-    /// The number of an integer register by its name: `sp`, `x2`, `s0`, `fp`.
+    /// Returns the number of an integer register by name: `sp`, `x2`, `s0`, `fp`.
     pub fn number(name: &str) -> Option<u16> {
         let numbered = || {
             let digits = name.strip_prefix('x').filter(|digits| !digits.starts_with(['+', '0']));
@@ -64,8 +63,8 @@ impl Registers {
     }
 }
 
-/// Whether a function must give a register back as it found it. Compilers leave such a register out
-/// of call frame information as long as it is not touched.
+/// Whether a function must preserve a register. Compilers omit such a register from call frame
+/// information while it is unchanged.
 pub(crate) fn preserved(number: u16) -> bool {
     matches!(number, 3 | 4 | 8 | 9 | 18..=27)
 }

@@ -1,4 +1,4 @@
-//! Ways to break an ELF: mostly where its readers look for lengths, offsets, forms and references.
+//! Mutations of an ELF: mostly of lengths, offsets, forms and references.
 
 use crate::layout::{Part, abbreviations, lengths, parts, word};
 use crate::random::Random;
@@ -6,14 +6,15 @@ use crate::random::Random;
 const EDGES: [u32; 12] =
     [0, 1, 2, 4, 0x7f, 0xff, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_fff0, 0xffff_fffe, u32::MAX];
 
-/// Forms, tags and attributes that readers treat in ways of their own.
+/// Forms, tags and attributes that readers treat specially.
 const CODES: [u8; 40] = [
     0, 1, 2, 4, 5, 0x0b, 0x0d, 0x0f, 0x11, 0x12, 0x13, 0x16, 0x17, 0x18, 0x1c, 0x1d, 0x1f, 0x20,
     0x21, 0x25, 0x28, 0x2e, 0x2f, 0x31, 0x34, 0x38, 0x39, 0x3a, 0x3c, 0x41, 0x47, 0x49, 0x55, 0x58,
     0x69, 0x6b, 0x6e, 0x72, 0x73, 0x7f,
 ];
 
-/// One of the files, broken in one to six ways. A pair is two files behind the length of the first.
+/// Returns one of the files with one to six mutations. A pair is two files after the length of the
+/// first.
 pub(crate) fn broken(files: &[Vec<u8>], pair: bool, random: &mut Random) -> Vec<u8> {
     let whole = &files[random.below(files.len())];
     if !pair {
@@ -56,7 +57,7 @@ fn put(file: &mut [u8], at: usize, value: u32) {
     }
 }
 
-/// A value that is wrong in an interesting way: an edge, nearly right, or from elsewhere in the file.
+/// Returns an interesting wrong value: an edge, nearly right, or from elsewhere in the file.
 fn value(file: &[u8], now: usize, random: &mut Random) -> u32 {
     match random.below(4) {
         0 => random.pick(&EDGES),
@@ -79,7 +80,7 @@ fn one<'p>(
     (!fitting.is_empty()).then(|| fitting[random.below(fitting.len())])
 }
 
-/// A field of a section's header, or all that of another section.
+/// Mutates a field of a section's header, or copies one of another section.
 fn header(file: &mut [u8], parts: &[Part], random: &mut Random) {
     let Some(part) = one(parts, random, |_| true) else { return };
     let at = part.header + 4 * random.below(10);
@@ -90,7 +91,7 @@ fn header(file: &mut [u8], parts: &[Part], random: &mut Random) {
     put(file, at, new);
 }
 
-/// A field of the file's header or of a program header.
+/// Mutates a field of the file's header or of a program header.
 fn program(file: &mut [u8], random: &mut Random) {
     let table = word(file, 0x1c);
     let at = match random.below(3) {
@@ -101,7 +102,7 @@ fn program(file: &mut [u8], random: &mut Random) {
     put(file, at, new);
 }
 
-/// The length of a unit or of a table, or what stands right behind it.
+/// Mutates the length of a unit or of a table, or a field after it.
 fn length(file: &mut [u8], parts: &[Part], random: &mut Random) {
     let Some(part) = one(parts, random, is_debug) else { return };
     let starts = lengths(file, part);
@@ -113,7 +114,7 @@ fn length(file: &mut [u8], parts: &[Part], random: &mut Random) {
     put(file, at, new);
 }
 
-/// A number in an abbreviation table.
+/// Mutates a number in an abbreviation table.
 fn code(file: &mut [u8], parts: &[Part], random: &mut Random) {
     let wanted = |part: &Part| part.name.starts_with(".debug_abbrev");
     let Some(part) = one(parts, random, wanted) else { return };
@@ -121,7 +122,7 @@ fn code(file: &mut [u8], parts: &[Part], random: &mut Random) {
     file[at] = random.pick(&CODES);
 }
 
-/// Four bytes that mean another place of the same section, so that references go round in circles.
+/// Writes an offset into the same section, so that references form cycles.
 fn reference(file: &mut [u8], parts: &[Part], random: &mut Random) {
     let Some(part) = one(parts, random, is_debug) else { return };
     let at = part.bytes.start + random.below(part.bytes.len());
@@ -129,7 +130,7 @@ fn reference(file: &mut [u8], parts: &[Part], random: &mut Random) {
     put(file, at, new);
 }
 
-/// A variable-length number that goes on and on.
+/// Writes an overlong variable-length number.
 fn long_number(file: &mut [u8], parts: &[Part], random: &mut Random) {
     let Some(part) = one(parts, random, is_debug) else { return };
     let at = part.bytes.start + random.below(part.bytes.len());
@@ -141,7 +142,7 @@ fn long_number(file: &mut [u8], parts: &[Part], random: &mut Random) {
     }
 }
 
-/// Bytes of the same section, or of another file, to another place.
+/// Copies bytes of the same section, or of another file, to another place.
 fn copy(file: &mut [u8], parts: &[Part], others: &[Vec<u8>], random: &mut Random) {
     let Some(part) = one(parts, random, is_debug) else { return };
     let to = part.bytes.start + random.below(part.bytes.len());
@@ -160,7 +161,7 @@ fn copy(file: &mut [u8], parts: &[Part], others: &[Vec<u8>], random: &mut Random
     }
 }
 
-/// Some bytes anywhere, or where debug information is.
+/// Mutates bytes anywhere, or in debug sections.
 fn bytes(file: &mut [u8], parts: &[Part], random: &mut Random) {
     let range = match one(parts, random, is_debug).filter(|_| random.below(8) != 0) {
         Some(part) => part.bytes.clone(),

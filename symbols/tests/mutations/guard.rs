@@ -1,4 +1,4 @@
-//! Runs one case and notices what it must not do: panic, go on for ever, take memory without end.
+//! Runs one case and detects harm: a panic, an endless loop or excessive memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,31 +7,32 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// No case may take longer. The slowest honest ones take milliseconds; this leaves room for a busy machine.
+/// The most time of a case. The slowest good cases take milliseconds; this leaves room for a busy
+/// machine.
 const MAX_TIME: Duration = Duration::from_secs(20);
 
-/// No case may have more allocated at once.
+/// The most bytes that a case may have allocated at once.
 const MAX_BYTES: usize = 256 << 20;
 
-/// Counts what is allocated now, and the most so far.
+/// Counts the bytes allocated now, and the peak.
 struct Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 #[allow(unsafe_code, reason = "only an allocator can count what is allocated")]
-// SAFETY: every call is handed to the system's allocator as it came; only counters are added.
+// SAFETY: every call is forwarded unchanged to the system's allocator; only counters are added.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         PEAK.fetch_max(live, Ordering::Relaxed);
-        // SAFETY: the caller keeps the promises that the system's allocator asks for.
+        // SAFETY: the caller fulfils the contract of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the promises that the system's allocator asks for.
+        // SAFETY: the caller fulfils the contract of the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -39,21 +40,21 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The case under way.
+/// The running case.
 struct Case {
     name: String,
     bytes: Vec<u8>,
     since: Instant,
 }
 
-/// The longest time and the most memory that a case took, and which case it was.
+/// The longest time and the most memory of a case, with the name of the case.
 #[derive(Default)]
 struct Worst {
     time: (Duration, String),
     bytes: (usize, String),
 }
 
-/// The one who watches.
+/// Watches the running case.
 pub(crate) struct Guard {
     case: Arc<Mutex<Option<Case>>>,
     worst: Mutex<Worst>,
@@ -88,7 +89,7 @@ impl Guard {
         Guard { case, worst: Mutex::default() }
     }
 
-    /// Runs one case; harm ends the test, and the file is kept.
+    /// Runs one case. Harm ends the test, and the file is kept.
     pub(crate) fn run(&self, name: &str, bytes: &[u8], entry: fn(&[u8])) {
         let case = Case { name: name.to_owned(), bytes: bytes.to_vec(), since: Instant::now() };
         *self.case.lock().unwrap() = Some(case);
@@ -114,7 +115,7 @@ impl Guard {
         assert!(harm.is_none(), "{name}: {harm:?}; kept as {kept:?}");
     }
 
-    /// The longest time and the most memory that a case took.
+    /// Returns the longest time and the most memory of a case.
     pub(crate) fn worst(&self) -> String {
         let worst = self.worst.lock().unwrap();
         let (time, bytes) = (&worst.time, &worst.bytes);

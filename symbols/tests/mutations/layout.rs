@@ -1,8 +1,8 @@
-//! Where things are in an ELF, as far as breaking them on purpose needs it.
+//! The places in an ELF that the mutations need.
 
 use std::ops::Range;
 
-/// A section: its name, where its header is, and where its bytes are.
+/// A section: its name, the offset of its header, and the range of its bytes.
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) header: usize,
@@ -17,7 +17,7 @@ fn half(file: &[u8], at: usize) -> usize {
     file.get(at..at + 2).map_or(0, |half| usize::from(u16::from_le_bytes(half.try_into().unwrap())))
 }
 
-/// The sections that lie in the file.
+/// Returns the sections inside the file.
 pub(crate) fn parts(file: &[u8]) -> Vec<Part> {
     let (table, count, strings) = (word(file, 0x20), half(file, 0x30), half(file, 0x32));
     let names = word(file, table + 40 * strings + 16);
@@ -32,7 +32,8 @@ pub(crate) fn parts(file: &[u8]) -> Vec<Part> {
     found.filter(|part| !part.bytes.is_empty()).collect()
 }
 
-/// Where units, line tables, call frame entries and the like start: each says how long it is.
+/// Returns the starts of units, line tables, call frame entries and the like, all with a length
+/// first.
 pub(crate) fn lengths(file: &[u8], part: &Part) -> Vec<usize> {
     let mut found = Vec::new();
     let mut at = part.bytes.start;
@@ -43,7 +44,7 @@ pub(crate) fn lengths(file: &[u8], part: &Part) -> Vec<usize> {
     found
 }
 
-/// Where the numbers of an abbreviation table are, as its reader would meet them.
+/// Returns the offsets of the numbers of an abbreviation table, as its reader would find them.
 pub(crate) fn abbreviations(file: &[u8], part: &Part) -> Vec<usize> {
     let mut found = Vec::new();
     let mut at = part.bytes.start;

@@ -1,13 +1,14 @@
-//! The seeded mutator: files broken at random, but where it matters, go through the entry points of
+//! The seeded mutator: targeted random mutations of files go through the entry points of
 //! `fuzz/entry.rs`. None may panic, take long, or allocate much.
 //!
-//! `cargo test` replays the corpus whole and tries a small fixed set. More, with other seeds:
+//! `cargo test` replays the whole corpus and a small fixed set of mutations. More, with other
+//! seeds:
 //!
 //! ```text
 //! MESHSCOPE_MUTATE=seed=7,count=100000,seconds=60 cargo test -p symbols --test mutations -- --nocapture
 //! ```
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 mod alter;
 #[path = "../../fuzz/entry.rs"]
@@ -23,7 +24,7 @@ use entry::{ENTRIES, Entry};
 use guard::Guard;
 use random::Random;
 
-/// How much is tried.
+/// The number of cases and their seed.
 struct Plan {
     seed: u64,
     count: u64,
@@ -31,8 +32,9 @@ struct Plan {
 }
 
 impl Plan {
-    /// What `MESHSCOPE_MUTATE` asks for: `seed=`, `count=` and `seconds=`, each with a default.
-    fn asked() -> Plan {
+    /// Returns the plan of `MESHSCOPE_MUTATE`: `seed=`, `count=` and `seconds=`, each with a
+    /// default.
+    fn from_environment() -> Plan {
         let mut plan = Plan { seed: 1, count: 600, seconds: 60 };
         let words = std::env::var("MESHSCOPE_MUTATE").unwrap_or_default();
         for word in words.split(',').filter(|word| !word.is_empty()) {
@@ -71,7 +73,7 @@ fn broken_files_do_no_harm() {
             guard.run(&format!("corpus/{name}/{file}"), bytes, run);
         }
     }
-    let plan = Plan::asked();
+    let plan = Plan::from_environment();
     let seeds: Vec<(Entry, Vec<Vec<u8>>)> = ENTRIES
         .iter()
         .map(|&entry| (entry, corpus(entry.0).into_iter().map(|(_, bytes)| bytes).collect()))
@@ -82,7 +84,7 @@ fn broken_files_do_no_harm() {
         if start.elapsed() > Duration::from_secs(plan.seconds) {
             break;
         }
-        // Each case starts from its own number, so that it can be repeated alone.
+        // Each case has its own seed, so that it can be repeated alone.
         let mut random = Random::new(plan.seed, case);
         let ((name, run), files) = &seeds[(case % seeds.len() as u64) as usize];
         let bytes = alter::broken(files, *name == "split", &mut random);

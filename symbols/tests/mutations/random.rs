@@ -1,4 +1,4 @@
-//! Numbers that look random and come again for the same seed.
+//! Pseudorandom numbers, repeatable by seed.
 
 /// A xorshift generator.
 pub(crate) struct Random(u64);
@@ -17,12 +17,12 @@ impl Random {
         self.0
     }
 
-    /// A number below `end`, or 0.
+    /// Returns a number below `end`, or 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    pub(crate) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
+    pub(crate) fn pick<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len())]
     }
 }

@@ -1,24 +1,25 @@
-//! Records and enumerations against gdb, member by member.
+//! Records and enumerations compared with gdb's, member by member.
 
 use serde_json::Value as Json;
 use symbols::{Kind, Symbols, Type};
 
 use super::{as_gdb, equal};
 
-/// One member: name, offset, size, type, first bit and bits; the members of one without a name follow it.
+/// One member: name, offset, size, type, first bit and bits. The members of an unnamed record
+/// follow it.
 type Row = (String, Option<u64>, u64, Option<String>, Option<u64>, Option<u64>);
 
 pub(crate) fn layout(symbols: &Symbols, query: &str, want: &Json) -> Result<(), String> {
     let ty = find(symbols, query).ok_or("no such type")?;
     equal("size", &ty.size(), &want["size"].as_u64())?;
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    our_rows(&ty, &mut ours);
-    their_rows(&want["members"], &mut theirs);
-    ours.iter().zip(&theirs).try_for_each(|(got, want)| equal("member", got, want))?;
-    equal("members", &ours.len(), &theirs.len())
+    let (mut got_rows, mut want_rows) = (Vec::new(), Vec::new());
+    collect_rows(&ty, &mut got_rows);
+    collect_expected(&want["members"], &mut want_rows);
+    got_rows.iter().zip(&want_rows).try_for_each(|(got, want)| equal("member", got, want))?;
+    equal("members", &got_rows.len(), &want_rows.len())
 }
 
-/// Template arguments are part of a name as the compiler spelled them, which gdb does in its own way.
+/// Finds a type by gdb's name: gdb spells template arguments differently from the compiler.
 fn find(symbols: &Symbols, query: &str) -> Option<Type> {
     symbols.type_named(query).or_else(|| {
         let names = symbols.type_names();
@@ -26,16 +27,16 @@ fn find(symbols: &Symbols, query: &str) -> Option<Type> {
     })
 }
 
-fn our_rows(ty: &Type, rows: &mut Vec<Row>) {
+fn collect_rows(ty: &Type, rows: &mut Vec<Row>) {
     let Some(record) = ty.plain().record() else { return };
-    // gdb lists virtual bases among the others: one kind or the other is all that the cases have.
+    // gdb lists virtual bases among the others; the cases have only one kind per record.
     for base in &record.virtual_bases {
         let name = Some(as_gdb(base.ty.name()));
         rows.push(("<base>".into(), None, base.ty.size().unwrap_or(0), name, None, None));
     }
     for member in &record.members {
         let name = member.name.as_deref().unwrap_or(if member.base { "<base>" } else { "" });
-        // gdb does not show what the compiler added.
+        // gdb does not show compiler-generated members.
         if name.starts_with("_vptr.") {
             continue;
         }
@@ -45,12 +46,12 @@ fn our_rows(ty: &Type, rows: &mut Vec<Row>) {
         let spelled = (!nameless).then(|| as_gdb(member.ty.name()));
         rows.push((name.into(), Some(member.offset), size, spelled, first, bits));
         if nameless {
-            our_rows(&member.ty, rows);
+            collect_rows(&member.ty, rows);
         }
     }
 }
 
-fn their_rows(members: &Json, rows: &mut Vec<Row>) {
+fn collect_expected(members: &Json, rows: &mut Vec<Row>) {
     for member in members.as_array().unwrap() {
         let name = member[0].as_str().unwrap().to_owned();
         let spelled = member[3].as_str().map(str::to_owned);
@@ -58,7 +59,7 @@ fn their_rows(members: &Json, rows: &mut Vec<Row>) {
         let size = member[2].as_u64().unwrap();
         rows.push((name, member[1].as_u64(), size, spelled, first, bits));
         if member[6].is_array() {
-            their_rows(&member[6], rows);
+            collect_expected(&member[6], rows);
         }
     }
 }

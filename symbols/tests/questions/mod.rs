@@ -1,16 +1,17 @@
-//! Questions with answers that other readers of debug information gave: about tt-metal's firmware, our images and the cases.
+//! Lookups with answers from other readers of debug information: tt-metal's firmware, the shipped
+//! images and the cases.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed test stops")]
 
 mod layout;
 mod own;
 mod wheel;
 
-fn equal<T: PartialEq + std::fmt::Debug>(what: &str, got: &T, want: &T) -> Result<(), String> {
-    if got == want { Ok(()) } else { Err(format!("{what}: got {got:?}, want {want:?}")) }
+fn equal<T: PartialEq + std::fmt::Debug>(label: &str, got: &T, want: &T) -> Result<(), String> {
+    if got == want { Ok(()) } else { Err(format!("{label}: got {got:?}, want {want:?}")) }
 }
 
-/// Types as gdb spells them: it knows the base types by shorter names than compilers write.
+/// Returns a type's name as gdb spells it: with shorter names of base types than the compiler's.
 fn as_gdb(name: &str) -> String {
     const SHORTER: [(&str, &str); 6] = [
         ("long long unsigned int", "unsigned long long"),

@@ -1,4 +1,5 @@
-//! The questions of `data/answers`, which `firmware/cases/ask` wrote: what gdb and the LLVM tools say of our images.
+//! The questions of `data/answers`, written by `firmware/cases/ask`: answers of gdb and the LLVM
+//! tools about the shipped images.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ fn gdb_and_llvm_answer_the_same_about_our_images() {
     let mut files: Vec<PathBuf> =
         fs::read_dir(room.join("tests/data/answers")).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
-    let (mut asked, mut wrong) = (0, Vec::new());
+    let (mut total, mut wrong) = (0, Vec::new());
     for file in &files {
         let json: Json = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
         let name = json["image"].as_str().unwrap();
@@ -25,18 +26,18 @@ fn gdb_and_llvm_answer_the_same_about_our_images() {
         let strings: Vec<&str> =
             json["strings"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
         for question in json["questions"].as_array().unwrap() {
-            asked += count(question);
+            total += count(question);
             wrong.extend(answer(&symbols, &strings, question).into_iter().map(|error| {
                 format!("{name} {} {}: {error}", question["kind"], question["query"])
             }));
         }
         wrong.extend(symbols.problems().iter().map(|problem| format!("{name}: {problem}")));
     }
-    println!("{} of {asked} about {} images", asked.saturating_sub(wrong.len()), files.len());
-    assert!(asked > 1000 && wrong.is_empty(), "{}", wrong.join("\n"));
+    println!("{} of {total} about {} images", total.saturating_sub(wrong.len()), files.len());
+    assert!(total > 1000 && wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each instruction of a run is a question of its own.
+/// Counts each instruction of a run as one question.
 fn count(question: &Json) -> usize {
     match question["end"].as_u64() {
         Some(end) => (end - question["query"].as_u64().unwrap()) as usize / 4,
@@ -44,7 +45,7 @@ fn count(question: &Json) -> usize {
     }
 }
 
-/// What is wrong with our answers.
+/// Returns the differences from the expected answers.
 fn answer(symbols: &Symbols, strings: &[&str], question: &Json) -> Vec<String> {
     let query = question["query"].as_str().unwrap_or_default();
     let checked = match question["kind"].as_str().unwrap() {
@@ -62,7 +63,7 @@ fn answer(symbols: &Symbols, strings: &[&str], question: &Json) -> Vec<String> {
 }
 
 fn value(symbols: &Symbols, query: &str, want: &Json) -> Result<(), String> {
-    // gdb writes the types of template arguments with them.
+    // gdb writes template arguments with a suffix for their type.
     let query = query.replace("ul>", ">");
     let constant = symbols.constant(&query).ok_or("no such constant")?;
     equal("type", &as_gdb(constant.ty.name()).as_str(), &want["type"].as_str().unwrap())?;
@@ -102,7 +103,7 @@ fn symbol(symbols: &Symbols, query: &str, want: &Json) -> Result<(), String> {
     equal("size", &Some(symbol.size), &want["size"].as_u64())
 }
 
-/// Ours has the parts of all clones, gdb those of the one that the symbol begins.
+/// The library returns the parts of all clones, gdb those of the clone at the symbol.
 fn function(symbols: &Symbols, query: &str, want: &Json) -> Result<(), String> {
     let own = query.split('.').next().unwrap();
     let functions = symbols.functions(own);

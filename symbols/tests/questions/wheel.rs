@@ -1,4 +1,4 @@
-//! Asks the questions of `firmware-questions.json` about tt-metal's own firmware, where it is there.
+//! The questions of `firmware-questions.json` about tt-metal's own firmware, if it is available.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::equal;
 #[test]
 fn firmware_questions() {
     let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from) else {
-        println!("skipped: MESHSCOPE_TT_METAL_ELFS names no unpacked ttnn wheel");
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
         return;
     };
     let json: Json = serde_json::from_str(include_str!("../data/firmware-questions.json")).unwrap();
@@ -79,7 +79,7 @@ fn symbol(symbols: &Symbols, query: &str, expect: &Json) -> Result<(), String> {
     let variable = symbols.variable(query).ok_or("no such variable")?;
     equal("variable address", &variable.address(), &expect["address"].as_u64())?;
     let ty = variable.ty.ok_or("no type")?;
-    // Some answers name the open declaration (`T []`); the definition knows the length (`T [4]`).
+    // Some answers have the open declaration (`T []`); the definition has the length (`T [4]`).
     match name.strip_suffix("[]") {
         Some(open) if ty.name().starts_with(open) => {}
         _ => equal("type", &ty.name(), &name)?,
@@ -100,11 +100,12 @@ fn frames(symbols: &Symbols, query: &str, expect: &Json) -> Result<(), String> {
     Ok(())
 }
 
-/// Every file of the wheel: no problems, and the mailbox is a constant pointer wherever it is named.
+/// Every file of the wheel is read without problems, and `mailboxes` is a constant pointer wherever
+/// it exists.
 #[test]
 fn all_firmware_is_read_without_problems() {
     let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from) else {
-        println!("skipped: MESHSCOPE_TT_METAL_ELFS names no unpacked ttnn wheel");
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
         return;
     };
     let mut folders = vec![root.join("ttnn/tt_metal/pre-compiled")];

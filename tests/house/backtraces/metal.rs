@@ -1,9 +1,10 @@
-//! The same on tt-metal's released firmware (ttnn 0.81.1), which link-time optimisation has made one function of, and under
-//! it our kernels: they run where that firmware puts them, which for an Ethernet core is not where they were linked.
+//! Backtraces of tt-metal's released firmware (ttnn 0.81.1), which link-time optimisation has
+//! merged into one function, and of built-in kernels under it. The kernels run where that firmware
+//! loads them, which for an Ethernet core is not their link address.
 
 use super::rig::Handle;
 use super::tracer::{IRAM, IRAM_SOURCE, Tally, Tracer};
-use super::{WORKER, ours};
+use super::{WORKER, built_in};
 use access::bar_target::BarTarget;
 use decode::images::{Image, ImageMap};
 use decode::state::ImageRole;
@@ -15,7 +16,8 @@ use std::path::PathBuf;
 use symbols::{Module, Symbols};
 use workloads::scene::Scene;
 
-/// The cores of a compute tile, and where BRISC looks for the initial contents of their private RAM (tt-metal.md 7.1).
+/// The cores of a compute tile, and the addresses from which BRISC initialises their private RAM
+/// (tt-metal.md 7.1).
 const TENSIX: [(&str, u64); 5] = [
     ("brisc", 0x8960),
     ("ncrisc", 0x9960),
@@ -24,24 +26,24 @@ const TENSIX: [(&str, u64); 5] = [
     ("trisc2", 0xB960),
 ];
 
-/// Functions that move the stack pointer in assembler of their own, of which their call frame information knows nothing:
-/// the entry of the Ethernet firmware makes room for registers, and its exit takes them back.
-const LYING: [&str; 2] = ["_start", "do_erisc_exit"];
+/// Functions whose assembler code moves the stack pointer without call frame information: the entry
+/// of the Ethernet firmware makes room for registers, and its exit removes it.
+const WRONG_CALL_FRAMES: [&str; 2] = ["_start", "do_erisc_exit"];
 
 fn folder() -> Option<PathBuf> {
     let root = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from);
     if root.is_none() {
-        println!("skipped: MESHSCOPE_TT_METAL_ELFS names no unpacked ttnn wheel");
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
     }
     root.map(|root| root.join("ttnn/tt_metal/pre-compiled/1003041148146844629"))
 }
 
-fn metals(name: &str) -> Option<Module> {
+fn metal_module(name: &str) -> Option<Module> {
     let path = folder()?.join(name).join(format!("{name}.elf"));
     Some(Module::new(Symbols::open(path).unwrap().0))
 }
 
-/// Puts an image where firmware or the core looks for it.
+/// Writes an image to the addresses where firmware or the core expects it.
 fn load(target: &mut BarTarget, place: Place, module: &Module, private: u64) {
     for segment in module.symbols.segments().iter().filter(|segment| !segment.bytes.is_empty()) {
         let inside = segment.address.checked_sub(0xFFB0_0000);
@@ -54,19 +56,23 @@ fn word(target: &mut BarTarget, place: Place, at: u64, value: u32) {
     target.write(place.at(at), &value.to_le_bytes()).unwrap();
 }
 
-/// All is right, as far as it goes, but where the firmware itself says what is not so.
+/// Checks that all backtraces are right, possibly short, except in functions with wrong call frame
+/// information.
 fn assert_right(name: &str, tally: &Tally, least: u64) {
-    tally.tell(name);
+    tally.print(name);
     let short: u64 = tally.short.values().sum();
     let wrong: u64 = tally.wrong_in.values().sum();
     assert!(tally.whole + short >= least, "{name}");
     assert_eq!(tally.whole + short + wrong, tally.compared, "{name}");
-    assert!(tally.wrong_in.keys().all(|function| LYING.contains(&&**function)), "{name}");
+    assert!(
+        tally.wrong_in.keys().all(|function| WRONG_CALL_FRAMES.contains(&&**function)),
+        "{name}"
+    );
 }
 
 #[test]
 fn every_frame_of_metals_ethernet_firmware_is_right() {
-    let Some(application) = metals("erisc") else { return };
+    let Some(application) = metal_module("erisc") else { return };
     let (mut images, _) = ImageMap::firmware();
     let config = Scene::new("n300").config(&images).unwrap();
     let symbols = application.symbols.clone();
@@ -77,9 +83,9 @@ fn every_frame_of_metals_ethernet_firmware_is_right() {
         CoreKind::Erisc,
         symbols,
     ));
-    let kernel = ours("ring_ping");
+    let kernel = built_in("ring_ping");
     let moved = Module { bias: IRAM.wrapping_sub(IRAM_SOURCE), ..kernel.clone() };
-    let modules = vec![ours("erisc_base"), application.clone(), moved, kernel];
+    let modules = vec![built_in("erisc_base"), application.clone(), moved, kernel];
     let ends = [(0, 8), (0, 9), (1, 0), (1, 1)];
     let tracers = ends.map(|(chip, channel)| {
         Tracer::new(chip, config.chips[chip].eth_tile(channel).unwrap(), 0, modules.clone())
@@ -88,7 +94,7 @@ fn every_frame_of_metals_ethernet_firmware_is_right() {
     let mut target = handle.target();
     target.pass(50_000).unwrap();
     let ring = RingPing { firmware: Firmware::METAL, ..RingPing::on(target.mesh()).unwrap() };
-    // They start, leave again, and start once more.
+    // The application starts, returns, and starts again.
     ring.prepare(&mut images).unwrap().finish(&mut target).unwrap();
     let stop = |place| stop_application(&images, Firmware::METAL, place).unwrap();
     let stops = ring.stops.iter().map(|at| stop(at.place));
@@ -105,19 +111,19 @@ fn every_frame_of_metals_ethernet_firmware_is_right() {
 
 #[test]
 fn every_frame_of_metals_compute_firmware_is_right() {
-    let Some(brisc) = metals("brisc") else { return };
+    let Some(brisc) = metal_module("brisc") else { return };
     let (images, _) = ImageMap::firmware();
     let config = Scene::new("n150").config(&images).unwrap();
-    let worker = ours("tensix_worker");
+    let worker = built_in("tensix_worker");
     let tracers = (0..).zip(TENSIX).map(|(hart, (core, _))| {
-        Tracer::new(0, WORKER, hart, vec![metals(core).unwrap(), ours("tensix_worker")])
+        Tracer::new(0, WORKER, hart, vec![metal_module(core).unwrap(), built_in("tensix_worker")])
     });
     let handle = Handle::new(config, tracers.collect());
     let mut target = handle.target();
     let place = Place { chip: ChipId(0), tile: NocXy { x: WORKER.0, y: WORKER.1 } };
     word(&mut target, place, 0xFFB1_21B0, 0x47800);
     for (name, private) in TENSIX {
-        load(&mut target, place, &metals(name).unwrap(), private);
+        load(&mut target, place, &metal_module(name).unwrap(), private);
     }
     word(&mut target, place, 0x4A0, 0x4000_0000);
     // jal x0 to BRISC's entry.

@@ -1,4 +1,4 @@
-//! A bus on which every cycle passes alone, so that tracers see each instruction.
+//! A bus that clocks the mesh one cycle at a time, so that tracers see each instruction.
 
 use super::tracer::Tracer;
 use access::bar_target::BarTarget;
@@ -9,7 +9,7 @@ use machine::target::{Abilities, Allow};
 use std::sync::{Arc, Mutex};
 use transport::emulator_bar::EmulatorBar;
 
-/// The mesh and those who watch its harts.
+/// The mesh and the tracers of its harts.
 pub(super) struct Rig {
     bar: EmulatorBar,
     pub(super) tracers: Vec<Tracer>,
@@ -30,7 +30,8 @@ impl Rig {
 }
 
 impl Handle {
-    /// The mesh at power on. Accesses take no time in it: the rig lets their time pass after each.
+    /// Returns the mesh at power-on. Accesses cost no time in the mesh: the rig clocks their cycles
+    /// after each.
     pub(super) fn new(mut config: MeshConfig, tracers: Vec<Tracer>) -> Self {
         let timing = &mut config.timing;
         (timing.host_read, timing.host_write, timing.host_config_read) = (0, 0, 0);

@@ -1,5 +1,5 @@
-//! The true stack of a hart, kept from its reset on by looking at every instruction that it executes; and what backtraces
-//! say of it.
+//! The true stack of a hart, tracked from its reset through every instruction that it executes, and
+//! the comparison of backtraces with it.
 
 use emulator::hart::LOCAL_RAM;
 use emulator::{HartView, Mesh};
@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use symbols::{Backtrace, Module, Registers, StackEnd, backtrace};
 
-/// Registers that a function must give back as it found them: s0 to s11.
+/// Registers that a function must preserve: s0 to s11.
 const SAVED: [u16; 12] = [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
-/// Where a hart of an Ethernet tile fetches from its instruction RAM, and the L1 that was copied there.
+/// The instruction RAM of an Ethernet tile's hart, and the L1 that is copied to it.
 pub(super) const IRAM: u32 = 0xFFC0_0000;
 pub(super) const IRAM_SOURCE: u32 = 0xA840;
 
@@ -17,52 +17,53 @@ pub(super) const IRAM_SOURCE: u32 = 0xA840;
 #[derive(Clone, Debug)]
 struct Call {
     back: u32,
-    /// Of the caller at the call.
+    /// The stack pointer of the caller at the call.
     sp: u32,
     saved: [u32; SAVED.len()],
 }
 
-/// A core that stands still: what a backtrace needs, for other judges.
+/// The registers and private RAM of a hart at one instruction, as input for gdb.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct CapturedStack {
     frames: usize,
     pub(super) registers: Registers,
     pub(super) ram: Vec<u8>,
 }
 
-/// What backtraces said of one hart.
+/// The results of one hart's backtraces.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// Instructions seen.
+    /// Instructions executed.
     pub(super) instructions: u64,
-    /// Calls seen, and returns.
+    /// Calls and returns.
     pub(super) calls: u64,
     pub(super) returns: u64,
     /// Returns that left more than one function at once.
     pub(super) long_returns: u64,
     /// Backtraces compared: one for each pair of a pc and a true stack below it.
     pub(super) compared: u64,
-    /// Those with every return address, frame address and saved register right, down to the reset.
+    /// Backtraces with every return address, frame address and saved register right, down to the
+    /// reset.
     pub(super) whole: u64,
-    /// Those that were right as far as they went and ended before the reset did, by the reason.
+    /// Right backtraces that ended before the reset, by reason.
     pub(super) short: BTreeMap<String, u64>,
-    /// Those that said anything wrong, by the function that the pc is in, and what was wrong.
+    /// Wrong backtraces, by the function of the pc, and the errors.
     pub(super) wrong_in: BTreeMap<String, u64>,
     pub(super) wrong: Vec<String>,
     /// Frames compared.
     pub(super) frames: u64,
-    /// Backtraces by how many files had a part in them.
+    /// Backtraces by the number of files in them.
     pub(super) files: BTreeMap<usize, u64>,
     /// The deepest stack.
     pub(super) deepest: usize,
     /// The first of the deepest stacks.
-    pub(super) kept: Kept,
+    pub(super) captured: CapturedStack,
     /// Pcs at which a backtrace was taken.
     pub(super) pcs: HashSet<u32>,
 }
 
 impl Tally {
-    pub(super) fn tell(&self, name: &str) {
+    pub(super) fn print(&self, name: &str) {
         println!(
             "{name}: {} instructions, {} calls, {} returns ({} over several calls), up to {} deep; {} backtraces of {} \
              frames at {} pcs compared: {} whole, {} wrong; by number of files {:?}; short: {:?}",
@@ -92,7 +93,7 @@ pub(super) struct Tracer {
     pub(super) tally: Tally,
     calls: Vec<Call>,
     seen: HashSet<u64>,
-    /// The instruction that is executed next: its count, its pc, its word.
+    /// The next instruction: its count, its pc, its word.
     next: Option<(u64, u32, u32)>,
     before: Option<Call>,
 }
@@ -117,7 +118,7 @@ impl Tracer {
         format!("chip {} tile {x}-{y} hart {}", self.chip, self.hart)
     }
 
-    /// Looks at the hart; one cycle has passed since it did so last.
+    /// Follows the hart; one cycle has passed since the last call.
     pub(super) fn step(&mut self, mesh: &Mesh) {
         let (x, y) = self.tile;
         let hart = mesh.hart(self.chip, x, y, self.hart).unwrap();
@@ -127,7 +128,7 @@ impl Tracer {
             return;
         }
         if let Some((retired, pc, word)) = self.next.take() {
-            assert_eq!(hart.retired(), retired + 1, "an instruction went by unseen at {pc:#x}");
+            assert_eq!(hart.retired(), retired + 1, "an instruction was missed at {pc:#x}");
             self.tally.instructions += 1;
             self.follow(pc, word, hart.pc());
         }
@@ -143,7 +144,7 @@ impl Tracer {
         }
     }
 
-    /// What the instruction at `pc` did to the stack.
+    /// Applies the instruction at `pc` to the true stack.
     fn follow(&mut self, pc: u32, word: u32, now: u32) {
         let call = self.before.take();
         if let Some(call) = call.filter(|_| links(word)) {
@@ -151,8 +152,9 @@ impl Tracer {
             self.tally.calls += 1;
         } else if is_return(word) {
             let to = self.calls.iter().rposition(|call| call.back == now);
-            let to =
-                to.unwrap_or_else(|| panic!("return from {pc:#x} to {now:#x}, which no call left"));
+            let to = to.unwrap_or_else(|| {
+                panic!("return from {pc:#x} to {now:#x}, which no call recorded")
+            });
             self.tally.long_returns += u64::from(to + 1 < self.calls.len());
             self.tally.returns += 1;
             self.calls.truncate(to);
@@ -172,28 +174,29 @@ impl Tracer {
             hart.read(address as u32, out).ok_or("neither L1 nor private RAM")
         });
         let tally = &mut self.tally;
-        if found.frames.len() > tally.kept.frames {
+        if found.frames.len() > tally.captured.frames {
             let mut ram = vec![0; 4096];
             if hart.read(LOCAL_RAM, &mut ram).is_none() {
-                // Of the TRISCs, half as much.
+                // A TRISC has half as much.
                 ram.truncate(2048);
                 hart.read(LOCAL_RAM, &mut ram).unwrap();
             }
-            tally.kept = Kept { frames: found.frames.len(), registers: registers(hart), ram };
+            tally.captured =
+                CapturedStack { frames: found.frames.len(), registers: registers(hart), ram };
         }
         tally.compared += 1;
         tally.pcs.insert(pc);
         tally.frames += found.frames.len() as u64;
         let files: HashSet<usize> = found.frames.iter().map(|frame| frame.module).collect();
         *tally.files.entry(files.len()).or_default() += 1;
-        match judge(&self.calls, &found) {
+        match check(&self.calls, &found) {
             Ok(true) => tally.whole += 1,
-            Ok(false) => *tally.short.entry(words(&found, pc)).or_default() += 1,
-            Err(what) => {
+            Ok(false) => *tally.short.entry(end_text(&found, pc)).or_default() += 1,
+            Err(error) => {
                 let function = found.frames.first().and_then(|frame| frame.function());
                 let function = function.map_or("?", |name| name);
                 *tally.wrong_in.entry(function.to_owned()).or_default() += 1;
-                tally.wrong.push(format!("at {pc:#x} in {function}: {what}"));
+                tally.wrong.push(format!("at {pc:#x} in {function}: {error}"));
             }
         }
     }
@@ -205,8 +208,8 @@ pub(super) fn registers(hart: &HartView<'_>) -> Registers {
     registers
 }
 
-/// The reason without its numbers, and which function it is told of.
-fn words(found: &Backtrace<&str>, pc: u32) -> String {
+/// Returns the reason without its numbers, and the function it applies to.
+fn end_text(found: &Backtrace<&str>, pc: u32) -> String {
     let name = |name: &Option<std::sync::Arc<str>>| name.as_deref().unwrap_or("?").to_owned();
     match &found.end {
         StackEnd::NoCallFrames { function, .. } => format!("no call frames for {}", name(function)),
@@ -216,8 +219,8 @@ fn words(found: &Backtrace<&str>, pc: u32) -> String {
     }
 }
 
-/// Whether all frames are there; the error says what is wrong with one.
-fn judge(calls: &[Call], found: &Backtrace<&str>) -> Result<bool, String> {
+/// Checks the frames; true if all are there. The error describes a wrong frame.
+fn check(calls: &[Call], found: &Backtrace<&str>) -> Result<bool, String> {
     let frames = &found.frames;
     if frames.len() > calls.len() + 1 {
         return Err(format!("{} frames for {} calls", frames.len(), calls.len()));
@@ -247,7 +250,7 @@ fn judge(calls: &[Call], found: &Backtrace<&str>) -> Result<bool, String> {
     Ok(frames.len() == calls.len() + 1 && outermost)
 }
 
-/// The instruction at a pc. What is in instruction RAM was copied there from L1.
+/// Returns the instruction at a pc. Instruction RAM was copied from L1.
 fn code(hart: &HartView<'_>, pc: u32) -> u32 {
     let at = if pc >= IRAM { pc - IRAM + IRAM_SOURCE } else { pc };
     let mut word = [0; 4];
@@ -260,12 +263,12 @@ fn is_link(register: u32) -> bool {
     matches!(register & 31, 1 | 5)
 }
 
-/// jal or jalr that keeps where it came from.
+/// Whether the instruction is a jal or jalr that saves the return address.
 fn links(word: u32) -> bool {
     matches!(word & 0x7F, 0x6F | 0x67) && is_link(word >> 7)
 }
 
-/// jalr to a link register that keeps nothing.
+/// Whether the instruction is a jalr to a link register that saves no return address.
 fn is_return(word: u32) -> bool {
     word & 0xFFF == 0x67 && is_link(word >> 15)
 }

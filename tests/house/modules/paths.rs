@@ -1,35 +1,35 @@
-//! Paths as a source writes them: in `use` trees, in code, and among the tokens of macros.
+//! Paths in source code: in `use` trees, in code, and in the tokens of macros.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{ItemUse, UseTree};
 
-/// A name that `use` brings into a module.
+/// A name that `use` imports into a module.
 pub(super) struct Import {
-    /// None stands for all names: `use path::*`.
+    /// None for all names: `use path::*`.
     pub(super) name: Option<String>,
     pub(super) path: Vec<String>,
 }
 
-/// A path that is written somewhere.
+/// A path in the source.
 pub(super) struct Mention {
     pub(super) path: Vec<String>,
     pub(super) line: usize,
-    /// Its last name may be a module: it stands in a `use`.
+    /// Whether it is in a `use`, so that its last name may be a module.
     pub(super) imports: bool,
 }
 
 impl Mention {
-    /// A path in code; none where it begins with `::`, at another crate.
+    /// Returns a path in code; none if it starts with `::`, which names another crate.
     pub(super) fn of(path: &syn::Path) -> Option<Self> {
         let first = path.segments.first()?;
         let line = first.ident.span().start().line;
         let names = path.segments.iter().map(|segment| segment.ident.to_string());
-        let ours = path.leading_colon.is_none();
-        ours.then(|| Self { path: names.collect(), line, imports: false })
+        let own_crate = path.leading_colon.is_none();
+        own_crate.then(|| Self { path: names.collect(), line, imports: false })
     }
 }
 
-/// Each leaf of a `use` tree: what it brings in, and the path that it writes.
+/// Returns each leaf of a `use` tree: the imported name, and its path.
 pub(super) fn leaves(item: &ItemUse) -> impl Iterator<Item = (Import, Mention)> {
     let mut found = Vec::new();
     if item.leading_colon.is_none() {
@@ -69,7 +69,7 @@ fn collect(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<(Import, Me
     }
 }
 
-/// The paths of two names and more among tokens, which nobody has parsed.
+/// Returns the paths of two or more names in unparsed tokens.
 pub(super) fn paths_in(tokens: TokenStream) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut path = Mention { path: Vec::new(), line: 0, imports: false };
@@ -82,7 +82,7 @@ pub(super) fn paths_in(tokens: TokenStream) -> Vec<Mention> {
                     keep(&mut path, &mut found);
                     path.line = ident.span().start().line;
                 }
-                // What follows generic arguments goes on with no path of ours.
+                // A name after generic arguments does not start a path.
                 if colons != 2 || !path.path.is_empty() {
                     path.path.push(ident.to_string());
                 }

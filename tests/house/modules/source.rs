@@ -1,4 +1,4 @@
-//! What one module declares, imports and names, read from its items.
+//! The declarations, imports and paths of one module, read from its items.
 
 use super::paths::{Import, Mention, leaves, paths_in};
 use std::collections::BTreeSet;
@@ -10,20 +10,20 @@ use syn::{Attribute, ExprCall, ImplItem, Item, ItemMod, ItemUse, Macro, Meta};
 pub(super) struct Module {
     /// The modules directly below it.
     pub(super) children: BTreeSet<String>,
-    /// What its own file defines.
+    /// The items that its own file defines.
     pub(super) items: BTreeSet<String>,
-    /// What `use` brings into it.
+    /// Its imports.
     pub(super) imports: Vec<Import>,
-    /// The paths that it writes.
+    /// The paths in it.
     pub(super) mentions: Vec<Mention>,
 }
 
 impl Module {
-    /// Reads a module's items; also gives the modules that it declares, which the caller reads.
+    /// Reads a module's items; also returns the modules that it declares, which the caller reads.
     pub(super) fn read(items: &[Item]) -> (Self, Vec<&ItemMod>) {
         let mut module = Self::default();
         let mut declared = Vec::new();
-        for item in items.iter().filter(|item| !of_tests(attributes(item))) {
+        for item in items.iter().filter(|item| !is_test_only(attributes(item))) {
             match item {
                 Item::Mod(child) => {
                     module.children.insert(child.ident.to_string());
@@ -45,7 +45,7 @@ impl Module {
 
 impl<'ast> Visit<'ast> for Module {
     fn visit_item(&mut self, item: &'ast Item) {
-        if !of_tests(attributes(item)) {
+        if !is_test_only(attributes(item)) {
             visit::visit_item(self, item);
         }
     }
@@ -56,7 +56,7 @@ impl<'ast> Visit<'ast> for Module {
             ImplItem::Const(item) => &item.attrs,
             _ => &[],
         };
-        if !of_tests(attributes) {
+        if !is_test_only(attributes) {
             visit::visit_impl_item(self, item);
         }
     }
@@ -66,7 +66,7 @@ impl<'ast> Visit<'ast> for Module {
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        // A small letter alone is a local variable, except where it is called.
+        // A single lower-case name is a local variable, except in a call.
         let first = path.segments.first().map(|segment| segment.ident.to_string());
         let capital = first.is_some_and(|name| name.starts_with(char::is_uppercase));
         if path.segments.len() > 1 || capital {
@@ -94,8 +94,8 @@ impl<'ast> Visit<'ast> for Module {
     }
 }
 
-/// Whether something is compiled for tests only.
-fn of_tests(attributes: &[Attribute]) -> bool {
+/// Whether an item is compiled for tests only.
+fn is_test_only(attributes: &[Attribute]) -> bool {
     let cfg_test = |attribute: &Attribute| match &attribute.meta {
         Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
         _ => false,

@@ -1,15 +1,15 @@
-//! A crate's module tree, and where each path leads in it.
+//! A crate's module tree, and the resolution of paths in it.
 
-use super::circle::Graph;
+use super::cycle::Graph;
 use super::source::Module;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use syn::Item;
 
-/// More steps than this make no sense: a re-export of itself.
+/// The most steps of one path: a re-export may name itself.
 const MOST_STEPS: usize = 32;
 
-/// A module by the names that lead to it from the crate's root.
+/// A module as its names from the crate's root.
 type Address = Vec<String>;
 
 /// All modules of a crate, each with its file.
@@ -18,7 +18,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Reads a crate from its root file; `read` gives the text of a file, where there is one.
+    /// Reads a crate from its root file; `read` returns the text of a file, if it exists.
     pub(super) fn read(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Self {
         let mut tree = Self { modules: BTreeMap::new() };
         let items = parsed(root, read).unwrap_or_else(|| panic!("no {}", root.display()));
@@ -26,7 +26,7 @@ impl Tree {
         tree
     }
 
-    /// Adds a module and all below it, whose files stand in `folder`.
+    /// Adds a module and all modules below it, whose files are in `folder`.
     fn add(
         &mut self,
         address: Address,
@@ -50,13 +50,13 @@ impl Tree {
         self.modules.insert(address, (file.to_owned(), module));
     }
 
-    /// For each module with modules below it: which of these use which.
+    /// Returns, for each module with children, which of these use which.
     pub(super) fn graphs(&self) -> BTreeMap<Address, Graph> {
         let mut graphs: BTreeMap<Address, Graph> = BTreeMap::new();
         for (at, (file, module)) in &self.modules {
             for mention in &module.mentions {
-                let way = self.follow(at, &mention.path, mention.imports, MOST_STEPS);
-                for (level, from, to) in way.through.iter().filter_map(|used| edge(at, used)) {
+                let route = self.follow(at, &mention.path, mention.imports, MOST_STEPS);
+                for (level, from, to) in route.through.iter().filter_map(|used| edge(at, used)) {
                     let uses = graphs.entry(level.to_vec()).or_default();
                     let places = uses.entry(from.to_owned()).or_default();
                     let places = places.entry(to.to_owned()).or_default();
@@ -67,8 +67,8 @@ impl Tree {
         graphs
     }
 
-    /// Where a path leads that is written in module `from`.
-    fn follow(&self, from: &[String], path: &[String], imports: bool, steps: usize) -> Way {
+    /// Resolves a path in module `from`.
+    fn follow(&self, from: &[String], path: &[String], imports: bool, steps: usize) -> Route {
         let (mut at, mut names) = match path.split_first() {
             Some((first, rest)) if first == "crate" => (&[][..], rest),
             Some((first, rest)) if first == "self" => (from, rest),
@@ -80,9 +80,9 @@ impl Tree {
         self.descend(at, names, imports, steps)
     }
 
-    /// Where these names lead from module `at`.
-    fn descend(&self, at: &[String], names: &[String], imports: bool, steps: usize) -> Way {
-        let here = |ends| Way { through: vec![at.to_vec()], ends };
+    /// Resolves names from module `at`.
+    fn descend(&self, at: &[String], names: &[String], imports: bool, steps: usize) -> Route {
+        let here = |ends| Route { through: vec![at.to_vec()], ends };
         let Some((name, rest)) = names.split_first() else { return here(true) };
         let Some(steps) = steps.checked_sub(1) else { return here(false) };
         let module = &self.modules[at].1;
@@ -97,10 +97,10 @@ impl Tree {
                 None => return here(false),
             }
         };
-        Way { through: [vec![at.to_vec()], onward.through].concat(), ends: onward.ends }
+        Route { through: [vec![at.to_vec()], onward.through].concat(), ends: onward.ends }
     }
 
-    /// Where a name leads that an import brought into module `at`.
+    /// Resolves a name that an import brought into module `at`.
     fn imported(
         &self,
         at: &[String],
@@ -108,31 +108,31 @@ impl Tree {
         rest: &[String],
         imports: bool,
         steps: usize,
-    ) -> Option<Way> {
+    ) -> Option<Route> {
         let all = &self.modules[at].1.imports;
         if let Some(import) = all.iter().find(|import| import.name.as_deref() == Some(name)) {
             let path = [&import.path, rest].concat();
-            // It may lead to another crate.
-            return Some(Way { ends: true, ..self.follow(at, &path, imports, steps) });
+            // It may name another crate.
+            return Some(Route { ends: true, ..self.follow(at, &path, imports, steps) });
         }
         let globs = all.iter().filter(|import| import.name.is_none());
-        let mut ways = globs.map(|import| {
+        let mut routes = globs.map(|import| {
             let path = [&import.path, &[name.to_owned()][..], rest].concat();
             self.follow(at, &path, imports, steps)
         });
-        ways.find(|way| way.ends)
+        routes.find(|route| route.ends)
     }
 }
 
-/// Where a path leads.
-struct Way {
-    /// The modules that it names or is re-exported by, and last the one where the item stands.
+/// The resolution of a path.
+struct Route {
+    /// The modules that it names or is re-exported by; the last one contains the item.
     through: Vec<Address>,
-    /// It ends at something known: else it leads to another crate, or to what a macro makes.
+    /// Whether it ends at a known item; otherwise it names another crate or a macro's output.
     ends: bool,
 }
 
-/// The file of a module, and its items.
+/// Returns the file of a module, and its items.
 fn file_of(below: &Path, read: &dyn Fn(&Path) -> Option<String>) -> (PathBuf, Vec<Item>) {
     let files = [below.with_extension("rs"), below.join("mod.rs")];
     let found = files.into_iter().find_map(|path| Some((path.clone(), parsed(&path, read)?)));
@@ -144,7 +144,8 @@ fn parsed(path: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Option<Vec<Ite
     Some(file.unwrap_or_else(|error| panic!("{}: {error}", path.display())).items)
 }
 
-/// The level at which two modules part, and the siblings there; none where one stands above the other.
+/// Returns the level at which two modules diverge, and the siblings there; none if one contains the
+/// other.
 fn edge<'a>(from: &'a [String], to: &'a [String]) -> Option<(&'a [String], &'a str, &'a str)> {
     let shared = from.iter().zip(to).take_while(|(a, b)| a == b).count();
     Some((&from[..shared], from.get(shared)?, to.get(shared)?))

@@ -1,15 +1,16 @@
-//! Four chips in a line, only the first with PCIe, whose Ethernet tiles run our base firmware; and a host that speaks the
-//! queue protocol word by word, so that what the firmware does is seen and not what a client makes of it.
+//! Four chips in a line, only the first with PCIe, whose Ethernet tiles run built-in base firmware,
+//! and a host that follows the queue protocol word by word, so that the firmware's own behaviour is
+//! visible.
 
 use emulator::{ChipConfig, LinkConfig, LoadImage, Mesh, MeshConfig, PowerOn};
 use object::{Object, ObjectSymbol};
 
-/// x, y, rack, shelf of each chip: far from contiguous, as a grown installation is.
+/// x, y, rack, shelf of each chip: not contiguous, as in a grown installation.
 pub(super) const COORDS: [[u8; 4]; 4] = [[3, 1, 0, 0], [4, 1, 0, 0], [5, 1, 0, 2], [0, 0, 7, 3]];
-/// Links by chip and channel; two of them in parallel between the second and the third chip.
+/// Links by chip and channel; two in parallel between the second and the third chip.
 pub(super) const LINKS: [((usize, u8), (usize, u8)); 4] =
     [((0, 6), (1, 14)), ((1, 0), (2, 8)), ((1, 1), (2, 9)), ((2, 3), (3, 12))];
-/// Channels of each chip whose peers are one hop closer to each chip.
+/// For each chip, the channels whose peers are one hop closer to each chip.
 const ROUTES: [[u16; 4]; 4] = [
     [0, 1 << 6, 1 << 6, 1 << 6],
     [1 << 14, 0, 0b11, 0b11],
@@ -30,10 +31,10 @@ const RESPONSE_WRITE: u32 = 0x11220;
 const RESPONSE_READ: u32 = 0x11230;
 const RESPONSES: u32 = 0x11240;
 const BUFFERS: u32 = 0x12000;
-/// Nothing here takes longer; the firmware itself gives up after a million cycles.
+/// The longest wait; the firmware itself times out after a million cycles.
 const PATIENCE_CYCLES: u64 = 3_000_000;
 
-/// The mesh, driven through one window.
+/// The mesh, accessed through one window.
 pub(super) struct Line {
     pub(super) mesh: Mesh,
 }
@@ -70,7 +71,7 @@ fn chip(index: usize) -> ChipConfig {
     config
 }
 
-/// The address field of a command: tile, chip and tile-local address.
+/// Returns the address field of a command: tile, chip and tile-local address.
 pub(super) fn address(chip: [u8; 4], tile: (u8, u8), offset: u32) -> (u64, [u8; 2]) {
     let [x, y, rack, shelf] = chip.map(u64::from);
     let tile = (u64::from(tile.0), u64::from(tile.1));
@@ -79,12 +80,12 @@ pub(super) fn address(chip: [u8; 4], tile: (u8, u8), offset: u32) -> (u64, [u8; 
 }
 
 impl Line {
-    /// The mesh some time after power on.
+    /// Returns the mesh some time after power-on.
     pub(super) fn new() -> Self {
         Self::sleeping(true)
     }
 
-    /// The same, where harts may sleep or not.
+    /// Returns the mesh; `sleep` allows harts to sleep.
     pub(super) fn sleeping(sleep: bool) -> Self {
         let links = LINKS.map(|(a, b)| LinkConfig::new(a, b)).to_vec();
         let chips = (0..COORDS.len()).map(chip).collect();
@@ -94,7 +95,7 @@ impl Line {
         line
     }
 
-    /// Points the window at an Ethernet tile of the first chip; offset in the BAR.
+    /// Points the window at an Ethernet tile of the first chip; returns the offset in the BAR.
     fn point(&mut self, channel: u8, addr: u32) -> u64 {
         let (x, y) = self.mesh.config().chips[0].eth_tile(channel).unwrap();
         let entry = u64::from(addr >> 20) | u64::from(x) << 16 | u64::from(y) << 22 | 0x2400 << 32;
@@ -118,7 +119,7 @@ impl Line {
         self.mesh.bar_write(0, 0, offset, bytes);
     }
 
-    /// Posts a command at a tile whose request queue has room; the block of a write goes with it.
+    /// Posts a command at a tile whose request queue has room, with the block of a write.
     pub(super) fn post(&mut self, at: u8, to: (u64, [u8; 2]), data: u32, flags: u32, block: &[u8]) {
         let index = self.word(at, REQUEST_WRITE);
         let mut entry = words(&[to.0 as u32, (to.0 >> 32) as u32, data, flags]);
@@ -136,7 +137,7 @@ impl Line {
         used < 4
     }
 
-    /// The oldest answer if it is complete: slot, value, flags. It stays in the queue.
+    /// Returns the oldest answer if it is complete: slot, value, flags. It stays in the queue.
     pub(super) fn peek(&mut self, at: u8) -> Option<(u32, u32, u32)> {
         let index = self.word(at, RESPONSE_READ);
         let slot = index & 3;
@@ -147,7 +148,7 @@ impl Line {
         (flags != 0).then(|| (slot, self.word(at, RESPONSES + 32 * slot + 8), flags))
     }
 
-    /// Takes the oldest answer out of the queue.
+    /// Removes the oldest answer from the queue.
     pub(super) fn pop(&mut self, at: u8) {
         let index = self.word(at, RESPONSE_READ);
         self.put(at, RESPONSE_READ, &words(&[(index + 1) & 7]));
@@ -177,7 +178,7 @@ impl Line {
         (self.bytes(at, BUFFERS + 1024 * slot, len as usize), flags)
     }
 
-    /// Waits until everything that was written has arrived.
+    /// Waits until all written data has arrived.
     pub(super) fn flush(&mut self, at: u8) {
         let start = self.mesh.now();
         while self.word(at, REQUEST_WRITE) != self.word(at, REQUEST_READ)

@@ -166,7 +166,7 @@ fn a_large_mesh_makes_no_threads_either() {
 fn words_that_name_no_mesh_are_told_and_there_is_no_device() {
     for (mesh, told) in [
         ("n3000", "MESHSCOPE_MESH=n3000: no mesh is called n3000; there is"),
-        ("n300,color=red", "MESHSCOPE_MESH=n300,color=red: `color` is no setting"),
+        ("n300,color=red", "MESHSCOPE_MESH=n300,color=red: `color` is not a setting"),
         ("n300,run=idle,at=1us", "MESHSCOPE_MESH=n300,run=idle,at=1us: at: 1us is too early"),
         ("/no/such.yaml", "MESHSCOPE_MESH=/no/such.yaml: emulator:/no/such.yaml: No such file"),
     ] {

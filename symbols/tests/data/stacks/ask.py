@@ -1,4 +1,4 @@
-"""Run by gdb: prints the frames of the stack that it sees, innermost first, and what it says at the end."""
+"""Run by gdb: prints the frames that gdb finds, innermost first, and the reason for the end."""
 
 import os
 

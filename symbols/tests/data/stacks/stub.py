@@ -1,4 +1,5 @@
-"""A core that stands still, for gdb's remote protocol on standard input and output: registers and private RAM out of files."""
+"""A stopped core for gdb's remote protocol on standard input and output: registers and private RAM
+from files."""
 
 import sys
 
@@ -10,18 +11,18 @@ for word in open(registers).read().split():
 NAMES = ("zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6 pc").split()
 
 
-def answer(ask):
-    if ask.startswith("qSupported"):
+def answer(request):
+    if request.startswith("qSupported"):
         return "PacketSize=4000"
-    if ask == "?":
+    if request == "?":
         return "S05"
-    if ask == "g":
+    if request == "g":
         return "".join(values.get(name, 0).to_bytes(4, "little").hex() for name in NAMES)
-    if ask.startswith("m"):
-        at, length = (int(part, 16) for part in ask[1:].split(","))
+    if request.startswith("m"):
+        at, length = (int(part, 16) for part in request[1:].split(","))
         start = at - ram_at
         return ram[start : start + length].hex() if 0 <= start and start + length <= len(ram) else "E01"
-    return "OK" if ask[:1] in "HT" else ""
+    return "OK" if request[:1] in "HT" else ""
 
 
 def packet():
@@ -38,9 +39,9 @@ def packet():
 
 
 while True:
-    asked = packet()
-    told = answer(asked)
-    sys.stdout.buffer.write(f"+${told}#{sum(told.encode()) & 255:02x}".encode())
+    request = packet()
+    reply = answer(request)
+    sys.stdout.buffer.write(f"+${reply}#{sum(reply.encode()) & 255:02x}".encode())
     sys.stdout.buffer.flush()
-    if asked in ("D", "k"):
+    if request in ("D", "k"):
         break

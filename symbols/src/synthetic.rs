@@ -1,5 +1,5 @@
-//! Types that no debug entry has, made for expressions: pointers to what was found, plain numbers,
-//! and types as people spell them in casts.
+//! Types without a debug entry, made for expressions: pointers, plain numbers, and types as spelled
+//! in casts.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::symbols::Symbols;
 use crate::types::{Array, Encoding, Kind, Pointer, Target, Type, TypeData};
 use crate::units::DieId;
 
-/// The entry of what has none.
+/// The id of types without an entry.
 const NO_DIE: DieId = DieId(u32::MAX);
 
-/// Stars and lengths one spelled type may have.
+/// The most stars or lengths of one spelled type.
 const MAX_MARKS: usize = 16;
 
-/// The numbers that C++ always has, under each name that people and compilers give them.
+/// The numbers that C++ always has, under all their names.
 const BASES: [(&[&str], u64, Encoding); 15] = [
     (&["unsigned char", "uint8_t", "std::uint8_t", "u8"], 1, Encoding::Unsigned),
     (&["signed char", "int8_t", "std::int8_t"], 1, Encoding::Signed),
@@ -44,17 +44,17 @@ const BASES: [(&[&str], u64, Encoding); 15] = [
     (&["double"], 8, Encoding::Float),
 ];
 
-fn made(name: &str, size: Option<u64>, kind: Kind) -> Type {
+fn new_type(name: &str, size: Option<u64>, kind: Kind) -> Type {
     Type(Arc::new(TypeData { id: NO_DIE, name: name.into(), size, kind }))
 }
 
-/// A type for what only the symbol table knows: nothing can be read or followed.
+/// Returns a type for symbols without debug information: it cannot be read or followed.
 pub(crate) fn unknown() -> Type {
-    made("?", None, Kind::Unknown)
+    new_type("?", None, Kind::Unknown)
 }
 
-/// A number as C++ takes one that is written down: of the first type that its suffix allows and that
-/// holds it.
+/// Returns a number with the type that C++ gives its literal: the first that its suffix allows and
+/// that holds it.
 pub(crate) fn number(literal: Literal) -> Resolved {
     const TYPES: [(&str, usize, u64, bool); 6] = [
         ("int", 0, 4, true),
@@ -73,22 +73,22 @@ pub(crate) fn number(literal: Literal) -> Resolved {
     let found = TYPES.iter().find(fits);
     let &(name, _, size, signed) = found.unwrap_or(&("long long unsigned int", 2, 8, false));
     let encoding = if signed { Encoding::Signed } else { Encoding::Unsigned };
-    let ty = made(name, Some(size), Kind::Base(encoding));
+    let ty = new_type(name, Some(size), Kind::Base(encoding));
     Resolved::computed(ty, to_bytes(value as u64, size))
 }
 
-/// What `sizeof` gives.
+/// Returns the value of `sizeof`.
 pub(crate) fn size(value: u64) -> Resolved {
     number(Literal { value: value.into(), decimal: true, unsigned: true, longs: 0 })
 }
 
-/// The type of `&x`.
+/// Returns the type of `&x`.
 pub(crate) fn pointer_to(ty: &Type) -> Type {
     let name = declaration(ty.name(), "*");
     let whole = ty.name().ends_with([']', ')']);
     let name = if whole { declaration(ty.name(), "(*)") } else { name };
     let target = Some(Target::Type(ty.clone()));
-    made(&name, Some(4), Kind::Pointer(Pointer { reference: false, target }))
+    new_type(&name, Some(4), Kind::Pointer(Pointer { reference: false, target }))
 }
 
 fn array_of(element: &Type, lengths: Vec<Option<u64>>) -> Type {
@@ -96,17 +96,17 @@ fn array_of(element: &Type, lengths: Vec<Option<u64>>) -> Type {
         .iter()
         .fold(String::new(), |text, length| format!("{text}[{}]", length.unwrap_or_default()));
     let array = Array { element: element.clone(), lengths };
-    // Too many bytes to count are as many as can be counted: no memory has them.
+    // A size that overflows saturates: no memory is that large.
     let size = element.size().map(|size| {
         let lengths = array.lengths.iter().flatten();
         lengths.fold(size, |size, length| size.saturating_mul(*length))
     });
-    made(&declaration(element.name(), &text), size, Kind::Array(array))
+    new_type(&declaration(element.name(), &text), size, Kind::Array(array))
 }
 
-/// A type as people spell it: a name with `const` and `volatile` anywhere, stars, and lengths. What
-/// is found nowhere in the file but every C++ has is made up.
-pub(crate) fn spelled(symbols: &Symbols, text: &str) -> Option<Type> {
+/// Returns a type as spelled in source: a name with `const` and `volatile` anywhere, stars, and
+/// lengths. Types that C++ always has are made if the file does not have them.
+pub(crate) fn spelled_type(symbols: &Symbols, text: &str) -> Option<Type> {
     if let Some(ty) = symbols.type_named(text) {
         return Some(ty);
     }
@@ -136,10 +136,10 @@ fn plain(symbols: &Symbols, name: &str) -> Option<Type> {
             let (names, size, encoding) = base?;
             let known = names.iter().find_map(|name| symbols.type_named(name));
             let fits = known.filter(|ty| ty.size() == Some(*size));
-            Some(fits.unwrap_or_else(|| made(name, Some(*size), Kind::Base(*encoding))))
+            Some(fits.unwrap_or_else(|| new_type(name, Some(*size), Kind::Base(*encoding))))
         })
         .or_else(|| {
-            let void = || made("void", None, Kind::Void);
+            let void = || new_type("void", None, Kind::Void);
             (name == "void").then(void)
         })
 }
@@ -165,7 +165,7 @@ impl Qualifiers {
     }
 }
 
-/// The qualifiers stand before a name, and behind a pointer's star.
+/// Adds qualifiers: before a name, and after a pointer's star.
 fn qualified(ty: Type, own: Qualifiers) -> Type {
     let words = match (own.constant, own.volatile) {
         (false, false) => return ty,
@@ -176,7 +176,7 @@ fn qualified(ty: Type, own: Qualifiers) -> Type {
     let pointer = ty.name().ends_with('*');
     let name = if pointer { format!("{} {words}", ty.name()) } else { format!("{words} {ty}") };
     let size = ty.size();
-    made(&name, size, Kind::Qualified(ty))
+    new_type(&name, size, Kind::Qualified(ty))
 }
 
 fn qualifiers_behind(text: &str) -> (&str, Qualifiers) {
@@ -203,7 +203,8 @@ fn qualifiers_before(text: &str) -> (&str, Qualifiers) {
     (text, found)
 }
 
-/// The text before the lengths, and the lengths; none if there is something else in the brackets.
+/// Returns the text before the lengths, and the lengths; none if the brackets contain anything
+/// else.
 fn lengths(text: &str) -> Option<(&str, Vec<Option<u64>>)> {
     let mut lengths = Vec::new();
     let mut text = text;

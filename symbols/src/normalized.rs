@@ -1,19 +1,20 @@
-//! Names as GCC spells them in DWARF, from the ways in which people write them.
+//! Converts names as written by users to GCC's spelling in DWARF.
 
 use std::borrow::Cow;
 
-/// The words that integer types are made of; `double` makes of `long` something else.
+/// The words of integer types, and `double`, which changes the meaning of `long`.
 const WORDS: [&str; 7] = ["unsigned", "signed", "short", "long", "int", "char", "double"];
 
-/// `ring_t<unsigned short,4>` as `ring_t<short unsigned int, 4>`, and `a<b<1>>` as `a<b<1> >`.
-pub(crate) fn spelled(name: &str) -> Cow<'_, str> {
+/// Returns GCC's spelling: `ring_t<unsigned short,4>` as `ring_t<short unsigned int, 4>`, and
+/// `a<b<1>>` as `a<b<1> >`.
+pub(crate) fn normalized(name: &str) -> Cow<'_, str> {
     if name.contains("operator") || !(name.contains('<') || words(name).any(is_integer_word)) {
         return Cow::Borrowed(name);
     }
     let mut text = String::with_capacity(name.len() + 8);
     let (mut run, mut rest, mut depth) = (Vec::new(), name, 0usize);
     while let Some(first) = rest.chars().next() {
-        let word = rest.split(|c| !is_of_word(c)).next().unwrap_or_default();
+        let word = rest.split(|c| !is_word_char(c)).next().unwrap_or_default();
         let length = word.len().max(if word.is_empty() { first.len_utf8() } else { 0 });
         let (part, after) = rest.split_at(length);
         rest = after;
@@ -22,7 +23,7 @@ pub(crate) fn spelled(name: &str) -> Cow<'_, str> {
             continue;
         }
         // Blanks between the words of one type belong to it.
-        let next = rest.trim_start().split(|c| !is_of_word(c)).next().unwrap_or_default();
+        let next = rest.trim_start().split(|c| !is_word_char(c)).next().unwrap_or_default();
         if part == " " && !run.is_empty() && (is_integer_word(next) || rest.starts_with(' ')) {
             continue;
         }
@@ -50,10 +51,10 @@ pub(crate) fn spelled(name: &str) -> Cow<'_, str> {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c| !is_of_word(c))
+    text.split(|c| !is_word_char(c))
 }
 
-fn is_of_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
@@ -61,7 +62,7 @@ fn is_integer_word(word: &str) -> bool {
     WORDS.contains(&word)
 }
 
-/// The words of one integer type in GCC's order; nothing for none.
+/// Returns the words of one integer type in GCC's order; empty without words.
 fn integer(run: &[&str]) -> String {
     let has = |word| run.contains(&word);
     if run.is_empty() || has("double") || has("char") {
@@ -74,7 +75,7 @@ fn integer(run: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::spelled;
+    use super::normalized;
 
     #[test]
     fn names_are_spelled_as_gcc_does() {
@@ -102,7 +103,7 @@ mod tests {
             ("<", "<"),
             ("", ""),
         ] {
-            assert_eq!(spelled(written), want, "{written}");
+            assert_eq!(normalized(written), want, "{written}");
         }
     }
 }

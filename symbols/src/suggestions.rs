@@ -1,41 +1,41 @@
-//! Names that are near to one that was not found: "did you mean".
+//! Suggestions for names that were not found.
 
 use crate::error::Error;
 use crate::symbols::Symbols;
 
-/// How many names are worth reading.
+/// The most suggestions.
 const MAX_NEAR: usize = 3;
 
-/// Longer names than this are not compared.
+/// Longer names are not compared.
 const MAX_LENGTH: usize = 256;
 
 impl Symbols {
-    /// What whoever made this error may have meant, nearest first: names of this file or members of
-    /// the type. Empty if nothing is near, or the error is no wrong name.
+    /// Returns suggestions for a wrong name, nearest first: names of this file or members of the
+    /// type. Empty if nothing is near, or the error is not a wrong name.
     pub fn suggestions(&self, error: &Error) -> Vec<String> {
         match error {
-            Error::NoType { name } => near(name, self.type_names()),
+            Error::NoType { name } => nearest(name, self.type_names()),
             Error::NoVariable { name } => {
                 let mut names = self.variable_names();
                 names.extend(self.enumerator_names());
-                near(name, names)
+                nearest(name, names)
             }
             Error::NoMember { in_type, member } => {
                 let members = self.type_named(in_type).map(|ty| {
                     let members = ty.members().iter();
                     members.filter_map(|m| m.name.as_deref().map(str::to_owned)).collect()
                 });
-                near(member, members.unwrap_or_default())
+                nearest(member, members.unwrap_or_default())
             }
-            Error::NoFile { name } => near(name, self.source_files()),
-            Error::NoFunction { name } => near(name, self.function_names()),
+            Error::NoFile { name } => nearest(name, self.source_files()),
+            Error::NoFunction { name } => nearest(name, self.function_names()),
             _ => Vec::new(),
         }
     }
 }
 
-/// The names that few changes make the wanted one, or that hold it.
-fn near(wanted: &str, names: Vec<String>) -> Vec<String> {
+/// Returns the names that contain the wanted one or differ from it by few letters.
+fn nearest(wanted: &str, names: Vec<String>) -> Vec<String> {
     let wanted = wanted.trim().to_lowercase();
     let own = last(&wanted);
     if own.is_empty() || wanted.len() > MAX_LENGTH {
@@ -57,13 +57,14 @@ fn near(wanted: &str, names: Vec<String>) -> Vec<String> {
     found.into_iter().map(|(_, _, name)| name).take(MAX_NEAR).collect()
 }
 
-/// The part of a name or path that people get wrong: the one behind all scopes and folders.
+/// Returns the part of a name or path that is likely misspelled: the part after all scopes and
+/// folders.
 fn last(name: &str) -> &str {
     let plain = name.split_once('<').map_or(name, |(plain, _)| plain);
     plain.rsplit([':', '/']).next().unwrap_or(plain)
 }
 
-/// How many letters must be added, taken away, replaced or swapped with their neighbour.
+/// Returns the number of letters to add, remove, replace or swap with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();
@@ -88,7 +89,7 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{distance, near};
+    use super::{distance, nearest};
 
     #[test]
     fn changes_are_counted() {
@@ -102,10 +103,10 @@ mod tests {
     #[test]
     fn the_nearest_names_come_first() {
         let names = || ["mailboxes_t", "mailbox_t", "launch_msg_t", "ns::go_msg_t"];
-        let near = |wanted| near(wanted, names().map(str::to_owned).to_vec());
-        assert_eq!(near("mailboxs_t"), ["mailbox_t", "mailboxes_t"]);
-        assert_eq!(near("go_mgs_t"), ["ns::go_msg_t"]);
-        assert_eq!(near("launch"), ["launch_msg_t"]);
-        assert_eq!(near("zebra"), Vec::<String>::new());
+        let nearest = |wanted| nearest(wanted, names().map(str::to_owned).to_vec());
+        assert_eq!(nearest("mailboxs_t"), ["mailbox_t", "mailboxes_t"]);
+        assert_eq!(nearest("go_mgs_t"), ["ns::go_msg_t"]);
+        assert_eq!(nearest("launch"), ["launch_msg_t"]);
+        assert_eq!(nearest("zebra"), Vec::<String>::new());
     }
 }

@@ -1,21 +1,21 @@
-//! What a name in an expression means: a variable, a constant, or a symbol without a type.
+//! The meaning of a name in an expression: a variable, a constant, or a symbol without a type.
 
-use crate::made;
 use crate::resolved::Resolved;
 use crate::storage::Storage;
 use crate::symbols::Symbols;
+use crate::synthetic;
 use crate::variables::Variable;
 
 impl Symbols {
-    /// The best meaning of a name.
-    pub(crate) fn meant(&self, name: &str, pc: Option<u64>) -> Option<Resolved> {
-        // What runs there hides what is global.
+    /// Returns the best match for a name.
+    pub(crate) fn look_up(&self, name: &str, pc: Option<u64>) -> Option<Resolved> {
+        // Local variables hide global ones.
         if let Some(local) = pc.and_then(|pc| self.local(name, Some(pc))) {
             return Some(resolved(&local, pc));
         }
         let variable = self.variable(name);
-        // A constant inside a function may be what one inlined call made of a variable, and what is
-        // optimised away may be an enumerator of the same name.
+        // A constant inside a function may come from one inlined call, and a variable that was
+        // optimised away may have an enumerator of the same name.
         let certain = |v: &Variable| matches!(v.storage, Storage::Address(_)) || !v.local;
         if let Some(variable) = variable.as_ref().filter(|v| certain(v)) {
             return Some(resolved(variable, pc));
@@ -30,7 +30,7 @@ impl Symbols {
 }
 
 fn resolved(variable: &Variable, pc: Option<u64>) -> Resolved {
-    let ty = variable.ty.clone().unwrap_or_else(made::unknown);
+    let ty = variable.ty.clone().unwrap_or_else(synthetic::unknown);
     let storage = match pc {
         Some(pc) => variable.storage.at(pc),
         None => variable.storage.clone(),
