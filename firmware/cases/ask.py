@@ -1,18 +1,24 @@
-"""Runs inside gdb-multiarch, for firmware/cases/ask: writes questions about one image with the answers of gdb and LLVM.
+"""Runs inside gdb-multiarch, for firmware/cases/ask: writes questions about one image with the
+answers of gdb and LLVM.
 
-One JSON object; `questions` holds one question a line. Kinds and who answers:
-  layout     gdb: size and members [name, offset, size, type, first bit, bits, inner members] of a record
+One JSON object; `questions` holds one question per line. Kinds and tools that answer:
+  layout     gdb: size and members of a record [name, offset, size, type, first bit, bits, inner
+             members]
   enum       gdb: [name, value] of its enumerators
   value      gdb: type and value of a constant: a number, text of a float, or a list of them
   variable   gdb: type and address; llvm-nm: size in the symbol table
-  symbol     llvm-nm: address and size of what is no described variable; gdb must give the same address
-  function   gdb: name and ranges of the code that a symbol begins [[begin, end], ...]
-  line       llvm-dwarfdump: where the runs of rows of a line begin; gdb must know no address beside the rows
-  frames     llvm-symbolizer: [function, file, line] innermost first, the same from `begin` to `end`, each instruction;
-             gdb must find as many frames and the same innermost line
-Where two of them disagree, `note` says so. An answer is changed in one case only, which its note tells: gdb takes an array
-without elements for one of 4294967296. Strings of `frames` are numbers, of `strings`.
+  symbol     llvm-nm: address and size of a symbol that is no described variable; gdb must return
+             the same address
+  function   gdb: name and ranges of the code at a symbol [[begin, end], ...]
+  line       llvm-dwarfdump: where the runs of rows of a line begin; gdb must return no address
+             outside the rows
+  frames     llvm-symbolizer: [function, file, line] innermost first, the same for each instruction
+             from `begin` to `end`; gdb must find as many frames and the same innermost line
+`note` reports disagreements of the tools. An answer is changed in one case only, marked in its
+note: gdb takes an array without elements for one of 4294967296. Strings of `frames` are indices
+into `strings`.
 """
+
 import json
 import os
 import re
@@ -20,7 +26,7 @@ import subprocess
 import gdb
 
 IMAGE, OUT = os.environ["IMAGE"], os.environ["OUT"]
-FRAMES, LINES, NAMES = 300, 100, 100  # of each kind at most; larger images are sampled evenly
+FRAMES, LINES, NAMES = 300, 100, 100  # limits per kind; larger images are sampled evenly
 gdb.execute("set language c++")
 gdb.execute("set max-value-size unlimited")
 
@@ -31,7 +37,7 @@ def sample(items, limit):
 
 
 def listed(kind):
-    """The names of `info types`, `info variables` and `info functions`, those with debug information."""
+    """Yields the names of `info types`, `info variables` or `info functions`, if described."""
     text = gdb.execute(f"info {kind} -q", to_string=True).split("\nNon-debugging symbols:")[0]
     for line in text.splitlines():
         if found := re.match(r"\d+:\s+(.*);$", line):
@@ -41,17 +47,19 @@ def listed(kind):
 # --- types ---
 
 
-ENDLESS = "[4294967296]"  # what gdb makes of [0], whose upper bound is -1
+ENDLESS = "[4294967296]"  # gdb's spelling of [0], whose upper bound is -1
 
 
 def spelled(ty):
-    """gdb prints a record without a name in full: such a type has no spelling."""
+    """Returns None for a record without a name: gdb prints it in full."""
     text = str(ty).replace(ENDLESS, "[0]")
     return None if "{" in text else text
 
 
 def size_of(ty):
-    return 0 if ENDLESS in str(ty) and ty.strip_typedefs().code == gdb.TYPE_CODE_ARRAY else ty.sizeof
+    return (
+        0 if ENDLESS in str(ty) and ty.strip_typedefs().code == gdb.TYPE_CODE_ARRAY else ty.sizeof
+    )
 
 
 def member(field):
@@ -85,9 +93,13 @@ def note_of(ty):
 def types():
     seen = set()
     for text in listed("types"):
-        found = re.match(r"(?:typedef (?:struct|union|enum) \{\.\.\.\} |typedef .* |struct |union |class |enum )(.+)$", text)
+        found = re.match(
+            r"(?:typedef (?:struct|union|enum) \{\.\.\.\} |typedef .* |struct |union |class |enum )"
+            r"(.+)$",
+            text,
+        )
         name = found[1] if found else text
-        # gdb spells addresses among template arguments in a way of its own.
+        # gdb spells addresses among template arguments differently.
         if name in seen or "{" in name or "<&" in name or name.count("<") != name.count(">"):
             continue
         seen.add(name)
@@ -96,7 +108,7 @@ def types():
         except gdb.error:
             continue
         if ty.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
-            # A name that several types have in several scopes is a question without one answer.
+            # A name of several types in several scopes has no single answer.
             yield question("layout", name, note_of(ty), size=ty.sizeof, members=members(ty))
         elif ty.code == gdb.TYPE_CODE_ENUM:
             values = [[field.name.rsplit("::")[-1], field.enumval] for field in ty.fields()]
@@ -126,7 +138,9 @@ def plain(value):
 
 
 def nm():
-    text = subprocess.run(["llvm-nm", "-S", "--defined-only", IMAGE], capture_output=True, text=True).stdout
+    text = subprocess.run(
+        ["llvm-nm", "-S", "--defined-only", IMAGE], capture_output=True, text=True
+    ).stdout
     found, twice = {}, set()
     for line in text.splitlines():
         parts = line.split()
@@ -139,20 +153,26 @@ def nm():
 
 
 def dwarf_names():
-    """gdb does not list constants of enumerations."""
-    text = subprocess.run(["llvm-dwarfdump", "--debug-info", IMAGE], capture_output=True, text=True).stdout
+    """Returns the variables in DWARF: gdb does not list constants of enumerations."""
+    text = subprocess.run(
+        ["llvm-dwarfdump", "--debug-info", IMAGE], capture_output=True, text=True
+    ).stdout
     return re.findall(r"^0x\w+:   DW_TAG_variable\n\s+DW_AT_name\t\(\"(\w+)\"\)", text, re.M)
 
 
 def member_function(name):
-    text = subprocess.run(["llvm-dwarfdump", f"--name={name}", IMAGE], capture_output=True, text=True).stdout
+    text = subprocess.run(
+        ["llvm-dwarfdump", f"--name={name}", IMAGE], capture_output=True, text=True
+    ).stdout
     return re.search(r'DW_AT_type\t\(0x\w+ "(.*)"\)', text)[1]
 
 
 def variables(table):
     names, described = set(dwarf_names()), set()
     for text in listed("variables"):
-        if found := re.search(r"([\w:<>(), ]*?[\w>])(?:\[[\d\]\[]*)?(?:\)\(.*)?$", text.replace("static ", "")):
+        if found := re.search(
+            r"([\w:<>(), ]*?[\w>])(?:\[[\d\]\[]*)?(?:\)\(.*)?$", text.replace("static ", "")
+        ):
             names.add(found[1].rsplit(" ", 1)[-1].lstrip("*&"))
     for name in sorted(names):
         symbol = gdb.lookup_static_symbol(name) or gdb.lookup_global_symbol(name)
@@ -166,7 +186,7 @@ def variables(table):
             if symbol.addr_class in (gdb.SYMBOL_LOC_CONST, gdb.SYMBOL_LOC_CONST_BYTES):
                 yield question("value", name, notes, type=str(symbol.type), value=plain(value))
             elif symbol.addr_class == gdb.SYMBOL_LOC_STATIC:
-                # The address of a reference is that of what it refers to.
+                # gdb returns the address of the referred object for a reference.
                 reference = symbol.type.code == gdb.TYPE_CODE_REF
                 address = table[symbol.linkage_name][0] if reference else int(value.address)
                 mangled = symbol.linkage_name
@@ -176,7 +196,9 @@ def variables(table):
                     notes.append("gdb says [4294967296] for [0]")
                 ty = spelled(symbol.type)
                 if "::*)(" in ty:
-                    notes.append(f"llvm-dwarfdump's spelling; gdb writes what the compiler passes: {ty}")
+                    notes.append(
+                        f"llvm-dwarfdump's spelling; gdb writes what the compiler passes: {ty}"
+                    )
                     ty = member_function(name)
                 yield question("variable", name, notes, type=ty, address=address, size=size)
                 if str(symbol.type).startswith("const ") and gdb.lookup_static_symbol(name):
@@ -201,17 +223,29 @@ def functions(table):
     for text in sample(sorted(name for name in table if name in code_symbols()), NAMES):
         address = table[text][0]
         block = gdb.block_for_pc(address)
-        while block and (not block.function or block.function.type.code != gdb.TYPE_CODE_FUNC or inlined(block)):
+        while block and (
+            not block.function or block.function.type.code != gdb.TYPE_CODE_FUNC or inlined(block)
+        ):
             block = block.superblock
-        if not block or not block.function or block.start != address and not ranges_start(address, block):
+        if (
+            not block
+            or not block.function
+            or block.start != address
+            and not ranges_start(address, block)
+        ):
             continue
         listing = gdb.execute(f"disassemble {address}", to_string=True)
-        ranges = [[int(a, 16), int(b, 16)] for a, b in re.findall(r"^Address range (0x\w+) to (0x\w+):", listing, re.M)]
+        ranges = [
+            [int(a, 16), int(b, 16)]
+            for a, b in re.findall(r"^Address range (0x\w+) to (0x\w+):", listing, re.M)
+        ]
         ranges = sorted(ranges or [[block.start, block.end]])
         size = sum(end - begin for begin, end in ranges if begin <= address < end)
         notes = [] if size == table[text][1] else [f"llvm-nm: {table[text][1]} bytes"]
         if ".cold" not in text:
-            yield question("function", text, notes, name=block.function.name.split("(")[0], ranges=ranges)
+            yield question(
+                "function", text, notes, name=block.function.name.split("(")[0], ranges=ranges
+            )
 
 
 def ranges_start(address, block):
@@ -219,7 +253,9 @@ def ranges_start(address, block):
 
 
 def inlined(block):
-    return block.function is not None and block.function.value().is_optimized_out or is_inlined(block)
+    return (
+        block.function is not None and block.function.value().is_optimized_out or is_inlined(block)
+    )
 
 
 def is_inlined(block):
@@ -233,20 +269,34 @@ def is_inlined(block):
 
 def code_symbols(kept=[]):
     if not kept:
-        text = subprocess.run(["llvm-nm", "--defined-only", IMAGE], capture_output=True, text=True).stdout
-        kept.append({p[2] for p in map(str.split, text.splitlines()) if len(p) == 3 and p[1] in "tTwW" and p[2][0] not in "$."})
+        text = subprocess.run(
+            ["llvm-nm", "--defined-only", IMAGE], capture_output=True, text=True
+        ).stdout
+        kept.append(
+            {
+                p[2]
+                for p in map(str.split, text.splitlines())
+                if len(p) == 3 and p[1] in "tTwW" and p[2][0] not in "$."
+            }
+        )
     return kept[0]
 
 
 def instructions():
-    text = subprocess.run(["llvm-objdump", "-d", "--no-show-raw-insn", IMAGE], capture_output=True, text=True).stdout
+    text = subprocess.run(
+        ["llvm-objdump", "-d", "--no-show-raw-insn", IMAGE], capture_output=True, text=True
+    ).stdout
     return [int(a, 16) for a in re.findall(r"^\s*([0-9a-f]+):", text, re.M)]
 
 
 def chains(addresses):
     asked = "".join(f"{address:#x}\n" for address in addresses)
     command = ["llvm-symbolizer", f"--obj={IMAGE}", "--functions=short", "--inlines"]
-    blocks = subprocess.run(command, input=asked, capture_output=True, text=True).stdout.strip().split("\n\n")
+    blocks = (
+        subprocess.run(command, input=asked, capture_output=True, text=True)
+        .stdout.strip()
+        .split("\n\n")
+    )
     for address, block in zip(addresses, blocks, strict=True):
         lines = block.splitlines()
         frames = []
@@ -258,7 +308,7 @@ def chains(addresses):
 
 
 def gdb_chain(address):
-    """How many frames gdb sees, the name of the outermost, and the innermost place."""
+    """Returns gdb's number of frames, the name of the outermost, and the innermost place."""
     depth, block, outer = 0, gdb.block_for_pc(address), None
     while block and not block.is_global and not block.is_static:
         if block.function:
@@ -298,8 +348,10 @@ def frames():
 
 
 def rows():
-    """Line table rows by address as llvm-dwarfdump prints them: (address, file, line, end)."""
-    text = subprocess.run(["llvm-dwarfdump", "--debug-line", IMAGE], capture_output=True, text=True).stdout
+    """Returns llvm-dwarfdump's line table rows: (address, file, line, end)."""
+    text = subprocess.run(
+        ["llvm-dwarfdump", "--debug-line", IMAGE], capture_output=True, text=True
+    ).stdout
     found, folders, files = [], {}, {}
     for line in text.splitlines():
         if line.startswith("debug_line["):
@@ -314,7 +366,11 @@ def rows():
             files[pending][1] = int(match[1])
         elif match := re.match(r"0x([0-9a-f]+)\s+(\d+)\s+\d+\s+(\d+)\s+\d+\s+\d+(.*)$", line):
             name, folder = files.get(int(match[3]), ["?", 0])
-            path = name if name.startswith("/") or folder not in folders else folders[folder] + "/" + name
+            path = (
+                name
+                if name.startswith("/") or folder not in folders
+                else folders[folder] + "/" + name
+            )
             found.append((int(match[1], 16), path, int(match[2]), "end_sequence" in match[4]))
     return found
 
@@ -340,13 +396,23 @@ def lines():
     for address in sorted(code)[:: max(1, len(code) // 2000)]:
         symtab = gdb.find_pc_line(address).symtab
         if symtab:
-            tables.setdefault(os.path.basename(symtab.filename), {})[symtab.fullname() + str(hash(symtab.objfile))] = symtab
+            tables.setdefault(os.path.basename(symtab.filename), {})[
+                symtab.fullname() + str(hash(symtab.objfile))
+            ] = symtab
     for (path, line), addresses in sample(sorted(runs.items()), LINES):
         if line == 0:
             continue
         name = os.path.basename(path)
-        known = {e.pc for symtab in tables.get(name, {}).values() for e in symtab.linetable().line(line) or ()}
-        notes = [f"gdb also: {sorted(known - all_rows[name, line])}"] if known - all_rows[name, line] else []
+        known = {
+            e.pc
+            for symtab in tables.get(name, {}).values()
+            for e in symtab.linetable().line(line) or ()
+        }
+        notes = (
+            [f"gdb also: {sorted(known - all_rows[name, line])}"]
+            if known - all_rows[name, line]
+            else []
+        )
         yield question("line", f"{path}:{line}", notes, addresses=sorted(set(addresses)))
 
 
@@ -355,7 +421,10 @@ table = nm()
 asked = [*types(), *variables(table), *functions(table), *lines(), *frames()]
 compact = {"separators": (",", ":"), "ensure_ascii": False}
 with open(OUT, "w") as out:
-    out.write('{"image":%s,"strings":%s,"questions":[\n' % (json.dumps(IMAGE), json.dumps(strings, **compact)))
+    out.write(
+        '{"image":%s,"strings":%s,"questions":[\n'
+        % (json.dumps(IMAGE), json.dumps(strings, **compact))
+    )
     out.write(",\n".join(json.dumps(one, **compact) for one in asked))
     out.write("\n]}\n")
 kinds = {}

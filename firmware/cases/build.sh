@@ -1,27 +1,34 @@
-# Part of firmware/build: how a [[case]] of the manifest is built. Every case is built in an empty folder of its own, so that
-# split debug information names its files without a folder and nothing of the checkout's place is in the bytes.
-readonly CASE_FLAGS="-march=rv32im -mabi=ilp32 -ffreestanding -fno-exceptions -fno-rtti -fno-pic -fno-ident
+# Part of firmware/build: builds a [[case]] of the manifest. Every case is built in an empty folder
+# of its own, so that split debug information names its files without a folder and the bytes do not
+# depend on the path of the checkout.
+readonly CASE_FLAGS="-march=rv32im -mabi=ilp32 -ffreestanding -fno-exceptions -fno-rtti -fno-pic
+ -fno-ident
  -fno-threadsafe-statics -frandom-seed=meshscope -fno-record-gcc-switches"
-readonly CASE_LDFLAGS="-nostdlib -Wl,-Ttext=0x9040 -Wl,-Tdata=0x103e0 -Wl,--build-id=none -Wl,-e,start -Wl,--no-warn-rwx-segments"
+readonly CASE_LDFLAGS="-nostdlib -Wl,-Ttext=0x9040 -Wl,-Tdata=0x103e0 -Wl,--build-id=none
+ -Wl,-e,start -Wl,--no-warn-rwx-segments"
 
 cases() { names case; }
 
-# RISC-V's assembler leaves lengths of code to the linker, which never sees a .dwo: what `g++ -gsplit-dwarf -c` makes says that
-# every function is empty. So the split sections of one unit at a time are linked with the program, and taken out of it then.
-# Both run in build_case and use its variables.
+# RISC-V's assembler leaves lengths of code to the linker, which never gets a .dwo: in the output of
+# `g++ -gsplit-dwarf -c` every function is empty. So the split sections of one unit at a time are
+# linked with the program, and then extracted from it. Both functions run in build_case and use its
+# variables.
 compile_split() { # compile_split <source> <name>
     ${PREFIX}g++ $flags -S "$1" -o "$2.s"
     ${PREFIX}as -march=rv32im -mabi=ilp32 -mno-relax "$2.s" -o "$2.whole.o"
     ${PREFIX}objcopy --strip-dwo "$2.whole.o" "$2.o"
     ${PREFIX}objcopy --extract-dwo "$2.whole.o" "$2.dwo"
-    # The linker leaves out what is marked as split.
-    sed 's/\(\.section\t\.debug_[a-z_]*\.dwo\),"e"/\1,""/' "$2.s" | ${PREFIX}as -march=rv32im -mabi=ilp32 -mno-relax - -o "$2.whole.o"
+    # The linker omits sections that are marked as split.
+    sed 's/\(\.section\t\.debug_[a-z_]*\.dwo\),"e"/\1,""/' "$2.s" |
+        ${PREFIX}as -march=rv32im -mabi=ilp32 -mno-relax - -o "$2.whole.o"
 }
 link_split() { # link_split <name>
     local section
     ${PREFIX}g++ $flags $layout $link "${objects[@]/#$1.o/$1.whole.o}" -o whole.elf
-    # With type units there are many sections of one name, which stay as they are.
-    for section in $(${PREFIX}objdump -h "$1.dwo" | awk '$2 ~ /^\.debug_(info|loclists|rnglists|loc)\.dwo$/ { print $2 }' | LC_ALL=C sort | uniq -u); do
+    # With type units there are many sections of one name, which stay unchanged.
+    for section in $(${PREFIX}objdump -h "$1.dwo" |
+        awk '$2 ~ /^\.debug_(info|loclists|rnglists|loc)\.dwo$/ { print $2 }' |
+        LC_ALL=C sort | uniq -u); do
         ${PREFIX}objcopy --dump-section "$section=bytes" whole.elf /dev/null
         ${PREFIX}objcopy --update-section "$section=bytes" "$1.dwo"
     done
@@ -31,8 +38,9 @@ build_case() ( # build_case <case> <folder>
     name=$1
     out=$(realpath "$2")
     root=$PWD/firmware
-    flags="$CASE_FLAGS -I$root/device -ffile-prefix-map=$PWD=/meshscope -ffile-prefix-map=$work/$name=.
-     -Wa,--debug-prefix-map=$PWD=/meshscope -Wa,--debug-prefix-map=$work/$name=. $(field "$name" flags)"
+    flags="$CASE_FLAGS -I$root/device -ffile-prefix-map=$PWD=/meshscope
+     -ffile-prefix-map=$work/$name=. -Wa,--debug-prefix-map=$PWD=/meshscope
+     -Wa,--debug-prefix-map=$work/$name=. $(field "$name" flags)"
     link=$(field "$name" link)
     script=$(field "$name" script)
     plain=$(field "$name" plain)
@@ -46,11 +54,11 @@ build_case() ( # build_case <case> <folder>
     cd "$work/$name"
     for source in $inputs; do
         path=$root/cases/$source
-        [[ -f $path ]] || path=$root/$source  # one of the device's own
+        [[ -f $path ]] || path=$root/$source  # a source of the device
         object=${source##*/}
         object=$name.${object%.*}.o
         case "$flags $path" in
-        # The debug information of assembler code says how long a function was before the linker made it shorter.
+        # Debug information of assembler code holds lengths from before the linker's relaxation.
         *.S) ${PREFIX}g++ $flags -mno-relax -c "$path" -o "$object" ;;
         *-gsplit-dwarf*) compile_split "$path" "${object%.o}" ;;
         *) ${PREFIX}g++ $flags -c "$path" -o "$object" ;;
@@ -68,7 +76,10 @@ build_case() ( # build_case <case> <folder>
         objects+=("$object")
     done
     layout=$CASE_LDFLAGS
-    if [[ -n ${script// } ]]; then layout="-nostdlib -static -L$root/device/link -Wl,--build-id=none -Wl,-z,max-page-size=16 -T $script"; fi
+    if [[ -n ${script// } ]]; then
+        layout="-nostdlib -static -L$root/device/link -Wl,--build-id=none -Wl,-z,max-page-size=16
+         -T $script"
+    fi
     ${PREFIX}g++ $flags $layout $link "${objects[@]}" -o "$name.elf"
     for whole in *.whole.o; do if [[ -f $whole ]]; then link_split "${whole%.whole.o}"; fi; done
     if [[ -n ${objcopy// } ]]; then ${PREFIX}objcopy $objcopy "$name.elf"; fi
@@ -80,21 +91,26 @@ build_case() ( # build_case <case> <folder>
     cp $files "$out"
 )
 
-case_hashes() { # case_hashes <case> <folder>: as the manifest writes them
+# case_hashes <case> <folder>: the hashes as written in the manifest.
+case_hashes() {
     local file
-    for file in $(field "$1" files); do sha256sum "$2/$file" | cut -d' ' -f1; done | sed 's/.*/"&"/' | paste -sd, | sed 's/,/, /g; s/.*/[&]/'
+    for file in $(field "$1" files); do sha256sum "$2/$file" | cut -d' ' -f1; done |
+        sed 's/.*/"&"/' | paste -sd, | sed 's/,/, /g; s/.*/[&]/'
 }
 
-check_case() { # check_case <case>: 0 if it is what the sources give
+# check_case <case>: 0 if the committed files match their sources.
+check_case() {
     local name=$1 file
     build_case "$name" "$work/images"
-    if [[ $(case_hashes "$name" firmware/cases/images | tr -d '[]",') != "$(echo $(field "$name" sha256))" ]]; then
-        echo "firmware/build: the case $name is not what the manifest names" >&2
+    local hashes
+    hashes=$(case_hashes "$name" firmware/cases/images | tr -d '[]",')
+    if [[ $hashes != "$(echo $(field "$name" sha256))" ]]; then
+        echo "firmware/build: the case $name differs from its hash in the manifest" >&2
         return 1
     fi
     for file in $(field "$name" files); do
         if ! cmp -s "$work/images/$file" "firmware/cases/images/$file"; then
-            echo "firmware/build: cases/images/$file differs from what the sources give" >&2
+            echo "firmware/build: cases/images/$file differs from the build of its sources" >&2
             return 1
         fi
     done

@@ -1,4 +1,4 @@
-// Classes as C++ people write them: templates with bases, several and virtual ones, empty ones, values as arguments.
+// Classes of C++: templates with bases, several and virtual bases, empty ones, values as arguments.
 #include "types.h"
 
 enum class direction_t : uint8_t { east, west, north, south };
@@ -57,7 +57,7 @@ struct both_t : left_t, right_t {
     [[no_unique_address]] empty_t nothing;
 };
 
-// Virtual bases lie where the vtable says: no reader can give their offset from the type alone.
+// The vtable holds the offsets of virtual bases: the type alone does not give them.
 struct root_t {
     uint32_t root;
 };
@@ -129,14 +129,17 @@ int (*operations[2])(const header_t &, uint8_t (&)[4]);
 uint32_t both_t::*member_pointer = nullptr;
 uint32_t (header_t::*function_pointer)(int) const = nullptr;
 
-// As a vtable wants them without a C++ library.
+// The vtable requires it when there is no C++ library.
 extern "C" void __cxa_pure_virtual() {}
 void operator delete(void *, unsigned) noexcept {}
 
 extern "C" int start() {
-    int sum = credits[sender.words[0] & 1].slots + stream_of<3> + first_credit.slots + enabled + letter;
-    sum += static_cast<int>(wide + wide_negative + static_cast<uint64_t>(ratio)) + static_cast<int>(facing);
-    sum += cube[1][sum & 1][2] + name[1] + inlined_constant + values.bytes[0] + values_t<&anchor, -3, 'q'>::negative;
+    int sum = credits[sender.words[0] & 1].slots + stream_of<3> + first_credit.slots + enabled +
+              letter;
+    sum += static_cast<int>(wide + wide_negative + static_cast<uint64_t>(ratio)) +
+           static_cast<int>(facing);
+    sum += cube[1][sum & 1][2] + name[1] + inlined_constant + values.bytes[0] +
+           values_t<&anchor, -3, 'q'>::negative;
     sum += sender.room() + receiver.room() + diamond.root + square.area() + pack.first + both.own;
     return sum + sixth[1][2][3][0][1][4] + sender.count + receiver.first_level_ack;
 }

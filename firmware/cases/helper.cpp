@@ -1,4 +1,4 @@
-// Built without -g: only the symbol table knows it.
+// Built without -g: only the symbol table contains it.
 extern "C" void unnamed_helper() {
     asm volatile("nop");
 }

@@ -1,11 +1,11 @@
-// Functions of which the compiler makes several: cold parts, parts split off, clones for constant arguments; and one that
-// the linker throws away while its debug information stays.
+// Functions of which the compiler makes several: cold parts, split-off parts, clones for constant
+// arguments; and one that the linker removes although its debug information stays.
 #include "types.h"
 
 volatile uint32_t sink;
 uint32_t table[8];
 
-// Always called with the same count and step: a clone without those parameters.
+// Every call has the same count and step: a clone without those parameters.
 __attribute__((noinline)) static uint32_t scan(const uint32_t *words, int count, int step) {
     uint32_t sum = 0;
     for (int i = 0; i < count; i += step) {
@@ -19,7 +19,7 @@ struct point_t {
     uint32_t x, y, unused[6];
 };
 
-// Only one member of what the pointer leads to is wanted: a clone that takes the member.
+// Only one member behind the pointer is used: a clone that takes the member.
 __attribute__((noinline)) static uint32_t only_y(const point_t *point, uint32_t factor) {
     sink = factor;
     return point->y * factor;
@@ -30,7 +30,7 @@ __attribute__((cold, noinline)) static void complain(uint32_t x) {
     sink = x + 1;
 }
 
-// The way to the complaint is never taken in a good run: it lies far away, in the cold part.
+// The error path is unlikely: it is far away, in the cold part.
 uint32_t divided(uint32_t x) {
     if (x == 0) {
         complain(1);
@@ -41,7 +41,7 @@ uint32_t divided(uint32_t x) {
     return 77 / x;
 }
 
-// The test is inlined into the callers, the rest becomes a part of its own.
+// The test is inlined into the callers; the rest becomes a separate part.
 static uint32_t early(const uint32_t *words, uint32_t x) {
     if (words == nullptr) {
         return 0;
@@ -69,7 +69,7 @@ uint32_t second(const uint32_t *words) {
     return early(words + 1, sink) + scan(words, 8, 2) + only_y(&here, sink);
 }
 
-// Nobody calls it: with --gc-sections its debug information says that it lies at address 0.
+// Never called: with --gc-sections its debug information has address 0.
 uint32_t thrown_away(uint32_t x) {
     sink = x;
     return x * 3;
@@ -77,5 +77,6 @@ uint32_t thrown_away(uint32_t x) {
 
 extern "C" int start() {
     point_t there = {sink, 3, {}};
-    return first(table) + second(table) + divided(sink) + early(&table[1], 6) + early(&table[2], 8) + only_y(&there, 7);
+    return first(table) + second(table) + divided(sink) + early(&table[1], 6) +
+           early(&table[2], 8) + only_y(&there, 7);
 }

@@ -1,12 +1,12 @@
-// Variables wherever a compiler puts them: in memory of L1 and of the core alone, in registers, in pieces, in several
-// places one after another, computed, and nowhere.
+// Variables in all locations that a compiler uses: L1, the core's private memory, registers,
+// pieces, several locations in turn, computed, and none.
 #include "types.h"
 
 struct pair_t {
     uint32_t low, high;
 };
 
-// The core's own memory, behind 0xFFB00000: no other core and no host can read it.
+// The core's private memory, behind 0xFFB00000: no other core and no host can read it.
 __attribute__((section(".ldm"))) volatile uint32_t private_word = 7;
 __attribute__((section(".ldm"))) pair_t private_pair = {1, 2};
 volatile uint32_t shared_word = 3;
@@ -31,7 +31,7 @@ __attribute__((noinline)) uint32_t on_the_stack(uint32_t count) {
     return words[count % 6] + pair.high;
 }
 
-// A word of 64 bits in two registers, each a piece of it.
+// A 64-bit word in two registers, each a piece of it.
 __attribute__((noinline)) uint64_t in_pieces(uint32_t low, uint32_t high) {
     uint64_t joined = (static_cast<uint64_t>(high) << 32 | low) * 3;
     helper(low);
@@ -39,7 +39,7 @@ __attribute__((noinline)) uint64_t in_pieces(uint32_t low, uint32_t high) {
     return joined + 1;
 }
 
-// After inlining nothing is left of `gone`, and `derived` is what the entry value gives.
+// After inlining nothing is left of `gone`, and `derived` is computed from the entry value.
 __attribute__((noinline)) uint32_t optimised_away(uint32_t given) {
     uint32_t gone = given ^ 0x55;
     uint32_t derived = given + 16;
@@ -56,6 +56,7 @@ __attribute__((noinline)) uint32_t helper(uint32_t x) {
 extern "C" int start() {
     kept_in_s11 = 9;
     pair_t pair = {shared_word, 4};
-    return in_several_places(shared_word, pair) + on_the_stack(shared_word) + optimised_away(private_pair.high) +
-           static_cast<uint32_t>(in_pieces(shared_word, 2)) + kept_in_s11;
+    return in_several_places(shared_word, pair) + on_the_stack(shared_word) +
+           optimised_away(private_pair.high) + static_cast<uint32_t>(in_pieces(shared_word, 2)) +
+           kept_in_s11;
 }

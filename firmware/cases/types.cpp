@@ -1,4 +1,4 @@
-// Every kind of type, variable and constant that the reader knows, once.
+// Every kind of type, variable and constant that the reader supports, once.
 #include "types.h"
 
 struct header_t {
@@ -117,7 +117,7 @@ struct mailboxes_t {
     } launch[8];
 };
 
-// As in tt-metal: a constant pointer that has no storage.
+// As in tt-metal: a constant pointer without storage.
 constexpr unsigned mailbox_base = 0x3dd50;
 static mailboxes_t *const mailboxes = (mailboxes_t *)mailbox_base;
 constexpr uint32_t table[4] = {1, 2, 3, 0xdeadbeef};
@@ -155,6 +155,7 @@ static uint32_t count_calls() {
 extern "C" int start() {
     mailboxes->launch[1].enables = secret.word;
     use(table);
-    packed.low = ((uint32_t)mode_t::on + BLUE + NAMELESS_ONE + (uint32_t)half + (uint32_t)negative) & 31;
+    packed.low =
+        ((uint32_t)mode_t::on + BLUE + NAMELESS_ONE + (uint32_t)half + (uint32_t)negative) & 31;
     return count_calls() + use(stored_table) + derived_t::limit + outer::inner::stream_id;
 }

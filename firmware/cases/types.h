@@ -1,4 +1,4 @@
-// Declarations that two units share, so that readers meet each type twice.
+// Declarations shared by two units, so that readers find each type twice.
 #pragma once
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;

@@ -1,5 +1,6 @@
-/* Code with call frame information of all kinds, right and wrong, for symbols/tests/unwind.rs. Labels of the form
-   FUNCTION_after say where a call of FUNCTION returns to; what the code does matters to nobody. */
+/* Code with call frame information of all kinds, valid and invalid, for symbols/tests/unwind.rs.
+   Labels of the form FUNCTION_after mark the return address of a call of FUNCTION. The code
+   itself is irrelevant. */
     .option norelax
 #ifdef IN_EH_FRAME
     .cfi_sections .eh_frame
@@ -23,7 +24,7 @@
     .endm
 
     .text
-/* Execution starts here; says nothing of its return address. */
+/* Execution starts here; the return address is undefined. */
     function start
     .cfi_startproc
     calls start
@@ -70,7 +71,7 @@ framed_again:
     .cfi_endproc
     end framed
 
-/* A stack of its own size, found again through s0. */
+/* A stack frame of its own size, found through s0. */
     function by_s0
     .cfi_startproc
     .cfi_def_cfa s0, 0
@@ -89,7 +90,7 @@ framed_again:
     .cfi_endproc
     end loses_s0
 
-/* Never made a call, has no return address that it knows. */
+/* Makes no call and has no return address. */
     function not_saved
     .cfi_startproc
     calls not_saved
@@ -100,7 +101,7 @@ framed_again:
     calls no_information
     end no_information
 
-/* As GCC's routines that save registers: called through t0. */
+/* As GCC's register save routines: called through t0. */
     function millicode
     .cfi_startproc
     .cfi_return_column t0
@@ -108,7 +109,7 @@ framed_again:
     .cfi_endproc
     end millicode
 
-/* Keeps its return address in s1 while it calls through ra. */
+/* Keeps its return address in s1 during calls through ra. */
     function moved
     .cfi_startproc
     .cfi_register ra, s1
@@ -116,8 +117,8 @@ framed_again:
     .cfi_endproc
     end moved
 
-/* Frame address: the word at sp + 8 (DW_OP_breg2 8, deref). Return address: at the frame address minus 12 (lit12, minus).
-   s0: the frame address plus 3 (plus_uconst 3). */
+/* Frame address: the word at sp + 8 (DW_OP_breg2 8, deref). Return address: at the frame address
+   minus 12 (lit12, minus). s0: the frame address plus 3 (plus_uconst 3). */
     function expressions
     .cfi_startproc
     .cfi_escape 0x0f, 3, 0x72, 8, 0x06
@@ -135,7 +136,7 @@ framed_again:
     .cfi_endproc
     end endless
 
-/* DW_OP_call_frame_cfa, which would need what it is to give. */
+/* DW_OP_call_frame_cfa, which would need the address that it computes. */
     function circular
     .cfi_startproc
     .cfi_escape 0x0f, 1, 0x9c
@@ -143,7 +144,7 @@ framed_again:
     .cfi_endproc
     end circular
 
-/* An instruction that there is not; in .eh_frame the linker would mind. */
+/* An invalid instruction; in .eh_frame the linker would reject it. */
     function nonsense
     .cfi_startproc
 #ifndef IN_EH_FRAME
@@ -170,7 +171,7 @@ framed_again:
     .cfi_endproc
     end huge
 
-/* A trap's frame: what it interrupted had not made a call. */
+/* A trap's frame: the interrupted code had not made a call. */
     function trap
     .cfi_startproc
     .cfi_signal_frame
@@ -180,7 +181,7 @@ framed_again:
     .cfi_endproc
     end trap
 
-/* The second half of `framed`, elsewhere, as compilers put unlikely code. */
+/* The second half of `framed`, elsewhere, as compilers place unlikely code. */
     function framed_cold
     .cfi_startproc
     .cfi_def_cfa_offset 16
@@ -190,7 +191,8 @@ framed_again:
     .cfi_endproc
     end framed_cold
 
-/* The last instruction is the call: it returns into the next function, which it must not be taken for. */
+/* The last instruction is the call: it returns into the next function, which must not be taken
+   for it. */
     function ends_with_call
     .cfi_startproc
     .cfi_def_cfa_offset 32

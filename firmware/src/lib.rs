@@ -1,17 +1,19 @@
-//! The firmware that runs on the cores: sources, committed ELF images, and a Rust side that only embeds them.
+//! The firmware of the cores: sources, committed ELF images, and a crate that embeds them.
 //!
-//! `firmware/device` holds the C++ sources (freestanding, `rv32im`), `firmware/images` the ELF images with DWARF,
-//! `firmware/manifest.toml` the compiler, the flags and a SHA-256 per image, `firmware/device/LAUNCH.txt` how a host starts each
-//! of them. `firmware/doc/tt-metal.md` says which words of tt-metal they share. An Ethernet core has three layers ([`Role`]):
-//! base firmware, application, kernel; a compute core has the first and the last. Each [`Image`] carries its build id in a loaded
-//! word, by which a host knows it again.
+//! `firmware/device` holds the C++ sources (freestanding, `rv32im`), `firmware/images` the ELF
+//! images with DWARF, `firmware/manifest.toml` the compiler, the flags and a SHA-256 per image,
+//! `firmware/device/LAUNCH.txt` the launch sequence of each image. `firmware/doc/tt-metal.md` lists
+//! the words shared with tt-metal. An Ethernet core has three layers ([`Role`]): base firmware,
+//! application, kernel; a Tensix core has the first and the last. Each [`Image`] carries its build
+//! id in a loaded word, by which a host identifies it.
 //!
-//! In `firmware/device`: `base`, `app` and `tensix` are the lower layers; `kernels` has ring ping and the worker; `edm` (data mover
-//! of a link), `ccl` (worker), `semaphore`, `link_bench` and `link_race` are for collectives and their studies; `fabric` has routers,
-//! muxes and the clients' side, a router image for each topology; `dispatch` is fast dispatch, for the study of muxes alone.
+//! In `firmware/device`: `base`, `app` and `tensix` are the lower layers; `kernels` has ring ping
+//! and the worker; `edm` (data mover of a link), `ccl` (worker), `semaphore`, `link_bench` and
+//! `link_race` are for collectives and their studies; `fabric` has routers, muxes and the clients'
+//! side, a router image for each topology; `dispatch` is fast dispatch, for the study of muxes.
 //!
 //! ```
-//! let kernel = firmware::image("ring_ping").expect("it is built in");
+//! let kernel = firmware::image("ring_ping").expect("a built-in image");
 //! assert_eq!((kernel.core, kernel.role), ("erisc", firmware::Role::Kernel));
 //! assert!(kernel.elf.starts_with(b"\x7fELF"));
 //! ```
@@ -22,27 +24,29 @@
 //!
 //! ```text
 //! firmware/build            # rebuilds the images, the cases and the manifest
-//! firmware/build --check    # proves that what is committed is what the sources give, bit for bit
+//! firmware/build --check    # proves that the sources build the committed files, bit for bit
 //! ```
 //!
-//! `firmware/cases` are small sources, and what is built of them, for the tests of `symbols` alone: what firmware can have and
-//! neither our images nor tt-metal's show. `firmware/cases/ask` writes what gdb and LLVM answer about all of them, which the
-//! tests then ask `symbols`.
+//! `firmware/cases` has small sources, and their images, for the tests of `symbols`: constructs
+//! that firmware can have and neither the built-in images nor tt-metal's contain.
+//! `firmware/cases/ask` writes the answers of gdb and LLVM about all images; the tests compare
+//! `symbols` with them.
 //!
 //! # Invariants
 //!
-//! The images are real Wormhole code: they touch what silicon has, at its addresses, and run on the emulator, on the vendor's
-//! simulator and on silicon. There is no logic here.
+//! The images are real Wormhole code: they access what silicon has, at its addresses, and run on
+//! the emulator, on the vendor's simulator and on silicon. The crate has no logic.
 #![forbid(unsafe_code)]
 
 mod images;
 
-/// What an image is on its core: an Ethernet core has all three layers, a Tensix core the first and the last.
+/// The layer of an image on its core. An Ethernet core has all three layers, a Tensix core the
+/// first and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Runs from reset.
     BaseFirmware,
-    /// Takes an Ethernet core over from its base firmware when the host asks for it.
+    /// Takes an Ethernet core over from its base firmware at the host's request.
     Application,
     /// Runs from a go message until it is done.
     Kernel,
@@ -53,15 +57,17 @@ pub enum Role {
 pub struct Image {
     /// File name without `.elf`, for example `ring_ping`.
     pub name: &'static str,
-    /// The layer it is for.
+    /// Its layer.
     pub role: Role,
-    /// The core it runs on: `erisc`, `brisc`, `ncrisc`, `trisc0`, `trisc1` or `trisc2`.
+    /// Its core: `erisc`, `brisc`, `ncrisc`, `trisc0`, `trisc1` or `trisc2`.
     pub core: &'static str,
-    /// The ELF file, with DWARF 5. Its `PT_LOAD` segments go to the same addresses of the tile's L1.
+    /// The ELF file, with DWARF 5. Its `PT_LOAD` segments are loaded at the same addresses of the
+    /// tile's L1.
     pub elf: &'static [u8],
     /// SHA-256 of `elf` in hexadecimal, as `firmware/manifest.toml` pins it.
     pub sha256: &'static str,
-    /// The number behind the letters `meshscop` at the symbol `meshscope_build_id`, in L1 when the image is loaded.
+    /// The number behind the letters `meshscop` at the symbol `meshscope_build_id`, in L1 when the
+    /// image is loaded.
     pub build_id: u64,
 }
 
@@ -71,12 +77,12 @@ impl std::fmt::Debug for Image {
     }
 }
 
-/// All images, in the order of the manifest.
+/// Returns all images, in the order of the manifest.
 pub fn images() -> &'static [Image] {
     images::IMAGES
 }
 
-/// The image of that name.
+/// Returns the image of that name.
 pub fn image(name: &str) -> Option<&'static Image> {
     images().iter().find(|image| image.name == name)
 }

@@ -1,4 +1,4 @@
-// What makes a unit with a line table of thousands of entries and thousands of local symbols: the same lines many times.
+// A unit with a line table of thousands of entries and thousands of local symbols: repeated lines.
 #pragma once
 #include <stdint.h>
 

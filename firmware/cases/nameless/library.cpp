@@ -1,4 +1,4 @@
-// Compiled without -g: what is inlined from here has a place in the debug information and no name.
+// Compiled without -g: code inlined from here has a location in the debug information and no name.
 #include "../types.h"
 
 volatile uint32_t sink;

@@ -1,6 +1,6 @@
-// What the host would compile into one router: stream ids, addresses and slot counts, under tt-metal's names
-// (tt-metal.md 4). A router of a line: channel 0 takes from a worker of this chip, channel 1 from the
-// router of the other direction.
+// The constants that the host would compile into one router: stream ids, addresses and slot counts,
+// under tt-metal's names (tt-metal.md 4). A router of a line: channel 0 takes from a worker of this
+// chip, channel 1 from the router of the other direction.
 #pragma once
 #include "common/erisc.hpp"
 
@@ -35,14 +35,18 @@ constexpr uint32_t sender_channel_block_bytes = 0x90;
 constexpr uint32_t connection_semaphore_offset = 0x60;
 constexpr uint32_t channel_buffers_addr = ERISC_UNRESERVED + 0x400;
 constexpr uint32_t remote_receiver_0_channel_address =
-    channel_buffers_addr + (SENDER_NUM_BUFFERS_ARRAY[0] + SENDER_NUM_BUFFERS_ARRAY[1]) * CHANNEL_BUFFER_SIZE;
-static_assert(remote_receiver_0_channel_address + RECEIVER_NUM_BUFFERS_ARRAY[0] * CHANNEL_BUFFER_SIZE <= 0x3DC00);
+    channel_buffers_addr +
+    (SENDER_NUM_BUFFERS_ARRAY[0] + SENDER_NUM_BUFFERS_ARRAY[1]) * CHANNEL_BUFFER_SIZE;
+static_assert(remote_receiver_0_channel_address +
+                  RECEIVER_NUM_BUFFERS_ARRAY[0] * CHANNEL_BUFFER_SIZE <=
+              0x3DC00);
 
 constexpr uint32_t sender_channel_address(uint32_t channel) {
-    return channel_buffers_addr + (channel == 0 ? 0 : SENDER_NUM_BUFFERS_ARRAY[0] * CHANNEL_BUFFER_SIZE);
+    return channel_buffers_addr +
+           (channel == 0 ? 0 : SENDER_NUM_BUFFERS_ARRAY[0] * CHANNEL_BUFFER_SIZE);
 }
 
-// Life of a router, and the router of the other direction: words of the runtime arguments.
+// Life cycle of a router, and the router of the other direction: words of the runtime arguments.
 enum EDMStatus : uint32_t {
     STARTED = 0xA0B0C0D0,
     REMOTE_HANDSHAKE_COMPLETE = 0xA1B1C1D1,
@@ -50,7 +54,11 @@ enum EDMStatus : uint32_t {
     READY_FOR_TRAFFIC = 0xA3B3C3D3,
     TERMINATED = 0xA4B4C4D4,
 };
-enum TerminationSignal : uint32_t { KEEP_RUNNING = 0, GRACEFULLY_TERMINATE = 1, IMMEDIATELY_TERMINATE = 2 };
+enum TerminationSignal : uint32_t {
+    KEEP_RUNNING = 0,
+    GRACEFULLY_TERMINATE = 1,
+    IMMEDIATELY_TERMINATE = 2
+};
 
 struct router_args_t {
     uint32_t initiates_handshake;

@@ -1,10 +1,10 @@
-// Slots of a channel, and where each side of a link is in them. Slot counts are template arguments: a debugger finds them in
-// the names of the types.
+// Slots of a channel, and each side's position in them. Slot counts are template arguments: a
+// debugger finds them in the names of the types.
 #pragma once
 #include "args.hpp"
 #include "packet.hpp"
 
-// A number below LIMIT that goes round.
+// A number below LIMIT that wraps around.
 template <uint32_t LIMIT>
 class BufferIndex {
 public:
@@ -21,7 +21,9 @@ class EthChannelBuffer {
 public:
     static constexpr uint32_t num_buffers = NUM_BUFFERS;
     constexpr explicit EthChannelBuffer(uint32_t base) : base_address(base) {}
-    uint32_t get_buffer_address(BufferIndex<NUM_BUFFERS> slot) const { return base_address + slot.get() * CHANNEL_BUFFER_SIZE; }
+    uint32_t get_buffer_address(BufferIndex<NUM_BUFFERS> slot) const {
+        return base_address + slot.get() * CHANNEL_BUFFER_SIZE;
+    }
     volatile HEADER_TYPE* get_packet_header(BufferIndex<NUM_BUFFERS> slot) const {
         return reinterpret_cast<volatile HEADER_TYPE*>(get_buffer_address(slot));
     }
@@ -30,7 +32,7 @@ private:
     uint32_t base_address;
 };
 
-// Where a worker or an upstream router is told how many of its slots are free again.
+// The address at which a worker or an upstream router receives its free slots.
 struct EDMChannelWorkerLocationInfo {
     uint32_t worker_semaphore_address;
     uint32_t align_pad_0[3];
@@ -51,14 +53,15 @@ struct SenderChannel : EthChannelBuffer<PACKET_HEADER_TYPE, SENDER_NUM_BUFFERS_A
     static constexpr uint32_t slots = SENDER_NUM_BUFFERS_ARRAY[CHANNEL];
     static constexpr uint32_t free_slots_stream_id = sender_free_slots_stream_ids[CHANNEL];
     static constexpr uint32_t completed_stream_id = to_sender_packets_completed_streams[CHANNEL];
-    constexpr SenderChannel() : EthChannelBuffer<PACKET_HEADER_TYPE, slots>(sender_channel_address(CHANNEL)) {}
+    constexpr SenderChannel()
+        : EthChannelBuffer<PACKET_HEADER_TYPE, slots>(sender_channel_address(CHANNEL)) {}
 
     BufferIndex<slots> next_to_send;
     uint32_t packets_sent = 0;
     uint32_t packets_completed = 0;
 };
 
-// The sender's side of the peer's receiver channel.
+// The sender's view of the peer's receiver channel.
 template <uint32_t RECEIVER_NUM_BUFFERS>
 struct OutboundReceiverChannelPointers {
     uint32_t num_free_slots = RECEIVER_NUM_BUFFERS;
@@ -66,7 +69,7 @@ struct OutboundReceiverChannelPointers {
     bool has_space_for_packet() const { return num_free_slots != 0; }
 };
 
-// A receiver's slots are first written on, then flushed, then completed, in order.
+// A receiver's slots are written on, then flushed, then completed, in order.
 template <uint32_t RECEIVER_NUM_BUFFERS>
 struct ReceiverChannelPointers {
     BufferIndex<RECEIVER_NUM_BUFFERS> wr_sent;
@@ -86,7 +89,7 @@ struct WriteTransactionIdTracker {
     uint32_t oldest() const { return FIRST_ID + (flushed & (IDS - 1)); }
 };
 
-// What only this core knows of its credits, where a debugger can see it.
+// Private credit state of this core, readable by a debugger.
 struct router_state_t {
     uint32_t magic;
     router_args_t args;

@@ -1,10 +1,14 @@
-// A packet of the fabric as it lies in a slot: the header of the one-dimensional low-latency format, then the payload
-// (tt-metal.md 4.7).
+// A packet of the fabric in its slot: the header of the one-dimensional low-latency format, then
+// the payload (tt-metal.md 4.7).
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
-enum class NocSendType : uint8_t { NOC_UNICAST_WRITE = 0, NOC_UNICAST_INLINE_WRITE = 1, NOC_UNICAST_ATOMIC_INC = 2 };
+enum class NocSendType : uint8_t {
+    NOC_UNICAST_WRITE = 0,
+    NOC_UNICAST_INLINE_WRITE = 1,
+    NOC_UNICAST_ATOMIC_INC = 2
+};
 
 struct NocUnicastCommandHeader {
     uint64_t noc_address;
@@ -34,10 +38,12 @@ struct __attribute__((packed, aligned(4))) PacketHeaderBase {
     NocSendType noc_send_type;
     uint8_t src_ch_id;
 
-    uint32_t get_payload_size_including_header() const { return sizeof(Derived) + payload_size_bytes; }
+    uint32_t get_payload_size_including_header() const {
+        return sizeof(Derived) + payload_size_bytes;
+    }
 };
 
-// Two bits per hop, the lowest are this hop's: deliver here, send on, or both.
+// Two bits per hop, the lowest are this hop's: deliver here, forward, or both.
 struct LowLatencyRoutingFields {
     static constexpr uint32_t FIELD_WIDTH = 2;
     static constexpr uint32_t FIELD_MASK = 3;

@@ -1,5 +1,6 @@
-// A router of a line of chips: two sender channels and one receiver channel over one link. It is a case for readers of debug
-// information: small, but with the names, the memory and the depth of inlining of a real one.
+// A router of a line of chips: two sender channels and one receiver channel over one link. A case
+// for readers of debug information: small, but with the names, the memory and the inlining depth of
+// a real router.
 #include "receiver.hpp"
 #include "setup.hpp"
 
@@ -10,7 +11,8 @@ __attribute__((used)) router_state_t router_state = {
     .sender_0 = {},
     .sender_1 = {},
     .outbound = {},
-    .receiver = EthChannelBuffer<PACKET_HEADER_TYPE, RECEIVER_NUM_BUFFERS_ARRAY[0]>(remote_receiver_0_channel_address),
+    .receiver = EthChannelBuffer<PACKET_HEADER_TYPE, RECEIVER_NUM_BUFFERS_ARRAY[0]>(
+        remote_receiver_0_channel_address),
     .received = {},
     .transactions = {},
     .downstream_slot = {},
@@ -23,7 +25,8 @@ namespace {
 constexpr uint32_t HEARTBEAT = 0x1F80;
 constexpr uint32_t HEARTBEAT_OF_A_ROUTER = 0xDCBA0000;
 constexpr uint32_t INNER_ITERATIONS = 32;
-constexpr uint32_t ITERATIONS_PER_YIELD = 64;  // so that the chip stays readable while its links are full
+// So that the chip stays readable while its links are full.
+constexpr uint32_t ITERATIONS_PER_YIELD = 64;
 
 template <uint32_t CHANNEL>
 auto& sender() {
@@ -60,11 +63,11 @@ bool run_inner_loop() {
 }
 
 bool nothing_is_on_its_way() {
-    return router_state.received.unflushed == 0 && router_state.outbound.num_free_slots == RECEIVER_NUM_BUFFERS_ARRAY[0] &&
-           !txq_busy();
+    return router_state.received.unflushed == 0 &&
+           router_state.outbound.num_free_slots == RECEIVER_NUM_BUFFERS_ARRAY[0] && !txq_busy();
 }
 
-// Graceful: when every packet has arrived. Immediate: now.
+// Graceful: when every packet has arrived. Immediate: at once.
 bool run_fabric_edm_main_loop() {
     for (;;) {
         bool progress = run_inner_loop<INNER_ITERATIONS>();

@@ -1,4 +1,4 @@
-// Before and after the loop: handshake with the peer, credits at their start, the status word.
+// Before and after the loop: handshake with the peer, initial credits, the status word.
 #include "setup.hpp"
 
 #include "common/mailbox.hpp"

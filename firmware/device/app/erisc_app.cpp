@@ -1,7 +1,8 @@
-// Application firmware of an active Ethernet core, at 0x9040: takes the core over from base firmware, waits until the host
-// enables routing, then runs the kernel at 0xA840 each time the go message says so, and gives the core back when asked.
-// Behaves as tt-metal's active-ERISC firmware without IRAM (wormhole.md 7.1, tt-metal.md 1.2): INIT is left
-// standing, the launch ring's read pointer stays 0, only go_messages[0] is read, argument offsets are the kernel's business.
+// Application firmware of an active Ethernet core, at 0x9040: takes the core over from base
+// firmware, waits until the host enables routing, runs the kernel at 0xA840 on each go message, and
+// returns the core on request. Behaves as tt-metal's active-ERISC firmware without IRAM
+// (wormhole.md 7.1, tt-metal.md 1.2): INIT is not acknowledged, the launch ring's read pointer
+// stays 0, only go_messages[0] is read, and the kernel resolves its argument offsets.
 #include "common/build_id.hpp"
 #include "common/erisc.hpp"
 #include "common/eth_sync.hpp"
@@ -10,11 +11,14 @@
 
 namespace {
 
-constexpr uint32_t WAITING_SIGN = 0xAABB0000;     // in ROUTER_CFG_2, with a count that moves while routing is off
-constexpr uint32_t WAITING_SIGN_PERIOD = 1024;    // cycles per count, so that the loop stores nothing in between
+// In ROUTER_CFG_2, with a count that moves while routing is off.
+constexpr uint32_t WAITING_SIGN = 0xAABB0000;
+// Cycles per count, so that the loop stores nothing in between.
+constexpr uint32_t WAITING_SIGN_PERIOD = 1024;
 constexpr uint32_t WATCHER_DISABLED = 2, WATCHER_ENABLED = 3;
 
-// tt-metal's kernels rely on these fields being set once (wormhole.md 3.3); ours set what they use themselves.
+// tt-metal's kernels rely on these fields being set once (wormhole.md 3.3); built-in kernels set
+// the fields they use.
 void program_command_buffers() {
     for (uint32_t noc = 0; noc < 2; ++noc) {
         uint32_t own = noc_own_mid(noc);
@@ -60,7 +64,7 @@ void run_kernel() {
 extern "C" void application_main() {
     WAYPOINT("I");
     if (mailboxes->watcher.enable != WATCHER_DISABLED) {
-        mailboxes->watcher.enable = WATCHER_ENABLED;  // our waypoints are always on: say so
+        mailboxes->watcher.enable = WATCHER_ENABLED;  // waypoints are always on in built-in images
     }
     mailboxes->core_info.core_magic_number = CoreMagicNumber::ACTIVE_ETH;
     mailboxes->aerisc_run_flag = 1;

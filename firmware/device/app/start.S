@@ -1,5 +1,5 @@
-/* Entry of the Ethernet application at 0x9040. Base firmware calls it like any function (sp is the top of local RAM), so
-   it saves what the C ABI says and returns with `ret`. */
+/* Entry of the Ethernet application at 0x9040. Base firmware calls it as a function (sp is the
+   top of local RAM), so it saves the registers that the C ABI requires and returns with `ret`. */
     .cfi_sections .debug_frame
 
     .section .text.start, "ax", @progbits

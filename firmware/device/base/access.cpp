@@ -1,15 +1,17 @@
-// NoC accesses of base firmware: one at a time, waited for with a bound, and without a trace in the command buffers, because
-// an application relies on what it left there (wormhole.md 7.2).
+// Synchronous NoC accesses of base firmware: one at a time and bounded. They restore the command
+// buffers, because an application relies on the fields it left there (wormhole.md 7.2).
 #include "base.hpp"
 
 namespace {
 
 constexpr uint32_t TRANSACTION = 15;
-constexpr uint32_t PATIENCE_CYCLES = 50000;        // an address behind which nobody answers must not take the tile with it
-constexpr uint32_t INCREMENT_WORD = 0x107C;        // atomic: add to the first word of a 16-byte unit
-constexpr uint32_t FIELDS[] = {NIU_TARG_LO, NIU_TARG_MID, NIU_RET_LO, NIU_RET_MID, NIU_PACKET_TAG, NIU_CTRL, NIU_AT_LEN_BE, NIU_AT_DATA};
+// An address that does not answer must not block the tile.
+constexpr uint32_t PATIENCE_CYCLES = 50000;
+constexpr uint32_t INCREMENT_WORD = 0x107C;  // atomic: add to the first word of a 16-byte unit
+constexpr uint32_t FIELDS[] = {NIU_TARG_LO,    NIU_TARG_MID, NIU_RET_LO,    NIU_RET_MID,
+                               NIU_PACKET_TAG, NIU_CTRL,     NIU_AT_LEN_BE, NIU_AT_DATA};
 
-// Requests that were given up and may still be answered, per NoC.
+// Requests per NoC that timed out and may still be answered.
 uint32_t given_up[2];
 
 template <typename Condition>
@@ -23,7 +25,7 @@ bool wait_bounded(Condition condition) {
     return true;
 }
 
-// Holds a command buffer and, while an application has the core, puts its fields back at the end.
+// Borrows a command buffer. While an application has the core, restores its fields at the end.
 class borrowed_buffer {
   public:
     borrowed_buffer(uint32_t noc, uint32_t buffer) : noc(noc), buffer(buffer) {
@@ -47,7 +49,8 @@ class borrowed_buffer {
 };
 
 bool wait_answer(uint32_t noc) {
-    bool answered = wait_bounded([=] { return noc_outstanding(noc, TRANSACTION) <= given_up[noc]; });
+    bool answered =
+        wait_bounded([=] { return noc_outstanding(noc, TRANSACTION) <= given_up[noc]; });
     given_up[noc] = noc_outstanding(noc, TRANSACTION);
     compiler_barrier();
     return answered;
@@ -78,7 +81,9 @@ bool access_increment(const noc_target_t& target) {
     if (!buffer.usable) {
         return false;
     }
-    auto field = [&](uint32_t name) -> volatile uint32_t& { return niu_field(target.noc, NOC_BUFFER_ATOMIC, name); };
+    auto field = [&](uint32_t name) -> volatile uint32_t& {
+        return niu_field(target.noc, NOC_BUFFER_ATOMIC, name);
+    };
     field(NIU_TARG_LO) = target.address;
     field(NIU_TARG_MID) = target.mid;
     field(NIU_RET_LO) = reinterpret_cast<uint32_t>(&queues->scratch[16]);
@@ -91,7 +96,7 @@ bool access_increment(const noc_target_t& target) {
     return wait_answer(target.noc);
 }
 
-// Ethernet tiles on NoC 0: channels 0 to 7 in row 0, 8 to 15 in row 6, in the same order of columns.
+// Ethernet tiles on NoC 0: channels 0 to 7 in row 0, 8 to 15 in row 6, in the same column order.
 noc_target_t sibling_target(uint32_t channel, uint32_t address) {
     static const uint8_t column[8] = {9, 1, 8, 2, 7, 3, 6, 4};
     return {0, noc_mid(column[channel & 7], channel < 8 ? 0 : 6), address};

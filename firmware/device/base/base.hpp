@@ -1,4 +1,4 @@
-// What the parts of base firmware offer each other.
+// Interfaces between the parts of base firmware.
 #pragma once
 #include "common/noc.hpp"
 #include "common/registers.hpp"
@@ -30,15 +30,17 @@ noc_target_t sibling_target(uint32_t channel, uint32_t address);
 void publish_identity();
 void supervise_link();
 bool link_is_up();
-// Up, and the peer has said that it knows this tile: it takes requests.
+// Returns true if the link is up and the peer has acknowledged this tile's identity, so that it
+// takes requests.
 bool link_serves();
-// Counts restarts of the peer and losses of the link: what was sent in an older epoch is lost.
+// Counts restarts of the peer and losses of the link. Requests of an older epoch are lost.
 uint32_t link_epoch();
-// Waits a bounded time for the transmit queue, then starts the write. False: nothing was started.
+// Waits a bounded time for the transmit queue, then starts the write. Returns false if it did not
+// start.
 bool link_write(uint32_t source, uint32_t destination, uint32_t bytes);
 
 // --- relay.cpp and host_queue.cpp: queues and slots ---
-// Cheap: what an idle tile does all the time.
+// Cheap: an idle tile calls it in every pass.
 extern uint32_t relay_active, relay_lost, last_doorbell;
 inline bool relay_has_work() {
     const eth_queue_t& host = queues->eth_req_queue;
@@ -48,6 +50,6 @@ inline bool relay_has_work() {
            queues->doorbell != last_doorbell || (relay_active | relay_lost) != 0;
 }
 void relay_pass();
-// Both ends number requests from the start again, and what was under way is lost.
+// Both ends number requests from the start again. Requests in flight are lost.
 void restart_link_queues();
 void resume_host_queue();

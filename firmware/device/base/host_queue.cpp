@@ -1,13 +1,13 @@
-// The queue between host and firmware: requests in, responses out (wormhole.md 6.4, wormhole.md 6.5). Reads are in flight up
-// to four at a time; a write is alone, so that everything that was asked for in order is done in order.
+// The queue between host and firmware: requests in, responses out (wormhole.md 6.4, wormhole.md
+// 6.5). Up to four reads are in flight; a write runs alone, so that requests take effect in order.
 #include "relay.hpp"
 
 routing_cmd_t host_commands[4];
 
 namespace {
 
-// Where the response to a read goes is decided when it is begun: flags cleared, then the index advanced, then, some time
-// later, data and at last the flags.
+// The response slot of a read is chosen at its start: flags cleared, then the index advanced; data
+// and then flags follow later.
 bool begin_read(const routing_cmd_t& request) {
     eth_queue_t& responses = queues->eth_resp_queue;
     bool full = ((responses.wr_index - responses.rd_index) & 7) >= 4;
@@ -29,7 +29,8 @@ bool begin_read(const routing_cmd_t& request) {
 }
 
 bool any_in_flight() {
-    return slot_active(HOST_SLOT) || slot_active(HOST_SLOT + 1) || slot_active(HOST_SLOT + 2) || slot_active(HOST_SLOT + 3);
+    return slot_active(HOST_SLOT) || slot_active(HOST_SLOT + 1) || slot_active(HOST_SLOT + 2) ||
+           slot_active(HOST_SLOT + 3);
 }
 
 bool write_in_flight() {
@@ -40,7 +41,8 @@ bool write_in_flight() {
 
 }  // namespace
 
-// The indices outlive a reset of the tile, and what had not begun will be served. A write that was under way is begun again.
+// The indices outlive a reset of the tile: requests that had not begun are served, and a write in
+// flight is begun again.
 void resume_host_queue() { queues->eth_req_queue.wr_resp = queues->eth_req_queue.wr_req; }
 
 void take_host_requests() {
@@ -59,7 +61,7 @@ void take_host_requests() {
                 requests.wr_req = requests.wr_req + 1;
                 begin_request(HOST_SLOT + (index & 3));
             }
-            return;  // the index follows when the write is done, because its block lies in the host's buffer
+            return;  // the index follows when the write is done: its block is in the host's buffer
         } else {
             requests.error = requests.error + 1;
         }

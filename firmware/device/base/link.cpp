@@ -1,12 +1,13 @@
-// The link of this tile: whether it is up, who is at the other end, and the words that say so.
+// The link of this tile: its state, the identity of its peer, and the words that publish both.
 #include "base.hpp"
 
 namespace {
 
-// Bit 0: the link is up; packets that arrived broken. The emulator's own registers (the vendor documents no status bit there),
-// read by the ERISC only.
+// Bit 0: the link is up; count of broken packets received. The emulator's own registers (the vendor
+// documents no status bit there), read by the ERISC only.
 constexpr uint32_t PCS_STATUS = 0xFFBB0000, PCS_BROKEN_PACKETS = 0xFFBB0004;
-constexpr uint32_t TICKS_UNTIL_UNCONNECTED = 8;    // a port that was never up so long counts as empty
+// A port that was never up for this long counts as empty.
+constexpr uint32_t TICKS_UNTIL_UNCONNECTED = 8;
 constexpr uint32_t TXQ_PATIENCE_CYCLES = 5000;
 constexpr uint32_t RXQ0_BASE = 0xFFB92000, QUEUE_STRIDE = 0x1000;
 constexpr uint32_t TXQ_PACKETS = 0x3C, TXQ_WORDS = 0x40, RXQ_PACKETS = 0x28, RXQ_WORDS = 0x14;
@@ -15,7 +16,8 @@ constexpr uint32_t IDENTITY_BYTES = 32;
 bool was_up, met_before;
 uint32_t ticks_down;
 uint32_t epoch;
-uint32_t queues_of;  // the epoch whose requests the link carries, and one: a warm start clears .bss and does not load .data anew
+// Link epoch of the queues plus one; a warm start clears .bss and does not reload .data.
+uint32_t queues_of;
 
 void store_if_new(volatile uint32_t& word, uint32_t value) {
     if (word != value) {
@@ -23,7 +25,8 @@ void store_if_new(volatile uint32_t& word, uint32_t value) {
     }
 }
 
-// The table is for the whole chip, so every tile tells its siblings. It is not kept up to date: a retrain leaves it alone.
+// The table covers the whole chip, so every tile writes its siblings' copies. It is not updated: a
+// retrain leaves it unchanged.
 void announce(connection_t connection) {
     volatile uint32_t& own = word_at(CONNECTION_TABLE + 4 * boot_params->own_channel);
     if (own == connection || own == CONNECTION_UP) {
@@ -31,7 +34,8 @@ void announce(connection_t connection) {
     }
     own = connection;
     for (uint32_t channel = 0; channel < 16; ++channel) {
-        if ((boot_params->present_channels >> channel & 1) != 0 && channel != boot_params->own_channel) {
+        if ((boot_params->present_channels >> channel & 1) != 0 &&
+            channel != boot_params->own_channel) {
             uint32_t address = reinterpret_cast<uint32_t>(&own);
             access_write(sibling_target(channel, address), address, 4);
         }
@@ -67,14 +71,15 @@ void came_up() {
 }
 
 void stay_down() {
-    if (boot_results->rx_link_up_time == 0 && ticks_down < TICKS_UNTIL_UNCONNECTED && ++ticks_down == TICKS_UNTIL_UNCONNECTED) {
+    if (boot_results->rx_link_up_time == 0 && ticks_down < TICKS_UNTIL_UNCONNECTED &&
+        ++ticks_down == TICKS_UNTIL_UNCONNECTED) {
         node_info->train_status = TRAIN_NOT_CONNECTED;
         word_at(LINK_ERROR) = LINK_ERROR_NOT_POPULATED;
         announce(CONNECTION_NONE);
     }
 }
 
-// The peer's identity is here: publish what follows from it.
+// Publishes the peer's identity and the words derived from it.
 void publish_peer() {
     uint32_t xy = boot_results->remote_x_y_coord;
     uint32_t noc = sibling_target(boot_results->remote_eth_id & 15, 0).mid;
@@ -87,7 +92,8 @@ void publish_peer() {
     announce(boot_params->routing_disabled != 0 ? CONNECTION_NO_ROUTING : CONNECTION_UP);
 }
 
-// Each end sends its identity until the other has said that it knows it. A peer that says hello again has been restarted.
+// Each end sends its identity until the peer acknowledges it. A second hello means that the peer
+// has restarted.
 void exchange_identities() {
     uint32_t remote = boot_results->ack_remote;
     if (remote == HANDSHAKE_SEEN_YOU && met_before) {
@@ -97,7 +103,8 @@ void exchange_identities() {
         if (met_before) {
             ++epoch;
         }
-        // What the peer sent before its hello has arrived, and it sends no request before it hears that it was seen.
+        // Everything the peer sent before its hello has arrived, and it sends no request before it
+        // is acknowledged.
         if (queues_of != epoch + 1) {
             queues_of = epoch + 1;
             restart_link_queues();
@@ -105,7 +112,8 @@ void exchange_identities() {
         publish_peer();
     }
     bool sent = link_write(reinterpret_cast<uint32_t>(&boot_results->local_board_id_lo),
-                           reinterpret_cast<uint32_t>(&boot_results->remote_board_id_lo), IDENTITY_BYTES);
+                           reinterpret_cast<uint32_t>(&boot_results->remote_board_id_lo),
+                           IDENTITY_BYTES);
     met_before = sent && remote == HANDSHAKE_SEEN_YOU;
 }
 
@@ -122,7 +130,8 @@ void publish_identity() {
     boot_results->local_eth_id = boot_params->own_channel;
     boot_results->local_board_type = boot_params->board_type;
     boot_results->ack_local = HANDSHAKE_NONE;
-    boot_results->ack_remote = HANDSHAKE_NONE;  // L1 outlives a reset of the tile: what it knew of the peer does not count
+    // L1 outlives a reset of the tile: the old peer words are invalid.
+    boot_results->ack_remote = HANDSHAKE_NONE;
     boot_results->link_status = 0;
     boot_results->rx_link_up_time = 0;
 }

@@ -1,5 +1,5 @@
-// Base firmware of an Ethernet tile, for the emulator: beats, keeps the link, serves the queues, and lends the core to an
-// application. One pass of `serve` is what an application gets for a yield.
+// Base firmware of an Ethernet tile, for the emulator: heartbeat, link, queues, and the call of an
+// application. An application that yields gets one pass of `serve`.
 #include "base.hpp"
 #include "common/build_id.hpp"
 #include "common/erisc.hpp"
@@ -12,9 +12,11 @@ bool core_is_lent;
 
 namespace {
 
-constexpr uint32_t VERSION = 0x0006E000;           // 6.14.0: the oldest that the vendor's tools of today accept
+// 6.14.0: the oldest version that the vendor's current tools accept.
+constexpr uint32_t VERSION = 0x0006E000;
 constexpr uint32_t HEARTBEAT_SIGNATURE = 0xABCD0000;
-// Cycles between two beats, 4 us: the loop stores nothing in between, so that an emulator may let the core sleep.
+// Cycles between two heartbeats, 4 us. The loop stores nothing in between, so that an emulator may
+// let the core sleep.
 constexpr uint32_t TICK_CYCLES = 4096;
 
 uint32_t last_tick;
@@ -32,7 +34,9 @@ extern "C" void serve() {
     if (wall_clock() - last_tick >= TICK_CYCLES) {
         last_tick = wall_clock();
         supervise_link();
-        beat();  // last: an emulator that looks for a loop without effect then does not look among what runs once per tick
+        // Last, so that an emulator's search for an idle loop does not start within the work of a
+        // tick.
+        beat();
     }
     if (relay_has_work() && boot_params->routing_disabled == 0) {
         relay_pass();

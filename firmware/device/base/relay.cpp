@@ -1,15 +1,18 @@
-// The relay: what to do next with each request that is in this tile. Destination here: run it on the local NoC. Else send it
-// over the own link or to a sibling whose link leads one hop closer, and pass the answer back when it comes.
+// The relay: takes the next step of each request in this tile. A request for this chip runs on the
+// local NoC. Any other is sent over this tile's link or to a sibling whose link leads one hop
+// closer, and its answer is passed back.
 #include "relay.hpp"
 
 uint32_t relay_active;  // bit per slot that is not free
-uint32_t relay_lost;    // bit per slot whose request was given up; its answer may still come and return a credit
+// Bit per slot whose request timed out; a late answer may still return a credit.
+uint32_t relay_lost;
 
 namespace {
 
-constexpr uint32_t HOST_DEADLINE_CYCLES = 1000000;   // 1 ms: then the host gets an error instead of silence
-constexpr uint32_t TRANSIT_DEADLINE_CYCLES = 400000; // less, so that the error comes from where the silence is
-constexpr uint32_t TRANSIT_ROOM_CYCLES = 20000;      // a request in transit waits no longer than this for room
+constexpr uint32_t HOST_DEADLINE_CYCLES = 1000000;   // 1 ms; then the host gets an error
+// Shorter, so that the hop next to the failure reports the error.
+constexpr uint32_t TRANSIT_DEADLINE_CYCLES = 400000;
+constexpr uint32_t TRANSIT_ROOM_CYCLES = 20000;  // longest wait of a request in transit for room
 constexpr uint32_t RETRY_CYCLES = 2000;              // after the next hop had no room
 constexpr uint32_t ERRORS = CMD_DATA_BLOCK_UNAVAILABLE | CMD_DEST_UNREACHABLE;
 
@@ -25,19 +28,23 @@ bool is_for_this_chip(const routing_cmd_t& command) {
 
 uint32_t channels_towards(const routing_cmd_t& command) {
     uint32_t x = command.address_hi >> 16 & 0x3F, y = command.address_hi >> 22 & 0x3F;
-    for (uint32_t i = 0; i < routing_table.count && i < sizeof(routing_table.routes) / sizeof(route_t); ++i) {
+    for (uint32_t i = 0;
+         i < routing_table.count && i < sizeof(routing_table.routes) / sizeof(route_t); ++i) {
         const volatile route_t& route = routing_table.routes[i];
-        if (route.x == x && route.y == y && route.rack == command.rack && route.shelf == command.shelf) {
+        if (route.x == x && route.y == y && route.rack == command.rack &&
+            route.shelf == command.shelf) {
             return route.channels;
         }
     }
     return 0;
 }
 
-// Ends a request: back to the host, or back to the hop it came from. Errors keep the bits of the response they stand for.
+// Ends a request: returns it to the host or to the previous hop. Errors keep the bits of the
+// response they replace.
 void answer(uint32_t slot, uint32_t data, uint32_t errors) {
     const routing_cmd_t& command = command_of(slot);
-    uint32_t flags = errors | (is_read(command) ? CMD_RD_DATA : CMD_WR_ACK) | (command.flags & CMD_DATA_BLOCK);
+    uint32_t flags = errors | (is_read(command) ? CMD_RD_DATA : CMD_WR_ACK) |
+                     (command.flags & CMD_DATA_BLOCK);
     if (is_host(slot)) {
         finish_host_request(slot, data, flags);
         release_slot(slot);
@@ -47,19 +54,21 @@ void answer(uint32_t slot, uint32_t data, uint32_t errors) {
     slots[slot].state = SLOT_ANSWERING;
 }
 
-// --- here ---------------------------------------------------------------------------------------------------------------
+// --- this chip ---
 
 bool is_well_formed(const routing_cmd_t& command) {
     if (!is_block(command)) {
         return (command.address_lo & 3) == 0;
     }
-    return (command.address_lo & 31) == 0 && command.data != 0 && command.data <= BUFFER_BYTES && (command.data & 3) == 0;
+    return (command.address_lo & 31) == 0 && command.data != 0 && command.data <= BUFFER_BYTES &&
+           (command.data & 3) == 0;
 }
 
 void execute(uint32_t slot) {
     const routing_cmd_t& command = command_of(slot);
-    noc_target_t target = {(command.flags & CMD_USE_NOC1) != 0 ? 1u : 0u, command.address_hi & 0xFFFF, command.address_lo};
-    // The NoC wants both ends alike modulo 32 when DRAM is read, modulo 16 between L1s.
+    noc_target_t target = {(command.flags & CMD_USE_NOC1) != 0 ? 1u : 0u,
+                           command.address_hi & 0xFFFF, command.address_lo};
+    // The NoC requires both ends to be equal modulo 32 for reads of DRAM, modulo 16 between L1s.
     volatile uint32_t& word = queues->scratch[(command.address_lo & 31) / 4];
     uint32_t local = is_block(command) ? buffer_of(slot) : reinterpret_cast<uint32_t>(&word);
     uint32_t bytes = is_block(command) ? command.data : 4;
@@ -76,11 +85,13 @@ void execute(uint32_t slot) {
     answer(slot, data, done ? 0 : CMD_DEST_UNREACHABLE);
 }
 
-// --- further on ---------------------------------------------------------------------------------------------------------
+// --- other chips ---
 
-uint32_t patience(uint32_t slot) { return is_host(slot) ? HOST_DEADLINE_CYCLES : TRANSIT_ROOM_CYCLES; }
+uint32_t patience(uint32_t slot) {
+    return is_host(slot) ? HOST_DEADLINE_CYCLES : TRANSIT_ROOM_CYCLES;
+}
 
-// The own link first; then the sibling that comes next after this tile, so that the load of the tiles spreads.
+// This tile's link first, then the sibling with the next higher channel, so that the load spreads.
 uint32_t choose(uint32_t channels) {
     uint32_t own = boot_params->own_channel & 15;
     for (uint32_t i = 0; i < 16; ++i) {
@@ -100,7 +111,7 @@ void send_on(uint32_t slot) {
         channels &= boot_params->present_channels;
     }
     if (slot >= SIBLING_SLOT) {
-        channels &= 1u << own;  // what a sibling hands over leaves by our link, or it could go round in circles
+        channels &= 1u << own;  // a sibling's request leaves by this link, or it could circulate
     }
     if (channels == 0) {
         answer(slot, 0, CMD_DEST_UNREACHABLE | CMD_NOT_STARTED);
@@ -122,7 +133,8 @@ void start(uint32_t slot) {
     const routing_cmd_t& command = command_of(slot);
     slot_t& state = slots[slot];
     if ((command.flags & (CMD_DATA_BLOCK_DRAM | CMD_BROADCAST)) != 0) {
-        answer(slot, 0, CMD_DATA_BLOCK_UNAVAILABLE);  // both need host memory, which this firmware does not use
+        // Both need host memory, which this firmware does not use.
+        answer(slot, 0, CMD_DATA_BLOCK_UNAVAILABLE);
     } else if (!is_well_formed(command)) {
         answer(slot, 0, CMD_DEST_UNREACHABLE);
     } else if (is_for_this_chip(command)) {
@@ -132,7 +144,8 @@ void start(uint32_t slot) {
     }
 }
 
-// The next hop says that it did nothing: without way there, another channel is tried; without room, the same one later.
+// The next hop did nothing: if it has no route, tries another channel; if it has no room, tries the
+// same one later.
 void retry(uint32_t slot, uint32_t flags) {
     slot_t& state = slots[slot];
     state.state = SLOT_READY;
@@ -154,7 +167,7 @@ void await(uint32_t slot) {
         release_hop(here.token);
         here.flags = 0;
         if (here.token != state.token) {
-            return;  // the late answer to a request that was given up
+            return;  // the late answer to a request that timed out
         }
         if ((flags & CMD_NOT_STARTED) != 0) {
             retry(slot, flags);

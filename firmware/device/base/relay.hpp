@@ -1,27 +1,29 @@
-// Slots: the requests that are on their way through this tile, and how each of them got here.
+// Slots: the requests in flight through this tile, and the hops they came from.
 #pragma once
 #include "base.hpp"
 
-// A request holds one slot and its 1 KiB buffer in every tile that it passes, from its arrival there until its answer has
-// been sent back. The previous hop owns the credit for the slot: it may send the next request into it when it has the answer.
-// So an answer always has a place to go, and a request that finds no slot in the next tile is given back after a while
-// (CMD_NOT_STARTED) instead of waiting for ever: no cycle of tiles can block itself.
+// A request holds one slot and its 1 KiB buffer in every tile on its path, from its arrival until
+// its answer has been sent back. The previous hop owns the credit for the slot: it may send the
+// next request into it once it has the answer. So every answer has a free place, and a request that
+// finds no free slot in the next tile is returned after a bounded wait (CMD_NOT_STARTED): no cycle
+// of tiles can deadlock.
 enum slot_state_t : uint8_t {
     SLOT_FREE = 0,
     SLOT_READY = 1,      // to be executed here or sent on
-    SLOT_WAITING = 2,    // sent on, the answer is to come
+    SLOT_WAITING = 2,    // sent on, the answer is outstanding
     SLOT_ANSWERING = 3,  // the answer is in answers_out and could not be sent yet
 };
 
-constexpr uint8_t VIA_LINK = 0x80;  // plus the index of the peer's slot; less: the channel of the sibling
+// Plus the index of the peer's slot; smaller values: the channel of the sibling.
+constexpr uint8_t VIA_LINK = 0x80;
 
 struct slot_t {
     slot_state_t state;
     uint8_t via;         // next hop, while SLOT_WAITING
-    uint16_t tried;      // channels that turned out to lead nowhere
+    uint16_t tried;      // channels that turned out to have no route
     uint32_t since;      // wall clock at arrival
     uint32_t not_before; // wall clock of the last refusal by the next hop
-    uint32_t token;      // names the request that was sent on; its answer carries it
+    uint32_t token;      // identifies the request that was sent on; its answer carries it
     uint32_t epoch;      // of the link, at arrival or at sending
 };
 
@@ -32,7 +34,7 @@ routing_cmd_t& command_of(uint32_t slot);
 slot_t& slot_at(uint32_t slot);
 void begin_request(uint32_t slot);
 void release_slot(uint32_t slot);
-void give_up_slot(uint32_t slot);  // nobody waits for its answer any more
+void give_up_slot(uint32_t slot);  // its answer is not delivered any more
 bool slot_active(uint32_t slot);
 inline uint32_t buffer_of(uint32_t slot) { return BUFFERS + slot * BUFFER_BYTES; }
 inline bool is_block(const routing_cmd_t& command) { return (command.flags & CMD_DATA_BLOCK) != 0; }

@@ -1,4 +1,4 @@
-/* Entries of base firmware: reset, the yield that applications call, and the call of an application. */
+/* Entries of base firmware: reset, the yield for applications, and the call of an application. */
     .cfi_sections .debug_frame
 
     .section .vector, "ax", @progbits
@@ -16,7 +16,7 @@ reset_vector:
 firmware_start:
     .cfi_startproc
     .cfi_undefined ra
-    li sp, 0xFFB00600       /* our part of local RAM; the application has what is above */
+    li sp, 0xFFB00600       /* base firmware's part of local RAM; the application has the rest */
     la t0, __bss_start
     la t1, __bss_end
     bgeu t0, t1, 2f
@@ -28,8 +28,8 @@ firmware_start:
     .cfi_endproc
     .size firmware_start, . - firmware_start
 
-/* The routine behind word 0x9020. Runs on the caller's stack and, unlike an ordinary function, changes no register but ra:
-   applications are allowed to expect that (wormhole.md 7.2). */
+/* The routine behind word 0x9020. Runs on the caller's stack and, unlike an ordinary function,
+   changes no register but ra: applications may rely on that (wormhole.md 7.2). */
     .globl yield_entry
     .type yield_entry, @function
 yield_entry:
@@ -91,7 +91,8 @@ yield_entry:
     .cfi_endproc
     .size yield_entry, . - yield_entry
 
-/* void call_application(): 0x9040 as an ordinary call, with sp at the top of local RAM (wormhole.md 7.1). */
+/* void call_application(): 0x9040 as an ordinary call, with sp at the top of local RAM
+   (wormhole.md 7.1). */
     .globl call_application
     .type call_application, @function
 call_application:

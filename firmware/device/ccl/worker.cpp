@@ -1,9 +1,10 @@
-// The worker of the collectives: carries out its list of commands, and settles its semaphores.
+// The worker of the collectives: executes its list of commands and settles its semaphores.
 #include "common/build_id.hpp"
 #include "worker_moves.hpp"
 
 extern "C" {
-__attribute__((used)) ccl_worker_state_t ccl_worker_state = {.magic = waypoint_word("CCLW"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
+__attribute__((used)) ccl_worker_state_t ccl_worker_state = {
+    .magic = waypoint_word("CCLW"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
 }
 
 namespace ccl {

@@ -1,5 +1,6 @@
-// The connections of the worker, before the first packet and after the last one: it opens them, closes them, and plays its part in the
-// end of the muxes behind them. Each mux is ended by its termination master, a client itself, who waits until the others have closed.
+// The worker's fabric connections: opened before the first packet, closed after the last one. Each
+// mux behind them is ended by its termination master, a client that waits until the others have
+// closed.
 #pragma GCC optimize("Os")
 #include "fabric/route.hpp"
 #include "worker_fabric.hpp"
@@ -10,7 +11,7 @@ headers_t to_receiver, to_sender;
 
 namespace {
 
-constexpr uint32_t HOPS = 64;                     // that a packet may take
+constexpr uint32_t HOPS = 64;                     // most hops of a packet
 
 alignas(16) fabric_client_words_t words[CCL_MAX_CONNECTIONS];
 
@@ -26,7 +27,7 @@ void begin_header(Header& header) {
     header.tail.nack_address = semaphore_place(CCL_SEMAPHORE_NACKS);
 }
 
-// False: there is no way.
+// Returns false if there is no route.
 bool prepare(HybridMeshPacketHeader& header, const ccl_channel_t& channel) {
     if (channel.used == 0 || channel.over_fabric == 0) {
         return true;
@@ -34,14 +35,16 @@ bool prepare(HybridMeshPacketHeader& header, const ccl_channel_t& channel) {
     if (args.is_2d == 0) {
         auto& low_latency = reinterpret_cast<LowLatencyPacketHeader&>(header);
         begin_header(low_latency);
-        low_latency.routing_fields = fabric::low_latency_route(channel.peer_hops, channel.peer_hops);
+        low_latency.routing_fields =
+            fabric::low_latency_route(channel.peer_hops, channel.peer_hops);
         return channel.peer_hops != 0 && channel.peer_hops <= LOW_LATENCY_MAX_HOPS;
     }
     begin_header(header);
     header.dst_start_mesh_id = static_cast<uint16_t>(channel.peer_mesh_id);
     header.dst_start_chip_id = static_cast<uint16_t>(channel.peer_device_id);
     const auto& info = *reinterpret_cast<const routing_l1_info_t*>(args.routing_info_address);
-    return fabric::route_to_node(info, channel.peer_mesh_id, channel.peer_device_id, header.route_buffer);
+    return fabric::route_to_node(info, channel.peer_mesh_id, channel.peer_device_id,
+                                 header.route_buffer);
 }
 
 bool prepare(headers_t& headers, const ccl_channel_t& channel) {
@@ -60,7 +63,8 @@ bool opens(fabric_client_state_t& client, uint32_t index) {
 
 bool tell_master(const ccl_connection_t& connection) {
     bool free = wait_until([] {
-        return !niu_busy(NOC, NOC_BUFFER_WRITE) && !niu_busy(NOC, NOC_BUFFER_ATOMIC) && noc_outstanding(NOC, ATOMIC_ID) < MAX_OUTSTANDING;
+        return !niu_busy(NOC, NOC_BUFFER_WRITE) && !niu_busy(NOC, NOC_BUFFER_ATOMIC) &&
+               noc_outstanding(NOC, ATOMIC_ID) < MAX_OUTSTANDING;
     });
     if (!free) {
         return false;
@@ -74,11 +78,13 @@ bool end_mux(uint32_t index) {
     const ccl_connection_t& connection = args.connection[index];
     WAYPOINT("NSMW");
     uint32_t closed = semaphore_place(CCL_SEMAPHORE_CLOSED + index);
-    if (!wait_until([=] { return semaphore_at(closed) + 1 >= args.connection[index].mux_clients; })) {
+    if (!wait_until(
+            [=] { return semaphore_at(closed) + 1 >= args.connection[index].mux_clients; })) {
         return false;
     }
     WAYPOINT("NSMD");
-    return fabric::client_word(state.clients[index], connection.termination_address, GRACEFULLY_TERMINATE, stop) &&
+    return fabric::client_word(state.clients[index], connection.termination_address,
+                               GRACEFULLY_TERMINATE, stop) &&
            wait_until([] { return noc_outstanding(NOC, fabric::CLIENT_WORDS) == 0; });
 }
 
@@ -88,7 +94,8 @@ bool fabric_fits() {
     bool fits = args.connections <= CCL_MAX_CONNECTIONS && args.routing_info_address % 4 == 0;
     for (uint32_t i = 0; fits && i < args.connections; ++i) {
         const fabric_connection_info_t& connection = args.connection[i].client;
-        fits = connection.num_buffers_per_channel != 0 && connection.buffer_size_bytes >= header_bytes() + PART_BYTES;
+        fits = connection.num_buffers_per_channel != 0 &&
+               connection.buffer_size_bytes >= header_bytes() + PART_BYTES;
     }
     return fits && prepare(to_receiver, args.outbound) && prepare(to_sender, args.inbound);
 }
@@ -104,18 +111,21 @@ bool open_fabric() {
         }
     }
     WAYPOINT("FOPD");
-    return args.inbound.used == 0 || args.inbound.over_fabric == 0 || give_credits(args.inbound.buffers);
+    return args.inbound.used == 0 || args.inbound.over_fabric == 0 ||
+           give_credits(args.inbound.buffers);
 }
 
 bool await_acknowledges() {
     const ccl_channel_t& channel = args.outbound;
-    if (channel.used == 0 || channel.over_fabric == 0 || state.control.termination_signal != KEEP_RUNNING) {
+    if (channel.used == 0 || channel.over_fabric == 0 ||
+        state.control.termination_signal != KEEP_RUNNING) {
         return true;
     }
-    // Every buffer comes back, and each was given once at the beginning.
+    // Every buffer is returned, and each was granted once at the start.
     taken(CCL_SEMAPHORE_OUTBOUND) += channel.buffers;
     bool all = wait_until([] {
-        return semaphore_at(semaphore_place(CCL_SEMAPHORE_OUTBOUND)) == taken(CCL_SEMAPHORE_OUTBOUND) ||
+        return semaphore_at(semaphore_place(CCL_SEMAPHORE_OUTBOUND)) ==
+                   taken(CCL_SEMAPHORE_OUTBOUND) ||
                state.control.termination_signal != KEEP_RUNNING;
     });
     state.acknowledged_cycles = wall_clock_64();
@@ -130,7 +140,8 @@ bool close_fabric() {
     }
     for (uint32_t i = 0; i < args.connections; ++i) {
         ccl_termination_t part = args.connection[i].termination;
-        if ((part == CCL_TELLS_MASTER && !tell_master(args.connection[i])) || (part == CCL_TERMINATION_MASTER && !end_mux(i))) {
+        if ((part == CCL_TELLS_MASTER && !tell_master(args.connection[i])) ||
+            (part == CCL_TERMINATION_MASTER && !end_mux(i))) {
             return false;
         }
     }

@@ -1,5 +1,5 @@
-// Channels that lead over the fabric: a message is cut into packets, each as long as a slot of the router has room for. The last one
-// writes and counts at once, so that a message that fits one packet is one packet.
+// Channels that lead over the fabric: a message is cut into packets that fit a slot of the router.
+// The last packet writes and increments, so that a message that fits one packet is one packet.
 #include "worker_fabric.hpp"
 
 namespace ccl {
@@ -10,10 +10,11 @@ uint32_t most_bytes(const fabric_client_state_t& client) {
 }
 
 noc_address_t at_peer(const ccl_channel_t& channel, uint32_t address) {
-    return noc_address_t{channel.peer_xy & 0xFFFF} << 36 | noc_address_t{channel.peer_xy >> 16} << 42 | address;
+    return noc_address_t{channel.peer_xy & 0xFFFF} << 36 |
+           noc_address_t{channel.peer_xy >> 16} << 42 | address;
 }
 
-// The next header whose last content has left.
+// Returns the next header whose last content has been sent.
 bool take_header(headers_t& headers, HybridMeshPacketHeader*& header) {
     if (headers.next == headers_t::COUNT) {
         headers.next = 0;
@@ -25,24 +26,32 @@ bool take_header(headers_t& headers, HybridMeshPacketHeader*& header) {
     return true;
 }
 
-bool write_payload(const fabric_client_state_t& client, uint32_t id, uint32_t from, uint32_t bytes) {
+bool write_payload(const fabric_client_state_t& client, uint32_t id, uint32_t from,
+                   uint32_t bytes) {
     const fabric_connection_info_t& connection = client.connection;
-    uint32_t to = connection.edm_buffer_base_addr + client.write_index * connection.buffer_size_bytes + header_bytes();
-    bool free = wait_until([=] { return !niu_busy(NOC, NOC_BUFFER_WRITE) && noc_outstanding(NOC, id) < MAX_OUTSTANDING; });
+    uint32_t to = connection.edm_buffer_base_addr +
+                  client.write_index * connection.buffer_size_bytes + header_bytes();
+    bool free = wait_until([=] {
+        return !niu_busy(NOC, NOC_BUFFER_WRITE) && noc_outstanding(NOC, id) < MAX_OUTSTANDING;
+    });
     if (free) {
         noc_start_write(NOC, id, from, fabric::client_target(client), to, bytes);
     }
     return free;
 }
 
-// Both headers begin alike.
-bool send_packet(fabric_client_state_t& client, HybridMeshPacketHeader& header, NocSendType type, uint32_t id, uint32_t from, uint32_t bytes) {
-    static_assert(offsetof(HybridMeshPacketHeader, noc_send_type) == offsetof(LowLatencyPacketHeader, noc_send_type));
+// Both header types have the same layout up to here.
+bool send_packet(fabric_client_state_t& client, HybridMeshPacketHeader& header, NocSendType type,
+                 uint32_t id, uint32_t from, uint32_t bytes) {
+    static_assert(offsetof(HybridMeshPacketHeader, noc_send_type) ==
+                  offsetof(LowLatencyPacketHeader, noc_send_type));
     header.payload_size_bytes = static_cast<uint16_t>(bytes);
     header.noc_send_type = type;
     compiler_barrier();
     bool sent = (bytes == 0 || write_payload(client, id, from, bytes)) &&
-                fabric::client_write(client, 0, reinterpret_cast<uint32_t>(&header), header_bytes(), stop) && fabric::client_commit(client, stop);
+                fabric::client_write(client, 0, reinterpret_cast<uint32_t>(&header), header_bytes(),
+                                     stop) &&
+                fabric::client_commit(client, stop);
     if (sent) {
         state.fabric_packets = state.fabric_packets + 1;
     }
@@ -67,11 +76,13 @@ bool send_message(uint32_t id, uint32_t from, uint32_t to, uint32_t bytes) {
         }
         bool last = part == bytes;
         if (last) {
-            header->command_fields.unicast_seminc_fused = {at_peer(channel, to), at_peer(channel, channel.edm_semaphore_address), 1, 1};
+            header->command_fields.unicast_seminc_fused = {
+                at_peer(channel, to), at_peer(channel, channel.edm_semaphore_address), 1, 1};
         } else {
             header->command_fields.unicast_write = {at_peer(channel, to)};
         }
-        if (!send_packet(client, *header, last ? NOC_FUSED_UNICAST_ATOMIC_INC : NOC_UNICAST_WRITE, id, from, part)) {
+        if (!send_packet(client, *header, last ? NOC_FUSED_UNICAST_ATOMIC_INC : NOC_UNICAST_WRITE,
+                         id, from, part)) {
             return false;
         }
     }
@@ -85,7 +96,8 @@ bool give_credits(uint32_t credits) {
     if (!fabric::client_wait_for_slot(client, stop) || !take_header(to_sender, header)) {
         return false;
     }
-    header->command_fields.unicast_seminc = {at_peer(channel, channel.edm_semaphore_address), credits, 1};
+    header->command_fields.unicast_seminc = {at_peer(channel, channel.edm_semaphore_address),
+                                             credits, 1};
     return send_packet(client, *header, NOC_UNICAST_ATOMIC_INC, 0, 0, 0);
 }
 

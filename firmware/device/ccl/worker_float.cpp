@@ -1,4 +1,5 @@
-// Addition of IEEE numbers in whole numbers, because the core has no floating-point unit: to the nearest, ties to even.
+// IEEE addition in integer arithmetic (the core has no floating-point unit), rounded to nearest,
+// ties to even.
 #include "worker_moves.hpp"
 
 namespace ccl {
@@ -7,12 +8,14 @@ namespace {
 constexpr uint32_t SIGN = 1u << 31, INFINITE = 0x7F800000, NOT_A_NUMBER = 0x7FC00000;
 constexpr uint32_t HIDDEN = 1u << 23, GUARD_BITS = 3;
 
-// With guard bits, the last of which stands for all that was shifted out.
+// Shifts right, with guard bits; the last guard bit holds whether any shifted-out bit was set.
 uint32_t shifted(uint32_t significand, uint32_t by) {
     if (by == 0) {
         return significand;
     }
-    return by < 27 ? significand >> by | (significand << (32 - by) != 0 ? 1 : 0) : significand != 0 ? 1 : 0;
+    return by < 27            ? significand >> by | (significand << (32 - by) != 0 ? 1 : 0)
+           : significand != 0 ? 1
+                              : 0;
 }
 
 uint32_t significand_of(uint32_t number) {
@@ -41,7 +44,7 @@ uint32_t rounded(uint32_t sign, uint32_t exponent, uint32_t significand) {
     return sign | (significand < HIDDEN ? 0 : exponent << 23) | (significand & (HIDDEN - 1));
 }
 
-// |a| is not less than |b|.
+// Requires |a| >= |b|.
 uint32_t add_ordered(uint32_t a, uint32_t b) {
     bool opposite = ((a ^ b) & SIGN) != 0;
     if ((a & INFINITE) == INFINITE) {
@@ -68,7 +71,7 @@ uint32_t add_ordered(uint32_t a, uint32_t b) {
     return rounded(a & SIGN, exponent, significand);
 }
 
-// To the nearest bfloat16, in the upper half.
+// Rounds to the nearest bfloat16, in the upper half.
 uint32_t upper_half(uint32_t number) {
     if ((number & INFINITE) == INFINITE) {
         return number & 0xFFFF0000;
@@ -76,7 +79,9 @@ uint32_t upper_half(uint32_t number) {
     return (number + 0x7FFF + (number >> 16 & 1)) & 0xFFFF0000;
 }
 
-uint32_t add_float32(uint32_t a, uint32_t b) { return a << 1 < b << 1 ? add_ordered(b, a) : add_ordered(a, b); }
+uint32_t add_float32(uint32_t a, uint32_t b) {
+    return a << 1 < b << 1 ? add_ordered(b, a) : add_ordered(a, b);
+}
 
 // Rounding twice is harmless here: single precision has more than twice the bits of bfloat16.
 uint32_t add_bfloat16(uint32_t a, uint32_t b) {

@@ -1,4 +1,4 @@
-// What the parts of the worker share: packets on their way, the places of pages, and the NoC.
+// Interfaces between the parts of the worker: packets in flight, addresses of pages, and the NoC.
 #pragma once
 #include "semaphore/semaphore.hpp"
 #include "worker.hpp"
@@ -10,9 +10,10 @@ extern ccl_worker_state_t ccl_worker_state;
 namespace ccl {
 
 constexpr uint32_t NOC = 0;
-constexpr uint32_t MAX_DEPTH = 4;                // packets on their way at a time
-constexpr uint32_t READ_IDS = 1, WRITE_IDS = 9, ATOMIC_ID = WRITE_IDS + MAX_DEPTH;  // transaction ids; 6 to 8 are the worker adapter's
-constexpr uint32_t MAX_OUTSTANDING = 200;        // of a transaction id: the NIU counts them in eight bits
+constexpr uint32_t MAX_DEPTH = 4;                // packets in flight
+// Transaction ids; the worker adapter has 6 to 8.
+constexpr uint32_t READ_IDS = 1, WRITE_IDS = 9, ATOMIC_ID = WRITE_IDS + MAX_DEPTH;
+constexpr uint32_t MAX_OUTSTANDING = 200;  // per transaction id: the NIU counts them in eight bits
 constexpr uint32_t SYNC_BYTES = 16;              // eth_channel_sync_t
 
 inline ccl_worker_state_t& state = ccl_worker_state;
@@ -31,20 +32,32 @@ struct packet_t {
     uint32_t first_page;  // within the command
     uint32_t pages;
     uint32_t bytes;
-    uint32_t area;        // in staging: here it is put together
-    uint32_t addend;      // where the channel's part of a sum lies, else the same
+    uint32_t area;        // in staging: where the packet is assembled
+    uint32_t addend;      // address of the channel's part of a sum, else the same as `area`
     uint32_t slot;
-    bool released;        // the inbound buffer has been given back
+    bool released;        // the inbound buffer has been returned
 };
 
 inline uint32_t element_bytes() { return args.data_type == CCL_BFLOAT16 ? 2 : 4; }
 inline uint32_t page_bytes() { return args.tensors[0].page_bytes; }
-inline uint32_t bytes_of_page(uint32_t page) { return page + 1 == args.pages ? args.last_page_bytes : page_bytes(); }
-inline bool has(const packet_t& packet, uint32_t flags) { return (packet.command->flags & flags) == flags; }
-inline bool has_any(const packet_t& packet, uint32_t flags) { return (packet.command->flags & flags) != 0; }
-inline bool sends_on_credit(const packet_t& packet) { return has(packet, CCL_CREDIT | CCL_TO_CHANNEL); }
-inline bool gives_credit(const packet_t& packet) { return has(packet, CCL_CREDIT | CCL_FROM_CHANNEL); }
-inline bool sums(uint32_t flags) { return (flags & CCL_FROM_TENSOR) != 0 && (flags & CCL_FROM_CHANNEL) != 0; }
+inline uint32_t bytes_of_page(uint32_t page) {
+    return page + 1 == args.pages ? args.last_page_bytes : page_bytes();
+}
+inline bool has(const packet_t& packet, uint32_t flags) {
+    return (packet.command->flags & flags) == flags;
+}
+inline bool has_any(const packet_t& packet, uint32_t flags) {
+    return (packet.command->flags & flags) != 0;
+}
+inline bool sends_on_credit(const packet_t& packet) {
+    return has(packet, CCL_CREDIT | CCL_TO_CHANNEL);
+}
+inline bool gives_credit(const packet_t& packet) {
+    return has(packet, CCL_CREDIT | CCL_FROM_CHANNEL);
+}
+inline bool sums(uint32_t flags) {
+    return (flags & CCL_FROM_TENSOR) != 0 && (flags & CCL_FROM_CHANNEL) != 0;
+}
 
 template <typename Condition>
 bool wait_until(Condition condition) {
@@ -62,11 +75,11 @@ inline uint64_t wall_clock_64() {
 }
 
 // --- worker_setup.cpp ---
-// Reads and judges the arguments. False: refused.
+// Reads and checks the arguments. Returns false if they are refused.
 bool set_up();
 
 // --- worker_pipeline.cpp ---
-// Carries out the list. False: stopped at once.
+// Executes the list. Returns false if stopped at once.
 bool carry_out();
 
 // --- worker_tensors.cpp: pages between staging and their banks ---
@@ -78,47 +91,47 @@ bool write_pages(const packet_t& packet);
 // --- worker_channels.cpp: the two channels, the partner, and the semaphores ---
 void find_semaphores();
 uint32_t semaphore_place(uint32_t number);       // its address
-uint32_t& taken(uint32_t semaphore);             // what this worker has used up of its own semaphore
+uint32_t& taken(uint32_t semaphore);  // credits of its semaphore that this worker has used
 bool available(uint32_t semaphore);
 void expect_packets(uint32_t inbound, uint32_t outbound);
-// Reads the next message with its sync word, so that what comes can be told from what should.
+// Reads the next message with its sync word, so that the caller can check it.
 bool read_channel(uint32_t id, uint32_t to, uint32_t bytes);
-// Gives the buffer back of the message that was read to this place.
+// Returns the buffer of the message that was read to `at`.
 bool release_channel(uint32_t at, uint32_t bytes);
 // Writes a message; 16 bytes behind it are used for its sync word.
 bool write_channel(uint32_t id, uint32_t from, uint32_t bytes);
 bool signal_partner();
 bool settle_semaphores();
 
-// --- worker_fabric.cpp: channels that lead over the fabric. False: stopped. ---
+// --- worker_fabric.cpp: channels over the fabric; functions return false if stopped ---
 bool fabric_fits();
-// Opens the connections, and tells who sends here how many buffers there are.
+// Opens the connections and grants all buffers to the sending worker.
 bool open_fabric();
 bool send_message(uint32_t id, uint32_t from, uint32_t to, uint32_t bytes);
-// Counts up the sender's semaphore.
+// Increments the sender's semaphore.
 bool give_credits(uint32_t credits);
 // Waits until the other worker has taken everything.
 bool await_acknowledges();
 // --- worker_connect.cpp ---
-// Closes the connections, and plays this worker's part in the end of the muxes.
+// Closes the connections and takes this worker's part in ending the muxes.
 bool close_fabric();
 
 // --- worker_socket.cpp ---
 bool has_room(uint32_t bytes);
 void count_sent(uint32_t bytes);
-// A sender's: takes the credits that have come. False: stopped.
+// Sender: takes the credits that have arrived. Returns false if stopped.
 bool take_credits();
 bool credits_are_due();
-// A receiver's.
+// Receiver: sends the credit of a packet.
 bool send_credit(const packet_t& packet);
 
-// --- worker_words.cpp: what the core does with the words itself ---
+// --- worker_words.cpp: computations of the core ---
 void add_words(const packet_t& packet);
 void fill_words(const packet_t& packet);
 void digest_words(const packet_t& packet);
 
 // --- worker_float.cpp ---
 void add_floats(uint32_t* sum, const uint32_t* addend, const uint32_t* end);
-void add_bfloats(uint32_t* sum, const uint32_t* addend, const uint32_t* end);  // two a word
+void add_bfloats(uint32_t* sum, const uint32_t* addend, const uint32_t* end);  // two per word
 
 }  // namespace ccl

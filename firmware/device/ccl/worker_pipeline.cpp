@@ -1,5 +1,6 @@
-// The way of packets through the worker: read, put together, written, acknowledged. Up to four are on their way; each of the three
-// steps takes them in order, and none of them waits for another, so that a packet whose input is late keeps nobody up.
+// The pipeline of packets through the worker: read, assembled, written, acknowledged. Up to four
+// are in flight; each of the three steps takes them in order, and no step waits for another, so
+// that a packet whose input is late delays no other step.
 #include "worker_moves.hpp"
 
 namespace ccl {
@@ -7,14 +8,14 @@ namespace {
 
 struct pipeline_t {
     packet_t packets[MAX_DEPTH];
-    uint32_t depth;       // packets on their way at most
+    uint32_t depth;       // packets in flight at most
     uint32_t started, issued, retired;
-    uint32_t rested;      // number of the last packet that began its rest, plus one
+    uint32_t rested;      // number of the last packet that began its delay, plus one
     uint32_t rests_since; // low half of the wall clock then
-    // The next packet: the list is carried out once a slice.
+    // The position of the next packet; the list is executed once per slice.
     uint32_t slice_first, command, page;
     uint32_t slice;
-    packet_t next;        // as the four above say
+    packet_t next;        // the packet at that position
 };
 
 pipeline_t pipe;
@@ -27,9 +28,11 @@ uint32_t pages_of_slice() {
 bool all_started() { return pipe.slice_first >= args.pages || args.commands == 0; }
 
 packet_t next_packet() {
-    uint32_t left = pages_of_slice() - pipe.page, pages = left < args.packet_pages ? left : args.packet_pages;
+    uint32_t left = pages_of_slice() - pipe.page,
+             pages = left < args.packet_pages ? left : args.packet_pages;
     uint32_t first = pipe.slice_first + pipe.page, slot = pipe.started & (pipe.depth - 1);
-    const auto* command = reinterpret_cast<const ccl_command_t*>(args.commands_address) + pipe.command;
+    const auto* command = reinterpret_cast<const ccl_command_t*>(args.commands_address) +
+                          pipe.command;
     uint32_t room = args.packet_pages * page_bytes() + 64, areas = MAX_DEPTH / pipe.depth;
     uint32_t area = args.staging_address + slot * areas * room;
     return {.command = command,
@@ -66,7 +69,8 @@ bool reads_what_is_being_written(const packet_t& next) {
     for (uint32_t i = pipe.retired; i != pipe.started; ++i) {
         const packet_t& earlier = packet_at(i);
         bool other = earlier.index != next.index || earlier.slice != next.slice;
-        if (other && has_any(earlier, CCL_TO_TENSOR | CCL_FILL) && earlier.command->destination == next.command->source) {
+        if (other && has_any(earlier, CCL_TO_TENSOR | CCL_FILL) &&
+            earlier.command->destination == next.command->source) {
             return true;
         }
     }
@@ -74,11 +78,12 @@ bool reads_what_is_being_written(const packet_t& next) {
 }
 
 bool may_start(const packet_t& next) {
-    return !(has(next, CCL_WAIT) && !available(CCL_SEMAPHORE_SIGNAL)) && !(has(next, CCL_FROM_CHANNEL) && !available(CCL_SEMAPHORE_INBOUND)) &&
+    return !(has(next, CCL_WAIT) && !available(CCL_SEMAPHORE_SIGNAL)) &&
+           !(has(next, CCL_FROM_CHANNEL) && !available(CCL_SEMAPHORE_INBOUND)) &&
            !reads_what_is_being_written(next);
 }
 
-// False: stopped.
+// Returns false if stopped.
 bool start(const packet_t& next) {
     state.command = next.index;
     state.slice = next.slice;
@@ -89,12 +94,16 @@ bool start(const packet_t& next) {
     if (has_any(next, CCL_FROM_TENSOR | CCL_DIGEST) && !read_pages(next)) {
         return false;
     }
-    return !has(next, CCL_FROM_CHANNEL) || read_channel(READ_IDS + next.slot, next.addend, next.bytes);
+    return !has(next, CCL_FROM_CHANNEL) ||
+           read_channel(READ_IDS + next.slot, next.addend, next.bytes);
 }
 
-bool has_arrived(const packet_t& packet) { return noc_outstanding(NOC, READ_IDS + packet.slot) == 0; }
+bool has_arrived(const packet_t& packet) {
+    return noc_outstanding(NOC, READ_IDS + packet.slot) == 0;
+}
 
-// A message that was read rests before its buffer is given back: meanwhile both ends of the link say that it is under way.
+// Delays a message that was read before its buffer is returned, so that both ends of the link show
+// it as in flight.
 bool rests(const packet_t& packet) {
     if (args.dwell_cycles == 0 || !has(packet, CCL_FROM_CHANNEL) || packet.released) {
         return false;
@@ -107,7 +116,8 @@ bool rests(const packet_t& packet) {
 }
 
 bool may_issue(const packet_t& packet) {
-    return !has(packet, CCL_TO_CHANNEL) || (available(CCL_SEMAPHORE_OUTBOUND) && (!sends_on_credit(packet) || has_room(packet.bytes)));
+    return !has(packet, CCL_TO_CHANNEL) || (available(CCL_SEMAPHORE_OUTBOUND) &&
+                                            (!sends_on_credit(packet) || has_room(packet.bytes)));
 }
 
 bool release(packet_t& packet) {
@@ -135,14 +145,16 @@ bool issue(const packet_t& packet) {
     if (sends_on_credit(packet)) {
         count_sent(packet.bytes);
     }
-    if (has(packet, CCL_TO_CHANNEL) && !write_channel(WRITE_IDS + packet.slot, packet.area, packet.bytes)) {
+    if (has(packet, CCL_TO_CHANNEL) &&
+        !write_channel(WRITE_IDS + packet.slot, packet.area, packet.bytes)) {
         return false;
     }
     return !has_any(packet, CCL_TO_TENSOR | CCL_FILL) || write_pages(packet);
 }
 
 bool may_retire(const packet_t& packet) {
-    return noc_outstanding(NOC, WRITE_IDS + packet.slot) == 0 && (!gives_credit(packet) || available(CCL_SEMAPHORE_OUTBOUND));
+    return noc_outstanding(NOC, WRITE_IDS + packet.slot) == 0 &&
+           (!gives_credit(packet) || available(CCL_SEMAPHORE_OUTBOUND));
 }
 
 bool retire(const packet_t& packet) {
@@ -177,10 +189,11 @@ step_t step_issue() {
     return may_issue(packet) ? step(issue(packet)) : IDLE;
 }
 
-// In front of a stage where the host wants it to park, the pipeline runs empty first.
+// Before a stage at which the host wants the kernel to park, the pipeline runs empty.
 step_t step_start() {
     bool park = state.control.stage >= state.control.pause_at_stage;
-    if (all_started() || pipe.started - pipe.retired == pipe.depth || (park && pipe.started != pipe.retired) ||
+    if (all_started() || pipe.started - pipe.retired == pipe.depth ||
+        (park && pipe.started != pipe.retired) ||
         state.control.termination_signal != KEEP_RUNNING) {
         return IDLE;
     }
@@ -234,7 +247,7 @@ bool writes_done() {
     });
 }
 
-// Told to stop: what was taken from the inbound channel is given back, what cannot go on is dropped.
+// Stops: returns the inbound buffers of the packets in flight and drops the rest.
 bool drop() {
     for (; pipe.issued != pipe.started; ++pipe.issued) {
         packet_t& packet = packet_at(pipe.issued);

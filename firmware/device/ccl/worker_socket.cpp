@@ -1,12 +1,12 @@
-// A socket's flow control end to end: the sender never has more under way than the receiver's fifo holds, and learns by messages
-// of a channel of their own what the receiver has taken.
+// A socket's end-to-end flow control: the sender never has more in flight than the receiver's fifo
+// holds. Credit messages in a channel of their own report what the receiver has taken.
 #include "worker_moves.hpp"
 
 namespace ccl {
 namespace {
 
 constexpr uint32_t CREDIT_ID = ATOMIC_ID + 1;
-constexpr uint32_t ROOM = 64;                     // of a credit with its sync word, 32-aligned
+constexpr uint32_t ROOM = 64;                     // for a credit with its sync word, 32-aligned
 
 alignas(32) uint8_t credits[MAX_DEPTH][ROOM];
 uint32_t credits_due;                             // for packets that were sent
@@ -15,7 +15,9 @@ uint32_t credit_at(uint32_t slot) { return reinterpret_cast<uint32_t>(credits[sl
 
 }  // namespace
 
-bool has_room(uint32_t bytes) { return state.socket.bytes_sent - state.socket.bytes_acked + bytes <= args.fifo_bytes; }
+bool has_room(uint32_t bytes) {
+    return state.socket.bytes_sent - state.socket.bytes_acked + bytes <= args.fifo_bytes;
+}
 
 void count_sent(uint32_t bytes) {
     state.socket.bytes_sent = state.socket.bytes_sent + bytes;
@@ -26,7 +28,8 @@ bool credits_are_due() { return credits_due != 0; }
 
 bool take_credits() {
     while (credits_due != 0 && available(CCL_SEMAPHORE_INBOUND)) {
-        if (!read_channel(CREDIT_ID, credit_at(0), CCL_CREDIT_BYTES) || !wait_until([] { return noc_outstanding(NOC, CREDIT_ID) == 0; })) {
+        if (!read_channel(CREDIT_ID, credit_at(0), CCL_CREDIT_BYTES) ||
+            !wait_until([] { return noc_outstanding(NOC, CREDIT_ID) == 0; })) {
             return false;
         }
         compiler_barrier();

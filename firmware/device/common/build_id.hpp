@@ -1,5 +1,6 @@
-// The loaded word by which a tool proves from L1 which image runs: firmware/build computes it from the sources and flags
-// of the image. Symbol `meshscope_build_id`, 16 bytes: eight letters "meshscop", then the 64-bit id, little-endian.
+// The loaded word by which a tool identifies the running image from L1. firmware/build computes it
+// from the image's sources and flags. Symbol `meshscope_build_id`, 16 bytes: the letters
+// "meshscop", then the 64-bit id, little-endian.
 #pragma once
 #include <stdint.h>
 
@@ -10,6 +11,7 @@ struct meshscope_build_id_t {
 
 extern "C" {
 extern const meshscope_build_id_t meshscope_build_id;
-__attribute__((used, section(".meshscope_build_id"))) const meshscope_build_id_t meshscope_build_id = {
-    {'m', 'e', 's', 'h', 's', 'c', 'o', 'p'}, MESHSCOPE_BUILD_ID};
+__attribute__((used, section(".meshscope_build_id")))
+const meshscope_build_id_t meshscope_build_id = {{'m', 'e', 's', 'h', 's', 'c', 'o', 'p'},
+                                                 MESHSCOPE_BUILD_ID};
 }

@@ -1,11 +1,13 @@
-// Flow-control words that two ERISCs at the ends of a link share (tt-metal.md 3.1, tt-metal.md 3.2), with tt-metal's names.
+// Flow-control words shared by the two ERISCs of a link (tt-metal.md 3.1, tt-metal.md 3.2), under
+// tt-metal's names.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
 struct eth_channel_sync_t {
-    volatile uint32_t bytes_sent;    // sender writes the count; the receiver's completion makes it 0 again
-    volatile uint32_t receiver_ack;  // first-level acknowledge: the payload is at the receiver
+    // The sender writes the count; the receiver's completion writes 0.
+    volatile uint32_t bytes_sent;
+    volatile uint32_t receiver_ack;  // first-level acknowledge: the payload has arrived
     volatile uint32_t src_id;
     uint32_t reserved_2;
 };
@@ -39,11 +41,17 @@ static_assert(sizeof(routing_info_t) == 48);
 static erisc_info_t* const erisc_info = reinterpret_cast<erisc_info_t*>(0x3DC30);
 static routing_info_t* const routing_info = reinterpret_cast<routing_info_t*>(0x3DC00);
 
-// Where the sync word of each channel of a kernel really is. A merged send carries its sync word behind the payload, so
-// the receiver's live word lies at the end of its buffer; erisc_info->channels[i] is then the receiver's copy of it, taken
-// when the receiver saw it. A kernel that does so has one global `eth_channel_places` of this type; a null `sync` means
-// the word is erisc_info->channels[i] itself.
-enum eth_channel_role_t : uint32_t { ETH_CHANNEL_UNUSED = 0, ETH_CHANNEL_SENDER = 1, ETH_CHANNEL_RECEIVER = 2, ETH_CHANNEL_HANDSHAKE = 3 };
+// The address of each channel's live sync word. A merged send carries its sync word behind the
+// payload, so the receiver's live word is at the end of its buffer; erisc_info->channels[i] then
+// holds the receiver's copy, taken when the receiver read it. A kernel with merged sends has one
+// global `eth_channel_places` of this type. A null `sync` means that erisc_info->channels[i] is the
+// live word.
+enum eth_channel_role_t : uint32_t {
+    ETH_CHANNEL_UNUSED = 0,
+    ETH_CHANNEL_SENDER = 1,
+    ETH_CHANNEL_RECEIVER = 2,
+    ETH_CHANNEL_HANDSHAKE = 3
+};
 struct eth_channel_place_t {
     eth_channel_sync_t* sync;
     uint32_t buffer_address;

@@ -1,5 +1,6 @@
-/* First code of every kernel: clears its own .bss and runs kernel_main on the caller's stack. An ordinary function. Its
-   addresses are absolute: tt-metal's Ethernet firmware runs a copy of the text in instruction RAM, and data stay in L1. */
+/* First code of every kernel: clears .bss and runs kernel_main on the caller's stack. An
+   ordinary function. Its addresses are absolute: tt-metal's Ethernet firmware runs a copy of the
+   text in instruction RAM, and the data stay in L1. */
     .cfi_sections .debug_frame
 
     .section .text.start, "ax", @progbits

@@ -1,6 +1,6 @@
-// The mailbox that host and firmware share in L1, with the names, members and offsets of tt-metal 0.81.1
-// (tt-metal.md 1), so that one decoder serves our images and the vendor's.
-// The same source serves Tensix and Ethernet cores: MESHSCOPE_ETH picks the base, the print buffer and the profiler size.
+// The mailbox shared by host and firmware in L1, with the names, members and offsets of tt-metal
+// 0.81.1 (tt-metal.md 1), so that one decoder serves built-in and vendor images. MESHSCOPE_ETH
+// selects the base address, the print buffer and the profiler size.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -163,7 +163,11 @@ struct addressable_core_t {
     volatile uint8_t type;
 };
 
-enum class CoreMagicNumber : uint32_t { WORKER = 0x50EC09A3, ACTIVE_ETH = 0xC63050D1, IDLE_ETH = 0x837B6CAE };
+enum class CoreMagicNumber : uint32_t {
+    WORKER = 0x50EC09A3,
+    ACTIVE_ETH = 0xC63050D1,
+    IDLE_ETH = 0x837B6CAE
+};
 
 struct core_info_msg_t {
     volatile uint64_t noc_pcie_addr_base;
@@ -204,13 +208,14 @@ struct mailboxes_t {
     volatile uint8_t shared_globals_ready[3];
     volatile uint8_t fw_shared_globals_ready[3];
     watcher_msg_t watcher;
-    uint8_t dprint_buf[device_print_bytes];  // opaque: our images do not print
+    uint8_t dprint_buf[device_print_bytes];  // opaque: built-in images do not print
     core_info_msg_t core_info;
     volatile uint32_t aerisc_run_flag;
-    alignas(16) uint8_t profiler[profiler_bytes];  // opaque: our images do not profile
+    alignas(16) uint8_t profiler[profiler_bytes];  // opaque: built-in images do not profile
 };
 
-#define MESHSCOPE_AT(type, member, offset) static_assert(offsetof(type, member) == (offset), #type "." #member)
+#define MESHSCOPE_AT(type, member, offset) \
+    static_assert(offsetof(type, member) == (offset), #type "." #member)
 MESHSCOPE_AT(kernel_config_msg_t, sem_offset, 16);
 MESHSCOPE_AT(kernel_config_msg_t, local_cb_offset, 24);
 MESHSCOPE_AT(kernel_config_msg_t, remote_cb_offset, 26);
@@ -274,12 +279,14 @@ static_assert(sizeof(mailboxes_t) == 13312);
 static mailboxes_t* const mailboxes = reinterpret_cast<mailboxes_t*>(0x10);
 #endif
 
-// The kernel configuration that belongs to the program now launched.
+// The kernel configuration of the program that is launched now.
 inline volatile kernel_config_msg_t& launched() {
-    return mailboxes->launch[mailboxes->launch_msg_rd_ptr & (launch_msg_buffer_num_entries - 1)].kernel_config;
+    return mailboxes->launch[mailboxes->launch_msg_rd_ptr & (launch_msg_buffer_num_entries - 1)]
+        .kernel_config;
 }
 
-// Address of the runtime arguments of one processor of this core, or 0 when the launch message names none.
+// Returns the address of the runtime arguments of one processor of this core, or 0 if the launch
+// message names none.
 inline uint32_t runtime_args_address(uint32_t core_type, uint32_t processor) {
     uint32_t offset = launched().rta_offset[processor].rta_offset;
     return offset == 0xFFFF ? 0 : launched().kernel_config_base[core_type] + offset;

@@ -1,9 +1,11 @@
-// The two routines that the compiler may call on its own; there is no C library.
+// The two routines that the compiler may call implicitly; there is no C library.
 #include <stddef.h>
 #include <stdint.h>
 
 extern "C" {
-__attribute__((used, optimize("no-tree-loop-distribute-patterns"))) void* memcpy(void* to, const void* from, size_t bytes) {
+__attribute__((used, optimize("no-tree-loop-distribute-patterns"))) void* memcpy(void* to,
+                                                                                 const void* from,
+                                                                                 size_t bytes) {
     char* out = static_cast<char*>(to);
     const char* in = static_cast<const char*>(from);
     if (((reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in)) & 3) == 0) {
@@ -17,7 +19,9 @@ __attribute__((used, optimize("no-tree-loop-distribute-patterns"))) void* memcpy
     return to;
 }
 
-__attribute__((used, optimize("no-tree-loop-distribute-patterns"))) void* memset(void* to, int value, size_t bytes) {
+__attribute__((used, optimize("no-tree-loop-distribute-patterns"))) void* memset(void* to,
+                                                                                 int value,
+                                                                                 size_t bytes) {
     char* out = static_cast<char*>(to);
     while (bytes-- != 0) {
         *out++ = static_cast<char>(value);

@@ -1,5 +1,6 @@
-/* What -msave-restore calls at the begin and end of a function: registers are saved in steps of four. The return address of a
-   save is in t0; a restore returns to the caller of the function. Files that are built for size use them (firmware/build). */
+/* Register save and restore routines for -msave-restore, called at the start and end of a
+   function. Registers are saved in steps of four. The return address of a save is in t0; a
+   restore returns to the function's caller. Files built for size use them (firmware/build). */
     .cfi_sections .debug_frame
     .text
 

@@ -1,4 +1,4 @@
-// Ethernet transmit queue 0 (wormhole.md 5.2): TT-link writes into the peer's L1 and into its registers.
+// Ethernet transmit queue 0 (wormhole.md 5.2): TT-link writes into the peer's L1 and registers.
 #pragma once
 #include "registers.hpp"
 
@@ -11,11 +11,13 @@ constexpr uint32_t TXQ_REMOTE_REG_DATA = 0x44;
 constexpr uint32_t TXQ_CMD_START_DATA = 2;
 constexpr uint32_t TXQ_CMD_START_REG = 4;
 
-// Nonzero while the metadata of the last command is not latched; the fields must not change until then.
+// Nonzero until the metadata of the last command is latched; the fields must not change before
+// that.
 inline bool txq_busy() { return word_at(TXQ0_BASE + TXQ_CMD) != 0; }
 
-// Starts a write of `bytes` (a multiple of 16) from local L1 to the peer's L1. The queue must not be busy. Nothing tells
-// when the source has been read: it must stay intact until the peer acknowledges by means of the protocol above.
+// Starts a write of `bytes` (a multiple of 16) from local L1 to the peer's L1. The queue must not
+// be busy. The hardware does not signal that the source has been read: the source must stay intact
+// until the peer acknowledges by the protocol above.
 inline void txq_write(uint32_t source, uint32_t destination, uint32_t bytes) {
     compiler_barrier();
     word_at(TXQ0_BASE + TXQ_TRANSFER_START) = source;

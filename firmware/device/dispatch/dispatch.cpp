@@ -1,4 +1,5 @@
-// The dispatch kernel: one command after the other. A wait that does not end is what a host sees as a hang.
+// The dispatch kernel: executes one command after the other. A host sees a wait that never ends as
+// a hang.
 #include "common/build_id.hpp"
 #include "common/noc.hpp"
 #include "dispatch.hpp"
@@ -6,7 +7,8 @@
 #include "fabric/stream.hpp"
 
 extern "C" {
-__attribute__((used)) dispatch_state_t dispatch_state = {.magic = waypoint_word("DISP"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
+__attribute__((used)) dispatch_state_t dispatch_state = {.magic = waypoint_word("DISP"),
+                                                         .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
 }
 
 namespace {
@@ -23,7 +25,8 @@ bool send_go(const dispatch_command_t& command) {
             return false;
         }
     }
-    noc_start_word_write(DISPATCH_NOC, GO_ID, noc_mid(command.xy & 0xFFFF, command.xy >> 16), command.address, command.value);
+    noc_start_word_write(DISPATCH_NOC, GO_ID, noc_mid(command.xy & 0xFFFF, command.xy >> 16),
+                         command.address, command.value);
     return true;
 }
 
@@ -49,7 +52,8 @@ bool write_event(uint32_t event) {
         }
     }
     WAYPOINT("QRBD");
-    completion_q_entry_t& entry = state.completion_q[state.completion_q_wr_ptr % COMPLETION_Q_ENTRIES];
+    completion_q_entry_t& entry =
+        state.completion_q[state.completion_q_wr_ptr % COMPLETION_Q_ENTRIES];
     entry.event = event;
     entry.dispatch_progress = state.dispatch_progress;
     entry.cycles = wall_clock_64();
@@ -70,7 +74,9 @@ bool process(const dispatch_command_t& command) {
 
 void process_all() {
     const auto* commands = reinterpret_cast<const dispatch_command_t*>(state.args.commands_address);
-    for (uint32_t i = 0; i < state.args.commands && begin_stage(state.control, compiler_barrier) && process(commands[i]); ++i) {
+    for (uint32_t i = 0; i < state.args.commands && begin_stage(state.control, compiler_barrier) &&
+                         process(commands[i]);
+         ++i) {
         state.dispatch_progress = state.dispatch_progress + 1;
     }
 }

@@ -1,17 +1,19 @@
-// Dispatch: a Tensix kernel (BRISC) that works off a list of commands as tt-metal's fast dispatch does (tt-metal.md 7.4): it lets the
-// cores of a program go, waits until all of them have counted up its stream, and tells the host by an entry of the completion queue. What a host
-// looks at to see whether anything moves is DISPATCH_PROGRESS, which counts the commands. The queue is in this tile's L1, because the emulated
-// machines have no memory of a host's.
+// Dispatch: a Tensix kernel (BRISC) that executes a list of commands as tt-metal's fast dispatch
+// does (tt-metal.md 7.4). It sends go messages to the cores of a program, waits until all of them
+// have incremented its stream, and reports to the host by an entry of the completion queue.
+// `dispatch_progress` counts the commands; a host reads it to detect progress. The queue is in this
+// tile's L1, because the emulated machines have no host memory.
 #pragma once
 #include "common/kernel.hpp"
 
-constexpr uint32_t DISPATCH_STREAM_ID = 48;       // the workers' firmware counts it up: tt-metal's first dispatch-message stream
+// Incremented by the workers' firmware: tt-metal's first dispatch-message stream.
+constexpr uint32_t DISPATCH_STREAM_ID = 48;
 constexpr uint32_t COMPLETION_Q_ENTRIES = 16;
 
 enum dispatch_command_id_t : uint32_t {
     DISPATCH_SEND_GO = 1,            // writes the go message `value` to `address` of tile `xy`
-    DISPATCH_WAIT = 2,               // until `value` cores have told that they are done; then the count begins again
-    DISPATCH_WRITE_EVENT = 3,        // an entry `value` of the completion queue
+    DISPATCH_WAIT = 2,  // until `value` cores have reported done; then resets the count
+    DISPATCH_WRITE_EVENT = 3,        // writes an entry `value` to the completion queue
 };
 struct dispatch_command_t {
     dispatch_command_id_t id;

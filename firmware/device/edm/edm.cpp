@@ -1,9 +1,10 @@
-// The ERISC data mover: one loop over all channels of a link's end, each with a state of its own.
+// The ERISC data mover: one loop over all channels of a link's end, each with its own state.
 #include "common/build_id.hpp"
 #include "edm_moves.hpp"
 
 extern "C" {
-__attribute__((used)) edm_state_t edm_state = {.magic = waypoint_word("EDM "), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
+__attribute__((used))
+edm_state_t edm_state = {.magic = waypoint_word("EDM "), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
 __attribute__((used)) eth_channel_places_t eth_channel_places = {};
 }
 
@@ -18,7 +19,8 @@ uint64_t wall_clock_64() {
     return static_cast<uint64_t>(word_at(WALL_CLOCK_HIGH)) << 32 | low;
 }
 
-// What the loop counts for itself. It reaches L1 with progress only: a loop that waits stores nothing.
+// Counters of the loop. They are written to L1 only after progress: a loop that waits stores
+// nothing.
 struct pace_t {
     uint32_t passes, yields, idle, busy;
 };
@@ -41,8 +43,8 @@ bool set_out() {
     return true;
 }
 
-// The channels that are not done, receivers first: a credit is short, and the peer waits for it, while a message would keep the
-// queue busy for long.
+// The channels that are not done, receivers first: a credit is short and the peer waits for it,
+// while a message occupies the queue for long.
 channel_t* open_channels[EDM_MAX_CHANNELS];
 uint32_t open_count;
 
@@ -130,7 +132,7 @@ bool transfer() {
         return false;
     }
     for (uint32_t i = 0; i < args.channels; ++i) {
-        end_channel(channels[i]);  // no message at all
+        end_channel(channels[i]);  // a channel without messages
     }
     list_channels();
     while (open_count != 0) {

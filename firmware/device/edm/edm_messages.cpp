@@ -1,6 +1,7 @@
-// Channels without workers, for measurements: the EDM makes the messages itself, or checks and drops them. Making and looking at
-// every word would take longer than the link, so a message is made once for its buffer and only its number changes; the receiver
-// looks at a stretch of each message that moves on from one to the next, and in the end at all words that are still there.
+// Channels without workers, for measurements: the EDM generates the messages, or checks and drops
+// them. Writing or checking every word would take longer than the link. So a message is written
+// once per buffer and only its number changes; the receiver checks a stretch of each message that
+// advances from one to the next, and at the end all words that are still in the buffers.
 #include "edm_moves.hpp"
 
 namespace edm {
@@ -9,10 +10,16 @@ namespace {
 constexpr uint32_t STRETCH_WORDS = 8;
 
 // Word 0 is the message's number.
-uint32_t pattern(uint32_t channel, uint32_t index) { return (channel + 1) * 0x9E3779B9u + index * 0x01000193u; }
-volatile uint32_t* words_of(uint32_t buffer) { return reinterpret_cast<volatile uint32_t*>(buffer); }
+uint32_t pattern(uint32_t channel, uint32_t index) {
+    return (channel + 1) * 0x9E3779B9u + index * 0x01000193u;
+}
+volatile uint32_t* words_of(uint32_t buffer) {
+    return reinterpret_cast<volatile uint32_t*>(buffer);
+}
 
-void mismatch(channel_t& channel, uint32_t by) { channel.state->mismatched_words = channel.state->mismatched_words + by; }
+void mismatch(channel_t& channel, uint32_t by) {
+    channel.state->mismatched_words = channel.state->mismatched_words + by;
+}
 
 void check_words(channel_t& channel, uint32_t buffer, uint32_t first, uint32_t end) {
     const volatile uint32_t* words = words_of(buffer);
@@ -38,7 +45,9 @@ void make_messages(const channel_t& channel) {
     }
 }
 
-void number_message(const cursor_t& message, uint32_t number) { words_of(buffer_of(message.tail))[0] = number; }
+void number_message(const cursor_t& message, uint32_t number) {
+    words_of(buffer_of(message.tail))[0] = number;
+}
 
 void check_message(channel_t& channel, const cursor_t& message, uint32_t number) {
     uint32_t address = buffer_of(message.tail), length = args.buffer_bytes / 4;
@@ -51,7 +60,8 @@ void check_message(channel_t& channel, const cursor_t& message, uint32_t number)
 
 void check_buffers(channel_t& channel) {
     cursor_t message = channel.first;
-    for (uint32_t buffer = 0; buffer < args.buffers_per_channel && buffer < channel.sent; ++buffer) {
+    for (uint32_t buffer = 0; buffer < args.buffers_per_channel && buffer < channel.sent;
+         ++buffer) {
         check_words(channel, buffer_of(message.tail), 1, args.buffer_bytes / 4);
         advance(channel, message);
     }

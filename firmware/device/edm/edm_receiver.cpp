@@ -1,17 +1,20 @@
-// A receiver channel: messages arrive over the link, workers read them, and each is acknowledged and later completed.
+// A receiver channel: messages arrive over the link, workers read them, and each is acknowledged
+// and later completed.
 #include "edm_moves.hpp"
 
 namespace edm {
 namespace {
 
 void send_credit(const eth_channel_sync_t& word, const cursor_t& message) {
-    txq_write(reinterpret_cast<uint32_t>(&word), reinterpret_cast<uint32_t>(message.words), sizeof(word));
+    txq_write(reinterpret_cast<uint32_t>(&word), reinterpret_cast<uint32_t>(message.words),
+              sizeof(word));
 }
 
 bool is_end_mark(const eth_channel_sync_t& tail) { return (tail.src_id & SYNC_EMPTY) != 0; }
 
 bool read_by_workers(const channel_t& channel) {
-    return channel.args->workers == 0 || workers_passed(channel, channel.tail) || is_end_mark(*channel.tail.tail) ||
+    return channel.args->workers == 0 || workers_passed(channel, channel.tail) ||
+           is_end_mark(*channel.tail.tail) ||
            state.control.termination_signal == GRACEFULLY_TERMINATE;
 }
 
@@ -22,7 +25,7 @@ void acknowledge(channel_t& channel) {
     tail.receiver_ack = 1;
 }
 
-// What nobody has to read is completed at once, and the completion stands for the acknowledge.
+// A message that no worker reads is completed at once; its completion also acknowledges it.
 bool take_message(channel_t& channel) {
     const eth_channel_sync_t& tail = *channel.head.tail;
     bool read = channel.args->workers != 0 && !is_end_mark(tail);
@@ -58,7 +61,8 @@ void complete(channel_t& channel) {
 
 step_t step_receiver(channel_t& channel) {
     step_t step = STEP_IDLE;
-    if (channel.sent - channel.completed < args.buffers_per_channel && channel.head.tail->bytes_sent != 0 && txq_free_soon()) {
+    if (channel.sent - channel.completed < args.buffers_per_channel &&
+        channel.head.tail->bytes_sent != 0 && txq_free_soon()) {
         if (!take_message(channel)) {
             return STEP_FAILED;
         }

@@ -1,10 +1,12 @@
-// A sender channel: workers fill its buffers, it sends them over the link, and the peer acknowledges and completes.
+// A sender channel: workers fill its buffers, it sends them over the link, and the peer
+// acknowledges and completes.
 #include "edm_moves.hpp"
 
 namespace edm {
 namespace {
 
-// A worker may fill a buffer as soon as the peer has acknowledged that the last message of it arrived.
+// Offers a buffer to its worker, which may fill it once the peer has acknowledged the buffer's last
+// message.
 bool offer_buffer(channel_t& channel) {
     bool more = !channel.ended || channel.credits < channel.last;
     if (!more || state.control.termination_signal != KEEP_RUNNING) {
@@ -14,7 +16,7 @@ bool offer_buffer(channel_t& channel) {
     return signal_workers(channel);
 }
 
-// A completion says as much as an acknowledge that was not sent.
+// A completion also stands for an acknowledge that was not sent.
 bool take_acknowledge(channel_t& channel) {
     const eth_channel_sync_t& credit = *channel.acked.words;
     if (credit.receiver_ack == 0 && credit.bytes_sent != 0) {
@@ -37,7 +39,8 @@ bool take_completion(channel_t& channel) {
 bool all_sent(const channel_t& channel) { return channel.ended && channel.sent == channel.last; }
 
 bool filled(const channel_t& channel) {
-    return channel.args->workers != 0 ? workers_passed(channel, channel.head) : state.control.termination_signal == KEEP_RUNNING;
+    return channel.args->workers != 0 ? workers_passed(channel, channel.head)
+                                      : state.control.termination_signal == KEEP_RUNNING;
 }
 
 void end_here(channel_t& channel) {
@@ -54,7 +57,7 @@ bool is_last_of_workers(const channel_t& channel) {
     return !workers_passed(channel, next);
 }
 
-// Sends the next part; the sync word goes with the last one.
+// Sends the next part; the sync word follows the last one.
 bool send_part(channel_t& channel) {
     const eth_channel_sync_t& tail = *channel.head.tail;
     uint32_t from = reinterpret_cast<uint32_t>(&tail) - channel.rest;
@@ -94,7 +97,7 @@ bool send_next(channel_t& channel) {
     bool own = channel.args->workers == 0;
     uint32_t bytes = own ? args.buffer_bytes : tail.bytes_sent, source = channel.index;
     if (bytes % 16 != 0 || bytes > args.buffer_bytes || bytes == 0) {
-        state.phase = EDM_REFUSED;  // a worker's sync word that says nothing possible
+        state.phase = EDM_REFUSED;  // a worker's sync word with an invalid length
         return false;
     }
     if (own) {
@@ -138,11 +141,12 @@ step_t step_sender(channel_t& channel) {
     if (channel.rest != 0) {
         return txq_busy() ? step : send_part(channel) ? STEP_PROGRESS : STEP_FAILED;
     }
-    if (channel.sent - channel.completed < args.buffers_per_channel && !all_sent(channel) && !txq_busy()) {
+    if (channel.sent - channel.completed < args.buffers_per_channel && !all_sent(channel) &&
+        !txq_busy()) {
         if (filled(channel)) {
             return send_next(channel) ? STEP_PROGRESS : STEP_FAILED;
         }
-        // The peer completes a channel that ends early when it sees the end mark.
+        // The peer completes a channel that ends early when it receives the end mark.
         if (state.control.termination_signal == GRACEFULLY_TERMINATE) {
             return send_end_mark(channel) ? STEP_PROGRESS : STEP_FAILED;
         }

@@ -1,4 +1,4 @@
-// The wall clock in whole: differences of its low half are right for four seconds only.
+// The whole wall clock: differences of its low half are right for up to four seconds only.
 #pragma once
 #include "common/registers.hpp"
 

@@ -1,4 +1,5 @@
-// Words that routers, muxes, workers and the host share. Names and values are those of tt-metal 0.81.1 (tt-metal.md 4, tt-metal.md 5, tt-metal.md 6).
+// Words shared by routers, muxes, workers and the host. Names and values are those of tt-metal
+// 0.81.1 (tt-metal.md 4, tt-metal.md 5, tt-metal.md 6).
 #pragma once
 #include "packet.hpp"
 
@@ -7,9 +8,11 @@ enum EDMStatus : uint32_t {
     STARTED = 0xA0B0C0D0,
     REMOTE_HANDSHAKE_COMPLETE = 0xA1B1C1D1,
     LOCAL_HANDSHAKE_COMPLETE = 0xA2B2C2D2,
-    READY_FOR_TRAFFIC = 0xA3B3C3D3,   // the host writes it to the chip's master router, which hands it on
+    // The host writes it to the chip's master router, which forwards it.
+    READY_FOR_TRAFFIC = 0xA3B3C3D3,
     TERMINATED = 0xA4B4C4D4,
-    REFUSED = 0xA5B5C5D5,             // ours: the arguments, or the two ends of the link, do not fit (fabric_refusal_t)
+    // Ours: the arguments, or the two ends of the link, do not match (fabric_refusal_t).
+    REFUSED = 0xA5B5C5D5,
 };
 enum fabric_refusal_t : uint32_t {
     FITS = 0,
@@ -19,29 +22,43 @@ enum fabric_refusal_t : uint32_t {
     OTHER_NEIGHBOR = 4,   // the peer is not the fabric node that the arguments name
 };
 
-enum eth_chan_directions : uint8_t { EAST = 0, WEST = 1, NORTH = 2, SOUTH = 3, DIRECTIONS = 4, NO_DIRECTION = 5, NO_ENTRY = 6 };
+enum eth_chan_directions : uint8_t {
+    EAST = 0,
+    WEST = 1,
+    NORTH = 2,
+    SOUTH = 3,
+    DIRECTIONS = 4,
+    NO_DIRECTION = 5,
+    NO_ENTRY = 6
+};
 enum Topology : uint32_t { NeighborExchange = 0, Linear = 1, Ring = 2, Mesh = 3, Torus = 4 };
 
-// A client tells the router or mux here who it is, before it opens the channel.
+// Written by a client to the router or mux before it opens the channel: where the client is.
 struct EDMChannelWorkerLocationInfo {
-    volatile uint32_t worker_semaphore_address;           // here the read counter is written, in the client's L1
+    // Address in the client's L1 to which the read counter is written.
+    volatile uint32_t worker_semaphore_address;
     uint32_t pad0[3];
-    volatile uint32_t worker_teardown_semaphore_address;  // counted up when the channel is closed
+    volatile uint32_t worker_teardown_semaphore_address;  // incremented when the channel is closed
     uint32_t pad1[3];
     volatile uint16_t worker_x, worker_y;
     uint32_t pad2[3];
-    volatile uint32_t edm_read_counter;                   // packets taken from the channel: the next client goes on from here
+    // Packets taken from the channel; the next client continues from here.
+    volatile uint32_t edm_read_counter;
     uint32_t pad3[3];
 };
 static_assert(sizeof(EDMChannelWorkerLocationInfo) == 64);
-enum connection_t : uint32_t { UNUSED_CONNECTION = 0, OPEN_CONNECTION = 1, CLOSE_CONNECTION_REQUEST = 2 };
+enum connection_t : uint32_t {
+    UNUSED_CONNECTION = 0,
+    OPEN_CONNECTION = 1,
+    CLOSE_CONNECTION_REQUEST = 2
+};
 
-// What a client has to know of a channel (tt-metal: fabric_connection_info_t). The host fills it in.
+// A channel's addresses for its client (tt-metal: fabric_connection_info_t). The host fills it in.
 struct fabric_connection_info_t {
     uint32_t edm_buffer_base_addr;
     uint32_t edm_connection_handshake_addr;     // connection_t
     uint32_t edm_worker_location_info_addr;
-    uint32_t buffer_index_addr;                 // write counter of the last client, and its next slot
+    uint32_t buffer_index_addr;  // write counter of the last client, and its next slot
     uint16_t buffer_size_bytes;                 // of a slot: header and payload
     uint8_t edm_direction;
     uint8_t edm_noc_x, edm_noc_y;
@@ -56,8 +73,9 @@ struct SenderChannelProducerCursor {
     uint32_t pad[2];
 };
 
-// Tables of a chip: at 0x3F440 of every Ethernet tile, behind the kernel configuration of Tensix tiles (their arguments say where).
-// Directions have three bits each, entry i in bits 3i and up.
+// Tables of a chip: at 0x3F440 of every Ethernet tile, behind the kernel configuration of Tensix
+// tiles (their arguments hold the address). Directions have three bits each, entry i in bits 3i and
+// up.
 constexpr uint32_t FABRIC_MAX_DEVICES = 256, FABRIC_MAX_MESHES = 1024;
 struct intra_mesh_routing_table_t {  // L0: by device of this mesh
     uint8_t packed_directions[FABRIC_MAX_DEVICES * 3 / 8];
@@ -71,12 +89,15 @@ struct routing_l1_info_t {
     uint16_t my_device_id;
     intra_mesh_routing_table_t intra_mesh;
     inter_mesh_routing_table_t inter_mesh;
-    uint8_t paths[1160];                          // as tt-metal has them; we compute them from the coordinates
-    uint8_t exit_node_table[FABRIC_MAX_MESHES];   // device of this mesh by which that mesh is reached; 0xFF none
+    uint8_t paths[1160];  // tt-metal's; built-in kernels compute them from the coordinates
+    // Device of this mesh by which that mesh is reached; 0xFF: none.
+    uint8_t exit_node_table[FABRIC_MAX_MESHES];
     uint8_t my_row, my_column, mesh_rows, mesh_columns;
 };
-static_assert(offsetof(routing_l1_info_t, my_mesh_id) == 32 && offsetof(routing_l1_info_t, intra_mesh) == 36);
-static_assert(offsetof(routing_l1_info_t, inter_mesh) == 132 && offsetof(routing_l1_info_t, exit_node_table) == 1676);
+static_assert(offsetof(routing_l1_info_t, my_mesh_id) == 32 &&
+              offsetof(routing_l1_info_t, intra_mesh) == 36);
+static_assert(offsetof(routing_l1_info_t, inter_mesh) == 132 &&
+              offsetof(routing_l1_info_t, exit_node_table) == 1676);
 static_assert(sizeof(routing_l1_info_t) == 2704);
 
 inline uint32_t packed_direction(const uint8_t* packed, uint32_t entry) {
@@ -85,8 +106,9 @@ inline uint32_t packed_direction(const uint8_t* packed, uint32_t entry) {
     return two >> bit % 8 & 7;
 }
 
-// Fabric node status queue: one for each router, in the DRAM of its chip. The router writes an entry, then write_count; only
-// the control plane writes read_count. When the queue is full an entry is lost and counted in the router's state.
+// Fabric node status queue: one per router, in the DRAM of its chip. The router writes an entry,
+// then write_count; only the control plane writes read_count. If the queue is full, an entry is
+// lost and counted in the router's state.
 enum fabric_event_t : uint32_t {
     EVENT_LINK_DOWN = 1,
     EVENT_LINK_UP = 2,
@@ -95,8 +117,8 @@ enum fabric_event_t : uint32_t {
     EVENT_TIMED_OUT = 5,        // a packet's head made no progress
     EVENT_ROUTING_ERROR = 6,    // no such entry, no router in that direction, no such command
     EVENT_REROUTED = 7,         // by the router at detail[0] (x | y << 16)
-    EVENT_NO_ROUTE_LEFT = 8,    // a link is down and no other one goes there
-    EVENT_DROPPED = 9,          // because there is no route left
+    EVENT_NO_ROUTE_LEFT = 8,    // a link is down and no other one leads there
+    EVENT_DROPPED = 9,          // because no route is left
 };
 struct fabric_status_entry_t {
     fabric_event_t event;
@@ -105,7 +127,9 @@ struct fabric_status_entry_t {
     uint16_t mesh_id, device_id;
     uint8_t eth_channel, direction;
     uint16_t reserved;
-    uint32_t detail[4];         // of packets: src_device_id | src_mesh_id << 16, dst, number, ttl; of rates: packets, bytes, elapsed, 0
+    // Packets: source, destination (device | mesh << 16), number, ttl; rates: packets, bytes,
+    // elapsed.
+    uint32_t detail[4];
     uint32_t reserved_2[6];
 };
 static_assert(sizeof(fabric_status_entry_t) == 64);

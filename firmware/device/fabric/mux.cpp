@@ -1,12 +1,15 @@
-// The fabric mux: takes packets out of its clients' channels in turn and puts them into its one sender channel of a router.
+// The fabric mux: takes packets from its clients' channels in turn and puts them into its one
+// sender channel of a router.
 #include "adapter_moves.hpp"
 #include "common/build_id.hpp"
 #include "dispatch/dispatch.hpp"
 #include "mux_moves.hpp"
 
 extern "C" {
-__attribute__((used)) fabric_mux_state_t fabric_mux_state = {
-    .magic = waypoint_word("FMUX"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}, .holder = MUX_NO_CHANNEL};
+__attribute__((used))
+fabric_mux_state_t fabric_mux_state = {.magic = waypoint_word("FMUX"),
+                                       .control = {KEEP_RUNNING, PAUSE_NEVER, 0},
+                                       .holder = MUX_NO_CHANNEL};
 }
 
 namespace fabric {
@@ -14,8 +17,9 @@ namespace {
 
 wait_t waits[FABRIC_MUX_MAX_CHANNELS];
 
-// When a channel last had all that it needs, and when its client was looked at. It is on the stack, which is private: a mux that waits
-// stores nothing that others can see.
+// The times at which a channel last had nothing outstanding, and at which its client's requests
+// were checked. On the stack, which is private: a mux that waits stores nothing that others can
+// read.
 struct times_t {
     uint32_t satisfied[FABRIC_MUX_MAX_CHANNELS], attended[FABRIC_MUX_MAX_CHANNELS];
 };
@@ -26,7 +30,7 @@ void raise(volatile uint32_t& longest, uint32_t cycles) {
     }
 }
 
-// The mux has looked at what the client of the channel, if it has one, wants.
+// Records that the requests of the channel's client, if it has one, were checked.
 void attend(times_t& times, uint32_t channel, bool has_client) {
     uint32_t now = wall_clock();
     if (has_client) {
@@ -35,11 +39,11 @@ void attend(times_t& times, uint32_t channel, bool has_client) {
     times.attended[channel] = now;
 }
 
-// Looks after the client of the channel that waits, as policies from UNBOUNDED_WAIT_TEARDOWN on do.
+// Whether a wait serves the client of its channel: policies from UNBOUNDED_WAIT_TEARDOWN on.
 constexpr bool looks_after = forwarding_policy >= UNBOUNDED_WAIT_TEARDOWN;
 bool look_after(uint32_t channel) { return !looks_after || serve_client(channel); }
 
-// May a wait that has had so many polls, in a turn that began then, go on?
+// Returns true if a wait with this many polls, in a turn that began at `since`, may continue.
 bool may_wait_on(uint32_t polls, uint32_t since) {
     if (forwarding_policy < BOUNDED_WAIT_32768) {
         return forwarding_policy != NO_WAIT;
@@ -47,7 +51,7 @@ bool may_wait_on(uint32_t polls, uint32_t since) {
     return args.wait_cycles != 0 ? wall_clock() - since < args.wait_cycles : polls < max_wait_iters;
 }
 
-// Waits for a slot of the router in the way of the policy. The wait is over, one way or the other, when this returns.
+// Waits for a slot of the router as the policy requires. Returns whether one is free.
 bool wait_for_slot(uint32_t channel, uint32_t since, times_t& times) {
     wait_t& wait = waits[channel];
     fabric_mux_channel_state_t& counts = state.channels[channel];
@@ -93,7 +97,8 @@ void count_wait(fabric_mux_channel_state_t& counts, wait_t& wait) {
     }
 }
 
-// Packets on their way to the router, oldest first: the channel of each. A slot is free as soon as its packet has left.
+// Packets in flight to the router, oldest first: the channel of each. A slot is free once its
+// packet has left.
 constexpr uint32_t PIPELINE = 4, PACKETS = 10;  // transaction ids
 struct pipe_t {
     uint32_t channels[PIPELINE];
@@ -103,9 +108,10 @@ pipe_t pipe;
 
 uint32_t transaction_of(uint32_t packet) { return PACKETS + packet % PIPELINE; }
 
-// False: told to leave.
+// Returns false if stopped.
 bool free_what_has_left() {
-    for (; pipe.left != pipe.sent && noc_has_left(CLIENT_NOC, transaction_of(pipe.left)); ++pipe.left) {
+    for (; pipe.left != pipe.sent && noc_has_left(CLIENT_NOC, transaction_of(pipe.left));
+         ++pipe.left) {
         if (!free_slot(pipe.channels[pipe.left % PIPELINE])) {
             return false;
         }
@@ -113,7 +119,7 @@ bool free_what_has_left() {
     return true;
 }
 
-// Waits until at most so many packets are on their way. False: told to leave.
+// Waits until at most `most` packets are in flight. Returns false if stopped.
 bool await_packets(uint32_t most) {
     while (pipe.sent - pipe.left > most) {
         if (!free_what_has_left() || must_leave()) {
@@ -131,21 +137,26 @@ bool all_acknowledged() {
     return outstanding == 0;
 }
 
-// Forwards the oldest packet of a channel, whose turn began then, if there is one and the router takes it.
+// Forwards the oldest packet of a channel, whose turn began at `since`, if there is one and the
+// router takes it.
 bool forward_data(uint32_t channel, uint32_t since, times_t& times) {
-    uint32_t waiting = unsent(channel);  // before slots are counted back: a load may overtake that store
+    // Before slots are counted back: a load may overtake that store.
+    uint32_t waiting = unsent(channel);
     if (!free_what_has_left() || waiting == 0) {
         return false;
     }
-    // While it waits for the router it does nothing else but what its policy says.
-    if (!client_has_slot(state.router) && (!await_packets(0) || !wait_for_slot(channel, since, times))) {
+    // During a wait for the router it does nothing but what its policy requires.
+    if (!client_has_slot(state.router) &&
+        (!await_packets(0) || !wait_for_slot(channel, since, times))) {
         return false;
     }
     if (!await_packets(PIPELINE - 1)) {
         return false;
     }
     uint32_t slot = next_slot(channel);
-    bool sent = client_write(state.router, 0, slot, packet_bytes(slot), must_leave, transaction_of(pipe.sent)) && client_commit(state.router, must_leave);
+    bool sent = client_write(state.router, 0, slot, packet_bytes(slot), must_leave,
+                             transaction_of(pipe.sent)) &&
+                client_commit(state.router, must_leave);
     if (sent) {
         pipe.channels[pipe.sent++ % PIPELINE] = channel;
         pass_slot(channel);
@@ -154,10 +165,11 @@ bool forward_data(uint32_t channel, uint32_t since, times_t& times) {
     return sent;
 }
 
-// As the public write-up reads a bounded wait: every slot that the router frees until its end is the channel's, whose client fills its own
-// slot meanwhile.
+// The write-up's reading of a bounded wait: every slot that the router frees until its end belongs
+// to the channel, whose client meanwhile fills its own slots.
 bool keeps_router(uint32_t channel, uint32_t since) {
-    return args.keeps_router != 0 && wall_clock() - since < args.wait_cycles && channels[channel].client_mid != 0 && !must_leave();
+    return args.keeps_router != 0 && wall_clock() - since < args.wait_cycles &&
+           channels[channel].client_mid != 0 && !must_leave();
 }
 
 bool forward_in_turn(uint32_t channel, times_t& times) {
@@ -173,7 +185,7 @@ bool forward_in_turn(uint32_t channel, times_t& times) {
     return progress;
 }
 
-// A channel's turn. False: told to leave.
+// Serves a channel's turn. Returns false if stopped.
 bool visit(uint32_t channel, times_t& times, bool& progress) {
     bool forwarded = forward_in_turn(channel, times);
     bool wish = has_wish(channel), has_client = wish || channels[channel].client_mid != 0;
@@ -184,7 +196,8 @@ bool visit(uint32_t channel, times_t& times, bool& progress) {
     attend(times, channel, has_client);
     bool served = forwarded || wish;
     if (served) {
-        raise(state.channels[channel].longest_unserved_cycles, wall_clock() - times.satisfied[channel]);
+        raise(state.channels[channel].longest_unserved_cycles,
+              wall_clock() - times.satisfied[channel]);
     }
     if (served || unsent(channel) == 0) {
         times.satisfied[channel] = times.attended[channel];
@@ -200,7 +213,8 @@ uint32_t queued_in_all() {
     return all;
 }
 
-// After GRACEFULLY_TERMINATE: nothing is left in the channels, or the drain has had its time.
+// Returns true after GRACEFULLY_TERMINATE if the channels are empty or the drain has reached its
+// bound.
 bool drained() {
     if (words().termination_signal != GRACEFULLY_TERMINATE) {
         return false;
@@ -209,7 +223,8 @@ bool drained() {
         WAYPOINT("MXDW");
     }
     state.drain_iters = state.drain_iters + 1;
-    return queued_in_all() == 0 || (forwarding_policy == BOUNDED_WAIT_256 && state.drain_iters >= max_drain_iters);
+    return queued_in_all() == 0 ||
+           (forwarding_policy == BOUNDED_WAIT_256 && state.drain_iters >= max_drain_iters);
 }
 
 bool turn(times_t& times) {
@@ -256,7 +271,8 @@ bool stage() {
     return begin_stage(state.control, rest_and_look) && !must_leave();
 }
 
-// As a client of the router: a wait may be long, so base firmware has its turn.
+// The stop function for calls as a client of the router: a wait may be long, so it yields to base
+// firmware.
 bool leave_or_rest() {
     rest();
     return must_leave();
@@ -278,11 +294,15 @@ void run() {
     }
 }
 
-// Firmware of a compute tile counts up its dispatcher's stream; that of an Ethernet tile does not.
+// Firmware of a compute tile increments its dispatcher's stream; that of an Ethernet tile does not.
 void tell_dispatcher() {
     uint32_t mid = noc_mid(args.dispatch_xy & 0xFFFF, args.dispatch_xy >> 16);
-    if (args.dispatch_xy != 0 && client_wait([] { return client_may_send(NOC_BUFFER_REGISTER, CLIENT_WORDS); }, leave_or_rest)) {
-        noc_start_word_write(CLIENT_NOC, CLIENT_WORDS, mid, stream_register(DISPATCH_STREAM_ID, STREAM_UPDATE), 1 << STREAM_INCREMENT_SHIFT);
+    if (args.dispatch_xy != 0 &&
+        client_wait([] { return client_may_send(NOC_BUFFER_REGISTER, CLIENT_WORDS); },
+                    leave_or_rest)) {
+        noc_start_word_write(CLIENT_NOC, CLIENT_WORDS, mid,
+                             stream_register(DISPATCH_STREAM_ID, STREAM_UPDATE),
+                             1 << STREAM_INCREMENT_SHIFT);
     }
 }
 

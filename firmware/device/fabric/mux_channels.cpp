@@ -16,19 +16,25 @@ uint32_t stream_of(uint32_t channel) { return args.first_stream_id + channel; }
 
 bool fits() {
     const fabric_connection_info_t& router = args.router;
-    bool counts = args.num_full_size_channels != 0 && args.num_full_size_channels <= FABRIC_MUX_MAX_CHANNELS &&
+    bool counts = args.num_full_size_channels != 0 &&
+                  args.num_full_size_channels <= FABRIC_MUX_MAX_CHANNELS &&
                   args.num_buffers_full_size_channel != 0 && router.num_buffers_per_channel != 0;
-    bool sizes = args.channel_buffer_size == router.buffer_size_bytes && args.channel_buffer_size % 16 == 0 &&
+    bool sizes = args.channel_buffer_size == router.buffer_size_bytes &&
+                 args.channel_buffer_size % 16 == 0 &&
                  args.packet_header_bytes <= args.channel_buffer_size &&
-                 (args.packet_header_bytes == sizeof(LowLatencyPacketHeader) || args.packet_header_bytes == sizeof(HybridMeshPacketHeader));
-    bool places = args.words_address % 16 == 0 && args.channels_address % 16 == 0 && stream_of(args.num_full_size_channels) <= STREAMS;
+                 (args.packet_header_bytes == sizeof(LowLatencyPacketHeader) ||
+                  args.packet_header_bytes == sizeof(HybridMeshPacketHeader));
+    bool places = args.words_address % 16 == 0 && args.channels_address % 16 == 0 &&
+                  stream_of(args.num_full_size_channels) <= STREAMS;
     return counts && sizes && places;
 }
 
 bool tell_counter(const channel_t& channel) {
-    bool free = client_wait([] { return client_may_send(NOC_BUFFER_REGISTER, CLIENT_WORDS); }, must_leave);
+    bool free =
+        client_wait([] { return client_may_send(NOC_BUFFER_REGISTER, CLIENT_WORDS); }, must_leave);
     if (free) {
-        noc_start_word_write(CLIENT_NOC, CLIENT_WORDS, channel.client_mid, channel.counter_address, channel.taken);
+        noc_start_word_write(CLIENT_NOC, CLIENT_WORDS, channel.client_mid, channel.counter_address,
+                             channel.taken);
     }
     return free;
 }
@@ -38,13 +44,19 @@ uint32_t client_mid(uint32_t channel) {
     return noc_mid(client.worker_x, client.worker_y);
 }
 
-// The next client may write the words as soon as the answer is under way.
+// The next client may write the words as soon as the answer is in flight.
 bool close_client(uint32_t channel) {
-    bool free = client_wait([] { return client_may_send(NOC_BUFFER_ATOMIC, TEARDOWN_ID) && !niu_busy(CLIENT_NOC, NOC_BUFFER_WRITE); }, must_leave);
+    bool free = client_wait(
+        [] {
+            return client_may_send(NOC_BUFFER_ATOMIC, TEARDOWN_ID) &&
+                   !niu_busy(CLIENT_NOC, NOC_BUFFER_WRITE);
+        },
+        must_leave);
     if (!free) {
         return false;
     }
-    uint32_t mid = client_mid(channel), address = words().conn_info[channel].worker_teardown_semaphore_address;
+    uint32_t mid = client_mid(channel),
+             address = words().conn_info[channel].worker_teardown_semaphore_address;
     words().conn_semaphore[channel].value = UNUSED_CONNECTION;
     channels[channel].client_mid = 0;
     state.channels[channel].connected = 0;
@@ -55,13 +67,17 @@ bool close_client(uint32_t channel) {
 
 }  // namespace
 
-uint32_t next_slot(uint32_t channel) { return channels[channel].first_slot + channels[channel].slot * args.channel_buffer_size; }
+uint32_t next_slot(uint32_t channel) {
+    return channels[channel].first_slot + channels[channel].slot * args.channel_buffer_size;
+}
 
 uint32_t packet_bytes(uint32_t slot) {
-    static_assert(offsetof(HybridMeshPacketHeader, payload_size_bytes) == offsetof(LowLatencyPacketHeader, payload_size_bytes));
+    static_assert(offsetof(HybridMeshPacketHeader, payload_size_bytes) ==
+                  offsetof(LowLatencyPacketHeader, payload_size_bytes));
     const auto* header = reinterpret_cast<const LowLatencyPacketHeader*>(slot);
     uint32_t bytes = args.packet_header_bytes;
-    if (header->noc_send_type != NOC_UNICAST_INLINE_WRITE && header->noc_send_type != NOC_UNICAST_ATOMIC_INC) {
+    if (header->noc_send_type != NOC_UNICAST_INLINE_WRITE &&
+        header->noc_send_type != NOC_UNICAST_ATOMIC_INC) {
         bytes += header->payload_size_bytes;
     }
     return bytes < args.channel_buffer_size ? bytes : args.channel_buffer_size;
@@ -87,9 +103,10 @@ bool set_up() {
     state.router.words_address = args.words_address + offsetof(fabric_mux_words_t, router_client);
     for (uint32_t channel = 0; channel < args.num_full_size_channels; ++channel) {
         uint32_t slots = args.num_buffers_full_size_channel;
-        channels[channel] = {.free_slots = &word_at(stream_register(stream_of(channel), STREAM_VALUE)),
-                             .connection = &words().conn_semaphore[channel].value,
-                             .first_slot = args.channels_address + channel * slots * args.channel_buffer_size};
+        channels[channel] = {
+            .free_slots = &word_at(stream_register(stream_of(channel), STREAM_VALUE)),
+            .connection = &words().conn_semaphore[channel].value,
+            .first_slot = args.channels_address + channel * slots * args.channel_buffer_size};
         words().conn_info[channel].edm_read_counter = 0;
         words().conn_semaphore[channel].value = UNUSED_CONNECTION;
         words().buffer_index[channel].write_counter = 0;
@@ -117,7 +134,7 @@ bool free_slot(uint32_t channel) {
     return place.client_mid == 0 || tell_counter(place);
 }
 
-// A client that has just come may have read the counter before the last packet of the one before it left.
+// A new client may have read the counter before the last packet of its predecessor left.
 bool answer_client(uint32_t channel) {
     uint32_t wish = words().conn_semaphore[channel].value;
     if (wish == CLOSE_CONNECTION_REQUEST) {

@@ -1,9 +1,10 @@
-// The fabric router: bring-up, one loop over all channels, and the way out.
+// The fabric router: bring-up, one loop over all channels, and teardown.
 #include "common/build_id.hpp"
 #include "router_moves.hpp"
 
 extern "C" {
-__attribute__((used)) fabric_router_state_t fabric_router_state = {.magic = waypoint_word("FABR"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
+__attribute__((used)) fabric_router_state_t fabric_router_state = {
+    .magic = waypoint_word("FABR"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
 }
 
 namespace fabric_router {
@@ -14,7 +15,7 @@ constexpr uint32_t HOUSEKEEPING_PASSES = 64, HEARTBEAT_PASSES = 64;
 
 struct pace_t {
     uint32_t passes, yields, idle, busy;
-    bool waits;                            // a waypoint tells of a wait
+    bool waits;                            // the waypoint shows a wait
 };
 
 bool step_all() {
@@ -61,7 +62,7 @@ void keep_pace(pace_t& pace, bool progress) {
     }
 }
 
-// What has time. True: leave.
+// Runs the periodic work. Returns true if the router must leave.
 bool keep_house(const pace_t& pace, farewell_t& farewell, bool progress) {
     step_control();
     serve_client();
@@ -72,7 +73,8 @@ bool keep_house(const pace_t& pace, farewell_t& farewell, bool progress) {
         look_for_mail();
     }
     uint32_t signal = termination();
-    return signal == IMMEDIATELY_TERMINATE || (signal == GRACEFULLY_TERMINATE && may_leave(farewell, progress));
+    return signal == IMMEDIATELY_TERMINATE ||
+           (signal == GRACEFULLY_TERMINATE && may_leave(farewell, progress));
 }
 
 void transfer() {
@@ -80,7 +82,8 @@ void transfer() {
     pace_t pace = {};
     farewell_t farewell = {};
     bool moved = false;
-    uint32_t spared = HOUSEKEEPING_PASSES - 1;  // passes are for packets alone, unless this bit mask of their count is 0
+    // In passes in which this mask of their count is not 0, only packets are moved.
+    uint32_t spared = HOUSEKEEPING_PASSES - 1;
     for (;;) {
         bool progress = step_all();
         moved = moved || progress;
@@ -97,7 +100,8 @@ void transfer() {
             spared = detours ? 0 : HOUSEKEEPING_PASSES - 1;
         }
         if (announce == HELD) {
-            // Passes are some four times as long, few of them with progress, and base firmware is to see soon that the link is back.
+            // Passes take about four times as long, few make progress, and base firmware must see
+            // soon that the link is back.
             pace.passes |= 3;
             pace.idle += 3;
             pace.busy += 15;

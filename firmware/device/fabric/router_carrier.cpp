@@ -1,12 +1,13 @@
-// For other routers of this direction: carries their messages over this link, and hands on what came for them.
-#pragma GCC optimize("Os")  // not in the way of packets
+// Messages of other routers of this direction: sends them over this link and forwards those that
+// arrive for them.
+#pragma GCC optimize("Os")  // off the path of packets
 #include "router_reroute.hpp"
 
 namespace fabric_router {
 namespace {
 
 constexpr uint32_t PATIENCE = 200000;          // cycles for a router that may have left
-constexpr uint32_t PULL_POLLS = 64;             // a slot has come by then, if the network is not jammed
+constexpr uint32_t PULL_POLLS = 64;  // a slot has arrived by then unless the network is jammed
 constexpr uint32_t OUT = fallback_buffers, IN = fallback_buffers + fallback_buffer_size;
 
 enum out_t : uint8_t { OUT_IDLE, OUT_PULLS, OUT_SENT };
@@ -14,18 +15,25 @@ enum in_t : uint8_t { IN_IDLE, IN_OFFERED };
 out_t out;
 in_t in;
 bool refuses;
-bool in_is_owed;                               // the slot has to be given back to the peer
-bool in_is_taken;                              // that of the peer
-uint32_t next;                                 // whose request is looked at first
+bool in_is_owed;                               // the slot must be returned to the peer
+bool in_is_taken;                              // the peer's slot is in use
+uint32_t next;                                 // the router whose request is read first
 uint32_t known[FABRIC_MAX_FALLBACKS];
 const fabric_resync_t* taken;
-uint32_t offered, offered_at;                  // serial number of the last one
+uint32_t offered, offered_at;                  // serial number of the last offer
 
-// Of the message that came over the link: first that it is here, and the slot which it was sent from is free; then that it was handed on.
+// Reports about the message that came over the link: first, that it has arrived and its source slot
+// is free; then, that it was forwarded.
 enum told_t : uint32_t { ARRIVED = 1, HANDED_ON = 2 };
-void tell_peer(told_t what) { txq_write_register(stream_update_address(fallback_pkts_completed_stream_id), what << STREAM_INCREMENT_SHIFT); }
+void tell_peer(told_t what) {
+    txq_write_register(stream_update_address(fallback_pkts_completed_stream_id),
+                       what << STREAM_INCREMENT_SHIFT);
+}
 
-bool tell(uint32_t refused) { return answer(taken->from_xy, word_address(offsetof(fabric_router_words_t, fallback_taken)), taken->serial | refused); }
+bool tell(uint32_t refused) {
+    return answer(taken->from_xy, word_address(offsetof(fabric_router_words_t, fallback_taken)),
+                  taken->serial | refused);
+}
 
 void take_request() {
     if (!detour.requests_unread || niu_busy(NOC, NOC_BUFFER_READ)) {
@@ -41,7 +49,8 @@ void take_request() {
         if (!refuses) {
             *reinterpret_cast<fabric_resync_t*>(OUT) = *taken;
             if (taken->bytes != 0) {
-                start_read(EVENTS, xy_mid(taken->from_xy), taken->source, OUT + sizeof(*taken), taken->bytes);
+                start_read(EVENTS, xy_mid(taken->from_xy), taken->source, OUT + sizeof(*taken),
+                           taken->bytes);
             }
         }
         out = OUT_PULLS;
@@ -82,7 +91,8 @@ void step_out() {
 
 void step_in() {
     if (in == IN_IDLE) {
-        if (detour.frozen || stream_value(stream_of(fallback_pkts_sent_stream_id)) == 0 || announce != 0 || txq_busy()) {
+        if (detour.frozen || stream_value(stream_of(fallback_pkts_sent_stream_id)) == 0 ||
+            announce != 0 || txq_busy()) {
             return;
         }
         fabric_resync_t& offer = *reinterpret_cast<fabric_resync_t*>(IN);
@@ -90,7 +100,9 @@ void step_in() {
         offer.source = IN + sizeof(offer);
         stamp(offer, offered + 1);
         detour.last_mail = wall_clock() | 1;
-        if (post(offer, xy_mid(offer.to_xy), word_address(offsetof(fabric_router_words_t, fallback_delivery) + args.fallback_index * sizeof(offer)))) {
+        if (post(offer, xy_mid(offer.to_xy),
+                 word_address(offsetof(fabric_router_words_t, fallback_delivery) +
+                              args.fallback_index * sizeof(offer)))) {
             in = IN_OFFERED;
             ++offered;
             in_is_owed = true;
@@ -131,9 +143,10 @@ bool pulled() {
     return false;
 }
 
-// Messages that were under way are lost; whoever sent them sends them again.
+// Messages in flight are lost; their senders send them again.
 void reset_carrier() {
-    const stream_t streams[] = {stream_of(fallback_pkts_sent_stream_id), stream_of(fallback_pkts_completed_stream_id)};
+    const stream_t streams[] = {stream_of(fallback_pkts_sent_stream_id),
+                                stream_of(fallback_pkts_completed_stream_id)};
     for (stream_t stream : streams) {
         stream_add(stream, -static_cast<int32_t>(stream_value(stream)));
     }
@@ -154,7 +167,9 @@ bool is_new(const fabric_resync_t& message, uint32_t& known) {
     return true;
 }
 
-void stamp(fabric_resync_t& message, uint32_t serial) { message.serial = message.serial_1 = message.serial_2 = serial; }
+void stamp(fabric_resync_t& message, uint32_t serial) {
+    message.serial = message.serial_1 = message.serial_2 = serial;
+}
 
 void fill(fabric_resync_t& message) {
     message.epoch = state.epoch;

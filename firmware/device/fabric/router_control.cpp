@@ -1,5 +1,6 @@
-// The control channel: headers alone, routed by tables, for negative acknowledges. Slot 0 of its sender channel is the router's own,
-// slot i that of the router which sends in sender channel i; so each of them has one credit. Nothing in it waits for long.
+// The control channel: headers only, routed by tables, for negative acknowledges. Slot 0 of its
+// sender channel is the router's own, slot i belongs to the router that sends in sender channel i;
+// so each of them has one credit. No header waits for long.
 #pragma GCC optimize("Os")  // rare packets
 #include "router_route.hpp"
 
@@ -11,19 +12,26 @@ constexpr uint32_t NOBODY = 0xFFFFFFFF;
 
 stream_t free_slots, completions, arrived;
 uint32_t remote_free, remote_slot, remote_announce;
-uint32_t sent_slots[control_slots];      // in the order in which they were sent
+uint32_t sent_slots[control_slots];      // in the order of sending
 uint32_t sent, completed;                // packets
-uint32_t busy;                           // a bit for each slot that was sent and is not completed
+uint32_t busy;                           // bit per slot that was sent and is not completed
 uint32_t upstream_mid[control_slots];
 uint32_t head, received, waits_since;
 bool waits, leaves;                      // the head waits; the head's copy has not left yet
-alignas(16) packet_header_t own;         // a packet of this router on its way to another one of the chip
+// A packet of this router in transfer to another router of the chip.
+alignas(16) packet_header_t own;
 
 uint32_t sender_slot(uint32_t slot) { return control_sender_buffers + slot * control_buffer_size; }
-uint32_t receiver_slot(uint32_t slot) { return control_receiver_buffers + slot * control_buffer_size; }
-bool is_filled(uint32_t slot) { return (*const_cast<volatile uint8_t*>(&header_at(sender_slot(slot)).tail.flags) & FABRIC_CONTROL) != 0; }
+uint32_t receiver_slot(uint32_t slot) {
+    return control_receiver_buffers + slot * control_buffer_size;
+}
+bool is_filled(uint32_t slot) {
+    return (*const_cast<volatile uint8_t*>(&header_at(sender_slot(slot)).tail.flags) &
+            FABRIC_CONTROL) != 0;
+}
 
-// A slot that its producer has handed over; while another one is still being written they cannot be told apart.
+// Returns a slot that its producer has handed over, NOBODY while another one is still being
+// written: they cannot be told apart.
 uint32_t next_filled() {
     uint32_t filled = 0, next = NOBODY;
     for (uint32_t slot = 0; slot < control_slots; ++slot) {
@@ -36,7 +44,8 @@ uint32_t next_filled() {
 }
 
 void send_next() {
-    if (stream_value(free_slots) == control_slots || remote_free == 0 || announce != 0 || txq_busy()) {
+    if (stream_value(free_slots) == control_slots || remote_free == 0 || announce != 0 ||
+        txq_busy()) {
         return;
     }
     uint32_t slot = next_filled();
@@ -55,7 +64,8 @@ void send_next() {
 }
 
 void take_completion() {
-    if (sent == completed || stream_value(completions) == 0 || !niu_free_soon(NOC_BUFFER_REGISTER)) {
+    if (sent == completed || stream_value(completions) == 0 ||
+        !niu_free_soon(NOC_BUFFER_REGISTER)) {
         return;
     }
     stream_add(completions, -1);
@@ -65,22 +75,28 @@ void take_completion() {
     ++remote_free;
     state.senders[control_sender_channel].packets_completed = completed;
     if (upstream_mid[slot] != 0) {
-        start_word(WORDS, upstream_mid[slot], stream_update_address(control_free_slots_from_downstream_edge_1_stream_id + args.my_direction),
+        start_word(WORDS, upstream_mid[slot],
+                   stream_update_address(control_free_slots_from_downstream_edge_1_stream_id +
+                                         args.my_direction),
                    1u << STREAM_INCREMENT_SHIFT);
     }
 }
 
-// Puts a header into another router's control channel. False: it has no room now.
+// Puts a header into another router's control channel. Returns false if it has no room now.
 bool hand_over(uint32_t source, uint32_t direction) {
     stream_t credits = stream_of(control_free_slots_from_downstream_edge_1_stream_id + direction);
     uint32_t mid = downstream[direction].mid;
-    if (stream_value(credits) == 0 || !niu_free_soon(NOC_BUFFER_WRITE) || !niu_free_soon(NOC_BUFFER_REGISTER)) {
+    if (stream_value(credits) == 0 || !niu_free_soon(NOC_BUFFER_WRITE) ||
+        !niu_free_soon(NOC_BUFFER_REGISTER)) {
         return false;
     }
     stream_add(credits, -1);
     uint32_t slot = sender_slot(downstream_sender_channel(args.my_direction, direction));
     start_write(CONTROL_PACKETS, source, mid, slot, control_buffer_size);
-    start_word(WORDS, mid, stream_update_address(sender_channel_0_free_slots_stream_id + control_sender_channel), -1u << STREAM_INCREMENT_SHIFT);
+    start_word(
+        WORDS, mid,
+        stream_update_address(sender_channel_0_free_slots_stream_id + control_sender_channel),
+        -1u << STREAM_INCREMENT_SHIFT);
     return true;
 }
 
@@ -105,15 +121,18 @@ bool carry_out(const packet_header_t& header) {
     return true;
 }
 
-// What arrived goes on; without room it waits a moment and is dropped.
+// Forwards a header that arrived. Without room it waits for a bounded time and is dropped.
 bool move_on(packet_header_t& header) {
     if (!waits && (header.tail.ttl == 0 || --header.tail.ttl == 0)) {
         state.control_dropped = state.control_dropped + 1;
         return true;
     }
     uint32_t actions = route_by_tables(destination(header)), direction = direction_of(actions);
-    bool lost = (actions & ACTION_HERE) == 0 && (direction == DIRECTIONS || downstream[direction].mid == 0);
-    if (!lost && ((actions & ACTION_HERE) != 0 ? carry_out(header) : hand_over(reinterpret_cast<uint32_t>(&header), direction))) {
+    bool lost = (actions & ACTION_HERE) == 0 &&
+                (direction == DIRECTIONS || downstream[direction].mid == 0);
+    if (!lost && ((actions & ACTION_HERE) != 0
+                      ? carry_out(header)
+                      : hand_over(reinterpret_cast<uint32_t>(&header), direction))) {
         return true;
     }
     if (!waits) {
@@ -141,14 +160,16 @@ void step_receiver_side() {
     leaves = false;
     stream_add(arrived, -1);
     head = (head + 1) % control_slots;
-    txq_write_register(stream_update_address(to_sender_0_pkts_completed_id + control_sender_channel), 1u << STREAM_INCREMENT_SHIFT);
+    txq_write_register(
+        stream_update_address(to_sender_0_pkts_completed_id + control_sender_channel),
+        1u << STREAM_INCREMENT_SHIFT);
     fabric_receiver_state_t& shown = state.receivers[control_receiver_channel];
     shown.packets_received = ++received;
     shown.packets_completed = received;
     shown.slot = head;
 }
 
-// Negative acknowledges that wait for their way, those for one sender together.
+// Pending negative acknowledges, merged per sender.
 constexpr uint32_t PENDING_NACKS = 4;
 struct nack_t {
     fabric_node_t to;
@@ -156,17 +177,23 @@ struct nack_t {
     uint32_t count;              // 0: unused
 };
 nack_t nacks[PENDING_NACKS];
-uint32_t nacks_waiting;          // senders that wait for one
+uint32_t nacks_waiting;          // senders with a pending negative acknowledge
 
 void fill(packet_header_t& header, const nack_t& nack) {
     header = {};
-    header.command_fields.unicast_seminc = {.noc_address = static_cast<noc_address_t>(nack.mid) << 32 | nack.address, .val = nack.count, .flush = 0};
+    header.command_fields.unicast_seminc = {
+        .noc_address = static_cast<noc_address_t>(nack.mid) << 32 | nack.address,
+        .val = nack.count,
+        .flush = 0};
     header.noc_send_type = NOC_UNICAST_ATOMIC_INC;
     set_destination(header, nack.to);
-    header.tail = {.ttl = 255, .flags = FABRIC_TABLE_ROUTED | FABRIC_CONTROL, .src_device_id = routing_info->my_device_id, .src_mesh_id = routing_info->my_mesh_id};
+    header.tail = {.ttl = 255,
+                   .flags = FABRIC_TABLE_ROUTED | FABRIC_CONTROL,
+                   .src_device_id = routing_info->my_device_id,
+                   .src_mesh_id = routing_info->my_mesh_id};
 }
 
-// False: not now.
+// Returns false if it must be tried again later.
 bool send(const nack_t& nack) {
     uint32_t actions = route_by_tables(nack.to), direction = direction_of(actions);
     if ((actions & ACTION_HERE) != 0) {
@@ -192,7 +219,8 @@ bool send(const nack_t& nack) {
 
 bool has_way(fabric_node_t to) {
     uint32_t actions = route_by_tables(to), direction = direction_of(actions);
-    return (actions & ACTION_HERE) != 0 || direction == args.my_direction || (direction < DIRECTIONS && downstream[direction].mid != 0);
+    return (actions & ACTION_HERE) != 0 || direction == args.my_direction ||
+           (direction < DIRECTIONS && downstream[direction].mid != 0);
 }
 
 void send_nacks() {
@@ -215,7 +243,8 @@ void open_control() {
     remote_free = control_slots;
     for (uint32_t slot = 0; slot < control_slots; ++slot) {
         header_at(sender_slot(slot)).tail.flags = 0;
-        upstream_mid[slot] = slot != 0 && slot < num_vc0_sender_channels ? senders[slot].producer.mid : 0;
+        upstream_mid[slot] =
+            slot != 0 && slot < num_vc0_sender_channels ? senders[slot].producer.mid : 0;
     }
 }
 
@@ -230,7 +259,8 @@ void step_control() {
 }
 
 bool control_idle() {
-    return nacks_waiting == 0 && sent == completed && !leaves && stream_value(arrived) == 0 && stream_value(free_slots) == control_slots;
+    return nacks_waiting == 0 && sent == completed && !leaves && stream_value(arrived) == 0 &&
+           stream_value(free_slots) == control_slots;
 }
 
 void send_nack(const packet_header_t& dropped) {
@@ -244,7 +274,8 @@ void send_nack(const packet_header_t& dropped) {
     for (nack_t& nack : nacks) {
         if (nack.count == 0) {
             unused = &nack;
-        } else if (nack.mid == mid && nack.address == tail.nack_address && nack.to.device == to.device && nack.to.mesh == to.mesh) {
+        } else if (nack.mid == mid && nack.address == tail.nack_address &&
+                   nack.to.device == to.device && nack.to.mesh == to.mesh) {
             ++nack.count;
             return;
         }

@@ -1,5 +1,5 @@
-// Over another router's link: messages to the peer, and what the peer's messages bring.
-#pragma GCC optimize("Os")  // not in the way of packets
+// The route over another router's link: messages to the peer, and those from the peer.
+#pragma GCC optimize("Os")  // off the path of packets
 #include "router_reroute.hpp"
 
 namespace fabric_router {
@@ -8,13 +8,13 @@ namespace {
 constexpr uint32_t FALLBACKS = sizeof(args.fallback_xy) / sizeof(args.fallback_xy[0]);
 
 alignas(16) fabric_resync_t request;           // the last message
-uint32_t sibling;                              // which other router is asked
+uint32_t sibling;                              // index of the other router that gets the request
 bool asking;                                   // the request is not taken yet
 uint32_t asked_at, rest_since, none_since;
 bool rests;
 uint32_t turn;                                 // virtual channel whose packet is next
 uint32_t told_completed[2];
-uint32_t progress_at[2];                       // a packet was sent, or the peer said that one has arrived
+uint32_t progress_at[2];  // time at which a packet was sent, or the peer acknowledged one
 
 enum delivery_t : uint8_t { NO_DELIVERY, PULLS, ANSWERS };
 delivery_t delivery;
@@ -41,11 +41,11 @@ void try_next() {
     }
 }
 
-// The request was taken: it will arrive, if that link does not break as well.
+// The request was taken: it will arrive unless that link fails as well.
 void taken() {
     asking = false;
     if (request.bytes != 0) {
-        // The peer may have told of it before.
+        // The peer may have acknowledged it before.
         uint32_t& next = detour.next[request.virtual_channel];
         next += static_cast<uint16_t>(next) == request.number ? 1u : 0u;
         state.packets_rerouted = state.packets_rerouted + 1;
@@ -59,7 +59,8 @@ void taken() {
 
 bool may_send(uint32_t channel) {
     uint32_t next = detour.next[channel];
-    return detour.heard && next != remotes[channel].sent() && next - detour.peer_completed[channel] < slots_of(channel, detour.peer_ready);
+    return detour.heard && next != remotes[channel].sent() &&
+           next - detour.peer_completed[channel] < slots_of(channel, detour.peer_ready);
 }
 
 void send(bool packet) {
@@ -74,7 +75,8 @@ void send(bool packet) {
         progress_at[turn] = wall_clock();
     }
     stamp(request, (request.serial + 1) & ~FALLBACK_REFUSED);
-    uint32_t mail = word_address(offsetof(fabric_router_words_t, fallback_request) + args.fallback_index * sizeof(fabric_resync_t));
+    uint32_t mail = word_address(offsetof(fabric_router_words_t, fallback_request) +
+                                 args.fallback_index * sizeof(fabric_resync_t));
     if (post(request, xy_mid(args.fallback_xy[sibling]), mail)) {
         asking = true;
         asked_at = wall_clock();
@@ -112,7 +114,8 @@ void ask() {
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
         news = news || told_completed[channel] != receivers[channel].completed;
         // A message was lost.
-        if (detour.next[channel] != detour.acknowledged[channel] && now - progress_at[channel] >= ANSWER_CYCLES) {
+        if (detour.next[channel] != detour.acknowledged[channel] &&
+            now - progress_at[channel] >= ANSWER_CYCLES) {
             detour.next[channel] = detour.acknowledged[channel];
         }
         turn = turn + 1 == num_data_receivers ? 0 : turn + 1;
@@ -126,18 +129,21 @@ void ask() {
     }
 }
 
-// A packet that comes along is pulled into the next free slot, if it is the next one.
+// Pulls the packet of a message into the next free slot, if it is the expected one.
 bool pull(const fabric_resync_t& message) {
     uint32_t channel = message.virtual_channel;
-    if (message.bytes == 0 || message.bytes > channel_buffer_size || channel >= num_data_receivers) {
+    if (message.bytes == 0 || message.bytes > channel_buffer_size ||
+        channel >= num_data_receivers) {
         return false;
     }
     const receiver_t& receiver = receivers[channel];
     uint32_t expected = detour.expected[channel], slots = slots_of(channel, detour.ready);
-    if (static_cast<uint16_t>(expected) != message.number || expected - receiver.completed >= slots || !niu_free_soon(NOC_BUFFER_READ)) {
+    if (static_cast<uint16_t>(expected) != message.number ||
+        expected - receiver.completed >= slots || !niu_free_soon(NOC_BUFFER_READ)) {
         return false;
     }
-    start_read(EVENTS, xy_mid(message.from_xy), message.source, receiver.first + expected % slots * channel_buffer_size, message.bytes);
+    start_read(EVENTS, xy_mid(message.from_xy), message.source,
+               receiver.first + expected % slots * channel_buffer_size, message.bytes);
     return true;
 }
 
@@ -145,7 +151,7 @@ void open_delivery() {
     delivery = ANSWERS;
     if (join(delivered->epoch) && is_odd()) {
         delivery = pull(*delivered) ? PULLS : ANSWERS;
-        hear(*delivered, !detour.heard);  // while the packet comes
+        hear(*delivered, !detour.heard);  // during the transfer of the packet
     }
 }
 
@@ -166,13 +172,17 @@ void take_deliveries() {
         ++detour.expected[channel];
         delivery = ANSWERS;
     }
-    if (delivery == ANSWERS && answer(delivered->from_xy, word_address(offsetof(fabric_router_words_t, fallback_done)), delivered->serial)) {
+    if (delivery == ANSWERS &&
+        answer(delivered->from_xy, word_address(offsetof(fabric_router_words_t, fallback_done)),
+               delivered->serial)) {
         delivery = NO_DELIVERY;
     }
 }
 
 bool delivery_idle() { return delivery == NO_DELIVERY; }
-bool detour_idle() { return !is_odd() || (!asking && !detour.dirty) || state.link == LINK_NONE_LEFT; }
+bool detour_idle() {
+    return !is_odd() || (!asking && !detour.dirty) || state.link == LINK_NONE_LEFT;
+}
 
 void restart_detour() {
     asking = rests = false;
@@ -181,7 +191,8 @@ void restart_detour() {
 
 void step_detour() {
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
-        if (detour.heard && slots_of(channel, detour.ready) == 0 && receiver_idle(receivers[channel]) && carrier_rests()) {
+        if (detour.heard && slots_of(channel, detour.ready) == 0 &&
+            receiver_idle(receivers[channel]) && carrier_rests()) {
             detour.ready |= use_safe_slots(channel) << 4 * channel;
             detour.dirty = true;
         }
@@ -193,7 +204,7 @@ void step_detour() {
     }
 }
 
-// Its producer is told of it later (serve_client).
+// Its producer is informed later (serve_client).
 void confirm(sender_t& sender) {
     ++sender.completed;
     ++sender.producer.owed;
@@ -208,12 +219,15 @@ void hear(const fabric_resync_t& message, bool first) {
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
         remote_t& remote = remotes[channel];
         detour.peer_frozen_at[channel] = message.frozen[channel];
-        // The counters are those of packets that were sent last, or of a few before.
+        // The counters are those of the packets sent last, or a few older.
         uint32_t oldest = remote.sent() - (receiver_slots - remote.free_slots);
-        uint32_t arrived = oldest + static_cast<uint32_t>(static_cast<int16_t>(message.arrived[channel] - static_cast<uint16_t>(oldest)));
-        uint32_t completed = oldest + static_cast<uint32_t>(static_cast<int16_t>(message.completed[channel] - static_cast<uint16_t>(oldest)));
+        uint32_t arrived = oldest + static_cast<uint32_t>(static_cast<int16_t>(
+                                        message.arrived[channel] - static_cast<uint16_t>(oldest)));
+        uint32_t completed = oldest +
+                             static_cast<uint32_t>(static_cast<int16_t>(
+                                 message.completed[channel] - static_cast<uint16_t>(oldest)));
         if (first && (detour.abandoned >> channel & 1) != 0) {
-            // Nobody waits for what was dropped: the next packets are those that the peer expects.
+            // Dropped packets are not awaited: the next packets are those that the peer expects.
             uint32_t count = remote.sent() - oldest, slots[receiver_slots];
             for (uint32_t i = 0; i < count; ++i) {
                 slots[i] = log_entry(remote, oldest + i);
@@ -253,10 +267,11 @@ void hear(const fabric_resync_t& message, bool first) {
     detour.heard = true;
 }
 
-// Nothing that was sent and is not completed is known to have arrived; it is dropped all the same, or the routers before this one wait for ever.
+// Packets that are sent and not completed may have arrived. They are dropped all the same, or the
+// routers before this one would wait forever.
 void abandon() {
     if (detour.abandoned == 0) {
-        enter(state.epoch + 2);  // what the peer said before does not tell of it
+        enter(state.epoch + 2);  // the peer's earlier messages do not cover this epoch
         detour.abandoned = (1u << num_data_receivers) - 1;
         state.link = LINK_NONE_LEFT;
         none_since = wall_clock() - args.unrouted_timeout_cycles;

@@ -1,5 +1,6 @@
-// What the router tells the control plane: entries of its status queue in DRAM, written one after the other beside the traffic.
-#pragma GCC optimize("Os")  // not in the way of packets
+// Reports to the control plane: entries of the status queue in DRAM, written one after the other
+// beside the traffic.
+#pragma GCC optimize("Os")  // off the path of packets
 #include "clock.hpp"
 #include "router_route.hpp"
 
@@ -11,14 +12,17 @@ constexpr uint32_t LINK_STATUS = 0x1ED4, LINK_IS_UP = 6;
 constexpr uint32_t QUEUE_MAGIC = waypoint_word("FSQ ");
 
 struct status_staging_t {
-    fabric_status_queue_t queue;           // as we know it
+    fabric_status_queue_t queue;           // local copy
     fabric_status_entry_t staged[STAGED];
 };
-static_assert(status_staging_addr % 64 == 0 && sizeof(status_staging_t) <= status_staging_end - status_staging_addr);
-inline status_staging_t& staging() { return *reinterpret_cast<status_staging_t*>(status_staging_addr); }
+static_assert(status_staging_addr % 64 == 0 &&
+              sizeof(status_staging_t) <= status_staging_end - status_staging_addr);
+inline status_staging_t& staging() {
+    return *reinterpret_cast<status_staging_t*>(status_staging_addr);
+}
 uint32_t staged_in, staged_out;
-bool asked;                                // how far the control plane has read
-bool full;                                 // it was so when it was asked last
+bool asked;                                // a read of the control plane's read_count is in flight
+bool full;                                 // the queue was full at the last read
 uint32_t link_status;
 uint32_t rate_since, packets, bytes;
 
@@ -26,7 +30,9 @@ uint32_t queue_mid() { return xy_mid(args.status_queue_xy); }
 
 void ask() {
     constexpr uint32_t read_part = offsetof(fabric_status_queue_t, read_count);
-    start_read(EVENTS, queue_mid(), args.status_queue_address + read_part, reinterpret_cast<uint32_t>(&staging().queue) + read_part, sizeof(staging().queue) - read_part);
+    start_read(EVENTS, queue_mid(), args.status_queue_address + read_part,
+               reinterpret_cast<uint32_t>(&staging().queue) + read_part,
+               sizeof(staging().queue) - read_part);
     asked = true;
 }
 
@@ -40,12 +46,14 @@ void lose() {
 void write_entry() {
     fabric_status_entry_t& entry = staging().staged[staged_out % STAGED];
     entry.number = staging().queue.write_count;
-    uint32_t place = args.status_queue_address + sizeof(staging().queue) + staging().queue.write_count % staging().queue.entries * sizeof(entry);
+    uint32_t place = args.status_queue_address + sizeof(staging().queue) +
+                     staging().queue.write_count % staging().queue.entries * sizeof(entry);
     start_write(EVENTS, reinterpret_cast<uint32_t>(&entry), queue_mid(), place, sizeof(entry));
     ++staging().queue.write_count;
     if (niu_free_soon(NOC_BUFFER_WRITE)) {
         constexpr uint32_t write_part = offsetof(fabric_status_queue_t, read_count);
-        start_write(EVENTS, reinterpret_cast<uint32_t>(&staging().queue), queue_mid(), args.status_queue_address, write_part);
+        start_write(EVENTS, reinterpret_cast<uint32_t>(&staging().queue), queue_mid(),
+                    args.status_queue_address, write_part);
     }
     ++staged_out;
     state.status_entries = staging().queue.write_count;
@@ -58,7 +66,8 @@ bool open_status_queue() {
     if (args.status_queue_xy == 0) {
         return true;
     }
-    start_read(EVENTS, queue_mid(), args.status_queue_address, reinterpret_cast<uint32_t>(&staging().queue), sizeof(staging().queue));
+    start_read(EVENTS, queue_mid(), args.status_queue_address,
+               reinterpret_cast<uint32_t>(&staging().queue), sizeof(staging().queue));
     if (!wait_until([](uint32_t) { return noc_outstanding(NOC, EVENTS) == 0; })) {
         return false;
     }
@@ -86,7 +95,8 @@ void report(fabric_event_t event, uint32_t a, uint32_t b, uint32_t c, uint32_t d
 
 void report_packet(fabric_event_t event, const packet_header_t& header) {
     fabric_node_t to = destination(header);
-    report(event, header.tail.src_device_id | header.tail.src_mesh_id << 16, to.device | to.mesh << 16, header.tail.number, header.tail.ttl);
+    report(event, header.tail.src_device_id | header.tail.src_mesh_id << 16,
+           to.device | to.mesh << 16, header.tail.number, header.tail.ttl);
 }
 
 void report_drop(fabric_event_t event, const packet_header_t& header) {

@@ -1,22 +1,30 @@
-// Accesses over the NoC, as in common/noc.hpp, but with one base register and the own coordinate read once: they are started for
-// every packet. All use one static virtual channel, so that to one tile none overtakes another.
+// NoC accesses as in common/noc.hpp, but with one base register and this tile's coordinate read
+// once, because they are started for every packet. All use one static virtual channel, so that none
+// overtakes another on the path to one tile.
 #include "router_moves.hpp"
 
 namespace fabric_router {
 namespace {
 
 struct niu_buffer_t {
-    uint32_t targ_lo, targ_mid, targ_hi, ret_lo, ret_mid, ret_hi, packet_tag, ctrl, at_len_be, at_data, cmd_ctrl;
+    uint32_t targ_lo, targ_mid, targ_hi, ret_lo, ret_mid, ret_hi, packet_tag, ctrl, at_len_be,
+        at_data, cmd_ctrl;
 };
-static_assert(offsetof(niu_buffer_t, targ_mid) == NIU_TARG_MID && offsetof(niu_buffer_t, ret_mid) == NIU_RET_MID);
-static_assert(offsetof(niu_buffer_t, packet_tag) == NIU_PACKET_TAG && offsetof(niu_buffer_t, cmd_ctrl) == NIU_CMD_CTRL);
+static_assert(offsetof(niu_buffer_t, targ_mid) == NIU_TARG_MID &&
+              offsetof(niu_buffer_t, ret_mid) == NIU_RET_MID);
+static_assert(offsetof(niu_buffer_t, packet_tag) == NIU_PACKET_TAG &&
+              offsetof(niu_buffer_t, cmd_ctrl) == NIU_CMD_CTRL);
 
-constexpr uint32_t ATOMIC_CTRL = CTRL_ATOMIC | CTRL_RESPONSE | CTRL_STATIC_VC | (NOC_WRITE_CTRL & 7u << 13);
+constexpr uint32_t ATOMIC_CTRL = CTRL_ATOMIC | CTRL_RESPONSE | CTRL_STATIC_VC |
+                                 (NOC_WRITE_CTRL & 7u << 13);
 constexpr uint32_t INCREMENT_WORD = 0x107C;  // plus the word's number in its 16-byte unit
 
-alignas(16) volatile uint32_t old_value;     // an increment brings it back, and it has to go somewhere
+// An increment returns the old value, which must be written somewhere.
+alignas(16) volatile uint32_t old_value;
 
-volatile niu_buffer_t& buffer(uint32_t number) { return *reinterpret_cast<volatile niu_buffer_t*>(niu(NOC, number * NIU_BUFFER_STRIDE)); }
+volatile niu_buffer_t& buffer(uint32_t number) {
+    return *reinterpret_cast<volatile niu_buffer_t*>(niu(NOC, number * NIU_BUFFER_STRIDE));
+}
 
 }  // namespace
 

@@ -1,21 +1,21 @@
-// What a router does now and then: dropped packets, its client's connection, waypoints of waits, and the way out.
-#pragma GCC optimize("Os")  // not in the way of packets
+// Rare work of a router: dropped packets, its client's connection, waypoints of waits, and
+// teardown.
+#pragma GCC optimize("Os")  // off the path of packets
 #include "router_moves.hpp"
 
 namespace fabric_router {
 
 uint32_t xy_mid(uint32_t xy) { return noc_mid(xy & 0xFFFF, xy >> 16); }
 
-// Packets that were dropped here are as good as completed once all before them are.
 void pass_dropped(sender_t& sender) {
-    while (sender.completed != sender.sent && (sender.dropped >> sender.completed % sender_slots & 1) != 0) {
+    while (sender.completed != sender.sent &&
+           (sender.dropped >> sender.completed % sender_slots & 1) != 0) {
         sender.dropped &= ~(1u << sender.completed % sender_slots);
         ++sender.completed;
         ++sender.producer.owed;
     }
 }
 
-// The head leaves its slot without having been sent.
 void drop_head(sender_t& sender, fabric_event_t event) {
     report_drop(event, header_at(sender.head));
     sender.dropped |= 1u << sender.sent % sender_slots;
@@ -45,7 +45,7 @@ void serve_client() {
     if (connection == OPEN_CONNECTION && sender.producer.mid == 0) {
         sender.producer.mid = mid;
         sender.producer.address = info.worker_semaphore_address;
-        tell_producer(sender);  // what was completed since it looked
+        tell_producer(sender);  // completions since it read its counter
     } else if (connection == CLOSE_CONNECTION_REQUEST && niu_free_soon(NOC_BUFFER_ATOMIC)) {
         info.edm_read_counter = sender.completed;
         sender.producer.mid = 0;
@@ -56,10 +56,10 @@ void serve_client() {
 }
 
 bool sender_idle(const sender_t& sender) {
-    return sender.sent == sender.completed && sender.producer.owed == 0 && stream_value(sender.free_slots) == sender_slots;
+    return sender.sent == sender.completed && sender.producer.owed == 0 &&
+           stream_value(sender.free_slots) == sender_slots;
 }
 
-// Of the first channel that waits.
 bool show_wait() {
     for (const receiver_t& receiver : receivers) {
         if (receiver.state->waits_for == WAITS_FOR_DOWNSTREAM) {
@@ -125,12 +125,13 @@ bool may_leave(farewell_t& farewell, bool progress) {
     return *const_cast<volatile uint8_t*>(&words->peer_identity.seen) == DRAINED;
 }
 
-// Accesses that are under way end; not for ever, since a jammed network may never end them.
+// Waits for accesses in flight to end, for a bounded time: a jammed network may never end them.
 void tear_down() {
     WAYPOINT("TDNW");
     serve_client();
     uint32_t start = wall_clock();
-    while (wall_clock() - start < QUIET_CYCLES && (txq_busy() || noc_outstanding(NOC, WORDS) != 0)) {
+    while (wall_clock() - start < QUIET_CYCLES &&
+           (txq_busy() || noc_outstanding(NOC, WORDS) != 0)) {
         yield_to_base_firmware();
     }
     WAYPOINT("TDND");

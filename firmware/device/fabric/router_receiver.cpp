@@ -1,4 +1,5 @@
-// A receiver channel: hands on what arrives over the link, to this chip and to other routers of this plane, and completes it.
+// A receiver channel: forwards packets that arrive over the link to this chip and to other routers
+// of this plane, and completes them.
 #include "router_route.hpp"
 
 namespace fabric_router {
@@ -17,7 +18,7 @@ void set_wait(receiver_t& receiver, fabric_wait_t wait) {
     }
 }
 
-// The head has left, or was dropped: its slot is completed when its writes have left as well.
+// The head was forwarded or dropped: its slot is completed when its writes have left as well.
 void finish_head(receiver_t& receiver) {
     receiver.pending = 0;
     stream_add(receiver.arrived, -1);
@@ -41,7 +42,7 @@ void drop_unrouted(receiver_t& receiver) {
     drop(receiver, EVENT_ROUTING_ERROR);
 }
 
-// False: it was dropped.
+// Returns false if the head was dropped.
 bool open_head(receiver_t& receiver) {
     packet_header_t& header = header_at(receiver.head);
     uint32_t ttl = header.tail.ttl - (header.tail.ttl != 0 ? 1u : 0u);
@@ -63,9 +64,10 @@ bool open_head(receiver_t& receiver) {
     return true;
 }
 
-// What goes straight on over the dateline, or has gone over it, travels in virtual channel 1.
+// Packets that cross the dateline straight on, or have crossed it, travel in virtual channel 1.
 downstream_t& towards(const receiver_t& receiver, uint32_t direction) {
-    bool second = has_dateline && direction == opposite(args.my_direction) && (receiver.second || args.dateline != 0);
+    bool second = has_dateline && direction == opposite(args.my_direction) &&
+                  (receiver.second || args.dateline != 0);
     return downstream[second ? VC1_DOWNSTREAM : direction];
 }
 
@@ -81,7 +83,8 @@ moved_t forward(receiver_t& receiver, const packet_header_t& header, uint32_t di
         return WAITS_NOC;
     }
     stream_add(down.credits, -1);
-    start_write(transaction_of(receiver, receiver.received), receiver.head, down.mid, down.slot, packet_bytes(header));
+    start_write(transaction_of(receiver, receiver.received), receiver.head, down.mid, down.slot,
+                packet_bytes(header));
     start_word(WORDS, down.mid, down.free_slots_address, -1u << STREAM_INCREMENT_SHIFT);
     down.slot += channel_buffer_size;
     if (down.slot == down.end) {
@@ -93,7 +96,7 @@ moved_t forward(receiver_t& receiver, const packet_header_t& header, uint32_t di
     return MOVED;
 }
 
-// Does what can be done of the head now.
+// Executes the actions of the head that are possible now.
 moved_t move_head(receiver_t& receiver) {
     packet_header_t& header = header_at(receiver.head);
     moved_t all = MOVED;
@@ -122,7 +125,8 @@ moved_t move_head(receiver_t& receiver) {
     return all;
 }
 
-// A head that makes no progress is dropped in the end; those behind it that want the same do not wait at all.
+// Drops a head that made no progress within the timeout. Packets behind it for the same direction
+// then do not wait.
 bool give_up(receiver_t& receiver) {
     constexpr uint32_t directions = (1u << DIRECTIONS) - 1;
     if (args.packet_timeout_cycles == 0) {
@@ -159,17 +163,19 @@ bool step_head(receiver_t& receiver) {
     return give_up(receiver) || receiver.pending != before;
 }
 
-// Completions of packets that came by the same sender channel go together.
+// Completions of packets from the same sender channel are sent together.
 void complete(receiver_t& receiver, bool tells) {
     uint32_t channel = header_at(receiver.tail).src_ch_id, count = 0;
     do {
         ++count;
         ++receiver.completed;
         advance(receiver, receiver.tail);
-    } while (receiver.completed != receiver.received && header_at(receiver.tail).src_ch_id == channel &&
+    } while (receiver.completed != receiver.received &&
+             header_at(receiver.tail).src_ch_id == channel &&
              has_left(transaction_of(receiver, receiver.completed)));
     if (tells) {
-        txq_write_register(stream_update_address(to_sender_0_pkts_completed_id + channel), count << STREAM_INCREMENT_SHIFT);
+        txq_write_register(stream_update_address(to_sender_0_pkts_completed_id + channel),
+                           count << STREAM_INCREMENT_SHIFT);
     }
     receiver.state->packets_completed = receiver.completed;
     receiver.state->slot = receiver.completed % receiver_slots;
@@ -177,11 +183,12 @@ void complete(receiver_t& receiver, bool tells) {
 
 }  // namespace
 
-// The stream is read once: a load may overtake the store that counts it down.
+// The stream is read once: a load may overtake the store that decrements it.
 bool step_receiver(receiver_t& receiver) {
     bool progress = false;
     uint32_t arrived = stream_value(receiver.arrived);
-    if (receiver.received != receiver.completed && has_left(transaction_of(receiver, receiver.completed)) &&
+    if (receiver.received != receiver.completed &&
+        has_left(transaction_of(receiver, receiver.completed)) &&
         (announce == 0 ? !txq_busy() : announce == HELD)) {
         complete(receiver, announce == 0);
         progress = true;
@@ -197,7 +204,8 @@ bool step_receiver(receiver_t& receiver) {
 }
 
 bool receiver_idle(const receiver_t& receiver) {
-    return receiver.received == receiver.completed && receiver.pending == 0 && stream_value(receiver.arrived) == 0;
+    return receiver.received == receiver.completed && receiver.pending == 0 &&
+           stream_value(receiver.arrived) == 0;
 }
 
 }  // namespace fabric_router

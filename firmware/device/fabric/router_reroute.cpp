@@ -1,5 +1,5 @@
 // The state of the link: freezing it when it is lost, and the exchange over it when it is back.
-#pragma GCC optimize("Os")  // not in the way of packets
+#pragma GCC optimize("Os")  // off the path of packets
 #include "router_reroute.hpp"
 
 namespace fabric_router {
@@ -9,15 +9,17 @@ bool detours;
 
 namespace {
 
-const volatile uint32_t no_stream = 0;         // in the place of one that does not count
+const volatile uint32_t no_stream = 0;         // replaces a stream that does not count
 
 constexpr uint32_t MOST_SLOTS = 8;
-// Times with twelve low bits of 0 take one instruction.
-constexpr uint32_t SETTLE_CYCLES = 64;         // until an own update of a stream is seen
-constexpr int32_t STEADY_CYCLES = 5000;        // a link that is up so long is taken for mended
-constexpr uint32_t DRAIN_CYCLES = 0x8000;      // until the receivers are empty, unless they wait for what this link does not carry meanwhile
-constexpr uint32_t RETRY_CYCLES = 0x20000;     // over another link before the next attempt to return
-constexpr uint32_t MAIL_CYCLES = 0x5000;       // after a message it looks for more so long
+// Constants with twelve low zero bits take one instruction.
+constexpr uint32_t SETTLE_CYCLES = 64;         // until this core's update of a stream is visible
+constexpr int32_t STEADY_CYCLES = 5000;        // a link that is up for this long counts as restored
+// Until the receivers are empty, unless they wait for packets that this link does not carry
+// meanwhile.
+constexpr uint32_t DRAIN_CYCLES = 0x8000;
+constexpr uint32_t RETRY_CYCLES = 0x20000;  // over another link before the next attempt to return
+constexpr uint32_t MAIL_CYCLES = 0x5000;  // time of polling for more messages after one arrived
 constexpr uint32_t CARRIER_CYCLES = 0x18000;   // without a message of others before a router leaves
 
 uint32_t resync_known, resync_serial, told_at;
@@ -39,7 +41,8 @@ void use_slots(receiver_t& receiver, uint32_t first, uint32_t slots) {
     receiver.head = receiver.tail = first + receiver.received % slots * channel_buffer_size;
 }
 
-// Completions that are here belong to the oldest packets: they are taken until no channel has one.
+// Completions that have arrived belong to the oldest packets: they are taken until no channel has
+// one.
 void take_last_completions() {
     bool any;
     do {
@@ -82,7 +85,7 @@ void freeze() {
     settle();
 }
 
-// All that the link brought late has come: from here on it counts again.
+// All late arrivals over the link are here: from now on they count again.
 void rebase() {
     announce = RESUMES;
     detour.frozen = false;
@@ -116,12 +119,13 @@ void tell(uint8_t phase) {
     fill(message);
     message.phase = phase;
     stamp(message, ++resync_serial);
-    txq_write(reinterpret_cast<uint32_t>(&message), reinterpret_cast<uint32_t>(&words->resync), sizeof(message));
+    txq_write(reinterpret_cast<uint32_t>(&message), reinterpret_cast<uint32_t>(&words->resync),
+              sizeof(message));
     told_phase = phase;
     told_at = wall_clock();
 }
 
-// What is missing, over the link. True: nothing is left.
+// Sends the missing packets over the link. Returns true if none is left.
 bool resend() {
     if (txq_busy()) {
         return false;
@@ -136,7 +140,8 @@ bool resend() {
         uint32_t& next = detour.next[channel];
         if (next != remote.sent()) {
             uint32_t slot = log_entry(remote, next);
-            txq_write(slot, remote.first + next % receiver_slots * channel_buffer_size, packet_bytes(header_at(slot)));
+            txq_write(slot, remote.first + next % receiver_slots * channel_buffer_size,
+                      packet_bytes(header_at(slot)));
             ++next;
             state.packets_resent = state.packets_resent + 1;
             resent_announce = remote.announce_address;
@@ -159,7 +164,8 @@ void step_return() {
         rebase();
         detour.phase = PHASE_REBASED;
     }
-    if (detour.phase != PHASE_WAITS && (told_phase != detour.phase || wall_clock() - told_at >= REPEAT_CYCLES)) {
+    if (detour.phase != PHASE_WAITS &&
+        (told_phase != detour.phase || wall_clock() - told_at >= REPEAT_CYCLES)) {
         tell(detour.phase);
     } else if (detour.phase == PHASE_REBASED && detour.peer_phase >= PHASE_REBASED && resend()) {
         announce = owed_announce;
@@ -221,14 +227,18 @@ void link_is_back() {
     }
 }
 
-// Packets that come late lie from the one that was expected to the last one that was sent; safe is the longer piece of the rest.
+// Late packets occupy the slots from the first expected packet to the last one sent; the longer
+// piece of the rest is safe.
 uint32_t use_safe_slots(uint32_t channel) {
-    int32_t late = static_cast<int16_t>(detour.peer_frozen_at[channel] - detour.expected_at[channel]);
+    int32_t late =
+        static_cast<int16_t>(detour.peer_frozen_at[channel] - detour.expected_at[channel]);
     uint32_t place = 0, slots = receiver_slots;
     if (late > 0) {
         uint32_t begin = detour.expected_at[channel] % receiver_slots;
         place = (begin + static_cast<uint32_t>(late)) % receiver_slots;
-        slots = late >= static_cast<int32_t>(receiver_slots) ? 0 : (place <= begin ? begin : receiver_slots) - place;
+        slots = late >= static_cast<int32_t>(receiver_slots)
+                    ? 0
+                    : (place <= begin ? begin : receiver_slots) - place;
         if (place > begin && begin > slots) {
             place = 0;
             slots = begin;
@@ -236,7 +246,10 @@ uint32_t use_safe_slots(uint32_t channel) {
     }
     bool none = slots == 0;
     slots = none ? 1 : slots > MOST_SLOTS ? MOST_SLOTS : slots;
-    use_slots(receivers[channel], none ? fallback_receiver_slot(channel) : receiver_buffers(channel) + place * channel_buffer_size, slots);
+    use_slots(receivers[channel],
+              none ? fallback_receiver_slot(channel)
+                   : receiver_buffers(channel) + place * channel_buffer_size,
+              slots);
     return slots;
 }
 
@@ -260,7 +273,8 @@ void step_reroute() {
     take_deliveries();
     take_resync();
     if (state.link == LINK_DIRECT) {
-        detours = !carrier_rests() || !delivery_idle() || wall_clock() - detour.last_mail < MAIL_CYCLES;
+        detours = !carrier_rests() || !delivery_idle() ||
+                  wall_clock() - detour.last_mail < MAIL_CYCLES;
     } else if (is_odd()) {
         step_detour();
     } else {
@@ -272,7 +286,8 @@ bool carrier_idle() {
     if (state.link == LINK_RETURNING || !detour_idle()) {
         return false;
     }
-    return carrier_rests() && (detour.last_mail == 0 || state.link != LINK_DIRECT || wall_clock() - detour.last_mail >= CARRIER_CYCLES);
+    return carrier_rests() && (detour.last_mail == 0 || state.link != LINK_DIRECT ||
+                               wall_clock() - detour.last_mail >= CARRIER_CYCLES);
 }
 
 bool tell_drained() {
@@ -281,11 +296,12 @@ bool tell_drained() {
     }
     words->identity.seen = DRAINED;
     if (state.link == LINK_DIRECT) {
-        txq_write(reinterpret_cast<uint32_t>(&words->identity), reinterpret_cast<uint32_t>(&words->peer_identity), sizeof(fabric_identity_t));
+        txq_write(reinterpret_cast<uint32_t>(&words->identity),
+                  reinterpret_cast<uint32_t>(&words->peer_identity), sizeof(fabric_identity_t));
     } else if (state.link == LINK_FALLBACK) {
         detour.dirty = true;
     } else {
-        words->peer_identity.seen = DRAINED;  // there is no way to ask it
+        words->peer_identity.seen = DRAINED;  // the peer cannot be reached
     }
     return true;
 }

@@ -1,4 +1,5 @@
-// A sender channel: sends what its producer has put into its slots into the peer's receiver channel, and takes completions.
+// A sender channel: sends the packets that its producer put into its slots to the peer's receiver
+// channel, and takes completions.
 #include "router_moves.hpp"
 
 namespace fabric_router {
@@ -17,7 +18,7 @@ void show(sender_t& sender) {
     sender.state->last_progress = wall_clock();
 }
 
-// The producer is told before anything else: it waits for the slots.
+// The producer is informed first: it waits for the slots.
 void take_completions(sender_t& sender, uint32_t count) {
     uint32_t each = sender.dropped == 0 ? count : 1;
     for (uint32_t left = count; left != 0; left -= each) {

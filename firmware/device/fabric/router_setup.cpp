@@ -1,5 +1,5 @@
 // The router before its first packet: arguments, channels, and the stages of bring-up.
-#pragma GCC optimize("Os")  // not in the way of packets
+#pragma GCC optimize("Os")  // off the path of packets
 #include "router_moves.hpp"
 
 namespace fabric_router {
@@ -11,7 +11,10 @@ downstream_t downstream[DIRECTIONS + 1];
 uint32_t announce;
 uint32_t own_mid;
 
-uint32_t termination() { return launched().exit_erisc_kernel != 0 ? uint32_t{IMMEDIATELY_TERMINATE} : words->termination_signal; }
+uint32_t termination() {
+    return launched().exit_erisc_kernel != 0 ? uint32_t{IMMEDIATELY_TERMINATE}
+                                             : words->termination_signal;
+}
 
 bool wait_until(bool (*condition)(uint32_t), uint32_t argument) {
     while (!condition(argument)) {
@@ -25,24 +28,28 @@ bool wait_until(bool (*condition)(uint32_t), uint32_t argument) {
 
 namespace {
 
-constexpr uint32_t HANDSHAKE_REPEAT = 20000;  // cycles; the peer may be launched any time after us
+constexpr uint32_t HANDSHAKE_REPEAT = 20000;  // cycles; the peer may be launched any time later
 constexpr uint16_t ANY_MESH = 0xFFFF;
 
 bool arguments_fit() {
-    bool own = args.run_id != 0 && args.my_direction < DIRECTIONS && args.downstream_xy[args.my_direction] == 0;
-    bool routers = args.num_local_edms != 0 && args.num_local_edms <= sizeof(args.local_edm_xy) / sizeof(args.local_edm_xy[0]);
+    bool own = args.run_id != 0 && args.my_direction < DIRECTIONS &&
+               args.downstream_xy[args.my_direction] == 0;
+    bool routers = args.num_local_edms != 0 &&
+                   args.num_local_edms <= sizeof(args.local_edm_xy) / sizeof(args.local_edm_xy[0]);
     bool straight = true;
     for (uint32_t direction = 0; direction < DIRECTIONS; ++direction) {
-        straight = straight && (is_2d_fabric || args.downstream_xy[direction] == 0 || direction == opposite(args.my_direction));
+        straight = straight && (is_2d_fabric || args.downstream_xy[direction] == 0 ||
+                                direction == opposite(args.my_direction));
     }
     bool map = !is_2d_fabric || fabric::has_coordinates(*routing_info);
     return own && routers && straight && map && args.fallback_index < FABRIC_MAX_FALLBACKS;
 }
 
-// The direction of the router that puts packets into one of our sender channels.
+// Returns the direction of the router that puts packets into a sender channel of this router.
 uint32_t upstream_of(uint32_t channel) {
     for (uint32_t direction = 0; direction < DIRECTIONS; ++direction) {
-        bool other = direction != args.my_direction && (is_2d_fabric || direction == opposite(args.my_direction));
+        bool other = direction != args.my_direction &&
+                     (is_2d_fabric || direction == opposite(args.my_direction));
         if (other && downstream_sender_channel(direction, args.my_direction) == channel) {
             return direction;
         }
@@ -53,16 +60,19 @@ uint32_t upstream_of(uint32_t channel) {
 void open_sender(uint32_t channel) {
     bool second = has_dateline && channel == vc1_sender_channel;
     uint32_t first = sender_buffers(channel);
-    uint32_t upstream = second ? opposite(args.my_direction) : channel == 0 ? uint32_t{NO_DIRECTION} : upstream_of(channel);
-    senders[channel] = {.free_slots = stream_of(sender_channel_0_free_slots_stream_id + channel),
-                        .completions = stream_of(to_sender_0_pkts_completed_id + channel),
-                        .remote = &remotes[second ? vc1_receiver_channel : 0],
-                        .state = &state.senders[channel],
-                        .head = first,
-                        .first = first,
-                        .end = first + sender_slots * channel_buffer_size,
-                        .producer = {.mid = upstream < DIRECTIONS ? xy_mid(args.downstream_xy[upstream]) : 0},
-                        .channel = static_cast<uint8_t>(channel)};
+    uint32_t upstream = second         ? opposite(args.my_direction)
+                        : channel == 0 ? uint32_t{NO_DIRECTION}
+                                       : upstream_of(channel);
+    senders[channel] = {
+        .free_slots = stream_of(sender_channel_0_free_slots_stream_id + channel),
+        .completions = stream_of(to_sender_0_pkts_completed_id + channel),
+        .remote = &remotes[second ? vc1_receiver_channel : 0],
+        .state = &state.senders[channel],
+        .head = first,
+        .first = first,
+        .end = first + sender_slots * channel_buffer_size,
+        .producer = {.mid = upstream < DIRECTIONS ? xy_mid(args.downstream_xy[upstream]) : 0},
+        .channel = static_cast<uint8_t>(channel)};
 }
 
 void open_receiver(uint32_t channel) {
@@ -75,13 +85,14 @@ void open_receiver(uint32_t channel) {
                           .end = end,
                           .first_id = PACKETS + channel * PIPELINE,
                           .second = has_dateline && channel == vc1_receiver_channel};
-    remotes[channel] = {.free_slots = receiver_slots,
-                        .slot = first,
-                        .first = first,
-                        .end = end,
-                        .bytes = channel_buffer_size,
-                        .announce_address = stream_update_address(to_receiver_0_pkts_sent_id + channel),
-                        .log_at = remotes[channel].log};
+    remotes[channel] = {
+        .free_slots = receiver_slots,
+        .slot = first,
+        .first = first,
+        .end = end,
+        .bytes = channel_buffer_size,
+        .announce_address = stream_update_address(to_receiver_0_pkts_sent_id + channel),
+        .log_at = remotes[channel].log};
 }
 
 void open_downstream(uint32_t index, uint32_t direction, uint32_t channel, uint32_t credits) {
@@ -91,14 +102,20 @@ void open_downstream(uint32_t index, uint32_t direction, uint32_t channel, uint3
                          .slot = first,
                          .first = first,
                          .end = first + sender_slots * channel_buffer_size,
-                         .free_slots_address = stream_update_address(sender_channel_0_free_slots_stream_id + channel)};
+                         .free_slots_address = stream_update_address(
+                             sender_channel_0_free_slots_stream_id + channel)};
 }
 
-void preset(uint32_t stream, uint32_t value) { word_at(STREAM_BASE + stream * STREAM_STRIDE + STREAM_PRESET) = value; }
+void preset(uint32_t stream, uint32_t value) {
+    word_at(STREAM_BASE + stream * STREAM_STRIDE + STREAM_PRESET) = value;
+}
 
 void open_streams() {
     for (uint32_t channel = 0; channel < FABRIC_MAX_SENDERS; ++channel) {
-        preset(sender_channel_0_free_slots_stream_id + channel, channel < num_data_senders ? sender_slots : channel == control_sender_channel ? control_slots : 0);
+        preset(sender_channel_0_free_slots_stream_id + channel,
+               channel < num_data_senders          ? sender_slots
+               : channel == control_sender_channel ? control_slots
+                                                   : 0);
         preset(to_sender_0_pkts_completed_id + channel, 0);
     }
     for (uint32_t channel = 0; channel < FABRIC_MAX_RECEIVERS; ++channel) {
@@ -106,10 +123,12 @@ void open_streams() {
     }
     for (uint32_t direction = 0; direction < DIRECTIONS; ++direction) {
         bool there = args.downstream_xy[direction] != 0;
-        preset(vc_0_free_slots_from_downstream_edge_1_stream_id + direction, there ? sender_slots : 0);
+        preset(vc_0_free_slots_from_downstream_edge_1_stream_id + direction,
+               there ? sender_slots : 0);
         preset(control_free_slots_from_downstream_edge_1_stream_id + direction, there ? 1 : 0);
     }
-    preset(vc_1_free_slots_from_downstream_edge_1_stream_id, has_dateline && args.downstream_xy[opposite(args.my_direction)] != 0 ? sender_slots : 0);
+    preset(vc_1_free_slots_from_downstream_edge_1_stream_id,
+           has_dateline && args.downstream_xy[opposite(args.my_direction)] != 0 ? sender_slots : 0);
     preset(fallback_pkts_sent_stream_id, 0);
     preset(fallback_pkts_completed_stream_id, 0);
     preset(fallback_arrived_0_stream_id, 0);
@@ -143,20 +162,24 @@ bool peer_is_there() {
 
 fabric_refusal_t judge_peer() {
     const fabric_identity_t &own = words->identity, &peer = words->peer_identity;
-    if (peer.protocol != own.protocol || peer.topology != own.topology || peer.header_bytes != own.header_bytes) {
+    if (peer.protocol != own.protocol || peer.topology != own.topology ||
+        peer.header_bytes != own.header_bytes) {
         return OTHER_PROTOCOL;
     }
-    if (peer.slot_bytes != own.slot_bytes || peer.sender_slots != own.sender_slots || peer.receiver_slots != own.receiver_slots ||
-        peer.control_slots != own.control_slots || peer.fallback_slots != own.fallback_slots) {
+    if (peer.slot_bytes != own.slot_bytes || peer.sender_slots != own.sender_slots ||
+        peer.receiver_slots != own.receiver_slots || peer.control_slots != own.control_slots ||
+        peer.fallback_slots != own.fallback_slots) {
         return OTHER_SLOTS;
     }
-    if (args.neighbor_mesh_id != ANY_MESH && (peer.mesh_id != args.neighbor_mesh_id || peer.device_id != args.neighbor_device_id)) {
+    if (args.neighbor_mesh_id != ANY_MESH &&
+        (peer.mesh_id != args.neighbor_mesh_id || peer.device_id != args.neighbor_device_id)) {
         return OTHER_NEIGHBOR;
     }
     return static_cast<fabric_refusal_t>(peer.refusal);
 }
 
-// Both tell each other who they are until both know; one that does not like the other says so and leaves.
+// Both ends send their identity until both have the other's. An end that refuses the other reports
+// it and leaves.
 bool shake_hands() {
     fill_identity();
     WAYPOINT("EHSW");
@@ -165,7 +188,11 @@ bool shake_hands() {
             return false;
         }
         uint32_t start = wall_clock();
-        if (!wait_until([](uint32_t start) { return peer_is_there() || wall_clock() - start >= HANDSHAKE_REPEAT; }, start)) {
+        if (!wait_until(
+                [](uint32_t start) {
+                    return peer_is_there() || wall_clock() - start >= HANDSHAKE_REPEAT;
+                },
+                start)) {
             return false;
         }
     } while (!peer_is_there());
@@ -176,7 +203,9 @@ bool shake_hands() {
         return false;
     }
     const volatile fabric_identity_t& peer = words->peer_identity;
-    if (!wait_until([](uint32_t) { return *const_cast<volatile uint8_t*>(&words->peer_identity.seen) != NOT_SEEN; })) {
+    if (!wait_until([](uint32_t) {
+            return *const_cast<volatile uint8_t*>(&words->peer_identity.seen) != NOT_SEEN;
+        })) {
         return false;
     }
     compiler_barrier();
@@ -218,7 +247,8 @@ bool count_is(uint32_t count) {
     return wait_until([](uint32_t wanted) { return words->edm_local_sync == wanted; }, count);
 }
 
-// The routers of this chip meet. The master is complete when all others are: what it hands on afterwards they do not overwrite.
+// Local sync of this chip's routers. The master completes last, so that the subordinates cannot
+// overwrite what it forwards.
 bool meet() {
     uint32_t others = args.num_local_edms - 1;
     WAYPOINT("LSYW");
@@ -245,19 +275,24 @@ bool meet() {
 bool wait_for_host() {
     WAYPOINT("HRDW");
     bool ready = wait_until([](uint32_t) { return words->edm_status == READY_FOR_TRAFFIC; });
-    ready = ready && (args.is_local_master == 0 || tell_subordinates(edm_status_ptr_addr, READY_FOR_TRAFFIC));
+    ready = ready && (args.is_local_master == 0 ||
+                      tell_subordinates(edm_status_ptr_addr, READY_FOR_TRAFFIC));
     WAYPOINT("HRDD");
     return ready;
 }
 
-// Tells a downstream router where its credits go, as a client would.
+// Writes the address for its credits to a downstream router, as a client would.
 bool connect(const downstream_t& down, uint32_t channel, uint32_t credits) {
     constexpr uint32_t stride = sizeof(EDMChannelWorkerLocationInfo);
     uint32_t info = local_sender_channel_0_connection_info_addr + channel * stride;
-    uint32_t connection = local_sender_channel_0_connection_semaphore_addr + channel * sizeof(words->conn_semaphore[0]);
+    uint32_t connection = local_sender_channel_0_connection_semaphore_addr +
+                          channel * sizeof(words->conn_semaphore[0]);
     return down.mid == 0 ||
-           (write_word(down.mid, info + offsetof(EDMChannelWorkerLocationInfo, worker_semaphore_address), stream_update_address(credits)) &&
-            write_word(down.mid, info + offsetof(EDMChannelWorkerLocationInfo, worker_x), own_xy()) &&
+           (write_word(down.mid,
+                       info + offsetof(EDMChannelWorkerLocationInfo, worker_semaphore_address),
+                       stream_update_address(credits)) &&
+            write_word(down.mid, info + offsetof(EDMChannelWorkerLocationInfo, worker_x),
+                       own_xy()) &&
             write_word(down.mid, connection, OPEN_CONNECTION));
 }
 
@@ -266,7 +301,11 @@ bool meet_producer(uint32_t channel) {
     if (sender.producer.mid == 0) {
         return true;
     }
-    if (!wait_until([](uint32_t channel) { return words->conn_semaphore[channel].value == OPEN_CONNECTION; }, channel)) {
+    if (!wait_until(
+            [](uint32_t channel) {
+                return words->conn_semaphore[channel].value == OPEN_CONNECTION;
+            },
+            channel)) {
         return false;
     }
     const EDMChannelWorkerLocationInfo& info = words->conn_info[channel];
@@ -278,11 +317,13 @@ bool meet_producer(uint32_t channel) {
 bool connect_routers() {
     WAYPOINT("FSCW");
     for (uint32_t direction = 0; direction < DIRECTIONS; ++direction) {
-        if (!connect(downstream[direction], downstream_sender_channel(args.my_direction, direction), vc_0_free_slots_from_downstream_edge_1_stream_id + direction)) {
+        if (!connect(downstream[direction], downstream_sender_channel(args.my_direction, direction),
+                     vc_0_free_slots_from_downstream_edge_1_stream_id + direction)) {
             return false;
         }
     }
-    if (has_dateline && !connect(downstream[VC1_DOWNSTREAM], vc1_sender_channel, vc_1_free_slots_from_downstream_edge_1_stream_id)) {
+    if (has_dateline && !connect(downstream[VC1_DOWNSTREAM], vc1_sender_channel,
+                                 vc_1_free_slots_from_downstream_edge_1_stream_id)) {
         return false;
     }
     for (uint32_t channel = 1; channel < num_data_senders; ++channel) {
@@ -312,7 +353,8 @@ bool send_identity(uint32_t seen) {
     if (!wait_until([](uint32_t) { return !txq_busy(); })) {
         return false;
     }
-    txq_write(reinterpret_cast<uint32_t>(&words->identity), reinterpret_cast<uint32_t>(&words->peer_identity), sizeof(fabric_identity_t));
+    txq_write(reinterpret_cast<uint32_t>(&words->identity),
+              reinterpret_cast<uint32_t>(&words->peer_identity), sizeof(fabric_identity_t));
     return true;
 }
 
@@ -341,9 +383,12 @@ bool set_up() {
     open_streams();
     postcode(POSTCODE_STREAMS_READY);
     for (uint32_t direction = 0; direction < DIRECTIONS; ++direction) {
-        open_downstream(direction, direction, downstream_sender_channel(args.my_direction, direction), vc_0_free_slots_from_downstream_edge_1_stream_id + direction);
+        open_downstream(direction, direction,
+                        downstream_sender_channel(args.my_direction, direction),
+                        vc_0_free_slots_from_downstream_edge_1_stream_id + direction);
     }
-    open_downstream(VC1_DOWNSTREAM, opposite(args.my_direction), vc1_sender_channel, vc_1_free_slots_from_downstream_edge_1_stream_id);
+    open_downstream(VC1_DOWNSTREAM, opposite(args.my_direction), vc1_sender_channel,
+                    vc_1_free_slots_from_downstream_edge_1_stream_id);
     postcode(POSTCODE_DOWNSTREAM_STARTED);
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
         open_receiver(channel);

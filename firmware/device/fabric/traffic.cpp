@@ -1,10 +1,12 @@
-// The traffic kernel: opens its connections, sends and checks at the same time, closes, and plays its part in the end of the muxes.
+// The traffic kernel: opens its connections, sends and checks at the same time, closes, and takes
+// its part in ending the muxes.
 #include "common/build_id.hpp"
 #include "semaphore/semaphore.hpp"
 #include "traffic_moves.hpp"
 
 extern "C" {
-__attribute__((used)) fabric_traffic_state_t fabric_traffic_state = {.magic = waypoint_word("FTRF"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
+__attribute__((used)) fabric_traffic_state_t fabric_traffic_state = {
+    .magic = waypoint_word("FTRF"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
 }
 
 namespace fabric {
@@ -21,7 +23,8 @@ bool set_up() {
     if (args.pause_at_stage != 0) {
         state.control.pause_at_stage = args.pause_at_stage - 1;
     }
-    bool fits = args.connections <= TRAFFIC_MAX_CONNECTIONS && args.words_address % 16 == 0 && args.staging_address % 16 == 0;
+    bool fits = args.connections <= TRAFFIC_MAX_CONNECTIONS && args.words_address % 16 == 0 &&
+                args.staging_address % 16 == 0;
     const auto* list = reinterpret_cast<const fabric_traffic_packet_t*>(args.packets_address);
     for (uint32_t i = 0; fits && i < args.packets; ++i) {
         fits = list[i].connection < args.connections && list[i].payload_size_bytes % 16 == 0;
@@ -45,7 +48,7 @@ bool open_all() {
     return true;
 }
 
-// A loop that waits stores nothing; it shows what it waits for when it begins to.
+// A loop that waits stores nothing; it sets the waypoint when the wait begins.
 enum shown_t { SHOWS_PROGRESS, SHOWS_SLOT, SHOWS_ARRIVALS };
 void show(shown_t& shown, shown_t now) {
     if (shown == now) {
@@ -70,12 +73,13 @@ void end_wait(fabric_client_state_t& client, uint32_t since) {
     }
 }
 
-// Sends the rest of the list and looks at what arrives meanwhile. False: stopped at once.
+// Sends the rest of the list and checks arrivals meanwhile. Returns false if stopped at once.
 bool send_all() {
     const auto* list = reinterpret_cast<const fabric_traffic_packet_t*>(args.packets_address);
     shown_t shown = SHOWS_PROGRESS;
     uint32_t last = wall_clock() - args.interval_cycles, blocked = 0;
-    for (uint32_t next = 0; next < args.packets && state.control.termination_signal == KEEP_RUNNING;) {
+    for (uint32_t next = 0;
+         next < args.packets && state.control.termination_signal == KEEP_RUNNING;) {
         fabric_client_state_t& client = state.clients[list[next].connection];
         bool rested = wall_clock() - last >= args.interval_cycles;
         if (rested && client_has_slot(client)) {
@@ -140,18 +144,22 @@ bool tell_master(const fabric_traffic_connection_t& connection) {
 bool end_mux(uint32_t index) {
     const fabric_traffic_connection_t& connection = args.connection[index];
     WAYPOINT("NSMW");
-    if (!client_wait([=] { return words().done[index].value + 1 >= args.connection[index].mux_clients; }, stop)) {
+    if (!client_wait(
+            [=] { return words().done[index].value + 1 >= args.connection[index].mux_clients; },
+            stop)) {
         return false;
     }
     WAYPOINT("NSMD");
-    return client_word(state.clients[index], connection.termination_address, GRACEFULLY_TERMINATE, stop) &&
+    return client_word(state.clients[index], connection.termination_address, GRACEFULLY_TERMINATE,
+                       stop) &&
            client_wait([] { return noc_outstanding(CLIENT_NOC, CLIENT_WORDS) == 0; }, stop);
 }
 
 bool end_muxes() {
     for (uint32_t i = 0; i < args.connections; ++i) {
         fabric_traffic_termination_t part = args.connection[i].termination;
-        if ((part == TELLS_MASTER && !tell_master(args.connection[i])) || (part == TERMINATION_MASTER && !end_mux(i))) {
+        if ((part == TELLS_MASTER && !tell_master(args.connection[i])) ||
+            (part == TERMINATION_MASTER && !end_mux(i))) {
             return false;
         }
     }
@@ -168,7 +176,8 @@ bool run() {
         return false;
     }
     if (args.never_closes == 0) {
-        if (!enter(TRAFFIC_CLOSING) || !close_all() || !enter(TRAFFIC_TERMINATING) || !end_muxes()) {
+        if (!enter(TRAFFIC_CLOSING) || !close_all() || !enter(TRAFFIC_TERMINATING) ||
+            !end_muxes()) {
             return false;
         }
     }

@@ -1,17 +1,22 @@
-// What arrives at the traffic kernel: every word, exactly once, in the order of each source.
+// Arrivals at the traffic kernel: every word, exactly once, in the order of each source.
 #include "traffic_moves.hpp"
 
 namespace fabric {
 namespace {
 
-fabric_traffic_source_t& source_at(uint32_t index) { return reinterpret_cast<fabric_traffic_source_t*>(args.sources_address)[index]; }
-
-const fabric_traffic_arrival_t& arrival_of(const fabric_traffic_source_t& source, uint32_t index) {
-    return reinterpret_cast<const fabric_traffic_arrival_t*>(args.arrivals_address)[source.first_arrival + index];
+fabric_traffic_source_t& source_at(uint32_t index) {
+    return reinterpret_cast<fabric_traffic_source_t*>(args.sources_address)[index];
 }
 
-uint32_t wrong_words(const fabric_traffic_source_t& source, const fabric_traffic_arrival_t& arrival) {
-    uint32_t word = traffic_first_word(args.run_id, source.source, arrival.number) + arrival.first_word * TRAFFIC_WORD_STEP;
+const fabric_traffic_arrival_t& arrival_of(const fabric_traffic_source_t& source, uint32_t index) {
+    return reinterpret_cast<const fabric_traffic_arrival_t*>(
+        args.arrivals_address)[source.first_arrival + index];
+}
+
+uint32_t wrong_words(const fabric_traffic_source_t& source,
+                     const fabric_traffic_arrival_t& arrival) {
+    uint32_t word = traffic_first_word(args.run_id, source.source, arrival.number) +
+                    arrival.first_word * TRAFFIC_WORD_STEP;
     const auto* found = reinterpret_cast<const volatile uint32_t*>(arrival.address);
     const auto* end = found + arrival.bytes / 4;
     uint32_t wrong = 0;
@@ -36,7 +41,7 @@ void look_at(fabric_traffic_source_t& source, const fabric_traffic_arrival_t& ar
     state.arrived = state.arrived + 1;
 }
 
-// The arrivals up to the next one that counts; it is there.
+// Checks the arrivals up to the next one with an increment, if it has arrived.
 bool take_next(fabric_traffic_source_t& source) {
     uint32_t there = source.counter - source.counted;
     for (uint32_t i = source.checked; i < source.arrivals; ++i) {

@@ -10,7 +10,8 @@ noc_address_t noc_address(const fabric_traffic_packet_t& packet, uint32_t addres
 }
 
 bool has_payload(const fabric_traffic_packet_t& packet) {
-    return packet.send_type != NOC_UNICAST_INLINE_WRITE && packet.send_type != NOC_UNICAST_ATOMIC_INC;
+    return packet.send_type != NOC_UNICAST_INLINE_WRITE &&
+           packet.send_type != NOC_UNICAST_ATOMIC_INC;
 }
 
 bool scatter(const fabric_traffic_packet_t& packet, NocUnicastScatterCommandHeader& fields) {
@@ -21,7 +22,8 @@ bool scatter(const fabric_traffic_packet_t& packet, NocUnicastScatterCommandHead
     uint32_t bytes = packet.payload_size_bytes / chunks & ~15u;
     fields.chunk_count = static_cast<uint8_t>(chunks);
     for (uint32_t i = 0; i < chunks; ++i) {
-        fields.noc_address[i] = noc_address(packet, packet.address + i * (bytes + TRAFFIC_SCATTER_GAP));
+        fields.noc_address[i] =
+            noc_address(packet, packet.address + i * (bytes + TRAFFIC_SCATTER_GAP));
         if (i + 1 < chunks) {
             fields.chunk_size[i] = static_cast<uint16_t>(bytes);
         }
@@ -30,12 +32,19 @@ bool scatter(const fabric_traffic_packet_t& packet, NocUnicastScatterCommandHead
 }
 
 bool command(const fabric_traffic_packet_t& packet, uint32_t first_word, NocCommandFields& fields) {
-    noc_address_t data = noc_address(packet, packet.address), counter = noc_address(packet, packet.counter_address);
+    noc_address_t data = noc_address(packet, packet.address),
+                  counter = noc_address(packet, packet.counter_address);
     switch (packet.send_type) {
         case NOC_UNICAST_WRITE: fields.unicast_write = {data}; return true;
-        case NOC_UNICAST_INLINE_WRITE: fields.unicast_inline_write = {data, first_word}; return true;
-        case NOC_UNICAST_ATOMIC_INC: fields.unicast_seminc = {counter, packet.value, 1}; return true;
-        case NOC_FUSED_UNICAST_ATOMIC_INC: fields.unicast_seminc_fused = {data, counter, packet.value, 1}; return true;
+        case NOC_UNICAST_INLINE_WRITE:
+            fields.unicast_inline_write = {data, first_word};
+            return true;
+        case NOC_UNICAST_ATOMIC_INC:
+            fields.unicast_seminc = {counter, packet.value, 1};
+            return true;
+        case NOC_FUSED_UNICAST_ATOMIC_INC:
+            fields.unicast_seminc_fused = {data, counter, packet.value, 1};
+            return true;
         case NOC_UNICAST_SCATTER_WRITE: return scatter(packet, fields.unicast_scatter_write);
         default: return false;
     }
@@ -46,7 +55,8 @@ bool route(const fabric_traffic_packet_t& packet, LowLatencyPacketHeader& header
         header.routing_fields = packet.dst_device_id | packet.dst_mesh_id << 16;
         return true;
     }
-    bool fits = packet.hops[0] != 0 && packet.hops[0] <= packet.hops[1] && packet.hops[1] <= LOW_LATENCY_MAX_HOPS;
+    bool fits = packet.hops[0] != 0 && packet.hops[0] <= packet.hops[1] &&
+                packet.hops[1] <= LOW_LATENCY_MAX_HOPS;
     header.routing_fields = fits ? low_latency_route(packet.hops[0], packet.hops[1]) : 0;
     return fits;
 }
@@ -86,21 +96,26 @@ bool fill(Header& header, const fabric_traffic_packet_t& packet, uint32_t first_
 void fill_payload(uint32_t address, uint32_t bytes, uint32_t word) {
     auto* out = reinterpret_cast<uint32_t*>(address);
     for (uint32_t i = 0; i < bytes; i += 16, out += 4) {
-        out[0] = word, out[1] = word + TRAFFIC_WORD_STEP, out[2] = word + 2 * TRAFFIC_WORD_STEP, out[3] = word + 3 * TRAFFIC_WORD_STEP;
+        out[0] = word, out[1] = word + TRAFFIC_WORD_STEP, out[2] = word + 2 * TRAFFIC_WORD_STEP,
+        out[3] = word + 3 * TRAFFIC_WORD_STEP;
         word += 4 * TRAFFIC_WORD_STEP;
     }
 }
 
-uint32_t header_bytes() { return args.is_2d != 0 ? sizeof(HybridMeshPacketHeader) : sizeof(LowLatencyPacketHeader); }
+uint32_t header_bytes() {
+    return args.is_2d != 0 ? sizeof(HybridMeshPacketHeader) : sizeof(LowLatencyPacketHeader);
+}
 
 bool put_together(const fabric_traffic_packet_t& packet, uint32_t bytes) {
-    uint32_t first_word = traffic_first_word(args.run_id, args.source, packet.number), at = args.staging_address;
+    uint32_t first_word = traffic_first_word(args.run_id, args.source, packet.number),
+             at = args.staging_address;
     if (bytes > state.clients[packet.connection].connection.buffer_size_bytes) {
         return false;
     }
     fill_payload(at + header_bytes(), bytes - header_bytes(), first_word);
-    return args.is_2d != 0 ? fill(*reinterpret_cast<HybridMeshPacketHeader*>(at), packet, first_word)
-                           : fill(*reinterpret_cast<LowLatencyPacketHeader*>(at), packet, first_word);
+    return args.is_2d != 0
+               ? fill(*reinterpret_cast<HybridMeshPacketHeader*>(at), packet, first_word)
+               : fill(*reinterpret_cast<LowLatencyPacketHeader*>(at), packet, first_word);
 }
 
 }  // namespace
@@ -117,7 +132,8 @@ bool send_packet(const fabric_traffic_packet_t& packet) {
     compiler_barrier();
     fabric_client_state_t& client = state.clients[packet.connection];
     uint32_t payload = bytes - header_bytes(), at = args.staging_address;
-    bool sent = (payload == 0 || client_write(client, header_bytes(), at + header_bytes(), payload, stop)) &&
+    bool sent = (payload == 0 ||
+                 client_write(client, header_bytes(), at + header_bytes(), payload, stop)) &&
                 client_write(client, 0, at, header_bytes(), stop) && client_commit(client, stop);
     if (sent) {
         state.packets_sent = state.packets_sent + 1;

@@ -1,5 +1,5 @@
-// The handshake of two ERISCs at the ends of a link, before a kernel's first message: its words are at the same place in every
-// kernel, so that one run's handshake cannot clobber another's data.
+// The handshake of the two ERISCs of a link, before a kernel's first message. Its words are at the
+// same place in every kernel, so that the handshake of one run cannot clobber another's data.
 #pragma once
 #include "common/erisc.hpp"
 #include "common/eth_sync.hpp"
@@ -10,31 +10,35 @@ struct handshake_words_t {
     eth_channel_sync_t arrived;                    // the peer writes here
     eth_channel_sync_t source;
 };
-static handshake_words_t* const handshake_words = reinterpret_cast<handshake_words_t*>(ERISC_UNRESERVED);
+static handshake_words_t* const handshake_words =
+    reinterpret_cast<handshake_words_t*>(ERISC_UNRESERVED);
 
 enum handshake_t : uint32_t { HANDSHAKE_STOPPED = 0, HANDSHAKE_READY = 1, HANDSHAKE_NOT_ALIKE = 2 };
-constexpr uint32_t HANDSHAKE_REPEAT = 50000;      // cycles; the peer may be launched any time after us
+constexpr uint32_t HANDSHAKE_REPEAT = 50000;      // cycles; the peer may be launched any time later
 constexpr uint32_t HANDSHAKE_BYTES = 16;
 
-// `mark` is what both ends must agree on; `wait` waits for a condition and is false if the kernel has to stop.
+// `mark` is the value on which both ends must agree. `wait` waits for a condition and returns false
+// if the kernel must stop.
 template <typename Wait>
 bool handshake_send(Wait wait) {
     if (!wait([] { return !txq_busy(); })) {
         return false;
     }
-    txq_write(reinterpret_cast<uint32_t>(&handshake_words->source), reinterpret_cast<uint32_t>(&handshake_words->arrived), HANDSHAKE_BYTES);
+    txq_write(reinterpret_cast<uint32_t>(&handshake_words->source),
+              reinterpret_cast<uint32_t>(&handshake_words->arrived), HANDSHAKE_BYTES);
     return true;
 }
 
-inline void handshake_fill(eth_channel_sync_t& sync, uint32_t bytes_sent, uint32_t ack, uint32_t run_id, uint32_t mark) {
+inline void handshake_fill(eth_channel_sync_t& sync, uint32_t bytes_sent, uint32_t ack,
+                           uint32_t run_id, uint32_t mark) {
     sync.receiver_ack = ack;
     sync.src_id = run_id;
     *const_cast<volatile uint32_t*>(&sync.reserved_2) = mark;
     sync.bytes_sent = bytes_sent;
 }
 
-// The sender offers until the answer comes. It repeats the offer: one that arrives before the peer's host has started that tile
-// may be lost with what the host clears.
+// The sender offers until the answer arrives. It repeats the offer: one that arrives before the
+// peer's host has started that tile may be lost when the host clears the words.
 template <typename Wait>
 handshake_t handshake_offer(uint32_t run_id, uint32_t mark, Wait wait) {
     eth_channel_sync_t& arrived = handshake_words->arrived;
@@ -46,7 +50,9 @@ handshake_t handshake_offer(uint32_t run_id, uint32_t mark, Wait wait) {
         }
         uint32_t start = wall_clock();
         WAYPOINT("EHSW");
-        if (!wait([&] { return arrived.bytes_sent == 0 || wall_clock() - start >= HANDSHAKE_REPEAT; })) {
+        if (!wait([&] {
+                return arrived.bytes_sent == 0 || wall_clock() - start >= HANDSHAKE_REPEAT;
+            })) {
             return HANDSHAKE_STOPPED;
         }
     }

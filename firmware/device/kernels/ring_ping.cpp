@@ -1,10 +1,12 @@
-// Ring ping on an ERISC: sender and receiver in one image. Flow control over the link is eth_channel_sync_t with payload and
-// sync word merged into one send; the receiver acknowledges from a 16-byte word of its own, and completes from another.
+// Ring ping on an ERISC: sender and receiver in one image. Flow control over the link is
+// eth_channel_sync_t, with payload and sync word merged into one send. The receiver acknowledges
+// from one 16-byte word and completes from another.
 #include "common/build_id.hpp"
 #include "ring_ping_moves.hpp"
 
 extern "C" {
-__attribute__((used)) ring_ping_state_t ring_ping_state = {.magic = waypoint_word("PING"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
+__attribute__((used)) ring_ping_state_t ring_ping_state = {
+    .magic = waypoint_word("PING"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
 __attribute__((used)) eth_channel_places_t eth_channel_places = {};
 }
 
@@ -33,15 +35,18 @@ void check_payload(uint32_t buffer, uint32_t lap) {
 
 bool send_lap(uint32_t lap, uint32_t last) {
     fill_sync(channel(RING_PING_CHANNEL), args.payload_bytes, 0, args.ring_position, lap | last);
-    fill_sync(tail_of(RING_PING_SEND_BUFFER), args.payload_bytes, 0, args.ring_position, lap | last);
-    if (!send(RING_PING_SEND_BUFFER, RING_PING_RECEIVE_BUFFER, args.payload_bytes + sizeof(eth_channel_sync_t))) {
+    fill_sync(tail_of(RING_PING_SEND_BUFFER), args.payload_bytes, 0, args.ring_position,
+              lap | last);
+    if (!send(RING_PING_SEND_BUFFER, RING_PING_RECEIVE_BUFFER,
+              args.payload_bytes + sizeof(eth_channel_sync_t))) {
         return false;
     }
     state.sent = state.sent + 1;
     return true;
 }
 
-// After the acknowledge the send buffer may be filled again; after the completion the next send may start.
+// After the acknowledge the send buffer may be filled again; after the completion the next send may
+// start.
 bool wait_for_acknowledge() {
     eth_channel_sync_t& mine = channel(RING_PING_CHANNEL);
     WAYPOINT("ACKW");
@@ -93,16 +98,18 @@ bool master_lap(uint32_t lap, uint32_t& last) {
     make_payload(lap);
     uint32_t start = wall_clock();
     uint32_t last_seen = 0;
-    if (!send_lap(lap, last) || !wait_for_acknowledge() || !wait_for_completion() || !wait_for_hand_over(lap, last_seen)) {
+    if (!send_lap(lap, last) || !wait_for_acknowledge() || !wait_for_completion() ||
+        !wait_for_hand_over(lap, last_seen)) {
         return false;
     }
     record_lap(wall_clock() - start);
-    return dwell() && tell_sibling(ring_ping_words->freed, lap + 1);
+    return delay() && tell_sibling(ring_ping_words->freed, lap + 1);
 }
 
 bool sender_lap(uint32_t lap, uint32_t& last) {
-    return wait_for_hand_over(lap, last) && dwell() && send_lap(lap, last) && wait_for_acknowledge() &&
-           tell_sibling(ring_ping_words->freed, lap + 1) && wait_for_completion();
+    return wait_for_hand_over(lap, last) && delay() && send_lap(lap, last) &&
+           wait_for_acknowledge() && tell_sibling(ring_ping_words->freed, lap + 1) &&
+           wait_for_completion();
 }
 
 bool receiver_lap(uint32_t lap, uint32_t& last) {
@@ -114,7 +121,8 @@ bool receiver_lap(uint32_t lap, uint32_t& last) {
     }
     WAYPOINT("PAYD");
     last = lap_of(arrived) & RING_PING_LAST;
-    channel(RING_PING_HANDSHAKE_CHANNEL).bytes_sent = 0;  // a repeated offer may have arrived after the handshake
+    // A repeated offer may have arrived after the handshake.
+    channel(RING_PING_HANDSHAKE_CHANNEL).bytes_sent = 0;
     fill_sync(mine, arrived.bytes_sent, 1, arrived.src_id, lap_of(arrived));
     fill_sync(ring_ping_words->ack, arrived.bytes_sent, 1, args.ring_position, lap_of(arrived));
     if (!send_sync(ring_ping_words->ack, RING_PING_CHANNEL)) {
@@ -123,7 +131,7 @@ bool receiver_lap(uint32_t lap, uint32_t& last) {
     state.acks = state.acks + 1;
     state.received = state.received + 1;
     check_payload(RING_PING_RECEIVE_BUFFER, lap);
-    if (!dwell()) {
+    if (!delay()) {
         return false;
     }
     WAYPOINT("HSLW");
@@ -164,7 +172,8 @@ bool run_ring() {
     }
 }
 
-// Every credit must be back before the core is given up: the peer still writes into these words until then.
+// Every credit must be returned before the kernel leaves: until then the peer writes into these
+// words.
 bool tear_down() {
     if (!begin_stage(state.control, yield_to_base_firmware)) {
         return false;

@@ -1,13 +1,15 @@
-// Ring ping, before the first lap: arguments, the handshake over the link, and the meeting with the sibling.
+// Ring ping before the first lap: arguments, the handshake over the link, and the handshake with
+// the sibling.
 #include "ring_ping_moves.hpp"
 
 namespace ring_ping {
 namespace {
 
-constexpr uint32_t HANDSHAKE_REPEAT = 50000;     // cycles; the peer's host side may clear the word while it boots
+// Cycles; the peer's host may clear the word while the peer boots.
+constexpr uint32_t HANDSHAKE_REPEAT = 50000;
 
-// The sender offers until the receiver's completion comes back. It repeats the offer, because the first one may arrive
-// before the other host side has finished clearing that tile's words.
+// The sender offers until the receiver's completion returns. It repeats the offer: the first one
+// may arrive before the peer's host has cleared that tile's words.
 bool handshake_as_sender() {
     eth_channel_sync_t& mine = channel(RING_PING_HANDSHAKE_CHANNEL);
     fill_sync(ring_ping_words->handshake, 16, 0, args.run_id, args.payload_bytes);
@@ -18,7 +20,8 @@ bool handshake_as_sender() {
         }
         uint32_t start = wall_clock();
         WAYPOINT("EHSW");
-        if (!wait_until([&] { return mine.bytes_sent == 0 || wall_clock() - start >= HANDSHAKE_REPEAT; })) {
+        if (!wait_until(
+                [&] { return mine.bytes_sent == 0 || wall_clock() - start >= HANDSHAKE_REPEAT; })) {
             return false;
         }
     }
@@ -35,7 +38,8 @@ bool handshake_as_receiver() {
     }
     WAYPOINT("EHSD");
     if (lap_of(mine) != args.payload_bytes) {
-        state.phase = RING_PING_REFUSED;  // the sender would write past our buffer; it stays in EHSW
+        // The sender would write past the buffer; it stays in EHSW.
+        state.phase = RING_PING_REFUSED;
         return false;
     }
     mine.receiver_ack = 1;
@@ -48,7 +52,7 @@ bool handshake_as_receiver() {
     return send_sync(ring_ping_words->completion, RING_PING_HANDSHAKE_CHANNEL);
 }
 
-// The two cores of one chip tell each other that their hand-over words are ready.
+// The two cores of one chip signal each other that their hand-over words are ready.
 bool meet_sibling() {
     ring_ping_words->filled = 0;
     ring_ping_words->freed = 0;
@@ -76,7 +80,8 @@ bool read_arguments() {
         args.yield_interval = 1;
     }
     state.min_lap_cycles = 0xFFFFFFFF;
-    bool size_right = args.payload_bytes >= 16 && args.payload_bytes <= RING_PING_MAX_PAYLOAD && args.payload_bytes % 16 == 0;
+    bool size_right = args.payload_bytes >= 16 && args.payload_bytes <= RING_PING_MAX_PAYLOAD &&
+                      args.payload_bytes % 16 == 0;
     return size_right && args.run_id != 0 && args.role <= RING_PING_RECEIVER;
 }
 

@@ -1,16 +1,17 @@
-// A worker for BRISC that does something a person can see: it writes a running pattern into its own L1, over and over.
+// A worker for BRISC with visible progress: it writes a changing pattern into its L1 again and
+// again.
 #include "common/build_id.hpp"
 #include "common/kernel.hpp"
 #include "common/registers.hpp"
 
 // Runtime arguments, at kernel_config_base[TENSIX] + rta_offset[0].
 struct tensix_worker_args_t {
-    uint32_t address;          // +0   where the pattern goes, 16-aligned, in this tile's L1
+    uint32_t address;          // +0   destination of the pattern, 16-aligned, in this tile's L1
     uint32_t words;            // +4   its length
     uint32_t iterations;       // +8   0: until termination_signal is set
-    uint32_t interval_cycles;  // +12  rest between two iterations
+    uint32_t interval_cycles;  // +12  pause between two iterations
     uint32_t seed;             // +16
-    uint32_t pause_at_stage;   // +20  0: run; n: park in front of the n-th iteration
+    uint32_t pause_at_stage;   // +20  0: run; n: park before the n-th iteration
 };
 
 struct tensix_worker_state_t {
@@ -22,7 +23,8 @@ struct tensix_worker_state_t {
 };
 
 extern "C" {
-__attribute__((used)) tensix_worker_state_t tensix_worker_state = {.magic = waypoint_word("WORK"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
+__attribute__((used)) tensix_worker_state_t tensix_worker_state = {
+    .magic = waypoint_word("WORK"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
 }
 
 namespace {
@@ -44,13 +46,15 @@ void write_pattern(uint32_t iteration) {
 
 bool finished_or_stopped() {
     bool enough = state.args.iterations != 0 && state.iterations >= state.args.iterations;
-    return enough || state.control.termination_signal != KEEP_RUNNING || must_stop_now(state.control);
+    return enough || state.control.termination_signal != KEEP_RUNNING ||
+           must_stop_now(state.control);
 }
 
 void rest_between() {
     WAYPOINT("DWLW");
     uint32_t start = wall_clock();
-    while (wall_clock() - start < state.args.interval_cycles && state.control.termination_signal == KEEP_RUNNING) {
+    while (wall_clock() - start < state.args.interval_cycles &&
+           state.control.termination_signal == KEEP_RUNNING) {
     }
     WAYPOINT("DWLD");
 }

@@ -1,4 +1,4 @@
-// There and back over one link: the time from a send until the answer is here.
+// Round trip over one link: the time from a send until its answer arrives.
 #include "bench_moves.hpp"
 
 namespace bench {
@@ -12,7 +12,8 @@ bool ping_once(uint32_t round) {
     number_of(tail) = round;
     uint32_t start = wall_clock();
     credit.bytes_sent = args.payload_bytes;
-    if (!send_message(slot, receive_slot(0)) || !wait_until([&] { return credit.bytes_sent == 0; })) {
+    if (!send_message(slot, receive_slot(0)) ||
+        !wait_until([&] { return credit.bytes_sent == 0; })) {
         return false;
     }
     record_round(wall_clock() - start);
@@ -26,7 +27,7 @@ bool answer_once(uint32_t round) {
         return false;
     }
     tail.bytes_sent = 0;
-    // Looked at before the answer: afterwards the next message may already be coming.
+    // Read before the answer: afterwards the next message may arrive.
     uint32_t arrived = word_at(slot);
     if (!send_completion(0)) {
         return false;
@@ -45,7 +46,8 @@ bool ping() {
         WAYPOINT("PAYW");
     }
     for (uint32_t round = 0; round < args.rounds; ++round) {
-        if (!(args.first != 0 ? ping_once(round) : answer_once(round)) || must_stop_now(state.control)) {
+        if (!(args.first != 0 ? ping_once(round) : answer_once(round)) ||
+            must_stop_now(state.control)) {
             return false;
         }
         state.rounds = round + 1;

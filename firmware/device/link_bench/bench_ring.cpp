@@ -1,5 +1,6 @@
-// Round a ring of links: a sender sends over its link, the receiver at the other end hands the message over to the next sender, on
-// its own chip, and so on. The master's time is from its send until the message has come back to it.
+// A ring of links: a sender sends over its link, the receiver at the other end hands the message to
+// the next sender, on its chip, and so on. The master times a round from its send until the message
+// returns.
 #include "bench_moves.hpp"
 
 namespace bench {
@@ -15,7 +16,7 @@ bool tell_sibling(volatile uint32_t& word, uint32_t value) {
     return true;
 }
 
-// Everything of a hand-over and of a send but the last store is done before the message is there.
+// Prepares a hand-over and a send up to the last store, before the message arrives.
 void prepare_hand_over(uint32_t round) {
     constexpr uint32_t bulk = NOC_BUFFER_WRITE, word = NOC_BUFFER_REGISTER;
     uint32_t own = noc_own_mid(NOC), filled = reinterpret_cast<uint32_t>(&words->filled);
@@ -43,16 +44,20 @@ void hand_over_prepared() {
     niu_field(NOC, NOC_BUFFER_REGISTER, NIU_CMD_CTRL) = 1;
 }
 
-// A message of more than one packet. The word that says so travels behind it on the same virtual channel.
+// Hands over a message of more than one packet. The word that announces it follows on the same
+// virtual channel.
 bool hand_over_in_parts(uint32_t round) {
     for (uint32_t done = 0; done < args.payload_bytes; done += NOC_MAX_PACKET_BYTES) {
         if (!wait_until([] { return !niu_busy(NOC, NOC_BUFFER_WRITE); })) {
             return false;
         }
-        uint32_t rest = args.payload_bytes - done, part = rest < NOC_MAX_PACKET_BYTES ? rest : NOC_MAX_PACKET_BYTES;
-        noc_start_write(NOC, TRANSACTION, receive_slot(0) + done, sibling(), send_slot(0) + done, part);
+        uint32_t rest = args.payload_bytes - done,
+                 part = rest < NOC_MAX_PACKET_BYTES ? rest : NOC_MAX_PACKET_BYTES;
+        noc_start_write(NOC, TRANSACTION, receive_slot(0) + done, sibling(), send_slot(0) + done,
+                        part);
     }
-    return wait_until([] { return !niu_busy(NOC, NOC_BUFFER_WRITE); }) && tell_sibling(words->filled, round + 1);
+    return wait_until([] { return !niu_busy(NOC, NOC_BUFFER_WRITE); }) &&
+           tell_sibling(words->filled, round + 1);
 }
 
 void prepare_send(uint32_t round) {
@@ -62,7 +67,8 @@ void prepare_send(uint32_t round) {
     number_of(tail) = round;
     words->credits[0].bytes_sent = args.payload_bytes;
     word_at(TXQ0_BASE + TXQ_TRANSFER_START) = slot;
-    word_at(TXQ0_BASE + TXQ_TRANSFER_SIZE) = args.separate_sync == 0 ? slot_bytes() : args.payload_bytes;
+    word_at(TXQ0_BASE + TXQ_TRANSFER_SIZE) = args.separate_sync == 0 ? slot_bytes()
+                                                                     : args.payload_bytes;
     word_at(TXQ0_BASE + TXQ_DEST_ADDR) = receive_slot(0);
 }
 
@@ -70,12 +76,14 @@ bool send_prepared() {
     compiler_barrier();
     word_at(TXQ0_BASE + TXQ_CMD) = TXQ_CMD_START_DATA;
     uint32_t sync = send_slot(0) + args.payload_bytes;
-    return args.separate_sync == 0 || send(sync, receive_slot(0) + args.payload_bytes, sizeof(eth_channel_sync_t));
+    return args.separate_sync == 0 ||
+           send(sync, receive_slot(0) + args.payload_bytes, sizeof(eth_channel_sync_t));
 }
 
-// Then the sibling may fill the slot again.
+// The sibling may then fill the slot again.
 bool wait_completed(uint32_t round) {
-    return wait_until([] { return words->credits[0].bytes_sent == 0; }) && tell_sibling(words->freed, round + 1);
+    return wait_until([] { return words->credits[0].bytes_sent == 0; }) &&
+           tell_sibling(words->freed, round + 1);
 }
 
 bool master_round(uint32_t round) {
@@ -91,14 +99,16 @@ bool master_round(uint32_t round) {
 }
 
 bool sender_round(uint32_t round) {
-    return wait_until([=] { return words->filled == round + 1; }, [=] { prepare_send(round); }) && send_prepared() && wait_completed(round);
+    return wait_until([=] { return words->filled == round + 1; }, [=] { prepare_send(round); }) &&
+           send_prepared() && wait_completed(round);
 }
 
 bool receiver_round(uint32_t round) {
     uint32_t slot = receive_slot(0);
     eth_channel_sync_t& tail = tail_of(slot);
     bool one_packet = args.payload_bytes <= NOC_MAX_PACKET_BYTES;
-    if (!wait_until([=] { return words->freed == round && noc_outstanding(NOC, TRANSACTION) == 0; })) {
+    if (!wait_until(
+            [=] { return words->freed == round && noc_outstanding(NOC, TRANSACTION) == 0; })) {
         return false;
     }
     if (!wait_until([&] { return tail.bytes_sent != 0; }, [=] { prepare_hand_over(round); })) {
@@ -117,7 +127,7 @@ bool receiver_round(uint32_t round) {
 
 }  // namespace
 
-// The two cores of one chip tell each other that their words are ready.
+// The two cores of one chip signal each other that their words are ready.
 bool meet_sibling() {
     words->filled = 0;
     words->freed = 0;
@@ -137,7 +147,9 @@ bool ring() {
         WAYPOINT("PAYW");
     }
     for (uint32_t round = 0; round < args.rounds; ++round) {
-        bool passed = args.first == 0 ? receiver_round(round) : args.master != 0 ? master_round(round) : sender_round(round);
+        bool passed = args.first == 0    ? receiver_round(round)
+                      : args.master != 0 ? master_round(round)
+                                         : sender_round(round);
         if (!passed || must_stop_now(state.control)) {
             return false;
         }

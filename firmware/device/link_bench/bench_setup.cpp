@@ -1,12 +1,14 @@
-// Before a microbenchmark: arguments, messages, cleared words; and after it the look at every word.
+// Setup of a microbenchmark: arguments, messages, cleared words; and the final check of every word.
 #include "bench_moves.hpp"
 
 namespace bench {
 namespace {
 
 bool arguments_fit() {
-    bool size = args.payload_bytes >= 16 && args.payload_bytes % 16 == 0 && args.payload_bytes < LINK_BENCH_END;
-    return size && args.run_id != 0 && args.rounds != 0 && args.mode <= LINK_BENCH_STREAM && args.channels <= LINK_BENCH_MAX_CHANNELS &&
+    bool size = args.payload_bytes >= 16 && args.payload_bytes % 16 == 0 &&
+                args.payload_bytes < LINK_BENCH_END;
+    return size && args.run_id != 0 && args.rounds != 0 && args.mode <= LINK_BENCH_STREAM &&
+           args.channels <= LINK_BENCH_MAX_CHANNELS &&
            receive_slot(args.channels) <= LINK_BENCH_END;
 }
 

@@ -1,4 +1,5 @@
-// Both ways at once: every channel sends its next message as soon as the last one is completed.
+// Both directions at once: every channel sends its next message as soon as the last one is
+// completed.
 #include "bench_moves.hpp"
 
 namespace bench {
@@ -39,7 +40,10 @@ bool stream() {
     WAYPOINT("CMPW");
     for (uint32_t i = 0; i < args.channels; ++i) {
         uint32_t receive = receive_slot(i);
-        channels[i] = {.credit = &words->credits[i], .arrived = &tail_of(receive), .send_slot = send_slot(i), .receive_slot = receive};
+        channels[i] = {.credit = &words->credits[i],
+                       .arrived = &tail_of(receive),
+                       .send_slot = send_slot(i),
+                       .receive_slot = receive};
     }
     uint32_t all = args.rounds * args.channels, received = 0, sent = 0, idle = 0;
     while (received != all || sent != all) {

@@ -4,7 +4,8 @@
 #include "handshake/handshake.hpp"
 
 extern "C" {
-__attribute__((used)) link_bench_state_t link_bench_state = {.magic = waypoint_word("LBEN"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
+__attribute__((used)) link_bench_state_t link_bench_state = {
+    .magic = waypoint_word("LBEN"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
 __attribute__((used)) eth_channel_places_t eth_channel_places = {};
 }
 
@@ -18,8 +19,10 @@ uint64_t wall_clock_64() {
 
 bool shake_hands() {
     auto wait = [](auto condition) { return wait_until(condition); };
-    uint32_t mark = (args.payload_bytes * 4 + args.mode) * 32 + args.channels + args.rounds * 0x01000193u;
-    handshake_t shaken = args.first != 0 ? handshake_offer(args.run_id, mark, wait) : handshake_answer(args.run_id, mark, wait);
+    uint32_t mark = (args.payload_bytes * 4 + args.mode) * 32 + args.channels +
+                    args.rounds * 0x01000193u;
+    handshake_t shaken = args.first != 0 ? handshake_offer(args.run_id, mark, wait)
+                                         : handshake_answer(args.run_id, mark, wait);
     if (shaken == HANDSHAKE_NOT_ALIKE) {
         state.phase = LINK_BENCH_REFUSED;
     }
@@ -34,7 +37,7 @@ bool measure() {
     }
 }
 
-// What has arrived last is still there.
+// Checks the messages that arrived last.
 void look() {
     for (uint32_t i = 0; i < args.channels && state.received != 0; ++i) {
         check_slot(receive_slot(i), i);

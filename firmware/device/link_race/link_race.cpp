@@ -1,9 +1,10 @@
-// An op of two that follow each other: arguments, the guide's handshake, messages, the guide's teardown.
+// One of two successive ops: arguments, the guide's handshake, messages, the guide's teardown.
 #include "common/build_id.hpp"
 #include "race_moves.hpp"
 
 extern "C" {
-__attribute__((used)) link_race_state_t link_race_state = {.magic = waypoint_word("RACE"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
+__attribute__((used)) link_race_state_t link_race_state = {
+    .magic = waypoint_word("RACE"), .control = {KEEP_RUNNING, PAUSE_NEVER, 0}};
 __attribute__((used)) eth_channel_places_t eth_channel_places = {};
 }
 
@@ -11,9 +12,12 @@ namespace race {
 namespace {
 
 bool arguments_fit() {
-    bool size = args.payload_bytes >= 32 && args.payload_bytes % 16 == 0 && args.payload_bytes < LINK_RACE_END;
-    return size && args.run_id != 0 && args.run_id < 256 && args.rounds != 0 && args.channels != 0 && args.channels <= LINK_RACE_MAX_CHANNELS &&
-           slot_of(args.channels) <= LINK_RACE_END && (args.credit_on_arrival == 0 || args.rounds == 1);
+    bool size = args.payload_bytes >= 32 && args.payload_bytes % 16 == 0 &&
+                args.payload_bytes < LINK_RACE_END;
+    return size && args.run_id != 0 && args.run_id < 256 && args.rounds != 0 &&
+           args.channels != 0 && args.channels <= LINK_RACE_MAX_CHANNELS &&
+           slot_of(args.channels) <= LINK_RACE_END &&
+           (args.credit_on_arrival == 0 || args.rounds == 1);
 }
 
 bool set_up() {
@@ -37,7 +41,8 @@ bool set_up() {
     return true;
 }
 
-// The guide's: the sender sends a word and waits until it is 0 again; the receiver waits for the word and returns it.
+// The guide's handshake: the sender sends a word and waits until it is 0 again; the receiver waits
+// for the word and returns it.
 bool shake_hands() {
     WAYPOINT("EHSW");
     eth_channel_sync_t& word = word_of(0);

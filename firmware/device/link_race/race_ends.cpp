@@ -1,4 +1,4 @@
-// The two ends of an op: the one that sends, and the one that receives, works on the messages and reads them.
+// The two ends of an op: one sends; the other receives the messages, delays and reads them.
 #include "race_moves.hpp"
 
 namespace race {
@@ -39,7 +39,7 @@ bool await_message(uint32_t channel, uint32_t number) {
     return true;
 }
 
-bool dwell() {
+bool delay() {
     WAYPOINT("DWLW");
     uint32_t start = wall_clock();
     return wait_until([=] { return wall_clock() - start >= args.dwell_cycles; });
@@ -65,7 +65,7 @@ bool receive(uint32_t channel, uint32_t number) {
     if (!early && !await_message(channel, number)) {
         return false;
     }
-    if (!dwell()) {
+    if (!delay()) {
         return false;
     }
     read_out(channel, number);
@@ -78,7 +78,8 @@ bool send_all() {
     for (uint32_t number = 1; number <= args.rounds; ++number) {
         for (uint32_t channel = 0; channel < args.channels; ++channel) {
             WAYPOINT("CMPW");
-            if ((number > 1 && !take_credit(channel, number - 1)) || !send_message(channel, number)) {
+            if ((number > 1 && !take_credit(channel, number - 1)) ||
+                !send_message(channel, number)) {
                 return false;
             }
         }
@@ -99,7 +100,8 @@ bool send_all() {
 
 bool receive_all() {
     for (uint32_t number = 1; number <= args.rounds; ++number) {
-        for (uint32_t channel = 0; args.credit_on_arrival != 0 && channel < args.channels; ++channel) {
+        for (uint32_t channel = 0; args.credit_on_arrival != 0 && channel < args.channels;
+             ++channel) {
             if (!await_message(channel, number) || !return_credit(channel, number)) {
                 return false;
             }

@@ -1,4 +1,4 @@
-// What the parts of the kernel share: waits, sends, and the judgement of words that were taken.
+// Interfaces between the parts of the kernel: waits, sends, and the check of words after a wait.
 #pragma once
 #include "common/erisc.hpp"
 #include "common/txq.hpp"
@@ -15,9 +15,12 @@ inline link_race_args_t& args = link_race_state.args;
 
 inline eth_channel_sync_t& word_of(uint32_t channel) { return erisc_info->channels[channel]; }
 inline uint32_t slot_of(uint32_t channel) { return LINK_RACE_SLOTS + channel * args.payload_bytes; }
-inline volatile uint32_t& number_of(eth_channel_sync_t& word) { return *const_cast<volatile uint32_t*>(&word.reserved_2); }
+inline volatile uint32_t& number_of(eth_channel_sync_t& word) {
+    return *const_cast<volatile uint32_t*>(&word.reserved_2);
+}
 
-// Base firmware runs every yield_interval passes, so that remote access through this tile stays alive. False: the kernel has to stop.
+// Base firmware runs every yield_interval passes, so that remote access through this tile
+// continues. Returns false if the kernel must stop.
 template <typename Condition>
 bool wait_until(Condition condition) {
     uint32_t passes = 0;
@@ -52,7 +55,9 @@ inline bool send(uint32_t address, uint32_t bytes) {
     return true;
 }
 
-inline bool send_word(eth_channel_sync_t& word) { return send(reinterpret_cast<uint32_t>(&word), sizeof(word)); }
+inline bool send_word(eth_channel_sync_t& word) {
+    return send(reinterpret_cast<uint32_t>(&word), sizeof(word));
+}
 
 inline void mark(eth_channel_sync_t& word, uint32_t bytes_sent, uint32_t number) {
     word.receiver_ack = 0;
@@ -68,7 +73,7 @@ inline bool return_credit(uint32_t channel, uint32_t number) {
     return send_word(word);
 }
 
-// A wait is over: was the word meant for it?
+// Checks after a wait whether the word was meant for it.
 inline void judge(link_race_wait_t wait, uint32_t channel, uint32_t wanted) {
     eth_channel_sync_t& word = word_of(channel);
     uint32_t run_id = word.src_id, number = number_of(word);
@@ -76,12 +81,13 @@ inline void judge(link_race_wait_t wait, uint32_t channel, uint32_t wanted) {
         return;
     }
     if (state.misreads < LINK_RACE_MISREADS) {
-        state.told[state.misreads] = {wait, reinterpret_cast<uint32_t>(&word), word.bytes_sent, run_id, number, wanted};
+        state.told[state.misreads] = {
+            wait, reinterpret_cast<uint32_t>(&word), word.bytes_sent, run_id, number, wanted};
     }
     state.misreads = state.misreads + 1;
 }
 
-// --- race_ends.cpp; false: stopped ---
+// --- race_ends.cpp; functions return false if stopped ---
 bool send_all();
 bool receive_all();
 

@@ -1,5 +1,6 @@
-// Semaphores of programs: words that other tiles count up by NoC atomics (wormhole.md 3.3). Each stands in a 16-byte
-// unit of its own, because an increment counts the word of the unit that its opcode names, here the first.
+// Semaphores of programs: words that other tiles increment by NoC atomics (wormhole.md 3.3). Each
+// has a 16-byte unit of its own, because an increment addresses the word of the unit that its
+// opcode names, here the first.
 #pragma once
 #include "common/noc.hpp"
 
@@ -7,6 +8,8 @@ constexpr uint32_t SEMAPHORE_BYTES = 16;          // from one semaphore of a pro
 
 inline volatile uint32_t& semaphore_at(uint32_t address) { return word_at(address); }
 
-// Adds to the semaphore of any tile, this one too. Buffer 3 must not be busy; `id` counts it as outstanding until it is done.
-// It travels on the virtual channel of the writes, so that it does not overtake them.
-void semaphore_increment(uint32_t noc, uint32_t id, uint32_t target_mid, uint32_t address, uint32_t value);
+// Adds to the semaphore of any tile, including this one. Buffer 3 must not be busy; `id` counts the
+// increment as outstanding until it is done. It travels on the virtual channel of the writes, so
+// that it does not overtake them.
+void semaphore_increment(uint32_t noc, uint32_t id, uint32_t target_mid, uint32_t address,
+                         uint32_t value);

@@ -1,5 +1,6 @@
-// BRISC firmware: brings up the other four cores of the tile, answers INIT, and runs what the launch ring and the go message
-// say, with tt-metal's semantics for host and device dispatch (tt-metal.md 1.2, tt-metal.md 7.1, tt-metal.md 7.2).
+// BRISC firmware: starts the other four cores of the tile, answers INIT, and runs the programs of
+// the launch ring on go messages, with tt-metal's semantics for host and device dispatch
+// (tt-metal.md 1.2, tt-metal.md 7.1, tt-metal.md 7.2).
 #include "common/build_id.hpp"
 #include "common/noc.hpp"
 #include "common/waypoint.hpp"
@@ -9,7 +10,8 @@ namespace {
 
 constexpr uint32_t SOFT_RESET_0 = 0xFFB121B0;
 constexpr uint32_t STREAM_BASE = 0xFFB40000, STREAM_STRIDE = 0x1000, STREAM_UPDATE = 0x88;
-constexpr uint32_t DISPATCH_STREAM = 48;          // tt-metal's first dispatch-message stream; go_msg_t adds an offset
+// tt-metal's first dispatch-message stream; go_msg_t adds an offset.
+constexpr uint32_t DISPATCH_STREAM = 48;
 constexpr uint32_t WATCHER_DISABLED = 2, WATCHER_ENABLED = 3;
 
 go_msg_t& go() { return mailboxes->go_messages[mailboxes->go_message_index]; }
@@ -21,12 +23,13 @@ void start_subordinates() {
     }
 }
 
-// Adds one to the dispatcher's stream credit, as every worker does when its program is done.
+// Adds one to the dispatcher's stream, as every worker does when its program is done.
 void notify_dispatcher() {
     uint32_t stream = DISPATCH_STREAM + go().dispatch_message_offset;
     while (niu_busy(0, NOC_BUFFER_REGISTER)) {
     }
-    noc_start_word_write(0, 0, noc_mid(go().master_x, go().master_y), STREAM_BASE + stream * STREAM_STRIDE + STREAM_UPDATE, 1 << 6);
+    noc_start_word_write(0, 0, noc_mid(go().master_x, go().master_y),
+                         STREAM_BASE + stream * STREAM_STRIDE + STREAM_UPDATE, 1 << 6);
 }
 
 void reset_read_pointer() {
@@ -35,7 +38,7 @@ void reset_read_pointer() {
     }
 }
 
-// RESET_READ_PTR_FROM_HOST is left standing: the host overwrites it with the next GO.
+// RESET_READ_PTR_FROM_HOST is not acknowledged: the host overwrites it with the next GO.
 void wait_for_go() {
     for (;;) {
         switch (go().signal) {
@@ -66,7 +69,8 @@ void finish(volatile kernel_config_msg_t& config) {
         config.enables = 0;
         config.preload = 0;
         notify_dispatcher();
-        mailboxes->launch_msg_rd_ptr = (mailboxes->launch_msg_rd_ptr + 1) % launch_msg_buffer_num_entries;
+        mailboxes->launch_msg_rd_ptr = (mailboxes->launch_msg_rd_ptr + 1) %
+                                       launch_msg_buffer_num_entries;
     }
 }
 
@@ -75,7 +79,7 @@ void finish(volatile kernel_config_msg_t& config) {
 extern "C" [[noreturn]] void firmware_main() {
     WAYPOINT("I");
     if (mailboxes->watcher.enable != WATCHER_DISABLED) {
-        mailboxes->watcher.enable = WATCHER_ENABLED;  // our waypoints are always on: say so
+        mailboxes->watcher.enable = WATCHER_ENABLED;  // waypoints are always on in built-in images
     }
     mailboxes->core_info.core_magic_number = CoreMagicNumber::WORKER;
     mailboxes->launch_msg_rd_ptr = 0;

@@ -1,5 +1,6 @@
-/* First code of a Tensix core after reset, when no register holds anything: sets the stack at the top of its local RAM
-   (STACK_TOP comes from the manifest), clears .bss and never returns. BRISC also brings the jump at its reset vector. */
+/* First code of a Tensix core after reset, when registers are undefined: sets the stack at the
+   top of local RAM (STACK_TOP comes from the manifest), clears .bss and never returns. BRISC
+   also has the jump at its reset vector. */
     .cfi_sections .debug_frame
 
 #if PROCESSOR_INDEX == 0

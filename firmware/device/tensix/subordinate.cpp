@@ -1,5 +1,6 @@
-// Firmware of NCRISC and TRISC0..2: reports itself up, then runs its kernel each time BRISC sets its byte of
-// subordinate_sync to GO (tt-metal.md 1.2). PROCESSOR_INDEX says which core this image is for.
+// Firmware of NCRISC and TRISC0..2: reports that it is up, then runs its kernel each time BRISC
+// sets its byte of subordinate_sync to GO (tt-metal.md 1.2). PROCESSOR_INDEX selects the core of
+// this image.
 #include "common/build_id.hpp"
 #include "common/waypoint.hpp"
 #include "run.hpp"
@@ -12,7 +13,7 @@ extern "C" [[noreturn]] void firmware_main() {
         WAYPOINT("W");
         while (sync != RUN_SYNC_MSG_GO) {
             if (sync == RUN_SYNC_MSG_INIT_SYNC_REGISTERS) {
-                sync = RUN_SYNC_MSG_DONE;  // we use no sync registers
+                sync = RUN_SYNC_MSG_DONE;  // this firmware uses no sync registers
             }
         }
         WAYPOINT("R");
