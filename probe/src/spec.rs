@@ -377,7 +377,7 @@ mod tests {
             ("emulator:n300,run=fabric,rate=0us", "rate: 0us is not from 1ns to 4294967295ns"),
             ("emulator:n300,color=red", "no setting"),
             ("emulator:n300,idle", "key=value"),
-            ("emulator:n300,fault=link:0.8:off", "nothing that happens to a link"),
+            ("emulator:n300,fault=link:0.8:off", "is not a fault of a link"),
             ("ttsim:", "no file"),
             ("socket:a,socket:", "no file"),
             ("emulator:tgg,host=x", "no number of a host"),

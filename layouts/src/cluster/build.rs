@@ -1,4 +1,4 @@
-//! From raw YAML to a checked descriptor.
+//! Builds a checked descriptor from raw YAML.
 
 use super::error::Problems;
 use super::raw::{AnyMapping, RawConnection, RawDescriptor, RawEnd, RawMmio};
@@ -8,7 +8,7 @@ use crate::chip::ChipKind;
 use serde_saphyr::Spanned;
 use std::collections::BTreeMap;
 
-/// Chips of a mesh at most. The largest that is shipped has 72.
+/// Most chips of a mesh. The largest shipped mesh has 72.
 pub(crate) const MOST_CHIPS: usize = 1024;
 
 pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, DescriptorError> {
@@ -31,19 +31,21 @@ pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, Descrip
     }
 }
 
-/// YAML, but a list or a scalar; broken YAML keeps the parser's own complaint.
+/// Whether the text is YAML, but a list or a scalar. For broken YAML the parser's own message is
+/// better.
 fn is_no_mapping(text: &str) -> bool {
     let parsed = serde_saphyr::from_str::<AnyMapping>(text);
     parsed.is_err_and(|error| one_line(error.without_snippet()).starts_with("expected mapping"))
 }
 
-/// The line of a parser's complaint, and its words.
+/// Returns the line of a parser's message, and the message.
 pub(crate) fn yaml_problem(error: &serde_saphyr::Error) -> (u64, String) {
     let line = error.location().map_or(0, |location| location.line());
     (line, one_line(error.without_snippet()))
 }
 
-/// The first line of a parser's message, without the place that our own begins with and without advice to programmers.
+/// Returns the first line of a parser's message, without its position and its advice to
+/// programmers.
 fn one_line(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
@@ -122,7 +124,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The chip of this number, or a problem at this line.
+    /// Returns the chip of this number, or adds a problem at this line.
     fn chip(&mut self, id: u32, line: u64) -> Option<&mut DescribedChip> {
         if !self.chips.contains_key(&id) {
             self.problems.add(line, format!("unknown chip {id}: `arch` does not list it"));
@@ -158,8 +160,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Base firmware routes by coordinates: without them two chips would answer for each other. Boards
-    /// that have none at all leave the whole list empty (tt-metal.md 8.4).
+    /// Base firmware routes by coordinates: two chips without them would answer for each other.
+    /// Boards without coordinates leave the whole list empty (tt-metal.md 8.4).
     fn miss_places(&mut self) {
         let Some(placed) = self.raw.chips.as_ref().filter(|chips| !chips.is_empty()) else {
             return;
@@ -207,7 +209,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A mask with a bit for each of `count` things; 0 if it is missing.
+    /// Returns a mask with a bit for each of `count` things; 0 if it is missing.
     fn mask(&mut self, key: &str, mask: Option<&Spanned<u32>>, count: usize, of: &str) -> u32 {
         let Some(mask) = mask else { return 0 };
         let unknown = u64::from(mask.value) >> count;
@@ -229,7 +231,7 @@ impl<'a> Builder<'a> {
                 chip.asic_location = Some(location.value);
             }
         }
-        // The newer key says more, so it comes last.
+        // The newer key has more information, so it comes last.
         for addresses in [&self.raw.chip_to_bus_id, &self.raw.chip_pci_bdfs] {
             for (id, address) in addresses.iter().flatten() {
                 if let Some(chip) = self.chip(*id, line(address)) {

@@ -1,4 +1,4 @@
-//! Plans that the guard has judged: who watches asks for the same one again and again.
+//! Plans that the guard has checked, kept because the same plan is read repeatedly.
 
 use super::reading::Chip;
 use super::{BarTarget, no_route};
@@ -7,31 +7,31 @@ use crate::planner::{MergedRange, merge};
 use layouts::{ChipId, ChipLayout, Stand, TileKind};
 use machine::snapshot::{Gap, Plan, Span};
 
-/// Judged plans that are kept: those of a screen and of who records along with it.
+/// Number of kept plans: enough for a screen and a recording.
 const KEPT: usize = 8;
 
-/// A plan, and what of it is read.
+/// A plan, and the ranges to read for it.
 pub(super) struct Checked {
     plan: Plan,
-    /// What must not be read, or cannot be reached.
+    /// Ranges that must not be read, or cannot be reached.
     pub(super) gaps: Vec<Gap>,
-    /// Whose ranges are read, in this order, and which.
+    /// The ranges to read, by chip, in order.
     pub(super) chips: Vec<Chip>,
 }
 
-/// The plans judged last. Neither the guard's rules nor the ways to chips change while a target is
-/// open, so what was judged once holds; what is latched is asked at every read.
+/// The plans checked last. The guard's rules and the routes to chips do not change while a target
+/// is open, so that a check stays valid; the quarantine is consulted at every read.
 #[derive(Default)]
 pub(super) struct Known(Vec<Checked>);
 
 impl Known {
-    /// Takes what is known of a plan.
+    /// Takes a checked plan.
     fn take(&mut self, plan: &Plan) -> Option<Checked> {
-        let at = self.0.iter().rposition(|known| known.plan == *plan)?;
-        Some(self.0.remove(at))
+        let index = self.0.iter().rposition(|known| known.plan == *plan)?;
+        Some(self.0.remove(index))
     }
 
-    /// Keeps it, and forgets what was used the longest ago.
+    /// Keeps a checked plan, and drops the one that was used the longest ago.
     pub(super) fn keep(&mut self, checked: Checked) {
         if self.0.len() == KEPT {
             self.0.remove(0);
@@ -40,10 +40,10 @@ impl Known {
     }
 }
 
-/// A range that is to be read.
+/// A range to read.
 struct Wanted {
-    /// The Ethernet tiles of all chips come first: both ends of a link are compared, so their reads
-    /// belong close together.
+    /// The Ethernet tiles of all chips come first: both ends of a link are compared, so that their
+    /// reads must be close in time.
     group: (bool, ChipId),
     run: MergedRange,
 }
@@ -56,7 +56,7 @@ impl Wanted {
 }
 
 impl BarTarget {
-    /// What of a plan is read, by chips, tiles and addresses; the rest as gaps. To be kept after use.
+    /// Returns a plan as sorted ranges and gaps. The result must be kept after use.
     pub(super) fn checked(&mut self, plan: &Plan) -> Checked {
         self.known.take(plan).unwrap_or_else(|| self.check(plan))
     }
