@@ -66,9 +66,9 @@ pub struct EntryFields {
     pub x_start: u32,
     /// Start y of a multicast.
     pub y_start: u32,
-    /// The NoC.
+    /// NoC select.
     pub noc_select: u32,
-    /// Whether it is a multicast.
+    /// Multicast.
     pub multicast: u32,
     /// Ordering mode, two bits.
     pub ordering: u32,
@@ -148,7 +148,7 @@ impl Bar {
         })
     }
 
-    /// Returns the entry that points `window` at the window-sized block of `target` with `offset`.
+    /// Returns the entry that points `window` at the block of `target` that contains `offset`.
     pub fn unicast_entry(
         &self,
         window: &WindowSpec,

@@ -149,7 +149,9 @@ fn each_host_of_a_tgg_describes_its_own_chips_and_what_leads_to_the_other() {
         assert_eq!((&back.links, &back.outward), (&part.links, &part.outward));
     }
     let unique_ids: Vec<u64> = parts[0].outward.iter().map(|link| link.far_unique_id).collect();
-    assert!(told.iter().all(|id| parts[1].chips.iter().any(|chip| chip.unique_id == Some(*id))));
+    assert!(
+        unique_ids.iter().all(|id| parts[1].chips.iter().any(|chip| chip.unique_id == Some(*id)))
+    );
     // Base firmware routes to no chip of the other host.
     let routes = tgg.firmware_routes();
     let reached = |to: &&layouts::DescribedChip| routes.hops(ChipId(0), to.id).is_some();

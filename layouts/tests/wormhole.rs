@@ -83,42 +83,43 @@ fn harvested_rows_read_the_same_from_every_source() {
 #[test]
 fn core_addresses_go_to_the_noc_or_are_private() {
     let core = CoreId { chip: ChipId(1), tile: xy(9, 6), core: CoreKind::Erisc };
-    let ask = |addr| ChipKind::Wormhole.layout().core_to_noc(core, CoreAddr(addr));
-    assert_eq!(ask(0x9040).unwrap().to_string(), "1:9-6:0x9040");
-    let private = ask(0xFFB0_0600).unwrap_err().to_string();
+    let to_noc = |addr| ChipKind::Wormhole.layout().core_to_noc(core, CoreAddr(addr));
+    assert_eq!(to_noc(0x9040).unwrap().to_string(), "1:9-6:0x9040");
+    let private = to_noc(0xFFB0_0600).unwrap_err().to_string();
     assert_eq!(
         private,
         "local_ram is private to the core: ERISC local RAM is not connected to the NoC"
     );
-    assert_eq!(ask(0x4_0000), Err(Reason::Unmapped { offset: 0x4_0000 }));
+    assert_eq!(to_noc(0x4_0000), Err(Reason::Unmapped { offset: 0x4_0000 }));
 }
 
 #[test]
 fn the_allow_list_gives_reasons() {
-    let ask = |space, offset, len| match ChipKind::Wormhole.layout().readable(space, offset, len) {
+    let reason = |space, offset, len| match ChipKind::Wormhole.layout().readable(space, offset, len)
+    {
         Ok(_) => "fine".to_owned(),
         Err(reason) => reason.to_string(),
     };
-    assert_eq!(ask(ETH, 0x1C, 4), "fine");
-    assert_eq!(ask(ETH, 3, 2), "fine");
-    assert_eq!(ask(ETH, 0xFFB2_0200, 256), "fine");
-    assert_eq!(ask(TENSIX, 0x16_DFFC, 8), "runs past the end of l1 at 0x16e000");
-    assert_eq!(ask(TENSIX, 0x16_E000, 4), "nothing is known at 0x16e000: l1 ends at 0x16e000");
+    assert_eq!(reason(ETH, 0x1C, 4), "fine");
+    assert_eq!(reason(ETH, 3, 2), "fine");
+    assert_eq!(reason(ETH, 0xFFB2_0200, 256), "fine");
+    assert_eq!(reason(TENSIX, 0x16_DFFC, 8), "runs past the end of l1 at 0x16e000");
+    assert_eq!(reason(TENSIX, 0x16_E000, 4), "nothing is known at 0x16e000: l1 ends at 0x16e000");
     assert_eq!(
-        ask(TENSIX, 0xFFB1_1030, 4),
+        reason(TENSIX, 0xFFB1_1030, 4),
         "tdma: a TDMA read can block on a FIFO, hang the NoC and then the host (tt-umd #1673)"
     );
-    assert_eq!(ask(ETH, 0xFFB2_0050, 4), "niu0.clear_outstanding: it must not be read");
-    assert_eq!(ask(ETH, 0xFFB2_002E, 2), "niu0 holds registers, which are aligned 4-byte words");
-    assert_eq!(ask(ETH, 0xFFB2_0034, 4), "nothing is known at 0xffb20034");
-    assert_eq!(ask(ETH, u64::MAX, 4), "nothing is known at 0xffffffffffffffff");
-    assert_eq!(ask(ETH, 0, u64::MAX), "runs past the end of l1 at 0x40000");
+    assert_eq!(reason(ETH, 0xFFB2_0050, 4), "niu0.clear_outstanding: it must not be read");
+    assert_eq!(reason(ETH, 0xFFB2_002E, 2), "niu0 holds registers, which are aligned 4-byte words");
+    assert_eq!(reason(ETH, 0xFFB2_0034, 4), "nothing is known at 0xffb20034");
+    assert_eq!(reason(ETH, u64::MAX, 4), "nothing is known at 0xffffffffffffffff");
+    assert_eq!(reason(ETH, 0, u64::MAX), "runs past the end of l1 at 0x40000");
     assert_eq!(
-        ask(Space::Harvested, 0, 4),
+        reason(Space::Harvested, 0, 4),
         "the tile is fused off: only the registers of its NIUs answer"
     );
-    assert_eq!(ask(Space::Bar0, 0x1E00_0000, 4), "kernel_window: tt-kmd owns this window");
-    assert!(ask(Space::Bar0, 0x1FF3_0328, 4).contains("not safe"));
+    assert_eq!(reason(Space::Bar0, 0x1E00_0000, 4), "kernel_window: tt-kmd owns this window");
+    assert!(reason(Space::Bar0, 0x1FF3_0328, 4).contains("not safe"));
 }
 
 #[test]

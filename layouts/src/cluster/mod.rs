@@ -56,11 +56,11 @@ pub struct DescribedChip {
     pub harvested_rows: Vec<u8>,
     /// The board that carries it.
     pub board: Option<DescribedBoard>,
-    /// The host that reaches it, as an index of `hosts`; 0 if the file lists none.
+    /// Its location on the board.
     pub asic_location: Option<u64>,
     /// PCI bus number or address, as the file spells it.
     pub pci_address: Option<String>,
-    /// The host that reaches it, by its place in `hosts`; 0 where the file does not say.
+    /// The host that reaches it, as an index of `hosts`; 0 if the file lists none.
     pub host: u16,
 }
 

@@ -11,7 +11,7 @@
 //! use layouts::ClusterDescriptor;
 //! use machine::target::Mesh;
 //!
-//! let shipped = |name| ClusterDescriptor::shipped(name).expect("it is shipped").expect("it is sound");
+//! let shipped = |mesh| ClusterDescriptor::shipped(mesh).expect("shipped").expect("valid");
 //! let found = Mesh::described_by(&shipped("n300"));
 //! assert!(access::expect::differences(&found, &shipped("n300")).is_empty());
 //! assert!(!access::expect::differences(&found, &shipped("t3000")).is_empty());

@@ -125,7 +125,7 @@ pub struct Elsewhere {
 /// higher device number is accessed.
 pub const MOST_DEVICES: u8 = 32;
 
-/// A machine as its bus shows it. Silicon, the vendor's simulator and the emulator meet here.
+/// The bus of a machine: the common interface of silicon, the vendor's simulator and the emulator.
 pub trait Bar: Send {
     /// Carries out the operations in order and appends the bytes they read to `answer`.
     ///

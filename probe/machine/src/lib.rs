@@ -15,7 +15,7 @@
 //! use machine::snapshot::{AccessError, Snapshot};
 //! use machine::target::Mesh;
 //!
-//! let n300 = ClusterDescriptor::shipped("n300").expect("it is shipped").expect("it is sound");
+//! let n300 = ClusterDescriptor::shipped("n300").expect("shipped").expect("valid");
 //! let mesh = Mesh::described_by(&n300);
 //! assert!(mesh.chip(ChipId(0)).is_some_and(|chip| chip.pcie));
 //!

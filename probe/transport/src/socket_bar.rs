@@ -261,7 +261,7 @@ impl Bar for SocketBar {
 }
 
 impl Drop for SocketBar {
-    /// Sends `Bye`. An error is ignored: the connection is gone either way.
+    /// Sends `Bye`. An error is ignored: the connection is gone in any case.
     fn drop(&mut self) {
         if self.end.is_none() {
             let _ = self.outbox.send(self.stream.get_mut(), &Request::Bye);

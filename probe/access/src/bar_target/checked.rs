@@ -41,14 +41,14 @@ impl Known {
 }
 
 /// A range to read.
-struct Wanted {
+struct RequestedRange {
     /// The Ethernet tiles of all chips come first: both ends of a link are compared, so that their
     /// reads must be close in time.
     group: (bool, ChipId),
     run: MergedRange,
 }
 
-impl Wanted {
+impl RequestedRange {
     fn new(layout: &ChipLayout, span: &Span, stand: Stand) -> Self {
         let elsewhere = layout.kind_at(span.addr.tile) != TileKind::Eth;
         Self { group: (elsewhere, span.addr.chip), run: MergedRange::of(span, stand) }
@@ -62,18 +62,18 @@ impl BarTarget {
     }
 
     fn check(&self, plan: &Plan) -> Checked {
-        let (mut wanted, mut gaps) = (Vec::with_capacity(plan.spans.len()), Vec::new());
+        let (mut requested, mut gaps) = (Vec::with_capacity(plan.spans.len()), Vec::new());
         for span in plan.spans.iter().filter(|span| span.len > 0) {
             match self.guard.reading(span) {
-                Ok(stand) => wanted.push(Wanted::new(self.mesh.layout(), span, stand)),
+                Ok(stand) => requested.push(RequestedRange::new(self.mesh.layout(), span, stand)),
                 Err(reason) => gaps.push(Gap { span: *span, reason }),
             }
         }
-        wanted.sort_unstable_by_key(|wanted| (wanted.group, wanted.run.place()));
+        requested.sort_unstable_by_key(|requested| (requested.group, requested.run.place()));
         let mut chips = Vec::new();
-        for chip in wanted.chunk_by(|a, b| a.group == b.group) {
-            let Some(Wanted { group: (_, id), .. }) = chip.first() else { continue };
-            let runs = chip.iter().map(|wanted| wanted.run);
+        for chip in requested.chunk_by(|a, b| a.group == b.group) {
+            let Some(RequestedRange { group: (_, id), .. }) = chip.first() else { continue };
+            let runs = chip.iter().map(|requested| requested.run);
             match self.routes.get(id).cloned() {
                 Some(route) => {
                     let far = matches!(route, Route::Queue { .. });

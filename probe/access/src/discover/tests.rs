@@ -160,7 +160,9 @@ fn where_base_firmware_does_not_route_no_queue_is_asked() {
     let mesh = target.mesh();
     assert_eq!(mesh.chips.len(), 4);
     assert!(
-        mesh.problems.iter().all(|said| said.contains("of a chip at x 1 y 0 that was not found"))
+        mesh.problems
+            .iter()
+            .all(|problem| problem.contains("of a chip at x 1 y 0 that was not found"))
     );
     assert_eq!(mesh.problems.len(), 4);
 }

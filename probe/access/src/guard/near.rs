@@ -87,7 +87,7 @@ struct Near<'a> {
     runs: &'a [MergedRange],
     /// The tile whose all ones were just found to be a value.
     alive: Option<NocXy>,
-    /// Target times of the first batch's begin and the last batch's end.
+    /// Target times of the first batch's beginning and the last batch's end.
     began: Option<(u64, u64)>,
     take: &'a mut dyn FnMut(usize, Reading),
 }
@@ -167,7 +167,7 @@ impl Near<'_> {
     }
 
     /// Handles an error of the machine at some range: earlier ranges count, with the time at the
-    /// begin of the batch.
+    /// beginning of the batch.
     fn break_off(
         &mut self,
         parts: &[CheckedRange],

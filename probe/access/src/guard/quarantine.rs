@@ -4,7 +4,7 @@ use layouts::{ChipCoord, NocXy};
 use machine::snapshot::AccessError;
 
 /// Tiles of the grid, in rows of ten.
-const PLACES: usize = 120;
+const TILES: usize = 120;
 const COLUMNS: usize = 10;
 
 /// A far chip: the PCIe device that leads to it, and its position.
@@ -38,7 +38,7 @@ struct Device {
 
 impl Default for Device {
     fn default() -> Self {
-        Self { lost: None, tiles: vec![TileHealth::default(); PLACES] }
+        Self { lost: None, tiles: vec![TileHealth::default(); TILES] }
     }
 }
 
@@ -51,8 +51,8 @@ pub(crate) struct Quarantine {
     gateways: Vec<LostGateway>,
 }
 
-fn place(tile: NocXy) -> usize {
-    (usize::from(tile.y) * COLUMNS + usize::from(tile.x)).min(PLACES - 1)
+fn tile_index(tile: NocXy) -> usize {
+    (usize::from(tile.y) * COLUMNS + usize::from(tile.x)).min(TILES - 1)
 }
 
 impl Quarantine {
@@ -64,7 +64,7 @@ impl Quarantine {
     /// Returns why this tile is not accessed, if so.
     pub(crate) fn tile(&self, device: u8, tile: NocXy) -> Option<&AccessError> {
         let known = self.devices.get(usize::from(device))?;
-        known.lost.as_ref().or_else(|| known.tiles[place(tile)].hung.as_ref())
+        known.lost.as_ref().or_else(|| known.tiles[tile_index(tile)].hung.as_ref())
     }
 
     /// Returns why a far chip is not accessed, if so.
@@ -75,7 +75,9 @@ impl Quarantine {
 
     /// Whether this tile has answered since the target was opened.
     pub(crate) fn seen(&self, device: u8, tile: NocXy) -> bool {
-        self.devices.get(usize::from(device)).is_some_and(|known| known.tiles[place(tile)].seen)
+        self.devices
+            .get(usize::from(device))
+            .is_some_and(|known| known.tiles[tile_index(tile)].seen)
     }
 
     fn known(&mut self, device: u8) -> &mut Device {
@@ -88,7 +90,7 @@ impl Quarantine {
 
     /// Records that the tile has answered.
     pub(crate) fn answered(&mut self, device: u8, tile: NocXy) {
-        self.known(device).tiles[place(tile)].seen = true;
+        self.known(device).tiles[tile_index(tile)].seen = true;
     }
 
     /// Puts this device into quarantine.
@@ -98,7 +100,7 @@ impl Quarantine {
 
     /// Puts this tile into quarantine.
     pub(crate) fn lose_tile(&mut self, device: u8, tile: NocXy, reason: AccessError) {
-        self.known(device).tiles[place(tile)].hung.get_or_insert(reason);
+        self.known(device).tiles[tile_index(tile)].hung.get_or_insert(reason);
     }
 
     /// Puts this far chip into quarantine.

@@ -38,7 +38,7 @@ fn faults_parse_and_print_alike() {
 
 #[test]
 fn each_mistake_has_its_sentence() {
-    for (words, says) in [
+    for (words, expected) in [
         ("", "expected link:<chip>.<channel>:<what>"),
         ("link:0.8", "the fault of 0.8 is missing"),
         ("wire:0.8:down", "`wire` is neither link nor core"),
@@ -64,7 +64,7 @@ fn each_mistake_has_its_sentence() {
         ("link:0.8:down@5\u{3bc}s", "is not a time"),
     ] {
         let error = words.parse::<Fault>().unwrap_err().to_string();
-        assert!(error.contains(says), "{words}: {error}");
+        assert!(error.contains(expected), "{words}: {error}");
         assert!(error.starts_with("fault `"), "{error}");
     }
 }
@@ -87,11 +87,11 @@ fn what_is_not_there_cannot_fail() {
     let check = |words: &str| mesh.check_fault(&words.parse().unwrap());
     assert_eq!(check("link:0.8:down"), Ok(()));
     assert_eq!(check("core:0.e3:stuck"), Ok(()));
-    let says = |words| check(words).unwrap_err().to_string();
-    assert_eq!(says("link:0.9:down"), "link:0.9:down: no link ends at 0:e9");
-    assert_eq!(says("core:1.e8:stuck"), "core:1.e8:stuck: there is no chip 1");
+    let error_of = |words| check(words).unwrap_err().to_string();
+    assert_eq!(error_of("link:0.9:down"), "link:0.9:down: no link ends at 0:e9");
+    assert_eq!(error_of("core:1.e8:stuck"), "core:1.e8:stuck: there is no chip 1");
     let fused = "core:0.1-11:brisc:stuck: tile 1-11 of chip 0 is fused off";
-    assert_eq!(says("core:0.1-11:brisc:stuck"), fused);
+    assert_eq!(error_of("core:0.1-11:brisc:stuck"), fused);
 }
 
 #[test]

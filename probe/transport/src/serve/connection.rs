@@ -18,7 +18,7 @@ use std::time::Duration;
 const HELLO_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Interval of the messages to a client that waits for the machine.
-const WORD_EVERY: Duration = Duration::from_secs(1);
+const WAIT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A client that has sent its hello.
 pub(super) struct Connection {
@@ -117,7 +117,7 @@ impl Connection {
         change: &mut Option<(String, u64, u64)>,
     ) -> io::Result<Leave> {
         let (mut bar, welcome) = loop {
-            match state.machine(WORD_EVERY) {
+            match state.machine(WAIT_INTERVAL) {
                 Ok(ready) => break ready,
                 Err(why) => self.send(&Reply::Wait(why))?,
             }

@@ -137,7 +137,7 @@ impl Device {
         })
     }
 
-    /// Reads bytes of BAR0: of an own window, or of harmless ranges outside of the windows.
+    /// Reads bytes of BAR0: of one of its windows, or of harmless ranges outside of all windows.
     pub(super) fn read(
         &mut self,
         offset: u64,
@@ -175,7 +175,7 @@ impl Device {
         Ok(())
     }
 
-    /// Writes whole words through an own window.
+    /// Writes whole words through one of its windows.
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), AccessError> {
         self.unless_gone(|device| {
             let window = device.window(offset, offset + bytes.len() as u64);
@@ -192,7 +192,7 @@ impl Device {
         })
     }
 
-    /// Points an own window.
+    /// Points one of its windows.
     pub(super) fn point(
         &mut self,
         window: u16,
@@ -214,7 +214,7 @@ impl Device {
         })
     }
 
-    /// Returns the own window that contains this range of BAR0.
+    /// Returns its window that contains this range of BAR0.
     fn window(&self, offset: u64, end: u64) -> Option<(u64, &Mapping)> {
         let (base, mapping) = self.windows.range(..=offset).next_back()?;
         (end <= base + mapping.len() as u64).then_some((*base, mapping))
@@ -290,7 +290,7 @@ impl Device {
 }
 
 fn not_allowed() -> AccessError {
-    AccessError::Refused("outside of the own windows and the readable ranges of BAR0".into())
+    AccessError::Refused("outside of the allocated windows and the readable ranges of BAR0".into())
 }
 
 /// Converts an error of the driver during opening.

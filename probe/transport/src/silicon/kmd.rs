@@ -115,7 +115,7 @@ pub(crate) fn allocate_window(node: &dyn Node, bytes: u64) -> io::Result<(u16, u
     Ok((call.u32(16) as u16, call.u64(24)))
 }
 
-/// CONFIGURE_TLB: points an own window at a page of a tile, unicast on NoC 0.
+/// CONFIGURE_TLB: points an allocated window at a page of a tile, unicast on NoC 0.
 pub(crate) fn point_window(
     node: &dyn Node,
     window: u16,

@@ -236,7 +236,7 @@ fn only_windows_of_ours_and_harmless_words_are_touched() {
     assert_eq!(submit(&mut bar, &[load(0, NODE_ID, 4)]).0, 0x1060_A280_u32.to_le_bytes());
     let write = |offset, len| BarOp::Write { device: 0, bar: 0, offset, bytes: vec![0; len] };
     for op in [
-        // Another client's window, past the end of the own windows, the driver's window, entries,
+        // Another client's window, past the end of the allocated windows, the driver's, entries,
         // SPI.
         load(0, 0x0200_0000, 4),
         load(0, 0x00FF_FFFC, 8),
@@ -288,8 +288,8 @@ fn files_that_are_no_devices_are_not_opened() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Not a test by itself: the next test starts this binary again to fault outside of the own
-/// mappings.
+/// Not a test by itself: the next test starts this binary again to fault outside of all
+/// watched mappings.
 #[test]
 fn faults_elsewhere_if_requested() {
     if std::env::var_os("MESHSCOPE_TEST_SIGBUS").is_some() {

@@ -68,10 +68,10 @@ pub fn open(library: &Path, host: &HostCommand) -> Result<SocketBar, AccessError
 }
 
 fn start(library: &Path, host: &HostCommand) -> std::io::Result<(UnixStream, HostChild)> {
-    let (ours, theirs) = UnixStream::pair()?;
+    let (parent_end, child_end) = UnixStream::pair()?;
     let mut process = host
         .command(library)?
-        .stdin(OwnedFd::from(theirs))
+        .stdin(OwnedFd::from(child_end))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // A terminal's Ctrl-C is for the parent, which may still need the child.
@@ -79,7 +79,7 @@ fn start(library: &Path, host: &HostCommand) -> std::io::Result<(UnixStream, Hos
         .spawn()?;
     let stdout = process.stdout.take().map(reader);
     let stderr = process.stderr.take().map(reader);
-    Ok((ours, HostChild { process, stdout, stderr }))
+    Ok((parent_end, HostChild { process, stdout, stderr }))
 }
 
 /// The running child, killed and reaped when dropped.
