@@ -54,8 +54,8 @@ fn channels_are_those_of_umds_descriptors() {
         assert!(linked(&galaxy, end(12, 8 + n), end(14, 8 + n)));
         assert!(linked(&galaxy, end(16, 12 + n), end(19, 12 + n)));
     }
-    // tt-metal's descriptor of a TG: channels 6 and 7 of a gateway lead to channel 12 of two modules
-    // of the last column.
+    // tt-metal's descriptor of a TG: channels 6 and 7 of a gateway lead to channel 12 of two
+    // modules of the last column.
     let tg = shipped("tg", "mesh");
     let at = |x, y| {
         let place = ChipCoord { x, y, rack: 0, shelf: 1 };

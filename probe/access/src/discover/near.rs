@@ -11,8 +11,7 @@ use machine::bar::all_ones;
 use machine::snapshot::AccessError;
 
 /// Cycles before the second heartbeat read, for firmware that has just started (ttsim's beats every
-/// 100 cycles). Each further delay is twice as long, with
-/// `BEAT_POLLS` delays at most.
+/// 100 cycles). Each further delay is twice as long, with `BEAT_POLLS` delays at most.
 const BEAT_CYCLES: u64 = 250;
 const BEAT_POLLS: u32 = 3;
 /// Number of polls of links that are still training, for all chips together, and the cycles

@@ -136,7 +136,7 @@ impl Connection {
                 }
                 Received::Message(Request::UnlockQueues) => state.unlock_queues(number),
                 request if self.is_allowed(&bar, &request) => {
-                    self.answer(&mut bar, request, change)?
+                    self.answer(&mut bar, request, change)?;
                 }
                 _ => {
                     let why = "this client does not have the right to write".to_owned();

@@ -216,9 +216,9 @@ fn a_write_meets_a_reset_too() {
 }
 
 #[test]
-fn all_ones_are_a_value_until_the_arc_says_ones_as_well() {
+fn all_ones_are_a_value_unless_the_arc_reads_ones_too() {
     let card = card(u32::MAX);
-    let mut bar = one(&card);
+    let mut bar = open(&card);
     let batch = [
         point(0, 0, 1, 1, Order::Strict),
         BarOp::Read { device: 0, bar: 0, offset: L1, len: 4, ones: 4 },
