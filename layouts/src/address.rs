@@ -1,4 +1,4 @@
-//! The words for places: chips, tiles, cores, and the address spaces they see.
+//! Identifiers of chips, tiles and cores, and the address spaces that they see.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChipId(pub u16);
 
-/// Where a chip stands in the installation, as its base firmware publishes it.
+/// The position of a chip in the installation, as its base firmware publishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChipCoord {
     /// Column of the chip in its shelf.
@@ -20,7 +20,7 @@ pub struct ChipCoord {
     pub shelf: u8,
 }
 
-/// A tile's place on NOC 0.
+/// The NOC 0 coordinates of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NocXy {
     /// Column, 0 to 9.
@@ -29,7 +29,7 @@ pub struct NocXy {
     pub y: u8,
 }
 
-/// What a tile (one NoC endpoint) is.
+/// The kind of a tile (one NoC endpoint).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TileKind {
@@ -43,11 +43,11 @@ pub enum TileKind {
     Arc,
     /// The PCIe endpoint.
     Pcie,
-    /// Nothing but a router.
+    /// Only a router.
     Router,
 }
 
-/// One baby RISC-V of a tile.
+/// A baby RISC-V core of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CoreKind {
     /// Data movement 0 of a Tensix tile.
@@ -64,14 +64,14 @@ pub enum CoreKind {
     Erisc,
 }
 
-/// One core of the mesh.
+/// A core of the mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CoreId {
     /// The chip.
     pub chip: ChipId,
     /// The tile, NOC 0 coordinates.
     pub tile: NocXy,
-    /// Which of the tile's cores.
+    /// The core in the tile.
     pub core: CoreKind,
 }
 
@@ -84,7 +84,7 @@ pub struct EthId {
     pub channel: u8,
 }
 
-/// What a host can read: a chip, a tile on NOC 0 and a 36-bit tile-local offset.
+/// A host-readable address: a chip, a tile on NOC 0 and a 36-bit tile-local offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NocAddr {
     /// The chip.
@@ -124,7 +124,7 @@ impl fmt::Display for EthId {
 }
 
 impl CoreKind {
-    /// The name tt-metal gives the core, in lower case.
+    /// Returns tt-metal's name of the core, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Brisc => "brisc",
@@ -138,7 +138,7 @@ impl CoreKind {
 }
 
 impl TileKind {
-    /// The cores of a tile of this kind, in mailbox order.
+    /// Returns the cores of a tile of this kind, in mailbox order.
     pub fn cores(self) -> &'static [CoreKind] {
         use CoreKind::{Brisc, Erisc, Ncrisc, Trisc0, Trisc1, Trisc2};
         match self {

@@ -1,4 +1,4 @@
-//! The PCIe function as data: TLB windows, their entries, and the ARC blocks behind BAR0.
+//! Data of the PCIe function: TLB windows, their entries, and the ARC blocks behind BAR0.
 
 use crate::address::NocXy;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ pub struct Bar {
     pub other_devices: BTreeMap<u16, String>,
     /// Classes of windows in index order.
     pub windows: Vec<WindowClass>,
-    /// Where the entries are written.
+    /// The array of entries.
     pub config: WindowConfig,
     /// Layout of an entry above its local offset.
     pub entry: EntryFields,
@@ -28,13 +28,13 @@ pub struct Bar {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WindowClass {
-    /// Index of the first.
+    /// Index of the first window.
     pub first: u16,
-    /// How many.
+    /// Number of windows.
     pub count: u16,
-    /// Size of each in bytes.
+    /// Size of each window in bytes.
     pub bytes: u64,
-    /// BAR0 offset of the first.
+    /// BAR0 offset of the first window.
     pub bar_offset: u64,
     /// Width of the entry's local_offset field.
     pub local_offset_bits: u32,
@@ -50,7 +50,7 @@ pub struct WindowConfig {
     pub bar4_offset: u64,
     /// Size of an entry in bytes.
     pub entry_bytes: u64,
-    /// The window that belongs to tt-kmd.
+    /// Index of the window that belongs to tt-kmd.
     pub kernel_window: u16,
 }
 
@@ -66,7 +66,7 @@ pub struct EntryFields {
     pub x_start: u32,
     /// Start y of a multicast.
     pub y_start: u32,
-    /// Which NoC.
+    /// NoC select.
     pub noc_select: u32,
     /// Multicast.
     pub multicast: u32,
@@ -92,18 +92,18 @@ pub struct OrderingValues {
     pub posted: u8,
 }
 
-/// How accesses through a window keep their order (wormhole.md 1.4).
+/// The ordering of accesses through a window (wormhole.md 1.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ordering {
-    /// Good for bulk: reads after writes are ordered, writes may reorder unless on a static VC.
+    /// For bulk data: reads after writes are ordered, writes may reorder unless on a static VC.
     Relaxed,
     /// For registers and queue pointers: everything in order.
     Strict,
-    /// Fastest writes, no acknowledgement from the target.
+    /// Fastest writes, without acknowledgement of the target.
     Posted,
 }
 
-/// One window: where its bytes stand in BAR0.
+/// One window and its place in BAR0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WindowSpec {
     /// Its index.
@@ -119,24 +119,24 @@ pub struct WindowSpec {
 }
 
 impl Bar {
-    /// PCI config word 0 of this chip: device and vendor.
+    /// Returns PCI config word 0 of this chip: device and vendor.
     pub fn config_id(&self) -> u32 {
         u32::from(self.device_id) << 16 | u32::from(self.vendor_id)
     }
 
-    /// What a device with this config word 0 is, where it is another one.
+    /// Names the device with this config word 0, which is not this chip.
     pub fn unknown_device(&self, id: u32) -> String {
         let name = self.other_devices.get(&((id >> 16) as u16));
         let name = name.filter(|_| id as u16 == self.vendor_id);
         name.map_or_else(|| format!("PCI id {id:#010x}"), |name| format!("a {name}"))
     }
 
-    /// How many windows there are, tt-kmd's included.
+    /// Returns the number of windows, including tt-kmd's.
     pub fn window_count(&self) -> u16 {
         self.windows.iter().map(|class| class.count).sum()
     }
 
-    /// Window `index`, or nothing past the last one.
+    /// Returns window `index`, or nothing past the last one.
     pub fn window(&self, index: u16) -> Option<WindowSpec> {
         let class = self.windows.iter().find(|c| (c.first..c.first + c.count).contains(&index))?;
         Some(WindowSpec {
@@ -148,7 +148,7 @@ impl Bar {
         })
     }
 
-    /// The entry that points `window` at NOC 0 `target` so that it shows the window-sized block holding `offset`.
+    /// Returns the entry that points `window` at the block of `target` that contains `offset`.
     pub fn unicast_entry(
         &self,
         window: &WindowSpec,
@@ -159,7 +159,7 @@ impl Bar {
         self.tlb_entry(window, target, offset, ordering, true)
     }
 
-    /// As [`Bar::unicast_entry`], with the choice of a static virtual channel.
+    /// As [`Bar::unicast_entry`], with a choice of the static virtual channel.
     pub fn tlb_entry(
         &self,
         window: &WindowSpec,
@@ -187,7 +187,8 @@ impl Bar {
         }
     }
 
-    /// Problems of the window table: indices or addresses that do not abut, sizes that do not fit 36 bits.
+    /// Returns the problems of the window table: indices or addresses that do not abut, sizes that
+    /// do not fit 36 bits.
     pub(crate) fn problems(&self) -> Vec<String> {
         let (mut index, mut offset) = (0_u16, 0_u64);
         let mut problems = Vec::new();
@@ -212,15 +213,15 @@ impl Bar {
     }
 }
 
-/// `arc.toml`: how the management processor is reached and what its numbers mean.
+/// `arc.toml`: access to the management processor, and the meaning of its numbers.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arc {
-    /// Added to a crossbar address, it is the NoC address at the ARC tile.
+    /// Offset from a crossbar address to the NoC address at the ARC tile.
     pub noc_base: u64,
     /// Message code of a no-operation.
     pub nop: u16,
-    /// A telemetry table with fewer entries is not believed.
+    /// A telemetry table with fewer entries is invalid.
     pub telemetry_min_count: u32,
     /// Blocks that a host can reach.
     pub blocks: Vec<ArcBlock>,
@@ -251,9 +252,9 @@ pub struct ArcBlock {
 pub struct Board {
     /// Bits 51:36 of the board id.
     pub code: u16,
-    /// Its name as UMD writes it.
+    /// Its name, as UMD writes it.
     pub name: String,
-    /// Other names that descriptors give it.
+    /// Other names in cluster descriptors.
     #[serde(default)]
     pub spellings: Vec<String>,
     /// Wormhole chips on it.
@@ -261,29 +262,29 @@ pub struct Board {
 }
 
 impl Arc {
-    /// BAR0 offset of an ARC address, if a host can reach it so.
+    /// Returns the BAR0 offset of an ARC address, if a host can reach it through BAR0.
     pub fn to_bar0(&self, arc: u32) -> Option<u64> {
         let (block, past) = self.block(arc)?;
         Some(block.bar0 + u64::from(past))
     }
 
-    /// Offset at the ARC tile (over NOC 0) of an ARC address, if a host can reach it.
+    /// Returns the offset at the ARC tile (over NOC 0) of an ARC address, if a host can reach it.
     pub fn to_noc(&self, arc: u32) -> Option<u64> {
         self.block(arc).map(|_| self.noc_base + u64::from(arc))
     }
 
-    /// The block of this name.
+    /// Returns the block of this name.
     pub fn block_named(&self, name: &str) -> Option<&ArcBlock> {
         self.blocks.iter().find(|block| block.name == name)
     }
 
-    /// The card type that a 64-bit board id carries.
+    /// Returns the card type in a 64-bit board id.
     pub fn board(&self, board_id: u64) -> Option<&Board> {
         let code = (board_id >> 36) as u16;
         self.boards.iter().find(|board| board.code == code)
     }
 
-    /// The card type that a cluster descriptor calls by this name, in whatever case.
+    /// Returns the card type with this name in cluster descriptors, ignoring case.
     pub fn board_called(&self, kind: &str) -> Option<&Board> {
         let called = |board: &&Board| {
             let mut names = std::iter::once(&board.name).chain(&board.spellings);
@@ -292,7 +293,7 @@ impl Arc {
         self.boards.iter().find(called)
     }
 
-    /// The number of a telemetry tag.
+    /// Returns the number of a telemetry tag.
     pub fn tag(&self, name: &str) -> Option<u16> {
         self.telemetry.iter().find(|(_, known)| *known == name).map(|(tag, _)| *tag)
     }
@@ -304,7 +305,7 @@ impl Arc {
     }
 }
 
-/// TOML keys are text; these are numbers.
+/// Parses the keys of a TOML table as numbers.
 fn numbered<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<u16, String>, D::Error> {
@@ -316,7 +317,7 @@ fn numbered<'de, D: serde::Deserializer<'de>>(
     text.into_iter().map(number).collect()
 }
 
-/// The 32-bit form of a 64-bit board id that base firmware publishes (wormhole.md 5.3).
+/// Returns the 32-bit form of a 64-bit board id that base firmware publishes (wormhole.md 5.3).
 pub fn short_board_id(board_id: u64) -> u32 {
     ((board_id >> 4) as u32 & 0xF000_0000) | (board_id as u32 & 0x0FFF_FFFF)
 }

@@ -1,4 +1,4 @@
-//! A kind of chip and its layout: all of it as one value, read from the embedded data files.
+//! A kind of chip and its layout, read from the embedded data files.
 
 use crate::address::{CoreAddr, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use crate::bar::{Arc, Bar, WindowSpec};
@@ -14,7 +14,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-/// A kind of chip. What is where on it is its layout; code asks that and assumes no kind.
+/// A kind of chip. Code asks its layout for addresses and assumes no kind.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -29,25 +29,25 @@ impl ChipKind {
     /// Every kind that has a layout.
     pub const ALL: [Self; 1] = [Self::Wormhole];
 
-    /// Its name, as a cluster descriptor's `arch` begins.
+    /// Returns its name, which is the beginning of a cluster descriptor's `arch`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wormhole => "wormhole",
         }
     }
 
-    /// The kind that an `arch` of a cluster descriptor names, such as `wormhole_b0`.
+    /// Returns the kind that an `arch` of a cluster descriptor names, such as `wormhole_b0`.
     pub fn of_arch(arch: &str) -> Option<Self> {
         let arch = arch.to_ascii_lowercase();
         Self::ALL.into_iter().find(|kind| arch.starts_with(kind.name()))
     }
 
-    /// The kind of a PCI device with this config word 0: device and vendor.
+    /// Returns the kind of a PCI device with this config word 0: device and vendor.
     pub fn of_config_id(id: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.layout().bar.config_id() == id)
     }
 
-    /// Its layout, from the shipped data files.
+    /// Returns its layout, from the shipped data files.
     ///
     /// # Panics
     /// If a shipped file is wrong, which a test of this crate excludes.
@@ -72,7 +72,7 @@ impl fmt::Display for ChipKind {
     }
 }
 
-/// Everything that is where it is because the silicon, or firmware without debug information, put it there.
+/// Every address that the silicon, or firmware without debug information, determines.
 #[derive(Clone, Debug)]
 pub struct ChipLayout {
     /// Tiles and coordinates.
@@ -87,12 +87,12 @@ pub struct ChipLayout {
     pub tensix: Tensix,
     /// Management processor.
     pub arc: Arc,
-    /// What may be read.
+    /// The allow-list of ranges.
     pub ranges: Ranges,
-    /// Blocks of registers that code asks for by name.
+    /// Blocks of registers that code uses by name.
     pub blocks: Blocks,
     grid: Vec<Tile>,
-    /// What may be read, as it is asked.
+    /// The allow-list, prepared for lookup.
     pub(crate) maps: Maps,
 }
 
@@ -101,7 +101,7 @@ pub struct ChipLayout {
 pub struct NoChannel {
     /// The channel.
     pub channel: u8,
-    /// How many it has.
+    /// Number of channels of the chip.
     pub channels: u8,
 }
 
@@ -114,7 +114,7 @@ impl fmt::Display for NoChannel {
 
 impl std::error::Error for NoChannel {}
 
-/// First bytes of the blocks of registers that code needs, found in `ranges.toml` by their names.
+/// First bytes of the blocks of registers that code uses, found in `ranges.toml` by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks {
     /// `debug` of a Tensix tile: SOFT_RESET_0 and the RISC debug registers.
@@ -127,7 +127,7 @@ pub struct Blocks {
     pub eth_stream: u64,
     /// `niu0` of an Ethernet tile.
     pub eth_niu0: u64,
-    /// `arc_niu0` of BAR0: the ARC's NIU as the host sees it without the NoC.
+    /// `arc_niu0` of BAR0: the ARC's NIU, accessed without the NoC.
     pub bar_arc_niu0: u64,
 }
 
@@ -174,15 +174,15 @@ pub struct Ethernet {
     pub values: EthValues,
 }
 
-/// Numbers of the routing protocol (wormhole.md 6).
+/// Constants of the routing protocol (wormhole.md 6).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Routing {
-    /// Where the structure stands if the pointer at 0x170 is not filled.
+    /// Address of the structure if the pointer at 0x170 is not set.
     pub fallback_base: u64,
-    /// A pointer below this is not believed.
+    /// A pointer below this is invalid.
     pub base_low: u64,
-    /// A pointer at or above this is not believed.
+    /// A pointer at or above this is invalid.
     pub base_end: u64,
     /// Indices count modulo this.
     pub index_modulus: u32,
@@ -218,7 +218,7 @@ pub struct Routing {
     pub unreachable: u32,
 }
 
-/// Values that the words of an Ethernet tile take.
+/// Values of the words of an Ethernet tile.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EthValues {
@@ -230,13 +230,13 @@ pub struct EthValues {
     pub link_up: u32,
     /// Training status: up.
     pub train_up: u32,
-    /// Link errors from here on mean that nothing is connected.
+    /// Link errors from here on mean that the port is not connected.
     pub first_unused_port_error: u32,
     /// Bit of SOFT_RESET_0 that holds the ERISC.
     pub reset_bit: u8,
     /// High half of NoC 0 ROUTER_CFG_2 while an application waits for routing.
     pub application_waits: u16,
-    /// Index of the ERISC in the mailbox's arrays, where no debug information names it.
+    /// Index of the ERISC in the mailbox's arrays, for images without debug information.
     pub processor: u64,
 }
 
@@ -280,11 +280,11 @@ pub struct TensixCores {
     pub trisc2: TensixCore,
 }
 
-/// How one core is reset, started and watched.
+/// Reset, start and observation of one core.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensixCore {
-    /// Index in the mailbox's arrays, where no debug information names it.
+    /// Index in the mailbox's arrays, for images without debug information.
     pub processor: u64,
     /// Bit of SOFT_RESET_0.
     pub reset_bit: u8,
@@ -300,7 +300,7 @@ pub struct TensixCore {
 }
 
 impl TensixCores {
-    /// The data of one core; an ERISC is not in this tile.
+    /// Returns the data of one core; None for an ERISC, which is in another tile.
     pub fn of(&self, core: CoreKind) -> Option<&TensixCore> {
         Some(match core {
             CoreKind::Brisc => &self.brisc,
@@ -313,17 +313,17 @@ impl TensixCores {
     }
 }
 
-/// What is wrong with the data files.
+/// Errors of the data files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
-    /// A file does not parse or has other keys than the code.
+    /// A file does not parse, or has other keys than the code.
     File {
         /// Its name.
         name: &'static str,
-        /// What and where.
+        /// The error and its position.
         message: String,
     },
-    /// The files parse and contradict themselves or each other.
+    /// The files contradict themselves or each other.
     Inconsistent(Vec<String>),
 }
 
@@ -383,25 +383,25 @@ impl ChipLayout {
         if problems.is_empty() { Ok(layout) } else { Err(LayoutError::Inconsistent(problems)) }
     }
 
-    /// Every tile, by row and then column.
+    /// Returns every tile, by row and then column.
     pub fn grid(&self) -> &[Tile] {
         &self.grid
     }
 
-    /// The tile at a NOC 0 coordinate.
+    /// Returns the tile at a NOC 0 coordinate.
     pub fn tile_at(&self, xy: NocXy) -> Option<&Tile> {
-        // Every place of the grid is taken once, by rows: `Tiles::problems` makes sure.
+        // Every coordinate of the grid has one tile, by rows: `Tiles::problems` checks this.
         let row = usize::from(xy.y) * usize::from(self.tiles.columns);
         let within = xy.x < self.tiles.columns;
         within.then(|| self.grid.get(row + usize::from(xy.x)))?
     }
 
-    /// The tile of an Ethernet channel.
+    /// Returns the tile of an Ethernet channel, if the chip has it.
     pub fn eth_channel(&self, channel: u8) -> Option<NocXy> {
         self.tiles.eth.channels.get(usize::from(channel)).map(|&(x, y)| NocXy { x, y })
     }
 
-    /// The tile of an Ethernet channel.
+    /// Returns the tile of an Ethernet channel.
     ///
     /// # Errors
     /// A channel that the chip does not have.
@@ -410,28 +410,30 @@ impl ChipLayout {
         self.eth_channel(channel).ok_or(none)
     }
 
-    /// Every Ethernet channel with its tile.
+    /// Returns every Ethernet channel with its tile.
     pub fn eth_tiles(&self) -> impl DoubleEndedIterator<Item = (u8, NocXy)> {
         let tiles = self.tiles.eth.channels.iter().enumerate();
         tiles.map(|(channel, &(x, y))| (channel as u8, NocXy { x, y }))
     }
 
-    /// What stands at a place of the grid, harvesting aside; a router where nothing else does.
+    /// Returns the kind of the tile at a coordinate, without regard to harvesting; a router outside
+    /// of the grid.
     pub fn kind_at(&self, tile: NocXy) -> TileKind {
         self.tile_at(tile).map_or(TileKind::Router, |tile| tile.kind)
     }
 
-    /// Is this range plain memory, where alignment and neighbours do not matter?
+    /// Whether this range is plain memory, where alignment and neighbours do not matter.
     pub fn is_memory(&self, tile: NocXy, offset: u64, len: u64) -> bool {
         self.stand(Space::Tile(self.kind_at(tile)), offset, len) == Some(Stand::Memory)
     }
 
-    /// BAR0 offset of the ARC's NIU node id: all ones when the chip left the bus (wormhole.md 1.6).
+    /// Returns the BAR0 offset of the ARC's NIU node id, which reads all ones when the chip has
+    /// left the bus (wormhole.md 1.6).
     pub fn arc_node_id(&self) -> u64 {
         self.blocks.bar_arc_niu0 + self.niu.node_id.at
     }
 
-    /// SOFT_RESET_0 of a tile that has cores.
+    /// Returns the address of SOFT_RESET_0 of a tile that has cores.
     pub fn soft_reset(&self, kind: TileKind) -> Option<u64> {
         let block = match kind {
             TileKind::Tensix => self.blocks.tensix_debug,
@@ -441,23 +443,23 @@ impl ChipLayout {
         Some(block + self.debug.soft_reset_0.at)
     }
 
-    /// How many Ethernet channels a chip has.
+    /// Returns the number of Ethernet channels of a chip.
     pub fn eth_channels(&self) -> u8 {
         self.tiles.eth.channels.len() as u8
     }
 
-    /// The ARC tile.
+    /// Returns the ARC tile.
     pub fn arc_tile(&self) -> NocXy {
         let (x, y) = self.tiles.other.arc;
         NocXy { x, y }
     }
 
-    /// TLB window `index`.
+    /// Returns TLB window `index`.
     pub fn window(&self, index: u16) -> Option<WindowSpec> {
         self.bar.window(index)
     }
 
-    /// The group of this name, as ranges refer to it.
+    /// Returns the group of this name, as ranges refer to it.
     pub fn group(&self, name: &str) -> Option<&dyn AnyGroup> {
         match name {
             "eth_l1" => Some(&self.eth.l1),
@@ -466,15 +468,16 @@ impl ChipLayout {
         }
     }
 
-    /// First byte of a named block of a space, such as `niu1` of an Ethernet tile.
+    /// Returns the first byte of a named block of a space, such as `niu1` of an Ethernet tile.
     pub fn block(&self, space: Space, name: &str) -> Option<u64> {
         self.ranges.of(space).iter().find(|range| range.name == name).map(|range| range.start)
     }
 
-    /// Where a core's own address is for the rest of the world.
+    /// Converts a core's address to a NoC address.
     ///
     /// # Errors
-    /// [`Reason::Private`] for what only the core sees, [`Reason::Unmapped`] where nothing is known to stand.
+    /// [`Reason::Private`] for memory that only the core can access, [`Reason::Unmapped`] for an
+    /// unknown address.
     pub fn core_to_noc(&self, core: CoreId, addr: CoreAddr) -> Result<NocAddr, Reason> {
         let offset = u64::from(addr.0);
         let kind = if core.core == CoreKind::Erisc { TileKind::Eth } else { TileKind::Tensix };
@@ -491,7 +494,7 @@ pub(crate) fn private(range: &Range) -> Reason {
 }
 
 pub(crate) fn refusal(name: String, access: Access, why: Option<&String>) -> Option<Reason> {
-    let why = why.cloned().unwrap_or_else(|| "it is not for reading".into());
+    let why = why.cloned().unwrap_or_else(|| "it must not be read".into());
     match access {
         Access::Read => None,
         Access::Effect => Some(Reason::SideEffect { name, why }),
@@ -499,13 +502,13 @@ pub(crate) fn refusal(name: String, access: Access, why: Option<&String>) -> Opt
     }
 }
 
-/// A register or word with the address that a lookup gave it.
+/// A register or word with the address from a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Located<'a> {
     /// Byte offset in the space.
     pub offset: u64,
     /// Its entry.
     pub entry: &'a Entry,
-    /// Where the numbers come from.
+    /// Source of the numbers.
     pub source: &'a str,
 }

@@ -1,41 +1,41 @@
-//! One word or register in the data files, and groups of them with a field per name.
+//! A word or register of the data files, and groups of them with a field per name.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// May this be read by somebody who only looks?
+/// Whether a passive client may read a range or register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
     /// Safe to read.
     #[default]
     Read,
-    /// Reading changes something: only on a person's command.
+    /// Reading has a side effect, and needs the user's command.
     Effect,
     /// Must not be read.
     Never,
 }
 
-/// What a person must have allowed before this may be written.
+/// The user's permission that a write needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Writing {
-    /// Plain memory, and registers that neither stop nor start anything.
+    /// Plain memory, and registers that neither stop nor start a core.
     #[default]
     Write,
-    /// Registers that stop a core or look into it.
+    /// Registers that stop or inspect a core.
     Halt,
     /// Words that start firmware or a kernel.
     Launch,
-    /// Registers and words that reset or retrain something, or switch its clock off.
+    /// Registers and words that reset, retrain or clock-gate hardware.
     Reset,
-    /// Nobody may.
+    /// Writing is never permitted.
     Never,
 }
 
 impl Writing {
-    /// The word by which a person allows it.
+    /// Returns the permission's name on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Write => "write",
@@ -47,7 +47,7 @@ impl Writing {
     }
 }
 
-/// A register or word: where it stands in its block, how big it is, what it is, and whether it may be read.
+/// A register or word: its place in its block, size, meaning and access rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -56,24 +56,24 @@ pub struct Entry {
     /// Size in bytes of one element.
     #[serde(default = "word")]
     pub bytes: u64,
-    /// How many elements.
+    /// Number of elements.
     #[serde(default = "one")]
     pub count: u64,
-    /// Bytes from one element to the next; the size where not told.
+    /// Bytes from one element to the next; `bytes` if missing.
     #[serde(default)]
     pub stride: Option<u64>,
-    /// May it be read.
+    /// Whether it may be read.
     #[serde(default)]
     pub access: Access,
-    /// What must be allowed before it may be written.
+    /// The permission that a write needs.
     #[serde(default)]
     pub write: Writing,
-    /// Why it may not simply be read.
+    /// Why it may not be read without a command.
     #[serde(default)]
     pub why: Option<String>,
-    /// What it is.
+    /// Its meaning.
     pub note: String,
-    /// Where the numbers come from, if not from the group's source.
+    /// Source of the numbers, if not the group's.
     #[serde(default)]
     pub source: Option<String>,
 }
@@ -87,17 +87,17 @@ fn one() -> u64 {
 }
 
 impl Entry {
-    /// Byte offset of element `index` in the group's block; elements past the last are not checked.
+    /// Returns the byte offset of element `index` in the group's block, without a check of `index`.
     pub fn nth(&self, index: u64) -> u64 {
         self.at + index * self.step()
     }
 
-    /// First byte after the last element.
+    /// Returns the offset after the last element.
     pub fn end(&self) -> u64 {
         self.nth(self.count.saturating_sub(1)) + self.bytes
     }
 
-    /// The element that holds `offset`, and the distance from its start.
+    /// Returns the element that contains `offset`, and the offset in the element.
     pub fn locate(&self, offset: u64) -> Option<(u64, u64)> {
         let past = offset.checked_sub(self.at)?;
         let (index, rest) = (past.checked_div(self.step())?, past.checked_rem(self.step())?);
@@ -109,11 +109,11 @@ impl Entry {
     }
 }
 
-/// A block of registers: `R` has one field per register, so callers write `niu.node_id.at`.
+/// A block of registers. `R` has one field per register, so that callers write `niu.node_id.at`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group<R> {
-    /// Where the numbers come from.
+    /// Source of the numbers.
     pub source: String,
     /// Size of the block in bytes.
     pub bytes: u64,
@@ -128,19 +128,19 @@ impl<R> Deref for Group<R> {
     }
 }
 
-/// Registers that can be walked by name.
+/// Registers that can be listed by name.
 pub trait Named {
-    /// Name and entry of each register, in the order of the source.
+    /// Returns the name and entry of each register, in the order of the source.
     fn entries(&self) -> Vec<(&'static str, &Entry)>;
 }
 
-/// A [`Group`] whatever its registers are.
+/// A [`Group`] of any type of registers.
 pub trait AnyGroup {
-    /// Size of the block in bytes.
+    /// Returns the size of the block in bytes.
     fn bytes(&self) -> u64;
-    /// Name and entry of each register.
+    /// Returns the name and entry of each register.
     fn entries(&self) -> Vec<(&'static str, &Entry)>;
-    /// Where the numbers of `entry` come from.
+    /// Returns the source of the numbers of `entry`.
     fn source_of<'a>(&'a self, entry: &'a Entry) -> &'a str;
 }
 
@@ -166,8 +166,8 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
-    /// Takes a register out. One that is missing is for [`Self::finish`] to tell: to tell it here would give each of a
-    /// group's fields a way out of its own.
+    /// Takes a register out. [`Self::finish`] reports a missing one: an error here would give each
+    /// field of a group an early return of its own.
     pub(crate) fn take(&mut self, name: &'static str) -> Entry {
         let entry = self.by_name.remove(name);
         if entry.is_none() {
@@ -176,7 +176,7 @@ impl Entries {
         entry.unwrap_or_default()
     }
 
-    /// Every register that was asked for was there, and no other.
+    /// Returns an error unless exactly the registers that were taken are there.
     pub(crate) fn finish(self) -> Result<(), String> {
         match (self.missing, self.by_name.keys().next()) {
             (Some(name), _) => Err(format!("missing register `{name}`")),

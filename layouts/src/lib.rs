@@ -1,16 +1,19 @@
-//! Where things are on a chip and in a mesh: data files first, a thin typed reader second.
+//! Layouts of chips and meshes: data files first, a thin typed reader second.
 //!
-//! The data lies in `layouts/data`: a folder of TOML files for each [`ChipKind`] (tiles, registers, L1 words, BARs, the
-//! allow-list of ranges), what each target must not be asked (`targets`), and the specifications of shipped meshes (`systems`).
-//! `layouts/doc/wormhole.md` says where each number comes from.
+//! The data is in `layouts/data`: a folder of TOML files for each [`ChipKind`] (tiles, registers,
+//! L1 words, BARs, the allow-list of ranges), the refusals of each target (`targets`), and the
+//! specifications of shipped meshes (`systems`). `layouts/doc/wormhole.md` has the source of each
+//! number.
 //!
-//! - [`ChipKind::layout`] leads to the [`ChipLayout`]: tiles by coordinates and Ethernet channel, register [`Group`]s, windows.
-//!   It is read once, and everything else borrows it.
-//! - [`NocAddr`] is what a host can read: chip, NOC 0 coordinates, offset. [`CoreAddr`] is what one core sees.
-//!   [`ChipLayout::core_to_noc`] converts; "private to the core" is an answer.
-//! - [`Ranges`] is the allow-list: whether an address may be read, and what a person must allow before it is written.
-//! - [`SystemSpec`] describes boards and cables; it and UMD's files give a [`ClusterDescriptor`], which has chips, links and
-//!   [`Routes`].
+//! - [`ChipKind::layout`] returns the [`ChipLayout`]: tiles by coordinates and Ethernet channel,
+//!   register [`Group`]s, windows. It is read once and borrowed.
+//! - [`NocAddr`] is a host-readable address: chip, NOC 0 coordinates, offset. [`CoreAddr`] is an
+//!   address as one core sees it. [`ChipLayout::core_to_noc`] converts; "private to the core" is a
+//!   possible answer.
+//! - [`Ranges`] is the allow-list: whether an address may be read, and the permission that a write
+//!   needs.
+//! - [`SystemSpec`] describes boards and cables. It and UMD's files yield a [`ClusterDescriptor`],
+//!   which has chips, links and [`Routes`].
 //!
 //! ```
 //! use layouts::{ChipKind, ClusterDescriptor, NocXy};
@@ -25,8 +28,8 @@
 //!
 //! # Invariants
 //!
-//! Only this crate converts between address spaces. A fact that the compiler knows is not here: DWARF has it. Nothing here
-//! does I/O or knows DWARF.
+//! Only this crate converts between address spaces. Facts that the compiler knows are not here, but
+//! in DWARF. This crate does no I/O and does not use DWARF.
 #![forbid(unsafe_code)]
 
 mod address;

@@ -1,4 +1,5 @@
-//! Questions to the allow-list: may this be read, what is its name, where is the register of that name.
+//! Lookups in the allow-list: whether an address may be read or written, its name, and the register
+//! of a name.
 
 use crate::chip::{ChipLayout, Located, private, refusal};
 use crate::entry::{Access, AnyGroup, Entry, Writing};
@@ -9,13 +10,14 @@ use crate::ranges::{Range, Ranges, Reason, Space};
 const WORD: u64 = 4;
 
 impl ChipLayout {
-    /// What stands in the `len` bytes at `offset` of this space, if somebody who only looks may read
-    /// all of them. One binary search; [`ChipLayout::readable`] says why not.
+    /// Returns whether the `len` bytes at `offset` of this space are memory or registers, if a
+    /// passive client may read all of them. One binary search; [`ChipLayout::readable`] has the
+    /// reason against it.
     pub fn stand(&self, space: Space, offset: u64, len: u64) -> Option<Stand> {
         self.maps.of(space).stand(offset, len)
     }
 
-    /// May somebody who only looks read `len` bytes at `offset` of this space?
+    /// Checks that a passive client may read `len` bytes at `offset` of this space.
     ///
     /// # Errors
     /// The first reason against it.
@@ -26,7 +28,7 @@ impl ChipLayout {
         }
     }
 
-    /// The first reason against reading there.
+    /// Returns the first reason against the read.
     fn against(&self, space: Space, offset: u64, len: u64) -> Reason {
         self.judge(space, offset, len).err().unwrap_or(Reason::Unmapped { offset })
     }
@@ -45,7 +47,7 @@ impl ChipLayout {
         if range.memory { Ok(()) } else { self.readable_registers(range, offset, len) }
     }
 
-    /// That nothing stands at this byte.
+    /// Returns the reason for an address that is in no range.
     fn nothing(&self, space: Space, offset: u64) -> Reason {
         match self.ranges.below(space, offset) {
             _ if space == Space::Harvested => Reason::FusedOff,
@@ -74,10 +76,10 @@ impl ChipLayout {
         Ok(())
     }
 
-    /// What must be allowed before `len` bytes at `offset` of this space may be written, each once.
+    /// Returns the permissions that writing `len` bytes at `offset` of this space needs, each once.
     ///
     /// # Errors
-    /// The first reason why nobody may write there.
+    /// The first reason why the range must never be written.
     pub fn writing(&self, space: Space, offset: u64, len: u64) -> Result<Vec<Writing>, Reason> {
         let range = self.ranges.at(space, offset).ok_or_else(|| self.nothing(space, offset))?;
         if range.private || range.access == Access::Never || range.write == Writing::Never {
@@ -100,7 +102,8 @@ impl ChipLayout {
         Ok(needs)
     }
 
-    /// What the words of the memory need, and the memory itself if there is more than one of them.
+    /// Returns the permissions of the words that the span touches, and the memory's own unless one
+    /// word contains the span.
     fn writing_memory(&self, range: &Range, span: std::ops::Range<u64>) -> Vec<Writing> {
         let words = self.entries_of(range).into_iter().map(|(_, entry)| entry);
         let place = |entry: &Entry| range.start + entry.at..range.start + entry.end();
@@ -125,7 +128,8 @@ impl ChipLayout {
         Ok(entry.write)
     }
 
-    /// The name of what holds this byte: `l1`, `niu0.node_id`, `stream[3].space_available`, `eth_l1` words included.
+    /// Returns the name of the register or memory at this byte: `l1`, `niu0.node_id`,
+    /// `stream[3].space_available`, `eth_l1` words included.
     pub fn name_of(&self, space: Space, offset: u64) -> Option<String> {
         let range = self.ranges.at(space, offset)?;
         let (instance, inside) = split(range, offset);
@@ -140,7 +144,7 @@ impl ChipLayout {
         Some(block)
     }
 
-    /// The register of a name as [`ChipLayout::name_of`] writes it, such as `niu0.counter[5]`.
+    /// Returns the register with a name of [`ChipLayout::name_of`], such as `niu0.counter[5]`.
     pub fn register(&self, space: Space, name: &str) -> Option<Located<'_>> {
         let (block, register) = name.split_once('.')?;
         let (block, instance) = indexed(block)?;
@@ -164,7 +168,7 @@ impl ChipLayout {
             .unwrap_or_default()
     }
 
-    /// What the files say against themselves and each other.
+    /// Returns the contradictions in and between the files.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems =
             [self.tiles.problems(), self.bar.problems(), self.ranges.problems()].concat();
@@ -208,14 +212,14 @@ impl ChipLayout {
     }
 }
 
-/// Which instance of a range holds the byte, and where in it.
+/// Returns the instance of a range that contains the byte, and the offset in it.
 fn split(range: &Range, offset: u64) -> (u64, u64) {
     let past = offset.saturating_sub(range.start);
     let size = range.instance_bytes().max(1);
     (past / size, past % size)
 }
 
-/// `name` or `name[3]`.
+/// Parses `name` or `name[3]`.
 fn indexed(text: &str) -> Option<(&str, u64)> {
     match text.split_once('[') {
         None => Some((text, 0)),
@@ -223,7 +227,7 @@ fn indexed(text: &str) -> Option<(&str, u64)> {
     }
 }
 
-/// Entries that overlap, leave their block, or refuse without a reason.
+/// Returns entries that overlap, leave their block, or are empty.
 fn group_problems(name: &str, group: &dyn AnyGroup) -> Vec<String> {
     let mut problems = Vec::new();
     let entries = group.entries();
@@ -248,9 +252,9 @@ mod tests {
     use super::*;
     use crate::ChipKind;
 
-    /// The quick answer and the one with a reason are made from the same data in two ways.
+    /// The lookup and the check with a reason use the same data in two ways.
     #[test]
-    fn both_ways_of_asking_agree_at_every_register() {
+    fn lookup_and_check_agree_at_every_register() {
         for space in Ranges::spaces() {
             for range in ChipKind::Wormhole.layout().ranges.of(space) {
                 let words = range.start.saturating_sub(8)..range.end().min(range.start + 0x2_0000);

@@ -1,9 +1,9 @@
-//! The allow-list as it is asked a million times: sorted stretches per space, one binary search each.
+//! The allow-list prepared for fast lookup: sorted stretches per space, one binary search each.
 
 use crate::entry::{Access, AnyGroup, Entry};
 use crate::ranges::{Range, Ranges, Space};
 
-/// What may be read somewhere, and how.
+/// How a range may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stand {
     /// Memory: any alignment and length.
@@ -12,7 +12,7 @@ pub enum Stand {
     Registers,
 }
 
-/// Bytes that may be read in the same way; what is not in any stretch may not be read.
+/// Bytes that may be read in the same way. Bytes outside of all stretches may not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stretch {
     start: u64,
@@ -20,12 +20,12 @@ struct Stretch {
     stand: Stand,
 }
 
-/// The stretches of one space, sorted, without overlaps; neighbours of one kind are one.
+/// The stretches of one space, sorted, without overlaps; adjacent registers are joined.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Map(Vec<Stretch>);
 
 impl Map {
-    /// The stretches of these ranges; `group` gives the registers of a range.
+    /// Builds the stretches of these ranges; `group` returns the registers of a range.
     pub(crate) fn new<'a>(
         ranges: &[Range],
         group: impl Fn(&str) -> Option<&'a dyn AnyGroup>,
@@ -54,7 +54,7 @@ impl Map {
         Self(joined)
     }
 
-    /// What stands in the `len` bytes at `offset`, if all of them may be read.
+    /// Returns how the `len` bytes at `offset` may be read, if all of them may be.
     pub(crate) fn stand(&self, offset: u64, len: u64) -> Option<Stand> {
         let after = self.0.partition_point(|stretch| stretch.start <= offset);
         let stretch = self.0.get(after.checked_sub(1)?)?;
@@ -68,7 +68,7 @@ fn both_registers(a: &Stretch, b: &Stretch) -> bool {
     (a.stand, b.stand) == (Stand::Registers, Stand::Registers)
 }
 
-/// The elements of an entry in every instance of its range.
+/// Returns the elements of an entry in every instance of its range.
 fn registers<'a>(range: &'a Range, entry: &'a Entry) -> impl Iterator<Item = Stretch> + 'a {
     let instances = 0..u64::from(range.instances).max(1);
     let blocks = instances.map(|i| range.start + i * range.instance_bytes());
@@ -86,7 +86,7 @@ fn registers<'a>(range: &'a Range, entry: &'a Entry) -> impl Iterator<Item = Str
 pub(crate) struct Maps([Map; 8]);
 
 impl Maps {
-    /// The maps of all spaces.
+    /// Builds the maps of all spaces.
     pub(crate) fn new<'a>(
         ranges: &Ranges,
         group: impl Fn(&str) -> Option<&'a dyn AnyGroup> + Copy,
@@ -94,7 +94,7 @@ impl Maps {
         Self(Ranges::spaces().map(|space| Map::new(ranges.of(space), group)))
     }
 
-    /// The map of a space.
+    /// Returns the map of a space.
     pub(crate) fn of(&self, space: Space) -> &Map {
         &self.0[space.index()]
     }

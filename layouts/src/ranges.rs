@@ -1,11 +1,11 @@
-//! The allow-list: what stands where in each kind of tile, and whether somebody who only looks may read it.
+//! The allow-list: the ranges of each kind of tile, and whether a passive client may read them.
 
 use crate::address::TileKind;
 use crate::entry::{Access, Writing};
 use serde::Deserialize;
 use std::fmt;
 
-/// An address space with ranges of its own.
+/// An address space with its own ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     /// A tile of this kind, as the NoC addresses it.
@@ -40,25 +40,25 @@ pub struct Range {
     pub start: u64,
     /// Length in bytes.
     pub bytes: u64,
-    /// How many equal blocks it holds.
+    /// Number of equal blocks in it.
     #[serde(default = "one")]
     pub instances: u32,
     /// Memory: any alignment and length; registers are read as aligned words.
     #[serde(default)]
     pub memory: bool,
-    /// Only the tile's own cores see it.
+    /// Whether only the tile's own cores can access it.
     #[serde(default)]
     pub private: bool,
-    /// Registers or words that stand in it.
+    /// The group of the registers or words in it.
     #[serde(default)]
     pub group: Option<String>,
-    /// May it be read.
+    /// Whether it may be read.
     #[serde(default)]
     pub access: Access,
-    /// What must be allowed before what no entry of the group holds may be written.
+    /// The permission that a write outside of the group's entries needs.
     #[serde(default)]
     pub write: Writing,
-    /// Why not.
+    /// Why it may not be read.
     #[serde(default)]
     pub why: Option<String>,
 }
@@ -67,17 +67,17 @@ fn one() -> u32 {
     1
 }
 
-/// Why an address must not be read by somebody who only looks.
+/// Why an address must not be read by a passive client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Nothing is known to stand there; an unmapped access may never be answered.
+    /// Nothing is known at the address; an unmapped access may never be answered.
     Unmapped {
-        /// The first byte that belongs to nothing.
+        /// The first unknown byte.
         offset: u64,
     },
-    /// It lies past the end of the memory below it, where nothing is known to stand.
+    /// The address is past the end of the memory below it, where nothing is known.
     Beyond {
-        /// The first byte that belongs to nothing.
+        /// The first unknown byte.
         offset: u64,
         /// Name of the memory.
         range: String,
@@ -86,42 +86,42 @@ pub enum Reason {
     },
     /// The compute tile is fused off.
     FusedOff,
-    /// It runs past the end of the range that it starts in.
+    /// The access runs past the end of the range in which it starts.
     PastEnd {
         /// Name of the range.
         range: String,
         /// First byte after it.
         end: u64,
     },
-    /// Registers are read as whole aligned words.
+    /// Registers must be read as whole aligned words.
     Unaligned {
         /// Name of the range.
         range: String,
     },
-    /// Only the tile's own cores see it.
+    /// Only the tile's own cores can access it.
     Private {
         /// Name of the range.
         range: String,
         /// Why.
         why: String,
     },
-    /// Known to be unsafe.
+    /// The access is known to be unsafe.
     Forbidden {
         /// Name of the range or register.
         name: String,
         /// Why.
         why: String,
     },
-    /// Writing there is never safe.
+    /// The range or register must never be written.
     NotWritable {
         /// Name of the range or register.
         name: String,
     },
-    /// Reading would change something.
+    /// Reading has a side effect.
     SideEffect {
         /// Name of the register.
         name: String,
-        /// What.
+        /// The side effect.
         why: String,
     },
 }
@@ -129,9 +129,9 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unmapped { offset } => write!(f, "nothing is known to stand at {offset:#x}"),
+            Self::Unmapped { offset } => write!(f, "nothing is known at {offset:#x}"),
             Self::Beyond { offset, range, end } => {
-                write!(f, "nothing is known to stand at {offset:#x}: {range} ends at {end:#x}")
+                write!(f, "nothing is known at {offset:#x}: {range} ends at {end:#x}")
             }
             Self::FusedOff => {
                 f.write_str("the tile is fused off: only the registers of its NIUs answer")
@@ -151,24 +151,24 @@ impl fmt::Display for Reason {
 impl std::error::Error for Reason {}
 
 impl Range {
-    /// First byte after the range.
+    /// Returns the offset after the range.
     pub fn end(&self) -> u64 {
         self.start + self.bytes
     }
 
-    /// Does it hold this byte?
+    /// Whether it contains this byte.
     pub fn contains(&self, offset: u64) -> bool {
         (self.start..self.end()).contains(&offset)
     }
 
-    /// Bytes of one instance.
+    /// Returns the bytes of one instance.
     pub fn instance_bytes(&self) -> u64 {
         self.bytes / u64::from(self.instances.max(1))
     }
 }
 
 impl Space {
-    /// Its place in [`Ranges::spaces`].
+    /// Returns its index in [`Ranges::spaces`].
     pub(crate) fn index(self) -> usize {
         match self {
             Self::Tile(TileKind::Tensix) => 0,
@@ -184,7 +184,7 @@ impl Space {
 }
 
 impl Ranges {
-    /// The ranges of a space, sorted by address.
+    /// Returns the ranges of a space, sorted by address.
     pub fn of(&self, space: Space) -> &[Range] {
         match space {
             Space::Tile(TileKind::Tensix) => &self.tensix,
@@ -198,19 +198,19 @@ impl Ranges {
         }
     }
 
-    /// The range that holds a byte.
+    /// Returns the range that contains a byte.
     pub fn at(&self, space: Space, offset: u64) -> Option<&Range> {
         self.below(space, offset).filter(|range| range.contains(offset))
     }
 
-    /// The last range that starts at or below a byte.
+    /// Returns the last range that starts at or below a byte.
     pub(crate) fn below(&self, space: Space, offset: u64) -> Option<&Range> {
         let ranges = self.of(space);
         let after = ranges.partition_point(|range| range.start <= offset);
         ranges.get(after.checked_sub(1)?)
     }
 
-    /// All spaces, for those who check or list them.
+    /// Returns all spaces.
     pub fn spaces() -> [Space; 8] {
         use TileKind::{Arc, Dram, Eth, Pcie, Router, Tensix};
         let [tensix, eth, dram, arc, pcie, router] =
@@ -218,7 +218,7 @@ impl Ranges {
         [tensix, Space::Harvested, eth, dram, arc, pcie, router, Space::Bar0]
     }
 
-    /// Overlaps and disorder.
+    /// Returns overlaps, disorder and missing reasons.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         for space in Self::spaces() {
@@ -232,12 +232,12 @@ impl Ranges {
                     ));
                 }
             }
-            let silent = self
+            let unexplained = self
                 .of(space)
                 .iter()
                 .filter(|r| (r.private || r.access != Access::Read) && r.why.is_none());
             problems.extend(
-                silent.map(|r| format!("ranges.toml: {} of {space:?} does not say why", r.name)),
+                unexplained.map(|r| format!("ranges.toml: {} of {space:?} has no `why`", r.name)),
             );
         }
         problems

@@ -1,4 +1,4 @@
-//! The register groups of a Wormhole: which names exist; their numbers stand in `data/wormhole/`.
+//! Names of the register groups of a Wormhole; their numbers are in `data/wormhole/`.
 
 use crate::entry::{AnyGroup, Group, registers};
 use serde::Deserialize;
@@ -6,42 +6,45 @@ use serde::Deserialize;
 registers!(
     /// A network interface unit, one per NoC and tile.
     Niu {
-        command_buffer, node_id, endpoint_id, parity_error, header_error, ecc_control, clear_outstanding, busy,
-        cfg_0, router_cfg_0, router_cfg_1, router_cfg_2, router_cfg_3, router_cfg_4, translate_x, translate_y,
-        noc_id_logical, counter,
+        command_buffer, node_id, endpoint_id, parity_error, header_error, ecc_control,
+        clear_outstanding, busy, cfg_0, router_cfg_0, router_cfg_1, router_cfg_2, router_cfg_3,
+        router_cfg_4, translate_x, translate_y, noc_id_logical, counter,
     }
 );
 
 registers!(
     /// One command buffer of an NIU.
     NiuCommand {
-        targ_lo, targ_mid, targ_hi, ret_lo, ret_mid, ret_hi, packet_tag, ctrl, at_len_be, at_data, cmd_ctrl,
+        targ_lo, targ_mid, targ_hi, ret_lo, ret_mid, ret_hi, packet_tag, ctrl, at_len_be, at_data,
+        cmd_ctrl,
     }
 );
 
 registers!(
     /// Transaction counters; offsets from the first counter.
     NiuCounters {
-        atomic_responses_received, write_acks_received, read_responses_received, read_words_received,
-        commands_accepted, reads_sent, nonposted_atomics_sent, posted_atomics_sent, nonposted_write_words_sent,
-        posted_write_words_sent, nonposted_writes_sent, posted_writes_sent, nonposted_writes_started,
-        posted_writes_started, reads_started, nonposted_atomics_started, outstanding, leaving, slave,
+        atomic_responses_received, write_acks_received, read_responses_received,
+        read_words_received, commands_accepted, reads_sent, nonposted_atomics_sent,
+        posted_atomics_sent, nonposted_write_words_sent, posted_write_words_sent,
+        nonposted_writes_sent, posted_writes_sent, nonposted_writes_started, posted_writes_started,
+        reads_started, nonposted_atomics_started, outstanding, leaving, slave,
     }
 );
 
 registers!(
     /// Debug, reset and clock registers of a Tensix or Ethernet tile.
     Debug {
-        capture, bus_control, bus_data, risc_control_0, risc_control_1, risc_status_0, risc_status_1,
-        soft_reset_0, watchdog, wall_clock_low, wall_clock_high, wall_clock_high_latched,
+        capture, bus_control, bus_data, risc_control_0, risc_control_1, risc_status_0,
+        risc_status_1, soft_reset_0, watchdog, wall_clock_low, wall_clock_high,
+        wall_clock_high_latched,
     }
 );
 
 registers!(
     /// One overlay stream.
     Stream {
-        remote_source, buffer_start, buffer_size, buffer_write_pointer, auto_config, update, space_available,
-        debug_status, scratch,
+        remote_source, buffer_start, buffer_size, buffer_write_pointer, auto_config, update,
+        space_available, debug_status, scratch,
     }
 );
 
@@ -49,8 +52,8 @@ registers!(
     /// An Ethernet transmit queue.
     Txq {
         ctrl, cmd, status, max_packet, burst, transfer_start, transfer_size, dest_addr, transfers,
-        packet_starts, packet_ends, words, remote_reg_data, resend_timeout, keepalive_period, mac, ethertype,
-        min_words, resends, accept_ahead,
+        packet_starts, packet_ends, words, remote_reg_data, resend_timeout, keepalive_period, mac,
+        ethertype, min_words, resends, accept_ahead,
     }
 );
 
@@ -77,17 +80,18 @@ registers!(
 );
 
 registers!(
-    /// L1 of an Ethernet tile: what base firmware publishes and where applications stand.
+    /// L1 of an Ethernet tile: words that base firmware publishes, and areas of applications.
     EthL1 {
         boot_jump, heartbeat, queue_pointer, firmware_version, port_disable_mask, routing_disabled,
-        boot_board_type, boot_board_id, train_status, local_coord, remote_coord, remote_rack, connection,
-        link_error, link_status, retrain_count, retrain_trigger, packets_sent, packets_received, link_up_time,
-        crc_errors, heartbeat_old, pcs_faults, link_retrains, crc_retrains, corrected_codewords,
-        uncorrected_codewords, local_board_id_low, local_board_id_high, local_xy, local_rack_shelf,
-        local_channel, local_board_type, local_handshake, remote_board_id_low, remote_board_id_high, remote_xy,
-        remote_rack_shelf, remote_channel, remote_board_type, remote_handshake, launch_flag, yield_pointer,
-        application, kernel_text, kernel_data, application_data, queues, bank_tables, routing_enabled,
-        erisc_info, mailbox, kernel_config, fabric_telemetry, barrier,
+        boot_board_type, boot_board_id, train_status, local_coord, remote_coord, remote_rack,
+        connection, link_error, link_status, retrain_count, retrain_trigger, packets_sent,
+        packets_received, link_up_time, crc_errors, heartbeat_old, pcs_faults, link_retrains,
+        crc_retrains, corrected_codewords, uncorrected_codewords, local_board_id_low,
+        local_board_id_high, local_xy, local_rack_shelf, local_channel, local_board_type,
+        local_handshake, remote_board_id_low, remote_board_id_high, remote_xy, remote_rack_shelf,
+        remote_channel, remote_board_type, remote_handshake, launch_flag, yield_pointer,
+        application, kernel_text, kernel_data, application_data, queues, bank_tables,
+        routing_enabled, erisc_info, mailbox, kernel_config, fabric_telemetry, barrier,
     }
 );
 
@@ -101,15 +105,16 @@ registers!(
 registers!(
     /// One queue; offsets from its start.
     Queue {
-        writes_requested, writes_answered, reads_requested, reads_answered, errors, write_index, read_index,
-        entry,
+        writes_requested, writes_answered, reads_requested, reads_answered, errors, write_index,
+        read_index, entry,
     }
 );
 
 registers!(
     /// One queue entry (`routing_cmd_t`); offsets from its start.
     QueueEntry {
-        address, data, flags, rack, response_buffer, local_buffer, response_queue, transaction, host_address,
+        address, data, flags, rack, response_buffer, local_buffer, response_queue, transaction,
+        host_address,
     }
 );
 
@@ -145,7 +150,7 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// The group of this name, as ranges refer to it.
+    /// Returns the group of this name, as ranges refer to it.
     pub fn group(&self, name: &str) -> Option<&dyn AnyGroup> {
         Some(match name {
             "niu" => &self.niu,

@@ -1,10 +1,10 @@
-//! What a target must not be asked although the chip would answer: one file per target that needs it.
+//! Ranges that a target refuses although the chip would answer: one file per target.
 
 use crate::address::TileKind;
 use crate::tree::Node;
 use serde::{Deserialize, Serialize};
 
-/// A range of a tile kind that a target must not be asked for.
+/// A range of a tile kind that must not be read from a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// Kind of tile.
@@ -40,10 +40,10 @@ fn one() -> u64 {
     1
 }
 
-/// What the vendor's simulator must not be asked.
+/// Returns the ranges that must not be read from the vendor's simulator.
 ///
 /// # Errors
-/// What is wrong with the shipped file, which a test of this crate excludes.
+/// When the shipped file is invalid, which a test of this crate excludes.
 pub fn ttsim_refusals() -> Result<Vec<Refusal>, String> {
     let text = include_str!("../data/targets/ttsim.toml");
     let file = Node::from_toml(text).and_then(|tree| tree.read::<File>());
@@ -53,12 +53,12 @@ pub fn ttsim_refusals() -> Result<Vec<Refusal>, String> {
 
 impl Entry {
     fn expand(&self) -> Vec<Refusal> {
-        let one = |kind: TileKind, i: u64| {
+        let refusal = |kind: TileKind, i: u64| {
             let start = self.start + i * self.stride;
             let reason = self.reason.clone();
             Refusal { kind, start, end: start + self.bytes, reason }
         };
-        let all = |kind: &TileKind| (0..self.count).map(|i| one(*kind, i)).collect::<Vec<_>>();
+        let all = |kind: &TileKind| (0..self.count).map(|i| refusal(*kind, i)).collect::<Vec<_>>();
         self.kinds.iter().flat_map(all).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The grid of tiles: what stands at each NOC 0 coordinate, and the Ethernet and DRAM channels.
+//! The grid of tiles: the tile at each NOC 0 coordinate, and the Ethernet and DRAM channels.
 
 use crate::address::{NocXy, TileKind};
 use serde::Deserialize;
@@ -17,15 +17,15 @@ pub struct Tiles {
     pub eth: EthTiles,
     /// DRAM ports.
     pub dram: DramTiles,
-    /// Tiles of which there are few.
+    /// ARC, PCIe and router tiles.
     pub other: OtherTiles,
     /// Translated coordinates.
     pub translation: Translation,
-    /// Ways to say which rows are fused off.
+    /// Encodings of the fused-off rows.
     pub harvesting: Harvesting,
 }
 
-/// Where compute tiles stand: at every crossing.
+/// Compute tiles: one at every crossing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensixGrid {
@@ -61,11 +61,11 @@ pub struct OtherTiles {
     pub arc: (u8, u8),
     /// The PCIe endpoint.
     pub pcie: (u8, u8),
-    /// Routers with nothing behind them.
+    /// Tiles with a router only.
     pub router: Vec<(u8, u8)>,
 }
 
-/// How translated coordinates are numbered.
+/// The numbering of translated coordinates.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Translation {
@@ -85,7 +85,7 @@ pub struct Translation {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Harvesting {
-    /// Row that each bit of ARC's mask stands for.
+    /// The row of each bit of ARC's mask.
     pub arc_rows: Vec<u8>,
     /// Bits of ROUTER_CFG_3 that are always set.
     pub router_cfg_always: Vec<u8>,
@@ -94,9 +94,9 @@ pub struct Harvesting {
 /// One tile of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tile {
-    /// Its place on NOC 0.
+    /// Its coordinates on NOC 0.
     pub xy: NocXy,
-    /// What it is.
+    /// Its kind.
     pub kind: TileKind,
     /// Ethernet or DRAM channel.
     pub channel: Option<u8>,
@@ -105,7 +105,7 @@ pub struct Tile {
 }
 
 impl Tiles {
-    /// Every tile that the file names, sorted by row and then column.
+    /// Returns every tile in the file, sorted by row and then column.
     pub fn all(&self) -> Vec<Tile> {
         let plain =
             |kind, &(x, y): &(u8, u8)| Tile { xy: NocXy { x, y }, kind, channel: None, port: None };
@@ -132,15 +132,16 @@ impl Tiles {
         tiles
     }
 
-    /// Problems of the grid: a place taken twice, left empty or outside, an axis table that is no permutation.
+    /// Returns the problems of the grid: a coordinate used twice, empty or outside, and an axis
+    /// table that is not a permutation.
     pub(crate) fn problems(&self) -> Vec<String> {
         let all = self.all();
         let mut problems = Vec::new();
         for y in 0..self.rows {
             for x in 0..self.columns {
-                let here = all.iter().filter(|tile| tile.xy == NocXy { x, y }).count();
-                if here != 1 {
-                    problems.push(format!("tiles.toml: {here} tiles stand at {x}-{y}"));
+                let count = all.iter().filter(|tile| tile.xy == NocXy { x, y }).count();
+                if count != 1 {
+                    problems.push(format!("tiles.toml: {count} tiles at {x}-{y}"));
                 }
             }
         }
@@ -149,7 +150,7 @@ impl Tiles {
         let axis = |name: &str, mut values: Vec<u8>, end: u8| {
             values.sort_unstable();
             (values != (0..end).collect::<Vec<_>>())
-                .then(|| format!("tiles.toml: {name} do not name each line once"))
+                .then(|| format!("tiles.toml: {name} do not name each row or column once"))
         };
         problems.extend(axis(
             "translation columns",

@@ -1,9 +1,10 @@
-//! Cluster descriptors: UMD's spellings in, chips and links out; and for each mistake its line.
+//! Tests of cluster descriptors: UMD's formats are read, and each mistake is reported with its
+//! line.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use layouts::{ChipCoord, ChipId, ClusterDescriptor, EthId};
 
-/// The spelling of older files: flow style, `Wormhole`, a third element per connection, few keys.
+/// The format of older files: flow style, `Wormhole`, a third element per connection, few keys.
 const OLD: &str = "arch: {
    0: Wormhole,
    1: Wormhole,
@@ -249,7 +250,7 @@ fn routes_lead_one_hop_closer() {
 
 #[test]
 fn routes_of_a_ring_go_both_ways_round() {
-    // Four chips in a ring: channel 0 leads up, channel 1 comes from below; chip 4 stands alone.
+    // Four chips in a ring: channel 0 leads up, channel 1 comes from below; chip 4 is not linked.
     let links: Vec<_> = (0..4).map(|chip| (end(chip, 0), end((chip + 1) % 4, 1))).collect();
     let ring = layouts::Routes::new(5, &links);
     let table: Vec<u16> = ring.table(ChipId(0)).into_iter().map(|(_, mask)| mask).collect();

@@ -1,4 +1,4 @@
-//! System specifications: the descriptors that follow from them, and for each mistake its line.
+//! Tests of system specifications: their descriptors, and each mistake with its line.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use layouts::{ChipCoord, ChipId, ClusterDescriptor, EthId, PLAIN_CABLING, SystemSpec};
@@ -8,7 +8,7 @@ fn shipped(mesh: &str, cabling: &str) -> ClusterDescriptor {
     SystemSpec::shipped(mesh).unwrap().unwrap().describe(cabling).unwrap()
 }
 
-/// How many links lie between each pair of chips.
+/// Counts the links between each pair of chips.
 fn neighbours(mesh: &ClusterDescriptor) -> BTreeMap<(ChipId, ChipId), usize> {
     let mut count = BTreeMap::new();
     for (a, b) in &mesh.links {
@@ -32,13 +32,13 @@ fn neighbours_have_as_many_links_as_the_machine_has_it() {
     for cabling in ["mesh", "ring", "torus"] {
         assert!(neighbours(&shipped("dual_galaxy", cabling)).values().all(|count| *count == 4));
     }
-    // Of the modules of a TG four, of a gateway and a module one.
+    // Four links between modules of a TG, one between a gateway and a module.
     let tg = neighbours(&shipped("tg", "mesh"));
     for ((a, _), count) in &tg {
         assert_eq!(*count, if a.0 < 4 { 1 } else { 4 });
     }
     assert_eq!(tg.keys().filter(|(a, _)| a.0 < 4).count(), 8);
-    // The Galaxies of a TGG meet in eight pairs of chips.
+    // The Galaxies of a TGG are linked by eight pairs of chips.
     let tgg = neighbours(&shipped("tgg", "mesh"));
     assert_eq!(tgg.values().filter(|count| **count == 2).count(), 8);
 }
@@ -46,7 +46,7 @@ fn neighbours_have_as_many_links_as_the_machine_has_it() {
 #[test]
 fn channels_are_those_of_umds_descriptors() {
     let linked = |mesh: &ClusterDescriptor, a, b| mesh.links.contains(&(a, b));
-    // tt-umd's descriptor of a 6U: a row goes on by 8-11 to 4-7, trays meet by 8-11 and by 12-15.
+    // tt-umd's descriptor of a 6U: rows are linked by 8-11 to 4-7, trays by 8-11 and by 12-15.
     let galaxy = shipped("galaxy", "mesh");
     for n in 0..4 {
         assert!(linked(&galaxy, end(0, 8 + n), end(4, 4 + n)));
@@ -54,7 +54,8 @@ fn channels_are_those_of_umds_descriptors() {
         assert!(linked(&galaxy, end(12, 8 + n), end(14, 8 + n)));
         assert!(linked(&galaxy, end(16, 12 + n), end(19, 12 + n)));
     }
-    // tt-metal's descriptor of a TG: channels 6 and 7 of a gateway to channel 12 of two modules of the last column.
+    // tt-metal's descriptor of a TG: channels 6 and 7 of a gateway lead to channel 12 of two
+    // modules of the last column.
     let tg = shipped("tg", "mesh");
     let at = |x, y| {
         let place = ChipCoord { x, y, rack: 0, shelf: 1 };
@@ -75,7 +76,7 @@ fn ring_and_torus_are_the_same_mesh_with_more_cables() {
     assert!(mesh.links.iter().all(|link| ring.links.contains(link)));
     assert!(ring.links.iter().all(|link| torus.links.contains(link)));
     assert_eq!(mesh.chips, torus.chips);
-    // Every channel of a torus is used, and no two chips are farther from each other than half the way round.
+    // Every channel of a torus is used, and the distance of two chips is at most half of the ring.
     let far = |mesh: &ClusterDescriptor| {
         let hops = |to| mesh.routes().hops(ChipId(0), ChipId(to)).unwrap();
         (0..32).map(hops).max().unwrap()
@@ -147,9 +148,11 @@ fn each_host_of_a_tgg_describes_its_own_chips_and_what_leads_to_the_other() {
         let back = ClusterDescriptor::parse(&part.name, &part.to_yaml()).unwrap();
         assert_eq!((&back.links, &back.outward), (&part.links, &part.outward));
     }
-    let told: Vec<u64> = parts[0].outward.iter().map(|link| link.far_unique_id).collect();
-    assert!(told.iter().all(|id| parts[1].chips.iter().any(|chip| chip.unique_id == Some(*id))));
-    // Base firmware leads to no chip of the other host.
+    let unique_ids: Vec<u64> = parts[0].outward.iter().map(|link| link.far_unique_id).collect();
+    assert!(
+        unique_ids.iter().all(|id| parts[1].chips.iter().any(|chip| chip.unique_id == Some(*id)))
+    );
+    // Base firmware routes to no chip of the other host.
     let routes = tgg.firmware_routes();
     let reached = |to: &&layouts::DescribedChip| routes.hops(ChipId(0), to.id).is_some();
     assert_eq!(tgg.chips.iter().filter(reached).count(), 36);

@@ -1,4 +1,4 @@
-//! The shipped Wormhole data: they load, agree with themselves, and give the published values.
+//! Tests of the shipped Wormhole data: they load, are consistent, and match the published values.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use layouts::{
@@ -83,45 +83,43 @@ fn harvested_rows_read_the_same_from_every_source() {
 #[test]
 fn core_addresses_go_to_the_noc_or_are_private() {
     let core = CoreId { chip: ChipId(1), tile: xy(9, 6), core: CoreKind::Erisc };
-    let ask = |addr| ChipKind::Wormhole.layout().core_to_noc(core, CoreAddr(addr));
-    assert_eq!(ask(0x9040).unwrap().to_string(), "1:9-6:0x9040");
-    let private = ask(0xFFB0_0600).unwrap_err().to_string();
+    let to_noc = |addr| ChipKind::Wormhole.layout().core_to_noc(core, CoreAddr(addr));
+    assert_eq!(to_noc(0x9040).unwrap().to_string(), "1:9-6:0x9040");
+    let private = to_noc(0xFFB0_0600).unwrap_err().to_string();
     assert_eq!(
         private,
         "local_ram is private to the core: ERISC local RAM is not connected to the NoC"
     );
-    assert_eq!(ask(0x4_0000), Err(Reason::Unmapped { offset: 0x4_0000 }));
+    assert_eq!(to_noc(0x4_0000), Err(Reason::Unmapped { offset: 0x4_0000 }));
 }
 
 #[test]
 fn the_allow_list_gives_reasons() {
-    let ask = |space, offset, len| match ChipKind::Wormhole.layout().readable(space, offset, len) {
+    let reason = |space, offset, len| match ChipKind::Wormhole.layout().readable(space, offset, len)
+    {
         Ok(_) => "fine".to_owned(),
         Err(reason) => reason.to_string(),
     };
-    assert_eq!(ask(ETH, 0x1C, 4), "fine");
-    assert_eq!(ask(ETH, 3, 2), "fine");
-    assert_eq!(ask(ETH, 0xFFB2_0200, 256), "fine");
-    assert_eq!(ask(TENSIX, 0x16_DFFC, 8), "runs past the end of l1 at 0x16e000");
+    assert_eq!(reason(ETH, 0x1C, 4), "fine");
+    assert_eq!(reason(ETH, 3, 2), "fine");
+    assert_eq!(reason(ETH, 0xFFB2_0200, 256), "fine");
+    assert_eq!(reason(TENSIX, 0x16_DFFC, 8), "runs past the end of l1 at 0x16e000");
+    assert_eq!(reason(TENSIX, 0x16_E000, 4), "nothing is known at 0x16e000: l1 ends at 0x16e000");
     assert_eq!(
-        ask(TENSIX, 0x16_E000, 4),
-        "nothing is known to stand at 0x16e000: l1 ends at 0x16e000"
-    );
-    assert_eq!(
-        ask(TENSIX, 0xFFB1_1030, 4),
+        reason(TENSIX, 0xFFB1_1030, 4),
         "tdma: a TDMA read can block on a FIFO, hang the NoC and then the host (tt-umd #1673)"
     );
-    assert_eq!(ask(ETH, 0xFFB2_0050, 4), "niu0.clear_outstanding: it is not for reading");
-    assert_eq!(ask(ETH, 0xFFB2_002E, 2), "niu0 holds registers, which are aligned 4-byte words");
-    assert_eq!(ask(ETH, 0xFFB2_0034, 4), "nothing is known to stand at 0xffb20034");
-    assert_eq!(ask(ETH, u64::MAX, 4), "nothing is known to stand at 0xffffffffffffffff");
-    assert_eq!(ask(ETH, 0, u64::MAX), "runs past the end of l1 at 0x40000");
+    assert_eq!(reason(ETH, 0xFFB2_0050, 4), "niu0.clear_outstanding: it must not be read");
+    assert_eq!(reason(ETH, 0xFFB2_002E, 2), "niu0 holds registers, which are aligned 4-byte words");
+    assert_eq!(reason(ETH, 0xFFB2_0034, 4), "nothing is known at 0xffb20034");
+    assert_eq!(reason(ETH, u64::MAX, 4), "nothing is known at 0xffffffffffffffff");
+    assert_eq!(reason(ETH, 0, u64::MAX), "runs past the end of l1 at 0x40000");
     assert_eq!(
-        ask(Space::Harvested, 0, 4),
+        reason(Space::Harvested, 0, 4),
         "the tile is fused off: only the registers of its NIUs answer"
     );
-    assert_eq!(ask(Space::Bar0, 0x1E00_0000, 4), "kernel_window: tt-kmd owns this window");
-    assert!(ask(Space::Bar0, 0x1FF3_0328, 4).contains("not safe"));
+    assert_eq!(reason(Space::Bar0, 0x1E00_0000, 4), "kernel_window: tt-kmd owns this window");
+    assert!(reason(Space::Bar0, 0x1FF3_0328, 4).contains("not safe"));
 }
 
 #[test]
@@ -159,7 +157,7 @@ fn arc_addresses_reach_both_ways() {
 }
 
 #[test]
-fn queue_words_stand_where_every_client_expects_them() {
+fn queue_words_are_where_every_client_expects_them() {
     let eth = &ChipKind::Wormhole.layout().eth;
     let base = eth.routing.fallback_base;
     let request = base + eth.queues.request.at;
@@ -172,7 +170,7 @@ fn queue_words_stand_where_every_client_expects_them() {
 }
 
 #[test]
-fn each_place_says_what_writing_it_needs() {
+fn each_range_has_its_write_permissions() {
     use Writing::{Halt, Launch, Reset, Write};
     let needs = |space, offset, len| ChipKind::Wormhole.layout().writing(space, offset, len);
     assert_eq!(needs(TENSIX, 0x2_0000, 64), Ok(vec![Write]));
@@ -187,7 +185,7 @@ fn each_place_says_what_writing_it_needs() {
 }
 
 #[test]
-fn some_places_are_for_nobody_to_write() {
+fn some_ranges_are_never_writable() {
     let arc = Space::Tile(TileKind::Arc);
     let never = |space, offset| {
         ChipKind::Wormhole.layout().writing(space, offset, 4).unwrap_err().to_string()
@@ -196,8 +194,8 @@ fn some_places_are_for_nobody_to_write() {
     assert_eq!(never(arc, 0x8_1000_0000), "csm must not be written");
     assert_eq!(never(ETH, 0xFFBA_0000), "mac must not be written");
     assert_eq!(never(ETH, 0xFFB0_0000), "local_ram must not be written");
-    assert_eq!(never(ETH, 0x4_0000), "nothing is known to stand at 0x40000: l1 ends at 0x40000");
-    assert_eq!(never(ETH, 0xFFB1_2000), "nothing is known to stand at 0xffb12000");
+    assert_eq!(never(ETH, 0x4_0000), "nothing is known at 0x40000: l1 ends at 0x40000");
+    assert_eq!(never(ETH, 0xFFB1_2000), "nothing is known at 0xffb12000");
     let past = ChipKind::Wormhole.layout().writing(TENSIX, 0x16_DFFC, 8).unwrap_err();
     assert_eq!(past.to_string(), "runs past the end of l1 at 0x16e000");
 }

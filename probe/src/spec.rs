@@ -378,7 +378,7 @@ mod tests {
             ("emulator:n300,run=fabric,rate=0us", "rate: 0us is not from 1ns to 4294967295ns"),
             ("emulator:n300,color=red", "not a setting"),
             ("emulator:n300,idle", "key=value"),
-            ("emulator:n300,fault=link:0.8:off", "nothing that happens to a link"),
+            ("emulator:n300,fault=link:0.8:off", "is not a fault of a link"),
             ("ttsim:", "the file is missing"),
             ("socket:a,socket:", "the file is missing"),
             ("emulator:tgg,host=x", "not a host number"),

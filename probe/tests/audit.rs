@@ -62,7 +62,7 @@ fn each_write_is_a_line() {
         common("write", 0x2_0000) + "\"old\":\"00000000\",\"new\":\"44332211\"}",
         common("patch", 0x2_0001) + "\"old\":\"3322\",\"new\":\"aabb\"}",
         common("patch", 0xFFB4_0088)
-            + "\"old\":null,\"old_missing\":\"refused: stream.update: it is not for reading\",\"new\":\"00000000\"}",
+            + "\"old\":null,\"old_missing\":\"refused: stream.update: it must not be read\",\"new\":\"00000000\"}",
     ];
     assert_eq!(lines, expected);
     std::fs::remove_dir_all(log.parent().unwrap().parent().unwrap()).unwrap();
@@ -72,7 +72,7 @@ fn each_write_is_a_line() {
 fn what_cannot_be_logged_is_not_done() {
     let mut target = open(Path::new("/proc/meshscope/audit.jsonl"));
     let error = target.write(at(0x2_0000), &[1; 4]).unwrap_err().to_string();
-    let says = "refused: nothing is written that cannot be logged: /proc/meshscope/audit.jsonl: ";
+    let says = "refused: a write that cannot be logged is not made: /proc/meshscope/audit.jsonl: ";
     assert!(error.starts_with(says), "{error}");
     assert_eq!(word(&mut target, 0x2_0000), 0);
 }
@@ -82,7 +82,7 @@ fn a_refused_write_is_no_line() {
     let log = scratch("refused");
     let mut target = open(&log);
     let error = target.write(at(0x16_E000), &[1; 4]).unwrap_err().to_string();
-    assert_eq!(error, "refused: nothing is known to stand at 0x16e000: l1 ends at 0x16e000");
+    assert_eq!(error, "refused: nothing is known at 0x16e000: l1 ends at 0x16e000");
     let error = target.write(at(0xFFB1_21B2), &[1; 2]).unwrap_err().to_string();
     assert_eq!(error, "refused: debug holds registers, which are aligned 4-byte words");
     assert!(!log.exists());

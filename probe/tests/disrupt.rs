@@ -69,7 +69,7 @@ fn a_fault_of_a_scene_begins_by_the_clock_of_its_hand_over() {
     assert_eq!(word(&mut target, 0, E8, LINK_STATUS), 0);
     let over = open("emulator:n300,at=15ms,fault=link:0.8:down@1us..2us").err().unwrap();
     let says = over.to_string();
-    assert!(says.starts_with("link:0.8:down@1us..2us: it is over before "), "{says}");
+    assert!(says.starts_with("link:0.8:down@1us..2us: it ends before "), "{says}");
     assert!(says.ends_with("us, when it could begin"), "{says}");
 }
 

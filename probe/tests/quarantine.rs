@@ -48,7 +48,7 @@ fn a_hung_tile_is_left_alone_until_it_is_cleared() {
     let words: Vec<Span> = (0..16).map(|i| span(0, TILE, i * 0x1000, 4)).collect();
     let fine = span(0, OTHER, 0x100, 4);
     let snapshot = read(&mut target, &[&words[..], &[fine]].concat());
-    let says = "unreachable: tile 1-2 hangs: it answers all ones, its node id too";
+    let says = "unreachable: tile 1-2 hangs: it answers all ones, including its node id";
     assert_eq!(words.iter().map(|word| gap(&snapshot, *word)).collect::<Vec<_>>(), vec![says; 16]);
     assert!(snapshot.bytes(fine.addr, 4).is_ok());
     assert_eq!(handle.state().reads[&TILE], 2, "one word, and one question for its node id");
@@ -123,7 +123,7 @@ fn a_hung_noc_and_a_chip_off_the_bus_are_told_apart() {
     let bus: Fault = |handle| handle.state().bus = true;
     for (break_it, says) in [
         (noc, "unreachable: the NoC of device 0 hangs: its ARC tile answers all ones over it"),
-        (bus, "device gone: device 0 answers all ones, its ARC's node id too"),
+        (bus, "device gone: device 0 answers all ones, including its ARC's node id"),
     ] {
         let (mut target, handle) = open(Patience::default());
         let wanted = [span(0, TILE, 0x100, 4), span(0, OTHER, 0x100, 64)];
@@ -145,7 +145,7 @@ fn the_emulators_own_hang_is_latched() {
     // Somebody else reads what is never answered (wormhole.md 1.7), which takes the chip's bus along.
     handle.state().foreign = Some((NocXy { x: 2, y: 2 }, 0xFFB1_1030));
     let snapshot = read(&mut target, &wanted);
-    let says = "device gone: device 0 answers all ones, its ARC's node id too";
+    let says = "device gone: device 0 answers all ones, including its ARC's node id";
     assert_eq!([gap(&snapshot, wanted[0]), gap(&snapshot, wanted[1])], [says; 2]);
     assert_eq!(read(&mut target, &wanted).transactions, 0);
 }

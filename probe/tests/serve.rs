@@ -56,7 +56,7 @@ fn what_a_client_breaks_stays_broken_for_the_next() {
     let path = start("breaks");
     let stuck: Fault = "core:0.e8:stuck".parse().unwrap();
     let refused = open_for(&path, Allow::default()).disrupt(&stuck).unwrap_err();
-    assert_eq!(refused.to_string(), "refused: core:0.e8:stuck: nobody allowed write");
+    assert_eq!(refused.to_string(), "refused: core:0.e8:stuck: write is not allowed");
     let mut first = open(&path);
     assert_eq!(first.disrupt(&stuck), Ok(()));
     let absent: Fault = "link:0.8:down".parse().unwrap();
@@ -68,7 +68,7 @@ fn what_a_client_breaks_stays_broken_for_the_next() {
     // Chip 1 has no firmware that tells where it stands, and no PCIe.
     let mut second: Box<dyn Bar> = Box::new(second);
     let refused = second.disrupt(ChipAddress::Device(1), &stuck).unwrap_err();
-    assert!(refused.to_string().contains("this mesh has no such place"), "{refused}");
+    assert!(refused.to_string().contains("this mesh has no such link or core"), "{refused}");
     assert_eq!(second.disrupt(ChipAddress::Device(0), &absent), Ok(()));
     std::fs::remove_file(path).unwrap();
 }
@@ -168,7 +168,8 @@ fn the_server_itself_keeps_a_client_that_looks_from_writing() {
         entry
     };
     let mut judge = |batch: Vec<BarOp>| reader.submit(&batch, &mut Vec::new());
-    let refused = || Err(AccessError::Refused("this client has no right to write".into()));
+    let refused =
+        || Err(AccessError::Refused("this client does not have the right to write".into()));
     // Channel 8 of Ethernet is tile 9-6, and its queues are at 0x11000.
     assert_eq!(judge(vec![point(9, 6), write(0x1_10C0, entry(4))]), Ok(()));
     assert_eq!(judge(vec![write(0x1_10A0, vec![1, 0, 0, 0])]), Ok(()));
@@ -244,15 +245,15 @@ fn a_socket_that_nobody_serves() {
         let Err(error) = SocketBar::connect(path, false) else { panic!("somebody serves") };
         error.to_string()
     };
-    assert_eq!(unreachable(&path), "unreachable: there is no such file");
+    assert_eq!(unreachable(&path), "unreachable: no such file");
     // A file left by a server that died is replaced; one that is served is not.
     drop(serve::bind(&path).unwrap());
-    assert_eq!(unreachable(&path), "unreachable: nobody serves there");
+    assert_eq!(unreachable(&path), "unreachable: no server listens there");
     let served = serve::bind(&path).unwrap();
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let error = serve::bind(&path).unwrap_err().to_string();
-    assert!(error.ends_with("a server listens there already"), "{error}");
+    assert!(error.ends_with("a server already listens there"), "{error}");
     drop(served);
     std::fs::remove_file(path).unwrap();
 }
@@ -272,7 +273,7 @@ fn nothing_but_a_dead_socket_is_replaced() {
     ] {
         let error = serve::bind(path).unwrap_err().to_string();
         let path = path.display();
-        let says = format!("{path}: exists already, is {what}, and is not overwritten");
+        let says = format!("{path}: is {what} and is not overwritten");
         assert_eq!(error, says);
     }
     assert_eq!(std::fs::read(&file).unwrap(), b"a recording");

@@ -101,7 +101,7 @@ fn a_server_overwrites_nothing() {
     let (file, fifo) = (folder.file("run.mcap"), folder.fifo());
     std::fs::write(&file, "a recording").unwrap();
     let serve = |path: &str, says: &str| {
-        let says = format!("{path}: exists already, is {says}, and is not overwritten");
+        let says = format!("{path}: is {says} and is not overwritten");
         refuses(&["serve", "emulator:n150", "--socket", path], 2, &says);
     };
     serve(&file, "a file");

@@ -94,8 +94,8 @@ fn far_memory_is_read_through_the_queues() {
 #[test]
 fn what_is_unknown_is_usage_and_what_is_unsafe_is_refused() {
     for (place, code, word) in [
-        ("0:1-2:0x16e000", 2, "nothing is known to stand at 0x16e000 in a tensix tile"),
-        ("0:1-2:0xffb12000", 2, "nothing is known to stand at 0xffb12000 in a tensix tile"),
+        ("0:1-2:0x16e000", 2, "nothing is known at 0x16e000 in a tensix tile"),
+        ("0:1-2:0xffb12000", 2, "nothing is known at 0xffb12000 in a tensix tile"),
         ("0:9-6:0xf0000", 2, "in an eth tile"),
         ("0:1-2:0xffb20002", 2, "aligned 4-byte words"),
         ("0:1-2:0xffb11000", 5, "refused: tdma"),

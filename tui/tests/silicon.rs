@@ -127,14 +127,14 @@ fn one_device_is_named_by_its_number_or_its_chip() {
     let missing = "\"$0\" --target /dev/tenstorrent/9 mesh";
     let Some(run) = run_program("wh", &[], &["sh", "-c", missing, BINARY]) else { return };
     assert_eq!(run.code, 3, "{}", run.said);
-    assert!(run.said.contains("/dev/tenstorrent/9: there is no such device"), "{}", run.said);
+    assert!(run.said.contains("/dev/tenstorrent/9: no such device"), "{}", run.said);
 }
 
 #[test]
 fn what_keeps_a_device_from_opening_has_its_sentence() {
     for (option, says) in [
         ("--old-driver", "tenstorrent driver 1.26.0 with interface 1 is too old"),
-        ("--no-perm", "no permission to open it for reading and writing"),
+        ("--no-perm", "no permission to read and write"),
     ] {
         let Some(run) = run("wh", &[option], &["mesh"]) else { return };
         assert_eq!(run.code, 3, "{option}: {}", run.said);
@@ -149,9 +149,9 @@ fn a_device_that_goes_leaves_what_was_read_before() {
     // Near the end, when most has been read; and early, when nothing has.
     let late = (whole.count("accesses") - 500).to_string();
     for (fault, says) in [
-        (&["--vanish-after"][..], "was reset or removed while we held it"),
+        (&["--vanish-after"][..], "was reset or removed while open"),
         (&["--hang-after"], "answers all ones: it is off the bus"),
-        (&["--hang-ms", "150", "--hang-after"], "answers nothing any more: it hangs"),
+        (&["--hang-ms", "150", "--hang-after"], "does not answer: it hangs"),
     ] {
         for (after, code) in [(late.as_str(), 4), ("50", 3)] {
             let options = [&["--idle-clocks", "0"], fault, &[after]].concat();
@@ -169,7 +169,7 @@ fn a_dead_tile_is_named_and_the_rest_is_read() {
     {
         let Some(run) = run("wh", &["--dead-tile", tile], &[verb]) else { return };
         assert_eq!(run.code, 4, "{tile}: {}", run.said);
-        let says = format!("tile {name} hangs: it answers all ones, its node id too");
+        let says = format!("tile {name} hangs: it answers all ones, including its node id");
         assert!(run.said.contains(&says), "{tile}: {}", run.said);
         assert!(run.said.lines().count() <= 3 && run.out.lines().count() > 1, "{}", run.said);
     }

@@ -1,4 +1,4 @@
-//! From raw YAML to a checked descriptor.
+//! Builds a checked descriptor from raw YAML.
 
 use super::error::Problems;
 use super::raw::{RawConnection, RawDescriptor, RawEnd, RawMmio};
@@ -8,7 +8,7 @@ use crate::chip::ChipKind;
 use crate::tree::{Node, Spanned, TextError};
 use std::collections::BTreeMap;
 
-/// Chips of a mesh at most. The largest that is shipped has 72.
+/// Most chips of a mesh. The largest shipped mesh has 72.
 pub(crate) const MOST_CHIPS: usize = 1024;
 
 pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, DescriptorError> {
@@ -105,7 +105,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The chip of this number, or a problem at this line.
+    /// Returns the chip of this number, or adds a problem at this line.
     fn chip(&mut self, id: u32, line: u64) -> Option<&mut DescribedChip> {
         if !self.chips.contains_key(&id) {
             self.problems.add(line, format!("unknown chip {id}: `arch` does not list it"));
@@ -141,8 +141,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Base firmware routes by coordinates: without them two chips would answer for each other. Boards
-    /// that have none at all leave the whole list empty (tt-metal.md 8.4).
+    /// Base firmware routes by coordinates: two chips without them would answer for each other.
+    /// Boards without coordinates leave the whole list empty (tt-metal.md 8.4).
     fn miss_places(&mut self) {
         let Some(placed) = self.raw.chips.as_ref().filter(|chips| !chips.is_empty()) else {
             return;
@@ -190,7 +190,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A mask with a bit for each of `count` things; 0 if it is missing.
+    /// Returns a mask with a bit for each of `count` things; 0 if it is missing.
     fn mask(&mut self, key: &str, mask: Option<&Spanned<u32>>, count: usize, of: &str) -> u32 {
         let Some(mask) = mask else { return 0 };
         let unknown = u64::from(mask.value) >> count;
@@ -212,7 +212,7 @@ impl<'a> Builder<'a> {
                 chip.asic_location = Some(location.value);
             }
         }
-        // The newer key says more, so it comes last.
+        // The newer key has more information, so it comes last.
         for addresses in [&self.raw.chip_to_bus_id, &self.raw.chip_pci_bdfs] {
             for (id, address) in addresses.iter().flatten() {
                 if let Some(chip) = self.chip(*id, line(address)) {

@@ -1,22 +1,22 @@
-//! What is wrong with a cluster descriptor, and in which line.
+//! Errors of a cluster descriptor, with their lines.
 
 use std::fmt;
 
-/// One thing that is wrong.
+/// An error of a descriptor.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DescriptorProblem {
-    /// Line in the file, from 1; 0 for what is wrong with the file as a whole.
+    /// Line in the file, from 1; 0 for an error of the whole file.
     pub line: u64,
-    /// What, in a few words.
+    /// The error, in a few words.
     pub what: String,
 }
 
-/// A descriptor that cannot be used: its name and all that is wrong with it, at least one thing.
+/// An unusable descriptor: its name and its errors, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescriptorError {
     /// Name or path of the file, as given.
     pub name: String,
-    /// All problems by line.
+    /// All errors by line.
     pub problems: Vec<DescriptorProblem>,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for DescriptorError {
 
 impl std::error::Error for DescriptorError {}
 
-/// Collects problems while a descriptor is read.
+/// Collects the errors of a descriptor.
 #[derive(Debug, Default)]
 pub(crate) struct Problems(Vec<DescriptorProblem>);
 
@@ -47,7 +47,7 @@ impl Problems {
         self.0.push(DescriptorProblem { line, what: what.into() });
     }
 
-    /// The value, if nothing was wrong.
+    /// Returns the value if there was no error.
     pub(crate) fn finish<T>(mut self, name: &str, value: T) -> Result<T, DescriptorError> {
         self.0.sort();
         if self.0.is_empty() {

@@ -1,16 +1,16 @@
-//! A mesh of several hosts: what each of them sees, and where its base firmware routes.
+//! A mesh of several hosts: each host's view, and the routes of its base firmware.
 
 use super::{ClusterDescriptor, OutwardLink, Routes};
 use crate::address::{ChipId, EthId};
 use std::collections::BTreeSet;
 
 impl ClusterDescriptor {
-    /// How many hosts the mesh has: 1 where the file does not say.
+    /// Returns the number of hosts of the mesh; 1 if the file lists none.
     pub fn host_count(&self) -> u16 {
         self.hosts.len().max(1) as u16
     }
 
-    /// The name of a host, such as `host1`.
+    /// Returns the name of a host, such as `host1`.
     pub fn host_name(&self, host: u16) -> String {
         self.hosts.get(usize::from(host)).cloned().unwrap_or_else(|| format!("host{host}"))
     }
@@ -19,7 +19,8 @@ impl ClusterDescriptor {
         self.chip(chip).map(|chip| chip.host)
     }
 
-    /// What a host describes: its own chips, its PCIe devices counted from 0, and links that leave to other hosts' chips.
+    /// Returns the view of one host: its own chips, its PCIe devices counted from 0, and links to
+    /// other hosts' chips.
     #[must_use]
     pub fn of_host(&self, host: u16) -> Self {
         let own = |end: EthId| self.host_of(end.chip) == Some(host);
@@ -61,14 +62,14 @@ impl ClusterDescriptor {
         part
     }
 
-    /// Ways of base firmware: each host's chips route to one another alone.
+    /// Returns the routes of base firmware: the chips of each host route only to one another.
     pub fn firmware_routes(&self) -> Routes {
         let within = |(a, b): &&(EthId, EthId)| self.host_of(a.chip) == self.host_of(b.chip);
         let links: Vec<_> = self.links.iter().filter(within).copied().collect();
         Routes::new(self.chips.len() as u16, &links)
     }
 
-    /// Unique ids of the chips of all hosts but these, each with its host's name.
+    /// Returns the unique ids of the chips of all other hosts, each with its host's name.
     pub fn chips_of_others(&self, hosts: &BTreeSet<u16>) -> Vec<(u64, String)> {
         let others = self.chips.iter().filter(|chip| !hosts.contains(&chip.host));
         others.filter_map(|chip| Some((chip.unique_id?, self.host_name(chip.host)))).collect()

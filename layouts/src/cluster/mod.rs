@@ -1,4 +1,4 @@
-//! Meshes as cluster descriptors: what UMD writes, checked and put into the house's own order of chips.
+//! Meshes as cluster descriptors: UMD's format, checked, with chips in the project's order.
 
 mod build;
 mod error;
@@ -16,8 +16,8 @@ use crate::ChipKind;
 use crate::address::{ChipCoord, ChipId, EthId};
 use std::collections::BTreeMap;
 
-/// A mesh as a file describes it. Chips stand in the order of [`ChipId`]: those with PCIe by their PCI index, then the
-/// others by (rack, shelf, y, x).
+/// A mesh from a file. Chips are in the order of [`ChipId`]: those with PCIe by their PCI index,
+/// then the others by (rack, shelf, y, x).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterDescriptor {
     /// Name or path of the file.
@@ -30,74 +30,74 @@ pub struct ClusterDescriptor {
     pub links: Vec<(EthId, EthId)>,
     /// Links that leave the described mesh.
     pub outward: Vec<OutwardLink>,
-    /// How UMD reached the devices, such as `PCIe`.
+    /// The device type that UMD used, such as `PCIe`.
     pub io_device_type: Option<String>,
-    /// Names of the hosts that the mesh is divided among; none where the file does not say.
+    /// Names of the mesh's hosts; empty if the file lists none.
     pub hosts: Vec<String>,
 }
 
 /// One chip of a descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescribedChip {
-    /// Its number in this house.
+    /// Its id in this project.
     pub id: ChipId,
     /// Its number in the file.
     pub file_id: u32,
-    /// Where it stands, if its board has coordinates.
+    /// Its position, if its board has coordinates.
     pub coord: Option<ChipCoord>,
     /// The 64-bit id that its firmware publishes.
     pub unique_id: Option<u64>,
     /// PCI index, if it has PCIe.
     pub pcie: Option<u32>,
-    /// Do its NIUs translate coordinates; true where the file does not say.
+    /// Whether its NIUs translate coordinates; true if the file does not specify it.
     pub noc_translation: bool,
     /// NOC 0 rows of compute tiles that are fused off, ascending.
     pub harvested_rows: Vec<u8>,
     /// The board that carries it.
     pub board: Option<DescribedBoard>,
-    /// Its place on the board.
+    /// Its location on the board.
     pub asic_location: Option<u64>,
     /// PCI bus number or address, as the file spells it.
     pub pci_address: Option<String>,
-    /// The host that reaches it, by its place in `hosts`; 0 where the file does not say.
+    /// The host that reaches it, as an index of `hosts`; 0 if the file lists none.
     pub host: u16,
 }
 
 /// The board that carries a chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescribedBoard {
-    /// 64-bit board id, if told.
+    /// 64-bit board id, if known.
     pub id: Option<u64>,
-    /// Its type as UMD spells it, such as `n300`, if told.
+    /// Its type as UMD spells it, such as `n300`, if known.
     pub kind: Option<String>,
 }
 
-/// A link to a chip that the descriptor does not hold.
+/// A link to a chip that is not in the descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OutwardLink {
-    /// The end inside.
+    /// The end in the descriptor.
     pub near: EthId,
-    /// Unique id of the chip outside.
+    /// Unique id of the other chip.
     pub far_unique_id: u64,
-    /// Channel of the chip outside.
+    /// Channel of the other chip.
     pub far_channel: u8,
 }
 
 impl ClusterDescriptor {
-    /// Reads a descriptor. `name` is what messages call it: the path, for a file.
+    /// Reads a descriptor. Messages call it `name`: for a file, its path.
     ///
     /// # Errors
-    /// Everything that is wrong with it, each with its line.
+    /// All errors, with their lines.
     pub fn parse(name: &str, text: &str) -> Result<Self, DescriptorError> {
         build::parse(name, text)
     }
 
-    /// The chip of this number.
+    /// Returns the chip of this id.
     pub fn chip(&self, id: ChipId) -> Option<&DescribedChip> {
         self.chips.get(usize::from(id.0))
     }
 
-    /// The other end of a link.
+    /// Returns the other end of a link.
     pub fn peer(&self, end: EthId) -> Option<EthId> {
         self.links.iter().find_map(|&(a, b)| match end {
             _ if end == a => Some(b),
@@ -106,12 +106,13 @@ impl ClusterDescriptor {
         })
     }
 
-    /// For each pair of chips the channels that lead one hop closer.
+    /// Returns for each pair of chips the channels that lead one hop closer.
     pub fn routes(&self) -> Routes {
         Routes::new(self.chips.len() as u16, &self.links)
     }
 
-    /// Puts chips and links into the house's order: chips with PCIe by their PCI index, then the others by place.
+    /// Sorts chips and links into the project's order: chips with PCIe by their PCI index, then the
+    /// others by position.
     pub(crate) fn renumber(&mut self) {
         self.chips.sort_by_key(|chip| {
             let place = chip.coord.map(|c| (c.rack, c.shelf, c.y, c.x));

@@ -1,10 +1,11 @@
-//! The cluster descriptor as YAML spells it: UMD's current writer and older files, with the line of each value.
+//! The YAML of a cluster descriptor, as UMD's current writer and older files have it, with the line
+//! of each value.
 
 use crate::tree::Spanned;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// All keys that UMD writes or wrote; every one may be missing here, and unknown ones are passed over.
+/// All keys that UMD writes or wrote. Every key may be missing here, and unknown keys are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct RawDescriptor {

@@ -1,4 +1,5 @@
-//! Shortest ways through a mesh: for each pair of chips the local Ethernet channels that lead one hop closer.
+//! Shortest routes through a mesh: for each pair of chips the local Ethernet channels that lead one
+//! hop closer.
 
 use crate::address::{ChipId, EthId};
 use std::collections::VecDeque;
@@ -14,7 +15,8 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Searches breadth first from every chip; links of chips beyond `chips` and channels beyond 15 are passed over.
+    /// Searches breadth first from every chip; ignores links of chips beyond `chips` and channels
+    /// beyond 15.
     pub fn new(chips: u16, links: &[(EthId, EthId)]) -> Self {
         let known = |end: &EthId| end.chip.0 < chips && end.channel < 16;
         let mut ways: Vec<(EthId, ChipId)> = Vec::new();
@@ -62,17 +64,19 @@ impl Routes {
         }
     }
 
-    /// How many links lie between two chips: 0 for itself, nothing where no way leads.
+    /// Returns the number of links between two chips: 0 for the chip itself, nothing without a
+    /// route.
     pub fn hops(&self, from: ChipId, to: ChipId) -> Option<u16> {
         self.cell(from, to).and_then(|cell| self.hops.get(cell).copied().flatten())
     }
 
-    /// Mask of the channels of `from` that lead one hop closer to `to`; 0 for itself or where no way leads.
+    /// Returns the mask of the channels of `from` that lead one hop closer to `to`; 0 for the chip
+    /// itself or without a route.
     pub fn mask(&self, from: ChipId, to: ChipId) -> u16 {
         self.cell(from, to).and_then(|cell| self.masks.get(cell).copied()).unwrap_or(0)
     }
 
-    /// Every other chip with its mask, in order: the routing table of `from`.
+    /// Returns every other chip with its mask, in order: the routing table of `from`.
     pub fn table(&self, from: ChipId) -> Vec<(ChipId, u16)> {
         let others = (0..self.chips).map(ChipId).filter(|to| *to != from);
         others.map(|to| (to, self.mask(from, to))).collect()

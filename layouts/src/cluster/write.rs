@@ -1,4 +1,4 @@
-//! A descriptor as UMD's YAML, which [`ClusterDescriptor::parse`] reads back.
+//! Writes a descriptor as UMD's YAML, which [`ClusterDescriptor::parse`] reads back.
 
 use super::{ClusterDescriptor, DescribedChip};
 use crate::address::EthId;
@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
 
 impl ClusterDescriptor {
-    /// The descriptor as UMD spells it, links one a line. Hosts have no word in it: see [`ClusterDescriptor::of_host`].
+    /// Returns the descriptor as UMD spells it, one link per line. UMD's format has no hosts: see
+    /// [`ClusterDescriptor::of_host`].
     pub fn to_yaml(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -53,7 +54,7 @@ impl ClusterDescriptor {
     }
 }
 
-/// A mapping by chip of what there is to tell of each.
+/// Writes a mapping by chip; chips without a value are left out.
 fn per_chip<T: Display>(
     out: &mut String,
     key: &str,
@@ -80,7 +81,8 @@ fn list(out: &mut String, key: &str, items: impl Iterator<Item = String>) -> fmt
     items.try_for_each(|item| writeln!(out, "  - {item}"))
 }
 
-/// What the chips of one board have in common: its id, its type and, for a board without an id, the low words of their own.
+/// Common properties of the chips of one board: its id, its type and, for a board without an id,
+/// the low words of their own.
 type OneBoard<'a> = (Option<u64>, Option<&'a str>, Option<u32>);
 
 fn boards(chips: &[&DescribedChip]) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Boards put down as a grid of chips, with the channels that face each of the four sides.
+//! Places boards on a grid of chips, with the channels that face each of the four sides.
 
 use super::raw::{RawAxis, RawBoard, RawChip, RawMesh, RawSystem};
 use crate::address::ChipCoord;
@@ -27,7 +27,7 @@ impl Side {
     }
 }
 
-/// A chip where it stands.
+/// A chip on the grid.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) coord: ChipCoord,
@@ -63,12 +63,12 @@ impl Grid {
         self.chips.len().checked_div(self.columns).unwrap_or_default()
     }
 
-    /// The chip in a row and a column, by its place in `chips`.
+    /// Returns the chip in a row and a column, as an index of `chips`.
     pub(super) fn at(&self, row: usize, column: usize) -> usize {
         row * self.columns + column
     }
 
-    /// The chips along an edge, from the north-west.
+    /// Returns the chips along an edge, from the north-west.
     pub(super) fn edge(&self, side: Side) -> Vec<usize> {
         let (rows, columns) = (self.rows(), self.columns);
         match side {
@@ -79,7 +79,8 @@ impl Grid {
         }
     }
 
-    /// Pairs of neighbours with the side of the first that faces the second; with the axes whose ends are joined.
+    /// Returns the pairs of neighbours with the side of the first that faces the second, including
+    /// the joined ends of closed axes.
     pub(super) fn neighbours(&self, joined: &[RawAxis]) -> Vec<(usize, Side, usize, Side)> {
         let (rows, columns) = (self.rows(), self.columns);
         let mut pairs = Vec::new();
@@ -105,14 +106,14 @@ impl Grid {
 /// A mesh of the TT-Fabric specification has at most 256 devices.
 const MOST_BOARDS: usize = 256;
 
-/// A board in a mesh: its kind, and where it stands among the boards.
+/// A board in a mesh: its kind, and its position among the boards.
 struct Seat<'a> {
     name: &'a str,
     row: usize,
     column: usize,
 }
 
-/// Puts the boards of a mesh down.
+/// Places the boards of a mesh.
 pub(super) fn grid(
     raw: &RawSystem,
     mesh: &Spanned<RawMesh>,
@@ -145,7 +146,7 @@ pub(super) fn grid(
             problems.add(line, what);
             return None;
         }
-        // Named below.
+        // Reported below.
         None => [1, 1],
     };
     let [x, y, ..] = mesh.place;
@@ -182,7 +183,7 @@ pub(super) fn grid(
         for (inner_row, inner_column) in
             (0..board_rows).flat_map(|row| (0..board_columns).map(move |column| (row, column)))
         {
-            // A mirrored board has its chips the other way round, too.
+            // The chips of a mirrored board are mirrored, too.
             let turned = |axis, odd: usize| mesh.mirrored.contains(&axis) && odd % 2 == 1;
             let (ew, ns) = (turned(RawAxis::Ew, seat.column), turned(RawAxis::Ns, seat.row));
             let own_column = if ew { board_columns - 1 - inner_column } else { inner_column };
@@ -206,7 +207,7 @@ pub(super) fn grid(
     Some(Grid { columns: columns * board_columns, chips: chips.into_iter().flatten().collect() })
 }
 
-/// Rows and columns of a table whose rows are equally long and not empty.
+/// Returns rows and columns of a table whose rows are equally long and not empty.
 fn rectangle<T>(rows: &[Vec<T>]) -> Option<[usize; 2]> {
     let columns = rows.first()?.len();
     (columns > 0 && rows.iter().all(|row| row.len() == columns)).then_some([rows.len(), columns])

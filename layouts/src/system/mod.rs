@@ -1,5 +1,5 @@
-//! Meshes as system specifications: what stands where and how it is cabled, in a few lines, from which cluster descriptors
-//! follow. The words are those of the TT-Fabric specification: ChipSpec, Board, Host, Mesh, Graph.
+//! Meshes as short system specifications of chips and cables, from which cluster descriptors
+//! follow. The terms are those of the TT-Fabric specification: ChipSpec, Board, Host, Mesh, Graph.
 
 mod grid;
 mod raw;
@@ -16,7 +16,7 @@ use grid::{Grid, Placed};
 use raw::RawSystem;
 use std::collections::BTreeMap;
 
-/// The cabling that a system has if nothing else is asked for.
+/// The default cabling of a system.
 pub const PLAIN_CABLING: &str = "mesh";
 
 /// Shipped specifications by the names of their meshes.
@@ -30,14 +30,14 @@ const SHIPPED: [(&str, &str); 7] = [
     ("tgg", include_str!("../../data/systems/tgg.yaml")),
 ];
 
-/// A system, checked.
+/// A checked system.
 #[derive(Clone, Debug)]
 pub struct SystemSpec {
     name: String,
     /// Names of the hosts.
     hosts: Vec<String>,
     chips: Vec<Chip>,
-    /// Links by cabling; the plain one is always there.
+    /// Links by cabling; the plain cabling is always present.
     links: BTreeMap<String, Vec<(EthId, EthId)>>,
 }
 
@@ -50,10 +50,10 @@ struct Chip {
 }
 
 impl SystemSpec {
-    /// Reads a specification. `name` is what messages call it.
+    /// Reads a specification. Messages call it `name`.
     ///
     /// # Errors
-    /// Everything that is wrong with it, each with its line.
+    /// All errors, with their lines.
     pub fn parse(name: &str, text: &str) -> Result<Self, DescriptorError> {
         let mut problems = Problems::default();
         let raw = match Node::from_yaml(text).and_then(|tree| tree.read::<RawSystem>()) {
@@ -73,18 +73,18 @@ impl SystemSpec {
         problems.finish(name, system.unwrap_or_else(empty))
     }
 
-    /// The shipped system of a name, such as `tg`; nothing if there is none.
+    /// Returns the shipped system of a name, such as `tg`; nothing if there is none.
     pub fn shipped(mesh: &str) -> Option<Result<Self, DescriptorError>> {
         let (name, text) = SHIPPED.iter().find(|(name, _)| *name == mesh)?;
         Some(Self::parse(&format!("{name}.yaml"), text))
     }
 
-    /// Names of the shipped systems.
+    /// Returns the names of the shipped systems.
     pub fn shipped_names() -> impl Iterator<Item = &'static str> {
         SHIPPED.iter().map(|(name, _)| *name)
     }
 
-    /// Is this text a system specification rather than a cluster descriptor?
+    /// Whether this text is a system specification rather than a cluster descriptor.
     pub fn is_one(text: &str) -> bool {
         text.lines().any(|line| line.starts_with("ChipSpec:"))
     }
@@ -119,13 +119,14 @@ impl SystemSpec {
         Some(Self { name: name.into(), hosts: raw.hosts.clone(), chips, links })
     }
 
-    /// The words for how it can be cabled.
+    /// Returns the names of its cablings.
     pub fn cablings(&self) -> impl Iterator<Item = &str> {
         let others = self.links.keys().map(String::as_str).filter(|word| *word != PLAIN_CABLING);
         std::iter::once(PLAIN_CABLING).chain(others)
     }
 
-    /// The cluster descriptor of the whole system, all hosts together; nothing if it cannot be cabled like that.
+    /// Returns the cluster descriptor of the whole system with all hosts; nothing if it has no such
+    /// cabling.
     pub fn describe(&self, cabling: &str) -> Option<ClusterDescriptor> {
         let mut links = self.links.get(cabling)?.clone();
         links.sort_unstable();
@@ -145,20 +146,22 @@ impl SystemSpec {
 }
 
 impl ClusterDescriptor {
-    /// The descriptor of a shipped mesh, such as `n300`, cabled plainly; nothing if there is none of that name.
+    /// Returns the descriptor of a shipped mesh, such as `n300`, with the plain cabling; nothing if
+    /// there is none of that name.
     pub fn shipped(mesh: &str) -> Option<Result<Self, DescriptorError>> {
         // Every system has the plain cabling.
         SystemSpec::shipped(mesh)?.map(|system| system.describe(PLAIN_CABLING)).transpose()
     }
 
-    /// Names of the shipped meshes.
+    /// Returns the names of the shipped meshes.
     pub fn shipped_names() -> impl Iterator<Item = &'static str> {
         SystemSpec::shipped_names()
     }
 }
 
-/// Chips by mesh and place in its grid. Those of a host in a mesh are numbered by their location on the board first, then by
-/// board, as UMD's descriptors do; where places decide about far chips, [`ClusterDescriptor`] has the last word.
+/// Chips by mesh and position in its grid. The chips of a host in a mesh are numbered by their
+/// location on the board first, then by board, as in UMD's descriptors. Where positions order the
+/// far chips, [`ClusterDescriptor`] decides.
 fn number(grids: &[Grid]) -> BTreeMap<(usize, usize), ChipId> {
     let mut order = Vec::new();
     for (at, grid) in grids.iter().enumerate() {
@@ -222,7 +225,8 @@ fn described(id: u16, chip: &Chip) -> DescribedChip {
     }
 }
 
-/// As the firmware of cards has it: the board's short id below, and above it 2 and the chip's location.
+/// Returns the unique id as the cards' firmware has it: the board's short id in the low word, above
+/// it 2 and the chip's location.
 fn unique_id(placed: &Placed) -> u64 {
     u64::from(placed.location + 2) << 32 | u64::from(short_board_id(placed.board_id))
 }

@@ -1,5 +1,5 @@
-//! A system specification as YAML spells it: the words of the TT-Fabric specification (8.1), and beside them what a cluster
-//! descriptor says more: channel numbers, board ids, places, fused-off rows.
+//! The YAML of a system specification: the terms of the TT-Fabric specification (8.1), and
+//! additional facts of a cluster descriptor: channel numbers, board ids, positions, fused-off rows.
 
 use crate::tree::Spanned;
 use serde::Deserialize;
@@ -61,7 +61,8 @@ pub(super) struct RawMesh {
     pub(super) topology: Option<[usize; 2]>,
     /// The number of each board; counted along the rows if missing.
     pub(super) numbers: Option<Vec<Vec<u32>>>,
-    /// `EW`: boards of odd columns have east and west exchanged. `NS`: those of odd rows north and south.
+    /// `EW`: boards of odd columns have east and west exchanged. `NS`: boards of odd rows have
+    /// north and south exchanged.
     #[serde(default)]
     pub(super) mirrored: Vec<RawAxis>,
     /// The first host of the mesh, by its number.
@@ -75,7 +76,7 @@ pub(super) struct RawMesh {
     /// x, y, rack and shelf of the first chip.
     #[serde(default)]
     pub(super) place: [u8; 4],
-    /// Words for what else can be cabled: the axes whose ends are joined.
+    /// Additional cablings by name: the axes whose ends are joined.
     #[serde(default)]
     pub(super) cabling: BTreeMap<String, Vec<RawAxis>>,
 }
@@ -92,11 +93,12 @@ pub(super) enum RawAxis {
     Ns,
 }
 
-/// A port at the edge of a mesh: its number and, such as `E4`, a side and the number of a channel counted along the edge.
+/// A port at the edge of a mesh: its number, and a side with the number of a channel counted along
+/// the edge, such as `E4`.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct RawPort(pub(super) usize, pub(super) String);
 
-/// Two whole edges whose chips are joined, each by so many links.
+/// Two whole edges whose chips are joined, each by this number of links.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawEdges {

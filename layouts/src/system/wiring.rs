@@ -1,4 +1,5 @@
-//! Links of a system: facing sides of neighbours, what the Graph joins, and the cables of each way to cable it.
+//! Links of a system: facing sides of neighbours, the links of the Graph, and the cables of each
+//! cabling.
 
 use super::PLAIN_CABLING;
 use super::grid::{Grid, Side};
@@ -34,7 +35,7 @@ pub(super) fn links(
     all
 }
 
-/// The facing sides of all neighbours in a mesh.
+/// Links the facing sides of all neighbours in a mesh.
 fn inside(
     (at, grid): (usize, &Grid),
     joined: &[RawAxis],
@@ -68,7 +69,7 @@ fn joined_by<'a>(
     })
 }
 
-/// What the file joins by name.
+/// Links the ports and edges that the file names.
 fn graph(raw: &RawSystem, grids: &[Grid], ids: &Ids, problems: &mut Problems) -> Links {
     let mut links = Vec::new();
     for cable in &raw.graph {
@@ -96,7 +97,7 @@ fn graph(raw: &RawSystem, grids: &[Grid], ids: &Ids, problems: &mut Problems) ->
     links
 }
 
-/// Side and grid that a port names, and the number behind the side's letter.
+/// Returns the side and grid that a port names, and the number after the side's letter.
 fn named<'a>(port: &RawPort, grids: &'a [Grid]) -> Result<(&'a Grid, Side, Option<usize>), String> {
     let RawPort(mesh, words) = port;
     let grid = grids.get(*mesh).ok_or_else(|| format!("there is no mesh {mesh}"))?;
@@ -141,7 +142,7 @@ fn edge(port: &RawPort, links: usize, grids: &[Grid], ids: &Ids) -> Result<Vec<E
     Ok(ends)
 }
 
-/// No channel has two cables.
+/// Checks that no channel has two cables.
 fn once(links: &Links, cabling: &str, problems: &mut Problems) {
     let mut used = BTreeSet::new();
     for end in links.iter().flat_map(|(a, b)| [a, b]) {

@@ -1,4 +1,4 @@
-//! Reading and writing a tile, near or far: the one place that knows which way leads there.
+//! Reads and writes of tiles, near and far: selects the route to each chip.
 
 mod cut;
 mod far;
@@ -16,7 +16,7 @@ use machine::window::Order;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a chip is reached.
+/// The route to a chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// Over its own PCIe endpoint.
@@ -27,9 +27,9 @@ pub(crate) enum Route {
         device: u8,
         /// Ethernet tiles whose firmware serves the queue.
         tiles: Vec<NocXy>,
-        /// How many of them, from the first, have a link to the far chip itself.
+        /// Number of tiles, from the first, that have a link to the far chip itself.
         direct: usize,
-        /// Where the far chip stands.
+        /// Position of the far chip.
         coord: ChipCoord,
     },
 }
@@ -38,12 +38,12 @@ pub(crate) enum Route {
 pub(crate) struct Access {
     pub(crate) bus: Bus,
     queues: BTreeMap<(u8, NocXy), Queue>,
-    /// Gateways through which a write did not arrive: what is written next must not be lost there, too.
+    /// Gateways that lost a write; the next write must not be lost there, too.
     doubted: BTreeSet<(u8, NocXy)>,
     pub(crate) patience: Patience,
-    /// What hung, and is not touched again.
+    /// Devices, chips, tiles and gateways that are not accessed.
     pub(crate) quarantine: Quarantine,
-    /// The device whose queues we have the lock of.
+    /// The device whose queue lock is held.
     locked: Option<u8>,
 }
 
@@ -59,18 +59,18 @@ impl Access {
         }
     }
 
-    /// What belongs to one device, without a bar yet, to be given back by [`Access::join`].
+    /// Splits off the state of one device, without a bar, until [`Access::join`].
     pub(crate) fn part(&mut self, device: u8) -> Self {
         let mut part = Self::new(self.bus.part(device), self.patience);
         part.quarantine = self.quarantine.part(device);
         let queues = std::mem::take(&mut self.queues).into_iter();
-        (part.queues, self.queues) = queues.partition(|((of, _), _)| *of == device);
+        (part.queues, self.queues) = queues.partition(|((owner, _), _)| *owner == device);
         let doubted = std::mem::take(&mut self.doubted).into_iter();
-        (part.doubted, self.doubted) = doubted.partition(|(of, _)| *of == device);
+        (part.doubted, self.doubted) = doubted.partition(|(owner, _)| *owner == device);
         part
     }
 
-    /// Takes back what belongs to one device.
+    /// Takes back the state of one device.
     pub(crate) fn join(&mut self, device: u8, part: Self) {
         self.bus.join(part.bus);
         self.quarantine.join(device, part.quarantine);
@@ -78,24 +78,25 @@ impl Access {
         self.doubted.extend(part.doubted);
     }
 
-    /// Lets everything that hung be tried again. Whoever brought it back may have reset it, so no
-    /// window is believed to show what it did.
+    /// Allows access to everything in quarantine. The repair may have included a reset, so that the
+    /// windows are pointed again.
     pub(crate) fn clear_quarantine(&mut self) {
         self.quarantine.clear();
         self.bus.forget_windows();
     }
 
-    /// Queue commands posted so far, over all gateways.
+    /// Returns the number of queue commands posted so far, over all gateways.
     pub(crate) fn queue_commands(&self) -> u64 {
         self.queues.values().map(Queue::commands).sum()
     }
 
-    /// Others may have used the queues since the last series of commands: look again before use.
+    /// Marks the indices of all queues as unread: other clients may have used the queues since the
+    /// last series of commands.
     pub(crate) fn begin(&mut self) -> Result<(), AccessError> {
         self.queues.values_mut().try_for_each(|queue| queue.out_of_step(&mut self.bus))
     }
 
-    /// Gives back what is owed to the queues.
+    /// Writes the response read indices that are still owed to the queues.
     pub(crate) fn finish(&mut self) -> Result<(), AccessError> {
         self.queues.values_mut().try_for_each(|queue| queue.settle(&mut self.bus))
     }
@@ -105,7 +106,7 @@ impl Access {
         self.flush_queues(|_, _| true)
     }
 
-    /// Reads a range: memory in bulk, anything else word by word.
+    /// Reads a range: memory in bulk, registers word by word.
     pub(crate) fn read(
         &mut self,
         route: &Route,
@@ -128,8 +129,8 @@ impl Access {
         }
     }
 
-    /// Reads several ranges of a chip; a result for each, in their order. Those of a far chip are
-    /// under way together as far as its gateways allow.
+    /// Reads several ranges of a chip; returns a result for each, in their order. Reads of a far
+    /// chip run in parallel as its gateways allow.
     pub(crate) fn read_runs(&mut self, route: &Route, runs: &[MergedRange]) -> Results {
         match route {
             Route::Pcie(device) => {
@@ -143,7 +144,7 @@ impl Access {
         }
     }
 
-    /// The word at `offset`.
+    /// Reads the word at `offset`.
     pub(crate) fn word(
         &mut self,
         route: &Route,
@@ -151,12 +152,13 @@ impl Access {
         offset: u64,
     ) -> Result<u32, AccessError> {
         let read = self.read(route, tile, offset, 4)?;
-        let short = || AccessError::Unreachable("it gave less than a word".into());
+        let short = || AccessError::Unreachable("the answer is shorter than a word".into());
         Ok(u32::from_le_bytes(*read.bytes.first_chunk().ok_or_else(short)?))
     }
 
-    /// Writes a range. Parts of words in memory are merged with what is there; registers take
-    /// whole words only. Writes to one chip arrive in order; [`Access::flush`] waits for the far ones.
+    /// Writes a range. Parts of words in memory are merged with their neighbours; registers take
+    /// whole words only. Writes to one chip arrive in order; [`Access::flush`] waits for those to
+    /// far chips.
     pub(crate) fn write(
         &mut self,
         route: &Route,
@@ -177,7 +179,8 @@ impl Access {
             }
             Route::Queue { device, tiles, direct, coord } => {
                 let far = FarRoute { device: *device, tiles, direct: *direct, coord: *coord };
-                // Nobody may write between reading the neighbours and writing them back.
+                // The lock keeps other clients from writing between reading the neighbours and
+                // writing them back.
                 self.locked(*device, |access| {
                     let (run, bytes) = access.whole_words(route, run, bytes)?;
                     access.write_through(far, &run, &bytes)
@@ -202,7 +205,7 @@ impl Access {
         seen(&mut self.bus, &mut self.quarantine, self.patience, device, run.tile)?;
         let mut batch = self.bus.batch();
         if run.memory {
-            // Posted writes are there once a read through the same window has come back.
+            // A posted write has arrived once a read through the same window has returned.
             let last = run.offset + (bytes.len() as u64).saturating_sub(4);
             batch = batch
                 .write(device, run.tile, run.offset, bytes, Order::Memory)
@@ -215,7 +218,7 @@ impl Access {
         batch.run().end()
     }
 
-    /// The whole words that `bytes` touches, with the neighbours as they are now.
+    /// Extends `bytes` to whole words with the neighbouring bytes.
     fn whole_words<'b>(
         &mut self,
         route: &Route,

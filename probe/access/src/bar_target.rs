@@ -1,4 +1,5 @@
-//! The live target: any machine with a BAR, near chips through windows and far ones through queues.
+//! The live target: any machine with a BAR. Near chips are reached through windows, far ones
+//! through queues.
 
 mod checked;
 mod preview;
@@ -30,9 +31,9 @@ pub struct BarTarget {
     access: Access,
     guard: Guard,
     known: Known,
-    /// Where writes are told before they are made.
+    /// Log of the writes, appended to before each write.
     audit: Option<AuditLog>,
-    /// Why a far write did not arrive, until somebody can be told.
+    /// Why a far write did not arrive, until a call can return the error.
     late: Option<AccessError>,
 }
 
@@ -40,7 +41,7 @@ impl BarTarget {
     /// Discovers the mesh behind the BAR.
     ///
     /// # Errors
-    /// When the machine is gone or shows no Wormhole at all.
+    /// When the machine is gone or has no Wormhole.
     pub fn open(
         name: impl Into<String>,
         bar: Box<dyn Bar>,
@@ -62,22 +63,22 @@ impl BarTarget {
         })
     }
 
-    /// Changes the words by which the target is known.
+    /// Changes the name of the target.
     pub fn rename(&mut self, name: impl Into<String>) {
         self.name = name.into();
     }
 
-    /// Gives the machine back, as it stands.
+    /// Returns the machine in its present state.
     pub fn into_bar(self) -> Box<dyn Bar> {
         self.access.bus.into_bar()
     }
 
-    /// Commands posted to routing queues since the target was opened.
+    /// Returns the number of commands posted to routing queues since the target was opened.
     pub fn queue_commands(&self) -> u64 {
         self.access.queue_commands()
     }
 
-    /// Waits for far writes; what did not arrive is told once.
+    /// Waits for far writes; returns the error of a lost write once.
     fn settle(&mut self) -> Result<(), AccessError> {
         match self.late.take() {
             Some(late) => Err(late),
@@ -85,12 +86,12 @@ impl BarTarget {
         }
     }
 
-    /// From now on every write is appended to a log before it is made.
+    /// Appends every further write to a log before it is made.
     pub fn keep_audit(&mut self, audit: AuditLog) {
         self.audit = Some(audit);
     }
 
-    /// The way to a range that may be written.
+    /// Returns the route to a range that may be written.
     fn writable(&self, span: &Span) -> Result<Route, AccessError> {
         self.guard.writing(span)?;
         let chip = span.addr.chip;
@@ -110,10 +111,10 @@ impl BarTarget {
         self.access.write(route, addr.tile, addr.offset, bytes)
     }
 
-    /// What stands where somebody wants to write, or why it must not be read.
+    /// Reads the bytes before a write, or returns why they must not be read.
     ///
     /// # Errors
-    /// When it may be read and cannot be: then it is not written to either.
+    /// When the range may be read but the read fails; the write is then refused.
     fn old(&mut self, route: &Route, span: &Span) -> Result<Old, AccessError> {
         let stand = match self.guard.reading(span) {
             Ok(stand) => stand,
@@ -126,7 +127,7 @@ impl BarTarget {
         Ok(Ok(read))
     }
 
-    /// The chip at this place.
+    /// Returns the chip with a matching route.
     fn chip_at(&self, is: impl Fn(&Route) -> bool) -> Option<ChipId> {
         self.routes.iter().find(|(_, route)| is(route)).map(|(chip, _)| *chip)
     }
@@ -150,7 +151,7 @@ impl Target for BarTarget {
         let checked = self.checked(plan);
         let mut snapshot = Snapshot { gaps: checked.gaps.clone(), ..Snapshot::default() };
         snapshot.pieces.reserve(checked.chips.iter().map(|(.., runs)| runs.len()).sum());
-        // A write that did not arrive is told by the next call that can say so.
+        // The error of a lost write is returned by the next call that can fail.
         self.late = self.late.take().or(self.access.flush().err());
         read_all(&mut self.access, &checked.chips, &mut snapshot);
         self.known.keep(checked);
@@ -200,7 +201,7 @@ impl Target for BarTarget {
 
     fn disrupt(&mut self, fault: &Fault) -> Result<(), AccessError> {
         if !self.abilities.allow.write {
-            return Err(AccessError::Refused(format!("{fault}: nobody allowed write")));
+            return Err(AccessError::Refused(format!("{fault}: write is not allowed")));
         }
         self.mesh.check_fault(fault).map_err(|error| AccessError::Refused(error.to_string()))?;
         let at = match self.routes.get(&fault.chip()) {
@@ -208,7 +209,7 @@ impl Target for BarTarget {
             Some(Route::Queue { coord, .. }) => ChipAddress::at(*coord),
             None => return Err(no_route(fault.chip())),
         };
-        // Writes that a person gave before come before it.
+        // Earlier writes must arrive first.
         self.settle()?;
         self.access.bus.announce(&fault.to_string());
         self.access.bus.disrupt(at, fault)
@@ -239,7 +240,7 @@ impl Target for BarTarget {
 
     fn quarantined(&self) -> Vec<Quarantined> {
         let quarantine = &self.access.quarantine;
-        // What is no chip of the mesh is never asked, and has no name to be told by.
+        // Chips outside of the mesh are never accessed and have no id to report.
         let near = |device| self.chip_at(|route| *route == Route::Pcie(device));
         let far = |(at_device, at): FarPlace| {
             let is = |route: &Route| {
@@ -248,14 +249,16 @@ impl Target for BarTarget {
             };
             self.chip_at(is)
         };
-        let one = |chip: Option<ChipId>, tile, reason: &AccessError| {
+        let entry = |chip: Option<ChipId>, tile, reason: &AccessError| {
             let reason = reason.clone();
             Some(Quarantined { chip: chip?, tile, towards: None, reason })
         };
-        let devices = quarantine.devices().filter_map(|(device, why)| one(near(device), None, why));
-        let tiles =
-            quarantine.tiles().filter_map(|(device, tile, why)| one(near(device), Some(tile), why));
-        let chips = quarantine.far_chips().filter_map(|(place, why)| one(far(place), None, why));
+        let devices =
+            quarantine.devices().filter_map(|(device, why)| entry(near(device), None, why));
+        let tiles = quarantine
+            .tiles()
+            .filter_map(|(device, tile, why)| entry(near(device), Some(tile), why));
+        let chips = quarantine.far_chips().filter_map(|(place, why)| entry(far(place), None, why));
         let routes = quarantine.lost_gateways().iter().filter_map(|route| {
             Some(Quarantined {
                 chip: near(route.chip.0)?,

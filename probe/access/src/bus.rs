@@ -1,4 +1,4 @@
-//! Accesses to tiles over PCIe: windows set by need, many accesses in one batch, each counted.
+//! Accesses to tiles over PCIe: windows pointed on demand, many accesses per batch, all counted.
 
 use crate::windows::Windows;
 use layouts::{ChipLayout, NocXy};
@@ -15,85 +15,86 @@ pub(crate) struct Bus {
     bar: Box<dyn Bar>,
     windows: BTreeMap<u8, Windows>,
     transactions: u64,
-    /// The list of the last batch, to be filled again.
+    /// The list of the last batch, reused.
     spare: Vec<BarOp>,
 }
 
 impl Bus {
-    /// A bus whose windows are as a stranger left them.
+    /// Creates a bus whose windows are in an unknown state.
     pub(crate) fn new(bar: Box<dyn Bar>) -> Self {
         Self { bar, windows: BTreeMap::new(), transactions: 0, spare: Vec::new() }
     }
 
-    /// The bus of one device alone, which leads nowhere until [`Bus::over`]; to be given back by [`Bus::join`].
+    /// Splits off the bus of one device, which has no bar until [`Bus::over`] and returns with
+    /// [`Bus::join`].
     pub(crate) fn part(&mut self, device: u8) -> Self {
         let mut part = Self::new(Box::new(Nowhere));
         part.windows = self.windows.remove(&device).map(|own| (device, own)).into_iter().collect();
         part
     }
 
-    /// Leads to this bar from now on.
+    /// Sets the bar.
     pub(crate) fn over(&mut self, bar: Box<dyn Bar>) {
         self.bar = bar;
     }
 
-    /// Takes back what is known of a device's windows.
+    /// Takes back the windows of a device.
     pub(crate) fn join(&mut self, part: Self) {
         self.windows.extend(part.windows);
         self.transactions += part.transactions;
     }
 
-    /// What is where on the machine's chips.
+    /// Returns the layout of the machine's chips.
     pub(crate) fn layout(&self) -> &'static ChipLayout {
         self.bar.chip().layout()
     }
 
-    /// The machine itself.
+    /// Returns the bar.
     pub(crate) fn bar(&mut self) -> &mut dyn Bar {
         self.bar.as_mut()
     }
 
-    /// How many devices there are at most.
+    /// Returns the largest possible number of devices.
     pub(crate) fn most_devices(&self) -> u8 {
         self.bar.most_devices()
     }
 
-    /// The chips that only other hosts reach.
+    /// Returns the chips that only other hosts reach.
     pub(crate) fn elsewhere(&self) -> Vec<Elsewhere> {
         self.bar.elsewhere()
     }
 
-    /// What the machine itself found wrong.
+    /// Returns the problems that the machine found.
     pub(crate) fn remarks(&mut self) -> Vec<String> {
         self.bar.remarks()
     }
 
-    /// Who else has a device open.
+    /// Returns the other processes that have a device open.
     pub(crate) fn holders(&mut self, device: u8) -> Vec<Holder> {
         self.bar.holders(device)
     }
 
-    /// Tells in words what the next batches are about to change.
+    /// Describes the change that the next batches make.
     pub(crate) fn announce(&mut self, change: &str) {
         self.bar.announce(change);
     }
 
-    /// Makes something go wrong.
+    /// Injects a fault.
     pub(crate) fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         self.bar.disrupt(at, fault)
     }
 
-    /// Gives the machine back.
+    /// Returns the bar.
     pub(crate) fn into_bar(self) -> Box<dyn Bar> {
         self.bar
     }
 
-    /// Bus transactions since the bus was opened.
+    /// Returns the number of bus transactions since the bus was opened.
     pub(crate) fn transactions(&self) -> u64 {
         self.transactions
     }
 
-    /// Windows are pointed anew before they are used again.
+    /// Makes every window be pointed again before its next use.
     pub(crate) fn forget_windows(&mut self) {
         self.windows.values_mut().for_each(Windows::forget);
     }
@@ -103,17 +104,18 @@ impl Bus {
         self.bar.lock_queues(device)
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     pub(crate) fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
         self.bar.unlock_queues(device)
     }
 
-    /// What the windows show, to be given back after batches that are composed but not run.
+    /// Returns the state of the windows, to be restored after batches that are composed but not
+    /// run.
     pub(crate) fn windows(&self) -> BTreeMap<u8, Windows> {
         self.windows.clone()
     }
 
-    /// Nothing was run since [`Bus::windows`].
+    /// Restores the state of the windows if nothing was run since [`Bus::windows`].
     pub(crate) fn restore(&mut self, windows: BTreeMap<u8, Windows>) {
         self.windows = windows;
     }
@@ -124,7 +126,7 @@ impl Bus {
         Batch { bus: self, ops, error: None }
     }
 
-    /// The target's own time, in cycles.
+    /// Returns the target's time, in cycles.
     pub(crate) fn now(&mut self) -> Result<u64, AccessError> {
         self.batch().now().run().cycles()
     }
@@ -135,16 +137,16 @@ impl Bus {
     }
 }
 
-/// No machine.
+/// The bar of a [`Bus::part`] before [`Bus::over`].
 struct Nowhere;
 
 impl Bar for Nowhere {
     fn submit(&mut self, _batch: &[BarOp], _answer: &mut Vec<u8>) -> Result<(), AccessError> {
-        Err(AccessError::DeviceGone("nobody works with it".into()))
+        Err(AccessError::DeviceGone("the device has no bar".into()))
     }
 }
 
-/// Accesses on their way to the machine.
+/// A batch of accesses under construction.
 pub(crate) struct Batch<'b> {
     bus: &'b mut Bus,
     ops: Vec<BarOp>,
@@ -153,13 +155,13 @@ pub(crate) struct Batch<'b> {
 }
 
 impl Batch<'_> {
-    /// Reads memory of a tile through its window; longer than a window is split.
+    /// Reads memory of a tile through its window; longer reads are split at window ends.
     #[inline]
     pub(crate) fn read(self, device: u8, tile: NocXy, offset: u64, len: u32) -> Self {
         self.read_as(device, tile, offset, len, Order::Memory)
     }
 
-    /// Reads a range with this ordering.
+    /// Reads a range with the given ordering.
     #[inline]
     pub(crate) fn read_as(
         mut self,
@@ -175,15 +177,15 @@ impl Batch<'_> {
             let Some((bar_offset, room)) = self.window(device, tile, at, end - at, order) else {
                 break;
             };
-            let now = room.min(end - at);
+            let count = room.min(end - at);
             self.ops.push(BarOp::Read {
                 device,
                 bar: 0,
                 offset: bar_offset,
-                len: now as u32,
+                len: count as u32,
                 ones: 0,
             });
-            at += now;
+            at += count;
         }
         self
     }
@@ -215,7 +217,7 @@ impl Batch<'_> {
         self
     }
 
-    /// Reads a word of BAR0 itself.
+    /// Reads a word of BAR0, outside of the windows.
     pub(crate) fn bar_word(mut self, device: u8, offset: u64) -> Self {
         self.ops.push(BarOp::Read { device, bar: 0, offset, len: 4, ones: 0 });
         self
@@ -233,13 +235,13 @@ impl Batch<'_> {
         self
     }
 
-    /// Asks for the target's own time.
+    /// Reads the target's time.
     pub(crate) fn now(mut self) -> Self {
         self.ops.push(BarOp::Now);
         self
     }
 
-    /// Ends the batch after the read just added if the `len` bytes read last are nothing but ones.
+    /// Ends the batch after the read just added if the last `len` bytes read are all 0xFF.
     #[inline]
     pub(crate) fn end_if_ones(mut self, len: u32) -> Self {
         if let Some(BarOp::Read { ones, .. }) = self.ops.last_mut() {
@@ -248,12 +250,12 @@ impl Batch<'_> {
         self
     }
 
-    /// Transactions that the batch would cost.
+    /// Returns the transactions that the batch would take.
     pub(crate) fn transactions(&self) -> u64 {
         self.ops.iter().filter(|op| op.is_transaction()).count() as u64
     }
 
-    /// Carries the batch out. The answer holds what came, and the error that ended it, if any.
+    /// Runs the batch. The answer holds the bytes read, and the error that ended the batch, if any.
     pub(crate) fn run(self) -> Answer {
         let Self { bus, mut ops, error } = self;
         if let Some(error) = error {
@@ -269,7 +271,7 @@ impl Batch<'_> {
             bus.forget_windows();
         }
         for op in &ops[done..] {
-            // What was not carried out pointed no window.
+            // Points that were not carried out.
             if let BarOp::Point { device, window, .. } = op
                 && let Some(windows) = bus.windows.get_mut(device)
             {
@@ -281,7 +283,7 @@ impl Batch<'_> {
         Answer { bytes: Arc::new(bytes), at: 0, whole, error: result.err() }
     }
 
-    /// BAR0 offset of the byte, and how many bytes can be had from there.
+    /// Returns the BAR0 offset of the byte, and the number of accessible bytes from there.
     fn window(
         &mut self,
         device: u8,
@@ -302,7 +304,7 @@ impl Batch<'_> {
             },
         };
         let Some(place) = windows.place(tile, at, len, order) else {
-            let none = || AccessError::Unreachable(format!("device {device} has no window for us"));
+            let none = || AccessError::Unreachable(format!("device {device} has no usable window"));
             self.error.get_or_insert_with(none);
             return None;
         };
@@ -311,7 +313,7 @@ impl Batch<'_> {
     }
 }
 
-/// How many operations were carried out before the answer ended at this length.
+/// Returns the number of operations that were carried out, given the length of the answer.
 fn reached(ops: &[BarOp], answered: usize) -> usize {
     let mut bytes = 0;
     for (op, done) in ops.iter().zip(0..) {
@@ -326,33 +328,33 @@ fn reached(ops: &[BarOp], answered: usize) -> usize {
     ops.len()
 }
 
-/// What a batch read, taken in the order in which it was asked.
+/// The bytes that a batch read, taken in the order of the reads.
 pub(crate) struct Answer {
     bytes: Arc<Vec<u8>>,
     at: usize,
-    /// Nothing ended the batch early.
+    /// Whether the batch ran to its end.
     whole: bool,
     error: Option<AccessError>,
 }
 
 impl Answer {
-    /// What kept the batch from being carried out to its end; not ones, at which it was told to end.
+    /// Returns the error that ended the batch; none if the batch ended at a read of ones.
     pub(crate) fn error(&self) -> Option<&AccessError> {
         self.error.as_ref()
     }
 
-    /// The clock reading at the end of a batch that nothing ended early.
+    /// Returns the final clock reading of a complete batch.
     pub(crate) fn last_cycles(&self) -> Option<u64> {
         let last = self.bytes.last_chunk().filter(|_| self.whole);
         last.map(|cycles| u64::from_le_bytes(*cycles))
     }
 
-    /// Has all that came been taken?
+    /// Whether all bytes have been taken.
     pub(crate) fn is_spent(&self) -> bool {
         self.at >= self.bytes.len()
     }
 
-    /// The next `len` bytes, or the error that kept them from coming.
+    /// Takes the next `len` bytes, or returns the error that ended the batch before them.
     #[inline]
     pub(crate) fn take(&mut self, len: usize) -> Result<&[u8], AccessError> {
         let range = self.at..self.at + len;
@@ -361,7 +363,7 @@ impl Answer {
         self.bytes.get(range).ok_or_else(|| self.error.clone().unwrap_or_else(short))
     }
 
-    /// The next `len` bytes, without a copy.
+    /// Takes the next `len` bytes, without a copy.
     #[inline]
     pub(crate) fn share(&mut self, len: u32) -> Result<Bytes, AccessError> {
         let start = self.at as u32;
@@ -369,27 +371,27 @@ impl Answer {
         Ok(Bytes::of(&self.bytes, start, len))
     }
 
-    /// Leaves some bytes out.
+    /// Skips `len` bytes.
     pub(crate) fn skip(&mut self, len: usize) -> &mut Self {
         self.at += len;
         self
     }
 
-    /// The next word.
+    /// Takes the next word.
     pub(crate) fn word(&mut self) -> Result<u32, AccessError> {
         let mut word = [0; 4];
         word.copy_from_slice(self.take(4)?);
         Ok(u32::from_le_bytes(word))
     }
 
-    /// The next clock reading.
+    /// Takes the next clock reading.
     pub(crate) fn cycles(&mut self) -> Result<u64, AccessError> {
         let mut cycles = [0; 8];
         cycles.copy_from_slice(self.take(8)?);
         Ok(u64::from_le_bytes(cycles))
     }
 
-    /// Did everything arrive?
+    /// Returns the error that ended the batch, if any.
     pub(crate) fn end(self) -> Result<(), AccessError> {
         self.error.map_or(Ok(()), Err)
     }

@@ -1,10 +1,11 @@
-//! A discovered mesh as a cluster descriptor: what a target shows, written down for other tools and for the emulator.
+//! Converts a discovered mesh to a cluster descriptor, for other tools and for the emulator.
 
 use layouts::{ClusterDescriptor, DescribedBoard, DescribedChip};
 use machine::target::{Chip, Mesh};
 
-/// Describes the mesh. Chips keep their numbers, and those with PCIe are counted in their order. What discovery does not look
-/// at is as where a file does not say: NIUs translate coordinates, and boards have types without ids.
+/// Describes the mesh. Chips keep their ids, and PCIe chips are numbered in that order. Facts that
+/// discovery does not determine get the values that a file without them has: NIUs translate
+/// coordinates, and boards have types without ids.
 pub fn descriptor(name: &str, mesh: &Mesh) -> ClusterDescriptor {
     let mut pcie = 0..;
     let chips = mesh.chips.iter().map(|chip| described(chip, &mut pcie));
@@ -18,7 +19,7 @@ pub fn descriptor(name: &str, mesh: &Mesh) -> ClusterDescriptor {
 }
 
 fn described(chip: &Chip, pcie: &mut impl Iterator<Item = u32>) -> DescribedChip {
-    // `n300 L` is a chip's name, `n300` the board's.
+    // The chip's name is `n300 L`, the board's `n300`.
     let kind = chip.board.as_deref().and_then(|board| board.split(' ').next());
     let board = kind.map(|kind| DescribedBoard { id: None, kind: Some(kind.to_owned()) });
     DescribedChip {
@@ -64,7 +65,7 @@ mod tests {
             let text = descriptor(shipped, &found).to_yaml();
             let described = ClusterDescriptor::parse(shipped, &text).unwrap();
             assert_eq!(differences(&found, &described), []);
-            // Numbers, places, ids, boards, gateways, rows and links: all of it.
+            // Compares ids, positions, boards, gateways, rows and links.
             assert_eq!(discovered(&described), found, "{shipped}");
         }
     }

@@ -1,9 +1,9 @@
-//! Finding the mesh: PCI config space first, then every link that Ethernet firmware publishes.
+//! Discovery of the mesh: first PCI config space, then every link that Ethernet firmware publishes.
 //!
-//! Chips are never told. What cannot be learned becomes a sentence in `Mesh::problems`, and the rest
-//! of the mesh stays usable (words and rules: wormhole.md 5.3 and wormhole.md 6.8). The walk starts at all chips
-//! with PCIe at once and goes breadth first, so that each far chip is reached from the one that is
-//! fewest hops away.
+//! Discovery has no other input. Facts that cannot be determined become sentences in
+//! `Mesh::problems`, and the rest of the mesh stays usable (words and rules: wormhole.md 5.3 and
+//! wormhole.md 6.8). The walk starts at all PCIe chips and goes breadth first, so that each far
+//! chip is reached over the fewest hops.
 
 mod far;
 mod near;
@@ -19,29 +19,29 @@ use near::TRAINING_POLLS;
 use port::{Peer, Port};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The mesh and the way to each of its chips.
+/// The mesh and the route to each of its chips.
 pub(crate) struct Found {
     pub(crate) mesh: Mesh,
     pub(crate) routes: BTreeMap<ChipId, Route>,
 }
 
-/// A chip on the way to getting its number.
+/// A chip before it gets its id.
 struct Candidate {
     route: Route,
     id: u64,
-    /// Where it stands, if its own firmware, or that of a peer, told.
+    /// Its position, if its own firmware or a peer's published it.
     coord: Option<ChipCoord>,
-    /// By channel; of far chips only those that had something new to tell.
+    /// By channel; for far chips only ports with new information.
     ports: Vec<Option<Port>>,
     harvested_rows: Vec<u8>,
     gateway: Option<Gateway>,
     board: Option<&'static Board>,
 }
 
-/// Walks the machine.
+/// Discovers the mesh of a machine.
 ///
 /// # Errors
-/// Only when the machine itself is gone or shows no Wormhole at all.
+/// Only when the machine itself is gone or has no Wormhole.
 pub(crate) fn discover(access: &mut Access) -> Result<Found, AccessError> {
     let elsewhere = access.bus.elsewhere().into_iter();
     let mut walk = Walk {
@@ -69,20 +69,20 @@ struct Walk<'a> {
     access: &'a mut Access,
     chips: Vec<Candidate>,
     problems: Vec<String>,
-    /// Far chips, by device and place, that are not asked again over another link: the first try has
-    /// gone through every gateway already, and each costs a deadline.
+    /// Far chips, by device and position, that are not read again over another link: the first
+    /// attempt has tried every gateway, and each costs a deadline.
     given_up: Vec<(u8, ChipCoord)>,
-    /// Links by which a chip was asked in vain although it answers over another.
+    /// Links through which a chip did not answer although it answers through another.
     silent: Vec<(usize, u8, AccessError)>,
-    /// How often training links may still be waited for.
+    /// Remaining polls for links that are training.
     training_polls: u32,
-    /// The host of each chip that only another host reaches, by its id.
+    /// The host of each chip that only another host reaches, by unique id.
     elsewhere: BTreeMap<u64, String>,
 }
 
 impl Walk<'_> {
-    /// Breadth first, so that a far chip is reached over the fewest hops. Where base firmware does not
-    /// route, nothing is ever asked of a queue.
+    /// Follows the links breadth first, so that a far chip is reached over the fewest hops. Queues
+    /// are not used where base firmware does not route.
     fn follow_links(&mut self) {
         let mut queue: VecDeque<usize> = (0..self.chips.len()).collect();
         while let Some(from) = queue.pop_front() {
@@ -106,8 +106,8 @@ impl Walk<'_> {
         ports.filter_map(|(p, ch)| Some((ch, p.clone().filter(Port::is_up)?))).collect()
     }
 
-    /// The chip that a port's peer is: by its unique id, and by its place where the far side's own
-    /// id words are empty (early ttsim fills only the words about the peer).
+    /// Returns the known chip at a port's peer: by its unique id, or by its position where the far
+    /// side's own id words are empty (early ttsim fills only the words about the peer).
     fn known(&self, peer: &Peer, from: usize, channel: u8) -> Option<usize> {
         let by_id = |chip: &Candidate| chip.id != 0 && chip.id == peer.id;
         let mirrored = |(index, chip): (usize, &Candidate)| {
@@ -126,18 +126,17 @@ impl Walk<'_> {
     }
 }
 
-/// Why it is not known which rows of a chip are fused off.
+/// Explains why the fused-off rows of a chip are unknown.
 fn no_rows(name: &str, mask: u32) -> String {
     if mask == u32::MAX {
-        let silent =
-            "answers nothing but ones, so which rows of compute tiles are fused off is unknown";
-        return format!("{name}: the register of closed rows {silent}");
+        let unread = "reads all ones, so that the fused-off rows of compute tiles are unknown";
+        return format!("{name}: the register of closed rows {unread}");
     }
-    format!("{name}: {mask:#x} is no mask of harvested rows")
+    format!("{name}: {mask:#x} is not a mask of harvested rows")
 }
 
-/// Rows of compute tiles that are fused off, by the mask of rows closed to broadcast; None for what is
-/// no such mask.
+/// Returns the rows of compute tiles that are fused off, from the mask of rows closed to broadcast;
+/// None for an invalid mask.
 fn harvested_rows(layout: &ChipLayout, mask: u32) -> Option<Vec<u8>> {
     let always = &layout.tiles.harvesting.router_cfg_always;
     let always = always.iter().fold(0, |mask, row| mask | 1_u32 << row);

@@ -1,9 +1,9 @@
-//! A mesh beside its description: chips and links that are missing, too many, or elsewhere.
+//! Compares a mesh with its description: chips and links that are missing, extra, or moved.
 //!
-//! A descriptor's chip numbers are those of whoever wrote it, so chips are matched first: by their
-//! unique ids; if no id is known, by coordinates where at least half of the chips agree on them and
-//! some link does; else by structure, which tells because both ends of each link have channels. A
-//! chip that was matched and has other coordinates than described has moved, however it was matched.
+//! The author of a descriptor chose its chip numbers, so that chips are matched first: by unique
+//! id; without known ids, by coordinates if at least half of the chips and some links agree; else
+//! by structure, which works because both ends of each link have channels. A matched chip whose
+//! coordinates differ from the description has moved, however it was matched.
 
 mod matching;
 
@@ -15,9 +15,9 @@ use std::fmt;
 /// An end of a link in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExpectedEnd {
-    /// On a chip that was found.
+    /// An end on a chip that was found.
     Found(EthId),
-    /// On a chip that was not, by its number in the descriptor.
+    /// An end on a missing chip, by its number in the descriptor.
     Missing {
         /// The chip's number in the descriptor.
         file_id: u32,
@@ -26,39 +26,39 @@ pub enum ExpectedEnd {
     },
 }
 
-/// Something in which a mesh differs from its description.
+/// A difference between a mesh and its description.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Difference {
     /// A described chip was not found.
     MissingChip {
         /// Its number in the descriptor.
         file_id: u32,
-        /// Where it should stand, if told.
+        /// Its described position, if any.
         coord: Option<ChipCoord>,
-        /// Its unique id, if told.
+        /// Its described unique id, if any.
         unique_id: Option<u64>,
     },
     /// A chip was found that is not described.
     ExtraChip(ChipId),
-    /// A chip stands in another's place, by their unique ids.
+    /// A chip has another unique id than described.
     OtherChip {
         /// The chip that was found.
         chip: ChipId,
-        /// The unique id that should be there.
+        /// The described unique id.
         expected: u64,
     },
-    /// A chip, known by its unique id or by its links, stands elsewhere.
+    /// A chip, matched by its unique id or its links, has another position.
     MovedChip {
         /// The chip.
         chip: ChipId,
-        /// Where it should stand.
+        /// The described position.
         expected: ChipCoord,
     },
-    /// A described link was not found, and nothing else is at its ends.
+    /// A described link was not found, and its ends have no other link.
     MissingLink(ExpectedEnd, ExpectedEnd),
     /// A link was found that is not described.
     ExtraLink(EthId, EthId),
-    /// An end is linked to another one than it should be.
+    /// An end is linked to another end than described.
     SwappedLink {
         /// The described link.
         expected: (ExpectedEnd, ExpectedEnd),
@@ -68,7 +68,7 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// Its name in tables and JSON.
+    /// Returns its name in tables and JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::MissingChip { .. } => "missing-chip",
@@ -91,7 +91,7 @@ impl fmt::Display for ExpectedEnd {
     }
 }
 
-/// What differs, chips first.
+/// Returns the differences, chips first.
 pub fn differences(found: &Mesh, expected: &ClusterDescriptor) -> Vec<Difference> {
     let matching = Matching::of(found, expected);
     let mut all = chips(found, expected, &matching);
@@ -110,7 +110,7 @@ fn chips(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec
             continue;
         };
         let Some(chip) = found.chip(id) else { continue };
-        // Where no id at all is the described one, the descriptor is of another machine of this kind.
+        // If no id matches, the descriptor is of another machine of the same kind.
         let other = described.unique_id.filter(|wanted| {
             matching.by_ids && chip.unique_id.is_some_and(|there| there != *wanted)
         });

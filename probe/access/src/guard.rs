@@ -1,4 +1,5 @@
-//! The safe access layer: what may be touched on a target, and what must not be touched any more.
+//! The safe access layer: decides what may be accessed on a target, and tracks what is in
+//! quarantine.
 
 mod audit;
 mod hang;
@@ -16,18 +17,18 @@ use machine::snapshot::{AccessError, Span};
 use machine::target::{Abilities, Allow, Mesh};
 use refusals::Refusals;
 
-/// What may be touched on one open target: the layouts' allow-list, less what the target refuses.
+/// The access rules of an open target: the layouts' allow-list, less the target's refusals.
 #[derive(Debug)]
 pub(crate) struct Guard {
     layout: &'static ChipLayout,
     refusals: Refusals,
     allow: Allow,
-    /// A bit per row of fused-off compute tiles, for each chip by its number.
+    /// Bit masks of the fused-off rows of compute tiles, by chip id.
     harvested: Vec<Option<u16>>,
 }
 
 impl Guard {
-    /// The rules of a target.
+    /// Creates the rules of a target.
     pub(crate) fn new(abilities: &Abilities, mesh: &Mesh) -> Self {
         let last = mesh.chips.iter().map(|chip| usize::from(chip.id.0)).max();
         let count = last.map_or(0, |last| last + 1);
@@ -44,21 +45,21 @@ impl Guard {
         }
     }
 
-    /// May this range be read, and as what?
+    /// Checks that this range may be read; returns whether it is memory or registers.
     ///
     /// # Errors
-    /// Why not.
+    /// Why it may not be read.
     pub(crate) fn reading(&self, span: &Span) -> Result<Stand, AccessError> {
         let space = self.space(span)?;
         let refused = |reason: Reason| AccessError::Refused(reason.to_string());
         self.layout.readable(space, span.addr.offset, span.len.into()).map_err(refused)
     }
 
-    /// May this range be written? It needs a known place that is not listed as dangerous, and a
-    /// person's leave.
+    /// Checks that this range may be written: it must be known, not listed as dangerous, and
+    /// permitted by the user.
     ///
     /// # Errors
-    /// Why not.
+    /// Why it may not be written.
     pub(crate) fn writing(&self, span: &Span) -> Result<(), AccessError> {
         let space = self.space(span)?;
         let offset = span.addr.offset;
@@ -68,12 +69,12 @@ impl Guard {
             return Ok(());
         };
         let name = self.layout.name_of(space, offset);
-        let name = name.unwrap_or_else(|| "what stands".to_owned());
+        let name = name.unwrap_or_else(|| "memory".to_owned());
         let word = missing.word();
         Err(AccessError::Refused(format!("writing {name} there needs --allow {word}")))
     }
 
-    /// The list of what stands at the range's place, unless the target refuses the range.
+    /// Returns the list for the range's tile, unless the target refuses the range.
     fn space(&self, span: &Span) -> Result<Space, AccessError> {
         let NocAddr { chip, tile, offset } = span.addr;
         let harvested = self.harvested.get(usize::from(chip.0)).copied().flatten();

@@ -1,16 +1,17 @@
 //! Safe reads and writes: the target behind a BAR, over its windows and routing queues.
 //!
-//! [`bar_target::BarTarget`] is the [`machine::target::Target`] of every live machine. It discovers the mesh, judges each span
-//! by the allow-list of its tile (the guard), merges what is left into few bus transactions (the planner), reads chips with PCIe
-//! through TLB windows and others through the queues of the base firmware, and puts in quarantine what hangs. [`AuditLog`] keeps
-//! each commanded write before it is made. [`expect::differences`] compares a mesh with a cluster descriptor, and
-//! [`descriptor`] writes one.
+//! [`bar_target::BarTarget`] is the [`machine::target::Target`] of every live machine. It discovers
+//! the mesh, checks each span against the allow-list of its tile (the guard), merges the permitted
+//! ranges into few bus transactions (the planner), reads PCIe chips through TLB windows and others
+//! through the queues of the base firmware, and puts into quarantine what hangs. [`AuditLog`]
+//! records each commanded write before it is made. [`expect::differences`] compares a mesh with a
+//! cluster descriptor, and [`descriptor`] creates one.
 //!
 //! ```
 //! use layouts::ClusterDescriptor;
 //! use machine::target::Mesh;
 //!
-//! let shipped = |name| ClusterDescriptor::shipped(name).expect("it is shipped").expect("it is sound");
+//! let shipped = |mesh| ClusterDescriptor::shipped(mesh).expect("shipped").expect("valid");
 //! let found = Mesh::described_by(&shipped("n300"));
 //! assert!(access::expect::differences(&found, &shipped("n300")).is_empty());
 //! assert!(!access::expect::differences(&found, &shipped("t3000")).is_empty());
@@ -18,8 +19,8 @@
 //!
 //! # Invariants
 //!
-//! Nothing is touched that was not judged. An attach writes nothing but windows and read requests. A write is never sent a second
-//! time. What cannot be logged is not written.
+//! Every access is checked first. An attach writes nothing but windows and read requests. A write
+//! is never sent twice. A write that cannot be logged is not made.
 
 mod access;
 pub mod bar_target;

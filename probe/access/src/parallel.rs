@@ -1,23 +1,24 @@
-//! Several devices at once: each has a thread with a bar of its own, and what all of them ask for goes to the machine together.
+//! Works on several devices in parallel: each has a thread with its own bar, and the batches of all
+//! threads go to the machine together.
 //!
-//! A round begins when every thread waits for the machine or is done, so that what the machine is asked for does not depend on
-//! how the host runs the threads.
+//! A round begins when every thread waits for the machine or has finished. The batches of a round
+//! therefore do not depend on the host's scheduling.
 
 use machine::bar::{Bar, BarOp, DeviceBatch, Sharing};
 use machine::snapshot::AccessError;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// What a thread asks for.
+/// A request of a worker thread.
 enum Request {
     Submit(Vec<BarOp>),
     Windows,
     Lock,
     Unlock,
-    /// Nothing any more.
-    Over,
+    /// The worker has finished.
+    Finished,
 }
 
-/// What it is told.
+/// The reply to a request.
 enum Reply {
     Answer(Vec<u8>, Result<(), AccessError>),
     Windows(Result<Vec<u16>, AccessError>),
@@ -25,36 +26,37 @@ enum Reply {
     Unlocked(Result<(), AccessError>),
 }
 
-/// The bar of one device while others are worked with, too.
+/// The bar of one device in a worker thread.
 struct Worker {
     number: usize,
     device: u8,
-    asks: Sender<(usize, Request)>,
+    requests: Sender<(usize, Request)>,
     replies: Receiver<Reply>,
 }
 
 impl Worker {
-    fn ask(&self, ask: Request) -> Result<Reply, AccessError> {
-        let gone = || AccessError::DeviceGone("nobody works with the machine any more".into());
-        self.asks.send((self.number, ask)).map_err(|_| gone())?;
+    fn call(&self, request: Request) -> Result<Reply, AccessError> {
+        let gone = || AccessError::DeviceGone("the machine's thread has ended".into());
+        self.requests.send((self.number, request)).map_err(|_| gone())?;
         self.replies.recv().map_err(|_| gone())
     }
 
     fn own(&self, device: u8) -> Result<(), AccessError> {
-        let other = || AccessError::Unreachable(format!("device {device} is another hand's"));
+        let other =
+            || AccessError::Unreachable(format!("device {device} belongs to another worker"));
         (device == self.device).then_some(()).ok_or_else(other)
     }
 }
 
-fn strange<T>() -> Result<T, AccessError> {
-    Err(AccessError::DeviceGone("an answer to another question".into()))
+fn unexpected<T>() -> Result<T, AccessError> {
+    Err(AccessError::DeviceGone("an unexpected reply".into()))
 }
 
 impl Bar for Worker {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         batch.iter().filter_map(BarOp::device).try_for_each(|device| self.own(device))?;
-        let Reply::Answer(bytes, result) = self.ask(Request::Submit(batch.to_vec()))? else {
-            return strange();
+        let Reply::Answer(bytes, result) = self.call(Request::Submit(batch.to_vec()))? else {
+            return unexpected();
         };
         answer.extend(bytes);
         result
@@ -62,98 +64,102 @@ impl Bar for Worker {
 
     fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
         self.own(device)?;
-        if let Reply::Windows(windows) = self.ask(Request::Windows)? { windows } else { strange() }
+        if let Reply::Windows(windows) = self.call(Request::Windows)? {
+            windows
+        } else {
+            unexpected()
+        }
     }
 
     fn lock_queues(&mut self, device: u8) -> Result<Sharing, AccessError> {
         self.own(device)?;
-        if let Reply::Locked(sharing) = self.ask(Request::Lock)? { sharing } else { strange() }
+        if let Reply::Locked(sharing) = self.call(Request::Lock)? { sharing } else { unexpected() }
     }
 
     fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
         self.own(device)?;
-        if let Reply::Unlocked(done) = self.ask(Request::Unlock)? { done } else { strange() }
+        if let Reply::Unlocked(done) = self.call(Request::Unlock)? { done } else { unexpected() }
     }
 }
 
-/// Says that a thread is done, however it ends.
-struct Over(usize, Sender<(usize, Request)>);
+/// Sends `Finished` when a worker ends, even by a panic.
+struct FinishOnDrop(usize, Sender<(usize, Request)>);
 
-impl Drop for Over {
+impl Drop for FinishOnDrop {
     fn drop(&mut self) {
-        // Nobody listens when the machine's own thread has ended.
-        let _ = self.1.send((self.0, Request::Over));
+        // The send fails if the machine's own thread has ended.
+        let _ = self.1.send((self.0, Request::Finished));
     }
 }
 
-/// A device and what is done there.
+/// A device and the work to do there.
 pub(crate) struct DeviceWork<W> {
     pub(crate) device: u8,
     pub(crate) work: W,
 }
 
-/// Lets each part be done over a bar of its own, and returns when all are. What is done there may use nothing of the bar but
-/// batches, windows and the lock of its queues.
+/// Runs each part with its own bar, and returns when all have finished. A part may use only
+/// batches, windows and the queue lock of its bar.
 pub(crate) fn in_parallel<W: Send>(
     bar: &mut dyn Bar,
     parts: Vec<DeviceWork<W>>,
     act: impl Fn(Box<dyn Bar>, W) + Sync,
 ) {
     let devices: Vec<u8> = parts.iter().map(|part| part.device).collect();
-    let (asks, asked) = channel();
+    let (requests, received) = channel();
     std::thread::scope(|scope| {
         let mut senders = Vec::with_capacity(parts.len());
         for (number, DeviceWork { device, work }) in parts.into_iter().enumerate() {
             let (sender, replies) = channel();
             senders.push(sender);
-            let worker = Worker { number, device, asks: asks.clone(), replies };
-            let over = Over(number, asks.clone());
+            let worker = Worker { number, device, requests: requests.clone(), replies };
+            let finish = FinishOnDrop(number, requests.clone());
             let act = &act;
             scope.spawn(move || {
-                let _over = over;
+                let _finish = finish;
                 act(Box::new(worker), work);
             });
         }
-        serve(bar, &devices, &asked, &senders);
+        serve(bar, &devices, &received, &senders);
     });
 }
 
-/// Answers round after round until nobody asks any more.
+/// Serves rounds until all workers have finished.
 fn serve(
     bar: &mut dyn Bar,
     devices: &[u8],
-    asked: &Receiver<(usize, Request)>,
+    received: &Receiver<(usize, Request)>,
     senders: &[Sender<Reply>],
 ) {
     let mut working = devices.len();
     while working > 0 {
-        let mut asks: Vec<(usize, Request)> = asked.iter().take(working).collect();
-        asks.sort_unstable_by_key(|(number, _)| *number);
-        let (mut batches, mut numbers) = (Vec::new(), Vec::new());
-        for (number, ask) in asks {
+        let mut requests: Vec<(usize, Request)> = received.iter().take(working).collect();
+        requests.sort_unstable_by_key(|(number, _)| *number);
+        let (mut batches, mut waiting) = (Vec::new(), Vec::new());
+        for (number, request) in requests {
             let Some((&device, sender)) = devices.get(number).zip(senders.get(number)) else {
                 continue;
             };
-            let replies = match ask {
+            let reply = match request {
                 Request::Submit(batch) => {
                     batches.push(DeviceBatch::new(device, batch));
-                    numbers.push(sender);
+                    waiting.push(sender);
                     continue;
                 }
                 Request::Windows => Reply::Windows(bar.windows(device)),
                 Request::Lock => Reply::Locked(bar.lock_queues(device)),
                 Request::Unlock => Reply::Unlocked(bar.unlock_queues(device)),
-                Request::Over => {
+                Request::Finished => {
                     working -= 1;
                     continue;
                 }
             };
-            let _ = sender.send(replies);
+            let _ = sender.send(reply);
         }
         if !batches.is_empty() {
             bar.submit_parallel(&mut batches);
         }
-        for (sender, DeviceBatch { answer, result, .. }) in numbers.into_iter().zip(batches) {
+        for (sender, DeviceBatch { answer, result, .. }) in waiting.into_iter().zip(batches) {
             let _ = sender.send(Reply::Answer(answer, result));
         }
     }
@@ -164,7 +170,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    /// Keeps which devices were in each round.
+    /// Records the devices of each round.
     #[derive(Default)]
     struct Rounds(Vec<Vec<u8>>);
 
@@ -175,7 +181,7 @@ mod tests {
         }
 
         fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
-            self.0.push(batches.iter().map(|one| one.device).collect());
+            self.0.push(batches.iter().map(|batch| batch.device).collect());
             for DeviceBatch { batch, answer, result, .. } in batches {
                 *result = self.submit(batch, answer);
             }
@@ -183,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn a_round_takes_what_all_ask_for() {
+    fn a_round_takes_the_requests_of_all() {
         let mut bar = Rounds::default();
         let parts = [1, 2, 3].map(|device| DeviceWork { device, work: device });
         in_parallel(&mut bar, parts.into(), |mut bar, device| {
             let windows = bar.windows(device).unwrap();
             assert!(!windows.is_empty());
             let read = |device| BarOp::ConfigRead { device, offset: 0 };
-            assert!(bar.submit(&[read(device + 1)], &mut Vec::new()).is_err(), "another's");
+            assert!(bar.submit(&[read(device + 1)], &mut Vec::new()).is_err(), "another worker's");
             for _ in 0..device {
                 let mut answer = Vec::new();
                 bar.submit(&[read(device), BarOp::Now], &mut answer).unwrap();
@@ -202,7 +208,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a scoped thread panicked")]
-    fn a_part_that_panics_keeps_nobody_waiting() {
+    fn a_part_that_panics_does_not_block_the_others() {
         let parts = [1, 2].map(|device| DeviceWork { device, work: device });
         in_parallel(&mut Rounds::default(), parts.into(), |mut bar, device| {
             assert!(device == 2, "a test's own panic");

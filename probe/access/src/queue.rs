@@ -1,11 +1,14 @@
-//! The routing queue of one Ethernet tile's base firmware: the way to chips without PCIe.
+//! The routing queue of one Ethernet tile's base firmware: the route to chips without PCIe.
 //!
-//! Rules that hold here (wormhole.md 6): every index has one writer; an answer is always in
-//! slot (response read index & 3), never assumed to be the slot of the request; a read is complete
-//! when the index has moved *and* the flags are nonzero; a write is answered never or always, so it
-//! is waited for by counters; reads and writes are never under way together, because slots of one
-//! number share a data buffer; never more than four entries are asked for and not yet taken; what a
-//! time-out or another client left is waited for and dropped before anything new is asked.
+//! Rules (wormhole.md 6):
+//!
+//! * Every index has one writer.
+//! * An answer is always in slot (response read index & 3), which may differ from its request's.
+//! * A read is complete when the index has moved *and* the flags are nonzero.
+//! * Writes are answered never or always, so that they are awaited by counters.
+//! * Reads and writes are never in flight together: slots of one number share a data buffer.
+//! * At most four entries are requested and not yet taken.
+//! * Answers left by a time-out or another client are awaited and dropped before new requests.
 
 mod active;
 mod command;
@@ -33,15 +36,15 @@ use words::Field;
 pub(crate) const BLOCK_BYTES: usize = 1024;
 /// Alignment of a block's address (wormhole.md 6.6).
 pub(crate) const BLOCK_ALIGN: u64 = 32;
-/// Entries of a queue, and so the most commands under way; a test compares with the layouts.
+/// Entries of a queue, hence the most commands in flight; a test compares with the layouts.
 pub(crate) const SLOTS: usize = 4;
 
-/// What is known of the indices kept here.
+/// The state of the indices kept here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Others may have moved them.
+    /// Other clients may have moved them.
     Unread,
-    /// They are the machine's.
+    /// They equal the machine's.
     Kept,
     /// A command ran out of time and may still be answered.
     Suspect,
@@ -49,7 +52,7 @@ enum Step {
 
 /// The queue of one Ethernet tile of a PCIe device.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "four facts that hold or not, each by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
 pub(crate) struct Queue {
     device: u8,
     tile: NocXy,
@@ -59,26 +62,26 @@ pub(crate) struct Queue {
     request_read: u32,
     response_read: u32,
     step: Step,
-    /// Something was given up without an answer, which may yet come between others.
+    /// Whether a command was given up whose answer may still arrive among others.
     wary: bool,
-    /// Do answers carry the address that was asked for? Learned from the first one.
+    /// Whether answers repeat the requested address; learned from the first one.
     echoes: Option<bool>,
-    /// Do the counters agree when nothing is under way?
+    /// Whether the counters agree when nothing is in flight.
     counts: bool,
-    /// The response read index is ours already but not yet written.
+    /// Whether the response read index has moved but is not yet written.
     pop_owed: bool,
     commands: u64,
     /// The firmware's error counter when the indices were last read.
     errors: u32,
-    /// Writes, and answers to them, that take room in the queue.
+    /// Writes, and answers to them, that occupy the queue.
     outstanding: usize,
-    /// Writes were posted and not yet waited for.
+    /// Whether posted writes have not yet been awaited.
     unflushed: bool,
     pace: Pace,
 }
 
 impl Queue {
-    /// Finds the structure of the tile; nothing is written yet.
+    /// Finds the queue structure of the tile; writes nothing.
     pub(crate) fn find(
         bus: &mut Bus,
         device: u8,
@@ -88,8 +91,8 @@ impl Queue {
         let eth = eth();
         let (at, routing) = (eth.l1.queue_pointer.at, &eth.routing);
         let pointer = u64::from(bus.batch().read(device, tile, at, 4).run().word()?);
-        let resolved = (routing.base_low..routing.base_end).contains(&pointer);
-        let base = if resolved { pointer } else { routing.fallback_base };
+        let valid = (routing.base_low..routing.base_end).contains(&pointer);
+        let base = if valid { pointer } else { routing.fallback_base };
         Ok(Self {
             device,
             tile,
@@ -119,28 +122,28 @@ impl Queue {
         self.base + eth().queues.response.at + field.offset()
     }
 
-    /// The data buffer that request slot and response slot of one number share.
+    /// Returns the data buffer that the request slot and the response slot of one number share.
     fn buffer(&self, slot: u32) -> u64 {
         self.base + eth().queues.buffer.nth(slot.into())
     }
 
-    /// The Ethernet tile that it belongs to.
+    /// Returns its Ethernet tile.
     pub(crate) fn tile(&self) -> NocXy {
         self.tile
     }
 
-    /// Commands posted since the queue was found.
+    /// Returns the number of commands posted since the queue was found.
     pub(crate) fn commands(&self) -> u64 {
         self.commands
     }
 
-    /// Did a command run out of time that may still be answered?
+    /// Whether a command ran out of time that may still be answered.
     pub(crate) fn is_suspect(&self) -> bool {
         self.step == Step::Suspect
     }
 
-    /// Forgets the indices, so that the next command reads them first. Called before every series
-    /// of commands, because others may have used the queue in between.
+    /// Marks the indices as unread, so that the next command reads them first. Called before every
+    /// series of commands, because other clients may have used the queue in between.
     pub(crate) fn out_of_step(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
         self.settle(bus)?;
         if self.step == Step::Kept {
@@ -149,7 +152,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Writes the response read index if it is still owed.
+    /// Writes the response read index if it is owed.
     pub(crate) fn settle(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
         if !self.pop_owed {
             return Ok(());
@@ -158,7 +161,7 @@ impl Queue {
         batch.run().end()
     }
 
-    /// Adds the response read index to a batch, if it is owed.
+    /// Adds the response read index to a batch if it is owed.
     fn pop<'b>(&mut self, batch: Batch<'b>) -> Batch<'b> {
         if !std::mem::take(&mut self.pop_owed) {
             return batch;
@@ -168,7 +171,7 @@ impl Queue {
         batch.write(self.device, self.tile, at, &index, Order::Strict)
     }
 
-    /// Takes the answer at our read index out of the queue.
+    /// Takes the answer at the response read index out of the queue.
     fn popped(&mut self) {
         self.response_read = (self.response_read + 1) & 7;
         self.pop_owed = true;
@@ -198,7 +201,7 @@ impl Queue {
         batch.write(device, tile, doorbell, &self.request_write.to_le_bytes(), Order::Strict)
     }
 
-    /// Something under way was given up.
+    /// Marks the queue after giving up a command in flight.
     fn lost(&mut self) {
         self.step = Step::Suspect;
         self.pop_owed = false;
@@ -206,7 +209,7 @@ impl Queue {
     }
 }
 
-/// The late answer to an earlier write, not to the read that is waited for.
+/// Whether flags are of the late answer to an earlier write, not to the awaited read.
 fn is_write_answer(flags: u32) -> bool {
     flags & routing().write_ack != 0 && flags & routing().read_data == 0
 }

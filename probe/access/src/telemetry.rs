@@ -1,14 +1,15 @@
-//! The tag table that ARC firmware keeps: which board a chip is on (wormhole.md 8).
+//! Reads the tag table of ARC firmware: the board of a chip (wormhole.md 8).
 
 use crate::bus::Bus;
 use layouts::{Space, TileKind};
 use machine::snapshot::AccessError;
 
-/// More tags than this no firmware has; a larger count is no table.
+/// No firmware has more tags; a larger count means that there is no table.
 const MOST_TAGS: u32 = 256;
 
-/// The 64-bit board id of a PCIe chip; nothing if its firmware keeps no such table. Registers, so each
-/// word is one load: the pointers in one batch, the table in a second and third, the values in a fourth.
+/// Reads the 64-bit board id of a PCIe chip; nothing if its firmware keeps no such table. These are
+/// registers, so that each word is one load: the pointers in one batch, the table in a second and
+/// third, the values in a fourth.
 pub(crate) fn board_id(bus: &mut Bus, device: u8) -> Result<Option<u64>, AccessError> {
     let layout = bus.layout();
     let mut arc = Arc { bus, device };
@@ -53,7 +54,7 @@ impl Arc<'_> {
         offsets.iter().map(|_| answer.word()).collect()
     }
 
-    /// Words of ARC's memory by their index; nothing if one is outside what a host can reach.
+    /// Reads words of ARC's memory by index; nothing if one is outside of the host's reach.
     fn words(&mut self, base: u32, indices: &[u32]) -> Result<Option<Vec<u32>>, AccessError> {
         let layout = self.bus.layout();
         let offset = |index: &u32| {

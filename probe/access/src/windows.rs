@@ -1,4 +1,4 @@
-//! TLB windows of one device: which tile each shows, reused by need, the least recently used first.
+//! TLB windows of one device: their targets, reused on demand, the least recently used first.
 
 use layouts::{ChipLayout, NocXy, WindowClass};
 use machine::bar::BarOp;
@@ -6,7 +6,7 @@ use machine::window::Order;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// What a window shows.
+/// The target of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct WindowView {
     class: usize,
@@ -23,18 +23,18 @@ struct Slot {
     last_used: u64,
 }
 
-/// Where an access goes in BAR0, and how the window is pointed there before it.
+/// An access's offset in BAR0, and how to point the window before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WindowSlot {
     /// BAR0 offset of the first byte.
     pub(crate) bar_offset: u64,
     /// Bytes from there to the window's end.
     pub(crate) room: u64,
-    /// The window to point there first, if it shows something else now.
+    /// The window to point first, unless it already has this target.
     pub(crate) point: Option<Point>,
 }
 
-/// What to show in a window.
+/// A window and the target to point it to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
     window: u16,
@@ -44,7 +44,7 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// The operation that does it on `device`.
+    /// Returns the operation for `device`.
     pub(crate) fn on(self, device: u8) -> BarOp {
         let Self { window, tile: NocXy { x, y }, page, order } = self;
         BarOp::Point { device, window, x, y, page, order }
@@ -61,20 +61,20 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// The windows that may be used, by their indices in hardware; none shows anything known.
+    /// Creates the windows with these hardware indices, with unknown targets.
     pub(crate) fn new(layout: &'static ChipLayout, usable: &[u16]) -> Self {
         let slot = |window| Slot { window, view: None, last_used: 0 };
         let of_class = |class: &WindowClass| {
-            let ours =
+            let usable_here =
                 usable.iter().filter(|w| (class.first..class.first + class.count).contains(w));
-            ours.map(|&window| slot(window)).collect()
+            usable_here.map(|&window| slot(window)).collect()
         };
         let slots = layout.bar.windows.iter().map(of_class).collect();
         Self { classes: &layout.bar.windows, slots, shown: HashMap::default(), uses: 0 }
     }
 
-    /// A window onto `len` bytes at `offset` of `tile`; the smallest class that holds them whole.
-    /// None if there is no window at all.
+    /// Finds or points a window onto `len` bytes at `offset` of `tile`, of the smallest class that
+    /// holds them whole. Returns None if there is no window.
     #[inline]
     pub(crate) fn place(
         &mut self,
@@ -85,36 +85,36 @@ impl Windows {
     ) -> Option<WindowSlot> {
         let classes = self.classes;
         let last = offset + len.max(1) - 1;
-        let there = |class: &usize| !self.slots[*class].is_empty();
-        // Every window holds a power of two of bytes, and no division is made for each access.
+        let has_slots = |class: &usize| !self.slots[*class].is_empty();
+        // Window sizes are powers of two, so that an access needs no division.
         let page = |class: usize, at: u64| at >> classes[class].bytes.trailing_zeros();
         let holds_whole = |class: &usize| page(*class, offset) == page(*class, last);
         let view = |class: usize| WindowView { class, tile, page: page(class, offset), order };
-        let ours = || (0..classes.len()).filter(there);
+        let usable = || (0..classes.len()).filter(has_slots);
         let shown = |class| Some((class, *self.shown.get(&view(class))?));
         let (class, slot, fresh) =
-            if let Some((class, slot)) = ours().filter(holds_whole).find_map(shown) {
+            if let Some((class, slot)) = usable().filter(holds_whole).find_map(shown) {
                 self.uses += 1;
                 self.slots[class][slot].last_used = self.uses;
                 (class, slot, false)
             } else {
-                let mut fitting: Vec<WindowView> = ours().filter(holds_whole).map(view).collect();
+                let mut fitting: Vec<WindowView> = usable().filter(holds_whole).map(view).collect();
                 if fitting.is_empty() {
-                    fitting.push(view(ours().next_back()?));
+                    fitting.push(view(usable().next_back()?));
                 }
                 self.show(&fitting)
             };
-        let (facts, window) = (&classes[class], self.slots[class][slot].window);
-        let within = offset & (facts.bytes - 1);
+        let (spec, window) = (&classes[class], self.slots[class][slot].window);
+        let within = offset & (spec.bytes - 1);
         let point = Point { window, tile, page: offset - within, order };
         Some(WindowSlot {
-            bar_offset: facts.bar_offset + u64::from(window - facts.first) * facts.bytes + within,
-            room: facts.bytes - within,
+            bar_offset: spec.bar_offset + u64::from(window - spec.first) * spec.bytes + within,
+            room: spec.bytes - within,
             point: fresh.then_some(point),
         })
     }
 
-    /// The window does not show what it was to be pointed at.
+    /// Forgets the target of a window that was not pointed.
     pub(crate) fn forget_one(&mut self, window: u16) {
         let slot = self.slots.iter_mut().flatten().find(|slot| slot.window == window);
         if let Some(view) = slot.and_then(|slot| slot.view.take()) {
@@ -122,14 +122,14 @@ impl Windows {
         }
     }
 
-    /// After an error nobody knows which entries arrived: all are written again when next needed.
+    /// Forgets all targets: after an error it is unknown which entries arrived.
     pub(crate) fn forget(&mut self) {
         self.shown.clear();
         self.slots.iter_mut().flatten().for_each(|slot| slot.view = None);
     }
 
-    /// A window with one of these views: one that has it, else the one that was used the longest
-    /// ago, smaller classes first among those never used.
+    /// Returns a window with one of these targets: one that has it, else the least recently used
+    /// one, smaller classes first among those never used.
     fn show(&mut self, views: &[WindowView]) -> (usize, usize, bool) {
         self.uses += 1;
         let shown = views.iter().find_map(|view| Some((view.class, *self.shown.get(view)?)));
@@ -141,22 +141,22 @@ impl Windows {
             self.slots[view.class]
                 .iter()
                 .zip(0..)
-                .map(move |(slot, at)| (slot.last_used, *view, at))
+                .map(move |(slot, index)| (slot.last_used, *view, index))
         });
-        let Some((_, view, at)) = slots.min_by_key(|(last_used, ..)| *last_used) else {
+        let Some((_, view, index)) = slots.min_by_key(|(last_used, ..)| *last_used) else {
             return (0, 0, true);
         };
-        let slot = &mut self.slots[view.class][at];
+        let slot = &mut self.slots[view.class][index];
         slot.last_used = self.uses;
         if let Some(old) = slot.view.replace(view) {
             self.shown.remove(&old);
         }
-        self.shown.insert(view, at);
-        (view.class, at, true)
+        self.shown.insert(view, index);
+        (view.class, index, true)
     }
 }
 
-/// Hashes views, which nobody outside chooses, in a few instructions.
+/// Hashes views in a few instructions; they are not chosen by an attacker.
 #[derive(Clone, Debug, Default)]
 struct Mixer(u64);
 
@@ -180,12 +180,12 @@ impl Hasher for Mixer {
     }
 
     fn write_u64(&mut self, value: u64) {
-        // An odd number with as many ones as zeros, at no regular distance: 2^64 over the golden ratio.
+        // Odd, with as many ones as zeros, irregularly spaced: 2^64 over the golden ratio.
         self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 
     fn finish(&self) -> u64 {
-        // The table looks at the lowest bits, the multiplication mixes the highest best.
+        // The table uses the lowest bits; the multiplication mixes the highest best.
         self.0.rotate_left(26)
     }
 }

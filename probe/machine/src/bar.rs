@@ -1,4 +1,4 @@
-//! The one way to a live machine: PCI config space, BARs and time, in batches.
+//! Access to a live machine: PCI config space, BARs and time, in batches.
 
 use crate::fault::{ChipAddress, Fault};
 use crate::snapshot::AccessError;
@@ -25,11 +25,11 @@ pub enum BarOp {
         bar: u8,
         /// Byte offset in the BAR.
         offset: u64,
-        /// How many bytes.
+        /// Number of bytes.
         len: u32,
-        /// If the last so many bytes of the answer, these included, are nothing but ones, the batch
-        /// ends here without an error, and the answer is short: a dead tile answers so too, and what
-        /// comes after might repeat the harm. 0 goes on whatever comes.
+        /// If the last `ones` bytes of the answer, this read's bytes included, are all 0xFF, the
+        /// batch ends here without an error and with a short answer. A dead tile answers with ones,
+        /// and further accesses might repeat the harm. 0 disables the check.
         ones: u32,
     },
     /// Writes bytes of a BAR.
@@ -64,45 +64,45 @@ pub enum BarOp {
         /// Device cycles (1 GHz: nanoseconds).
         cycles: u64,
     },
-    /// Reads the target's own time: 8 bytes, little-endian, in device cycles.
+    /// Reads the target's time: 8 bytes, little-endian, in device cycles.
     Now,
 }
 
-/// A batch for one device that goes on beside those for others.
+/// A batch for one device, submitted in parallel with batches for other devices.
 #[derive(Debug)]
 pub struct DeviceBatch {
-    /// The device; no operation is for another one.
+    /// The device of all operations.
     pub device: u8,
     /// The operations, in order.
     pub batch: Vec<BarOp>,
-    /// What the reads gave.
+    /// The bytes that were read.
     pub answer: Vec<u8>,
-    /// What kept the batch from being carried out to its end.
+    /// The error that ended the batch early.
     pub result: Result<(), AccessError>,
 }
 
 impl DeviceBatch {
-    /// A batch that is to be carried out.
+    /// Creates a batch that has not run yet.
     pub fn new(device: u8, batch: Vec<BarOp>) -> Self {
         Self { device, batch, answer: Vec::new(), result: Ok(()) }
     }
 }
 
-/// Whether others use the routing queues of a device.
+/// Whether other clients use the routing queues of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// Nobody else does.
+    /// No other client uses them.
     Alone,
-    /// Others may have used them since we last held the lock.
+    /// Another client may have used them since this one last held the lock.
     Shared,
 }
 
 /// A process that has a device of the machine open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its id; 0 if it cannot be seen from here.
+    /// Process id; 0 if this process cannot see it.
     pub pid: u32,
-    /// The name of its command.
+    /// Command name.
     pub name: String,
 }
 
@@ -112,58 +112,58 @@ impl fmt::Display for Holder {
     }
 }
 
-/// A chip that another host reaches, as whoever keeps this machine knows it.
+/// A chip of the same mesh that another host reaches, as reported by the provider of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elsewhere {
-    /// The id that its firmware publishes.
+    /// The id that the chip's firmware publishes.
     pub unique_id: u64,
-    /// The name of its host.
+    /// Name of its host.
     pub host: String,
 }
 
-/// A bus has no more devices than this, unless its keeper says otherwise: the vendor's simulator ends its
-/// process when asked for more.
+/// Default limit on the number of devices of a bus. The vendor's simulator ends its process when a
+/// higher device number is accessed.
 pub const MOST_DEVICES: u8 = 32;
 
-/// A machine as its bus shows it. Silicon, the vendor's simulator and the emulator meet here.
+/// The bus of a machine: the common interface of silicon, the vendor's simulator and the emulator.
 pub trait Bar: Send {
-    /// Carries out the operations in order and appends what the reads gave to `answer`.
+    /// Carries out the operations in order and appends the bytes they read to `answer`.
     ///
     /// # Errors
-    /// The first operation that fails ends the batch; what was read before it stays in `answer`.
+    /// The first operation that fails ends the batch; bytes read before it stay in `answer`.
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError>;
 
-    /// Carries out batches for different devices, each as [`Bar::submit`] does, and returns when all are over. They begin
-    /// together on a machine that can do so, on any other they follow one another.
+    /// Carries out batches for different devices, each as [`Bar::submit`] does, and returns when
+    /// all have ended. They run in parallel if the machine supports it, otherwise in sequence.
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         for DeviceBatch { batch, answer, result, .. } in batches {
             *result = self.submit(batch, answer);
         }
     }
 
-    /// The kind of chip that its devices are.
+    /// Returns the kind of the machine's chips.
     fn chip(&self) -> ChipKind {
         ChipKind::default()
     }
 
-    /// The TLB windows of a device that may be used, by their indices in hardware.
+    /// Returns the hardware indices of the TLB windows of a device that may be used.
     ///
     /// # Errors
-    /// When the machine has none to give.
+    /// When the machine has no free window.
     fn windows(&mut self, _device: u8) -> Result<Vec<u16>, AccessError> {
         Ok(window::all_but_the_drivers(self.chip().layout()))
     }
 
-    /// Takes the lock that the clients of a device agreed on for requests through its routing
-    /// queues (wormhole.md 2.3). A machine that has one client only needs none.
+    /// Takes the lock that the clients of a device share for requests through its routing queues
+    /// (wormhole.md 2.3). A machine with a single client needs no lock.
     ///
     /// # Errors
-    /// When another client does not give it back in time, or the device is gone.
+    /// When another client does not release it in time, or the device is gone.
     fn lock_queues(&mut self, _device: u8) -> Result<Sharing, AccessError> {
         Ok(Sharing::Alone)
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     ///
     /// # Errors
     /// When the device is gone.
@@ -171,42 +171,43 @@ pub trait Bar: Send {
         Ok(())
     }
 
-    /// Who else has a device open. Nobody has, on a machine that exists for us alone.
+    /// Returns the other processes that have a device open; empty on a machine that is private to
+    /// this process.
     fn holders(&mut self, _device: u8) -> Vec<Holder> {
         Vec::new()
     }
 
-    /// Tells in words what the next batch is about to change because a person asked for it: a
-    /// machine that outlives its clients keeps who changed it last.
+    /// Describes the change that the next batch makes at the user's request. A machine that
+    /// outlives its clients keeps the last description.
     fn announce(&mut self, _change: &str) {}
 
-    /// Makes something go wrong at a chip, at the machine's own times; the chip that the fault names is
-    /// known to the machine as `at`.
+    /// Injects a fault at a chip, with times in the machine's own clock. The machine knows the chip
+    /// of the fault as `at`.
     ///
     /// # Errors
-    /// `Refused` where nobody can break anything, and for a link or core that is not there.
+    /// `Refused` on a machine without fault injection, and for a link or core that does not exist.
     fn disrupt(&mut self, _at: ChipAddress, _fault: &Fault) -> Result<(), AccessError> {
         Err(Fault::refused())
     }
 
-    /// How many devices there are at most.
+    /// Returns the largest possible number of devices.
     fn most_devices(&self) -> u8 {
         MOST_DEVICES
     }
 
-    /// The chips of the same mesh that only other hosts reach, where that is known.
+    /// Returns the chips of the same mesh that only other hosts reach, if known.
     fn elsewhere(&self) -> Vec<Elsewhere> {
         Vec::new()
     }
 
-    /// What the machine itself found wrong since it was opened, one sentence each: accesses that it
-    /// refused, cores that it stopped, devices that could not be opened.
+    /// Returns the problems that the machine found since it was opened, one sentence each: accesses
+    /// that it refused, cores that it stopped, devices that could not be opened.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// A machine's own time, in cycles.
+/// Reads a machine's time, in cycles.
 pub fn now(bar: &mut dyn Bar) -> Result<u64, AccessError> {
     let mut answer = Vec::new();
     bar.submit(&[BarOp::Now], &mut answer)?;
@@ -215,7 +216,7 @@ pub fn now(bar: &mut dyn Bar) -> Result<u64, AccessError> {
 }
 
 impl BarOp {
-    /// The device that it is for.
+    /// Returns the device that it accesses.
     pub fn device(&self) -> Option<u8> {
         match self {
             Self::ConfigRead { device, .. }
@@ -226,7 +227,7 @@ impl BarOp {
         }
     }
 
-    /// Bytes that this operation appends to the batch's answer.
+    /// Returns the number of bytes that this operation appends to the batch's answer.
     #[inline]
     pub fn answer_len(&self) -> usize {
         match self {
@@ -237,13 +238,13 @@ impl BarOp {
         }
     }
 
-    /// Does it cross the bus? Time and the clock do not.
+    /// Whether it crosses the bus; `Pass` and `Now` do not.
     #[inline]
     pub fn is_transaction(&self) -> bool {
         !matches!(self, Self::Pass { .. } | Self::Now)
     }
 
-    /// Is it a read that ends the batch, now that the answer is this?
+    /// Whether it is a read that ends the batch, given the answer so far.
     #[inline]
     pub fn ends(&self, answer: &[u8]) -> bool {
         let Self::Read { ones: ones @ 1.., .. } = self else { return false };
@@ -252,7 +253,7 @@ impl BarOp {
     }
 }
 
-/// Nothing but ones: what a dead tile, a hung NoC or an empty bus answers.
+/// Whether all bytes are 0xFF: the answer of a dead tile, a hung NoC or an empty bus.
 #[inline]
 pub fn all_ones(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte == 0xFF)

@@ -1,24 +1,24 @@
-//! Who has a machine, and who had it before.
+//! The present and past clients of a machine.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A program that speaks to a server.
+/// A program connected to a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Client {
-    /// Its name, such as `meshscope`.
+    /// Program name, such as `meshscope`.
     pub name: String,
-    /// Its process.
+    /// Process id.
     pub pid: u32,
 }
 
 impl Client {
-    /// This very program.
+    /// Returns this process.
     pub fn this() -> Self {
         let program = std::env::current_exe().ok();
         let name = program.as_ref().and_then(|path| path.file_name());
         let name = name.map(|name| name.to_string_lossy().into_owned());
-        Self { name: name.unwrap_or_else(|| "somebody".into()), pid: std::process::id() }
+        Self { name: name.unwrap_or_else(|| "unknown".into()), pid: std::process::id() }
     }
 }
 
@@ -28,37 +28,37 @@ impl fmt::Display for Client {
     }
 }
 
-/// Who had a machine before its present client, and who else has it.
+/// The previous client of a machine, its last change and its present writer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Before {
     /// The last client.
     pub client: Option<PastClient>,
     /// The last change that a client made.
     pub change: Option<Change>,
-    /// Another client that has the right to write, as the present one came.
+    /// Another client that held the right to write when this one connected.
     pub writer: Option<Client>,
 }
 
-/// A client that has gone.
+/// A client that has disconnected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastClient {
-    /// Who it was.
+    /// The client.
     pub client: Client,
     /// Host time of its end, in microseconds since the Unix epoch.
     pub until_micros: u64,
-    /// It ended without a last word: killed, or a fault of its own.
+    /// Whether the connection broke without a goodbye: the client crashed or was killed.
     pub broke_off: bool,
 }
 
-/// A change that somebody made to a machine.
+/// A change that a client made to a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Who made it.
+    /// The client that made it.
     pub client: Client,
     /// Host time, in microseconds since the Unix epoch.
     pub at_micros: u64,
-    /// The machine's own time after it, in cycles.
+    /// The machine's time after it, in cycles.
     pub at_cycles: u64,
-    /// What was written, in words.
+    /// Description of what was written.
     pub what: String,
 }

@@ -1,15 +1,16 @@
-//! Nouns of a fabric, by tt-metal's names: directions, topologies, nodes, routing tables, what a mux runs on.
+//! Terms of a fabric, with tt-metal's names: directions, topologies, nodes, routing tables, cores
+//! of a mux.
 
 use std::fmt;
 
-/// Where a router's link leads. East: to the next column; south: to the next row.
+/// The direction of a router's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// To the next column.
     East,
-    /// To the column before.
+    /// To the previous column.
     West,
-    /// To the row before.
+    /// To the previous row.
     North,
     /// To the next row.
     South,
@@ -19,7 +20,7 @@ impl Direction {
     /// All four, in the order of `eth_chan_directions`.
     pub const ALL: [Self; 4] = [Self::East, Self::West, Self::North, Self::South];
 
-    /// Its enumerator in `eth_chan_directions`.
+    /// Returns its enumerator in `eth_chan_directions`.
     pub fn name(self) -> &'static str {
         match self {
             Self::East => "EAST",
@@ -29,7 +30,7 @@ impl Direction {
         }
     }
 
-    /// The way back.
+    /// Returns the opposite direction.
     #[must_use]
     pub fn opposite(self) -> Self {
         match self {
@@ -40,12 +41,12 @@ impl Direction {
         }
     }
 
-    /// Along a row of the mesh.
+    /// Whether it leads along a row of the mesh.
     pub fn is_along_row(self) -> bool {
         matches!(self, Self::East | Self::West)
     }
 
-    /// Its place in [`Direction::ALL`].
+    /// Returns its index in [`Direction::ALL`].
     pub fn index(self) -> usize {
         Self::ALL.iter().position(|&other| other == self).unwrap_or(0)
     }
@@ -57,24 +58,24 @@ impl fmt::Display for Direction {
     }
 }
 
-/// What the routers of a fabric are built for.
+/// The topology that the routers of a fabric are built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FabricTopology {
-    /// Chips one after the other.
+    /// A line of chips.
     Line,
-    /// The same, and the last one is joined to the first.
+    /// A line whose last chip is linked to the first.
     Ring,
     /// Rows and columns.
     Mesh,
-    /// The same, and rows, columns or both are closed.
+    /// A mesh whose rows, columns or both are closed to rings.
     Torus,
 }
 
 impl FabricTopology {
-    /// All of them.
+    /// All topologies.
     pub const ALL: [Self; 4] = [Self::Line, Self::Ring, Self::Mesh, Self::Torus];
 
-    /// As the command line spells it.
+    /// Returns its spelling on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Line => "line",
@@ -84,17 +85,17 @@ impl FabricTopology {
         }
     }
 
-    /// The topology of this name.
+    /// Returns the topology of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|topology| topology.name() == name)
     }
 
-    /// Rows and columns, not just one after the other.
+    /// Whether it has rows and columns.
     pub fn is_2d(self) -> bool {
         matches!(self, Self::Mesh | Self::Torus)
     }
 
-    /// Its routers have a second virtual channel.
+    /// Whether its routers have a second virtual channel.
     pub fn has_dateline(self) -> bool {
         matches!(self, Self::Ring | Self::Torus)
     }
@@ -106,12 +107,12 @@ impl fmt::Display for FabricTopology {
     }
 }
 
-/// A chip by its place in a fabric.
+/// A chip by its mesh and device number in a fabric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FabricNode {
-    /// Its mesh.
+    /// Mesh number.
     pub mesh: u16,
-    /// Its device there: row after row.
+    /// Device number in the mesh, row by row.
     pub device: u16,
 }
 
@@ -121,35 +122,35 @@ impl fmt::Display for FabricNode {
     }
 }
 
-/// What a table says of a device or of a mesh.
+/// The entry of a routing table for a device or a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// The next hop.
     To(Direction),
-    /// It is this chip, or this mesh.
+    /// The entry is for this chip or this mesh.
     Here,
-    /// There is no such device or mesh.
+    /// No such device or mesh exists.
     Absent,
 }
 
-/// The tables of a chip.
+/// The routing tables of a chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoutingTables {
-    /// Whose they are.
+    /// The chip.
     pub node: FabricNode,
     /// L0, by device of its mesh.
     pub intra_mesh: Vec<Entry>,
     /// L1, by mesh: the next hop towards its exit node.
     pub inter_mesh: Vec<Entry>,
-    /// By mesh the device of this one by which it is reached.
+    /// By mesh: the device of this mesh through which that mesh is reached.
     pub exit_nodes: Vec<Option<u16>>,
 }
 
-/// What a mux runs on.
+/// The core that runs a mux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MuxCore {
     /// BRISC of a compute tile.
     Tensix,
-    /// An Ethernet tile without a link, taken over by our application firmware.
+    /// ERISC of an Ethernet tile without a link, running the built-in application firmware.
     Ethernet,
 }

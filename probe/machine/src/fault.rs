@@ -1,4 +1,4 @@
-//! Faults: what a person makes go wrong on an emulated mesh, in words such as `link:0.8:down@10us..30us`.
+//! Faults that a user injects into an emulated mesh, written such as `link:0.8:down@10us..30us`.
 
 mod words;
 
@@ -6,29 +6,30 @@ use crate::snapshot::AccessError;
 use layouts::{ChipCoord, ChipId, CoreId, EthId};
 use std::fmt;
 
-/// Something that goes wrong at a place of the mesh, from one moment to another.
+/// A fault of a link or core, with a beginning and an optional end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What goes wrong, and where.
+    /// The link or core, and its fault.
     pub what: What,
-    /// When it begins, in cycles. In words it counts from the first go message of a run; of a scene it is the emulated time
-    /// since power on, and 0 means at the hand-over; for [`crate::target::Target::disrupt`] it is the target's own time, and
-    /// what is over means at once.
+    /// When it begins, in cycles. As parsed, it counts from the first go message of a run. In a
+    /// scene it is the emulated time since power on, and 0 means at the hand-over. For
+    /// [`crate::target::Target::disrupt`] it is the target's own time, and a time in the past means
+    /// at once.
     pub from_cycles: u64,
-    /// When it ends by itself; it stays if not told.
+    /// When it ends; none if it is permanent.
     pub until_cycles: Option<u64>,
 }
 
-/// What goes wrong, and where.
+/// A link or core, and its fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// On the link that ends here.
+    /// A fault of the link that ends at this Ethernet tile.
     Link(EthId, LinkFault),
-    /// In a core.
+    /// A fault of a core.
     Core(CoreId, CoreFault),
 }
 
-/// What goes wrong on a link.
+/// A fault of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkFault {
     /// It carries nothing.
@@ -38,51 +39,52 @@ pub enum LinkFault {
         /// Length of a period, in cycles.
         period_cycles: u64,
     },
-    /// Each packet occupies the line so many times as long, in both directions.
+    /// Each packet occupies the line longer by this factor, in both directions.
     Slow {
-        /// How many times as long.
+        /// The factor.
         factor: u32,
     },
-    /// Bits arrive wrong in both directions, and packets with wrong bits are sent again.
+    /// Bits are corrupted in both directions, and corrupted packets are sent again.
     BitErrors {
         /// Wrong bits in 10^12.
         per_terabit: u64,
     },
-    /// Packets with 16 bytes of payload or less (acknowledgements, credits) that the named end sends arrive later.
+    /// Packets with 16 bytes of payload or less (acknowledgements, credits) sent by the named end
+    /// are delayed.
     SlowAck {
-        /// How much later, in cycles.
+        /// The delay, in cycles.
         delay_cycles: u64,
     },
-    /// No fault: all that ails the link ends, and it comes up.
+    /// Ends all faults of the link and brings it up.
     Up,
 }
 
-/// What goes wrong in a core.
+/// A fault of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoreFault {
-    /// It executes nothing until this ends or the core is reset; its memory stays readable.
+    /// It executes nothing until the fault ends or the core is reset; its memory stays readable.
     Stuck,
-    /// No fault: a stuck core goes on.
+    /// Ends the fault: a stuck core continues.
     Released,
 }
 
-/// A chip as the machine knows it, whatever number discovery gave it.
+/// A chip as the machine addresses it, independent of the id from discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ChipAddress {
     /// The chip of a PCIe device.
     Device(u8),
-    /// The chip that its base firmware says stands there: rack, shelf, x, y.
+    /// The chip at a position that its base firmware reports: rack, shelf, x, y.
     At([u8; 4]),
 }
 
 impl ChipAddress {
-    /// The chip at a place.
+    /// Returns the address of the chip at a position.
     pub fn at(coord: ChipCoord) -> Self {
         Self::At([coord.rack, coord.shelf, coord.x, coord.y])
     }
 }
 
-/// Why a fault cannot be had: what is wrong with it, in one sentence.
+/// Why a fault is invalid, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultError(pub String);
 
@@ -95,7 +97,7 @@ impl fmt::Display for FaultError {
 impl std::error::Error for FaultError {}
 
 impl Fault {
-    /// The same, counted from a moment: what is relative becomes the target's own time.
+    /// Returns the fault with its relative times counted from `cycles`, in the target's own time.
     #[must_use]
     pub fn counted_from(self, cycles: u64) -> Self {
         Self {
@@ -105,22 +107,22 @@ impl Fault {
         }
     }
 
-    /// The same by the clock of a scene that has booted at `ready` and is handed over at `at`, both in emulated time since
-    /// power on: what should have begun before begins as soon as the scene has booted.
+    /// Returns the fault by the clock of a scene that has booted at `ready` and is handed over at
+    /// `at`, both in emulated time since power on. A fault due before `ready` begins at `ready`.
     ///
     /// # Errors
-    /// When it is over before it can begin.
+    /// When it would end before it can begin.
     pub fn of_scene(self, ready: u64, at: u64) -> Result<Self, FaultError> {
         let from_cycles = if self.from_cycles == 0 { at } else { self.from_cycles.max(ready) };
         if self.until_cycles.is_some_and(|until| until <= from_cycles) {
             let first = from_cycles.div_ceil(1_000);
-            let why = format!("{self}: it is over before {first}us, when it could begin");
+            let why = format!("{self}: it ends before {first}us, when it could begin");
             return Err(FaultError(why));
         }
         Ok(Self { from_cycles, ..self })
     }
 
-    /// The chip that it is about.
+    /// Returns the chip of the link or core.
     pub fn chip(&self) -> ChipId {
         match self.what {
             What::Link(end, _) => end.chip,
@@ -128,7 +130,7 @@ impl Fault {
         }
     }
 
-    /// The error of a machine whose links and cores nobody can break.
+    /// Returns the error of a machine that does not support faults.
     pub fn refused() -> AccessError {
         AccessError::Refused("faults are for emulated meshes".into())
     }

@@ -1,21 +1,21 @@
-//! The nouns of a mesh: what can be read, what was read, who has it, what goes wrong.
+//! Vocabulary of a mesh: targets, BARs, snapshots, clients, faults.
 //!
-//! - [`target::Target`] is a machine that can be read and written, whatever stands behind it. [`target::Abilities`] says what
-//!   it can do and what must not be touched.
-//! - [`bar::Bar`] is where silicon and simulators meet: config space, BARs and time, in batches.
-//! - [`snapshot::Plan`] is what to read, [`snapshot::Snapshot`] what a read gave, [`snapshot::Gap`] what it did not give and
-//!   why ([`snapshot::AccessError`]).
-//! - [`target::Mesh`] is chips and links as discovery found them, with the kind of chip.
-//! - [`fault::Fault`] is what an emulated mesh can be made to suffer; [`fabric`] has the names of tt-metal's fabric.
+//! - [`target::Target`] is a machine that can be read and written, live or recorded.
+//!   [`target::Abilities`] lists what it supports and what must not be touched.
+//! - [`bar::Bar`] is the interface of silicon and simulators: config space, BARs, time, in batches.
+//! - [`snapshot::Plan`] is what to read, [`snapshot::Snapshot`] what was read,
+//!   [`snapshot::Gap`] what was not read and why ([`snapshot::AccessError`]).
+//! - [`target::Mesh`] holds the chips and links that discovery found, with the kind of chip.
+//! - [`fault::Fault`] is a fault of an emulated mesh; [`fabric`] has tt-metal's terms of a fabric.
 //!
-//! Data goes from a `Plan` through `Target::read` to a `Snapshot`; a command goes through `Target::write`.
+//! Data goes from a `Plan` through `Target::read` to a `Snapshot`; commands use `Target::write`.
 //!
 //! ```
 //! use layouts::{ChipId, ClusterDescriptor, NocAddr, NocXy};
 //! use machine::snapshot::{AccessError, Snapshot};
 //! use machine::target::Mesh;
 //!
-//! let n300 = ClusterDescriptor::shipped("n300").expect("it is shipped").expect("it is sound");
+//! let n300 = ClusterDescriptor::shipped("n300").expect("shipped").expect("valid");
 //! let mesh = Mesh::described_by(&n300);
 //! assert!(mesh.chip(ChipId(0)).is_some_and(|chip| chip.pcie));
 //!
@@ -25,7 +25,8 @@
 //!
 //! # Invariants
 //!
-//! A snapshot is immutable. Every byte that was asked for is in a piece or in a gap; no value stands for "could not read".
+//! A snapshot is immutable. Every requested byte is in a piece or in a gap; no value stands for
+//! "could not read".
 
 pub mod bar;
 pub mod clients;

@@ -1,4 +1,4 @@
-//! A tile of a chip of the mesh.
+//! Tiles of the mesh.
 
 use layouts::{ChipId, NocAddr, NocXy};
 use std::fmt;
@@ -13,7 +13,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// An address in the tile.
+    /// Returns an address in the tile.
     pub fn at(self, offset: u64) -> NocAddr {
         NocAddr { chip: self.chip, tile: self.tile, offset }
     }

@@ -1,4 +1,4 @@
-//! What was read, when, and what was not: immutable, complete about its own holes.
+//! Plans, and immutable snapshots of the bytes read and the ranges not read.
 
 use layouts::{ChipId, NoChannel, NocAddr};
 use serde::{Deserialize, Serialize};
@@ -9,18 +9,18 @@ use std::sync::Arc;
 /// Why an access failed or a range was not read; gaps and access errors share it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AccessError {
-    /// The safe access layer does not allow it, and why.
+    /// The safe access layer does not allow it, for this reason.
     Refused(String),
-    /// No answer within the deadline, in cycles of the target's own time.
+    /// No answer within the deadline.
     TimedOut {
-        /// The deadline that passed, in cycles.
+        /// The deadline, in cycles of the target's own time.
         deadline_cycles: u64,
     },
-    /// No way leads there: no gateway, chip or route.
+    /// No gateway or route leads to the chip.
     Unreachable(String),
     /// The tile or core is held in reset.
     InReset,
-    /// The device left the bus or its process ended; its last words.
+    /// The device left the bus or its process ended; the last error.
     DeviceGone(String),
     /// The routing queue answered with error flags.
     QueueError {
@@ -29,7 +29,7 @@ pub enum AccessError {
     },
     /// The recording does not hold this range.
     NotRecorded,
-    /// Nobody asked for this range.
+    /// The range was not requested.
     NotAsked,
 }
 
@@ -76,7 +76,7 @@ pub struct Gap {
     pub reason: AccessError,
 }
 
-/// Bytes of an answer that other pieces of the same answer share.
+/// Bytes of an answer, shared with other pieces of the same answer.
 #[derive(Clone)]
 pub struct Bytes {
     answer: Arc<Vec<u8>>,
@@ -85,7 +85,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// `len` bytes of an answer that holds them.
+    /// Returns `len` bytes of `answer` from `start`.
     pub fn of(answer: &Arc<Vec<u8>>, start: u32, len: u32) -> Self {
         Self { answer: Arc::clone(answer), start, len }
     }
@@ -123,7 +123,7 @@ impl Extend<u8> for Bytes {
         if self.len() != self.answer.len() {
             *self = self.to_vec().into();
         }
-        // Whom these bytes are shared with keeps them as they were.
+        // Copies the answer if it is shared, so that other pieces keep their bytes.
         let own = Arc::make_mut(&mut self.answer);
         own.extend(more);
         self.len = own.len() as u32;
@@ -157,29 +157,29 @@ pub struct Piece {
     pub bytes: Bytes,
 }
 
-/// What somebody needs to read, in order of wish.
+/// The ranges to read, in order of priority.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The ranges.
     pub spans: Vec<Span>,
 }
 
-/// One look at the machine: pieces by address, and the gaps between what was asked and what came.
+/// The result of reading a plan: pieces by address, and gaps for the ranges not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// What was read, sorted by address, without overlaps.
     pub pieces: Vec<Piece>,
-    /// What was asked for and not read.
+    /// Requested ranges that were not read.
     pub gaps: Vec<Gap>,
-    /// Bus transactions that this look cost.
+    /// Bus transactions that the read took.
     pub transactions: u64,
 }
 
 impl Snapshot {
-    /// The bytes of `span`, if all of them were read in one piece.
+    /// Returns `len` bytes at `addr`, if one piece holds them all.
     ///
     /// # Errors
-    /// The reason of the gap that covers the first missing byte, or `NotAsked`.
+    /// The reason of the gap that covers `addr`, or `NotAsked`.
     pub fn bytes(&self, addr: NocAddr, len: u32) -> Result<&[u8], AccessError> {
         let after = self.pieces.partition_point(|p| p.addr <= addr);
         if let Some(piece) = after.checked_sub(1).and_then(|i| self.pieces.get(i))
@@ -193,7 +193,7 @@ impl Snapshot {
         Err(self.gap_reason(addr))
     }
 
-    /// Target time when the byte at `addr` was read, in device cycles.
+    /// Returns the target time when the byte at `addr` was read, in device cycles.
     pub fn read_at(&self, addr: NocAddr) -> Option<u64> {
         let after = self.pieces.partition_point(|p| p.addr <= addr);
         let piece = self.pieces.get(after.checked_sub(1)?)?;
@@ -202,7 +202,7 @@ impl Snapshot {
         (same && addr.offset < end).then_some(piece.target_cycles)
     }
 
-    /// The little-endian word at `addr`.
+    /// Returns the little-endian word at `addr`.
     ///
     /// # Errors
     /// As [`Snapshot::bytes`].
@@ -221,7 +221,7 @@ impl Snapshot {
         self.gaps.iter().find(covers).map_or(AccessError::NotAsked, |gap| gap.reason.clone())
     }
 
-    /// Newest target time of any piece of `chip`, in device cycles.
+    /// Returns the newest target time of any piece of `chip`, in device cycles.
     pub fn newest_cycles(&self, chip: ChipId) -> Option<u64> {
         self.pieces.iter().filter(|p| p.addr.chip == chip).map(|p| p.target_cycles).max()
     }

@@ -1,4 +1,4 @@
-//! A machine is a machine: what silicon, simulators, the emulator and recordings have in common.
+//! The interface that silicon, simulators, the emulator and recordings share.
 
 use crate::bar::Holder;
 use crate::fault::{Fault, FaultError, What};
@@ -12,49 +12,50 @@ use layouts::{
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a target can do, and what must not be touched on it. Data, never a question for its kind: a server tells it.
+/// What a target supports, and what must not be touched on it. A server sends it to its clients.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abilities {
-    /// What may be changed on it: a person decides this, and no server.
+    /// What the user allowed to change; never set by a server.
     #[serde(skip)]
     pub allow: Allow,
-    /// Time passes by [`Target::pass`] only, and can be made to pass.
+    /// Whether time passes only by [`Target::pass`].
     pub stepped_time: bool,
-    /// It is fast enough for time to pass at the pace that a person asks for.
+    /// Whether it is fast enough to run at the pace that the user requests.
     pub paced: bool,
-    /// Bus transactions per second that watching it should not exceed; none where they cost nobody
-    /// anything.
+    /// Bus transactions per second that monitoring should not exceed; none where the bus is not
+    /// shared.
     pub budget: Option<u32>,
-    /// Ranges that this target must not be asked for, with the reason.
+    /// Ranges that must not be read from this target, with the reason.
     pub refusals: Vec<Refusal>,
-    /// [`Target::disrupt`] can make something go wrong there.
+    /// Whether [`Target::disrupt`] can inject faults.
     pub faults: bool,
-    /// Why nothing there can be changed whatever is allowed, in one sentence; none where [`Abilities::allow`] decides.
+    /// Why nothing can be changed, regardless of [`Abilities::allow`], in one sentence; none if
+    /// `allow` decides.
     pub unchangeable: Option<String>,
 }
 
-/// What a person allowed to be done to a machine; nothing unless told.
+/// What the user allowed to change on a machine; nothing by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "four things that a person allows one by one")]
+#[expect(clippy::struct_excessive_bools, reason = "four independent permissions of the user")]
 pub struct Allow {
-    /// Memory and plain registers may be written.
+    /// Writing memory and plain registers.
     pub write: bool,
-    /// Cores may be stopped, stepped and looked into by the debug registers.
+    /// Stopping, stepping and inspecting cores by the debug registers.
     pub halt: bool,
-    /// Firmware and kernels may be started.
+    /// Starting firmware and kernels.
     pub launch: bool,
-    /// Cores, tiles and chips may be reset, and links retrained.
+    /// Resetting cores, tiles and chips, and retraining links.
     pub reset: bool,
 }
 
 impl Allow {
-    /// Everything: for a mesh that is one's own.
+    /// Everything, for a private mesh.
     pub const ALL: Self = Self { write: true, halt: true, launch: true, reset: true };
 
-    /// Understands words such as `write,halt,launch,reset`.
+    /// Parses words such as `write,halt,launch,reset`.
     ///
     /// # Errors
-    /// The first word that allows nothing, in one sentence.
+    /// The first unknown word, in one sentence.
     pub fn parse(words: &str) -> Result<Self, String> {
         let mut allow = Self::default();
         for word in words.split(',').map(str::trim) {
@@ -65,7 +66,7 @@ impl Allow {
                 "reset" => allow.reset = true,
                 _ => {
                     return Err(format!(
-                        "`{word}` is nothing to allow: write, halt, launch, reset"
+                        "`{word}` is not a permission: write, halt, launch, reset"
                     ));
                 }
             }
@@ -73,12 +74,12 @@ impl Allow {
         Ok(allow)
     }
 
-    /// Nothing may be changed.
+    /// Whether nothing may be changed.
     pub fn is_nothing(self) -> bool {
         self == Self::default()
     }
 
-    /// Does it cover what must be allowed for a write?
+    /// Whether it permits a kind of write.
     pub fn covers(self, writing: Writing) -> bool {
         match writing {
             Writing::Write => self.write,
@@ -100,10 +101,10 @@ impl fmt::Display for Allow {
     }
 }
 
-/// What stood where something was written, or why it must not be read.
+/// The bytes before a write, or why they could not be read.
 pub type Old = Result<Vec<u8>, AccessError>;
 
-/// How an access gets to its tile.
+/// The route of an access to its tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessRoute {
     /// Through a TLB window of the chip's own PCIe function.
@@ -112,41 +113,41 @@ pub enum AccessRoute {
     Queue,
 }
 
-/// An access that would be made.
+/// An access in a preview.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedAccess {
-    /// What would be touched.
+    /// The range.
     pub span: Span,
-    /// How.
+    /// The route.
     pub route: AccessRoute,
-    /// It would be written; otherwise read.
+    /// Whether it is a write.
     pub write: bool,
-    /// Bus transactions that it would cost: exact through a window, at least so many through a
-    /// queue, where answers are waited for.
+    /// Bus transactions that it would take: exact through a window, a lower bound through a queue,
+    /// where answers are polled for.
     pub transactions: u64,
 }
 
-/// What a command would touch, and what it would be refused.
+/// The accesses that a command would make, and those that would be refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
-    /// The accesses, in their order.
+    /// The accesses, in order.
     pub visits: Vec<PlannedAccess>,
-    /// What would not be touched, and why.
+    /// Ranges that would not be accessed, and why.
     pub gaps: Vec<Gap>,
 }
 
 /// A chip as discovery found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chip {
-    /// Its number here.
+    /// Its id.
     pub id: ChipId,
-    /// Where its base firmware says that it stands.
+    /// The position that its base firmware reports.
     pub coord: Option<ChipCoord>,
-    /// Reachable over PCIe by itself.
+    /// Whether it has its own PCIe function.
     pub pcie: bool,
     /// The 64-bit board id its firmware publishes, in the form of the results block (high, low).
     pub unique_id: Option<u64>,
-    /// Name of the board, such as `n300 L`, where the id tells.
+    /// Name of the board, such as `n300 L`, if the id identifies it.
     pub board: Option<String>,
     /// The PCIe chip and the Ethernet tiles through which it is reached, if it is remote.
     pub gateway: Option<Vec<EthId>>,
@@ -154,7 +155,7 @@ pub struct Chip {
     pub harvested_rows: Vec<u8>,
 }
 
-/// A link as discovery found it: both ends always together, the lower end first.
+/// A link as discovery found it, the lower end first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Link {
     /// One end.
@@ -164,7 +165,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// The end that is not this one; none if it is no end of this link.
+    /// Returns the end opposite to `of`; none if `of` is not an end of this link.
     pub fn other_end(&self, of: EthId) -> Option<EthId> {
         match (self.a == of, self.b == of) {
             (true, _) => Some(self.b),
@@ -174,7 +175,7 @@ impl Link {
     }
 }
 
-/// The mesh as discovery walked it.
+/// The mesh as discovery found it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mesh {
     /// The kind of its chips.
@@ -183,15 +184,15 @@ pub struct Mesh {
     pub chips: Vec<Chip>,
     /// All links, sorted.
     pub links: Vec<Link>,
-    /// What discovery could not learn, one sentence each.
+    /// What discovery could not determine, one sentence each.
     pub problems: Vec<String>,
 }
 
 impl Mesh {
-    /// Does the mesh have the link or core of a fault?
+    /// Checks that the mesh has the link or core of a fault.
     ///
     /// # Errors
-    /// What is not there, in one sentence.
+    /// What is missing, in one sentence.
     pub fn check_fault(&self, fault: &Fault) -> Result<(), FaultError> {
         let absent = |what: String| Err(FaultError(format!("{fault}: {what}")));
         let id = fault.chip();
@@ -209,12 +210,12 @@ impl Mesh {
         }
     }
 
-    /// What is where on its chips.
+    /// Returns the layout of its chips.
     pub fn layout(&self) -> &'static ChipLayout {
         self.kind.layout()
     }
 
-    /// The tile of a link's end.
+    /// Returns the tile of a link's end.
     ///
     /// # Errors
     /// A channel that the chips do not have.
@@ -222,7 +223,7 @@ impl Mesh {
         Ok(Place { chip: end.chip, tile: self.layout().eth_tile(end.channel)? })
     }
 
-    /// The mesh of a cluster descriptor, as discovery would find it.
+    /// Returns the mesh of a cluster descriptor, as discovery would find it.
     pub fn described_by(descriptor: &ClusterDescriptor) -> Self {
         let chips = descriptor.chips.iter().map(|chip| Chip {
             id: chip.id,
@@ -242,42 +243,42 @@ impl Mesh {
         }
     }
 
-    /// The chip with this id.
+    /// Returns the chip with this id.
     pub fn chip(&self, id: ChipId) -> Option<&Chip> {
         self.chips.iter().find(|c| c.id == id)
     }
 }
 
-/// Something that is not touched until a person clears it.
+/// A chip, tile or gateway that is not accessed until the user clears the quarantine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quarantined {
-    /// The chip that it belongs to, or that it is.
+    /// The quarantined chip, or the chip of the tile.
     pub chip: ChipId,
-    /// The tile, if it is one tile only.
+    /// The tile, if only a tile is quarantined.
     pub tile: Option<NocXy>,
-    /// Of a gateway that is passed over: the chip to which it does not lead. All else of its tile is touched.
+    /// For a gateway: the chip to which it does not lead. Other accesses to its tile continue.
     pub towards: Option<ChipId>,
     /// Why.
     pub reason: AccessError,
 }
 
-/// A mesh that can be looked at.
+/// A mesh that can be read.
 pub trait Target: Send {
-    /// The words that opened it, such as `emulator:n300`.
+    /// Returns the argument that opened it, such as `emulator:n300`.
     fn name(&self) -> &str;
-    /// What can be asked of it.
+    /// Returns what it supports.
     fn abilities(&self) -> &Abilities;
-    /// The mesh as discovery found it when the target was opened.
+    /// Returns the mesh as discovery found it when the target was opened.
     fn mesh(&self) -> &Mesh;
-    /// Reads as much of the plan as can be read; the rest are gaps.
+    /// Reads as much of the plan as possible; the rest becomes gaps.
     fn read(&mut self, plan: &Plan) -> Snapshot;
-    /// Writes memory or registers: a command that a person gave. Writes to one chip arrive in
-    /// order, and before anything that is read or any time that passes later.
+    /// Writes memory or registers, at the user's command. Writes to one chip arrive in order, and
+    /// before later reads and before any later passing of time.
     ///
     /// # Errors
     /// What kept the bytes from being written.
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError>;
-    /// Writes as [`Target::write`] does, and tells what stood there before.
+    /// Writes as [`Target::write`] does, and returns the bytes before the write.
     ///
     /// # Errors
     /// What kept the bytes from being written.
@@ -287,9 +288,9 @@ pub trait Target: Send {
         self.write(addr, bytes)?;
         Ok(snapshot.bytes(addr, span.len).map(<[u8]>::to_vec))
     }
-    /// Names the command that the writes to come belong to, for the audit log.
+    /// Names the command of the following writes, for the audit log.
     fn commanded_by(&mut self, _command: &str) {}
-    /// The target's own time, in device cycles.
+    /// Returns the target's own time, in device cycles.
     ///
     /// # Errors
     /// When the device is gone.
@@ -299,38 +300,38 @@ pub trait Target: Send {
     /// # Errors
     /// When the device is gone.
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError>;
-    /// Makes something go wrong: a command that a person gave. The fault's times are the target's own; one whose beginning
-    /// is over begins at once.
+    /// Injects a fault, at the user's command. The fault's times are the target's own; a fault
+    /// whose beginning has passed begins at once.
     ///
     /// # Errors
-    /// `Refused` where nobody can break anything, and for a link or core that is not there.
+    /// `Refused` on a target without fault injection, and for a link or core that does not exist.
     fn disrupt(&mut self, _fault: &Fault) -> Result<(), AccessError> {
         Err(Fault::refused())
     }
-    /// Who else has a chip's device open, by chip.
+    /// Returns the other processes that have a chip's device open.
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {
         Vec::new()
     }
-    /// Bus transactions since it was opened; none where there is no bus.
+    /// Returns the number of bus transactions since it was opened; 0 if it has no bus.
     fn transactions(&self) -> u64 {
         0
     }
-    /// What [`Target::read`] of these plans would touch now; nothing is touched. Empty where there is
-    /// no bus.
+    /// Returns the accesses that [`Target::read`] of these plans would make now, without making
+    /// them; empty if it has no bus.
     fn preview(&mut self, _plans: &[Plan]) -> Preview {
         Preview::default()
     }
-    /// The same for [`Target::write`] of a range.
+    /// Returns the accesses that [`Target::write`] of a range would make.
     fn preview_write(&mut self, _span: Span) -> Preview {
         Preview::default()
     }
-    /// What hung, and is not touched until [`Target::clear_quarantine`].
+    /// Returns what is quarantined until [`Target::clear_quarantine`].
     fn quarantined(&self) -> Vec<Quarantined> {
         Vec::new()
     }
-    /// Lets everything that is latched be tried again: a command that a person gave.
+    /// Clears the quarantine, at the user's command.
     fn clear_quarantine(&mut self) {}
-    /// What the machine itself found wrong since it was opened, one sentence each.
+    /// Returns the problems that the machine found since it was opened, one sentence each.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()
     }
@@ -342,14 +343,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_done_is_told_in_words() {
+    fn permissions_parse_and_print_alike() {
         let allow = Allow::parse("write, reset").unwrap();
         assert_eq!(allow, Allow { write: true, reset: true, ..Allow::default() });
         assert_eq!(allow.to_string(), "write,reset");
         assert_eq!(Allow::parse("write,halt,launch,reset"), Ok(Allow::ALL));
         assert_eq!(Allow::default().to_string(), "nothing");
         let error = Allow::parse("write,fly").unwrap_err();
-        assert_eq!(error, "`fly` is nothing to allow: write, halt, launch, reset");
+        assert_eq!(error, "`fly` is not a permission: write, halt, launch, reset");
         assert!(!Allow::ALL.covers(Writing::Never));
     }
 }

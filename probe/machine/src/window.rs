@@ -1,11 +1,11 @@
-//! TLB windows as every machine has them: how they order their traffic, which of them clients may use.
+//! TLB windows: their ordering, and the windows that clients may use.
 
 use layouts::{ChipLayout, NocXy, Ordering};
 use serde::{Deserialize, Serialize};
 
-/// How a window orders its traffic (wormhole.md 1.4). Windows whose entries we write
-/// ourselves use one static virtual channel, so that writes through one of them never overtake each other;
-/// those that a driver points keep that order only if they are strict.
+/// How a window orders its traffic (wormhole.md 1.4). Windows whose entries meshscope writes use
+/// one static virtual channel, so that writes through one of them never overtake each other.
+/// Windows that a driver configures keep that order only if they are strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Order {
     /// Default ordering: bulk memory.
@@ -23,8 +23,8 @@ impl From<Order> for Ordering {
     }
 }
 
-/// BAR0 offset and value of the entry that points `window` at a page of a tile, on a machine whose
-/// entries are written by its clients; None past the last window.
+/// Returns the BAR0 offset and the value of the entry that points `window` at a page of a tile, for
+/// a machine whose clients write the entries; None past the last window.
 pub fn entry(
     layout: &ChipLayout,
     window: u16,
@@ -37,7 +37,7 @@ pub fn entry(
     Some((spec.entry, bar.unicast_entry(&spec, tile, page, order.into())))
 }
 
-/// All windows of a device but the driver's own.
+/// Returns all windows of a device but the driver's.
 pub fn all_but_the_drivers(layout: &ChipLayout) -> Vec<u16> {
     let bar = &layout.bar;
     (0..bar.window_count()).filter(|&window| window != bar.config.kernel_window).collect()

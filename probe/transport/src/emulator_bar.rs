@@ -1,4 +1,4 @@
-//! The emulated mesh in this very process, behind the same trait as every other machine.
+//! The emulated mesh in this process, behind the same trait as every other machine.
 
 use crate::SIMULATOR_BUDGET;
 use emulator::{Disruption, HartId, Mesh, MeshConfig};
@@ -16,7 +16,7 @@ pub struct EmulatorBar {
     mesh: Mesh,
 }
 
-/// What an emulated mesh can do; it answers whatever silicon does.
+/// Returns what an emulated mesh supports; it answers every address that silicon answers.
 pub fn abilities() -> Abilities {
     Abilities {
         stepped_time: true,
@@ -27,7 +27,7 @@ pub fn abilities() -> Abilities {
     }
 }
 
-/// A machine that goes wrong goes wrong often; the first conditions tell why.
+/// A failing machine reports many conditions; the first ones show the cause.
 const MOST_REMARKS: usize = 16;
 
 impl EmulatorBar {
@@ -36,19 +36,19 @@ impl EmulatorBar {
         Self { mesh }
     }
 
-    /// The mesh, for what no bus shows: its conditions and its journal.
+    /// Returns the mesh, for its conditions and its journal, which no bus shows.
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
     }
 
-    /// The mesh, for what no bus does: links that fail, resets.
+    /// Returns the mesh, for operations that no bus has: link failures, resets.
     pub fn mesh_mut(&mut self) -> &mut Mesh {
         &mut self.mesh
     }
 }
 
 impl EmulatorBar {
-    /// Begins an operation at the present cycle; the cycles that it takes.
+    /// Begins an operation at the present cycle; returns the cycles that it takes.
     fn begin(&mut self, op: &BarOp, answer: &mut Vec<u8>) -> u64 {
         match op {
             BarOp::ConfigRead { device, offset } => {
@@ -96,26 +96,27 @@ impl Bar for EmulatorBar {
         Ok(())
     }
 
-    /// What is to begin first is begun first, of two that begin together that of the first batch.
+    /// Begins operations in order of their cycle; at the same cycle the earlier batch goes first.
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let mut end = self.mesh.now();
         let mut due: BinaryHeap<_> =
             (0..batches.len()).map(|number| Reverse((end, number, 0))).collect();
-        while let Some(Reverse((cycle, number, place))) = due.pop() {
+        while let Some(Reverse((cycle, number, index))) = due.pop() {
             self.mesh.clock(cycle.saturating_sub(self.mesh.now()));
             let Some(DeviceBatch { batch, answer, .. }) = batches.get_mut(number) else { continue };
-            let Some(op) = batch.get(place) else { continue };
-            let over = cycle.saturating_add(self.begin(op, answer));
-            end = end.max(over);
+            let Some(op) = batch.get(index) else { continue };
+            let end_of_op = cycle.saturating_add(self.begin(op, answer));
+            end = end.max(end_of_op);
             if !op.ends(answer) {
-                due.push(Reverse((over, number, place + 1)));
+                due.push(Reverse((end_of_op, number, index + 1)));
             }
         }
         self.mesh.clock(end.saturating_sub(self.mesh.now()));
     }
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
-        let absent = || AccessError::Refused(format!("{fault}: this mesh has no such place"));
+        let absent =
+            || AccessError::Refused(format!("{fault}: this mesh has no such link or core"));
         let chips = || self.mesh.config().chips.iter();
         let chip = match at {
             ChipAddress::Device(device) => {
@@ -143,7 +144,7 @@ impl Bar for EmulatorBar {
     }
 }
 
-/// The emulator's words for a fault at one of its chips.
+/// Returns the emulator's form of a fault at one of its chips.
 fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disruption> {
     Some(match fault.what {
         What::Link(end, what) => {
@@ -180,7 +181,7 @@ mod tests {
     use decode::images::ImageMap;
     use workloads::scene::Scene;
 
-    /// Word after word of the telemetry of a device, then the time.
+    /// Reads of a device's telemetry, word by word, then of the time.
     fn reads(device: u8) -> Vec<BarOp> {
         let offset = |at| 0x1FE8_0000 + 0x40 * u64::from(at);
         let read = |at| BarOp::Read { device, bar: 0, offset: offset(at), len: 4, ones: 0 };
@@ -189,28 +190,28 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_abreast_takes_as_long_as_the_longest() {
+    fn parallel_batches_take_as_long_as_the_longest() {
         let (images, _) = ImageMap::firmware();
         let fresh = || EmulatorBar::new(Scene::new("t3000").power_on(&images).unwrap());
-        let (mut one, mut all) = (fresh(), fresh());
-        all.mesh_mut().record(true);
+        let (mut serial, mut parallel) = (fresh(), fresh());
+        parallel.mesh_mut().record(true);
         let batch = |device| DeviceBatch::new(device, reads(device));
         let mut batches: Vec<DeviceBatch> = (0..4).map(batch).collect();
-        all.submit_parallel(&mut batches);
-        let read = all.mesh().config().timing.host_read;
-        assert_eq!(all.mesh().now(), 13 * read + 5, "four devices, 10 to 13 words");
-        for of in &batches {
+        parallel.submit_parallel(&mut batches);
+        let read = parallel.mesh().config().timing.host_read;
+        assert_eq!(parallel.mesh().now(), 13 * read + 5, "four devices, 10 to 13 words");
+        for batch in &batches {
             let mut alone = Vec::new();
-            one.submit(&of.batch, &mut alone).unwrap();
-            let (words, now) = of.answer.split_last_chunk().unwrap();
-            assert_eq!(words, alone.split_last_chunk::<8>().unwrap().0, "device {}", of.device);
-            assert_eq!(u64::from_le_bytes(*now), (10 + u64::from(of.device)) * read + 5);
+            serial.submit(&batch.batch, &mut alone).unwrap();
+            let (words, now) = batch.answer.split_last_chunk().unwrap();
+            assert_eq!(words, alone.split_last_chunk::<8>().unwrap().0, "device {}", batch.device);
+            assert_eq!(u64::from_le_bytes(*now), (10 + u64::from(batch.device)) * read + 5);
         }
-        // Whoever does again what the journal tells begins all of it at the same cycles.
-        let journal = all.mesh().journal().unwrap().clone();
-        let mut again = fresh();
-        let told = again.mesh_mut().replay(&journal);
-        assert_eq!(told.len(), 4 * (10 + 11 + 12 + 13));
-        assert_eq!(again.mesh().now(), 13 * read);
+        // A replay of the journal begins all accesses at the same cycles.
+        let journal = parallel.mesh().journal().unwrap().clone();
+        let mut replayed = fresh();
+        let accesses = replayed.mesh_mut().replay(&journal);
+        assert_eq!(accesses.len(), 4 * (10 + 11 + 12 + 13));
+        assert_eq!(replayed.mesh().now(), 13 * read);
     }
 }

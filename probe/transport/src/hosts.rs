@@ -1,4 +1,4 @@
-//! Machines of several hosts: the devices of one of them, and several machines as one.
+//! Machines of several hosts: the devices of one host, and several machines joined into one.
 
 use layouts::{ChipKind, ClusterDescriptor};
 use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, Holder, Sharing};
@@ -14,12 +14,13 @@ pub struct HostBar {
 }
 
 impl HostBar {
-    /// Shows `count` devices of a machine from `first` on; of the chips of other hosts it can tell who has them.
+    /// Shows `count` devices of a machine from `first` on; `elsewhere` lists the chips of other
+    /// hosts.
     pub fn new(bar: Box<dyn Bar>, first: u8, count: u8, elsewhere: Vec<Elsewhere>) -> Self {
         Self { bar, first, count, elsewhere }
     }
 
-    /// Shows the devices of a host of a described mesh, whose devices are in the order of its chips.
+    /// Shows the devices of one host of a described mesh, in the order of the mesh's chips.
     pub fn of(descriptor: &ClusterDescriptor, host: u16, bar: Box<dyn Bar>) -> Self {
         let devices = (0..).zip(descriptor.chips.iter().filter(|chip| chip.pcie.is_some()));
         let own: Vec<u8> = devices.filter(|(_, c)| c.host == host).map(|(d, _)| d).collect();
@@ -32,7 +33,8 @@ impl HostBar {
         (device < self.count).then(|| self.first.checked_add(device)).flatten()
     }
 
-    /// The operation as the whole machine understands it; none for a device that this host does not have.
+    /// Returns the operation with the whole machine's device number; none for a device that this
+    /// host does not have.
     fn translated(&self, op: &BarOp) -> Option<BarOp> {
         let mut op = op.clone();
         if let Some(device) = device_of(&mut op) {
@@ -42,7 +44,7 @@ impl HostBar {
     }
 }
 
-/// The device that an operation is for.
+/// Returns the device of an operation.
 fn device_of(op: &mut BarOp) -> Option<&mut u8> {
     match op {
         BarOp::ConfigRead { device, .. }
@@ -71,21 +73,21 @@ impl Bar for HostBar {
     }
 
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
-        let (mut numbers, mut asked) = (Vec::new(), Vec::new());
-        for (number, one) in batches.iter_mut().enumerate() {
-            let ops = one.batch.iter().map(|op| self.translated(op));
-            match self.device(one.device).zip(ops.collect()) {
+        let (mut numbers, mut forwarded) = (Vec::new(), Vec::new());
+        for (number, batch) in batches.iter_mut().enumerate() {
+            let ops = batch.batch.iter().map(|op| self.translated(op));
+            match self.device(batch.device).zip(ops.collect()) {
                 Some((device, ops)) => {
                     numbers.push(number);
-                    asked.push(DeviceBatch::new(device, ops));
+                    forwarded.push(DeviceBatch::new(device, ops));
                 }
-                None => one.result = Err(absent()),
+                None => batch.result = Err(absent()),
             }
         }
-        self.bar.submit_parallel(&mut asked);
-        for (number, DeviceBatch { answer, result, .. }) in numbers.into_iter().zip(asked) {
-            let Some(one) = batches.get_mut(number) else { continue };
-            (one.answer, one.result) = (answer, result);
+        self.bar.submit_parallel(&mut forwarded);
+        for (number, DeviceBatch { answer, result, .. }) in numbers.into_iter().zip(forwarded) {
+            let Some(batch) = batches.get_mut(number) else { continue };
+            (batch.answer, batch.result) = (answer, result);
         }
     }
 
@@ -135,9 +137,10 @@ impl Bar for HostBar {
     }
 }
 
-/// Machines of several hosts as one: the devices of the first, then those of the second, and so on.
+/// Machines of several hosts joined into one: the devices of the first machine, then those of the
+/// second, and so on.
 pub struct JoinedBar {
-    /// Each with the number of its devices.
+    /// The machines with their device counts.
     bars: Vec<(Box<dyn Bar>, u8)>,
 }
 
@@ -145,7 +148,7 @@ impl JoinedBar {
     /// Joins machines.
     ///
     /// # Errors
-    /// When one does not answer.
+    /// When a machine does not answer.
     pub fn new(bars: Vec<Box<dyn Bar>>) -> Result<Self, AccessError> {
         let counted = |mut bar: Box<dyn Bar>| {
             let most = bar.most_devices();
@@ -164,7 +167,7 @@ impl JoinedBar {
         Ok(Self { bars: bars.into_iter().map(counted).collect::<Result<_, AccessError>>()? })
     }
 
-    /// Which bar has a device, and what it is there.
+    /// Returns the index of the bar that has a device, and the device's number there.
     fn place(&self, device: u8) -> Option<(usize, u8)> {
         let mut left = device;
         for (index, (_, count)) in self.bars.iter().enumerate() {
@@ -193,38 +196,39 @@ impl Bar for JoinedBar {
                 rest = &rest[1..];
                 continue;
             }
-            // What follows for the same machine goes there in one batch; the first tells the time.
+            // Consecutive operations for one machine go there in one batch. The first machine keeps
+            // the time.
             let mut part = Vec::new();
-            let mut at = None;
+            let mut bar_index = None;
             for op in rest {
                 let mut op = op.clone();
                 let asks_time = matches!(op, BarOp::Now);
                 let index = match device_of(&mut op) {
                     Some(device) => match self.place(*device) {
-                        Some((index, there)) => {
-                            *device = there;
+                        Some((index, own_device)) => {
+                            *device = own_device;
                             index
                         }
                         None => usize::MAX,
                     },
-                    None if asks_time => at.unwrap_or(0),
+                    None if asks_time => bar_index.unwrap_or(0),
                     None => break,
                 };
-                if *at.get_or_insert(index) != index {
+                if *bar_index.get_or_insert(index) != index {
                     break;
                 }
                 part.push(op);
             }
-            let wanted = answer.len() + part.iter().map(BarOp::answer_len).sum::<usize>();
-            match self.bars.get_mut(at.unwrap_or(0)) {
+            let expected = answer.len() + part.iter().map(BarOp::answer_len).sum::<usize>();
+            match self.bars.get_mut(bar_index.unwrap_or(0)) {
                 Some((bar, _)) => bar.submit(&part, answer)?,
-                // Nobody is there: an empty slot of the bus.
+                // No such device: an empty slot of the bus answers ones.
                 None if part.iter().all(|op| matches!(op, BarOp::ConfigRead { .. })) => {
-                    answer.resize(wanted, 0xFF);
+                    answer.resize(expected, 0xFF);
                 }
                 None => return Err(absent()),
             }
-            if answer.len() < wanted {
+            if answer.len() < expected {
                 break;
             }
             rest = &rest[part.len()..];
@@ -278,16 +282,18 @@ impl Bar for JoinedBar {
         self.bars.iter().fold(0, |sum: u8, (_, count)| sum.saturating_add(*count))
     }
 
-    /// What every one of the machines leaves to others.
+    /// Returns the chips that no machine of the list has.
     fn elsewhere(&self) -> Vec<Elsewhere> {
-        let mut left: Option<Vec<Elsewhere>> = None;
+        let mut unreached: Option<Vec<Elsewhere>> = None;
         for (bar, _) in &self.bars {
             let others = bar.elsewhere();
-            left = Some(match left {
-                Some(left) => left.into_iter().filter(|chip| others.contains(chip)).collect(),
+            unreached = Some(match unreached {
+                Some(unreached) => {
+                    unreached.into_iter().filter(|chip| others.contains(chip)).collect()
+                }
                 None => others,
             });
         }
-        left.unwrap_or_default()
+        unreached.unwrap_or_default()
     }
 }

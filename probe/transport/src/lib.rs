@@ -1,14 +1,16 @@
-//! How a machine is reached: silicon, the vendor's simulator, a socket, the emulator; and what serves one to others.
+//! Access to machines: silicon, the vendor's simulator, sockets, the emulator; and the server of a
+//! machine.
 //!
 //! Each is a [`machine::bar::Bar`]:
 //!
 //! - [`silicon`] opens the devices of tt-kmd and maps their BARs;
 //! - [`ttsim`] runs `libttsim` in a child process, because a bad access ends its process;
-//! - [`socket_bar`] speaks to [`serve`], which holds a mesh that outlives its clients; [`wire`] is what they say;
+//! - [`socket_bar`] is the client of [`serve`], whose mesh outlives its clients; [`wire`] is their
+//!   protocol;
 //! - [`emulator_bar`] drives the emulated mesh in this process;
-//! - [`hosts`] makes one machine of those of several hosts; [`shared_bar`] lets several clients use one.
+//! - [`hosts`] joins the machines of several hosts; [`shared_bar`] lets several clients use one.
 //!
-//! A BAR takes batches of operations and gives the bytes that they read.
+//! A BAR takes batches of operations and returns the bytes that they read.
 //!
 //! ```
 //! use machine::bar::{Bar, BarOp};
@@ -24,7 +26,7 @@
 //!
 //! # Invariants
 //!
-//! All of the machine's `unsafe` is here. Nothing here judges an address or knows what stands there: `access` does.
+//! All `unsafe` of machine access is here. This crate does not judge addresses; `access` does.
 
 pub mod emulator_bar;
 pub mod hosts;
@@ -35,5 +37,6 @@ pub mod socket_bar;
 pub mod ttsim;
 pub mod wire;
 
-/// Bus transactions per second that watching a simulator should not exceed: it is as slow for everybody who waits for it.
+/// Bus transactions per second that monitoring a simulator should not exceed: the bus slows the
+/// simulation for all of its clients.
 const SIMULATOR_BUDGET: u32 = 20_000;

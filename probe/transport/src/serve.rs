@@ -1,7 +1,7 @@
 //! The server side of the BAR protocol: a machine that outlives its clients.
 //!
-//! Any number of clients look at the machine; one at a time has the right to write. Each has a thread
-//! here and a bar of its own. Between clients the machine stands as the last one left it.
+//! Any number of clients read the machine; one at a time has the right to write. Each client has
+//! its own thread and its own bar. Between clients the machine keeps its state.
 
 mod bind;
 mod connection;
@@ -20,20 +20,20 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// More clients at a time than this are a mistake of a script.
+/// A script that opens more clients at a time than this is faulty.
 const MOST_CLIENTS: usize = 256;
 
-/// How long to wait before a connection that could not be accepted is tried again.
+/// Delay before accepting is retried after a failure.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// A server that accepts clients, also before its machine is ready: then they hear that it is not.
+/// A server that accepts clients, even before its machine is ready; they are told to wait.
 pub struct Server {
     state: Arc<ServerState>,
     acceptor: JoinHandle<io::Result<()>>,
 }
 
 impl Server {
-    /// Accepts clients from now on; `machine` is what they are told they wait for.
+    /// Accepts clients from now on; `machine` names the machine for waiting clients.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -48,7 +48,7 @@ impl Server {
         Ok(Self { state, acceptor })
     }
 
-    /// Lets the clients have the machine.
+    /// Opens the machine to the clients.
     pub fn open(&self, bar: Box<dyn Bar>, welcome: Welcome) {
         self.state.open(bar, welcome);
     }
@@ -56,7 +56,7 @@ impl Server {
     /// Waits for the end of the listener.
     ///
     /// # Errors
-    /// What the listener says; what a client does wrong only ends that client.
+    /// The listener's error; an error of a client ends only that client.
     pub fn wait(self) -> io::Result<()> {
         self.acceptor
             .join()
@@ -74,13 +74,12 @@ pub fn serve(bar: Box<dyn Bar>, listener: UnixListener, welcome: Welcome) -> io:
     server.wait()
 }
 
-/// Accepts connections; each is greeted by a thread of its own, so that one that says nothing keeps
-/// nobody waiting.
+/// Accepts connections. Each is greeted on its own thread, so that a silent client delays no other.
 fn accept(listener: &UnixListener, state: &Arc<ServerState>) -> io::Result<()> {
     for stream in listener.incoming() {
         let stream = match stream {
             Ok(stream) => stream,
-            // A client that left at once, or more open files than allowed, ends no machine.
+            // A client that left at once or too many open files must not end the server.
             Err(error) if is_passing(&error) => {
                 std::thread::sleep(ACCEPT_PAUSE);
                 continue;
@@ -94,7 +93,7 @@ fn accept(listener: &UnixListener, state: &Arc<ServerState>) -> io::Result<()> {
         let state = Arc::clone(state);
         let serve = move || {
             let _permit = permit;
-            // What a client does wrong ends that client.
+            // An error of a client ends only that client.
             let _ = connection::serve(&state, stream);
         };
         // Without a thread the connection closes, and the client may try again.
@@ -103,7 +102,7 @@ fn accept(listener: &UnixListener, state: &Arc<ServerState>) -> io::Result<()> {
     Ok(())
 }
 
-/// Errors of accepting that say nothing of the listener (accept(2)).
+/// Whether an error of accepting is no fault of the listener (accept(2)).
 fn is_passing(error: &io::Error) -> bool {
     let files =
         [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].map(rustix::io::Errno::raw_os_error);
@@ -111,10 +110,10 @@ fn is_passing(error: &io::Error) -> bool {
         || error.raw_os_error().is_some_and(|code| files.contains(&code))
 }
 
-/// Serves the machine to the one client at the other end of `stream`, until it closes it.
+/// Serves the machine to a single client at the other end of `stream`, until the client closes it.
 ///
 /// # Errors
-/// What the stream says.
+/// The stream's error.
 pub fn serve_one(bar: &mut dyn Bar, stream: UnixStream, welcome: &Welcome) -> io::Result<()> {
     Connection::greet(stream)?.serve_alone(bar, welcome)
 }

@@ -1,8 +1,8 @@
-//! One machine that several clients use at a time, each through a bar of its own.
+//! A machine shared by several clients, each with its own bar.
 //!
-//! Each client has all windows to itself: before one of its accesses, a window that shows something
-//! else by now is pointed to where this client pointed it last. Time that one client let pass has
-//! passed for the others too.
+//! Each client uses all windows as if alone: before an access through a window that another client
+//! has pointed elsewhere, the window is pointed again. Time that one client let pass has passed for
+//! the others, too.
 
 use layouts::{ChipLayout, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, Holder, Sharing, now};
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a window shows.
+/// The target of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct WindowView {
     tile: NocXy,
@@ -22,10 +22,10 @@ struct WindowView {
     order: Order,
 }
 
-/// What windows show, by device and index in hardware.
+/// The targets of windows, by device and index in hardware.
 type Views = HashMap<(u8, u16), WindowView>;
 
-/// The machine, and where its windows really point.
+/// The machine, and the present targets of its windows.
 struct Machine {
     bar: Box<dyn Bar>,
     shown: Views,
@@ -33,17 +33,17 @@ struct Machine {
 
 /// The bar of one of several clients of a machine.
 pub struct SharedBar {
-    // Fair: a client that asks without a pause must not keep the others out.
+    // Fair: a client that submits without pause must not starve the others.
     machine: Arc<FairMutex<Machine>>,
     most_devices: u8,
-    /// Where this client pointed its windows.
+    /// The targets that this client gave its windows.
     views: Views,
-    /// The machine's time when this client saw it last, in cycles.
+    /// The machine's time when this client last read it, in cycles.
     seen: u64,
 }
 
 impl SharedBar {
-    /// The bar of the first client.
+    /// Returns the bar of the first client.
     pub fn new(bar: Box<dyn Bar>) -> Self {
         let most_devices = bar.most_devices();
         let machine = Machine { bar, shown: Views::new() };
@@ -55,7 +55,7 @@ impl SharedBar {
         }
     }
 
-    /// A bar for one more client.
+    /// Returns a bar for another client.
     #[must_use]
     pub fn another(&self) -> Self {
         Self {
@@ -66,8 +66,8 @@ impl SharedBar {
         }
     }
 
-    /// The tile, and the address there, that an offset of BAR 0 leads this client to once it has pointed
-    /// these windows, too.
+    /// Returns the tile and the address there to which an offset of BAR 0 leads this client, after
+    /// the operations `pointed`.
     pub(crate) fn aim_after(
         &self,
         pointed: &[&BarOp],
@@ -76,8 +76,8 @@ impl SharedBar {
     ) -> Option<(NocXy, u64)> {
         let (index, within) = window_at(self.chip().layout(), offset)?;
         let pointed = pointed.iter().rev().find_map(|op| match **op {
-            BarOp::Point { device: of, window, x, y, page, .. } => {
-                (of == device && window == index).then_some((NocXy { x, y }, page))
+            BarOp::Point { device: other, window, x, y, page, .. } => {
+                (other == device && window == index).then_some((NocXy { x, y }, page))
             }
             _ => None,
         });
@@ -91,7 +91,7 @@ impl SharedBar {
     }
 }
 
-/// The window that an offset of BAR 0 lies in, and how far.
+/// Returns the window that contains an offset of BAR 0, and the offset in the window.
 fn window_at(layout: &ChipLayout, offset: u64) -> Option<(u16, u64)> {
     let classes = &layout.bar.windows;
     let class = classes.iter().find(|class| {
@@ -103,10 +103,10 @@ fn window_at(layout: &ChipLayout, offset: u64) -> Option<(u16, u64)> {
 }
 
 impl Machine {
-    /// The batch with every window pointed to where the client has it.
+    /// Returns the batch with every window pointed to this client's target.
     fn pointed<'b>(&mut self, views: &mut Views, batch: &'b [BarOp]) -> Cow<'b, [BarOp]> {
         let mut changed: Option<Vec<BarOp>> = None;
-        for (at, op) in batch.iter().enumerate() {
+        for (index, op) in batch.iter().enumerate() {
             match *op {
                 BarOp::Point { device, window, x, y, page, order } => {
                     let view = WindowView { tile: NocXy { x, y }, page, order };
@@ -116,7 +116,7 @@ impl Machine {
                 BarOp::Read { device, bar: 0, offset, .. }
                 | BarOp::Write { device, bar: 0, offset, .. } => {
                     if let Some(again) = self.repoint(views, device, offset) {
-                        changed.get_or_insert_with(|| batch[..at].to_vec()).push(again);
+                        changed.get_or_insert_with(|| batch[..index].to_vec()).push(again);
                     }
                 }
                 _ => {}
@@ -139,7 +139,7 @@ impl Machine {
         Some(BarOp::Point { device, window, x, y, page, order })
     }
 
-    /// A batch that ended early left windows as they were.
+    /// Forgets the targets of all windows after a batch that ended early.
     fn note(&mut self, batch: &[BarOp], answered: usize, result: &Result<(), AccessError>) {
         let expected: usize = batch.iter().map(BarOp::answer_len).sum();
         if result.is_err() || answered < expected {
@@ -149,14 +149,14 @@ impl Machine {
 }
 
 impl Bar for SharedBar {
-    /// Time that another client let pass meanwhile has passed for this one, too.
+    /// Time that another client let pass in the meantime counts for this client, too.
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         let mut machine = self.machine.lock();
         let mut result = Ok(());
         if let [BarOp::Pass { cycles }] = batch {
             let (seen, cycles) = (self.seen, *cycles);
-            let there = now(machine.bar.as_mut())?;
-            let left = seen.saturating_add(cycles).saturating_sub(there).min(cycles);
+            let machine_time = now(machine.bar.as_mut())?;
+            let left = seen.saturating_add(cycles).saturating_sub(machine_time).min(cycles);
             if left > 0 {
                 result = machine.bar.submit(&[BarOp::Pass { cycles: left }], answer);
             }
@@ -172,16 +172,16 @@ impl Bar for SharedBar {
 
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let mut machine = self.machine.lock();
-        for one in batches.iter_mut() {
-            if let Cow::Owned(pointed) = machine.pointed(&mut self.views, &one.batch) {
-                one.batch = pointed;
+        for batch in batches.iter_mut() {
+            if let Cow::Owned(pointed) = machine.pointed(&mut self.views, &batch.batch) {
+                batch.batch = pointed;
             }
         }
         machine.bar.submit_parallel(batches);
-        for one in batches.iter() {
-            machine.note(&one.batch, one.answer.len(), &one.result);
+        for batch in batches.iter() {
+            machine.note(&batch.batch, batch.answer.len(), &batch.result);
         }
-        // A machine that does not tell its time any more says so at the next batch.
+        // An error of reading the time is returned by the next batch.
         self.seen = now(machine.bar.as_mut()).unwrap_or(self.seen);
     }
 
@@ -244,7 +244,7 @@ mod tests {
         let read = || BarOp::Read { device: 0, bar: 0, offset: 4, len: 4, ones: 0 };
         words(&mut first, &[point(0, 1), write(1)]);
         words(&mut second, &[point(0, 2), write(2)]);
-        // Neither points its window again.
+        // The windows are not pointed again explicitly.
         assert_eq!(words(&mut first, &[read()]), [1; 4]);
         assert_eq!(words(&mut second, &[read()]), [2; 4]);
         assert_eq!(

@@ -1,16 +1,17 @@
-//! Silicon behind tt-kmd: the kernel driver's devices as one bus (facts: wormhole.md 1 and wormhole.md 2).
+//! Silicon behind tt-kmd: the kernel driver's devices as one bus (facts: wormhole.md 1 and
+//! wormhole.md 2).
 //!
-//! The driver's interface is spoken here by hand. The one crate that speaks it, `luwen-kmd` (looked at: 0.10),
-//! does not serve a client that only looks and lives long: it panics where BAR0 cannot be mapped or an
-//! address is outside of a window; opening a device allocates DMA buffers and maps, writable, all of BAR0
-//! behind the windows, registers that can damage the board included; it takes none of the driver's
-//! locks, and it dies of SIGBUS when somebody else resets the chip. What a client that looks needs of
-//! the driver are six requests.
+//! The driver's interface is implemented here. The only crate for it, `luwen-kmd` (0.10 was
+//! reviewed), does not suit a long-lived, read-only client. It panics where BAR0 cannot be mapped
+//! or an address is outside of a window. Opening a device allocates DMA buffers and maps all of
+//! BAR0 behind the windows as writable, including registers that can damage the board. It takes
+//! none of the driver's locks, and it dies of SIGBUS when another client resets the chip. This
+//! module needs six requests of the driver.
 //!
-//! * `kmd` knows requests as bytes, and the small traits that a double can stand in for.
-//! * `os`, `mapping` and `sigbus` touch the system; nothing else here is unsafe.
+//! * `kmd` encodes requests, and has the traits that a test double implements.
+//! * `os`, `mapping` and `sigbus` touch the system; all `unsafe` is there.
 //! * `device` is one open device with its windows, `bar` all of them as a [`machine::bar::Bar`].
-//! * `holders` tells who else has a device open.
+//! * `holders` lists the processes that have a device open.
 
 mod bar;
 mod device;
@@ -19,7 +20,7 @@ mod holders;
 mod kmd;
 #[allow(unsafe_code, reason = "device memory is mapped, loaded from and stored to")]
 mod mapping;
-#[allow(unsafe_code, reason = "the driver is asked by ioctl")]
+#[allow(unsafe_code, reason = "the driver is called by ioctl")]
 mod os;
 #[allow(unsafe_code, reason = "a signal handler is installed")]
 mod sigbus;
@@ -31,14 +32,15 @@ use machine::patience::Patience;
 use machine::target::Abilities;
 use std::time::Duration;
 
-/// What silicon can do. It must not be asked for what the allow-list lacks, which is silicon's own. A read costs about a
-/// microsecond of a real bus (wormhole.md 1.4), which others need too: a twentieth of it is ours.
+/// Returns what silicon supports. Its refusals are the gaps of the allow-list. A read takes about a
+/// microsecond of the bus (wormhole.md 1.4), which other clients share: meshscope uses at most a
+/// twentieth.
 pub fn abilities() -> Abilities {
     Abilities { budget: Some(50_000), ..Abilities::default() }
 }
 
-/// A far chip may have to wait for an application that seldom yields, and this host for its scheduler:
-/// the cycles are nanoseconds of host time here. The vendor's library waits for 5 s.
+/// Covers applications that seldom yield and the host's scheduler. The cycles are nanoseconds of
+/// host time here. The vendor's library waits for 5 s.
 pub const PATIENCE: Patience = Patience {
     deadline_cycles: 250_000_000,
     chip_cycles: 2_000_000_000,

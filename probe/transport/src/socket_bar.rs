@@ -11,24 +11,23 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// Only there to catch a server that is stuck: no batch of ours takes so long.
+/// Detects a server that is stuck; no batch takes this long.
 pub const WATCHDOG: Duration = Duration::from_mins(2);
 
-/// A server answers a hello at once, if only to say that it is not ready, and a library is loaded in a
-/// second or two.
+/// A server answers a hello at once, even if it is not ready; a library loads in a second or two.
 const WELCOME_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time that passes in one batch, in cycles; more is cut, so that the slowest machine (a simulated
-/// Galaxy, some 50,000 cycles a second) answers long before the watchdog looks.
+/// Longest time in one batch, in cycles. Longer times are split, so that the slowest machine (a
+/// simulated Galaxy, some 50,000 cycles a second) answers long before the watchdog expires.
 const LONGEST_PASS_CYCLES: u64 = 1_000_000;
 
-/// Room for what one read of the socket brings: a small answer comes whole, and a large one goes
-/// past it straight to its place.
+/// Buffer size for reads of the socket: a small answer fits, and a large one bypasses the buffer.
 const BUFFER_BYTES: usize = 32 << 10;
 
-/// What the machine said last, for the error that reports its end.
+/// The last error of the machine, for the report of its end.
 pub trait LastWords: Send {
-    /// Called once, when the socket broke; waits for the other side's end if it can.
+    /// Returns the last error. Called once, after the socket broke; waits for the other side's end
+    /// if possible.
     fn last_words(&mut self) -> Option<String>;
 }
 
@@ -44,15 +43,15 @@ pub struct SocketBar {
 }
 
 impl SocketBar {
-    /// Connects to a served machine, with the right to write or only to look.
+    /// Connects to a served machine, with or without the right to write.
     ///
     /// # Errors
-    /// `Unreachable` when nobody answers there, `Refused` with the server's reason.
+    /// `Unreachable` when no server answers, `Refused` with the server's reason.
     pub fn connect(path: &Path, writes: bool) -> Result<Self, AccessError> {
         let why = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            io::ErrorKind::ConnectionRefused => "nobody serves there".to_owned(),
-            io::ErrorKind::PermissionDenied => "there is no permission to connect to it".to_owned(),
+            io::ErrorKind::NotFound => "no such file".to_owned(),
+            io::ErrorKind::ConnectionRefused => "no server listens there".to_owned(),
+            io::ErrorKind::PermissionDenied => "no permission to connect".to_owned(),
             _ => error.to_string(),
         };
         let stream =
@@ -60,8 +59,8 @@ impl SocketBar {
         Self::greet(stream, None, WATCHDOG, writes)
     }
 
-    /// Greets the server at the other end of `stream`, which has no other client; who does not answer
-    /// for as long as `watchdog` is taken for dead.
+    /// Greets the server at the other end of `stream`, which has no other client. After `watchdog`
+    /// without an answer the server counts as dead.
     ///
     /// # Errors
     /// As [`SocketBar::connect`].
@@ -90,17 +89,17 @@ impl SocketBar {
         };
         bar.wait_no_longer_than(watchdog.min(WELCOME_PATIENCE))?;
         let hello = Request::Hello { version: VERSION, client: Client::this(), writes };
-        let mut told = bar.call(&hello, &mut Vec::new())?;
+        let mut reply = bar.call(&hello, &mut Vec::new())?;
         loop {
-            match told {
+            match reply {
                 Some(Reply::Welcome(welcome)) => bar.welcome = *welcome,
                 Some(Reply::Refused(reason)) => return Err(AccessError::Refused(reason)),
-                // It says so again and again: who waits hears that it lives.
+                // The server repeats this as a sign of life.
                 Some(Reply::Wait(_)) => {
-                    told = bar.reply(&mut Vec::new())?;
+                    reply = bar.reply(&mut Vec::new())?;
                     continue;
                 }
-                _ => return Err(bar.broken("it answered a question not asked")),
+                _ => return Err(bar.broken("it sent an unexpected reply")),
             }
             bar.wait_no_longer_than(watchdog)?;
             return Ok(bar);
@@ -115,7 +114,7 @@ impl SocketBar {
         timeout.map_err(|error| AccessError::DeviceGone(error.to_string()))
     }
 
-    /// What the server told of its machine.
+    /// Returns the welcome message of the server.
     pub fn welcome(&self) -> &Welcome {
         &self.welcome
     }
@@ -140,7 +139,8 @@ impl SocketBar {
             Ok(Received::Plain) => Ok(None),
             Ok(Received::End) => Err(self.broken("it closed the connection")),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock) => {
-                // What a stuck child said some time ago is not why; but it is ended by this.
+                // The last output of a stuck child is not the reason, but `last_words` ends the
+                // child.
                 drop(self.last_words.take().and_then(|mut child| child.last_words()));
                 let silent = format!("it did not answer within {:?}", self.watchdog);
                 if self.welcome.version == 0 {
@@ -152,17 +152,18 @@ impl SocketBar {
         }
     }
 
-    /// Hangs up, and hands over what the other side said last, if it is a child of ours.
+    /// Disconnects, and returns the last error of the other side, if it is a child process.
     pub fn end(mut self) -> Option<String> {
         let child = self.last_words.take();
         drop(self);
         child.and_then(|mut child| child.last_words())
     }
 
-    /// After the first break nothing more is sent; every later call gives the same end.
-    fn broken(&mut self, how: &str) -> AccessError {
+    /// Records the end of the connection. Nothing is sent afterwards, and every later call returns
+    /// the same error.
+    fn broken(&mut self, reason: &str) -> AccessError {
         let words = self.last_words.take().and_then(|mut child| child.last_words());
-        let end = AccessError::DeviceGone(words.unwrap_or_else(|| how.to_owned()));
+        let end = AccessError::DeviceGone(words.unwrap_or_else(|| reason.to_owned()));
         self.end = Some(end.clone());
         end
     }
@@ -173,26 +174,26 @@ impl SocketBar {
         match self.call(&request, answer)? {
             None => Ok(()),
             Some(Reply::Failed(error)) => Err(error),
-            Some(_) => Err(self.broken("it greeted twice")),
+            Some(_) => Err(self.broken("it sent an unexpected reply")),
         }
     }
 
     fn exchange_parallel(&mut self, batches: &mut [DeviceBatch]) -> Result<(), AccessError> {
-        let ops = batches.iter().map(|one| (one.device, Cow::Borrowed(one.batch.as_slice())));
+        let ops = batches.iter().map(|part| (part.device, Cow::Borrowed(part.batch.as_slice())));
         let (request, mut bytes) = (Request::Parallel(ops.collect()), Vec::new());
-        let Some(Reply::Parallel(told)) = self.call(&request, &mut bytes)? else {
-            return Err(self.broken("it answered another question"));
+        let Some(Reply::Parallel(results)) = self.call(&request, &mut bytes)? else {
+            return Err(self.broken("it sent an unexpected reply"));
         };
         let mut rest = bytes.as_slice();
-        if told.len() != batches.len() {
-            return Err(self.broken("it answered for other devices"));
+        if results.len() != batches.len() {
+            return Err(self.broken("it answered for the wrong devices"));
         }
-        for (one, (len, result)) in batches.iter_mut().zip(told) {
+        for (part, (len, result)) in batches.iter_mut().zip(results) {
             let Some((own, others)) = rest.split_at_checked(len as usize) else {
                 return Err(self.broken("an answer was too short"));
             };
-            one.answer.extend(own);
-            (one.result, rest) = (result, others);
+            part.answer.extend(own);
+            (part.result, rest) = (result, others);
         }
         Ok(())
     }
@@ -211,8 +212,8 @@ impl Bar for SocketBar {
 
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         if let Err(error) = self.exchange_parallel(batches) {
-            for one in batches {
-                one.result = Err(error.clone());
+            for batch in batches {
+                batch.result = Err(error.clone());
             }
         }
     }
@@ -224,7 +225,7 @@ impl Bar for SocketBar {
         match self.call(&Request::LockQueues, &mut Vec::new())? {
             Some(Reply::Locked) => Ok(Sharing::Shared),
             Some(Reply::Failed(error)) => Err(error),
-            _ => Err(self.broken("it answered another question")),
+            _ => Err(self.broken("it sent an unexpected reply")),
         }
     }
 
@@ -242,7 +243,7 @@ impl Bar for SocketBar {
         match self.call(&request, &mut Vec::new())? {
             None => Ok(()),
             Some(Reply::Failed(error)) => Err(error),
-            Some(_) => Err(self.broken("it greeted twice")),
+            Some(_) => Err(self.broken("it sent an unexpected reply")),
         }
     }
 
@@ -260,7 +261,7 @@ impl Bar for SocketBar {
 }
 
 impl Drop for SocketBar {
-    /// A client that leaves by itself says so; nobody is left to hear that it cannot.
+    /// Sends `Bye`. An error is ignored: the connection is gone in any case.
     fn drop(&mut self) {
         if self.end.is_none() {
             let _ = self.outbox.send(self.stream.get_mut(), &Request::Bye);

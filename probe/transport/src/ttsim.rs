@@ -1,8 +1,8 @@
 //! The vendor's simulator: its library runs in a child process and serves the BAR protocol.
 //!
-//! Nearly any bad access makes the library print to stdout and end its process, so its process is
-//! not ours: the program is started again with a hidden argument, its stdin is the socket, and what
-//! it prints is kept as its last words.
+//! Nearly any bad access makes the library print to stdout and end its process. It therefore runs
+//! in a child: the program is started again with a hidden argument, its stdin is the socket, and
+//! its output is kept for the error message.
 
 mod child;
 mod host;
@@ -17,10 +17,10 @@ use std::path::Path;
 pub use child::{HostCommand, open};
 pub use host::{HOST_ARGUMENT, host_if_asked};
 
-/// What the simulator can do, and what it must not be asked (wormhole.md 10.3).
+/// Returns what the simulator supports, and what must not be read (wormhole.md 10.3).
 ///
 /// # Errors
-/// What is wrong with the shipped list.
+/// When the shipped list is invalid.
 pub fn abilities() -> Result<Abilities, String> {
     let refusals = layouts::ttsim_refusals()?;
     Ok(Abilities {
@@ -31,8 +31,8 @@ pub fn abilities() -> Result<Abilities, String> {
     })
 }
 
-/// Loads a library into this very process, which its next bad access ends: for a process that exists
-/// for it, and to measure what the way to a child costs.
+/// Loads a library into this process, which its next bad access ends. For processes dedicated to
+/// the library, and to measure the cost of the route to a child.
 ///
 /// # Errors
 /// Why it cannot be loaded, in one sentence.

@@ -1,9 +1,9 @@
-//! The one BAR protocol: length-prefixed messages over a Unix socket, a batch of operations in each.
+//! The BAR protocol: length-prefixed messages over a Unix socket, each with a batch of operations.
 //!
-//! A frame is two little-endian `u32`, the lengths of what follows: a message in postcard, and plain
-//! bytes. The client says `Hello` first and `Bye` last; every request between gets exactly one
-//! reply, but for a released lock, which gets none. What reads gave travels as plain bytes, so that nobody copies it more often than the
-//! socket does; a reply without a message is a batch that went well.
+//! A frame is two little-endian `u32`, the lengths of its two parts: a message in postcard, and
+//! plain bytes. The client sends `Hello` first and `Bye` last. Every request in between gets
+//! exactly one reply, except a released lock, which gets none. Bytes that were read travel as plain
+//! bytes, which saves a copy. A reply without a message is a batch that succeeded.
 
 use machine::bar::{BarOp, Elsewhere};
 use machine::clients::{Before, Client};
@@ -15,88 +15,89 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 
-/// Version of the protocol; both sides must have the same.
+/// Version of the protocol, which must be the same on both sides.
 pub const VERSION: u32 = 10;
 
-/// More in one part of a frame than this is not ours.
+/// A longer part of a frame is invalid.
 const MAX_BYTES: u32 = 256 << 20;
 
 /// Bytes of the two lengths.
 const PREFIX_BYTES: usize = 8;
 
-/// What a client says.
+/// A message of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request<'a> {
-    /// The first words.
+    /// The first message.
     Hello {
         /// [`VERSION`] of the client.
         version: u32,
-        /// Who asks.
+        /// The client.
         client: Client,
-        /// It wants the right to write, which one client has at a time; without, it only looks.
+        /// Whether it requests the right to write, which one client at a time has.
         writes: bool,
     },
     /// Operations to carry out in order.
     Batch {
         /// The operations.
         ops: Cow<'a, [BarOp]>,
-        /// What they are about to change, if a person asked for a change.
+        /// The change that the operations make, if the user requested one.
         change: Option<Cow<'a, str>>,
     },
-    /// Operations for different devices, by device: those of each in order, and all of them side by side.
+    /// Operations for different devices, by device: those of one device in order, the devices in
+    /// parallel.
     Parallel(Vec<(u8, Cow<'a, [BarOp]>)>),
-    /// The lock for requests through the routing queues; answered when it is this client's.
+    /// Takes the lock for requests through the routing queues; answered when the client has it.
     LockQueues,
-    /// Gives the lock back; it has no reply.
+    /// Releases the lock; has no reply.
     UnlockQueues,
-    /// Something to go wrong, which only the client with the right to write may ask for.
+    /// Injects a fault; requires the right to write.
     Disrupt {
-        /// The chip that the fault is about.
+        /// The chip of the fault.
         at: ChipAddress,
-        /// The fault, in its words; its times are the machine's own.
+        /// The text of the fault; its times are the machine's own.
         fault: Cow<'a, str>,
     },
-    /// The last word of a client that leaves by itself; it has no reply.
+    /// The last message of a client that disconnects in order; has no reply.
     Bye,
 }
 
-/// What the server answers.
+/// A message of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
-    /// The client may use the machine as it asked for, until it leaves.
+    /// The client may use the machine with the requested rights, until it disconnects.
     Welcome(Box<Welcome>),
-    /// The machine is not ready yet, and why; a welcome or a refusal follows.
+    /// The machine is not ready, and why; a welcome or a refusal follows.
     Wait(String),
-    /// The client cannot have the machine, and why.
+    /// The client is refused, and why.
     Refused(String),
-    /// The lock of the routing queues is the client's.
+    /// The client has the lock of the routing queues.
     Locked,
-    /// A batch was broken off at its first error; what the reads before that gave comes with it.
+    /// A batch ended at its first error; the bytes read before it are attached.
     Failed(AccessError),
-    /// What came of the operations for each device: how many of the bytes are its answer, and what broke them off.
+    /// The length of each device's answer in the plain bytes, and the error that ended it.
     Parallel(Vec<(u32, Result<(), AccessError>)>),
 }
 
-/// What a new client learns of the machine.
+/// The server's description of the machine for a new client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
     /// [`VERSION`] of the server.
     pub version: u32,
-    /// What is served, in the words that opened it, such as `emulator:n300`.
+    /// The argument that opened the machine, such as `emulator:n300`.
     pub machine: String,
-    /// What it can do, and what it must not be asked.
+    /// What it supports, and what must not be read.
     pub abilities: Abilities,
-    /// How many devices it has, where the server knows.
+    /// Number of devices, if the server knows it.
     pub devices: Option<u8>,
     /// Chips of its mesh that only other hosts reach.
     pub elsewhere: Vec<Elsewhere>,
-    /// Other clients may use the machine at the same time.
+    /// Whether other clients may use the machine at the same time.
     pub shared: bool,
-    /// Who had the machine before, and who may change it now.
+    /// The previous client of the machine, and the present writer.
     pub before: Before,
 }
 
-/// Frames on their way out, in a buffer that is used again.
+/// Encodes and sends frames, in a buffer that is reused.
 #[derive(Debug, Default)]
 pub struct Outbox {
     frame: Vec<u8>,
@@ -106,13 +107,14 @@ impl Outbox {
     /// Sends a message.
     ///
     /// # Errors
-    /// What the stream says; `InvalidData` for a message that is too long.
+    /// The stream's error; `InvalidData` for a message that is too long.
     pub fn send(&mut self, stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
         self.begin(message)?;
         self.finish(stream, self.frame.len())
     }
 
-    /// Sends the plain bytes that `fill` appends, with the message that it gives for them, if any.
+    /// Sends the plain bytes that `fill` appends, with the message that it returns for them, if
+    /// any.
     ///
     /// # Errors
     /// As [`Outbox::send`].
@@ -155,21 +157,21 @@ fn len_of(len: usize) -> io::Result<u32> {
     fits.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "message too long"))
 }
 
-/// What came.
+/// A received frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Received<T> {
-    /// A message, maybe with plain bytes.
+    /// A message, possibly with plain bytes.
     Message(T),
     /// Plain bytes alone.
     Plain,
-    /// The other side has closed the stream between frames.
+    /// The other side closed the stream between frames.
     End,
 }
 
 /// Receives one frame; its plain bytes are appended to `plain`.
 ///
 /// # Errors
-/// What the stream says; `InvalidData` for bytes that are no frame.
+/// The stream's error; `InvalidData` for bytes that are not a frame.
 pub fn receive<T: DeserializeOwned>(
     stream: &mut impl BufRead,
     plain: &mut Vec<u8>,
@@ -195,8 +197,8 @@ pub fn receive<T: DeserializeOwned>(
     Ok(Received::Message(message))
 }
 
-/// Waits for the first byte. A signal such as that of Ctrl-C breaks a wait that has a timeout off, and
-/// it is no end of the stream.
+/// Waits for the first byte; returns whether the stream has ended. A signal such as that of Ctrl-C
+/// interrupts a wait with a timeout, and does not end the stream.
 fn is_at_end(stream: &mut impl BufRead) -> io::Result<bool> {
     loop {
         match stream.fill_buf() {
@@ -221,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_survives_the_way() {
+    fn a_batch_survives_encoding() {
         let ops = vec![
             BarOp::ConfigRead { device: 3, offset: 0x10 },
             BarOp::Write { device: 0, bar: 0, offset: 1 << 28, bytes: vec![1, 2, 3] },
@@ -229,7 +231,7 @@ mod tests {
             BarOp::Read { device: 1, bar: 4, offset: 1 << 40, len: 8, ones: 4 },
             BarOp::Now,
         ];
-        let batch = Request::Batch { ops: ops.into(), change: Some("a word".into()) };
+        let batch = Request::Batch { ops: ops.into(), change: Some("a change".into()) };
         let mut stream = Vec::new();
         Outbox::default().send(&mut stream, &batch).unwrap();
         let (mut reader, mut plain) = (stream.as_slice(), Vec::new());
@@ -258,7 +260,7 @@ mod tests {
         assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::End);
     }
 
-    /// A stream whose every second read is broken off by a signal.
+    /// A stream whose every second read is interrupted by a signal.
     struct Signalled<'a>(&'a [u8], bool);
 
     impl Read for Signalled<'_> {

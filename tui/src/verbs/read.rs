@@ -86,12 +86,12 @@ pub(super) fn misplaced(
     let text = match reason {
         Some(Reason::Unmapped { offset }) => {
             let a_tile = words::a(name);
-            format!("{addr}: nothing is known to stand at {offset:#x} in {a_tile} tile")
+            format!("{addr}: nothing is known at {offset:#x} in {a_tile} tile")
         }
         Some(Reason::Beyond { offset, range, end }) => {
             let a_tile = words::a(name);
             format!(
-                "{addr}: nothing is known to stand at {offset:#x} in {a_tile} tile: {range} ends at {end:#x}"
+                "{addr}: nothing is known at {offset:#x} in {a_tile} tile: {range} ends at {end:#x}"
             )
         }
         Some(Reason::PastEnd { range, end }) => format!(

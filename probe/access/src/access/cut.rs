@@ -1,12 +1,13 @@
-//! Ranges of a far chip cut into commands, and put together again.
+//! Cuts ranges of a far chip into commands, and joins their results.
 
 use crate::planner::MergedRange;
 use crate::queue::{BLOCK_ALIGN, BLOCK_BYTES, Command, Far, Stamped};
 use layouts::ChipCoord;
 use machine::snapshot::AccessError;
 
-/// Where the commands that read a range begin. Memory is read in blocks: a little more than was
-/// asked for does no harm there; a lone word and registers are read by words.
+/// Returns where the commands that read a range begin, and whether they read blocks. Memory is read
+/// in blocks, because a few additional bytes do no harm there; single words and registers are read
+/// by words.
 fn begin(run: &MergedRange) -> (u64, bool) {
     let (first, end) = (run.offset & !3, (run.offset + u64::from(run.len)).next_multiple_of(4));
     let blocks = run.memory && end - first > 4;
@@ -20,12 +21,12 @@ pub(super) fn cut(coord: ChipCoord, run: &MergedRange, commands: &mut Vec<Comman
     for offset in (start..end).step_by(step) {
         let far = Far { coord, tile: run.tile, offset };
         let len = (end - offset).min(step as u64) as u32;
-        // What a block leaves over may be a word.
+        // The rest after the blocks may be a word.
         commands.push(if len > 4 { Command::ReadBlock(far, len) } else { Command::ReadWord(far) });
     }
 }
 
-/// The range out of what its commands read; the first error if one of them failed.
+/// Joins the results of a range's commands; returns the first error if one failed.
 pub(super) fn join(
     run: &MergedRange,
     parts: impl Iterator<Item = Result<Stamped, AccessError>>,
@@ -41,7 +42,8 @@ pub(super) fn join(
     Ok(whole)
 }
 
-/// Words up to the first 32-byte boundary, then blocks of whole words; registers by words alone.
+/// Cuts a write into words up to the first 32-byte boundary, then blocks of whole words; registers
+/// into words only.
 pub(super) fn cut_write<'b>(
     coord: ChipCoord,
     run: &MergedRange,

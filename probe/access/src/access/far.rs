@@ -1,4 +1,4 @@
-//! Far chips: commands for the routing queues, and which gateways carry them.
+//! Access to far chips: commands for the routing queues, and their gateways.
 
 use super::Access;
 use super::cut::{cut, cut_write, join};
@@ -8,7 +8,7 @@ use layouts::{ChipCoord, NocXy};
 use machine::bar::Sharing;
 use machine::snapshot::AccessError;
 
-/// The way to a far chip: a [`Route::Queue`] by its parts.
+/// The route to a far chip: the parts of a [`Route::Queue`].
 #[derive(Clone, Copy)]
 pub(super) struct FarRoute<'r> {
     pub(super) device: u8,
@@ -18,16 +18,17 @@ pub(super) struct FarRoute<'r> {
 }
 
 impl FarRoute<'_> {
-    /// Most commands under way at a tile: as many as its queue holds where the tile has a link to
-    /// the chip itself. That is not proved for one that hands requests to its siblings.
+    /// Returns the most commands in flight at a tile: the size of its queue if the tile has a link
+    /// to the chip itself. For a tile that passes requests to its siblings only one is known to
+    /// work.
     pub(super) fn depth(&self, at: usize) -> usize {
         if at < self.direct { SLOTS } else { 1 }
     }
 }
 
 impl Access {
-    /// Reads ranges of a far chip, as many at a time as its gateways allow; a result for each. A
-    /// range that fails leaves the others alone, unless the chip itself does not answer.
+    /// Reads ranges of a far chip, as many in parallel as its gateways allow; returns a result for
+    /// each. A failed range does not affect the others, unless the chip itself does not answer.
     pub(super) fn read_through(&mut self, route: FarRoute<'_>, runs: &[MergedRange]) -> Results {
         let mut commands = Vec::new();
         let mut counts = Vec::with_capacity(runs.len());
@@ -53,8 +54,8 @@ impl Access {
         }
     }
 
-    /// Carries reads out through these gateways, and gives them back. Those that are found not to lead to the chip are passed
-    /// over from now on.
+    /// Carries out reads through these gateways, and puts their queues back. Gateways found not to
+    /// lead to the chip are passed over from now on.
     pub(super) fn read_by(
         &mut self,
         route: FarRoute<'_>,
@@ -67,16 +68,17 @@ impl Access {
         }
         if !results.convicted.is_empty() {
             let now = self.bus.now()?;
-            for (tile, said) in &results.convicted {
-                self.pass_over_gateway(route, *tile, said, now);
+            for (tile, error) in &results.convicted {
+                self.pass_over_gateway(route, *tile, error, now);
             }
         }
         Ok(results)
     }
 
-    /// Writes bytes, whole words, through the first gateway that is in order: writes through one
-    /// arrive in order, through several they do not. What was posted is never posted again elsewhere:
-    /// what a relay gave up may still be carried out late. A gateway that lost one has to answer a read first.
+    /// Writes bytes, whole words, through the first usable gateway: writes through one gateway
+    /// arrive in order, through several they do not. A posted write is never posted again through
+    /// another gateway, because a relay may still carry it out late. A gateway that lost a write
+    /// has to answer a read first.
     pub(super) fn write_through(
         &mut self,
         route: FarRoute<'_>,
@@ -88,7 +90,7 @@ impl Access {
             let mut last = access.find_queues(route)?;
             access.retry_gateways(route)?;
             let mut tiles: Vec<(usize, NocXy)> = route.tiles.iter().copied().enumerate().collect();
-            // One that does not lead there, or is still to answer something old, is the last to be asked.
+            // Gateways that do not lead to the chip, or still owe an answer, come last.
             tiles.sort_by_key(|(_, tile)| {
                 let queue = access.queues.get(&(route.device, *tile));
                 (access.is_passed_over(route, *tile), queue.is_none_or(Queue::is_suspect))
@@ -105,7 +107,7 @@ impl Access {
                     Err(error) => last = Some(error),
                 }
             }
-            let none = || AccessError::Unreachable("no Ethernet tile leads there".into());
+            let none = || AccessError::Unreachable("no Ethernet tile leads to the chip".into());
             Err(last.unwrap_or_else(none))
         })
     }
@@ -117,13 +119,13 @@ impl Access {
         tile: NocXy,
         writes: &[(Command, &[u8])],
     ) -> Result<(), AccessError> {
-        // What went another way before must be there first.
+        // Earlier writes through other gateways must arrive first.
         self.flush_device(route.device, Some(tile))?;
         let Some(queue) = self.queues.get_mut(&(route.device, tile)) else { return Ok(()) };
         queue.write_all(&mut self.bus, route.depth(at), writes)
     }
 
-    /// The queues of the way, taken out of the known ones while they are used together.
+    /// Takes the queues of the route out of the known ones while they are used together.
     fn gateways(&mut self, route: FarRoute<'_>) -> Result<Vec<Gateway>, AccessError> {
         let error = self.find_queues(route)?;
         let mut gateways = Vec::new();
@@ -145,7 +147,8 @@ impl Access {
         }
     }
 
-    /// Makes the queues of the way known. Those that cannot be are left out; why the last was not.
+    /// Finds the queues of the route. Queues that cannot be found are left out; returns the last
+    /// error.
     fn find_queues(&mut self, route: FarRoute<'_>) -> Result<Option<AccessError>, AccessError> {
         let mut last = None;
         for &tile in route.tiles {
@@ -166,12 +169,12 @@ impl Access {
         Ok(last)
     }
 
-    /// Waits for the writes through all queues of a device but one.
-    fn flush_device(&mut self, device: u8, but: Option<NocXy>) -> Result<(), AccessError> {
-        self.flush_queues(|of, tile| of == device && Some(tile) != but)
+    /// Waits for the writes through all queues of a device except one.
+    fn flush_device(&mut self, device: u8, except: Option<NocXy>) -> Result<(), AccessError> {
+        self.flush_queues(|owner, tile| owner == device && Some(tile) != except)
     }
 
-    /// Waits for the writes through some queues; one through which a write was lost is in doubt.
+    /// Waits for the writes through some queues; marks queues that lost a write as doubted.
     pub(super) fn flush_queues(
         &mut self,
         which: impl Fn(u8, NocXy) -> bool,
@@ -185,8 +188,8 @@ impl Access {
         })
     }
 
-    /// Does something with the queues of a device under the lock of its clients, which is given
-    /// back whatever happens.
+    /// Runs `act` under the queue lock that the clients of a device share, and releases the lock in
+    /// any case.
     pub(super) fn locked<T>(
         &mut self,
         device: u8,
@@ -206,25 +209,25 @@ impl Access {
         done.and_then(|value| unlocked.map(|()| value))
     }
 
-    /// Others use the queues as well: what they left is looked at first, and nothing is left to
-    /// them but empty queues and buffers that nobody uses.
+    /// Runs `act` on queues that other clients use, too: reads their state first, and leaves empty
+    /// queues and unused buffers.
     fn shared<T>(
         &mut self,
         device: u8,
         act: impl FnOnce(&mut Self) -> Result<T, AccessError>,
     ) -> Result<T, AccessError> {
-        for ((of, _), queue) in &mut self.queues {
-            if *of == device {
+        for ((owner, _), queue) in &mut self.queues {
+            if *owner == device {
                 queue.out_of_step(&mut self.bus)?;
             }
         }
         let done = act(self);
-        let mut left = self.flush_device(device, None);
-        for ((of, _), queue) in &mut self.queues {
-            if *of == device {
-                left = left.and(queue.settle(&mut self.bus));
+        let mut settled = self.flush_device(device, None);
+        for ((owner, _), queue) in &mut self.queues {
+            if *owner == device {
+                settled = settled.and(queue.settle(&mut self.bus));
             }
         }
-        done.and_then(|value| left.map(|()| value))
+        done.and_then(|value| settled.map(|()| value))
     }
 }

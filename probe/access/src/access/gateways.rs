@@ -1,4 +1,5 @@
-//! Gateways that do not lead to a far chip: passed over while another does, and tried again after a while.
+//! Gateways that do not lead to a far chip: passed over while another does, and retried after a
+//! delay.
 
 use super::Access;
 use super::far::FarRoute;
@@ -7,22 +8,22 @@ use layouts::NocXy;
 use machine::snapshot::AccessError;
 
 impl Access {
-    /// This gateway is passed over for the chip from now on.
+    /// Passes a gateway over for a chip from now on.
     pub(super) fn pass_over_gateway(
         &mut self,
         route: FarRoute<'_>,
         tile: NocXy,
-        said: &AccessError,
+        error: &AccessError,
         now: u64,
     ) {
         let why =
-            format!("it refused requests for this chip, which go through other gateways ({said})");
+            format!("it refused requests for this chip, which go through other gateways ({error})");
         let reason = AccessError::Unreachable(why);
         let until = now.saturating_add(self.patience.retry_cycles);
         self.quarantine.lose_gateway((route.device, route.coord), tile, reason, until);
     }
 
-    /// What was passed over long enough may be asked again.
+    /// Allows gateways again that were passed over long enough.
     pub(super) fn retry_gateways(&mut self, route: FarRoute<'_>) -> Result<(), AccessError> {
         if self.quarantine.lost_gateways().iter().any(|lost| lost.chip.0 == route.device) {
             let now = self.bus.now()?;
@@ -31,12 +32,13 @@ impl Access {
         Ok(())
     }
 
-    /// Are others asked for the chip in place of this gateway?
+    /// Whether this gateway is passed over for the chip.
     pub(super) fn is_passed_over(&self, route: FarRoute<'_>, tile: NocXy) -> bool {
         self.quarantine.is_lost_gateway((route.device, route.coord), tile)
     }
 
-    /// A gateway through which a write was lost is asked for a word of the chip before another is written through it.
+    /// Reads a word of the chip through a gateway that lost a write, before the next write goes
+    /// through it.
     pub(super) fn cleared_of_doubt(
         &mut self,
         route: FarRoute<'_>,
@@ -48,9 +50,9 @@ impl Access {
         }
         let Some(queue) = self.queues.remove(&(route.device, tile)) else { return Ok(Ok(())) };
         let gateways = vec![Gateway { queue, direct: true, depth: route.depth(at) }];
-        let any = self.bus.layout().eth_tile(0)?;
+        let first_tile = self.bus.layout().eth_tile(0)?;
         let offset = self.bus.layout().blocks.eth_niu0 + self.bus.layout().niu.router_cfg_3.at;
-        let word = Command::ReadWord(Far { coord: route.coord, tile: any, offset });
+        let word = Command::ReadWord(Far { coord: route.coord, tile: first_tile, offset });
         let mut reads = self.read_by(route, gateways, &[word])?.reads;
         match reads.pop() {
             Some(Ok(_)) => {

@@ -1,4 +1,4 @@
-//! Plans that the guard has judged: who watches asks for the same one again and again.
+//! Plans that the guard has checked, kept because the same plan is read repeatedly.
 
 use super::reading::Chip;
 use super::{BarTarget, no_route};
@@ -7,31 +7,31 @@ use crate::planner::{MergedRange, merge};
 use layouts::{ChipId, ChipLayout, Stand, TileKind};
 use machine::snapshot::{Gap, Plan, Span};
 
-/// Judged plans that are kept: those of a screen and of who records along with it.
+/// Number of kept plans: enough for a screen and a recording.
 const KEPT: usize = 8;
 
-/// A plan, and what of it is read.
+/// A plan, and the ranges to read for it.
 pub(super) struct Checked {
     plan: Plan,
-    /// What must not be read, or cannot be reached.
+    /// Ranges that must not be read, or cannot be reached.
     pub(super) gaps: Vec<Gap>,
-    /// Whose ranges are read, in this order, and which.
+    /// The ranges to read, by chip, in order.
     pub(super) chips: Vec<Chip>,
 }
 
-/// The plans judged last. Neither the guard's rules nor the ways to chips change while a target is
-/// open, so what was judged once holds; what is latched is asked at every read.
+/// The plans checked last. The guard's rules and the routes to chips do not change while a target
+/// is open, so that a check stays valid; the quarantine is consulted at every read.
 #[derive(Default)]
 pub(super) struct Known(Vec<Checked>);
 
 impl Known {
-    /// Takes what is known of a plan.
+    /// Takes a checked plan.
     fn take(&mut self, plan: &Plan) -> Option<Checked> {
-        let at = self.0.iter().rposition(|known| known.plan == *plan)?;
-        Some(self.0.remove(at))
+        let index = self.0.iter().rposition(|known| known.plan == *plan)?;
+        Some(self.0.remove(index))
     }
 
-    /// Keeps it, and forgets what was used the longest ago.
+    /// Keeps a checked plan, and drops the one that was used the longest ago.
     pub(super) fn keep(&mut self, checked: Checked) {
         if self.0.len() == KEPT {
             self.0.remove(0);
@@ -40,15 +40,15 @@ impl Known {
     }
 }
 
-/// A range that is to be read.
-struct Wanted {
-    /// The Ethernet tiles of all chips come first: both ends of a link are compared, so their reads
-    /// belong close together.
+/// A range to read.
+struct RequestedRange {
+    /// The Ethernet tiles of all chips come first: both ends of a link are compared, so that their
+    /// reads must be close in time.
     group: (bool, ChipId),
     run: MergedRange,
 }
 
-impl Wanted {
+impl RequestedRange {
     fn new(layout: &ChipLayout, span: &Span, stand: Stand) -> Self {
         let elsewhere = layout.kind_at(span.addr.tile) != TileKind::Eth;
         Self { group: (elsewhere, span.addr.chip), run: MergedRange::of(span, stand) }
@@ -56,24 +56,24 @@ impl Wanted {
 }
 
 impl BarTarget {
-    /// What of a plan is read, by chips, tiles and addresses; the rest as gaps. To be kept after use.
+    /// Returns a plan as sorted ranges and gaps. The result must be kept after use.
     pub(super) fn checked(&mut self, plan: &Plan) -> Checked {
         self.known.take(plan).unwrap_or_else(|| self.check(plan))
     }
 
     fn check(&self, plan: &Plan) -> Checked {
-        let (mut wanted, mut gaps) = (Vec::with_capacity(plan.spans.len()), Vec::new());
+        let (mut requested, mut gaps) = (Vec::with_capacity(plan.spans.len()), Vec::new());
         for span in plan.spans.iter().filter(|span| span.len > 0) {
             match self.guard.reading(span) {
-                Ok(stand) => wanted.push(Wanted::new(self.mesh.layout(), span, stand)),
+                Ok(stand) => requested.push(RequestedRange::new(self.mesh.layout(), span, stand)),
                 Err(reason) => gaps.push(Gap { span: *span, reason }),
             }
         }
-        wanted.sort_unstable_by_key(|wanted| (wanted.group, wanted.run.place()));
+        requested.sort_unstable_by_key(|requested| (requested.group, requested.run.place()));
         let mut chips = Vec::new();
-        for chip in wanted.chunk_by(|a, b| a.group == b.group) {
-            let Some(Wanted { group: (_, id), .. }) = chip.first() else { continue };
-            let runs = chip.iter().map(|wanted| wanted.run);
+        for chip in requested.chunk_by(|a, b| a.group == b.group) {
+            let Some(RequestedRange { group: (_, id), .. }) = chip.first() else { continue };
+            let runs = chip.iter().map(|requested| requested.run);
             match self.routes.get(id).cloned() {
                 Some(route) => {
                     let far = matches!(route, Route::Queue { .. });

@@ -1,4 +1,4 @@
-//! What a plan would touch, without touching it.
+//! The accesses of a plan, without making them.
 
 use super::BarTarget;
 use crate::access::Route;
@@ -10,19 +10,19 @@ use machine::target::{AccessRoute, PlannedAccess, Preview};
 use machine::window::Order;
 use std::collections::BTreeSet;
 
-/// Through a queue a command costs at least its entry, the doorbell, a look at the answer and its
+/// A command through a queue takes at least its entry, the doorbell, a read of the answer and its
 /// acknowledgement (wormhole.md 6.4).
 const COMMAND_TRANSACTIONS: u64 = 4;
-/// The question for a tile's node id, and its window.
+/// The read of a tile's node id, and its window.
 const PROBE_TRANSACTIONS: u64 = 2;
-/// The block that comes or goes with a command is one more.
+/// The block of a command takes one more.
 const BLOCK_TRANSACTIONS: u64 = COMMAND_TRANSACTIONS + 1;
 
-/// Tiles that a look has touched already.
+/// Tiles that the preview has already accessed.
 type Probed = BTreeSet<(u8, NocXy)>;
 
 impl BarTarget {
-    /// What reading the plans one after the other would cost now.
+    /// Returns the cost of reading the plans one after the other.
     pub(super) fn reads(&mut self, plans: &[Plan]) -> Preview {
         let windows = self.access.bus.windows();
         let (mut preview, mut probed) = (Preview::default(), BTreeSet::new());
@@ -35,7 +35,7 @@ impl BarTarget {
         preview
     }
 
-    /// What reading a plan would cost; windows are pointed as they would be.
+    /// Returns the cost of reading a plan; windows are pointed as the reads would.
     fn read_of(&mut self, plan: &Plan, probed: &mut Probed) -> Preview {
         let checked = self.checked(plan);
         let mut preview = Preview { gaps: checked.gaps.clone(), ..Preview::default() };
@@ -59,7 +59,7 @@ impl BarTarget {
         preview
     }
 
-    /// What writing so many bytes would cost now, the old value for the log included.
+    /// Returns the cost of a write, including the read of the old bytes for the log.
     pub(super) fn writes(&mut self, span: Span) -> Preview {
         let windows = self.access.bus.windows();
         let mut preview = Preview::default();
@@ -94,7 +94,7 @@ impl BarTarget {
         }
     }
 
-    /// Transactions of each run.
+    /// Returns the transactions of each run.
     fn reading_costs(
         &mut self,
         route: &Route,
@@ -131,7 +131,7 @@ impl BarTarget {
             return batch.transactions();
         }
         let batch = bus.batch().write(device, run.tile, run.offset, &bytes, Order::Memory);
-        // The last word is read back, and neighbours before they are written along.
+        // The last word is read back, and partial words are read before.
         let merged = u64::from((run.offset, run.len) != (span.addr.offset, span.len));
         batch.transactions() + 1 + merged
     }
@@ -144,7 +144,7 @@ fn access_route(route: &Route) -> AccessRoute {
     }
 }
 
-/// The least that a range costs through a queue.
+/// Returns the least cost of a range through a queue.
 fn commands(offset: u64, len: u32, memory: bool) -> u64 {
     let end = offset + u64::from(len);
     if !memory || len <= 4 {

@@ -1,4 +1,5 @@
-//! Reads the ranges of a plan that was judged: device after device side by side, the chips behind one of them in turn.
+//! Reads the ranges of a checked plan: devices in parallel, the chips behind one device in
+//! sequence.
 
 use crate::access::{Access, Route};
 use crate::guard::{FarPlace, read_near};
@@ -10,7 +11,7 @@ use machine::clock::host_micros;
 use machine::snapshot::{Gap, Piece, Snapshot};
 use std::collections::BTreeMap;
 
-/// Whose ranges are read, the way there, and which.
+/// A chip, the route to it, and its ranges.
 pub(super) type Chip = (ChipId, Route, Vec<MergedRange>);
 
 fn device(route: &Route) -> u8 {
@@ -26,7 +27,7 @@ struct Share<'a> {
     snapshot: Snapshot,
 }
 
-/// Reads all of it; what cannot be read becomes gaps.
+/// Reads all chips; failed ranges become gaps.
 pub(super) fn read_all(access: &mut Access, chips: &[Chip], snapshot: &mut Snapshot) {
     let mut by_device: BTreeMap<u8, Vec<&Chip>> = BTreeMap::new();
     for chip in chips {
@@ -55,7 +56,7 @@ pub(super) fn read_all(access: &mut Access, chips: &[Chip], snapshot: &mut Snaps
     }
 }
 
-/// Reads chips one after the other.
+/// Reads chips in sequence.
 fn read_chips<'a>(
     access: &mut Access,
     chips: impl Iterator<Item = &'a Chip> + Clone,
@@ -63,7 +64,7 @@ fn read_chips<'a>(
 ) {
     let queues = chips.clone().any(|(_, route, _)| matches!(route, Route::Queue { .. }));
     if queues {
-        // A queue that cannot be looked at fails again, with its reason, where it is used.
+        // A queue that cannot be read fails again where it is used, with its reason.
         let _ = access.begin();
     }
     for (chip, route, runs) in chips {
@@ -79,7 +80,7 @@ fn read_chips<'a>(
     }
 }
 
-/// All pieces of a batch carry the time at which the batch had come.
+/// Reads a near chip. All pieces of a batch carry the time at the end of the batch.
 fn near(
     access: &mut Access,
     chip: ChipId,
@@ -101,7 +102,8 @@ fn near(
     });
 }
 
-/// A far chip's ranges, as many at a time as its gateways allow. A chip that does not answer is latched.
+/// Reads a far chip's ranges, as many in parallel as its gateways allow. A chip that does not
+/// answer is put in quarantine.
 fn far(
     access: &mut Access,
     (chip, route): (ChipId, &Route),

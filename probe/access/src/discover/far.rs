@@ -1,9 +1,10 @@
-//! A chip without PCIe: asked through the queues of the chip that leads there, as little as possible.
+//! Discovery of a chip without PCIe, through the queues of the chip that leads to it, with few
+//! reads.
 //!
-//! A command through a queue costs hundreds of cycles for each hop, so a far port is asked for one
-//! word first, and not at all where the other end of its link has told already.
+//! A command through a queue costs hundreds of cycles for each hop. A far port is first read one
+//! word, and not at all if the other end of its link has been read.
 
-use super::port::{CHANNELS, Peer, Port, PortPlace, PortWords, may_have_a_peer};
+use super::port::{CHANNELS, Peer, Port, PortPlace, PortWords, can_have_a_peer};
 use super::{Candidate, Walk, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::eth_firmware::routing;
@@ -11,16 +12,16 @@ use layouts::ChipLayout;
 use layouts::{ChipCoord, NocXy};
 use machine::snapshot::AccessError;
 
-/// Ethernet tiles without a link of their own that are tried beside those with one.
+/// Ethernet tiles without a link that are tried in addition to linked ones.
 const SPARE_TILES: usize = 2;
-/// A block of so many bytes costs hardly more than a word, and its address needs this alignment.
+/// A block of this size costs hardly more than a word; its address needs this alignment.
 const BLOCK: u64 = 32;
 
-/// The way to a far chip: the PCIe chip, and its channels in order of wish.
+/// The gateway of a far chip: the PCIe chip, and its channels in order of preference.
 pub(super) type Gateway = (usize, Vec<u8>);
 
 impl Walk<'_> {
-    /// Looks at the chip at the other end of a link.
+    /// Discovers the chip at the other end of a link.
     pub(super) fn far_chip(&mut self, from: usize, channel: u8, port: &Port) -> Option<usize> {
         let place = port.peer.coord;
         let coord: ChipCoord = place.into();
@@ -30,13 +31,13 @@ impl Walk<'_> {
             return None;
         }
         let name = format!("chip at {place} behind device {device} e{channel}");
-        let looked = self.taken(base, device, coord).and_then(|()| {
+        let discovered = self.check_position(base, device, coord).and_then(|()| {
             let (gateway, direct, mask) = self.gateway_channels(from, place)?;
             let tiles = tiles_of(self.access.bus.layout(), &gateway)?;
             let route = Route::Queue { device, tiles, direct, coord };
             self.ask_far(&name, route, (base, gateway), port, mask)
         });
-        match looked {
+        match discovered {
             Ok(chip) => {
                 self.chips.push(chip);
                 Some(self.chips.len() - 1)
@@ -49,14 +50,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Queues route by place: a request for a place where another chip stands would be answered by
-    /// that one, and the walk would find it again and again.
-    fn taken(&self, base: usize, device: u8, coord: ChipCoord) -> Result<(), AccessError> {
-        let same_way = |chip: &Candidate| match chip.route {
+    /// Checks that no other chip has the position. Queues route by position: the chip already there
+    /// would answer, and the walk would never end.
+    fn check_position(&self, base: usize, device: u8, coord: ChipCoord) -> Result<(), AccessError> {
+        let same_device = |chip: &Candidate| match chip.route {
             Route::Queue { device: other, .. } => other == device,
             Route::Pcie(_) => false,
         };
-        let behind = self.chips.iter().any(|chip| same_way(chip) && chip.coord == Some(coord));
+        let behind = self.chips.iter().any(|chip| same_device(chip) && chip.coord == Some(coord));
         let own = &self.chips[base];
         if behind || own.id != 0 && own.coord == Some(coord) {
             return Err(AccessError::Unreachable("another chip has the same coordinates".into()));
@@ -64,8 +65,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The channels of the PCIe chip through which the place can be asked, how many of them, from the
-    /// first, are linked to it, and what it said to a first question: its mask of closed rows.
+    /// Returns the channels of the PCIe chip through which the position is reached, the number of
+    /// them, from the first, that are linked to it, and the first word read from it: its mask of
+    /// closed rows.
     fn gateway_channels(
         &mut self,
         from: usize,
@@ -75,7 +77,7 @@ impl Walk<'_> {
             let mask = self.closed_rows(base, &channels, place)?;
             return Ok((channels, 0, mask));
         }
-        // Each link is tried: one whose far end hangs is known from now on, and passed over.
+        // Each link is tried; a link whose far end hangs is recorded and passed over.
         let mut good = Vec::new();
         let mut mask = 0;
         let mut silent = Vec::new();
@@ -123,13 +125,13 @@ impl Walk<'_> {
         self.access.word(&route, layout.eth_tile(0)?, at)
     }
 
-    /// Channels of a chip whose links lead to this place.
+    /// Returns the channels of a chip whose links lead to this position.
     fn leading_to(&self, from: usize, place: PortPlace) -> Vec<u8> {
         let ports = self.live_ports(from).into_iter();
         ports.filter(|(_, port)| port.peer.coord == place).map(|(channel, _)| channel).collect()
     }
 
-    /// Channels without a link of their own, whose firmware nobody else uses.
+    /// Returns channels without a link, whose queues have no other user.
     fn spare(&self, from: usize) -> Vec<u8> {
         let ports = self.chips[from].ports.iter().zip(0..);
         let idle = |port: &Port| port.alive && !port.is_up() && !port.routing_off;
@@ -167,28 +169,29 @@ impl Walk<'_> {
             id,
             coord: Some(coord),
             ports,
-            // A problem says that they are unknown.
+            // The problem reports that the rows are unknown.
             harvested_rows: rows.into_iter().flatten().collect(),
             gateway: Some(gateway),
             board: None,
         })
     }
 
-    /// The id that the far end of the link calls its own: it must be the one that the near end was told.
+    /// Returns the id that the far end of the link publishes, which must match the id known at the
+    /// near end.
     fn far_id(&mut self, route: &Route, peer: &Peer) -> Result<u64, AccessError> {
         let layout = self.access.bus.layout();
         let l1 = &layout.eth.l1;
         let words = self.block(route, layout.eth_tile(peer.channel)?, l1.local_board_id_low.at)?;
-        let there = Port::decode(&words).own_id;
-        if there != 0 && peer.id != 0 && there != peer.id {
-            let wanted = peer.id;
-            let why = format!("chip {there:#x} answers there instead of {wanted:#x}");
+        let published = Port::decode(&words).own_id;
+        if published != 0 && peer.id != 0 && published != peer.id {
+            let expected = peer.id;
+            let why = format!("chip {published:#x} answers instead of {expected:#x}");
             return Err(AccessError::Unreachable(why));
         }
-        Ok(if there == 0 { peer.id } else { there })
+        Ok(if published == 0 { peer.id } else { published })
     }
 
-    /// A port of the far chip, unless nothing is connected there or its peer has told of it already.
+    /// Reads a port of the far chip, unless it is not connected or its link is known from the peer.
     fn far_port(
         &mut self,
         route: &Route,
@@ -202,7 +205,7 @@ impl Walk<'_> {
         let l1 = &layout.eth.l1;
         let tile = layout.eth_tile(channel)?;
         let train = self.access.word(route, tile, l1.train_status.at)?;
-        if !may_have_a_peer(train) {
+        if !can_have_a_peer(train) {
             return Ok(None);
         }
         let mut words = self.block(route, tile, l1.remote_coord.at)?;
@@ -215,7 +218,7 @@ impl Walk<'_> {
         Ok(Some(Port::decode(&words)))
     }
 
-    /// Has a chip that is already known a link up to this channel?
+    /// Whether a known chip has an active link to this channel.
     fn is_known_link(&self, own: &Peer, channel: u8) -> bool {
         let leads = |port: &Port| {
             let same =
@@ -238,7 +241,7 @@ impl Walk<'_> {
     }
 }
 
-/// Would every other question to the chip fail as well?
+/// Whether every other read of the chip would fail as well.
 fn concerns_chip(error: &AccessError) -> bool {
     match error {
         AccessError::TimedOut { .. } | AccessError::DeviceGone(_) => true,
@@ -247,7 +250,7 @@ fn concerns_chip(error: &AccessError) -> bool {
     }
 }
 
-/// The tiles of these channels.
+/// Returns the tiles of these channels.
 fn tiles_of(layout: &ChipLayout, channels: &[u8]) -> Result<Vec<NocXy>, AccessError> {
     channels.iter().map(|&channel| Ok(layout.eth_tile(channel)?)).collect()
 }

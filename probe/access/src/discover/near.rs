@@ -1,5 +1,5 @@
-//! A chip with PCIe: its Ethernet tiles' life signs first, then in one batch all that the living ones
-//! publish, and its board in two more.
+//! Discovery of a chip with PCIe: the heartbeats of its Ethernet tiles, then all published words of
+//! the live tiles in one batch, and its board in two more.
 
 use super::port::{CHANNELS, Port, PortWords, beat_pieces, near_pieces, training_pieces};
 use super::{Candidate, Walk, harvested_rows, no_rows};
@@ -10,18 +10,18 @@ use layouts::{Board, ChipCoord};
 use machine::bar::all_ones;
 use machine::snapshot::AccessError;
 
-/// Firmware that was started this very moment has not beaten yet: so many cycles pass before the next
-/// look (ttsim's beats every 100 cycles), each time twice as many, and so often at most.
+/// Cycles before the second heartbeat read, for firmware that has just started (ttsim's beats every
+/// 100 cycles). Each further delay is twice as long, with `BEAT_POLLS` delays at most.
 const BEAT_CYCLES: u64 = 250;
 const BEAT_POLLS: u32 = 3;
-/// How often links that are still training are looked at again, on all chips together, and the time
+/// Number of polls of links that are still training, for all chips together, and the cycles
 /// between.
 pub(super) const TRAINING_POLLS: u32 = 50;
 const TRAINING_CYCLES: u64 = 200_000;
 
 impl Walk<'_> {
-    /// Finds the chips on the bus, up to the first device that is absent. A device that is lost while
-    /// it is looked at leaves the others.
+    /// Finds the chips on the bus, up to the first absent device. Losing a device during discovery
+    /// does not affect the others.
     pub(super) fn pcie_chips(&mut self) -> Result<(), AccessError> {
         let mut lost = None;
         for device in 0..self.access.bus.most_devices() {
@@ -53,7 +53,7 @@ impl Walk<'_> {
 
     fn near_chip(&mut self, device: u8) -> Result<Candidate, AccessError> {
         let (ports, mask) = self.settled_ports(device)?;
-        // ttsim's tiles without a peer are alive and know nothing of their own chip.
+        // ttsim's tiles without a peer are alive but do not publish their own chip.
         let alive = || ports.iter().filter(|port| port.alive);
         let own = alive().find(|port| port.own_id != 0).or_else(|| alive().next());
         let (id, coord) = own.map_or((0, None), |port| (port.own_id, Some(port.coord)));
@@ -66,15 +66,15 @@ impl Walk<'_> {
             id,
             coord: coord.map(ChipCoord::from),
             ports: ports.into_iter().map(Some).collect(),
-            // A problem says that they are unknown.
+            // The problem reports that the rows are unknown.
             harvested_rows: rows.into_iter().flatten().collect(),
             gateway: None,
             board: self.board(device),
         })
     }
 
-    /// What the chip's Ethernet tiles say, once firmware has beaten and no link is training any more.
-    /// While that is waited for, only the words that say so are read.
+    /// Reads the chip's Ethernet ports once firmware has beaten and no link is training. While
+    /// waiting, only the words needed for that are read.
     fn settled_ports(&mut self, device: u8) -> Result<(Vec<Port>, u32), AccessError> {
         let mut alive = self.beating(device)?;
         while self.training_polls > 0 && self.any_is_training(device, &alive)? {
@@ -85,19 +85,19 @@ impl Walk<'_> {
         ports(&mut self.access.bus, device, &alive)
     }
 
-    /// The channels whose firmware has beaten, once all have or no more will.
+    /// Returns the channels whose firmware has beaten, once all have or no further channel does.
     fn beating(&mut self, device: u8) -> Result<Vec<u8>, AccessError> {
         let mut alive = beats(&mut self.access.bus, device)?;
-        for look in 0..BEAT_POLLS {
+        for poll in 0..BEAT_POLLS {
             if alive.len() == usize::from(CHANNELS) {
                 break;
             }
-            self.access.bus.pass(BEAT_CYCLES << look)?;
+            self.access.bus.pass(BEAT_CYCLES << poll)?;
             let now = beats(&mut self.access.bus, device)?;
-            // The others do not run: a tile in reset is not waited for.
-            let no_more = !alive.is_empty() && now.len() == alive.len();
+            // The others do not run: tiles in reset are not waited for.
+            let complete = !alive.is_empty() && now.len() == alive.len();
             alive = now;
-            if no_more {
+            if complete {
                 break;
             }
         }
@@ -121,7 +121,7 @@ impl Walk<'_> {
     }
 }
 
-/// The channels whose firmware has beaten by now.
+/// Returns the channels whose firmware has beaten by now.
 fn beats(bus: &mut Bus, device: u8) -> Result<Vec<u8>, AccessError> {
     let all: Vec<u8> = (0..CHANNELS).collect();
     let ports = read_ports(bus, device, &all, &beat_pieces())?;
@@ -132,8 +132,7 @@ fn beats(bus: &mut Bus, device: u8) -> Result<Vec<u8>, AccessError> {
     Ok(alive.map(|(_, channel)| channel).collect())
 }
 
-/// The Ethernet tiles of a device, those that are alive with all that they publish, and its mask of
-/// closed rows.
+/// Reads the Ethernet ports of a device, the live ones completely, and its mask of closed rows.
 fn ports(bus: &mut Bus, device: u8, alive: &[u8]) -> Result<(Vec<Port>, u32), AccessError> {
     let layout = bus.layout();
     let closed_rows = layout.blocks.eth_niu0 + layout.niu.router_cfg_3.at;
@@ -146,7 +145,8 @@ fn ports(bus: &mut Bus, device: u8, alive: &[u8]) -> Result<(Vec<Port>, u32), Ac
     Ok((ports, mask))
 }
 
-/// What these pieces say of each channel's tile, in one batch, and whether they are all ones.
+/// Reads these pieces of each channel's tile in one batch; returns whether they are all ones, and
+/// the port.
 fn read_ports(
     bus: &mut Bus,
     device: u8,

@@ -1,4 +1,4 @@
-//! From what the walk saw to the mesh: numbers, links, and a sentence for each thing that is wrong.
+//! Builds the mesh from the walk: ids, links, and a sentence for each problem.
 
 use super::port::{Peer, Port};
 use super::{Candidate, Found, Walk};
@@ -8,7 +8,7 @@ use machine::target::{Chip, Link, Mesh};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Walk<'_> {
-    /// Gives the chips their numbers: PCIe chips in device order, then far ones by (rack, shelf, y, x).
+    /// Assigns the chip ids: PCIe chips in device order, then far ones by (rack, shelf, y, x).
     pub(super) fn number(mut self) -> Found {
         let mut order: Vec<usize> = (0..self.chips.len()).collect();
         order.sort_by_key(|&i| {
@@ -23,8 +23,8 @@ impl Walk<'_> {
             ids[index] = ChipId(id as u16);
         }
         let links = self.links(&ids);
-        self.name_the_dead(&ids, &links);
-        self.name_the_others(&ids);
+        self.report_dead_tiles(&ids, &links);
+        self.report_other_hosts(&ids);
         let mesh = Mesh {
             kind: self.access.bus.bar().chip(),
             chips: order.iter().map(|&i| self.chip(i, &ids)).collect(),
@@ -35,7 +35,8 @@ impl Walk<'_> {
         Found { mesh, routes }
     }
 
-    /// All links of which one end at least tells, those that are down included if both ends are known.
+    /// Returns all links that at least one end publishes, including links that are down if both
+    /// ends are known.
     fn links(&mut self, ids: &[ChipId]) -> Vec<Link> {
         let mut links = BTreeSet::new();
         let mut down = BTreeSet::new();
@@ -51,7 +52,7 @@ impl Walk<'_> {
                         down.insert(link);
                     }
                 }
-                // Told once for each host.
+                // Reported once for each host.
                 None if self.elsewhere.contains_key(&port.peer.id) => {}
                 None if port.is_up() => self.problems.push(format!(
                     "{near} leads to e{far} of a chip at {coord} that was not found"
@@ -61,8 +62,8 @@ impl Walk<'_> {
                 )),
             }
         }
-        let said = down.iter().map(|Link { a, b }| format!("the link {a} to {b} is down"));
-        self.problems.extend(said);
+        let problems = down.iter().map(|Link { a, b }| format!("the link {a} to {b} is down"));
+        self.problems.extend(problems);
         for (from, channel, error) in std::mem::take(&mut self.silent) {
             let near = EthId { chip: ids[from], channel };
             let ends = |link: &&Link| link.a == near || link.b == near;
@@ -73,31 +74,33 @@ impl Walk<'_> {
         links.into_iter().collect()
     }
 
-    /// The ports whose words name a peer: those that are up, and those that were.
+    /// Returns the ports that name a peer: those that are up, and those that lost their peer.
     fn ports_with_peer(&self) -> Vec<(usize, u8, Port)> {
-        let tells = |port: &&Port| port.is_up() || port.has_lost_its_peer();
+        let names_peer = |port: &&Port| port.is_up() || port.has_lost_its_peer();
         let of_chip = |(from, chip): (usize, &Candidate)| {
             let ports = chip.ports.iter().zip(0..);
-            let told = ports
-                .filter_map(|(port, ch)| Some((from, ch, port.as_ref().filter(tells)?.clone())));
-            told.collect::<Vec<_>>()
+            let named = ports.filter_map(|(port, ch)| {
+                Some((from, ch, port.as_ref().filter(names_peer)?.clone()))
+            });
+            named.collect::<Vec<_>>()
         };
         self.chips.iter().enumerate().flat_map(of_chip).collect()
     }
 
-    /// Tiles without firmware, and links that never came up.
-    fn name_the_dead(&mut self, ids: &[ChipId], links: &[Link]) {
+    /// Reports tiles without firmware, and links that never came up.
+    fn report_dead_tiles(&mut self, ids: &[ChipId], links: &[Link]) {
         let alive = |chip: &Candidate| chip.ports.iter().flatten().any(|port| port.alive);
         if !self.chips.iter().any(alive) {
-            // Nobody has base firmware, which is how ttsim's single chip is: no chip is worse than others.
+            // No chip has base firmware, as on ttsim's single chip; there is nothing to report.
             return;
         }
-        let mut said = Vec::new();
+        let mut problems = Vec::new();
         for (index, chip) in
             self.chips.iter().enumerate().filter(|(_, chip)| chip.gateway.is_none())
         {
             if !alive(chip) {
-                said.push(format!("chip {}: base firmware runs on no Ethernet tile", ids[index]));
+                problems
+                    .push(format!("chip {}: base firmware runs on no Ethernet tile", ids[index]));
                 continue;
             }
             for (port, channel) in chip.ports.iter().zip(0..) {
@@ -105,23 +108,24 @@ impl Walk<'_> {
                 let linked = links.iter().any(|link| link.a == near || link.b == near);
                 match port {
                     Some(port) if !port.alive => {
-                        said.push(format!("{near}: base firmware does not run"));
+                        problems.push(format!("{near}: base firmware does not run"));
                     }
                     Some(port) if port.names_no_peer() => {
-                        said.push(format!("{near} is up, but names no channel of a peer"));
+                        problems.push(format!("{near} is up, but names no channel of a peer"));
                     }
                     Some(port) if port.is_training() && !linked => {
-                        said.push(format!("{near} is still training; its peer says nothing"));
+                        problems
+                            .push(format!("{near} is still training; its peer does not respond"));
                     }
                     _ => {}
                 }
             }
         }
-        self.problems.append(&mut said);
+        self.problems.append(&mut problems);
     }
 
-    /// Chips that only other hosts reach, and the links that lead there.
-    fn name_the_others(&mut self, ids: &[ChipId]) {
+    /// Reports chips that only other hosts reach, and the links to them.
+    fn report_other_hosts(&mut self, ids: &[ChipId]) {
         let mut missing: BTreeMap<&str, u32> = BTreeMap::new();
         let found = |id: u64| self.chips.iter().any(|chip| chip.id == id);
         for (_, host) in self.elsewhere.iter().filter(|(id, _)| !found(**id)) {
@@ -129,14 +133,14 @@ impl Walk<'_> {
         }
         let ports = self.ports_with_peer();
         let ends = |host: &str| {
-            let there = ports.iter().filter(|(.., port)| {
+            let ports_to_host = ports.iter().filter(|(.., port)| {
                 !found(port.peer.id) && self.elsewhere.get(&port.peer.id).is_some_and(|h| h == host)
             });
-            let ends =
-                there.map(|(from, channel, _)| EthId { chip: ids[*from], channel: *channel });
+            let ends = ports_to_host
+                .map(|(from, channel, _)| EthId { chip: ids[*from], channel: *channel });
             ends.collect::<BTreeSet<_>>()
         };
-        let said = missing.iter().map(|(host, count)| {
+        let problems = missing.iter().map(|(host, count)| {
             let ends = ends(host);
             let lead = match ends.first() {
                 Some(only) if ends.len() == 1 => format!("one link leads there, at {only}"),
@@ -146,11 +150,12 @@ impl Walk<'_> {
             let chips = if *count == 1 { "chip" } else { "chips" };
             format!("{count} {chips} of {host} cannot be reached from here ({lead})")
         });
-        let mut said: Vec<String> = said.collect();
-        self.problems.append(&mut said);
+        let mut problems: Vec<String> = problems.collect();
+        self.problems.append(&mut problems);
     }
 
-    /// The chips of a board with two publish one low id word; the left one has PCIe.
+    /// Returns the board's name. The chips of a two-chip board publish one low id word; the left
+    /// one has PCIe.
     fn board_name(&self, chip: &Candidate) -> Option<String> {
         let same = |other: &&Candidate| other.board.is_some() && other.id as u32 == chip.id as u32;
         let board = chip.board.or_else(|| self.chips.iter().find(same)?.board)?;
@@ -165,7 +170,7 @@ impl Walk<'_> {
         });
         Chip {
             id: ids[index],
-            coord: chip.coord.filter(|_| !self.shares_its_place(index)),
+            coord: chip.coord.filter(|_| !self.shares_its_coordinates(index)),
             pcie: matches!(chip.route, Route::Pcie(_)),
             unique_id: (chip.id != 0).then_some(chip.id),
             board: self.board_name(chip),
@@ -174,8 +179,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Chips that nobody gave coordinates publish the same ones: then they say nothing.
-    fn shares_its_place(&self, index: usize) -> bool {
+    /// Whether another chip publishes the same coordinates. Chips without assigned coordinates all
+    /// publish the same ones, which identify nothing.
+    fn shares_its_coordinates(&self, index: usize) -> bool {
         let chip = &self.chips[index];
         let mut others = self.chips.iter().enumerate().filter(|(other, _)| *other != index);
         others.any(|(_, other)| other.coord == chip.coord)

@@ -1,4 +1,5 @@
-//! What an Ethernet tile's firmware says of itself, its link and its peer (wormhole.md 5.3).
+//! The state that an Ethernet tile's firmware publishes about itself, its link and its peer
+//! (wormhole.md 5.3).
 
 use crate::eth_firmware::eth;
 use layouts::ChipCoord;
@@ -7,15 +8,15 @@ use std::fmt;
 
 /// Channels of a chip.
 pub(super) const CHANNELS: u8 = 16;
-/// Train status while it goes on.
+/// Train status while training.
 const TRAINING: u32 = 0;
-/// Train status of a port where nothing is plugged in.
+/// Train status of a port that is not connected.
 const NOT_CONNECTED: u32 = 3;
 
-/// What an Ethernet tile's firmware says of itself and its peer.
+/// The state that an Ethernet tile's firmware publishes about itself and its peer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Port {
-    /// Firmware has run here: it has beaten once and published a version.
+    /// Whether firmware has run: it has beaten once and published a version.
     pub(super) alive: bool,
     pub(super) routing_off: bool,
     pub(super) train: u32,
@@ -54,20 +55,20 @@ impl fmt::Display for PortPlace {
     }
 }
 
-/// The pieces that tell whether firmware has run.
+/// Returns the pieces that show whether firmware has run.
 pub(super) fn beat_pieces() -> [(u64, u32); 2] {
     let l1 = &eth().l1;
     [(l1.heartbeat.at, 4), (l1.firmware_version.at, 4)]
 }
 
-/// The pieces that tell whether the link of a tile is still training.
+/// Returns the pieces that show whether a tile's link is training.
 pub(super) fn training_pieces() -> [(u64, u32); 4] {
     let l1 = &eth().l1;
     let [heartbeat, version] = beat_pieces();
     [heartbeat, version, (l1.train_status.at, 4), (l1.link_error.at, 4)]
 }
 
-/// The pieces of L1 that a port is made of, where a word costs next to nothing.
+/// Returns the pieces of L1 of a near port, where a word costs next to nothing.
 pub(super) fn near_pieces() -> [(u64, u32); 6] {
     let l1 = &eth().l1;
     let span = |first: u64, end: u64| (first, (end - first) as u32);
@@ -82,7 +83,7 @@ pub(super) fn near_pieces() -> [(u64, u32); 6] {
 }
 
 impl Port {
-    /// Words that were not read count as 0.
+    /// Decodes a port; words that were not read count as 0.
     pub(super) fn decode(words: &PortWords) -> Self {
         let l1 = &eth().l1;
         let pair = |low: u64, high: u64| u64::from(words.at(high)) << 32 | u64::from(words.at(low));
@@ -123,7 +124,7 @@ impl Port {
         self.alive && self.train == eth().values.train_up && self.peer.channel < CHANNELS
     }
 
-    /// Up by its train status, and yet its words about the peer make no sense.
+    /// Whether the train status is up, but the words about the peer are invalid.
     pub(super) fn names_no_peer(&self) -> bool {
         let up = self.alive && self.train == eth().values.train_up;
         up && self.peer.channel >= CHANNELS
@@ -135,7 +136,7 @@ impl Port {
             && self.link_error < eth().values.first_unused_port_error
     }
 
-    /// Not up, and yet its words tell who was at the other end.
+    /// Whether the link is down, but the words still name the peer.
     pub(super) fn has_lost_its_peer(&self) -> bool {
         self.alive
             && !self.is_up()
@@ -145,12 +146,12 @@ impl Port {
     }
 }
 
-/// Is there, by its train status alone, anything more to ask of a port?
-pub(super) fn may_have_a_peer(train: u32) -> bool {
+/// Whether the train status leaves open that a port has a peer.
+pub(super) fn can_have_a_peer(train: u32) -> bool {
     train < NOT_CONNECTED
 }
 
-/// What was read of a tile, by address.
+/// The words read from a tile, by address.
 #[derive(Default)]
 pub(super) struct PortWords(BTreeMap<u64, Vec<u8>>);
 
@@ -159,7 +160,7 @@ impl PortWords {
         self.0.insert(at, bytes);
     }
 
-    /// The word at this address; 0 if it was not read.
+    /// Returns the word at this address; 0 if it was not read.
     pub(super) fn at(&self, address: u64) -> u32 {
         let piece = self.0.range(..=address).next_back();
         let rest = piece.and_then(|(start, bytes)| bytes.get((address - start) as usize..));

@@ -1,4 +1,5 @@
-//! Sick meshes on the emulator: what is left is found, and what is dead is named.
+//! Discovery of faulty meshes on the emulator: the rest of the mesh is found, and the faults are
+//! reported.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use crate::bar_target::BarTarget;
@@ -10,7 +11,7 @@ use machine::target::{Abilities, Allow, Mesh, Target};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::power_on;
 
-/// Firmware has beaten and every link has trained by then.
+/// By this time firmware has beaten and every link has trained.
 const TRAINED_CYCLES: u64 = 200_000;
 /// Soft reset of an Ethernet tile: bit 11 holds the ERISC (wormhole.md 5.1).
 const SOFT_RESET: u64 = 0xFFB1_21B0;
@@ -22,7 +23,7 @@ fn config(mesh: &str) -> MeshConfig {
     power_on::config(&descriptor, &images, 0).unwrap()
 }
 
-/// The mesh some time after power on.
+/// Returns the mesh after training.
 fn powered(config: MeshConfig) -> emulator::Mesh {
     let mut mesh = emulator::Mesh::new(config).unwrap();
     mesh.clock(TRAINED_CYCLES);
@@ -39,7 +40,7 @@ fn found(mesh: emulator::Mesh) -> Mesh {
     open(mesh).mesh().clone()
 }
 
-/// The index of a link in the descriptor's order, which is the emulator's.
+/// Returns the index of a link in the descriptor's order, which is the emulator's.
 fn link(mesh: &str, a: (u16, u8)) -> usize {
     let descriptor = ClusterDescriptor::shipped(mesh).unwrap().unwrap();
     let end = EthId { chip: ChipId(a.0), channel: a.1 };
@@ -49,7 +50,7 @@ fn link(mesh: &str, a: (u16, u8)) -> usize {
 fn hold(target: &mut BarTarget, chip: u16, channel: u8) {
     let tile = ChipKind::Wormhole.layout().eth_channel(channel).unwrap();
     let at = NocAddr { chip: ChipId(chip), tile, offset: SOFT_RESET };
-    // The answer to the write that stops a link's far end may be lost with it.
+    // The answer to the write that stops a link's far end may be lost.
     let _ = target.write(at, &HELD.to_le_bytes()).and_then(|()| target.pass(1));
 }
 
@@ -83,7 +84,7 @@ fn a_far_chip_without_firmware_is_missing_and_its_links_are_named() {
     sick.chips[5].power_on.iter_mut().for_each(|load| load.start = false);
     let mesh = found(powered(sick));
     assert_eq!(mesh.chips.len(), 7);
-    let training = |near: &str| format!("{near} is still training; its peer says nothing");
+    let training = |near: &str| format!("{near} is still training; its peer does not respond");
     assert_eq!(mesh.problems, [training("2:e8"), training("2:e9")]);
     assert_eq!(mesh.links.len(), 16);
 }
@@ -96,7 +97,7 @@ fn a_pcie_chip_without_firmware_leaves_the_chip_behind_it_in_reach() {
     assert_eq!(mesh.chips.len(), 8);
     assert!(mesh.problems.contains(&"chip 1: base firmware runs on no Ethernet tile".into()));
     assert_eq!(mesh.chips[1].coord, None);
-    // Chip 6 stands behind chip 1; now the way is by chip 4, which chip 0 leads to.
+    // Chip 6 is linked to chip 1; now its route is by chip 4, to which chip 0 leads.
     let gateway = mesh.chips[6].gateway.as_ref().unwrap();
     assert_eq!(gateway[0].chip, ChipId(0), "{gateway:?}");
 }
@@ -122,8 +123,12 @@ fn a_link_whose_far_end_hangs_is_passed_over_and_named() {
     hold(&mut target, 1, 1);
     let mesh = reopened(target);
     assert_eq!(mesh.chips.len(), 2);
-    let said = "the link 0:e9 to 1:e1 carries no requests: ";
-    assert!(mesh.problems.len() == 1 && mesh.problems[0].starts_with(said), "{:?}", mesh.problems);
+    let problem = "the link 0:e9 to 1:e1 carries no requests: ";
+    assert!(
+        mesh.problems.len() == 1 && mesh.problems[0].starts_with(problem),
+        "{:?}",
+        mesh.problems
+    );
     let gateway = mesh.chips[1].gateway.as_ref().unwrap();
     assert!(!gateway.contains(&EthId { chip: ChipId(0), channel: 9 }), "{gateway:?}");
     assert_eq!(mesh.links.len(), 2);
@@ -146,7 +151,7 @@ fn a_far_chip_that_hangs_is_named_by_its_place_and_its_links() {
 #[test]
 fn where_base_firmware_does_not_route_no_queue_is_asked() {
     let mut lost = config("galaxy");
-    // Three chips of one row: the last of them has lost its PCIe.
+    // Three chips of one row; the last of them has lost its PCIe.
     lost.chips.truncate(5);
     lost.links.retain(|link| link.a.0 < 5 && link.b.0 < 5);
     lost.chips[4].pcie = false;
@@ -155,7 +160,9 @@ fn where_base_firmware_does_not_route_no_queue_is_asked() {
     let mesh = target.mesh();
     assert_eq!(mesh.chips.len(), 4);
     assert!(
-        mesh.problems.iter().all(|said| said.contains("of a chip at x 1 y 0 that was not found"))
+        mesh.problems
+            .iter()
+            .all(|problem| problem.contains("of a chip at x 1 y 0 that was not found"))
     );
     assert_eq!(mesh.problems.len(), 4);
 }
@@ -165,7 +172,7 @@ fn garbage_words_end_no_walk() {
     for seed in 0..12 {
         let mut mesh = powered(config("n300"));
         let mut random = fastrand::Rng::with_seed(seed);
-        // All that the words of one end of each link say, in place of what its firmware published.
+        // Random words replace the published words of one end of each link.
         for channel in [8_u8, 9] {
             let tile = ChipKind::Wormhole.layout().eth_channel(channel).unwrap();
             let entry = u64::from(tile.x) << 16 | u64::from(tile.y) << 22 | 0x2400 << 32;

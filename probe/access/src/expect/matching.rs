@@ -1,4 +1,4 @@
-//! Which found chip is which described one.
+//! Matches found chips to described ones.
 
 use layouts::{ChipId, ClusterDescriptor, EthId};
 use machine::target::Mesh;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Pairs of described and found chips.
 pub(super) struct Matching {
-    /// Some chip was known by its unique id.
+    /// Whether any chip was matched by its unique id.
     pub(super) by_ids: bool,
     pairs: BTreeMap<ChipId, ChipId>,
 }
@@ -17,7 +17,7 @@ type Peers = BTreeMap<EthId, EthId>;
 impl Matching {
     pub(super) fn of(found: &Mesh, expected: &ClusterDescriptor) -> Self {
         let links = found.links.iter().map(|link| (link.a, link.b));
-        let there = peers(links);
+        let actual = peers(links);
         let wanted = peers(expected.links.iter().copied());
         let mut pairs = by_ids(found, expected);
         let by_ids = !pairs.is_empty();
@@ -25,19 +25,19 @@ impl Matching {
         let smaller = found.chips.len().min(expected.chips.len());
         let placed = 2 * places.len() >= smaller.max(1);
         pairs.extend(places);
-        propagate(&mut pairs, &wanted, &there);
-        if !by_ids && (!placed || agreement(&pairs, &wanted, &there) == 0) {
-            pairs = by_structure(found, expected, &wanted, &there);
+        propagate(&mut pairs, &wanted, &actual);
+        if !by_ids && (!placed || agreement(&pairs, &wanted, &actual) == 0) {
+            pairs = by_structure(found, expected, &wanted, &actual);
         }
         Self { by_ids, pairs }
     }
 
-    /// The found chip that is this described one.
+    /// Returns the found chip that matches a described one.
     pub(super) fn found(&self, described: ChipId) -> Option<ChipId> {
         self.pairs.get(&described).copied()
     }
 
-    /// Is this found chip a described one?
+    /// Whether this found chip matches a described one.
     pub(super) fn knows(&self, found: ChipId) -> bool {
         self.pairs.values().any(|chip| *chip == found)
     }
@@ -53,7 +53,7 @@ fn by_ids(found: &Mesh, expected: &ClusterDescriptor) -> BTreeMap<ChipId, ChipId
     expected.chips.iter().filter_map(pair).collect()
 }
 
-/// Chips without a partner that stand where one without a partner is described.
+/// Matches unmatched chips by position.
 fn by_places(
     found: &Mesh,
     expected: &ClusterDescriptor,
@@ -63,19 +63,19 @@ fn by_places(
     let mut pairs = BTreeMap::new();
     for chip in expected.chips.iter().filter(|chip| !known.contains_key(&chip.id)) {
         let Some(at) = chip.coord else { continue };
-        let there = found.chips.iter().find(|other| other.coord == Some(at) && free(other.id));
-        pairs.extend(there.map(|there| (chip.id, there.id)));
+        let partner = found.chips.iter().find(|other| other.coord == Some(at) && free(other.id));
+        pairs.extend(partner.map(|found| (chip.id, found.id)));
     }
     pairs
 }
 
-/// The chips at the far ends of links that leave matched chips by the same channel, and arrive by the
-/// same, match as well.
-fn propagate(pairs: &mut BTreeMap<ChipId, ChipId>, wanted: &Peers, there: &Peers) {
+/// Extends the matching along links: the chips at the far ends match if the links have the same
+/// channels at both ends.
+fn propagate(pairs: &mut BTreeMap<ChipId, ChipId>, wanted: &Peers, actual: &Peers) {
     let mut waiting: Vec<(ChipId, ChipId)> = pairs.iter().map(|(a, b)| (*a, *b)).collect();
     while let Some((described, found)) = waiting.pop() {
         for (near, far) in wanted.iter().filter(|(near, _)| near.chip == described) {
-            let same = there.get(&EthId { chip: found, channel: near.channel });
+            let same = actual.get(&EthId { chip: found, channel: near.channel });
             let Some(other) = same.filter(|other| other.channel == far.channel) else { continue };
             let taken = pairs.contains_key(&far.chip) || pairs.values().any(|c| *c == other.chip);
             if !taken {
@@ -86,21 +86,21 @@ fn propagate(pairs: &mut BTreeMap<ChipId, ChipId>, wanted: &Peers, there: &Peers
     }
 }
 
-/// The matching under which most links agree, and of several such the one under which most coordinates
-/// do, over all partners of the first described chip; without any agreement, chips with PCIe and chips
-/// without in their order.
+/// Finds the matching with the most agreeing links, then coordinates, over all partners of the
+/// first described chip. Without any agreement, chips with PCIe and chips without are paired in
+/// order.
 fn by_structure(
     found: &Mesh,
     expected: &ClusterDescriptor,
     wanted: &Peers,
-    there: &Peers,
+    actual: &Peers,
 ) -> BTreeMap<ChipId, ChipId> {
     let mut best = ((0, 0), BTreeMap::new());
     for seed in expected.chips.iter().take(1) {
         for chip in found.chips.iter().filter(|chip| chip.pcie == seed.pcie.is_some()) {
             let mut pairs = BTreeMap::from([(seed.id, chip.id)]);
-            propagate(&mut pairs, wanted, there);
-            let score = (agreement(&pairs, wanted, there), in_place(found, expected, &pairs));
+            propagate(&mut pairs, wanted, actual);
+            let score = (agreement(&pairs, wanted, actual), in_place(found, expected, &pairs));
             if score.0 > 0 && score > best.0 {
                 best = (score, pairs);
             }
@@ -120,20 +120,20 @@ fn by_structure(
     pairs
 }
 
-/// How many chips stand where they are described.
+/// Counts the chips at their described position.
 fn in_place(found: &Mesh, expected: &ClusterDescriptor, pairs: &BTreeMap<ChipId, ChipId>) -> usize {
-    let stands = |(described, there): &(&ChipId, &ChipId)| {
+    let is_in_place = |(described, found_id): &(&ChipId, &ChipId)| {
         let wanted = expected.chip(**described).and_then(|chip| chip.coord);
-        wanted.is_some() && found.chip(**there).and_then(|chip| chip.coord) == wanted
+        wanted.is_some() && found.chip(**found_id).and_then(|chip| chip.coord) == wanted
     };
-    pairs.iter().filter(stands).count()
+    pairs.iter().filter(is_in_place).count()
 }
 
-/// How many described link ends are found where they should be.
-fn agreement(pairs: &BTreeMap<ChipId, ChipId>, wanted: &Peers, there: &Peers) -> usize {
+/// Counts the described link ends that were found as described.
+fn agreement(pairs: &BTreeMap<ChipId, ChipId>, wanted: &Peers, actual: &Peers) -> usize {
     let found = |end: &EthId| Some(EthId { chip: *pairs.get(&end.chip)?, channel: end.channel });
     let agrees = |(near, far): &(&EthId, &EthId)| {
-        found(near).and_then(|near| there.get(&near)).is_some_and(|f| Some(*f) == found(far))
+        found(near).and_then(|near| actual.get(&near)).is_some_and(|f| Some(*f) == found(far))
     };
     wanted.iter().filter(agrees).count()
 }

@@ -1,4 +1,4 @@
-//! Meshes beside descriptors of themselves, of others, and of themselves with a cable moved.
+//! Compares meshes with their own descriptors, with others, and with moved cables.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
@@ -8,7 +8,7 @@ fn shipped(name: &str) -> ClusterDescriptor {
     ClusterDescriptor::shipped(name).unwrap().unwrap()
 }
 
-/// The mesh that a descriptor describes, as discovery would find it.
+/// Returns the mesh of a descriptor, as discovery would find it.
 fn found(name: &str) -> Mesh {
     Mesh::described_by(&shipped(name))
 }
@@ -42,7 +42,7 @@ fn a_mesh_without_known_ids_is_matched_by_place_and_one_without_places_by_struct
 #[test]
 fn numbers_of_the_descriptor_do_not_matter() {
     let mut renumbered = found("t3000");
-    // As if the driver had enumerated the boards the other way round.
+    // Boards as if the driver had enumerated them in reverse order.
     let other = |chip: ChipId| if chip.0 < 4 { ChipId(3 - chip.0) } else { chip };
     renumbered.chips.iter_mut().for_each(|chip| chip.id = other(chip.id));
     for link in &mut renumbered.links {
@@ -57,9 +57,9 @@ fn numbers_of_the_descriptor_do_not_matter() {
 fn a_small_mesh_lacks_what_a_large_one_has() {
     let all = kinds(&found("n300"), &shipped("t3000"));
     assert_eq!(all.iter().filter(|kind| **kind == "missing-chip").count(), 6);
-    // It is one of its boards: nothing is too many.
+    // The n300 matches one of the t3000's boards, so that nothing is extra.
     assert_eq!(all.iter().filter(|kind| **kind == "missing-link").count(), 18, "{all:?}");
-    // No board of it stands where this one does.
+    // No board of the t3000 has the position of the n300.
     assert_eq!(all.iter().filter(|kind| **kind == "moved-chip").count(), 2, "{all:?}");
     assert_eq!(all.len(), 6 + 18 + 2);
     let all = kinds(&found("t3000"), &shipped("n300"));
@@ -99,7 +99,7 @@ fn chips_that_are_missing_other_ones_or_moved() {
     let all = differences(&mesh, &shipped("t3000"));
     assert!(matches!(all[0], Difference::MissingChip { file_id: 7, .. }), "{all:?}");
     assert_eq!(all.len(), 1 + 4);
-    assert!(all[1..].iter().all(|one| one.kind() == "missing-link"), "{all:?}");
+    assert!(all[1..].iter().all(|difference| difference.kind() == "missing-link"), "{all:?}");
 
     let mut mesh = found("t3000");
     mesh.chips[2].unique_id = Some(42);
@@ -125,7 +125,7 @@ fn a_chip_has_moved_also_where_no_id_is_known() {
             let moved = Difference::MovedChip { chip: chip.id, expected: elsewhere };
             assert_eq!(differences(&found(name), &described), [moved], "{name} {}", chip.id);
         }
-        // Not one of them stands where it is described.
+        // No chip has its described position.
         described.chips.iter_mut().for_each(|chip| chip.coord = Some(elsewhere));
         let all = kinds(&found(name), &described);
         assert_eq!(all, vec!["moved-chip"; described.chips.len()], "{name}");

@@ -1,4 +1,4 @@
-//! The audit log: every write that a person commands, one JSON line each, before it is made.
+//! The audit log: one JSON line for every commanded write, written before the write.
 
 use layouts::NocAddr;
 use machine::snapshot::AccessError;
@@ -8,9 +8,9 @@ use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-/// Names the file, where a person wants another one.
+/// Environment variable that names the log file.
 const VARIABLE: &str = "MESHSCOPE_AUDIT_LOG";
-/// The file, below the folder where programs keep their state.
+/// The default file, below the folder of program state.
 const FILE: &str = "meshscope/audit.jsonl";
 
 /// A log to which every commanded write to one target is appended.
@@ -34,16 +34,16 @@ struct AuditLine<'a> {
     tile: [u8; 2],
     addr: u64,
     old: Option<String>,
-    /// Why the old bytes are not known.
+    /// Why the old bytes are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     old_missing: Option<String>,
     new: String,
-    /// Why the write did not succeed; told by a second line.
+    /// Why the write failed; set in a second line.
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<String>,
 }
 
-/// A write as the log sees it.
+/// An entry of the log: a write with the bytes before it.
 pub(crate) struct AuditEntry<'a> {
     pub(crate) addr: NocAddr,
     pub(crate) old: Result<Vec<u8>, AccessError>,
@@ -51,33 +51,34 @@ pub(crate) struct AuditEntry<'a> {
 }
 
 impl AuditLog {
-    /// The log that the environment names for writes to `target`: `MESHSCOPE_AUDIT_LOG`, else a file
-    /// below `XDG_STATE_HOME`, else one below `~/.local/state`; folders that are not absolute do not count.
+    /// Returns the log for writes to `target` that the environment selects: `MESHSCOPE_AUDIT_LOG`,
+    /// else a file below `XDG_STATE_HOME`, else one below `~/.local/state`. Relative folders are
+    /// ignored.
     pub fn of_environment(target: impl Into<String>) -> Self {
         let path = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        // A folder that depends on where the program was started is nobody's home (XDG Base Directory).
+        // A relative folder would depend on the working directory (XDG Base Directory).
         let folder = |name| path(name).filter(|folder: &PathBuf| folder.is_absolute());
         let home = || folder("HOME").map(|home| home.join(".local/state"));
-        let usual = || folder("XDG_STATE_HOME").or_else(home).map(|state| state.join(FILE));
-        Self { path: path(VARIABLE).or_else(usual), target: target.into(), command: "-".into() }
+        let default = || folder("XDG_STATE_HOME").or_else(home).map(|state| state.join(FILE));
+        Self { path: path(VARIABLE).or_else(default), target: target.into(), command: "-".into() }
     }
 
-    /// A log in this file, for writes to `target`.
+    /// Returns the log in this file, for writes to `target`.
     pub fn at(path: impl Into<PathBuf>, target: impl Into<String>) -> Self {
         Self { path: Some(path.into()), target: target.into(), command: "-".into() }
     }
 
-    /// Names the command that the writes to come belong to.
+    /// Names the command of the following writes.
     pub(crate) fn command(&mut self, name: &str) {
         if self.command != name {
             name.clone_into(&mut self.command);
         }
     }
 
-    /// Appends a write that is about to be made.
+    /// Appends an entry before its write.
     ///
     /// # Errors
-    /// `Refused`: what cannot be logged is not done.
+    /// `Refused`: a write that cannot be logged is not made.
     pub(crate) fn append(
         &self,
         entry: &AuditEntry<'_>,
@@ -86,9 +87,9 @@ impl AuditLog {
         self.line(entry, now_micros, None)
     }
 
-    /// Appends that the write did not succeed.
+    /// Appends that the write failed.
     pub(crate) fn failed(&self, entry: &AuditEntry<'_>, now_micros: u64, reason: &AccessError) {
-        // The write itself has its line, and its error is told anyway.
+        // The write itself has its line, and its error is returned anyway.
         let _ = self.line(entry, now_micros, Some(reason));
     }
 
@@ -99,7 +100,7 @@ impl AuditLog {
         failed: Option<&AccessError>,
     ) -> Result<(), AccessError> {
         let refused = |why: String| {
-            AccessError::Refused(format!("nothing is written that cannot be logged: {why}"))
+            AccessError::Refused(format!("a write that cannot be logged is not made: {why}"))
         };
         let NocAddr { chip, tile, offset } = entry.addr;
         let line = AuditLine {
@@ -119,21 +120,20 @@ impl AuditLog {
         let mut text = serde_json::to_string(&line).map_err(|error| refused(error.to_string()))?;
         text.push('\n');
         let path = self.path.as_ref();
-        let path = path.ok_or_else(|| {
-            refused(format!("{VARIABLE} is not set, nor HOME to an absolute path"))
-        })?;
+        let path =
+            path.ok_or_else(|| refused(format!("neither {VARIABLE} nor an absolute HOME is set")))?;
         if let Some(folder) = path.parent() {
-            // If it cannot be made, opening the file says why.
+            // If this fails, opening the file reports why.
             let _ = std::fs::create_dir_all(folder);
         }
         let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path);
-        // One call for the whole line: lines of programs that run side by side do not mix.
+        // One call for the whole line keeps lines of concurrent programs apart.
         let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| refused(format!("{}: {error}", path.display())))
     }
 }
 
-/// The name of who runs this program, else the number.
+/// Returns the user's name, else the user id.
 fn user() -> String {
     let name = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
     let number = || std::fs::metadata("/proc/self").map_or(String::new(), |m| m.uid().to_string());

@@ -1,18 +1,18 @@
-//! All ones may be a value or a dead bus: who still answers tells (wormhole.md 1.6).
+//! Distinguishes a value of all ones from a hung tile or a dead bus (wormhole.md 1.6).
 
 use crate::bus::Bus;
 use crate::planner::MergedRange;
 use layouts::{ChipLayout, NocXy, Space, TileKind};
 use machine::snapshot::AccessError;
 
-/// An answered access never takes as long, in cycles: 100 ms. One that is never answered takes 200
-/// to 700 ms until the PCIe controller gives up.
+/// Longest time of an answered access, in cycles: 100 ms. For an unanswered access the PCIe
+/// controller gives up after 200 to 700 ms.
 const UNANSWERED_CYCLES: u64 = 100_000_000;
 
-/// What stands behind a suspicious answer.
+/// The cause of a suspicious answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HangVerdict {
-    /// The tile lives: all ones were a value.
+    /// The tile is alive: all ones were a value.
     Value,
     /// The tile hangs.
     Tile(AccessError),
@@ -20,9 +20,9 @@ pub(super) enum HangVerdict {
     Device(AccessError),
 }
 
-/// Asks, from the host outwards and no further than the first that does not answer: the ARC's NIU
-/// in BAR0, the same register over the NoC, the tile's own NIU. Gives the time as well. `run` is
-/// what was answered in ones, in a batch that began at `since`.
+/// Reads registers, from the host outwards and up to the first that does not answer: the ARC's NIU
+/// in BAR0, the same register over the NoC, the tile's own NIU. Returns the time as well. `run` is
+/// the range that read as ones, in a batch that began at `since`.
 ///
 /// # Errors
 /// When the machine itself is gone.
@@ -50,25 +50,25 @@ pub(super) fn confirm(
     let clocked = endpoint && (!has_clock_gate(layout, tile) || answer.word()? & CLOCK_OFF == 0);
     let verdict = match (on_the_bus, noc, endpoint, clocked) {
         (false, ..) => HangVerdict::Device(AccessError::DeviceGone(format!(
-            "device {device} answers all ones, its ARC's node id too"
+            "device {device} answers all ones, including its ARC's node id"
         ))),
         (_, false, ..) => HangVerdict::Device(AccessError::Unreachable(format!(
             "the NoC of device {device} hangs: its ARC tile answers all ones over it"
         ))),
         (_, _, false, _) => HangVerdict::Tile(AccessError::Unreachable(format!(
-            "tile {tile} hangs: it answers all ones, its node id too"
+            "tile {tile} hangs: it answers all ones, including its node id"
         ))),
         (_, _, _, false) => HangVerdict::Tile(AccessError::Unreachable(format!(
             "the clock of tile {tile} is switched off"
         ))),
-        _ if now.saturating_sub(since) > UNANSWERED_CYCLES => alone(bus, device, run)?,
+        _ if now.saturating_sub(since) > UNANSWERED_CYCLES => time_alone(bus, device, run)?,
         _ => HangVerdict::Value,
     };
     Ok((verdict, now))
 }
 
-/// The batch took very long: did this word take so long by itself?
-fn alone(bus: &mut Bus, device: u8, run: &MergedRange) -> Result<HangVerdict, AccessError> {
+/// Repeats a slow read alone, to find whether this word was slow.
+fn time_alone(bus: &mut Bus, device: u8, run: &MergedRange) -> Result<HangVerdict, AccessError> {
     let mut answer = run.read(bus.batch().now(), device, 4).now().run();
     let (began, word, ended) = (answer.cycles()?, answer.word()?, answer.cycles()?);
     let took = ended.saturating_sub(began);
@@ -76,23 +76,23 @@ fn alone(bus: &mut Bus, device: u8, run: &MergedRange) -> Result<HangVerdict, Ac
         return Ok(HangVerdict::Value);
     }
     let (tile, took) = (run.tile, took / 1_000_000);
-    let why = format!("tile {tile} hangs: it answers all ones, and only after {took} ms");
+    let why = format!("tile {tile} hangs: it answers all ones after {took} ms");
     Ok(HangVerdict::Tile(AccessError::Unreachable(why)))
 }
 
 /// Bit of NIU_CFG_0 that switches the tile's clock off (wormhole.md 3.3).
 const CLOCK_OFF: u32 = 1 << 12;
 
-/// The block of NIU 0 of a tile.
+/// Returns the block of NIU 0 of a tile.
 fn block(layout: &ChipLayout, tile: NocXy) -> Result<u64, AccessError> {
     let kind = layout.kind_at(tile);
-    // Of a DRAM tile the vendor's simulator knows the copies in the tile's own space only.
+    // The vendor's simulator knows only the copies in a DRAM tile's own address space.
     let name = if kind == TileKind::Dram { "niu0_copy0" } else { "niu0" };
-    let none = || AccessError::Refused(format!("tile {tile} has no NIU that can be read"));
+    let none = || AccessError::Refused(format!("tile {tile} has no readable NIU"));
     layout.block(Space::Tile(kind), name).ok_or_else(none)
 }
 
-/// The register in which a tile says where it stands.
+/// Returns the address of the register with a tile's coordinates.
 ///
 /// # Errors
 /// A tile without a NIU.

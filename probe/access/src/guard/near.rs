@@ -1,7 +1,7 @@
-//! Reading the tiles of a chip with PCIe so that a hang is noticed at its first answer of all ones.
+//! Reads tiles of a chip with PCIe so that a hang is detected at the first answer of all ones.
 //!
-//! A look at a chip is few batches. Each ends by itself where an answer is nothing but ones; then
-//! the chip is asked whether it hangs, and what hangs is not touched again.
+//! A chip is read in few batches. A batch ends where an answer is all ones. Then the cause is
+//! determined, and a hung tile or device is put into quarantine.
 
 use super::Quarantine;
 use super::hang::{HangVerdict, confirm, node_id};
@@ -12,16 +12,16 @@ use machine::patience::Patience;
 use machine::snapshot::{AccessError, Bytes};
 use std::time::Instant;
 
-/// So many bytes are asked for in one batch; more would make the answer wait in memory.
+/// Bytes requested in one batch; more would only wait in memory.
 const BATCH_BYTES: usize = 1 << 20;
 
 /// Length of the probe of a tile that has not answered yet.
 const PROBE_BYTES: u32 = 4;
 
-/// What came of one range: its bytes and the target's time when its batch had come, or why not.
+/// The result of one range: its bytes and the target's time at the end of its batch.
 pub(crate) type Reading = Result<(Bytes, u64), AccessError>;
 
-/// Reads ranges of one PCIe device, sorted by tile, and gives each to `take` by its index.
+/// Reads ranges of one PCIe device, sorted by tile, and passes each to `take` by its index.
 pub(crate) fn read_near(
     bus: &mut Bus,
     quarantine: &mut Quarantine,
@@ -42,11 +42,11 @@ pub(crate) fn read_near(
     }
 }
 
-/// Makes sure that a tile answers before it is written to: what is posted to a dead one piles up.
-/// It is asked for its node id, because what is to be written need not be readable.
+/// Checks that a tile answers before it is written to, because writes posted to a dead tile pile
+/// up. Reads the node id, since the range to write may not be readable.
 ///
 /// # Errors
-/// Why it must not be touched.
+/// Why the tile must not be accessed.
 pub(crate) fn seen(
     bus: &mut Bus,
     quarantine: &mut Quarantine,
@@ -71,13 +71,13 @@ pub(crate) fn seen(
     result
 }
 
-/// A range in a batch, and whether a probe of its tile goes before it.
+/// A range in a batch, and whether a probe of its tile precedes it.
 struct CheckedRange {
     index: usize,
     probe: bool,
 }
 
-/// Why a batch brought nothing from this range on.
+/// The first range of a batch that was not read, and why.
 type Broken = (usize, AccessError);
 
 struct Near<'a> {
@@ -85,20 +85,20 @@ struct Near<'a> {
     quarantine: &'a mut Quarantine,
     device: u8,
     runs: &'a [MergedRange],
-    /// The tile whose all ones were found to be a value a moment ago.
+    /// The tile whose all ones were just found to be a value.
     alive: Option<NocXy>,
-    /// Target time when the first batch began and when the last one ended.
+    /// Target times of the first batch's beginning and the last batch's end.
     began: Option<(u64, u64)>,
     take: &'a mut dyn FnMut(usize, Reading),
 }
 
 impl Near<'_> {
-    /// Cycles since the first batch.
+    /// Returns the cycles since the first batch.
     fn spent(&self) -> u64 {
         self.began.map_or(0, |(first, last)| last.saturating_sub(first))
     }
 
-    /// Nothing from here on is read.
+    /// Passes the reason to all ranges from `at` on.
     fn refuse(&mut self, at: usize, reason: &AccessError) -> usize {
         for index in at..self.runs.len() {
             (self.take)(index, Err(reason.clone()));
@@ -106,17 +106,17 @@ impl Near<'_> {
         self.runs.len()
     }
 
-    /// One batch from range `at` on; gives the index of the first range that is still to be read.
+    /// Runs one batch from range `at` on; returns the index of the first range still to be read.
     fn step(&mut self, at: usize) -> usize {
         if let Some(reason) = self.quarantine.device(self.device).cloned() {
             return self.refuse(at, &reason);
         }
-        let (end, parts, answer) = self.ask(at);
-        let handed = match answer.error().cloned() {
+        let (end, parts, answer) = self.submit(at);
+        let distributed = match answer.error().cloned() {
             Some(reason) => self.break_off(&parts, answer, reason),
             None => self.distribute(end, &parts, answer),
         };
-        match handed {
+        match distributed {
             Ok(next) => next,
             Err((from, reason)) => {
                 if matches!(reason, AccessError::DeviceGone(_)) {
@@ -130,8 +130,8 @@ impl Near<'_> {
         }
     }
 
-    /// Sends the batch. What is latched gets its reason, and is not in it.
-    fn ask(&mut self, at: usize) -> (usize, Vec<CheckedRange>, Answer) {
+    /// Submits the batch. Ranges in quarantine get their reason instead.
+    fn submit(&mut self, at: usize) -> (usize, Vec<CheckedRange>, Answer) {
         let device = self.device;
         let mut batch = self.bus.batch().now();
         let mut parts = Vec::with_capacity(self.runs.len() - at);
@@ -151,7 +151,7 @@ impl Near<'_> {
                 }
                 first = !self.quarantine.seen(device, run.tile);
             }
-            // A block on a tile that has not answered yet is read behind a word; a word is one itself.
+            // The first read of a tile is a word: a longer range gets a probe before it.
             let probe = first && run.len > PROBE_BYTES;
             probed = Some(run.tile);
             if probe {
@@ -166,7 +166,8 @@ impl Near<'_> {
         (end, parts, batch.now().run())
     }
 
-    /// The machine itself gave up at some range: what came before it counts, from when the batch began.
+    /// Handles an error of the machine at some range: earlier ranges count, with the time at the
+    /// beginning of the batch.
     fn break_off(
         &mut self,
         parts: &[CheckedRange],
@@ -188,13 +189,13 @@ impl Near<'_> {
         Err((self.runs.len(), reason))
     }
 
-    /// A tile that the machine timed out at hangs, if no more than the tile does; it is not asked again.
+    /// Handles a timeout of the machine. If only the tile hangs, it is put into quarantine.
     fn unanswered(&mut self, index: usize, reason: AccessError) -> Result<usize, Broken> {
         if !matches!(reason, AccessError::TimedOut { .. }) {
             return Err((index, reason));
         }
         let run = &self.runs[index];
-        // The machine has timed the access alone, so that nothing is left to be timed.
+        // The machine has timed this access alone, so that no further timing is needed.
         let confirmed = confirm(self.bus, self.device, run, u64::MAX);
         match confirmed.map_err(|error| (index, error))?.0 {
             HangVerdict::Device(worse) => {
@@ -210,7 +211,7 @@ impl Near<'_> {
         }
     }
 
-    /// Takes the answer apart; where it ends in ones, finds out why.
+    /// Splits the answer; if it ended in ones, finds the cause.
     fn distribute(
         &mut self,
         end: usize,
@@ -244,7 +245,7 @@ impl Near<'_> {
         Ok(end)
     }
 
-    /// The batch ended in ones at this range, or at the probe before it.
+    /// Handles a batch that ended in ones at this range, or at the probe before it.
     fn suspect(
         &mut self,
         index: usize,

@@ -1,9 +1,9 @@
-//! What a target must not be asked although the chip would answer, found by one binary search.
+//! The ranges that a target refuses although the chip would answer, found by binary search.
 
 use layouts::TileKind;
 use machine::target::Refusal;
 
-/// A range that must not be touched, and why.
+/// A refused range, and why.
 #[derive(Debug)]
 struct Refused {
     start: u64,
@@ -22,7 +22,7 @@ impl Refusals {
         sorted.sort_by_key(|refusal| refusal.start);
         for Refusal { kind, start, end, reason } in sorted {
             let ranges: &mut Vec<Refused> = &mut kinds[index(*kind)];
-            // Where two overlap, the first one's reason holds.
+            // Where two overlap, the first one's reason applies.
             let start = ranges.last().map_or(*start, |last| last.end.max(*start));
             if start < *end {
                 ranges.push(Refused { start, end: *end, reason: reason.clone() });
@@ -31,7 +31,7 @@ impl Refusals {
         Self(kinds)
     }
 
-    /// Why these bytes must not be touched, if any of them is refused.
+    /// Returns why these bytes must not be accessed, if any of them is refused.
     pub(super) fn hit(&self, kind: TileKind, offset: u64, len: u64) -> Option<&str> {
         let ranges = &self.0[index(kind)];
         let first = ranges.partition_point(|range| range.end <= offset);

@@ -1,4 +1,4 @@
-//! One queue while reads go through it: what is under way there, and when to look again.
+//! A queue that carries reads: its commands in flight, and when to poll it.
 
 mod answers;
 
@@ -10,13 +10,13 @@ use machine::snapshot::AccessError;
 use machine::window::Order;
 use std::collections::VecDeque;
 
-/// Shortest and longest time between two looks for one answer, in cycles.
+/// Shortest and longest time between two polls for one answer, in cycles.
 const STEPS: (u64, u64) = (16, 2000);
 
-/// What became of a command, by its number.
+/// The result of a command, by its number.
 pub(super) type CommandOutcome = (usize, Result<Stamped, AccessError>);
 
-/// A block whose answer came; its bytes still stand in the buffer of its slot.
+/// A block that was answered; its bytes are still in the buffer of its slot.
 struct Landed {
     command: usize,
     slot: u32,
@@ -24,40 +24,41 @@ struct Landed {
     cycles: u64,
 }
 
-/// Is a queue in use?
+/// The stage of a queue's use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Not yet.
+    /// Not in use yet.
     Reserve,
-    /// Commands go through it.
+    /// Carries commands.
     Active,
-    /// It gets no more commands, as it does not lead to the chip; those under way are waited for.
+    /// Does not lead to the chip: gets no more commands, and those in flight are awaited.
     Leaving,
-    /// It did not answer in time, or cannot be looked at.
+    /// Did not answer in time, or cannot be read.
     Dead,
 }
 
 /// A queue in use.
 pub(super) struct ActiveQueue<'q> {
     pub(super) queue: &'q mut Queue,
-    /// Has its tile a link to the far chip itself?
+    /// Whether its tile has a link to the far chip itself.
     pub(super) direct: bool,
     pub(super) stage: Stage,
-    /// Most commands under way at a time.
+    /// Most commands in flight.
     depth: usize,
-    /// Numbers of the commands under way, oldest first.
+    /// Numbers of the commands in flight, oldest first.
     pub(super) flight: VecDeque<usize>,
     landed: Vec<Landed>,
-    /// When the oldest command came first; unknown until the batch with its doorbell is back.
+    /// When the oldest command became the first; unknown until the batch with its doorbell has
+    /// returned.
     head_since: Option<u64>,
-    /// Looks for the oldest command so far.
+    /// Polls for the oldest command so far.
     polls: u32,
-    /// When to look again, if the target's time is known.
+    /// When to poll again, if the target's time is known.
     due: u64,
-    /// How often in a row it had no room for what it was asked.
+    /// How often in a row it had no room for a request.
     pub(super) no_room: u32,
-    /// Entries that the look under way reads, and whether with their addresses.
-    asked: Option<(usize, bool)>,
+    /// Number of entries that the present poll reads, and whether with their addresses.
+    polled: Option<(usize, bool)>,
 }
 
 impl<'q> ActiveQueue<'q> {
@@ -73,7 +74,7 @@ impl<'q> ActiveQueue<'q> {
             polls: 0,
             due: 0,
             no_room: 0,
-            asked: None,
+            polled: None,
         }
     }
 
@@ -81,27 +82,27 @@ impl<'q> ActiveQueue<'q> {
         self.stage == Stage::Active
     }
 
-    /// Is it in use, or are commands still under way there?
+    /// Whether it carries commands or still has some in flight.
     pub(super) fn is_used(&self) -> bool {
         self.is_active() || self.stage == Stage::Leaving && self.is_busy()
     }
 
-    /// How many more commands may be posted.
+    /// Returns how many more commands may be posted.
     pub(super) fn room(&self) -> usize {
         if self.is_active() { self.depth - self.flight.len() } else { 0 }
     }
 
-    /// Is anything under way or landed?
+    /// Whether commands are in flight or blocks have landed.
     pub(super) fn is_busy(&self) -> bool {
         !(self.flight.is_empty() && self.landed.is_empty())
     }
 
-    /// How long the oldest command has been first in line.
+    /// Returns how long the oldest command has been the first.
     pub(super) fn waited(&self, now: u64) -> u64 {
         self.head_since.map_or(0, |since| now.saturating_sub(since))
     }
 
-    /// Cycles from now until a look is worth its while; None if nothing is under way.
+    /// Returns the cycles until the next useful poll; None if nothing is in flight.
     pub(super) fn wait(&self, now: u64, commands: &[Command]) -> Option<u64> {
         self.flight.front()?;
         Some(match self.head_since {
@@ -110,39 +111,40 @@ impl<'q> ActiveQueue<'q> {
         })
     }
 
-    /// The time until half of what is under way should be done: the far side never runs dry then.
+    /// Returns the time until half of the commands in flight should be done, so that the far side
+    /// never idles.
     fn expected(&self, commands: &[Command]) -> u64 {
         let soon = self.flight.iter().take(self.flight.len().div_ceil(2));
         soon.map(|&number| self.queue.pace.of(&commands[number])).sum()
     }
 
-    /// Adds the bytes of landed blocks to a batch, and then gives their slots back.
+    /// Adds reads of the landed blocks to a batch, and then releases their slots.
     pub(super) fn fetch<'b>(&mut self, mut batch: Batch<'b>) -> Batch<'b> {
         let Queue { device, tile, .. } = *self.queue;
         for block in &self.landed {
             let at = self.queue.buffer(block.slot);
             batch = batch.read_as(device, tile, at, block.len, Order::Strict);
         }
-        // A slot that nobody waits for can be given back with the next doorbell.
+        // Without blocks, slots are released with the next doorbell.
         if self.landed.is_empty() { batch } else { self.queue.pop(batch) }
     }
 
-    /// The bytes that [`ActiveQueue::fetch`] asked for.
+    /// Takes the bytes that [`ActiveQueue::fetch`] requested.
     pub(super) fn fetched(
         &mut self,
         answer: &mut Answer,
         done: &mut Vec<CommandOutcome>,
     ) -> Result<(), AccessError> {
         let landed = std::mem::take(&mut self.landed);
-        for (at, block) in landed.iter().enumerate() {
+        for (index, block) in landed.iter().enumerate() {
             match answer.take(block.len as usize) {
                 Ok(bytes) => {
                     let bytes = bytes.to_vec();
                     done.push((block.command, Ok(Stamped { bytes, cycles: block.cycles })));
                 }
                 Err(error) => {
-                    // What did not come is asked for again elsewhere.
-                    let rest = landed[at..].iter().rev();
+                    // The missing blocks are requested again elsewhere.
+                    let rest = landed[index..].iter().rev();
                     rest.for_each(|block| self.flight.push_front(block.command));
                     return Err(error);
                 }
@@ -170,12 +172,12 @@ impl<'q> ActiveQueue<'q> {
         self.queue.post(batch, numbers.iter().map(|&number| (&commands[number], [].as_slice())))
     }
 
-    /// Adds a look for the answers that should be there to a batch.
-    pub(super) fn ask<'b>(&mut self, batch: Batch<'b>) -> Batch<'b> {
+    /// Adds a poll for the expected answers to a batch.
+    pub(super) fn poll<'b>(&mut self, batch: Batch<'b>) -> Batch<'b> {
         let Queue { device, tile, response_read, .. } = *self.queue;
         let count = self.flight.len().div_ceil(2);
         let whole = self.queue.wary || self.queue.echoes.is_none();
-        self.asked = Some((count, whole));
+        self.polled = Some((count, whole));
         let entry = &eth().entry;
         let (first, len) = if whole { (entry.address.at, 16) } else { (entry.data.at, 8) };
         let index = self.queue.response(Field::WriteIndex);
@@ -188,25 +190,25 @@ impl<'q> ActiveQueue<'q> {
         batch
     }
 
-    /// Gives everything under way up; the numbers, oldest first.
+    /// Gives up all commands in flight; returns their numbers, oldest first.
     pub(super) fn give_up(&mut self) -> Vec<usize> {
         if self.is_busy() {
             self.queue.lost();
         }
-        self.asked = None;
+        self.polled = None;
         self.head_since = None;
         let landed = std::mem::take(&mut self.landed).into_iter().map(|block| block.command);
         landed.chain(std::mem::take(&mut self.flight)).collect()
     }
 
-    /// Did the oldest command wait longer than it may?
+    /// Whether the oldest command has waited too long.
     pub(super) fn is_overdue(&self, now: u64) -> bool {
         !self.flight.is_empty() && self.waited(now) > self.queue.patience.deadline_cycles
     }
 }
 
-/// Error flags of an answer that only says: no room, ask again.
-pub(super) fn asks_again(error: &AccessError) -> bool {
+/// Whether the error flags of an answer mean: no room, request again.
+pub(super) fn is_no_room(error: &AccessError) -> bool {
     let AccessError::QueueError { flags } = error else { return false };
     flags & routing().block_unavailable != 0 && flags & routing().unreachable == 0
 }

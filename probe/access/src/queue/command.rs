@@ -1,30 +1,30 @@
-//! One command for the queue: a word or a block, to be read or written.
+//! Commands of the queue: reads and writes of a word or a block.
 
 use super::words::{ENTRY_BYTES, Far};
 use crate::eth_firmware::routing;
 
-/// Bytes from afar and the target's time when they had come.
+/// Bytes of a far chip, and the target's time when they arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamped {
     pub(crate) bytes: Vec<u8>,
     pub(crate) cycles: u64,
 }
 
-/// What to do at a far place.
+/// A command at an address of a far chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// Reads the word there.
+    /// Reads the word.
     ReadWord(Far),
-    /// Reads so many bytes: a multiple of 4, at most 1 KiB, from a multiple of 32.
+    /// Reads this number of bytes: a multiple of 4, at most 1 KiB, at a multiple of 32.
     ReadBlock(Far, u32),
     /// Writes this word.
     WriteWord(Far, u32),
-    /// Writes so many bytes, as for reading.
+    /// Writes this number of bytes, with the limits of a read.
     WriteBlock(Far, u32),
 }
 
 impl Command {
-    /// Where.
+    /// Returns the address.
     pub(crate) fn far(&self) -> Far {
         match self {
             Self::ReadWord(far)
@@ -34,7 +34,7 @@ impl Command {
         }
     }
 
-    /// Bytes of its block; none for a word.
+    /// Returns the bytes of its block; none for a word.
     pub(super) fn block(&self) -> Option<u32> {
         match self {
             Self::ReadBlock(_, len) | Self::WriteBlock(_, len) => Some(*len),
@@ -53,7 +53,7 @@ impl Command {
         }
     }
 
-    /// Flags of the answer to a read that went well.
+    /// Returns the flags of the answer to a successful read.
     pub(super) fn expected(&self) -> u32 {
         routing().read_data | self.block().map_or(0, |_| routing().block)
     }

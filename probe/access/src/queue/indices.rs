@@ -1,4 +1,4 @@
-//! Looks at a queue as a whole: before use, when it is full, after an accident.
+//! Reads the state of a queue as a whole: before use, when it is full, after an error.
 
 use super::wait::Wait;
 use super::words::{COUNTERS, Field};
@@ -9,7 +9,7 @@ use layouts::NocXy;
 use machine::snapshot::AccessError;
 use machine::window::Order;
 
-/// The four indices and the counters, as one look shows them.
+/// The four indices and the counters, as read in one batch.
 pub(super) struct Indices {
     pub(super) cycles: u64,
     pub(super) writes_asked: u32,
@@ -21,55 +21,56 @@ pub(super) struct Indices {
     pub(super) request_read: u32,
     pub(super) response_write: u32,
     response_read: u32,
-    /// All answers that nobody took yet are complete.
+    /// Whether all answers that were not taken yet are complete.
     pub(super) complete: bool,
 }
 
 impl Indices {
-    /// Nothing is under way that could still be answered.
+    /// Whether no command is in flight that could still be answered.
     fn is_settled(&self, counts: bool) -> bool {
         let counted = self.reads_asked == self.reads_done && self.writes_asked == self.writes_done;
         self.request_write == self.request_read && self.complete && (counted || !counts)
     }
 }
 
-/// The value of an index word. A tile that is dead or runs no firmware shows anything else.
+/// Checks an index word. A tile that is dead or runs no firmware has another value.
 pub(super) fn index(tile: NocXy, word: u32) -> Result<u32, AccessError> {
-    let none = || AccessError::Unreachable(format!("{word:#x} at tile {tile} is no queue index"));
+    let none =
+        || AccessError::Unreachable(format!("{word:#x} at tile {tile} is not a queue index"));
     if word < routing().index_modulus { Ok(word) } else { Err(none()) }
 }
 
 impl Queue {
-    /// Makes the indices the machine's, once nothing of what others or we ourselves left there can
-    /// be answered any more; answers that are there already are dropped.
+    /// Adopts the machine's indices, once no earlier command of any client can be answered any
+    /// more; drops the answers that are present.
     pub(crate) fn ready(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
-        let (mut wait, mut last) = (Wait::start(self.patience), false);
+        let (mut wait, mut retried) = (Wait::start(self.patience), false);
         while self.step != Step::Kept {
             let indices = self.indices(bus)?;
             if self.adopt(bus, &indices)? {
                 return Ok(());
             }
-            let Err(timeout) = wait.go_on(bus, indices.cycles) else { continue };
+            let Err(timeout) = wait.pause(bus, indices.cycles) else { continue };
             if indices.request_write == indices.request_read {
-                // Whatever was taken is not answered any more: the tile was reset, or its firmware
-                // counts otherwise than ours.
+                // Requests that were taken will not be answered: the tile was reset, or its
+                // firmware counts differently.
                 self.counts = self.counts && !indices.complete;
                 self.wary = true;
                 self.take_over(bus, &indices)?;
-            } else if last || indices.complete {
+            } else if retried || indices.complete {
                 self.lost();
                 return Err(timeout);
             } else {
-                // Answers that a reset cut off may fill the queue, so that nothing else is begun.
+                // Answers that a reset cut off may fill the queue and block all requests.
                 self.drop_answers(bus, &indices)?;
-                (wait, last) = (Wait::start(self.patience), true);
+                (wait, retried) = (Wait::start(self.patience), true);
             }
         }
         Ok(())
     }
 
-    /// One look: is the queue in step, or can it be put in step at once?
-    pub(super) fn glance(&mut self, bus: &mut Bus) -> Result<bool, AccessError> {
+    /// Reads the indices once; returns whether they are in step or were put in step.
+    pub(super) fn try_ready(&mut self, bus: &mut Bus) -> Result<bool, AccessError> {
         if self.step == Step::Kept {
             return Ok(true);
         }
@@ -82,13 +83,13 @@ impl Queue {
         if settled {
             self.take_over(bus, indices)?;
         } else if indices.complete {
-            // Firmware may need the room for what it has not begun yet.
+            // Firmware may need the room for requests that it has not begun.
             self.drop_answers(bus, indices)?;
         }
         Ok(settled)
     }
 
-    /// Takes all answers that are there out of the queue.
+    /// Drops all answers in the queue.
     pub(super) fn drop_answers(
         &mut self,
         bus: &mut Bus,
@@ -110,7 +111,7 @@ impl Queue {
 
     pub(super) fn indices(&self, bus: &mut Bus) -> Result<Indices, AccessError> {
         let (device, tile) = (self.device, self.tile);
-        // In the order in which firmware changes them, so that nothing done between is missed.
+        // Read in the order in which firmware changes them, so that no change in between is missed.
         let batch = bus.batch().now();
         let batch = batch
             .register(device, tile, self.request(Field::WriteIndex))
@@ -139,11 +140,11 @@ impl Queue {
         })
     }
 
-    /// Have all answers that wait to be taken their flags?
+    /// Whether all answers that were not taken have their flags.
     fn are_complete(&self, bus: &mut Bus, indices: &Indices) -> Result<bool, AccessError> {
         let waiting = indices.response_write.wrapping_sub(indices.response_read) & 7;
         let mut batch = bus.batch();
-        // Firmware that never looks whether there is room writes on; each slot is read once.
+        // Firmware that does not check for room overwrites slots; each slot is read once.
         let waiting = waiting.min(SLOTS as u32);
         for back in 1..=waiting {
             let slot = indices.response_write.wrapping_sub(back) & 3;

@@ -1,8 +1,9 @@
-//! Many reads of one far chip, through all its gateways, as many under way as each may have.
+//! Reads from one far chip through all its gateways, with as many commands in flight as each may
+//! have.
 //!
-//! One batch carries the blocks that landed, the next commands with one doorbell per gateway, the
-//! time that they take, and the look for their answers. Answers of one gateway come in its order;
-//! what a gateway fails to answer in time, or refuses, is asked again through another.
+//! One batch carries the reads of landed blocks, the next commands with one doorbell per gateway,
+//! the wait for them, and the poll for their answers. Answers of one gateway come in its order.
+//! Commands that a gateway refuses or does not answer in time are requested again through another.
 
 mod judge;
 mod refusals;
@@ -17,16 +18,17 @@ use refusals::Refusals;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// A command that so many gateways did not answer in time is not asked for any more, and a chip
-/// that so many in a row had no answer from is given up.
+/// A command that this number of gateways did not answer in time is given up, and so is a chip that
+/// this number of gateways in a row had no answer from.
 const STRIKES: u8 = 2;
 
 /// A queue that leads to the chip.
 pub(crate) struct Gateway {
     pub(crate) queue: Queue,
-    /// Has the tile a link to the chip itself? Such ones are used together, the others alone.
+    /// Whether the tile has a link to the chip itself. Such gateways are used in parallel, the
+    /// others one at a time.
     pub(crate) direct: bool,
-    /// Most commands under way.
+    /// Most commands in flight.
     pub(crate) depth: usize,
 }
 
@@ -40,15 +42,16 @@ struct Reader<'a> {
     tries: Vec<u8>,
     strikes: Vec<u8>,
     refusals: Refusals,
-    /// Tiles that could not be reached since anything last could, and how many commands were refused of each.
+    /// Tiles that could not be reached since the last success, and the number of refused commands
+    /// of each.
     unreachable: Vec<(NocXy, usize)>,
-    /// The target's time when the last batch came back.
+    /// The target's time when the last batch returned.
     now: u64,
-    /// When the far side last answered, by our clock.
-    heard: Instant,
-    /// Gateways that gave no answer in time since then.
+    /// The host's time when the far side last answered.
+    answered: Instant,
+    /// Gateways that did not answer in time since then.
     quiet: u8,
-    /// The target's time when the first batch came back.
+    /// The target's time when the first batch returned.
     began: Option<u64>,
     /// Why the chip itself seems not to answer.
     silent: Option<AccessError>,
@@ -56,24 +59,24 @@ struct Reader<'a> {
     last_error: AccessError,
 }
 
-/// What came of many reads.
+/// The results of many reads.
 pub(crate) struct Results {
-    /// One for each, in their order.
+    /// One result for each read, in order.
     pub(crate) reads: Vec<Result<Stamped, AccessError>>,
-    /// Why the chip itself seems not to answer, if so: nothing more should be asked of it.
+    /// Why the chip itself seems not to answer, if so; it should not be read again.
     pub(crate) silent: Option<AccessError>,
-    /// Gateways that refused what another one answered, and what they said.
+    /// Gateways that refused a command which another one answered, with their errors.
     pub(crate) convicted: Vec<(NocXy, AccessError)>,
 }
 
 impl Results {
-    /// The same error for all of them.
+    /// Returns the same error for all reads.
     pub(crate) fn failed(error: &AccessError, count: usize) -> Self {
         Self { reads: vec![Err(error.clone()); count], silent: None, convicted: Vec::new() }
     }
 }
 
-/// Carries the reads out.
+/// Carries out the reads.
 pub(crate) fn read_all(
     bus: &mut Bus,
     patience: Patience,
@@ -95,11 +98,11 @@ pub(crate) fn read_all(
         refusals: Refusals::default(),
         unreachable: Vec::new(),
         now: 0,
-        heard: Instant::now(),
+        answered: Instant::now(),
         quiet: 0,
         began: None,
         silent: None,
-        last_error: AccessError::Unreachable("no Ethernet tile leads there".into()),
+        last_error: AccessError::Unreachable("no Ethernet tile leads to the chip".into()),
     };
     let error = match reader.all() {
         Ok(()) => reader.last_error.clone(),
@@ -114,14 +117,15 @@ pub(crate) fn read_all(
     let Reader { results, silent, refusals, .. } = reader;
     let reads = results.into_iter().map(|result| result.unwrap_or_else(|| Err(error.clone())));
     let reads: Vec<Result<Stamped, AccessError>> = reads.collect();
-    // Nothing at all could be reached: then it is the chip, whatever tiles were asked.
-    let none = reads.iter().all(|read| read.as_ref().is_err_and(is_refusal));
-    let first = || reads.first().and_then(|read| read.as_ref().err()).filter(|_| none).cloned();
+    // If nothing could be reached, the chip is at fault, whatever tiles were read.
+    let none_reached = reads.iter().all(|read| read.as_ref().is_err_and(is_refusal));
+    let first =
+        || reads.first().and_then(|read| read.as_ref().err()).filter(|_| none_reached).cloned();
     let silent = silent.or_else(first);
     Results { reads, silent, convicted: refusals.convicted }
 }
 
-/// Did the firmware find no way there, or no room on it?
+/// Whether the firmware found no route, or no room on it.
 fn is_refusal(error: &AccessError) -> bool {
     let refused = routing().unreachable | routing().block_unavailable;
     matches!(error, AccessError::QueueError { flags } if flags & refused != 0)
@@ -141,10 +145,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes all gateways with a link to the chip itself into use that are in order at first sight.
+    /// Opens all direct gateways that are in order at the first check.
     fn open_direct(&mut self) -> Result<(), AccessError> {
         for active in self.active.iter_mut().filter(|active| active.direct) {
-            match active.queue.glance(self.bus) {
+            match active.queue.try_ready(self.bus) {
                 Ok(settled) => {
                     active.stage = if settled { Stage::Active } else { Stage::Reserve };
                 }
@@ -158,7 +162,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// With no gateway in use, or none for what waits, takes the next into use: one in doubt only when there is no other.
+    /// If no gateway is in use, or none for the waiting commands, opens the next one; a suspect one
+    /// only if there is no other.
     fn open_next(&mut self) -> Result<(), AccessError> {
         self.end_refused();
         while self.lacks_gateway() {
@@ -182,7 +187,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// One batch to the machine, and what came of it.
+    /// Runs one batch, and takes its answers.
     fn round(&mut self) -> Result<(), AccessError> {
         let (commands, now) = (self.commands, self.now);
         let held = self.refusals.held(&self.active);
@@ -201,12 +206,12 @@ impl Reader<'_> {
         let waits: Vec<Option<u64>> = all_active.iter().map(wait).collect();
         let soonest = waits.iter().flatten().min().copied();
         if let Some(cycles) = soonest {
-            // A look at another gateway that is nearly due costs less than a batch of its own.
+            // Polling another gateway that is nearly due costs less than a batch of its own.
             let reach = cycles + cycles / 8;
             batch = batch.pass(cycles).now();
             for ((_, active), wait) in all_active.iter_mut().zip(&waits) {
                 if wait.is_some_and(|wait| wait <= reach) {
-                    batch = active.ask(batch);
+                    batch = active.poll(batch);
                 }
             }
         }
@@ -215,25 +220,25 @@ impl Reader<'_> {
         let before = answer.cycles()?;
         self.now = before;
         self.began.get_or_insert(before);
-        let mut looked = all_active.iter_mut().try_for_each(|(at, active)| {
-            of_queue(*at, &mut done, |own| active.fetched(&mut answer, own))
+        let mut taken = all_active.iter_mut().try_for_each(|(at, active)| {
+            with_queue(*at, &mut done, |own| active.fetched(&mut answer, own))
         });
-        if looked.is_ok() && soonest.is_some() {
-            looked = answer.cycles().and_then(|now| {
+        if taken.is_ok() && soonest.is_some() {
+            taken = answer.cycles().and_then(|now| {
                 self.now = now;
                 let times = (before, now);
                 all_active.iter_mut().try_for_each(|(at, active)| {
-                    of_queue(*at, &mut done, |own| active.take(&mut answer, times, commands, own))
+                    with_queue(*at, &mut done, |own| active.take(&mut answer, times, commands, own))
                 })
             });
         }
         self.settle(done);
-        looked
+        taken
     }
 }
 
-/// Adds what came of a gateway's commands, with its number, also where it ends in an error.
-fn of_queue(
+/// Adds the outcomes of a gateway's commands, with its number, even if `act` fails.
+fn with_queue(
     at: usize,
     done: &mut Vec<(usize, CommandOutcome)>,
     act: impl FnOnce(&mut Vec<CommandOutcome>) -> Result<(), AccessError>,

@@ -1,5 +1,5 @@
-//! The queue against base firmware on the emulator, against a model of every convention that
-//! firmware may have, and against what users and links do to it.
+//! Tests of the queue with base firmware on the emulator, with a model of every firmware
+//! convention, and with failures caused by users and links.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod accidents;
@@ -11,7 +11,7 @@ mod model;
 
 use super::words::COUNTERS;
 use super::*;
-use bench::{bench, coord, there};
+use bench::{bench, coord, on_far_chip};
 use layouts::ChipKind;
 
 #[test]
@@ -36,11 +36,11 @@ fn the_verified_command_of_the_reference() {
 fn answers_come_in_order_whatever_slots_they_take() {
     let mut bench = bench();
     for round in 0..9 {
-        let at = there(0x2_0000 + 4 * u64::from(round));
+        let at = on_far_chip(0x2_0000 + 4 * u64::from(round));
         bench.write(at, 0xCAFE_0000 + round).unwrap();
         assert_eq!(bench.read(at), Ok(0xCAFE_0000 + round));
     }
-    // Each write moved the requests on and the responses not.
+    // Each write moved the request indices but not the response indices.
     let queue = &bench.routes[0].queue;
     assert_eq!(queue.commands(), 18);
     assert_eq!((queue.request_write, queue.response_read), (18 % 8, 9 % 8));
@@ -50,7 +50,7 @@ fn answers_come_in_order_whatever_slots_they_take() {
 fn blocks_share_their_buffers_without_harm() {
     let mut bench = bench();
     let block = |seed: u8| (0..BLOCK_BYTES).map(|i| seed ^ i as u8).collect::<Vec<u8>>();
-    let at = |seed: u8| there(0x2_0000 + u64::from(seed) * BLOCK_BYTES as u64);
+    let at = |seed: u8| on_far_chip(0x2_0000 + u64::from(seed) * BLOCK_BYTES as u64);
     let blocks: Vec<Vec<u8>> = (0..6).map(block).collect();
     let writes: Vec<(Command, &[u8])> = (0..6)
         .map(|seed| (Command::WriteBlock(at(seed), 1024), &*blocks[usize::from(seed)]))
@@ -67,12 +67,12 @@ fn blocks_share_their_buffers_without_harm() {
 fn four_reads_share_a_doorbell_and_one_bad_one_fails_alone() {
     let mut bench = bench();
     for word in 0..8 {
-        bench.write(there(0x2_0000 + 4 * word), 0x100 + word as u32).unwrap();
+        bench.write(on_far_chip(0x2_0000 + 4 * word), 0x100 + word as u32).unwrap();
     }
     let before = bench.routes[0].queue.commands();
     let mut reads: Vec<Command> =
-        (0..8).map(|word| Command::ReadWord(there(0x2_0000 + 4 * word))).collect();
-    reads[5] = Command::ReadWord(Far { coord: coord(7), ..there(0) });
+        (0..8).map(|word| Command::ReadWord(on_far_chip(0x2_0000 + 4 * word))).collect();
+    reads[5] = Command::ReadWord(Far { coord: coord(7), ..on_far_chip(0) });
     let results = bench.read_all(&reads);
     for (word, result) in results.into_iter().enumerate() {
         match result {

@@ -1,14 +1,14 @@
-//! What stands where in the queue structure, and the commands that go into it (wormhole.md 6.2, wormhole.md 6.3).
+//! The layout of the queue structure, and its commands (wormhole.md 6.2, wormhole.md 6.3).
 
 use crate::eth_firmware::eth;
 use layouts::{ChipCoord, NocXy};
 
 /// Bytes of an entry; a test compares with the layouts.
 pub(super) const ENTRY_BYTES: usize = 32;
-/// Counters of a queue that are read: from the first to the errors.
+/// Number of queue counters that are read: from the first to the errors.
 pub(super) const COUNTERS: u32 = 5;
 
-/// A place on a far chip.
+/// An address on a far chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Far {
     pub(crate) coord: ChipCoord,
@@ -17,7 +17,7 @@ pub(crate) struct Far {
 }
 
 impl Far {
-    /// Tile, chip and place as one number.
+    /// Encodes tile, chip and offset as one number.
     pub(super) fn address(self) -> u64 {
         self.offset & 0xF_FFFF_FFFF
             | u64::from(self.tile.x) << 36
@@ -37,7 +37,7 @@ impl Far {
     }
 }
 
-/// A place in a queue.
+/// A field of a queue.
 #[derive(Clone, Copy)]
 pub(super) enum Field {
     Counters,

@@ -1,4 +1,4 @@
-//! Writes through a queue: posted while there is room, waited for by counters.
+//! Writes through a queue: posted while there is room, and awaited by counters.
 
 use super::indices::Indices;
 use super::wait::Wait;
@@ -7,8 +7,8 @@ use crate::bus::Bus;
 use machine::snapshot::AccessError;
 
 impl Queue {
-    /// Posts writes, each with the bytes of its block, at most `depth` under way; they are done in
-    /// order. [`Queue::flush`] waits for the last of them.
+    /// Posts writes, each with the bytes of its block, at most `depth` in flight, done in order.
+    /// [`Queue::flush`] waits for the last of them.
     pub(crate) fn write_all(
         &mut self,
         bus: &mut Bus,
@@ -34,8 +34,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits until all writes have arrived: requests taken, and as many answered as asked. A write
-    /// that could not be carried out shows in the error counter alone.
+    /// Waits until all writes have arrived: all requests taken, and all answered. A failed write
+    /// shows only in the error counter.
     pub(crate) fn flush(&mut self, bus: &mut Bus) -> Result<(), AccessError> {
         if !std::mem::take(&mut self.unflushed) {
             return Ok(());
@@ -61,7 +61,7 @@ impl Queue {
             let indices = self.indices(bus).inspect_err(|_| self.lost())?;
             self.request_read = indices.request_read;
             self.drop_write_answers(bus, &indices)?;
-            // What is not taken, what is not done, and what is answered take room alike.
+            // Requests not taken, writes not done, and answers all take room.
             let waiting = self.request_write.wrapping_sub(indices.request_read) & 7;
             let answers = indices.response_write.wrapping_sub(self.response_read) & 7;
             let doing = indices.writes_asked.wrapping_sub(indices.writes_done);
@@ -69,12 +69,12 @@ impl Queue {
             if done(self, &indices) {
                 return Ok(());
             }
-            wait.go_on(bus, indices.cycles).inspect_err(|_| self.lost())?;
+            wait.pause(bus, indices.cycles).inspect_err(|_| self.lost())?;
         }
     }
 
-    /// Firmware may answer writes too. Nothing else can be in the response queue while no read is
-    /// under way, so whatever is complete there is dropped before it fills the queue.
+    /// Drops answers to writes, which some firmware sends. No read is in flight, so that every
+    /// complete answer is dropped before the queue fills.
     fn drop_write_answers(&mut self, bus: &mut Bus, indices: &Indices) -> Result<(), AccessError> {
         if indices.response_write == self.response_read || !indices.complete {
             return Ok(());

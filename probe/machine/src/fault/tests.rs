@@ -1,4 +1,4 @@
-//! Words of faults there and back, and what is wrong with others.
+//! Faults parse and print alike, and each mistake has its message.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
@@ -6,7 +6,7 @@ use crate::target::Mesh;
 use crate::target::{Chip, Link};
 
 #[test]
-fn words_survive_the_way_there_and_back() {
+fn faults_parse_and_print_alike() {
     for words in [
         "link:0.8:down",
         "link:0.8:up@1ms",
@@ -38,33 +38,33 @@ fn words_survive_the_way_there_and_back() {
 
 #[test]
 fn each_mistake_has_its_sentence() {
-    for (words, says) in [
-        ("", "has the form link:<chip>.<channel>:<what>"),
-        ("link:0.8", "does not say what happens to 0.8"),
+    for (words, expected) in [
+        ("", "expected link:<chip>.<channel>:<what>"),
+        ("link:0.8", "the fault of 0.8 is missing"),
         ("wire:0.8:down", "`wire` is neither link nor core"),
-        ("link:8:down", "`8` is no place"),
-        ("link:0.16:down", "`16` is no Ethernet channel from 0 to 15"),
-        ("link:0.8:broken", "`broken` is nothing that happens to a link"),
-        ("link:0.8:down=3", "`down=3` is nothing that happens to a link"),
-        ("link:0.8:slow=1x", "`1x` is no factor"),
-        ("link:0.8:flap=5", "`5` is no time"),
+        ("link:8:down", "`8` is not of the form"),
+        ("link:0.16:down", "`16` is not an Ethernet channel from 0 to 15"),
+        ("link:0.8:broken", "`broken` is not a fault of a link"),
+        ("link:0.8:down=3", "`down=3` is not a fault of a link"),
+        ("link:0.8:slow=1x", "`1x` is not a factor"),
+        ("link:0.8:flap=5", "`5` is not a time"),
         ("link:0.8:flap=5ns", "at least 100ns"),
-        ("link:0.8:bit-error=2", "`2` is no rate"),
-        ("link:0.8:bit-error=nan", "`nan` is no rate"),
-        ("link:0.8:down@now", "`now` is no time"),
+        ("link:0.8:bit-error=2", "`2` is not a rate"),
+        ("link:0.8:bit-error=nan", "`nan` is not a rate"),
+        ("link:0.8:down@now", "`now` is not a time"),
         ("link:0.8:down@200s", "longer than 100s"),
         ("link:0.8:down@30us..10us", "ends before it begins"),
-        ("link:0.8:up@1us..2us", "does not end itself"),
-        ("core:0.1-1:stuck", "more than one core, name one: brisc"),
+        ("link:0.8:up@1us..2us", "takes no end time"),
+        ("core:0.1-1:stuck", "several cores, name one of brisc"),
         ("core:0.1-1:erisc:stuck", "has no core `erisc`: brisc, ncrisc"),
         ("core:0.0-0:stuck", "has no core"),
-        ("core:0.77-0:stuck", "no tile is called `77-0`"),
-        ("core:0.e8:asleep", "`asleep` is nothing that happens to a core"),
-        ("core:\u{e9}.e8:stuck", "is no place"),
-        ("link:0.8:down@5\u{3bc}s", "is no time"),
+        ("core:0.77-0:stuck", "there is no tile `77-0`"),
+        ("core:0.e8:asleep", "`asleep` is not a fault of a core"),
+        ("core:\u{e9}.e8:stuck", "is not of the form"),
+        ("link:0.8:down@5\u{3bc}s", "is not a time"),
     ] {
         let error = words.parse::<Fault>().unwrap_err().to_string();
-        assert!(error.contains(says), "{words}: {error}");
+        assert!(error.contains(expected), "{words}: {error}");
         assert!(error.starts_with("fault `"), "{error}");
     }
 }
@@ -87,11 +87,11 @@ fn what_is_not_there_cannot_fail() {
     let check = |words: &str| mesh.check_fault(&words.parse().unwrap());
     assert_eq!(check("link:0.8:down"), Ok(()));
     assert_eq!(check("core:0.e3:stuck"), Ok(()));
-    let says = |words| check(words).unwrap_err().to_string();
-    assert_eq!(says("link:0.9:down"), "link:0.9:down: no link ends at 0:e9");
-    assert_eq!(says("core:1.e8:stuck"), "core:1.e8:stuck: there is no chip 1");
+    let error_of = |words| check(words).unwrap_err().to_string();
+    assert_eq!(error_of("link:0.9:down"), "link:0.9:down: no link ends at 0:e9");
+    assert_eq!(error_of("core:1.e8:stuck"), "core:1.e8:stuck: there is no chip 1");
     let fused = "core:0.1-11:brisc:stuck: tile 1-11 of chip 0 is fused off";
-    assert_eq!(says("core:0.1-11:brisc:stuck"), fused);
+    assert_eq!(error_of("core:0.1-11:brisc:stuck"), fused);
 }
 
 #[test]

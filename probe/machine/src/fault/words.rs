@@ -1,24 +1,25 @@
-//! The words of faults: `link:<chip>.<channel>:<what>` and `core:<chip>.<tile>[:<core>]:stuck`, with `@<from>[..<until>]`.
+//! Parses and prints faults: `link:<chip>.<channel>:<what>` and
+//! `core:<chip>.<tile>[:<core>]:stuck`, with `@<from>[..<until>]`.
 
 use super::{CoreFault, Fault, FaultError, LinkFault, What};
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, EthId, NocXy, TileKind};
 use std::fmt;
 use std::str::FromStr;
 
-/// What the words that need a value mean without one.
+/// Defaults of the faults that take a value.
 const FLAP_CYCLES: u64 = 5_000;
 const SLOW_FACTOR: u32 = 4;
 const BIT_ERROR_RATE: &str = "1e-6";
 const SLOW_ACK_CYCLES: u64 = 2_000;
-/// A link that flaps faster than this carries nothing at all: a packet takes longer.
+/// With a shorter period no packet would get through: a packet takes longer.
 const SHORTEST_PERIOD_CYCLES: u64 = 100;
-/// A slower link is one that is down.
+/// A link with a greater factor is as good as down.
 const MOST_SLOW: u32 = 10_000;
-/// More wrong bits than one in 10,000 leave few packets whole: such a link does not train.
+/// With more than one wrong bit in 10,000 few packets arrive whole; such a link does not train.
 const MOST_PER_TERABIT: u64 = 100_000_000;
-/// Bits of a terabit: the unit in which bit errors are counted.
+/// The unit of bit error rates.
 const TERABIT: u64 = 1_000_000_000_000;
-/// Times are at most 100 s, as those of a scene.
+/// The longest time is 100 s, as in a scene.
 const LONGEST_CYCLES: u64 = 100_000_000_000;
 
 const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
@@ -40,12 +41,10 @@ fn parse(words: &str) -> Parsed<Fault> {
     };
     let (from_cycles, until_cycles) = when.map_or(Ok((0, None)), span)?;
     let Some((kind, rest)) = what.split_once(':') else {
-        return Err(
-            "it has the form link:<chip>.<channel>:<what> or core:<chip>.<tile>:stuck".into()
-        );
+        return Err("expected link:<chip>.<channel>:<what> or core:<chip>.<tile>:stuck".into());
     };
     let Some((place, fault)) = rest.rsplit_once(':') else {
-        return Err(format!("it does not say what happens to {rest}"));
+        return Err(format!("the fault of {rest} is missing"));
     };
     let what = match kind {
         "link" => What::Link(link(place)?, link_fault(fault)?),
@@ -54,7 +53,7 @@ fn parse(words: &str) -> Parsed<Fault> {
     };
     let ends = matches!(what, What::Link(_, LinkFault::Up) | What::Core(_, CoreFault::Released));
     if ends && until_cycles.is_some() {
-        return Err(format!("`{fault}` ends a fault, and does not end itself"));
+        return Err(format!("`{fault}` takes no end time"));
     }
     Ok(Fault { what, from_cycles, until_cycles })
 }
@@ -68,12 +67,12 @@ fn span(when: &str) -> Parsed<(u64, Option<u64>)> {
     Ok((from, Some(until)))
 }
 
-/// A time with its unit, in cycles of 1 ns.
+/// Parses a time with its unit, in cycles of 1 ns.
 fn time(value: &str) -> Parsed<u64> {
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = UNITS.iter().find(|(name, _)| *name == &value[digits.len()..]);
     let (Ok(count), Some((_, cycles))) = (digits.parse::<u64>(), unit) else {
-        return Err(format!("`{value}` is no time such as 500ns, 10us or 2ms"));
+        return Err(format!("`{value}` is not a time such as 500ns, 10us or 2ms"));
     };
     let cycles = count.checked_mul(*cycles).filter(|cycles| *cycles <= LONGEST_CYCLES);
     cycles.ok_or_else(|| format!("{value} is longer than 100s"))
@@ -81,19 +80,19 @@ fn time(value: &str) -> Parsed<u64> {
 
 fn place(words: &str) -> Parsed<(ChipId, &str)> {
     let parts = words.split_once('.').and_then(|(chip, at)| Some((ChipId(chip.parse().ok()?), at)));
-    parts.ok_or_else(|| format!("`{words}` is no place of the form <chip>.<place>"))
+    parts.ok_or_else(|| format!("`{words}` is not of the form <chip>.<place>"))
 }
 
-/// The chips that can be emulated, whose tiles the words name.
+/// Returns the layout of the chips that can be emulated.
 fn layout() -> &'static ChipLayout {
     ChipKind::default().layout()
 }
 
-/// An Ethernet channel, as `8` or `e8`.
+/// Parses an Ethernet channel, such as `8` or `e8`.
 fn channel(words: &str) -> Parsed<u8> {
     let channel = words.strip_prefix('e').unwrap_or(words).parse().ok();
     let channel = channel.filter(|channel| *channel < layout().eth_channels());
-    channel.ok_or_else(|| format!("`{words}` is no Ethernet channel from 0 to 15"))
+    channel.ok_or_else(|| format!("`{words}` is not an Ethernet channel from 0 to 15"))
 }
 
 fn link(words: &str) -> Parsed<EthId> {
@@ -118,23 +117,23 @@ fn core(words: &str) -> Parsed<CoreId> {
         (Some(core), _) => Ok(CoreId { chip, tile, core }),
         (None, _) if cores.is_empty() => Err(format!("tile {tile} has no core")),
         (None, Some(name)) => Err(format!("tile {tile} has no core `{name}`: {}", known())),
-        (None, None) => Err(format!("tile {tile} has more than one core, name one: {}", known())),
+        (None, None) => Err(format!("tile {tile} has several cores, name one of {}", known())),
     }
 }
 
-/// A tile, as `e8` or `1-1`.
+/// Parses a tile, such as `e8` or `1-1`.
 fn tile(words: &str) -> Parsed<(NocXy, TileKind)> {
     if words.starts_with('e') {
         let xy = layout().eth_channel(channel(words)?);
         return xy
             .map(|xy| (xy, TileKind::Eth))
-            .ok_or_else(|| format!("no tile is called {words}"));
+            .ok_or_else(|| format!("there is no tile `{words}`"));
     }
     let xy = words
         .split_once('-')
         .and_then(|(x, y)| Some(NocXy { x: x.parse().ok()?, y: y.parse().ok()? }));
     let tile = xy.and_then(|xy| layout().tile_at(xy));
-    tile.map(|tile| (tile.xy, tile.kind)).ok_or_else(|| format!("no tile is called `{words}`"))
+    tile.map(|tile| (tile.xy, tile.kind)).ok_or_else(|| format!("there is no tile `{words}`"))
 }
 
 fn link_fault(words: &str) -> Parsed<LinkFault> {
@@ -148,7 +147,7 @@ fn link_fault(words: &str) -> Parsed<LinkFault> {
         ("flap", value) => {
             let period_cycles = value.map_or(Ok(FLAP_CYCLES), time)?;
             if period_cycles < SHORTEST_PERIOD_CYCLES {
-                return Err(format!("flap: a period has at least {SHORTEST_PERIOD_CYCLES}ns"));
+                return Err(format!("flap: the period is at least {SHORTEST_PERIOD_CYCLES}ns"));
             }
             LinkFault::Flap { period_cycles }
         }
@@ -161,7 +160,7 @@ fn link_fault(words: &str) -> Parsed<LinkFault> {
         }
         _ => {
             return Err(format!(
-                "`{words}` is nothing that happens to a link: down, up, flap=5us, slow=4x, bit-error=1e-6, slow-ack=2us"
+                "`{words}` is not a fault of a link: down, up, flap=5us, slow=4x, bit-error=1e-6, slow-ack=2us"
             ));
         }
     })
@@ -171,25 +170,25 @@ fn core_fault(words: &str) -> Parsed<CoreFault> {
     match words {
         "stuck" | "stuck-core" => Ok(CoreFault::Stuck),
         "released" => Ok(CoreFault::Released),
-        _ => Err(format!("`{words}` is nothing that happens to a core: stuck, released")),
+        _ => Err(format!("`{words}` is not a fault of a core: stuck, released")),
     }
 }
 
 fn factor(value: &str) -> Parsed<u32> {
     let factor = value.strip_suffix('x').and_then(|digits| digits.parse().ok());
     let factor = factor.filter(|factor| (2..=MOST_SLOW).contains(factor));
-    factor.ok_or_else(|| format!("slow: `{value}` is no factor from 2x to {MOST_SLOW}x"))
+    factor.ok_or_else(|| format!("slow: `{value}` is not a factor from 2x to {MOST_SLOW}x"))
 }
 
-/// A share such as `1e-6` or `0.00001`, in wrong bits of 10^12.
+/// Parses a rate such as `1e-6` or `0.00001`, in wrong bits of 10^12.
 fn rate(value: &str) -> Parsed<u64> {
     let share = value.parse::<f64>().ok().filter(|share| *share > 0.0);
     let share = share.map(|share| (share * TERABIT as f64).round() as u64);
     let share = share.filter(|share| (1..=MOST_PER_TERABIT).contains(share));
-    share.ok_or_else(|| format!("bit-error: `{value}` is no rate from 1e-12 to 1e-4"))
+    share.ok_or_else(|| format!("bit-error: `{value}` is not a rate from 1e-12 to 1e-4"))
 }
 
-/// The greatest unit that gives a whole number.
+/// A time in cycles, printed in the greatest unit that divides it.
 struct Time(u64);
 
 impl fmt::Display for Time {

@@ -1,4 +1,4 @@
-//! The socket file of a server: only one that nobody answers on is replaced.
+//! Binds the socket file of a server; replaces only a file on which no server listens.
 
 use rustix::fs::Mode;
 use std::fmt;
@@ -8,26 +8,26 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The mask of permissions is the whole process's, so that one socket is made at a time.
+/// Guards the umask, which belongs to the whole process.
 static MASK: Mutex<()> = Mutex::new(());
 
-/// Why no socket can be made at a path.
+/// Why a socket cannot be created at a path.
 #[derive(Debug)]
 pub enum BindError {
     /// A server answers there.
     Served(PathBuf),
-    /// Something else stands there, which is not overwritten: what it is.
+    /// Another kind of file exists there and is not overwritten; its kind.
     Taken(PathBuf, &'static str),
-    /// What the file system says.
+    /// The error of the file system.
     Io(PathBuf, io::Error),
 }
 
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Served(path) => write!(f, "{}: a server listens there already", path.display()),
+            Self::Served(path) => write!(f, "{}: a server already listens there", path.display()),
             Self::Taken(path, what) => {
-                write!(f, "{}: exists already, is {what}, and is not overwritten", path.display())
+                write!(f, "{}: is {what} and is not overwritten", path.display())
             }
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
         }
@@ -36,11 +36,11 @@ impl fmt::Display for BindError {
 
 impl std::error::Error for BindError {}
 
-/// Binds a socket at `path` that only its owner can use; a socket file that nobody listens on any more
-/// is replaced.
+/// Binds a socket at `path` that only its owner can use; replaces a socket file on which no server
+/// listens.
 ///
 /// # Errors
-/// When anything else stands there, and what the file system says.
+/// When a server or another kind of file is there, and errors of the file system.
 pub fn bind(path: &Path) -> Result<UnixListener, BindError> {
     let io = |error| BindError::Io(path.to_owned(), error);
     match std::fs::symlink_metadata(path) {
@@ -60,7 +60,7 @@ pub fn bind(path: &Path) -> Result<UnixListener, BindError> {
             Err(error) => return Err(io(error)),
         },
     }
-    // Permissions that are set after the socket was made would leave a moment for others.
+    // Permissions set after the bind would let others connect in between.
     let _mask = MASK.lock().unwrap_or_else(PoisonError::into_inner);
     let umask = rustix::process::umask(Mode::from_raw_mode(0o177));
     let bound = UnixListener::bind(path);

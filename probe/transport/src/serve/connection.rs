@@ -1,4 +1,4 @@
-//! One client of a served machine, from its hello to its end.
+//! One client of a served machine, from hello to disconnect.
 
 use super::reader;
 use super::state::ServerState;
@@ -14,13 +14,13 @@ use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// A client that connects and then says nothing is dropped after this long.
+/// A client that sends no hello within this time is dropped.
 const HELLO_PATIENCE: Duration = Duration::from_secs(1);
 
-/// A client that waits for the machine hears from us this often.
-const WORD_EVERY: Duration = Duration::from_secs(1);
+/// Interval of the messages to a client that waits for the machine.
+const WAIT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A client that has said hello.
+/// A client that has sent its hello.
 pub(super) struct Connection {
     client: Client,
     writes: bool,
@@ -28,15 +28,15 @@ pub(super) struct Connection {
     outbox: Outbox,
 }
 
-/// Tells a client that it cannot come in. One that is gone already needs no refusal.
+/// Refuses a client. Send errors are ignored: the client may have disconnected.
 pub(super) fn refuse(mut stream: UnixStream, why: &str) {
     let _ = Outbox::default().send(&mut stream, &Reply::Refused(why.to_owned()));
 }
 
-/// Greets a client, and serves it the machine until it leaves.
+/// Greets a client, and serves it the machine until it disconnects.
 ///
 /// # Errors
-/// What its stream says.
+/// The stream's error.
 pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
     let mut connection = Connection::greet(stream)?;
     if connection.writes
@@ -48,7 +48,7 @@ pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
     let mut change = None;
     let served = connection.serve(state, number, &mut change);
     let Connection { client, writes, stream, .. } = connection;
-    // A client that breaks off or talks nonsense has left; the machine stays.
+    // A client that disconnects or sends an invalid message ends; the machine continues.
     let broke_off = !matches!(served, Ok(Leave::Bye));
     let change = change.map(|(what, at_micros, at_cycles)| Change {
         client: client.clone(),
@@ -56,7 +56,7 @@ pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
         at_cycles,
         what,
     });
-    // The socket closes before the next client gets what this one had.
+    // The socket closes before the next client can take the right to write.
     drop(stream);
     state.leave(
         number,
@@ -68,10 +68,10 @@ pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
 }
 
 impl Connection {
-    /// Takes the hello.
+    /// Receives the hello.
     ///
     /// # Errors
-    /// When none comes in time, or it is none of ours.
+    /// When no hello arrives in time, or it is invalid.
     pub(super) fn greet(stream: UnixStream) -> io::Result<Self> {
         let mut stream = BufReader::new(stream);
         stream.get_ref().set_read_timeout(Some(HELLO_PATIENCE))?;
@@ -94,22 +94,22 @@ impl Connection {
         self.outbox.send(self.stream.get_mut(), reply)
     }
 
-    /// Serves a machine that is this client's alone.
+    /// Serves a machine that has no other client.
     ///
     /// # Errors
-    /// What its stream says.
+    /// The stream's error.
     pub(super) fn serve_alone(mut self, bar: &mut dyn Bar, welcome: &Welcome) -> io::Result<()> {
         self.send(&Reply::Welcome(Box::new(Welcome { version: VERSION, ..welcome.clone() })))?;
         let mut change = None;
         loop {
             match wire::receive(&mut self.stream, &mut Vec::new())? {
                 Received::Message(Request::Bye) | Received::End => return Ok(()),
-                asked => self.answer(bar, asked, &mut change)?,
+                request => self.answer(bar, request, &mut change)?,
             }
         }
     }
 
-    /// Serves a machine that others use, too.
+    /// Serves a machine that other clients use, too.
     fn serve(
         &mut self,
         state: &ServerState,
@@ -117,7 +117,7 @@ impl Connection {
         change: &mut Option<(String, u64, u64)>,
     ) -> io::Result<Leave> {
         let (mut bar, welcome) = loop {
-            match state.machine(WORD_EVERY) {
+            match state.machine(WAIT_INTERVAL) {
                 Ok(ready) => break ready,
                 Err(why) => self.send(&Reply::Wait(why))?,
             }
@@ -135,22 +135,26 @@ impl Connection {
                     self.send(&reply)?;
                 }
                 Received::Message(Request::UnlockQueues) => state.unlock_queues(number),
-                asked if self.may(&bar, &asked) => self.answer(&mut bar, asked, change)?,
+                request if self.is_allowed(&bar, &request) => {
+                    self.answer(&mut bar, request, change)?;
+                }
                 _ => {
-                    let why = "this client has no right to write".to_owned();
+                    let why = "this client does not have the right to write".to_owned();
                     self.send(&Reply::Failed(AccessError::Refused(why)))?;
                 }
             }
         }
     }
 
-    /// May this client have this done?
-    fn may(&self, bar: &SharedBar, asked: &Received<Request>) -> bool {
-        let Received::Message(asked) = asked else { return true };
+    /// Whether this client may make this request.
+    fn is_allowed(&self, bar: &SharedBar, request: &Received<Request>) -> bool {
+        let Received::Message(request) = request else { return true };
         self.writes
-            || match asked {
-                Request::Batch { ops, .. } => reader::may(bar, ops),
-                Request::Parallel(parts) => parts.iter().all(|(_, ops)| reader::may(bar, ops)),
+            || match request {
+                Request::Batch { ops, .. } => reader::is_allowed(bar, ops),
+                Request::Parallel(parts) => {
+                    parts.iter().all(|(_, ops)| reader::is_allowed(bar, ops))
+                }
                 Request::Disrupt { .. } => false,
                 _ => true,
             }
@@ -159,11 +163,11 @@ impl Connection {
     fn answer(
         &mut self,
         bar: &mut dyn Bar,
-        asked: Received<Request>,
+        request: Received<Request>,
         changed: &mut Option<(String, u64, u64)>,
     ) -> io::Result<()> {
         let stream = self.stream.get_mut();
-        match asked {
+        match request {
             Received::Message(Request::Batch { ops, change }) => {
                 self.outbox.answer(stream, |answer| {
                     let error = bar.submit(&ops, answer).err();
@@ -173,8 +177,8 @@ impl Connection {
                     error.map(Reply::Failed)
                 })
             }
-            Received::Message(Request::Parallel(asked)) => self.outbox.answer(stream, |answer| {
-                Some(Reply::Parallel(submit_parallel(bar, asked, answer)))
+            Received::Message(Request::Parallel(batches)) => self.outbox.answer(stream, |answer| {
+                Some(Reply::Parallel(submit_parallel(bar, batches, answer)))
             }),
             Received::Message(Request::Disrupt { at, fault }) => self.outbox.answer(stream, |_| {
                 let error = disrupt(bar, at, &fault).err();
@@ -188,34 +192,37 @@ impl Connection {
     }
 }
 
-/// How a client left.
+/// How a client disconnected.
 enum Leave {
     Bye,
     BrokeOff,
 }
 
-/// The machine's own time; 0 if it does not tell any more.
+/// Returns the machine's time; 0 if it cannot be read.
 fn cycles(bar: &mut dyn Bar) -> u64 {
     now(bar).unwrap_or_default()
 }
 
-/// Carries out what a client asks of several devices; for each the length of its answer and what broke it off.
+/// Carries out a client's batches for several devices. Returns the length of each answer, and the
+/// error that ended it.
 fn submit_parallel(
     bar: &mut dyn Bar,
-    asked: Vec<(u8, Cow<'_, [BarOp]>)>,
+    requested: Vec<(u8, Cow<'_, [BarOp]>)>,
     answer: &mut Vec<u8>,
 ) -> Vec<(u32, Result<(), AccessError>)> {
-    let mut batches: Vec<DeviceBatch> =
-        asked.into_iter().map(|(device, ops)| DeviceBatch::new(device, ops.into_owned())).collect();
+    let mut batches: Vec<DeviceBatch> = requested
+        .into_iter()
+        .map(|(device, ops)| DeviceBatch::new(device, ops.into_owned()))
+        .collect();
     bar.submit_parallel(&mut batches);
-    let told = batches.into_iter().map(|DeviceBatch { answer: own, result, .. }| {
+    let results = batches.into_iter().map(|DeviceBatch { answer: own, result, .. }| {
         answer.extend(&own);
         (own.len() as u32, result)
     });
-    told.collect()
+    results.collect()
 }
 
-/// Makes something go wrong, as a client put it into words.
+/// Injects a fault from its text.
 fn disrupt(bar: &mut dyn Bar, at: ChipAddress, fault: &str) -> Result<(), AccessError> {
     let fault: Fault =
         fault.parse().map_err(|error: FaultError| AccessError::Refused(error.to_string()))?;

@@ -1,34 +1,36 @@
-//! What a client without the right to write may do: point windows, read, and ask base firmware to read.
+//! Operations allowed without the right to write: pointing windows, reading, and read requests to
+//! base firmware.
 
 use crate::shared_bar::SharedBar;
 use layouts::TileKind;
 use machine::bar::{Bar, BarOp};
 
-/// May these operations be carried out for a client that only looks?
-pub(super) fn may(bar: &SharedBar, ops: &[BarOp]) -> bool {
-    // Windows that the batch itself points count from there on, so that they are followed.
-    let mut aimed = Aim { bar, pointed: Vec::new() };
+/// Whether a client that only reads may have these operations carried out.
+pub(super) fn is_allowed(bar: &SharedBar, ops: &[BarOp]) -> bool {
+    // Windows that the batch points itself are followed, too.
+    let mut aim = Aim { bar, pointed: Vec::new() };
     ops.iter().all(|op| match op {
         BarOp::Write { device, bar, offset, bytes } => {
-            *bar == 0 && aimed.asks(*device, *offset, bytes)
+            *bar == 0 && aim.is_read_request(*device, *offset, bytes)
         }
         BarOp::Point { .. } => {
-            aimed.pointed.push(op);
+            aim.pointed.push(op);
             true
         }
         BarOp::ConfigRead { .. } | BarOp::Read { .. } | BarOp::Pass { .. } | BarOp::Now => true,
     })
 }
 
-/// Where the client's windows lead in the course of a batch.
+/// The targets of the client's windows in the course of a batch.
 struct Aim<'a> {
     bar: &'a SharedBar,
     pointed: Vec<&'a BarOp>,
 }
 
 impl Aim<'_> {
-    /// Is it a read request to base firmware, or an index of its queues (wormhole.md 6.2, wormhole.md 6.3)?
-    fn asks(&self, device: u8, offset: u64, bytes: &[u8]) -> bool {
+    /// Whether the write is a read request to base firmware, or an index of its queues (wormhole.md
+    /// 6.2, wormhole.md 6.3).
+    fn is_read_request(&self, device: u8, offset: u64, bytes: &[u8]) -> bool {
         let Some((tile, at)) = self.bar.aim_after(&self.pointed, device, offset) else {
             return false;
         };

@@ -1,4 +1,5 @@
-//! What the clients of a served machine share: the machine, the right to write, and the lock of the queues.
+//! State shared by the clients of a served machine: the machine, the right to write, and the lock
+//! of the queues.
 
 use crate::shared_bar::SharedBar;
 use crate::wire::Welcome;
@@ -11,14 +12,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A client that wants the right to write waits so long for one that has gone but whose last batch is
-/// still under way.
-const FAREWELL: Duration = Duration::from_secs(20);
+/// Longest wait for the right to write, if its holder has disconnected while its last batch is
+/// still running.
+const WRITER_PATIENCE: Duration = Duration::from_secs(20);
 
-/// A client waits so long for the lock of the queues.
+/// Longest wait for the lock of the queues.
 const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 
-/// The machine with what a new client is told of it.
+/// The machine and its welcome message.
 struct Served {
     bar: SharedBar,
     welcome: Welcome,
@@ -30,14 +31,14 @@ struct Writer {
     stream: UnixStream,
 }
 
-/// The lock of the routing queues of all devices: one for all, so that clients which use several devices
-/// cannot wait for each other in a circle.
+/// The lock of the routing queues of all devices. One lock for all devices avoids deadlock between
+/// clients that use several.
 #[derive(Default)]
 struct Queues {
-    /// Who has it, by number, and how often.
+    /// The owner's number, and how often it took the lock.
     owner: Option<(u64, usize)>,
-    /// Who waits for it, in order.
-    line: VecDeque<u64>,
+    /// The waiting clients, in order.
+    waiting: VecDeque<u64>,
 }
 
 #[derive(Default)]
@@ -46,20 +47,20 @@ struct State {
     before: Before,
     writer: Option<Writer>,
     queues: Queues,
-    /// Clients so far.
+    /// Number of clients so far.
     numbered: u64,
 }
 
-/// What all clients share.
+/// The state that all clients share.
 pub(super) struct ServerState {
     machine: String,
     state: Mutex<State>,
-    /// Rings when anything of the state changed that somebody may wait for.
+    /// Signals every change of the state for which a client may wait.
     changed: Condvar,
     clients: Arc<AtomicUsize>,
 }
 
-/// Counts as one of the clients until it is dropped.
+/// Counts as a client until it is dropped.
 pub(super) struct ClientPermit(Arc<AtomicUsize>);
 
 impl Drop for ClientPermit {
@@ -78,7 +79,7 @@ impl ServerState {
         }
     }
 
-    /// Lets one more client in, if there are not so many already.
+    /// Admits one more client, unless there are `most` already.
     pub(super) fn permit(&self, most: usize) -> Option<ClientPermit> {
         let permit = ClientPermit(Arc::clone(&self.clients));
         (self.clients.fetch_add(1, Ordering::SeqCst) < most).then_some(permit)
@@ -90,7 +91,8 @@ impl ServerState {
         self.changed.notify_all();
     }
 
-    /// A bar of the machine and the welcome, or, after `patience`, what is waited for.
+    /// Returns a bar of the machine and the welcome message, or why the machine is not ready after
+    /// `patience`.
     pub(super) fn machine(&self, patience: Duration) -> Result<(SharedBar, Welcome), String> {
         let state = self.lock();
         let waited = self.changed.wait_timeout_while(state, patience, |s| s.served.is_none());
@@ -102,17 +104,17 @@ impl ServerState {
         Ok((served.bar.another(), Welcome { before, ..served.welcome.clone() }))
     }
 
-    /// A number for a client.
+    /// Returns the number of a new client.
     pub(super) fn number(&self) -> u64 {
         let mut state = self.lock();
         state.numbered += 1;
         state.numbered
     }
 
-    /// Gives a client the right to write.
+    /// Takes the right to write for a client.
     ///
     /// # Errors
-    /// Who has it.
+    /// The name of the client that has it.
     pub(super) fn acquire_writer(
         &self,
         client: &Client,
@@ -121,11 +123,11 @@ impl ServerState {
         let start = Instant::now();
         let mut state = self.lock();
         while let Some(writer) = &state.writer {
-            let left = FAREWELL.saturating_sub(start.elapsed());
-            if !has_gone(&writer.stream) || left.is_zero() {
+            let left = WRITER_PATIENCE.saturating_sub(start.elapsed());
+            if !has_closed(&writer.stream) || left.is_zero() {
                 return Err(format!("{} holds this machine", writer.client));
             }
-            // It has gone, and its thread notices after the batch that is under way.
+            // It has disconnected; its thread notices after the running batch.
             let waited = self.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -134,7 +136,7 @@ impl ServerState {
         Ok(())
     }
 
-    /// Waits until the lock of the queues is this client's; it may take it several times.
+    /// Waits until this client has the lock of the queues, which it may take several times.
     ///
     /// # Errors
     /// When another client keeps it.
@@ -147,17 +149,17 @@ impl ServerState {
             *times += 1;
             return Ok(());
         }
-        state.queues.line.push_back(number);
+        state.queues.waiting.push_back(number);
         loop {
             let queues = &mut state.queues;
-            if queues.owner.is_none() && queues.line.front() == Some(&number) {
-                queues.line.pop_front();
+            if queues.owner.is_none() && queues.waiting.front() == Some(&number) {
+                queues.waiting.pop_front();
                 queues.owner = Some((number, 1));
                 return Ok(());
             }
             let left = LOCK_PATIENCE.saturating_sub(start.elapsed());
             if left.is_zero() {
-                queues.line.retain(|waiting| *waiting != number);
+                queues.waiting.retain(|client| *client != number);
                 return Err("another client keeps the routing queues locked".into());
             }
             let waited = self.changed.wait_timeout(state, left);
@@ -165,7 +167,7 @@ impl ServerState {
         }
     }
 
-    /// Gives the lock of the queues back, once.
+    /// Releases the lock of the queues once.
     pub(super) fn unlock_queues(&self, number: u64) {
         let mut state = self.lock();
         if let Some((owner, times)) = &mut state.queues.owner
@@ -179,7 +181,7 @@ impl ServerState {
         }
     }
 
-    /// A client has gone, with all that it had.
+    /// Ends a client, with its locks and rights.
     pub(super) fn leave(
         &self,
         number: u64,
@@ -204,9 +206,9 @@ impl ServerState {
     }
 }
 
-/// Has the other end of the stream been closed? What was sent before it was may still stand unread.
-fn has_gone(stream: &UnixStream) -> bool {
+/// Whether the other end of the stream has been closed; data sent before may still be unread.
+fn has_closed(stream: &UnixStream) -> bool {
     let mut polled = [PollFd::new(stream, PollFlags::RDHUP)];
-    let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
-    poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(gone)
+    let closed = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+    poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(closed)
 }

@@ -1,13 +1,13 @@
 //! All devices of the driver, or one of them, as one bus.
 //!
-//! * Devices count from 0 in the order of their device files, those that could not be opened left out.
-//! * Windows are pointed by the driver (CONFIGURE_TLB), which has no static virtual channel for a
-//!   Wormhole: through a window in default order, writes may overtake each other. Nobody here relies on
-//!   that order: memory that is written is read back through the same window before it counts, and
-//!   whatever writes in an order that matters (queues, registers) uses strict windows (wormhole.md 1.4).
-//! * Config space is what the driver says of it: the ids. Nothing else of it is asked for.
-//! * Time is the host's, in nanoseconds since the devices were opened: chips of one mesh have clocks of
-//!   their own that change with power, and reading one would cost an access each time.
+//! * Devices count from 0 in the order of their device files, without those that failed to open.
+//! * The driver points the windows (CONFIGURE_TLB). It has no static virtual channel for a
+//!   Wormhole, so that writes through a window in default order may overtake each other. No code
+//!   relies on that order: written memory is read back through the same window before it counts,
+//!   and writes whose order matters (queues, registers) use strict windows (wormhole.md 1.4).
+//! * Config space is reduced to the ids, which the driver reports.
+//! * Time is the host's, in nanoseconds since the devices were opened: the clocks of the chips
+//!   differ and change with power, and reading one would cost an access each time.
 
 use super::device::Device;
 use super::error::{DeviceError, named};
@@ -22,15 +22,15 @@ use std::path::Path;
 use std::slice;
 use std::time::{Duration, Instant};
 
-/// The lock that UMD holds round each request through the routing queues (wormhole.md 2.3). Its older
-/// versions, and luwen, do not know it.
+/// The lock that UMD holds during each request through the routing queues (wormhole.md 2.3). Older
+/// versions of UMD, and luwen, do not use it.
 const QUEUE_LOCK: u8 = 18;
-/// How long to wait for that lock, and how often to ask: UMD holds it for one request.
+/// How long to wait for that lock, and how often to try: UMD holds it for one request.
 const LOCK_PATIENCE: Duration = Duration::from_millis(250);
 const LOCK_PAUSE: Duration = Duration::from_micros(200);
-/// Shorter times are not slept: the host's scheduler takes longer.
+/// Shorter times are spent in a loop: sleeping takes longer.
 const SHORTEST_SLEEP: Duration = Duration::from_micros(100);
-/// Lists of holders are as old as this at most.
+/// How long a list of holders stays valid.
 const HOLDERS_AGE: Duration = Duration::from_secs(1);
 
 /// The devices of tt-kmd behind one trait.
@@ -42,11 +42,12 @@ pub struct SiliconBar {
 }
 
 impl SiliconBar {
-    /// Opens what the words name: `silicon` for all devices, or one device file.
+    /// Opens the devices that `words` names: `silicon` for all devices, or the path of a device
+    /// file.
     ///
     /// # Errors
-    /// Why there is nothing to look at. Of several devices, one that can be opened is enough; why the
-    /// others cannot is told by `remarks`.
+    /// When no device can be opened: the first failure. Otherwise `remarks` reports the devices
+    /// that failed.
     pub fn open(words: &str) -> Result<Self, DeviceError> {
         let driver = KernelDriver { folder: FOLDER.into() };
         match words {
@@ -55,7 +56,7 @@ impl SiliconBar {
         }
     }
 
-    /// All devices of a driver.
+    /// Opens all devices of a driver.
     pub(super) fn all(driver: &dyn Driver) -> Result<Self, DeviceError> {
         let numbers = driver.devices()?;
         if numbers.is_empty() {
@@ -64,7 +65,7 @@ impl SiliconBar {
         Self::over(driver, &numbers)
     }
 
-    /// Some devices of a driver.
+    /// Opens some devices of a driver.
     pub(super) fn over(driver: &dyn Driver, numbers: &[u16]) -> Result<Self, DeviceError> {
         let (mut devices, mut failures) = (Vec::new(), Vec::new());
         for &number in numbers {
@@ -80,21 +81,21 @@ impl SiliconBar {
         }
     }
 
-    /// All devices, for one hand.
+    /// Returns all devices as one group.
     fn all_devices(&mut self) -> DeviceGroup<'_> {
         DeviceGroup { devices: &mut self.devices, first: 0, opened: self.opened }
     }
 
     fn device(&mut self, device: u8) -> Result<&mut Device, AccessError> {
-        let none = || AccessError::Unreachable(format!("there is no device {device}"));
+        let none = || AccessError::Unreachable(format!("no device {device}"));
         self.devices.get_mut(usize::from(device)).ok_or_else(none)
     }
 }
 
-/// Some of the devices, in the hands of one thread.
+/// Some of the devices, used by one thread.
 struct DeviceGroup<'a> {
     devices: &'a mut [Device],
-    /// The number of the first.
+    /// Number of the first device.
     first: u8,
     opened: Instant,
 }
@@ -111,7 +112,7 @@ impl DeviceGroup<'_> {
     }
 
     fn device(&mut self, device: u8) -> Result<&mut Device, AccessError> {
-        let none = || AccessError::Unreachable(format!("there is no device {device}"));
+        let none = || AccessError::Unreachable(format!("no device {device}"));
         let at = device.checked_sub(self.first).map(usize::from);
         at.and_then(|at| self.devices.get_mut(at)).ok_or_else(none)
     }
@@ -128,7 +129,7 @@ impl DeviceGroup<'_> {
                 self.device(*device)?.write(*offset, bytes)?;
             }
             BarOp::Read { bar, .. } | BarOp::Write { bar, .. } => {
-                return Err(AccessError::Refused(format!("nothing of BAR {bar} is touched")));
+                return Err(AccessError::Refused(format!("BAR {bar} must not be accessed")));
             }
             BarOp::Point { device, window, x, y, page, order } => {
                 self.device(*device)?.point(*window, (*x, *y), *page, *order)?;
@@ -139,7 +140,7 @@ impl DeviceGroup<'_> {
         Ok(())
     }
 
-    /// All ones where there is no device, as a bus answers.
+    /// Reads config space; all ones without a device, as on a bus.
     fn config(&self, device: u8, offset: u16) -> Result<u32, AccessError> {
         let at = device.checked_sub(self.first).map(usize::from);
         match at.and_then(|at| self.devices.get(at)) {
@@ -147,11 +148,11 @@ impl DeviceGroup<'_> {
             Some(opened) if offset == 0 => {
                 opened.gone().cloned().map_or(Ok(opened.chip().layout().bar.config_id()), Err)
             }
-            Some(_) => Err(AccessError::Refused("only the ids of config space are known".into())),
+            Some(_) => Err(AccessError::Refused("only the ids of config space can be read".into())),
         }
     }
 
-    /// Time ends when the last device is gone.
+    /// Returns the time; fails when all devices are gone.
     fn now(&self) -> Result<u64, AccessError> {
         let left = self.devices.iter().any(|device| device.gone().is_none());
         match self.devices.iter().find_map(Device::gone) {
@@ -161,7 +162,7 @@ impl DeviceGroup<'_> {
     }
 }
 
-/// The number of a device file, which may be a link to one.
+/// Returns the number of a device file, or of the device file that a link leads to.
 fn number(path: &Path) -> Result<u16, DeviceError> {
     let plain = |path: &Path| path.strip_prefix(FOLDER).ok()?.to_str()?.parse().ok();
     if let Some(number) = plain(path) {
@@ -169,9 +170,9 @@ fn number(path: &Path) -> Result<u16, DeviceError> {
     }
     let text = || path.display().to_string();
     let real = std::fs::canonicalize(path).map_err(|_| DeviceError::NoDevice { path: text() })?;
-    let stranger =
+    let not_a_device =
         || DeviceError::NotADevice { path: text(), what: format!("a link to {}", real.display()) };
-    plain(&real).ok_or_else(stranger)
+    plain(&real).ok_or_else(not_a_device)
 }
 
 fn pass(time: Duration) {
@@ -189,15 +190,15 @@ impl Bar for SiliconBar {
         self.all_devices().submit(batch, answer)
     }
 
-    /// A thread for each device: a core waits for what it reads over PCIe.
+    /// Uses a thread for each device, because a core waits for the data that it reads over PCIe.
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let opened = self.opened;
         let mut devices: BTreeMap<u8, &mut Device> = (0..).zip(&mut self.devices).collect();
         std::thread::scope(|scope| {
             for DeviceBatch { device, batch, answer, result } in batches {
                 let devices = devices.remove(device).map(slice::from_mut).unwrap_or_default();
-                let mut hand = DeviceGroup { devices, first: *device, opened };
-                scope.spawn(move || *result = hand.submit(batch, answer));
+                let mut group = DeviceGroup { devices, first: *device, opened };
+                scope.spawn(move || *result = group.submit(batch, answer));
             }
         });
     }
@@ -213,19 +214,19 @@ impl Bar for SiliconBar {
             if start.elapsed() > LOCK_PATIENCE {
                 let holders = Processes::default().holding(opened.number);
                 return Err(AccessError::Unreachable(format!(
-                    "the routing queues of {FOLDER}/{} are locked by another client; it is open in {}",
+                    "the routing queues of {FOLDER}/{} are locked by another client; processes with the device open: {}",
                     opened.number,
                     named(&holders)
                 )));
             }
             std::thread::sleep(LOCK_PAUSE);
         }
-        // Nobody tells whether another client had it in between.
+        // The driver does not report whether another client held the lock in between.
         Ok(Sharing::Shared)
     }
 
     fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
-        // That it was not ours is no harm to anybody.
+        // Releasing a lock that this client does not hold has no effect.
         self.device(device)?.lock(QUEUE_LOCK, LockAction::Release).map(drop)
     }
 

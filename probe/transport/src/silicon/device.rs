@@ -1,11 +1,12 @@
-//! One open device: its windows, the few pages of BAR0 that are read, and how its end is noticed.
+//! One open device: its windows, the few readable pages of BAR0, and detection of its loss.
 //!
-//! * Gone: the driver says ENODEV, or takes the mappings away, when somebody resets or removes the chip.
-//! * Off the bus: everything reads all ones, the node id of the ARC's NIU too (wormhole.md 1.6).
-//! * Hung: a read comes back with all ones after more than [`HANG`]; nothing else is touched then,
-//!   because repeated reads of a hung tile have taken hosts down.
+//! * Gone: the driver returns ENODEV or takes the mappings away after a reset or removal.
+//! * Off the bus: every read returns all ones, even of the ARC's NIU node id (wormhole.md 1.6).
+//! * Hung: a read returns all ones after more than [`HANG`]. Nothing else is accessed then, because
+//!   repeated reads of a hung tile have taken hosts down.
 //!
-//! All ones may be a value, so nothing is asked before one was read: the rest costs no clock and no probe.
+//! All ones may be a value. The checks run only after all ones were read and cost nothing
+//! otherwise.
 
 use super::error::DeviceError;
 use super::kmd::{self, Driver, LockAction, Node};
@@ -17,50 +18,51 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Windows of each class that are asked for, in the order of the classes: enough that a look at one tile
-/// seldom takes a window from another, and few beside the 185 that all clients share.
+/// Number of windows requested of each class, in the order of the classes: enough that reads of one
+/// tile seldom reuse a window, and few of the 185 that all clients share.
 const POOL: [usize; 3] = [16, 2, 4];
-/// Mapped at a time of what is no window.
+/// Size of the mappings outside of the windows.
 const PAGE: u64 = 4096;
-/// A read of a hung tile is answered by the PCIe controller after 200 ms at the earliest (wormhole.md 1.6).
+/// The PCIe controller answers a read of a hung tile after 200 ms at the earliest (wormhole.md
+/// 1.6).
 const HANG: Duration = Duration::from_millis(100);
-/// The clock is read once in so many words, so that a hang can be told from a long block.
+/// The clock is read once per this number of words, so that a hang differs from a long block.
 const WORDS_PER_MARK: u64 = 64;
 
-/// One open device. The mappings come first, because they must go before the file.
+/// One open device. The mappings come first, because they must be dropped before the file.
 pub(super) struct Device {
-    /// The kind of chip that it is.
+    /// The kind of its chip.
     chip: ChipKind,
-    /// By BAR0 offset of their first byte.
+    /// Windows by BAR0 offset of their first byte.
     windows: BTreeMap<u64, Mapping>,
-    /// Pages of BAR0 outside of the windows, by offset; read only.
+    /// Read-only pages of BAR0 outside of the windows, by offset.
     pages: BTreeMap<u64, Mapping>,
     node: Box<dyn Node>,
     pub(super) number: u16,
     path: String,
     indices: Vec<u16>,
     bar0_map_offset: u64,
-    /// Why the device is gone for good.
+    /// Why the device is gone, permanently.
     gone: Option<AccessError>,
 }
 
 impl Device {
-    /// Opens a device and takes windows for it.
+    /// Opens a device and allocates its windows.
     pub(super) fn open(driver: &dyn Driver, number: u16) -> Result<Self, DeviceError> {
         let node = driver.open(number)?;
         let path = format!("{}/{number}", super::kmd::FOLDER);
         let failed = |what| move |error: io::Error| refused(number, what, error);
-        let (api, version) = kmd::driver_version(&*node).map_err(failed("asking its driver"))?;
+        let (api, version) = kmd::driver_version(&*node).map_err(failed("querying its driver"))?;
         if api < 2 || version < [2, 0, 0] {
             return Err(DeviceError::OldDriver { path, api, version });
         }
-        let (vendor, device) = kmd::device_ids(&*node).map_err(failed("asking what it is"))?;
+        let (vendor, device) = kmd::device_ids(&*node).map_err(failed("querying its ids"))?;
         let chip = ChipKind::of_config_id(u32::from(device) << 16 | u32::from(vendor));
         let Some(chip) = chip else {
             return Err(DeviceError::UnknownDevice { path, vendor, device });
         };
-        let bar0 = kmd::bar0(&*node).map_err(failed("asking for its mappings"))?;
-        let no_bar0 = || failed("asking for its mappings")(io::ErrorKind::NotFound.into());
+        let bar0 = kmd::bar0(&*node).map_err(failed("querying its mappings"))?;
+        let no_bar0 = || failed("querying its mappings")(io::ErrorKind::NotFound.into());
         let (bar0_map_offset, _) = bar0.ok_or_else(no_bar0)?;
         let mut opened = Self {
             windows: BTreeMap::new(),
@@ -74,7 +76,7 @@ impl Device {
             gone: None,
         };
         opened.take_windows().map_err(failed("mapping a window"))?;
-        // Needed when the chip is in doubt, which is no time to ask for a mapping.
+        // Mapped now, because this page is read when the chip may be failing.
         let probe = opened.map_page(chip.layout().arc_node_id(), WORD as u64);
         probe.map_err(|error| failed("mapping BAR0")(io::Error::other(error)))?;
         if opened.indices.is_empty() {
@@ -84,7 +86,7 @@ impl Device {
         Ok(opened)
     }
 
-    /// As many windows as there are of those wanted.
+    /// Allocates windows of each class, up to the number wanted.
     fn take_windows(&mut self) -> io::Result<()> {
         for (class, wanted) in self.chip.layout().bar.windows.iter().zip(POOL) {
             for _ in 0..wanted {
@@ -93,34 +95,35 @@ impl Device {
                     Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => break,
                     Err(error) => return Err(error),
                 };
-                let strange = || io::Error::other(format!("the driver lent window {index}"));
+                let unknown =
+                    || io::Error::other(format!("the driver returned the unknown window {index}"));
                 let spec =
                     self.chip.layout().bar.window(index).filter(|spec| spec.bytes == class.bytes);
                 let mapping = self.node.map(offset, class.bytes as usize)?;
-                self.windows.insert(spec.ok_or_else(strange)?.base, mapping);
+                self.windows.insert(spec.ok_or_else(unknown)?.base, mapping);
                 self.indices.push(index);
             }
         }
         Ok(())
     }
 
-    /// The kind of chip that it is.
+    /// Returns the kind of its chip.
     pub(super) fn chip(&self) -> ChipKind {
         self.chip
     }
 
-    /// The windows that are ours, by their indices in hardware.
+    /// Returns the hardware indices of the device's windows.
     pub(super) fn indices(&self) -> &[u16] {
         &self.indices
     }
 
-    /// Why the device is gone, if it is.
+    /// Returns why the device is gone, if it is.
     pub(super) fn gone(&self) -> Option<&AccessError> {
         self.gone.as_ref()
     }
 
-    /// Fails as `act` fails, and from the device's end on always.
-    fn while_there<T>(
+    /// Runs `act` unless the device is gone, and remembers the loss of the device.
+    fn unless_gone<T>(
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<T, AccessError>,
     ) -> Result<T, AccessError> {
@@ -134,7 +137,7 @@ impl Device {
         })
     }
 
-    /// Reads bytes of BAR0: of a window of ours, or what is known to be harmless beside the windows.
+    /// Reads bytes of BAR0: of one of its windows, or of harmless ranges outside of all windows.
     pub(super) fn read(
         &mut self,
         offset: u64,
@@ -142,7 +145,7 @@ impl Device {
         answer: &mut Vec<u8>,
     ) -> Result<(), AccessError> {
         let before = answer.len();
-        let read = self.while_there(|device| device.read_words(offset, len.into(), answer));
+        let read = self.unless_gone(|device| device.read_words(offset, len.into(), answer));
         read.inspect_err(|_| answer.truncate(before))
     }
 
@@ -153,8 +156,9 @@ impl Device {
             self.map_page(offset, len)?;
         }
         let page = offset - offset % PAGE;
-        let beside = || self.pages.get(&page).map(|mapping| (page, mapping));
-        let (base, mapping) = self.window(offset, end).or_else(beside).ok_or_else(not_ours)?;
+        let outside_windows = || self.pages.get(&page).map(|mapping| (page, mapping));
+        let (base, mapping) =
+            self.window(offset, end).or_else(outside_windows).ok_or_else(not_allowed)?;
         let mut marked = Instant::now();
         let mut alive = false;
         for (count, at) in (0_u64..).zip((start..end).step_by(WORD)) {
@@ -163,7 +167,7 @@ impl Device {
             }
             let value = mapping.load((at - base) as usize).map_err(|lost| self.lost(lost))?;
             if value == u32::MAX {
-                alive = self.survives(marked, alive)?;
+                alive = self.check_ones(marked, alive)?;
             }
             let (first, last) = (offset.saturating_sub(at), (end - at).min(WORD as u64));
             out.extend(&value.to_le_bytes()[first as usize..last as usize]);
@@ -171,14 +175,14 @@ impl Device {
         Ok(())
     }
 
-    /// Writes whole words through a window of ours.
+    /// Writes whole words through one of its windows.
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), AccessError> {
-        self.while_there(|device| {
+        self.unless_gone(|device| {
             let window = device.window(offset, offset + bytes.len() as u64);
-            let (base, mapping) = window.ok_or_else(not_ours)?;
+            let (base, mapping) = window.ok_or_else(not_allowed)?;
             let (words, rest) = bytes.as_chunks::<WORD>();
             if !rest.is_empty() || !offset.is_multiple_of(WORD as u64) {
-                return Err(AccessError::Refused("a card is written in whole words".into()));
+                return Err(AccessError::Refused("writes must be whole words".into()));
             }
             for (at, word) in (offset - base..).step_by(WORD).zip(words) {
                 let stored = mapping.store(at as usize, u32::from_le_bytes(*word));
@@ -188,7 +192,7 @@ impl Device {
         })
     }
 
-    /// Points a window of ours.
+    /// Points one of its windows.
     pub(super) fn point(
         &mut self,
         window: u16,
@@ -196,21 +200,21 @@ impl Device {
         page: u64,
         order: Order,
     ) -> Result<(), AccessError> {
-        self.while_there(|device| {
+        self.unless_gone(|device| {
             let pointed = kmd::point_window(&*device.node, window, tile, page, order);
             pointed.map_err(|error| device.failed(&format!("window {window}"), &error))
         })
     }
 
-    /// Takes or gives back one of the driver's locks; true if that was possible.
+    /// Acquires or releases one of the driver's locks; returns whether it succeeded.
     pub(super) fn lock(&mut self, index: u8, action: LockAction) -> Result<bool, AccessError> {
-        self.while_there(|device| {
+        self.unless_gone(|device| {
             let done = kmd::lock(&*device.node, index, action);
             done.map_err(|error| device.failed(&format!("lock {index}"), &error))
         })
     }
 
-    /// The window of ours that holds all of this range of BAR0.
+    /// Returns its window that contains this range of BAR0.
     fn window(&self, offset: u64, end: u64) -> Option<(u64, &Mapping)> {
         let (base, mapping) = self.windows.range(..=offset).next_back()?;
         (end <= base + mapping.len() as u64).then_some((*base, mapping))
@@ -227,7 +231,7 @@ impl Device {
             .map_or(0, |class| class.bar_offset + u64::from(class.count) * class.bytes);
         let page = offset - offset % PAGE;
         if readable.is_err() || offset < windows_end || offset + len > page + PAGE {
-            return Err(not_ours());
+            return Err(not_allowed());
         }
         if !self.pages.contains_key(&page) {
             let mapped = self.node.map(self.bar0_map_offset + page, PAGE as usize);
@@ -237,14 +241,14 @@ impl Device {
         Ok(())
     }
 
-    /// All ones were read: a value, if the read was quick and the chip is on the bus.
-    fn survives(&self, marked: Instant, known_alive: bool) -> Result<bool, AccessError> {
+    /// Checks a read of all ones: it is a value if the read was quick and the chip is on the bus.
+    fn check_ones(&self, marked: Instant, known_alive: bool) -> Result<bool, AccessError> {
         let slow = marked.elapsed() > HANG;
         if known_alive && !slow {
             return Ok(true);
         }
         let text = match self.node_id() {
-            Ok(u32::MAX) if slow => "answers nothing any more: it hangs, or is off the bus",
+            Ok(u32::MAX) if slow => "does not answer: it hangs or is off the bus",
             Ok(u32::MAX) => "answers all ones: it is off the bus",
             Ok(_) if slow => {
                 return Err(AccessError::TimedOut { deadline_cycles: HANG.as_nanos() as u64 });
@@ -257,18 +261,18 @@ impl Device {
 }
 
 impl Device {
-    /// The node id of the ARC's NIU: all ones only when the chip is off the bus.
+    /// Reads the node id of the ARC's NIU: all ones only if the chip is off the bus.
     fn node_id(&self) -> Result<u32, AccessError> {
         let at = self.chip.layout().arc_node_id();
         let page = at - at % PAGE;
-        let mapping = self.pages.get(&page).ok_or_else(not_ours)?;
+        let mapping = self.pages.get(&page).ok_or_else(not_allowed)?;
         mapping.load((at - page) as usize).map_err(|lost| self.lost(lost))
     }
 
     fn lost(&self, lost: Lost) -> AccessError {
         match lost {
             Lost::Mapping => self.taken_away(),
-            Lost::Outside => not_ours(),
+            Lost::Outside => not_allowed(),
         }
     }
 
@@ -280,18 +284,16 @@ impl Device {
     }
 
     fn taken_away(&self) -> AccessError {
-        let text = format!("{} was reset or removed while we held it", self.path);
+        let text = format!("{} was reset or removed while open", self.path);
         AccessError::DeviceGone(text)
     }
 }
 
-fn not_ours() -> AccessError {
-    AccessError::Refused(
-        "outside of our windows and of what is known to be harmless in BAR0".into(),
-    )
+fn not_allowed() -> AccessError {
+    AccessError::Refused("outside of the allocated windows and the readable ranges of BAR0".into())
 }
 
-/// What it means that the driver refused something while a device was opened.
+/// Converts an error of the driver during opening.
 fn refused(number: u16, what: &'static str, error: io::Error) -> DeviceError {
     let path = format!("{}/{number}", super::kmd::FOLDER);
     match error.raw_os_error() {

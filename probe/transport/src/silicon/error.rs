@@ -1,4 +1,4 @@
-//! Why a device cannot be opened: one sentence each, from which the exit code follows.
+//! Why a device cannot be opened. Each error has one sentence, and determines the exit code.
 
 use machine::bar::Holder;
 use std::fmt;
@@ -7,33 +7,33 @@ use std::io;
 /// Why a device cannot be opened.
 #[derive(Debug)]
 pub enum DeviceError {
-    /// There is no device file; the driver is not loaded or found no card.
+    /// There is no device file: the driver is not loaded or found no card.
     NoDevice {
-        /// The file or folder that is not there.
+        /// The missing file or folder.
         path: String,
     },
-    /// The file is none of the driver's.
+    /// The file is no device of the driver.
     NotADevice {
         /// The file.
         path: String,
-        /// What it is instead.
+        /// What it is.
         what: String,
     },
-    /// This user may not open the device.
+    /// The user has no permission to open the device.
     NoPermission {
         /// The device file.
         path: String,
         /// Its permission bits, if they can be seen.
         mode: Option<u32>,
     },
-    /// Another client has the device for itself alone.
+    /// Another client has opened the device exclusively.
     Exclusive {
         /// The device file.
         path: String,
-        /// Who has it open.
+        /// Processes that have it open.
         holders: Vec<Holder>,
     },
-    /// The driver has no window interface yet.
+    /// The driver is too old to have the window interface.
     OldDriver {
         /// The device file.
         path: String,
@@ -42,7 +42,7 @@ pub enum DeviceError {
         /// Its own version.
         version: [u8; 3],
     },
-    /// It is a chip that this program does not know.
+    /// The chip is of an unknown kind.
     UnknownDevice {
         /// The device file.
         path: String,
@@ -51,11 +51,11 @@ pub enum DeviceError {
         /// PCI device id.
         device: u16,
     },
-    /// All TLB windows are taken.
+    /// All TLB windows are allocated.
     NoWindows {
         /// The device file.
         path: String,
-        /// Who has it open.
+        /// Processes that have it open.
         holders: Vec<Holder>,
     },
     /// The device was reset or removed while it was opened.
@@ -63,34 +63,34 @@ pub enum DeviceError {
         /// The device file.
         path: String,
     },
-    /// The system or the driver refused something else.
+    /// Another error of the system or the driver.
     System {
         /// The device file.
         path: String,
-        /// What was asked of it.
+        /// The failed request.
         what: &'static str,
-        /// What it said.
+        /// The error.
         error: io::Error,
     },
 }
 
-/// PCI ids of chips that the driver serves and this program does not (wormhole.md 1.1).
+/// PCI ids of chips that the driver supports and meshscope does not (wormhole.md 1.1).
 const OTHER_CHIPS: [(u16, &str); 2] = [(0xB140, "a Blackhole"), (0xFACA, "a Grayskull")];
 
-/// Permission bits that let everybody read and write.
+/// Permission bits that allow all users to read and write.
 const ALL_MAY: u32 = 0o666;
 
 impl DeviceError {
-    /// Is the named thing itself unusable, so that trying again later is of no use?
+    /// Whether the file itself is unusable, so that a retry is useless.
     pub fn is_unusable_input(&self) -> bool {
         matches!(self, Self::NotADevice { .. } | Self::UnknownDevice { .. })
     }
 }
 
-/// People need names; a list is as long as it is.
+/// Formats the list of holders.
 pub(crate) fn named(holders: &[Holder]) -> String {
     if holders.is_empty() {
-        return "nobody that can be seen from here".to_owned();
+        return "none visible".to_owned();
     }
     holders.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
@@ -100,33 +100,33 @@ impl fmt::Display for DeviceError {
         match self {
             Self::NoDevice { path } => write!(
                 f,
-                "{path}: there is no such device; is the tenstorrent driver loaded, and does lspci show a card?"
+                "{path}: no such device; check that the tenstorrent driver is loaded and lspci shows a card"
             ),
             Self::NotADevice { path, what } => {
                 write!(f, "{path} is {what}, not a device of the tenstorrent driver")
             }
             Self::NoPermission { path, mode } => {
-                write!(f, "{path}: no permission to open it for reading and writing; ")?;
+                write!(f, "{path}: no permission to read and write; ")?;
                 match mode {
                     Some(mode) if mode & ALL_MAY == ALL_MAY => write!(
                         f,
-                        "its mode {mode:04o} allows it, so that a container or a security module must forbid it"
+                        "its mode {mode:04o} allows it: a container or a security module denies it"
                     ),
                     Some(mode) => write!(
                         f,
                         "its mode is {mode:04o}: install the driver's udev rule, which makes it 0666, \
                          or join the group that owns it"
                     ),
-                    None => f.write_str("its folder must let you in"),
+                    None => f.write_str("its folder is not accessible"),
                 }
             }
             Self::Exclusive { path, holders } => {
-                write!(f, "{path} is held by one client alone: {}", named(holders))
+                write!(f, "{path} is opened exclusively by {}", named(holders))
             }
             Self::OldDriver { path, api, version: [major, minor, patch] } => write!(
                 f,
                 "{path}: tenstorrent driver {major}.{minor}.{patch} with interface {api} is too old; \
-                 2.0.0 with interface 2 is the first that lends windows"
+                 2.0.0 with interface 2 is the first that allocates windows"
             ),
             Self::UnknownDevice { path, vendor, device } => {
                 match OTHER_CHIPS.iter().find(|(id, _)| id == device) {
@@ -136,8 +136,8 @@ impl fmt::Display for DeviceError {
             }
             Self::NoWindows { path, holders } => write!(
                 f,
-                "{path} has no TLB window left: they are held, or leaked by a process that hangs; \
-                 it is open in {}",
+                "{path} has no free TLB window; a hung process may hold some; \
+                 processes with the device open: {}",
                 named(holders)
             ),
             Self::Gone { path } => write!(f, "{path} was reset or removed while it was opened"),

@@ -1,9 +1,10 @@
-//! Who else has a device open: the driver's own list, or the descriptors of all processes that can be seen.
+//! Finds the other processes that have a device open: from the driver's list, or from the
+//! descriptors of all visible processes.
 
 use machine::bar::Holder;
 use std::path::{Path, PathBuf};
 
-/// The processes of this host, by its proc file system.
+/// The processes of this host, read from the proc file system.
 pub(super) struct Processes {
     root: PathBuf,
     own: u32,
@@ -16,7 +17,7 @@ impl Default for Processes {
 }
 
 impl Processes {
-    /// Those that have device `number` open, without this one.
+    /// Returns the other processes that have device `number` open.
     pub(super) fn holding(&self, number: u16) -> Vec<Holder> {
         let listed = self.root.join(format!("driver/tenstorrent/{number}/pids"));
         let mut pids = match std::fs::read_to_string(listed) {
@@ -31,7 +32,7 @@ impl Processes {
     }
 
     fn name(&self, pid: u32) -> String {
-        // The driver says 0 for a process that this one's pid namespace does not show.
+        // The driver lists 0 for a process outside of this pid namespace.
         let name = std::fs::read_to_string(self.root.join(pid.to_string()).join("comm"));
         name.map_or_else(|_| "?".to_owned(), |name| name.trim().to_owned())
     }
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// A proc file system with three processes, of which 20 and 30 have device 1 open.
+    /// Creates a proc file system with three processes, of which 20 and 30 have device 1 open.
     fn processes(name: &str) -> Processes {
         let root = std::env::temp_dir().join(format!("holders-{}-{name}", std::process::id()));
         for (pid, comm) in [(10, "own"), (20, "tt-metal job"), (30, "python3")] {
@@ -68,7 +69,7 @@ mod tests {
         Processes { root, own: 10 }
     }
 
-    fn told(processes: &Processes, number: u16) -> Vec<String> {
+    fn names(processes: &Processes, number: u16) -> Vec<String> {
         processes.holding(number).iter().map(ToString::to_string).collect()
     }
 
@@ -78,15 +79,15 @@ mod tests {
         let listed = processes.root.join("driver/tenstorrent/0");
         std::fs::create_dir_all(&listed).unwrap();
         std::fs::write(listed.join("pids"), "30\n10\n20\n20\n0\n").unwrap();
-        assert_eq!(told(&processes, 0), ["0 ?", "20 tt-metal job", "30 python3"]);
+        assert_eq!(names(&processes, 0), ["0 ?", "20 tt-metal job", "30 python3"]);
         std::fs::remove_dir_all(processes.root).unwrap();
     }
 
     #[test]
-    fn without_a_list_descriptors_tell() {
+    fn without_a_list_descriptors_are_scanned() {
         let processes = processes("scan");
-        assert_eq!(told(&processes, 1), ["20 tt-metal job", "30 python3"]);
-        assert_eq!(told(&processes, 0), Vec::<String>::new());
+        assert_eq!(names(&processes, 1), ["20 tt-metal job", "30 python3"]);
+        assert_eq!(names(&processes, 0), Vec::<String>::new());
         std::fs::remove_dir_all(processes.root).unwrap();
     }
 }

@@ -1,4 +1,5 @@
-//! What tt-kmd is asked, as bytes: request numbers, sizes and offsets of its interface version 2 (wormhole.md 2.1).
+//! Requests to tt-kmd as bytes: request numbers, sizes and offsets of its interface version 2
+//! (wormhole.md 2.1).
 //!
 //! All numbers are little-endian, as on every host that a card can be plugged into.
 
@@ -7,21 +8,21 @@ use super::mapping::Mapping;
 use machine::window::Order;
 use std::io;
 
-/// Where the device files stand.
+/// Folder of the device files.
 pub(super) const FOLDER: &str = "/dev/tenstorrent";
 
-/// Every request number is this plus the request's own; no size is encoded in it.
+/// Base of the request numbers; they encode no size.
 const BASE: u32 = 0xFA00;
-/// Room for the longest argument: the six mappings.
+/// Length of the longest argument: the six mappings.
 const LONGEST: usize = 8 + MAPPINGS * MAPPING_BYTES;
 const MAPPINGS: usize = 6;
 const MAPPING_BYTES: usize = 24;
 
-/// The driver as this program needs it.
+/// The interface of the driver.
 pub(crate) trait Driver {
-    /// Numbers of the device files, ascending.
+    /// Lists the numbers of the device files, ascending.
     fn devices(&self) -> Result<Vec<u16>, DeviceError>;
-    /// Opens a device without changing its power and without keeping others out.
+    /// Opens a device without changing its power and without excluding other clients.
     fn open(&self, number: u16) -> Result<Box<dyn Node>, DeviceError>;
 }
 
@@ -29,11 +30,11 @@ pub(crate) trait Driver {
 pub(crate) trait Node: Send {
     /// Makes a request.
     fn call(&self, call: &mut Call) -> io::Result<()>;
-    /// Maps `len` bytes, uncached, from an offset that the driver gave.
+    /// Maps `len` bytes, uncached, from an offset that the driver returned.
     fn map(&self, offset: u64, len: usize) -> io::Result<Mapping>;
 }
 
-/// A request with its argument: what goes in first, what comes out behind it.
+/// A request with its argument: the input, followed by the output.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     number: u32,
@@ -46,12 +47,12 @@ impl Call {
         Self { number: BASE + number, argument: [0; LONGEST], len: input + output }
     }
 
-    /// The request number as `ioctl` takes it.
+    /// Returns the request number for `ioctl`.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
 
-    /// The argument, as long as the driver takes it.
+    /// Returns the argument, in the length that the driver expects.
     pub(crate) fn argument(&mut self) -> &mut [u8] {
         &mut self.argument[..self.len]
     }
@@ -97,7 +98,7 @@ pub(crate) fn driver_version(node: &dyn Node) -> io::Result<(u32, [u8; 3])> {
     Ok((call.u32(8), call.bytes(12)))
 }
 
-/// QUERY_MAPPINGS: where BAR0 can be mapped uncached, and its size.
+/// QUERY_MAPPINGS: offset for mapping BAR0 uncached, and its size.
 pub(crate) fn bar0(node: &dyn Node) -> io::Result<Option<(u64, u64)>> {
     const BAR0_UNCACHED: u32 = 1;
     let count = (MAPPINGS as u32).to_le_bytes();
@@ -107,13 +108,14 @@ pub(crate) fn bar0(node: &dyn Node) -> io::Result<Option<(u64, u64)>> {
     Ok(found.map(|at| (call.u64(at + 8), call.u64(at + 16))))
 }
 
-/// ALLOCATE_TLB: a window of exactly this size; its index in hardware and where it can be mapped uncached.
+/// ALLOCATE_TLB: allocates a window of exactly this size; returns its hardware index and the offset
+/// for mapping it uncached.
 pub(crate) fn allocate_window(node: &dyn Node, bytes: u64) -> io::Result<(u16, u64)> {
     let call = Call::new(11, 16, 32).put(0, &bytes.to_le_bytes()).made(node)?;
     Ok((call.u32(16) as u16, call.u64(24)))
 }
 
-/// CONFIGURE_TLB: points a window of ours at a page of a tile, unicast on NoC 0.
+/// CONFIGURE_TLB: points an allocated window at a page of a tile, unicast on NoC 0.
 pub(crate) fn point_window(
     node: &dyn Node,
     window: u16,
@@ -134,16 +136,16 @@ pub(crate) fn point_window(
     call.made(node).map(drop)
 }
 
-/// What is done with a lock.
+/// An action on a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LockAction {
-    /// Take it if it is free.
+    /// Takes the lock if it is free.
     Acquire,
-    /// Give it back.
+    /// Releases the lock.
     Release,
 }
 
-/// LOCK_CTL: true if the lock was taken, or was ours to give back.
+/// LOCK_CTL: returns whether the lock was taken, or was held and released.
 pub(crate) fn lock(node: &dyn Node, index: u8, action: LockAction) -> io::Result<bool> {
     let flags: u32 = match action {
         LockAction::Acquire => 0,

@@ -1,4 +1,4 @@
-//! Mapped device memory: aligned 32-bit accesses, each made exactly once, and no other.
+//! Mapped device memory: aligned 32-bit accesses, each made exactly once.
 
 use super::sigbus::Watch;
 use std::ffi::c_void;
@@ -9,25 +9,25 @@ use std::ptr::{self, NonNull};
 /// Bytes of one access.
 pub(crate) const WORD: usize = 4;
 
-/// Why an access to mapped memory has no value.
+/// Why an access to mapped memory failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lost {
     /// The driver took the mapping away.
     Mapping,
-    /// There is no such word in it.
+    /// The word is outside of the mapping.
     Outside,
 }
 
-/// A mapping of a device, until it is dropped.
+/// A mapping of a device, unmapped when dropped.
 #[derive(Debug)]
 pub(crate) struct Mapping {
-    /// Always there while the memory is; it ends first.
+    /// Set as long as the memory is mapped; cleared before it is unmapped.
     watch: Option<Watch>,
     base: NonNull<c_void>,
     len: usize,
 }
 
-// SAFETY: the memory belongs to the device and not to a thread, and one owner at a time accesses it.
+// SAFETY: the memory belongs to the device, not to a thread, and one owner at a time accesses it.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
@@ -35,7 +35,8 @@ impl Mapping {
     pub(crate) fn of(file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<Self> {
         let offset = libc::off_t::try_from(offset).map_err(io::Error::other)?;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: the system chooses where the new mapping goes, so that no memory in use changes.
+        // SAFETY: the system chooses the address of the new mapping, so that no memory in use
+        // changes.
         let base = unsafe {
             libc::mmap(ptr::null_mut(), len, protection, libc::MAP_SHARED, file.as_raw_fd(), offset)
         };
@@ -45,14 +46,14 @@ impl Mapping {
         let base = NonNull::new(base).ok_or(io::ErrorKind::AddrNotAvailable)?;
         let watch = Watch::over(base.as_ptr() as usize, len);
         let mapping = Self { watch, base, len };
-        // Without the watch a reset by somebody else would end this process.
+        // Without the watch a reset by another client would end this process.
         if mapping.watch.is_none() {
             return Err(io::Error::other("too many mappings"));
         }
         Ok(mapping)
     }
 
-    /// Bytes.
+    /// Returns its length in bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -60,8 +61,8 @@ impl Mapping {
     /// Loads the word at `offset`.
     pub(crate) fn load(&self, offset: usize) -> Result<u32, Lost> {
         let word = self.word(offset)?;
-        // SAFETY: `word` is aligned and inside of the mapping; device memory changes by itself, hence
-        // volatile. A fault is met by the handler that the watch installed.
+        // SAFETY: `word` is aligned and inside of the mapping. Device memory changes without this
+        // program, hence volatile. The watch's handler catches a fault.
         let value = unsafe { word.read_volatile() };
         self.still_there().map(|()| value)
     }
@@ -91,7 +92,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         self.watch = None;
-        // SAFETY: the range is the mapping that `of` made, whole, and nothing refers to it any more.
+        // SAFETY: the range is the whole mapping that `of` made, and no reference to it remains.
         unsafe { libc::munmap(self.base.as_ptr(), self.len) };
     }
 }

@@ -1,10 +1,10 @@
-//! Survives the loss of a mapping: the driver takes all mappings of a device away when somebody resets
-//! or removes it, and the next access raises SIGBUS.
+//! Handles the loss of a mapping: the driver takes all mappings of a device away when a client
+//! resets or removes it, and the next access raises SIGBUS.
 //!
-//! The handler puts ordinary memory in place of the lost mapping and marks it, so that the access ends
-//! and the one who made it finds the mark. The driver forbids to cut a window's mapping, so all of it is
-//! replaced, and what the access then reads is never used: [`super::mapping`] looks at the mark
-//! after each access. Faults elsewhere go to whoever handled them before.
+//! The handler replaces the lost mapping by ordinary memory and marks it, so that the access
+//! returns and its caller finds the mark. The driver forbids splitting a window's mapping, so that
+//! all of it is replaced. The value read is never used: [`super::mapping`] checks the mark after
+//! each access. Faults elsewhere go to the previous handler.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// Most mappings at a time: 32 devices with some twenty windows and pages each.
 const SLOTS: usize = 1024;
 
-/// A mapping that the handler knows. A free slot has a length of 0.
+/// A mapping known to the handler. A free slot has a length of 0.
 struct Slot {
     taken: AtomicBool,
     start: AtomicUsize,
@@ -33,16 +33,16 @@ static KNOWN: [Slot; SLOTS] = [const {
     }
 }; SLOTS];
 
-/// Who handled SIGBUS before.
+/// The previous handler of SIGBUS.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 static INSTALL: Once = Once::new();
 
-/// A watched mapping; the watch ends when this is dropped, before the mapping itself goes.
+/// A watched mapping. Dropped before the mapping is unmapped.
 #[derive(Debug)]
 pub(super) struct Watch(usize);
 
 impl Watch {
-    /// Watches this range from now on; nothing if too many are watched already.
+    /// Watches this range from now on; returns nothing if all slots are taken.
     pub(super) fn over(start: usize, len: usize) -> Option<Self> {
         INSTALL.call_once(install);
         let free = KNOWN.iter().position(|slot| !slot.taken.swap(true, Ordering::AcqRel))?;
@@ -53,7 +53,7 @@ impl Watch {
         Some(Self(free))
     }
 
-    /// Was the mapping taken away?
+    /// Whether the mapping was taken away.
     pub(super) fn lost(&self) -> bool {
         KNOWN[self.0].lost.load(Ordering::Acquire)
     }
@@ -69,23 +69,23 @@ impl Drop for Watch {
 fn install() {
     // SAFETY: an all-zero sigaction is a valid value of that C structure.
     let mut before: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-    let mut ours = before;
-    ours.sa_sigaction = on_sigbus as *const () as usize;
-    // On the alternate stack, as the runtime's own handler that this one calls.
-    ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: both point to live structures; the handler has the signature that SA_SIGINFO asks for and
-    // makes async-signal-safe calls only. It may run before BEFORE is set, and bears that.
+    let mut own = before;
+    own.sa_sigaction = on_sigbus as *const () as usize;
+    // Runs on the alternate stack, like the runtime's handler to which this one passes faults.
+    own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    // SAFETY: both point to live structures. The handler has the signature that SA_SIGINFO requires
+    // and makes async-signal-safe calls only. It may run before BEFORE is set.
     unsafe {
         libc::sigaction(libc::SIGBUS, ptr::null(), &raw mut before);
         let _ = BEFORE.set(before);
-        libc::sigaction(libc::SIGBUS, &raw const ours, ptr::null_mut());
+        libc::sigaction(libc::SIGBUS, &raw const own, ptr::null_mut());
     }
 }
 
 extern "C" fn on_sigbus(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the system passes a valid siginfo to a handler with SA_SIGINFO, and SIGBUS has an address.
+    // SAFETY: a handler with SA_SIGINFO gets a valid siginfo, and SIGBUS has an address.
     let address = unsafe { (*info).si_addr() } as usize;
-    // SAFETY: the location of errno is valid in every thread; an interrupted call must find it unchanged.
+    // SAFETY: errno is valid in every thread; an interrupted call must find it unchanged.
     let errno = unsafe { *libc::__errno_location() };
     let replaced = KNOWN.iter().any(|slot| replace(slot, address));
     // SAFETY: as above.
@@ -95,7 +95,7 @@ extern "C" fn on_sigbus(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     }
 }
 
-/// Puts ordinary memory over the mapping of this slot, if the address lies in it.
+/// Maps ordinary memory over the mapping of this slot, if it contains the address.
 fn replace(slot: &Slot, address: usize) -> bool {
     let len = slot.len.load(Ordering::Acquire);
     let start = slot.start.load(Ordering::Relaxed);
@@ -104,14 +104,15 @@ fn replace(slot: &Slot, address: usize) -> bool {
     }
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
-    // SAFETY: the range is a whole mapping of ours whose pages are gone; its owner only makes volatile
-    // accesses to it and unmaps it after the watch has ended.
-    let there = unsafe { libc::mmap(start as *mut c_void, len, protection, flags, -1, 0) };
+    // SAFETY: the range is a whole watched mapping whose pages are gone. Its owner only makes
+    // volatile accesses to it and unmaps it after the watch has ended.
+    let replacement = unsafe { libc::mmap(start as *mut c_void, len, protection, flags, -1, 0) };
     slot.lost.store(true, Ordering::Release);
-    there != libc::MAP_FAILED
+    replacement != libc::MAP_FAILED
 }
 
-/// The fault is not ours: the earlier handler gets it, or the process ends as it would have.
+/// Passes a fault elsewhere to the previous handler, or ends the process as the default action
+/// does.
 fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let before = BEFORE.get().filter(|before| before.sa_sigaction > libc::SIG_IGN);
     match before {
@@ -127,7 +128,7 @@ fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
                 unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(before.sa_sigaction) };
             handler(signal);
         }
-        // SAFETY: restores the default action; the access is made again and ends the process.
+        // SAFETY: restores the default action; the access is repeated and ends the process.
         None => unsafe {
             libc::signal(signal, libc::SIG_DFL);
         },

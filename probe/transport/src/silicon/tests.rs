@@ -1,4 +1,5 @@
-//! The driver's interface, windows, and the ways in which a device ends, on a double of card and driver.
+//! Tests of the driver's interface, of windows, and of the loss of a device, with a double of card
+//! and driver.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod double;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 const L1: u64 = 0x100;
 
-fn one(card: &Arc<Card>) -> SiliconBar {
+fn open(card: &Arc<Card>) -> SiliconBar {
     SiliconBar::all(&Double(vec![(0, Arc::clone(card))])).unwrap()
 }
 
@@ -41,12 +42,12 @@ fn submit(bar: &mut SiliconBar, batch: &[BarOp]) -> (Vec<u8>, Result<(), AccessE
     (answer, result)
 }
 
-fn says(result: &Result<(), AccessError>, text: &str) {
-    let said = result.as_ref().unwrap_err().to_string();
-    assert!(said.contains(text), "{said}");
+fn assert_error(result: &Result<(), AccessError>, text: &str) {
+    let error = result.as_ref().unwrap_err().to_string();
+    assert!(error.contains(text), "{error}");
 }
 
-/// A card whose tile (1,1) has this word in its L1.
+/// Returns a card whose tile (1,1) has this word in its L1.
 fn card(word: u32) -> Arc<Card> {
     let card = Card::new();
     card.state.lock().unwrap().words.insert((1, 1, L1), word);
@@ -56,10 +57,10 @@ fn card(word: u32) -> Arc<Card> {
 #[test]
 fn the_driver_is_asked_in_this_order_and_lends_a_modest_pool() {
     let card = card(1);
-    let mut bar = one(&card);
-    let mut asked = vec![0xFA05, 0xFA00, 0xFA02];
-    asked.extend([0xFA0B; 22]);
-    assert_eq!(card.requests(), asked);
+    let mut bar = open(&card);
+    let mut expected = vec![0xFA05, 0xFA00, 0xFA02];
+    expected.extend([0xFA0B; 22]);
+    assert_eq!(card.requests(), expected);
     let windows: Vec<u16> = (0..16).chain(156..158).chain(166..170).collect();
     assert_eq!(bar.windows(0).unwrap(), windows);
 }
@@ -67,7 +68,7 @@ fn the_driver_is_asked_in_this_order_and_lends_a_modest_pool() {
 #[test]
 fn bytes_come_from_where_a_window_points() {
     let card = card(0x4433_2211);
-    let mut bar = one(&card);
+    let mut bar = open(&card);
     let batch = [point(0, 3, 1, 1, Order::Memory), load(0, 0x30_0100, 4), load(0, 0x30_0101, 2)];
     let (answer, result) = submit(&mut bar, &batch);
     assert_eq!((answer, result), (vec![0x11, 0x22, 0x33, 0x44, 0x22, 0x33], Ok(())));
@@ -78,9 +79,9 @@ fn bytes_come_from_where_a_window_points() {
 }
 
 #[test]
-fn a_window_is_pointed_in_the_drivers_own_words() {
+fn a_window_is_pointed_by_the_drivers_request() {
     let card = card(1);
-    let mut bar = one(&card);
+    let mut bar = open(&card);
     let page = 0xFFB0_0000;
     let strict = BarOp::Point { device: 0, window: 5, x: 9, y: 6, page, order: Order::Strict };
     submit(&mut bar, &[strict, point(0, 156, 2, 3, Order::Memory)]).1.unwrap();
@@ -96,7 +97,7 @@ fn a_window_is_pointed_in_the_drivers_own_words() {
 #[test]
 fn a_mesh_is_found_and_read_through_the_driver() {
     let card = card(0x1234_5678);
-    let bar = one(&card);
+    let bar = open(&card);
     let mut target =
         BarTarget::open("silicon", Box::new(bar), Abilities::default(), super::PATIENCE).unwrap();
     assert_eq!(target.mesh().chips.len(), 1);
@@ -110,32 +111,32 @@ fn a_mesh_is_found_and_read_through_the_driver() {
 }
 
 #[test]
-fn several_cards_are_read_side_by_side() {
+fn several_cards_are_read_in_parallel() {
     let cards = [card(1), card(2)];
     let both = (0..).zip(cards.iter().map(Arc::clone)).collect();
     let mut bar = SiliconBar::all(&Double(both)).unwrap();
-    let ask = |device| {
+    let batch = |device| {
         let point = point(device, 3, 1, 1, Order::Memory);
         DeviceBatch::new(device, vec![point, load(device, 0x30_0100, 4)])
     };
-    let mut batches = [ask(1), ask(0), ask(2)];
+    let mut batches = [batch(1), batch(0), batch(2)];
     bar.submit_parallel(&mut batches);
-    let told = batches.each_ref().map(|it| it.answer.clone());
-    assert_eq!(told, [vec![2, 0, 0, 0], vec![1, 0, 0, 0], vec![]]);
-    says(&batches[2].result, "there is no device 2");
+    let answers = batches.each_ref().map(|it| it.answer.clone());
+    assert_eq!(answers, [vec![2, 0, 0, 0], vec![1, 0, 0, 0], vec![]]);
+    assert_error(&batches[2].result, "no device 2");
 }
 
 #[test]
 fn what_was_read_before_the_end_is_kept() {
     let card = card(0x1234_5678);
-    let bar = Box::new(one(&card));
+    let bar = Box::new(open(&card));
     let mut target =
         BarTarget::open("silicon", bar, Abilities::default(), super::PATIENCE).unwrap();
     let span = |x| {
         let addr = NocAddr { chip: ChipId(0), tile: NocXy { x, y: 1 }, offset: L1 };
         Span { addr, len: 4 }
     };
-    // The window onto the second tile is pointed when the card is reset already.
+    // The card is reset before the second window is pointed.
     card.state.lock().unwrap().points_left = 1;
     let snapshot = target.read(&Plan { spans: vec![span(1), span(2)] });
     assert_eq!(snapshot.word(span(1).addr), Ok(0x1234_5678));
@@ -147,13 +148,13 @@ fn what_was_read_before_the_end_is_kept() {
 fn fewer_windows_do_and_none_is_an_error() {
     let card = card(7);
     card.state.lock().unwrap().taken.extend((0..166).chain(167..186));
-    let mut bar = one(&card);
+    let mut bar = open(&card);
     assert_eq!(bar.windows(0).unwrap(), [166]);
     let (answer, _) =
         submit(&mut bar, &[point(0, 166, 1, 1, Order::Strict), load(0, 0x0B00_0100, 4)]);
     assert_eq!(answer, [7, 0, 0, 0]);
-    let said = refused(&card).to_string();
-    assert!(said.contains("no TLB window left: they are held, or leaked"), "{said}");
+    let error = refused(&card).to_string();
+    assert!(error.contains("has no free TLB window"), "{error}");
 }
 
 #[test]
@@ -161,14 +162,14 @@ fn what_is_too_old_or_no_wormhole_is_refused_by_name() {
     let old = Card::new();
     old.state.lock().unwrap().version = [1, 34, 0];
     old.state.lock().unwrap().api = 1;
-    let said = refused(&old).to_string();
-    assert!(said.contains("driver 1.34.0 with interface 1 is too old"), "{said}");
+    let error = refused(&old).to_string();
+    assert!(error.contains("driver 1.34.0 with interface 1 is too old"), "{error}");
     let blackhole = Card::new();
     blackhole.state.lock().unwrap().ids = (0x1E52, 0xB140);
     let error = refused(&blackhole);
     assert!(error.to_string().contains("is a Blackhole"), "{error}");
     assert!(error.is_unusable_input());
-    // Beside a Wormhole it is only told.
+    // Next to a Wormhole it is only a remark.
     let cards = Double(vec![(0, blackhole), (4, card(1))]);
     let mut bar = SiliconBar::all(&cards).unwrap();
     assert_eq!(bar.remarks(), ["/dev/tenstorrent/0 is a Blackhole; only Wormhole is supported"]);
@@ -178,43 +179,46 @@ fn what_is_too_old_or_no_wormhole_is_refused_by_name() {
 }
 
 #[test]
-fn a_reset_by_somebody_else_ends_one_device_and_no_process() {
+fn a_reset_by_another_client_ends_one_device_and_no_process() {
     let (lost, kept) = (card(1), card(2));
     let cards = Double(vec![(0, Arc::clone(&lost)), (1, Arc::clone(&kept))]);
     let mut bar = SiliconBar::all(&cards).unwrap();
-    let both = |offset| {
-        let near = |device| [point(device, 0, 1, 1, Order::Strict), load(device, offset, 4)];
-        [near(1), near(0)].concat()
+    let read_both = |offset| {
+        let read = |device| [point(device, 0, 1, 1, Order::Strict), load(device, offset, 4)];
+        [read(1), read(0)].concat()
     };
-    assert_eq!(submit(&mut bar, &both(L1)).0, [2, 0, 0, 0, 1, 0, 0, 0]);
+    assert_eq!(submit(&mut bar, &read_both(L1)).0, [2, 0, 0, 0, 1, 0, 0, 0]);
     lost.take_away();
-    // SIGBUS is met: what was read before stays, and the time goes on for the other device.
-    let (answer, result) = submit(&mut bar, &both(L1));
+    // SIGBUS is handled: bytes read before stay, and time continues for the other device.
+    let (answer, result) = submit(&mut bar, &read_both(L1));
     assert_eq!(answer, [2, 0, 0, 0]);
-    says(&result, "device gone: /dev/tenstorrent/0 was reset or removed while we held it");
-    let asked = lost.requests().len();
-    says(&submit(&mut bar, &both(L1)).1, "device gone");
-    assert_eq!(lost.requests().len(), asked, "a device that is gone is not touched again");
+    assert_error(&result, "device gone: /dev/tenstorrent/0 was reset or removed while open");
+    let requests = lost.requests().len();
+    assert_error(&submit(&mut bar, &read_both(L1)).1, "device gone");
+    assert_eq!(lost.requests().len(), requests, "a device that is gone is not touched again");
     submit(&mut bar, &[BarOp::Now]).1.unwrap();
-    // The driver says so too.
+    // The driver reports ENODEV.
     kept.state.lock().unwrap().gone = true;
-    says(&submit(&mut bar, &[point(1, 0, 1, 1, Order::Strict)]).1, "/dev/tenstorrent/1 was reset");
-    says(&submit(&mut bar, &[BarOp::Now]).1, "device gone");
+    assert_error(
+        &submit(&mut bar, &[point(1, 0, 1, 1, Order::Strict)]).1,
+        "/dev/tenstorrent/1 was reset",
+    );
+    assert_error(&submit(&mut bar, &[BarOp::Now]).1, "device gone");
 }
 
 #[test]
 fn a_write_meets_a_reset_too() {
     let card = card(1);
-    let mut bar = one(&card);
+    let mut bar = open(&card);
     card.take_away();
     let write = BarOp::Write { device: 0, bar: 0, offset: 0x40, bytes: vec![0; 8] };
-    says(&submit(&mut bar, &[write]).1, "was reset or removed");
+    assert_error(&submit(&mut bar, &[write]).1, "was reset or removed");
 }
 
 #[test]
-fn all_ones_are_a_value_until_the_arc_says_ones_as_well() {
+fn all_ones_are_a_value_unless_the_arc_reads_ones_too() {
     let card = card(u32::MAX);
-    let mut bar = one(&card);
+    let mut bar = open(&card);
     let batch = [
         point(0, 0, 1, 1, Order::Strict),
         BarOp::Read { device: 0, bar: 0, offset: L1, len: 4, ones: 4 },
@@ -222,17 +226,18 @@ fn all_ones_are_a_value_until_the_arc_says_ones_as_well() {
     ];
     assert_eq!(submit(&mut bar, &batch), (vec![0xFF; 4], Ok(())));
     card.set_bar0(NODE_ID, u32::MAX);
-    says(&submit(&mut bar, &batch).1, "answers all ones: it is off the bus");
+    assert_error(&submit(&mut bar, &batch).1, "answers all ones: it is off the bus");
 }
 
 #[test]
 fn only_windows_of_ours_and_harmless_words_are_touched() {
     let card = card(1);
-    let mut bar = one(&card);
+    let mut bar = open(&card);
     assert_eq!(submit(&mut bar, &[load(0, NODE_ID, 4)]).0, 0x1060_A280_u32.to_le_bytes());
     let write = |offset, len| BarOp::Write { device: 0, bar: 0, offset, bytes: vec![0; len] };
     for op in [
-        // A window of somebody else, past the end of ours, the driver's, entries, SPI.
+        // Another client's window, past the end of the allocated windows, the driver's, entries,
+        // SPI.
         load(0, 0x0200_0000, 4),
         load(0, 0x00FF_FFFC, 8),
         load(0, 0x1E00_0000, 4),
@@ -252,13 +257,13 @@ fn only_windows_of_ours_and_harmless_words_are_touched() {
 #[test]
 fn the_queue_lock_is_taken_given_back_and_waited_for() {
     let card = card(1);
-    let mut bar = one(&card);
+    let mut bar = open(&card);
     assert_eq!(bar.lock_queues(0), Ok(Sharing::Shared));
     assert_eq!(card.state.lock().unwrap().ours_locked, [18]);
     bar.unlock_queues(0).unwrap();
     assert_eq!(card.state.lock().unwrap().ours_locked, [] as [u8; 0]);
     card.state.lock().unwrap().locked.push(18);
-    says(&bar.lock_queues(0).map(drop), "are locked by another client");
+    assert_error(&bar.lock_queues(0).map(drop), "are locked by another client");
 }
 
 #[test]
@@ -283,15 +288,16 @@ fn files_that_are_no_devices_are_not_opened() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Not a test of its own: the next one starts this binary again to fault where nothing of ours is mapped.
+/// Not a test by itself: the next test starts this binary again to fault outside of all
+/// watched mappings.
 #[test]
-fn faults_elsewhere_if_it_is_told_to() {
+fn faults_elsewhere_if_requested() {
     if std::env::var_os("MESHSCOPE_TEST_SIGBUS").is_some() {
-        let mut bar = one(&card(1));
+        let mut bar = open(&card(1));
         let other = card(1);
         let elsewhere = other.unwatched();
         other.take_away();
-        // The fault is at this read; the bar keeps the handler busy with windows of its own.
+        // The fault is at this read; the bar keeps the handler installed.
         panic!("read {:?} beside {:?}", elsewhere.first(), bar.windows(0));
     }
 }
@@ -299,7 +305,7 @@ fn faults_elsewhere_if_it_is_told_to() {
 #[test]
 fn a_fault_elsewhere_ends_the_process_as_it_would_have() {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "silicon::tests::faults_elsewhere_if_it_is_told_to"]);
+    command.args(["--exact", "silicon::tests::faults_elsewhere_if_requested"]);
     let status = command.env("MESHSCOPE_TEST_SIGBUS", "1").output().unwrap().status;
     assert_eq!(status.signal(), Some(libc::SIGBUS), "{status}");
 }

@@ -1,4 +1,4 @@
-//! The parent's side: starts the child, speaks to it, and keeps its last words.
+//! The parent's side: starts the child, communicates with it, and keeps its last output.
 
 use super::host::HOST_ARGUMENT;
 use crate::socket_bar::{LastWords, SocketBar, WATCHDOG};
@@ -15,20 +15,20 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How many of the child's last lines are kept.
+/// Number of the child's last lines that are kept.
 const KEPT_LINES: usize = 8;
 
-/// How long a child whose socket closed may take to end by itself.
+/// How long a child whose socket closed may take to end.
 const END_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How to start a program that calls [`super::host_if_asked`].
+/// The command that starts a program which calls [`super::host_if_asked`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostCommand {
-    /// The program; this very binary if it is not given.
+    /// The program; the running binary if none.
     pub program: Option<PathBuf>,
     /// Arguments before the library's path; the hidden argument if there are none.
     pub arguments: Vec<OsString>,
-    /// A child that does not answer for so long is ended.
+    /// A child that does not answer within this time is killed.
     pub watchdog: Duration,
 }
 
@@ -53,13 +53,13 @@ impl HostCommand {
 /// Opens a libttsim in a child process.
 ///
 /// # Errors
-/// `Unreachable` when there is no such file or it is not loaded in time, and `DeviceGone` with the reason
-/// or the child's last words, for a file that cannot be loaded as well.
+/// `Unreachable` when the file is missing or does not load in time; `DeviceGone` with the reason or
+/// the child's last output, also for a file that cannot be loaded.
 pub fn open(library: &Path, host: &HostCommand) -> Result<SocketBar, AccessError> {
     // The loader would search its own folders for a name without a slash.
     let library = std::fs::canonicalize(library)
         .map_err(|error| AccessError::Unreachable(error.to_string()))?;
-    // The loader waits for ever for what a FIFO would give it.
+    // The loader would block on a FIFO.
     files::open(&library, files::Kind::LIBRARY)
         .map_err(|error| AccessError::DeviceGone(error.reason()))?;
     let started = start(&library, host);
@@ -68,32 +68,32 @@ pub fn open(library: &Path, host: &HostCommand) -> Result<SocketBar, AccessError
 }
 
 fn start(library: &Path, host: &HostCommand) -> std::io::Result<(UnixStream, HostChild)> {
-    let (ours, theirs) = UnixStream::pair()?;
+    let (parent_end, child_end) = UnixStream::pair()?;
     let mut process = host
         .command(library)?
-        .stdin(OwnedFd::from(theirs))
+        .stdin(OwnedFd::from(child_end))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A terminal's Ctrl-C is for the parent, which may have something to finish with the child.
+        // A terminal's Ctrl-C is for the parent, which may still need the child.
         .process_group(0)
         .spawn()?;
-    let said = process.stdout.take().map(listener);
-    let complained = process.stderr.take().map(listener);
-    Ok((ours, HostChild { process, said, complained }))
+    let stdout = process.stdout.take().map(reader);
+    let stderr = process.stderr.take().map(reader);
+    Ok((parent_end, HostChild { process, stdout, stderr }))
 }
 
-/// The running child; ended and reaped when the connection goes.
+/// The running child, killed and reaped when dropped.
 struct HostChild {
     process: Child,
-    /// The last lines of its stdout, where the vendor's library and our host give reasons.
-    said: Option<Listener>,
-    /// The last lines of its stderr, where other libraries do.
-    complained: Option<Listener>,
+    /// The last lines of its stdout, where the vendor's library and meshscope's host report errors.
+    stdout: Option<LineReader>,
+    /// The last lines of its stderr, where other libraries report errors.
+    stderr: Option<LineReader>,
 }
 
-type Listener = JoinHandle<VecDeque<String>>;
+type LineReader = JoinHandle<VecDeque<String>>;
 
-fn listener(out: impl Read + Send + 'static) -> Listener {
+fn reader(out: impl Read + Send + 'static) -> LineReader {
     std::thread::spawn(move || keep_last(out))
 }
 
@@ -109,7 +109,7 @@ fn keep_last(out: impl Read) -> VecDeque<String> {
 }
 
 impl HostChild {
-    /// Waits a moment for the child's own end, then ends it; the signal that ended it before that.
+    /// Waits briefly for the child's end, then kills it; returns the signal that ended it before.
     fn finish(&mut self) -> Option<i32> {
         let start = Instant::now();
         while start.elapsed() < END_PATIENCE {
@@ -119,7 +119,7 @@ impl HostChild {
                 Err(_) => return None,
             }
         }
-        // A child that is gone already is what we want.
+        // An error means that the child has ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
         None
@@ -129,20 +129,20 @@ impl HostChild {
 impl LastWords for HostChild {
     fn last_words(&mut self) -> Option<String> {
         let signal = self.finish().map(|signal| format!("ended by signal {signal}"));
-        let heard = |listener: Option<Listener>| listener?.join().ok();
-        let said = heard(self.said.take()).unwrap_or_default();
-        let complained = heard(self.complained.take()).unwrap_or_default();
-        let reason = said.iter().rev().find(|line| line.contains("ERROR"));
+        let lines = |reader: Option<LineReader>| reader?.join().ok();
+        let stdout = lines(self.stdout.take()).unwrap_or_default();
+        let stderr = lines(self.stderr.take()).unwrap_or_default();
+        let reason = stdout.iter().rev().find(|line| line.contains("ERROR"));
         let words =
-            reason.or_else(|| complained.back()).or(signal.as_ref()).or_else(|| said.back())?;
+            reason.or_else(|| stderr.back()).or(signal.as_ref()).or_else(|| stdout.back())?;
         Some(words.strip_prefix("ERROR: ").unwrap_or(words).to_owned())
     }
 }
 
 impl Drop for HostChild {
-    /// Nothing is lost with it, and whoever closes a target should not wait for it.
+    /// Kills the child. A thread reaps it, so that closing a target does not wait.
     fn drop(&mut self) {
-        // A child that is gone already is what we want.
+        // An error means that the child has ended.
         let _ = self.process.kill();
         if !matches!(self.process.try_wait(), Ok(None)) {
             return;

@@ -12,11 +12,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 
-/// The hidden first argument that makes a program the host of a library; the path follows.
+/// The hidden first argument that makes a program the host of a library, followed by the library's
+/// path.
 pub const HOST_ARGUMENT: &str = "host-ttsim-library-on-stdin";
 
-/// If the program was started as a host, serves the library until the parent leaves and returns
-/// the exit code. A program calls this before it looks at its arguments itself.
+/// If the program was started as a host, serves the library until the parent disconnects, and
+/// returns the exit code. Must be called before the program parses its arguments.
 pub fn host_if_asked(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     arguments.next();
     if arguments.next()? != HOST_ARGUMENT {
@@ -25,48 +26,49 @@ pub fn host_if_asked(mut arguments: impl Iterator<Item = OsString>) -> Option<Ex
     let library = arguments.next()?;
     Some(match host(Path::new(&library)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(words) => {
-            // Like the library's own last words, so that the parent has one place to look.
-            println!("ERROR: {words}");
+        Err(error) => {
+            // In the form of the library's messages, so that the parent parses one form.
+            println!("ERROR: {error}");
             ExitCode::FAILURE
         }
     })
 }
 
 fn host(path: &Path) -> Result<(), String> {
-    let stream = stdin_socket().map_err(|error| format!("stdin is no socket: {error}"))?;
-    end_with_parent(&stream).map_err(|error| format!("no watch over the parent: {error}"))?;
+    let stream = stdin_socket().map_err(|error| format!("stdin is not a socket: {error}"))?;
+    end_with_parent(&stream).map_err(|error| format!("cannot watch the parent: {error}"))?;
     let mut library = super::load_here(path)?;
     let machine = format!("ttsim:{}", path.display());
     let welcome = Welcome { machine, abilities: super::abilities()?, ..Welcome::default() };
     serve_one(library.as_mut(), stream, &welcome).map_err(|error| error.to_string())
 }
 
-/// The loader's own words stand in the source of the error.
+/// Returns the loader's message, which is in the source of the error.
 pub(super) fn reason(path: &Path, error: &libloading::Error) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string);
-    let words = source.unwrap_or_else(|| error.to_string());
+    let message = source.unwrap_or_else(|| error.to_string());
     let path = path.display().to_string();
-    if words.contains(&path) { words } else { format!("{path}: {words}") }
+    if message.contains(&path) { message } else { format!("{path}: {message}") }
 }
 
-/// A parent that is killed closes its end of the socket. The library, which may be busy for long,
-/// would notice at its next answer; this thread notices at once.
+/// Ends this process when the parent ends: a killed parent closes its end of the socket. The
+/// library would notice only at its next answer, which may be long after.
 fn end_with_parent(stream: &UnixStream) -> io::Result<()> {
     let stream = stream.try_clone()?;
     let (ready, is_ready) = mpsc::channel();
     let watch = move || {
-        // The other end waits for it.
+        // `end_with_parent` waits for this.
         let _ = ready.send(());
         let mut closed = [PollFd::new(&stream, PollFlags::RDHUP)];
-        // An interrupted wait is begun again; any other error cannot come with one open socket.
+        // An interrupted wait is repeated; no other error can occur with one open socket.
         while poll(&mut closed, None).is_err() {}
-        // An orderly end would wait for the loader, which may never come back from the library's file.
+        // An orderly exit would wait for the loader, which may hang on the library's file.
         let _ = kill_process(getpid(), Signal::KILL);
         std::process::exit(0);
     };
     std::thread::Builder::new().name("parent-watch".into()).spawn(watch)?;
-    // A thread that starts takes the loader's lock, which a library that never loads would keep from it.
+    // A starting thread takes the loader's lock, which a library that hangs while loading would
+    // keep from it.
     is_ready.recv().map_err(io::Error::other)
 }
 

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::Path;
 
-/// The longest time that one call lets pass, in clocks: the library takes a `u32`.
+/// Longest time of one call, in clocks: the library takes a `u32`.
 const CLOCKS_PER_CALL: u64 = 1 << 20;
 
 /// Config offset of the lower half of BAR 0; each BAR has 64 bits.
 const BAR0_CONFIG: u16 = 0x10;
 
-/// A loaded and initialised libttsim. There is one per process, and it is not thread-safe.
+/// A loaded and initialised libttsim: one per process, and not thread-safe.
 pub(super) struct Library {
     config_read: unsafe extern "C" fn(u32, u32) -> u32,
     read: unsafe extern "C" fn(u64, *mut c_void, u32),
@@ -30,7 +30,8 @@ pub(super) struct Library {
 impl Library {
     /// Loads and initialises the library.
     pub(super) fn load(path: &Path) -> Result<Self, libloading::Error> {
-        // SAFETY: a person named this library to be loaded into this process, which exists for it.
+        // SAFETY: the user named this library to be loaded into this process, which is dedicated to
+        // it.
         let shared = unsafe { Shared::new(path)? };
         // SAFETY: these are the documented signatures of the entry points (wormhole.md 10.1); the
         // pointers stay valid because `_shared` lives as long as they do.
@@ -52,11 +53,11 @@ impl Library {
     }
 
     fn config(&self, device: u8, offset: u16) -> u32 {
-        // SAFETY: the call takes plain numbers; the library judges them itself.
+        // SAFETY: the call takes plain numbers, which the library checks.
         unsafe { (self.config_read)(u32::from(device) << 3, u32::from(offset)) }
     }
 
-    /// Physical address of a BAR, which the simulator never moves.
+    /// Returns the physical address of a BAR, which the simulator never moves.
     fn bar(&mut self, device: u8, bar: u8) -> u64 {
         if let Some(&base) = self.bars.get(&(device, bar)) {
             return base;

@@ -1,4 +1,5 @@
-//! What a look at a queue found: whose answer it is, and whether it is complete.
+//! Takes the answers that a poll found: matches them to commands, and checks that they are
+//! complete.
 
 use super::super::indices::index;
 use super::super::{Command, Stamped, Step, is_write_answer};
@@ -7,7 +8,8 @@ use crate::bus::Answer;
 use machine::snapshot::AccessError;
 
 impl ActiveQueue<'_> {
-    /// What the look found. The index first: the flags of an entry may be an older answer's.
+    /// Takes the answers of a poll. The index comes first: the flags of an entry may belong to an
+    /// older answer.
     pub(in crate::queue) fn take(
         &mut self,
         answer: &mut Answer,
@@ -19,18 +21,18 @@ impl ActiveQueue<'_> {
             self.due = before + self.expected(commands);
         }
         let since = *self.head_since.get_or_insert(before);
-        let Some((count, whole)) = self.asked.take() else { return Ok(()) };
+        let Some((count, whole)) = self.polled.take() else { return Ok(()) };
         let head = self.flight.front().map(|&number| commands[number]);
         let moved = index(self.queue.tile, answer.word()?)?;
-        let mut here = (moved.wrapping_sub(self.queue.response_read) & 7) as usize;
-        here = here.min(count);
+        let mut present = (moved.wrapping_sub(self.queue.response_read) & 7) as usize;
+        present = present.min(count);
         let (mut found, mut open) = (0, true);
         for place in 0..count {
             let echo = if whole { Some((answer.word()?, answer.word()?)) } else { None };
             let (data, flags) = (answer.word()?, answer.word()?);
             // Answers are taken in order; the flags come last.
-            open &= place < here && flags != 0;
-            if open && self.one(echo, data, flags, now, commands, done) {
+            open &= place < present && flags != 0;
+            if open && self.take_answer(echo, data, flags, now, commands, done) {
                 found += 1;
             }
         }
@@ -50,8 +52,8 @@ impl ActiveQueue<'_> {
         Ok(())
     }
 
-    /// Takes the next answer out of the queue. Was it the oldest command's?
-    fn one(
+    /// Takes the next answer out of the queue. Returns whether it was the oldest command's.
+    fn take_answer(
         &mut self,
         echo: Option<(u32, u32)>,
         data: u32,
@@ -64,7 +66,7 @@ impl ActiveQueue<'_> {
         self.queue.popped();
         let Some(&number) = self.flight.front() else { return false };
         let command = &commands[number];
-        if is_write_answer(flags) || self.is_strange(echo, command) {
+        if is_write_answer(flags) || self.is_late(echo, command) {
             return false;
         }
         self.flight.pop_front();
@@ -83,9 +85,9 @@ impl ActiveQueue<'_> {
         true
     }
 
-    /// Is this the late answer to something that was given up? Only firmware that repeats the
-    /// address can tell, and whether it does is learned while nothing is in doubt.
-    fn is_strange(&mut self, echo: Option<(u32, u32)>, command: &Command) -> bool {
+    /// Whether this is the late answer to a command that was given up. Only firmware that repeats
+    /// the address shows it, which is learned while no command is in doubt.
+    fn is_late(&mut self, echo: Option<(u32, u32)>, command: &Command) -> bool {
         let Some((low, high)) = echo else { return false };
         let same = u64::from(high) << 32 | u64::from(low) == command.far().address();
         if !self.queue.wary && self.queue.echoes.is_none() {

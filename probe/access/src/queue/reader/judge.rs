@@ -1,50 +1,51 @@
-//! What becomes of answers, of gateways that do not answer, and of a chip that stays silent.
+//! Handles answers, gateways that do not answer, and chips that stay silent.
 
 use super::super::Stamped;
-use super::super::active::{CommandOutcome, Stage, asks_again};
+use super::super::active::{CommandOutcome, Stage, is_no_room};
 use super::{Reader, STRIKES, is_refusal};
 use layouts::NocXy;
 use machine::snapshot::AccessError;
 use std::time::Instant;
 
-/// A block that found no buffer on its route is asked for again so often (flag 30).
+/// How often a block that found no buffer on its route is requested again (flag 30).
 const RETRIES: u8 = 8;
-/// A chip of which so many tiles in a row cannot be reached is not asked for any more.
+/// A chip is given up when this number of tiles in a row cannot be reached.
 const UNREACHABLE_TILES: usize = 3;
-/// A gateway that had no room so often in a row refuses what it is asked. Each time is a millisecond of waiting, for the four
-/// that may be under way together.
+/// A gateway without room this often in a row counts as refusing. Each time costs a millisecond of
+/// waiting for the up to four commands in flight.
 const NO_ROOM_IN_A_ROW: u32 = 8;
-/// A tile of which so many commands in a row were refused is not asked for any more in this series.
+/// A tile is given up for this series when this number of its commands in a row were refused.
 const TILE_REFUSALS: usize = 4;
 
 impl Reader<'_> {
-    /// Keeps results, and puts what is to be tried again in front.
+    /// Keeps results, and puts commands to be retried in front.
     pub(super) fn settle(&mut self, done: Vec<(usize, CommandOutcome)>) {
         if !done.is_empty() {
-            (self.heard, self.quiet) = (Instant::now(), 0);
+            (self.answered, self.quiet) = (Instant::now(), 0);
         }
         for (active, (number, result)) in done {
             self.count_no_room(active, &result);
             match &result {
-                Err(error) if self.may_find_room(active, number, error) => {
+                Err(error) if self.can_find_room(active, number, error) => {
                     self.tries[number] += 1;
                     self.waiting.push_front(number);
                     continue;
                 }
                 Err(error) if is_refusal(error) => {
-                    if self.is_asked_elsewhere(active, number, error) {
+                    if self.is_retried_elsewhere(active, number, error) {
                         continue;
                     }
                     self.count_refusal(self.commands[number].far().tile, error);
                 }
                 Err(_) => self.unreachable.clear(),
                 Ok(_) => {
-                    self.is_answered(number);
+                    self.note_answer(number);
                     self.unreachable.clear();
                 }
             }
             if self.unreachable.len() == UNREACHABLE_TILES {
-                // The chip itself, it seems: what is under way is waited for, the rest not tried.
+                // The chip itself seems to be at fault: commands in flight are awaited, the rest is
+                // not tried.
                 self.silent = result.as_ref().err().cloned();
                 self.last_error = self.silent.clone().unwrap_or(AccessError::NotAsked);
                 for number in std::mem::take(&mut self.waiting) {
@@ -59,18 +60,20 @@ impl Reader<'_> {
     fn count_no_room(&mut self, active: usize, result: &Result<Stamped, AccessError>) {
         let no_room = &mut self.active[active].no_room;
         *no_room = match result {
-            Err(error) if asks_again(error) => *no_room + 1,
+            Err(error) if is_no_room(error) => *no_room + 1,
             _ => 0,
         };
     }
 
-    /// Is there only no room for now? A gateway that never has any waits for a far end that gives no slot back.
-    fn may_find_room(&self, active: usize, number: usize, error: &AccessError) -> bool {
-        let once = self.tries[number] < RETRIES && self.active[active].no_room < NO_ROOM_IN_A_ROW;
-        asks_again(error) && once
+    /// Whether a retry may find room. A gateway that never has room waits for a far end that
+    /// releases no slot.
+    fn can_find_room(&self, active: usize, number: usize, error: &AccessError) -> bool {
+        let retry = self.tries[number] < RETRIES && self.active[active].no_room < NO_ROOM_IN_A_ROW;
+        is_no_room(error) && retry
     }
 
-    /// A tile could not be reached. After some refusals nothing more of it is asked for: each may cost a relay's patience.
+    /// Counts a tile that could not be reached. After some refusals its other commands are ended,
+    /// because each may cost a relay's time-out.
     fn count_refusal(&mut self, tile: NocXy, error: &AccessError) {
         if !self.unreachable.iter().any(|(at, _)| *at == tile) {
             self.unreachable.push((tile, 0));
@@ -101,10 +104,10 @@ impl Reader<'_> {
         self.judge_silence()
     }
 
-    /// Gives up a chip that none of the gateways has had an answer from for too long, and one that
-    /// takes too long altogether.
+    /// Gives up a chip from which no gateway has had an answer for too long, or whose reads take
+    /// too long in total.
     pub(super) fn judge_silence(&mut self) -> Result<(), AccessError> {
-        let late = self.heard.elapsed() > self.patience.watchdog;
+        let late = self.answered.elapsed() > self.patience.watchdog;
         if late || self.quiet >= STRIKES {
             self.silent = Some(self.patience.timed_out());
             return Err(self.patience.timed_out());
@@ -116,7 +119,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A batch failed. With one gateway in use that is to blame; else they are tried one by one.
+    /// Handles a failed batch. A single gateway in use is given up; several are tried one by one.
     pub(super) fn blame(&mut self, error: &AccessError) {
         let mut used = (0..self.active.len()).filter(|&at| self.active[at].is_used());
         let alone = used.next().filter(|_| used.next().is_none());
@@ -131,7 +134,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Asks again through another gateway for what this one was to answer.
+    /// Gives up a gateway; its commands are requested again through another.
     fn give_up(&mut self, at: usize, error: &AccessError) {
         let active = &mut self.active[at];
         active.stage = Stage::Dead;

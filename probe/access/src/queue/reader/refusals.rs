@@ -1,5 +1,5 @@
-//! What one gateway refuses is asked through another: a relay that waits in vain for the next hop answers that there is no way
-//! (wormhole.md 6.3), and that may be so over its own link alone.
+//! Retries refused commands through other gateways: a relay whose next hop does not respond answers
+//! that there is no route (wormhole.md 6.3), which may be true of its own link only.
 
 use super::super::active::{ActiveQueue, Stage};
 use super::Reader;
@@ -7,20 +7,21 @@ use layouts::NocXy;
 use machine::snapshot::AccessError;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Who refused which commands.
+/// The gateways that refused commands.
 #[derive(Default)]
 pub(super) struct Refusals {
-    /// For each command that was refused and is still open, a bit per gateway.
+    /// For each refused command that is still open, a bit per gateway.
     open: BTreeMap<usize, u16>,
-    /// Every gateway refused a command before any was answered: what is refused from then on is not asked elsewhere.
+    /// Every gateway refused a command before any was answered: later refusals are not retried.
     hopeless: bool,
-    /// A command was answered.
+    /// Whether any command was answered.
     answered: bool,
-    /// Gateways that refused what another one answered, and what they said.
+    /// Gateways that refused a command which another one answered, with their errors.
     pub(super) convicted: Vec<(NocXy, AccessError)>,
 }
 
-/// The bit of a gateway; a chip has no more than sixteen Ethernet tiles, and one beyond them has no bit.
+/// Returns the bit of a gateway; a chip has at most sixteen Ethernet tiles, and others would have
+/// no bit.
 fn bit(active: usize) -> u16 {
     1_u16.checked_shl(active as u32).unwrap_or(0)
 }
@@ -30,21 +31,22 @@ impl Refusals {
         self.open.get(&number).is_some_and(|bits| bits & bit(active) != 0)
     }
 
-    /// Gateways that get nothing new until it is known who is to blame: those that refused something, while others did not.
+    /// Returns the gateways that get no new commands until their refusals are settled: those that
+    /// refused something, while others did not.
     pub(super) fn held(&self, all_active: &[ActiveQueue<'_>]) -> u16 {
         let doubted = self.open.values().fold(0, |all, bits| all | bits);
         let trusted = |(at, active): &(usize, &ActiveQueue<'_>)| {
             active.is_active() && doubted & bit(*at) == 0
         };
-        if all_active.iter().enumerate().any(|of| trusted(&of)) { doubted } else { 0 }
+        if all_active.iter().enumerate().any(|entry| trusted(&entry)) { doubted } else { 0 }
     }
 
-    /// A command has come to its end.
+    /// Closes a command that has ended.
     pub(super) fn close(&mut self, number: usize) {
         self.open.remove(&number);
     }
 
-    /// Takes the next commands for a gateway out of those that wait, as many as it may have.
+    /// Takes the next commands for a gateway from the waiting ones, up to `count`.
     pub(super) fn draw(
         &self,
         waiting: &mut VecDeque<usize>,
@@ -55,7 +57,7 @@ impl Refusals {
             return waiting.drain(..count).collect();
         }
         let fits = |number: &usize| match self.open.get(number) {
-            Some(all_active) => all_active & bit(active) == 0,
+            Some(refused_by) => refused_by & bit(active) == 0,
             None => held & bit(active) == 0,
         };
         let drawn: Vec<usize> = waiting.iter().copied().filter(fits).take(count).collect();
@@ -65,8 +67,8 @@ impl Refusals {
 }
 
 impl Reader<'_> {
-    /// A gateway says that there is no way. Is the command to be asked again through another?
-    pub(super) fn is_asked_elsewhere(
+    /// Handles a refusal of a gateway. Returns whether the command is retried through another.
+    pub(super) fn is_retried_elsewhere(
         &mut self,
         active: usize,
         number: usize,
@@ -83,35 +85,36 @@ impl Reader<'_> {
         true
     }
 
-    /// A command was answered: whoever refused it does not lead to the chip.
-    pub(super) fn is_answered(&mut self, number: usize) {
+    /// Handles an answer: gateways that refused the command do not lead to the chip.
+    pub(super) fn note_answer(&mut self, number: usize) {
         (self.refusals.answered, self.refusals.hopeless) = (true, false);
-        let Some(all_active) = self.refusals.open.remove(&number) else { return };
+        let Some(refused_by) = self.refusals.open.remove(&number) else { return };
         let Some(Err(error)) = self.results[number].clone() else { return };
         for (at, active) in self.active.iter_mut().enumerate() {
-            if all_active & bit(at) != 0 && matches!(active.stage, Stage::Active | Stage::Reserve) {
-                // What is under way there is waited for.
+            if refused_by & bit(at) != 0 && matches!(active.stage, Stage::Active | Stage::Reserve) {
+                // Its commands in flight are awaited.
                 active.stage = Stage::Leaving;
                 self.refusals.convicted.push((active.queue.tile(), error.clone()));
             }
         }
     }
 
-    /// Is there a gateway that has not refused the command? One without a link to the chip hands everything to those with one.
+    /// Whether another gateway has not refused the command. A gateway without a link to the chip
+    /// passes everything to those with one.
     fn has_others(&self, number: usize) -> bool {
         let linked = self.active.iter().any(|active| active.direct);
         let mut all_active = self.active.iter().enumerate();
         all_active.any(|(at, active)| {
-            let may = match active.stage {
+            let usable = match active.stage {
                 Stage::Active => true,
                 Stage::Reserve => active.direct || !linked,
                 Stage::Leaving | Stage::Dead => false,
             };
-            may && !self.refusals.refused(number, at)
+            usable && !self.refusals.refused(number, at)
         })
     }
 
-    /// Do commands wait that none of the gateways in use may be asked for?
+    /// Whether commands wait that no gateway in use may carry.
     pub(super) fn lacks_gateway(&self) -> bool {
         if self.refusals.open.is_empty() {
             return !self.waiting.is_empty() && !self.active.iter().any(ActiveQueue::is_active);
@@ -121,7 +124,7 @@ impl Reader<'_> {
         !self.waiting.iter().all(open)
     }
 
-    /// Ends what nobody is left to be asked for.
+    /// Ends commands that every gateway refused.
     pub(super) fn end_refused(&mut self) {
         if self.refusals.open.is_empty() {
             return;

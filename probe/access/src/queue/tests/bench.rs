@@ -1,4 +1,4 @@
-//! An emulated n300 with the queue of its chip 0 e8, and what tests do to both.
+//! A test bench: an emulated n300 with the queue of its chip 0 e8.
 
 use crate::bus::Bus;
 use crate::queue::{Command, Far, Gateway, Patience, Queue, SLOTS, Stamped, read_all};
@@ -25,11 +25,11 @@ pub(super) fn coord(x: u8) -> ChipCoord {
     ChipCoord { x, y: 0, rack: 0, shelf: 0 }
 }
 
-pub(super) fn there(offset: u64) -> Far {
+pub(super) fn on_far_chip(offset: u64) -> Far {
     Far { coord: coord(1), tile: NocXy { x: 2, y: 2 }, offset }
 }
 
-/// The emulated mesh with a second handle for what no bus does.
+/// The emulated mesh with a second handle for operations that no bus has.
 pub(super) struct Shared(pub(super) Arc<Mutex<EmulatorBar>>);
 
 impl Bar for Shared {
@@ -44,7 +44,7 @@ pub(super) struct Bench {
     machine: Arc<Mutex<EmulatorBar>>,
 }
 
-/// An n300 whose links are up.
+/// Returns an n300 whose links are up.
 pub(super) fn emulator() -> (Bus, Arc<Mutex<EmulatorBar>>) {
     let (images, _) = ImageMap::firmware();
     let mesh = Scene::new("n300").power_on(&images).unwrap();
@@ -81,14 +81,14 @@ impl Bench {
         queue.flush(&mut self.bus)
     }
 
-    /// A client that knows nothing of what was before.
+    /// Replaces the queues by those of a new client.
     pub(super) fn another_client(&mut self) {
         for route in &mut self.routes {
             route.queue = Queue::find(&mut self.bus, 0, route.queue.tile(), PATIENCE).unwrap();
         }
     }
 
-    /// Puts a word into the gateway's L1 or registers directly.
+    /// Writes a word directly to the gateway's L1 or registers.
     pub(super) fn poke(&mut self, offset: u64, word: u32) {
         let bytes = word.to_le_bytes();
         self.bus.batch().write(0, E8, offset, &bytes, Order::Strict).run().end().unwrap();

@@ -1,6 +1,6 @@
-//! One convention or accident at a time, on firmware that has just this one.
+//! Tests with one convention or failure at a time, on model firmware.
 
-use super::bench::{E8, E9, PATIENCE, gateway, there};
+use super::bench::{E8, E9, PATIENCE, gateway, on_far_chip};
 use super::model::{Conventions, Handle, Model};
 use crate::bus::Bus;
 use crate::eth_firmware::routing;
@@ -33,7 +33,7 @@ fn bench(conventions: Conventions) -> Bench {
     let routes = vec![gateway(&mut bus, E8)];
     let mut bench = Bench { bus, routes, handle };
     for word in 0..64 {
-        bench.model().memory.insert(there(4 * word).address(), 0x5000 + word as u32);
+        bench.model().memory.insert(on_far_chip(4 * word).address(), 0x5000 + word as u32);
     }
     bench
 }
@@ -44,7 +44,8 @@ impl Bench {
     }
 
     fn read_words(&mut self, words: std::ops::Range<u64>) -> Vec<Result<u32, AccessError>> {
-        let reads: Vec<Command> = words.map(|word| Command::ReadWord(there(4 * word))).collect();
+        let reads: Vec<Command> =
+            words.map(|word| Command::ReadWord(on_far_chip(4 * word))).collect();
         let results = read_all(&mut self.bus, PATIENCE, &mut self.routes, &reads).reads.into_iter();
         results
             .map(|read| read.map(|read| u32::from_le_bytes(read.bytes.try_into().unwrap())))
@@ -52,7 +53,7 @@ impl Bench {
     }
 
     fn write(&mut self, word: u64, value: u32) -> Result<(), AccessError> {
-        let write = (Command::WriteWord(there(4 * word), value), [].as_slice());
+        let write = (Command::WriteWord(on_far_chip(4 * word), value), [].as_slice());
         self.routes[0].queue.write_all(&mut self.bus, SLOTS, &[write; 9])?;
         self.routes[0].queue.flush(&mut self.bus)
     }
@@ -64,7 +65,7 @@ fn right(words: std::ops::Range<u32>) -> Vec<Result<u32, AccessError>> {
 
 #[test]
 fn two_stage_completion() {
-    // The index moves long before data and flags are there, and the slots hold older answers.
+    // The index moves long before data and flags are written, and the slots hold older answers.
     let mut bench = bench(Conventions { delay: 5000..5001, ..PLAIN });
     assert_eq!(bench.read_words(0..20), right(0..20));
     bench.model().conventions.delay = 1..2;
@@ -94,7 +95,7 @@ fn an_answered_write() {
 #[test]
 fn a_shifted_response_slot() {
     let mut bench = bench(PLAIN);
-    // Nine writes and no answer: the answer to request slot 1 comes in slot 0, and so on.
+    // Nine writes without an answer: the answer to request slot 1 comes in slot 0, and so on.
     bench.write(60, 1).unwrap();
     assert_eq!(bench.read_words(0..7), right(0..7));
     bench.write(60, 1).unwrap();
@@ -108,7 +109,7 @@ fn a_late_answer_is_not_taken_for_the_next() {
     for echoes in [true, false] {
         let mut bench = bench(Conventions { echoes, ..PLAIN });
         assert_eq!(bench.read_words(0..1), right(0..1));
-        // The next takes three deadlines; the one after it is quick.
+        // The next command takes three deadlines; the one after it is quick.
         bench.model().conventions.delay = 900_000..900_001;
         let timeout = AccessError::TimedOut { deadline_cycles: PATIENCE.deadline_cycles };
         assert_eq!(bench.read_words(1..2), [Err(timeout)]);
@@ -124,11 +125,11 @@ fn an_answer_later_than_all_patience_is_known_by_its_address() {
     assert_eq!(bench.read_words(0..1), right(0..1));
     bench.model().conventions.delay = 650_000..650_001;
     assert!(bench.read_words(1..2)[0].is_err());
-    // A whole deadline of silence more, then the queue is used again; the old answer comes between.
+    // After another deadline of silence the queue is used again; the old answer comes in between.
     bench.model().conventions.delay = 300..301;
     for _ in 0..40 {
-        let again = bench.read_words(2..9);
-        assert!(again == right(2..9) || again.iter().all(Result::is_err), "{again:?}");
+        let read = bench.read_words(2..9);
+        assert!(read == right(2..9) || read.iter().all(Result::is_err), "{read:?}");
     }
     assert_eq!(bench.read_words(2..9), right(2..9));
 }
@@ -148,12 +149,12 @@ fn a_command_that_is_never_answered_fails_within_the_deadline_of_the_chip() {
 #[test]
 fn blocks_without_a_buffer_are_asked_for_again_and_destinations_are_not() {
     let mut bench = bench(Conventions { unavailable_in: 2, ..PLAIN });
-    let reads = [Command::ReadBlock(there(0), 256); 30];
+    let reads = [Command::ReadBlock(on_far_chip(0), 256); 30];
     let results = read_all(&mut bench.bus, PATIENCE, &mut bench.routes, &reads).reads;
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     assert!(bench.routes[0].queue.commands() > 30);
     let before = bench.routes[0].queue.commands();
-    let absent = [Command::ReadBlock(Far { coord: super::coord(5), ..there(0) }, 256)];
+    let absent = [Command::ReadBlock(Far { coord: super::coord(5), ..on_far_chip(0) }, 256)];
     let result = read_all(&mut bench.bus, PATIENCE, &mut bench.routes, &absent).reads.remove(0);
     let flags = routing().unreachable | routing().read_data | routing().block;
     assert_eq!(result, Err(AccessError::QueueError { flags }));
@@ -169,7 +170,7 @@ fn a_batch_carries_several_commands() {
     let (more, end) = bench.model().spent();
     let (batches, cycles) = (more - batches, end - start);
     assert!(batches <= 48, "{batches} batches for 64 words");
-    // The firmware is busy nearly all the time: 300 cycles of its own for each.
+    // The firmware is busy nearly all the time: 300 cycles for each command.
     assert!(cycles < 64 * 360, "{cycles} cycles for 64 words");
 }
 
@@ -182,7 +183,7 @@ fn the_lock_is_taken_once_for_each_group_and_always_given_back() {
     let mut access = crate::access::Access::new(bus, PATIENCE);
     let tiles = vec![E8, E9];
     let route = crate::access::Route::Queue { device: 0, tiles, direct: 2, coord: super::coord(1) };
-    let tile = there(0).tile;
+    let tile = on_far_chip(0).tile;
     access.write(&route, tile, 0x103, &[1, 2, 3]).unwrap();
     assert_eq!(handle.0.lock().unwrap().locks, 1);
     assert_eq!(access.read(&route, tile, 0x102, 5).unwrap().bytes, [0, 1, 2, 3, 0]);

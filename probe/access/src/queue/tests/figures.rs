@@ -1,13 +1,14 @@
-//! What far words and blocks cost, counted; shown by `cargo test -p probe --lib figures -- --ignored --nocapture`.
+//! Measures the cost of far words and blocks. Run: `cargo test -p access --lib figures -- --ignored
+//! --nocapture`.
 
-use super::bench::{E8, E9, PATIENCE, emulator, there};
+use super::bench::{E8, E9, PATIENCE, emulator, on_far_chip};
 use crate::bus::Bus;
 use crate::queue::{Command, Far, Gateway, Queue, SLOTS, read_all};
 use layouts::NocXy;
 use std::time::Instant;
 use transport::ttsim::{self, HostCommand};
 
-/// Not a test of its own: the figures start this binary again as the library's host.
+/// Not a test by itself: the figures start this binary again as the library's host.
 #[test]
 fn host_helper() {
     let Some(library) = std::env::args_os().skip_while(|a| a != "--skip").nth(1) else { return };
@@ -36,7 +37,7 @@ fn show(name: &str, bus: &mut Bus, tiles: &[NocXy], depth: usize, reads: &[Comma
             Gateway { queue, direct: true, depth }
         })
         .collect();
-    // Once to learn how long things take here.
+    // The first series learns the pace.
     assert!(read_all(bus, PATIENCE, &mut routes, reads).reads.iter().all(Result::is_ok));
     let (start, transactions) = (bus.now().unwrap(), bus.transactions());
     let host = Instant::now();
@@ -56,8 +57,10 @@ fn show(name: &str, bus: &mut Bus, tiles: &[NocXy], depth: usize, reads: &[Comma
 #[test]
 #[ignore = "shows figures"]
 fn figures() {
-    let far =
-        |at: u64, offset| Far { tile: NocXy { x: 1 + (at % 4) as u8, y: 2 }, ..there(offset) };
+    let far = |at: u64, offset| Far {
+        tile: NocXy { x: 1 + (at % 4) as u8, y: 2 },
+        ..on_far_chip(offset)
+    };
     let words: Vec<Command> = (0..400).map(|at| Command::ReadWord(far(at, 0x2_0000))).collect();
     let small: Vec<Command> = (0..80).map(|at| Command::ReadBlock(far(at, 0x2_0000), 32)).collect();
     let large: Vec<Command> =

@@ -1,5 +1,5 @@
-//! Random reads and writes, words and blocks, at any alignment, with as many under way as may be:
-//! every byte that is read is the one that was written last.
+//! Random reads and writes of words and blocks at any alignment, with as many in flight as allowed:
+//! every byte read must be the byte written last.
 
 use super::bench::{E8, E9, PATIENCE, coord, emulator};
 use super::model::{Conventions, Handle, Model};
@@ -14,10 +14,10 @@ const TILE: NocXy = NocXy { x: 2, y: 2 };
 const START: u64 = 0x2_0000;
 const BYTES: usize = 0x2000;
 
-/// Rounds of each mix: more where somebody asks for them.
+/// Returns the rounds of each mix: `MESHSCOPE_MIX_ROUNDS`, or a default.
 fn rounds() -> usize {
-    let asked = std::env::var("MESHSCOPE_MIX_ROUNDS").ok().and_then(|text| text.parse().ok());
-    asked.unwrap_or(6)
+    let requested = std::env::var("MESHSCOPE_MIX_ROUNDS").ok().and_then(|text| text.parse().ok());
+    requested.unwrap_or(6)
 }
 
 fn route(direct: usize) -> Route {
@@ -51,9 +51,9 @@ fn mix(access: &mut Access, route: &Route, seed: u64, rounds: usize) {
             .collect();
         for (run, read) in runs.iter().zip(access.read_runs(route, &runs).reads) {
             let at = (run.offset - START) as usize;
-            let wanted = &expected[at..at + run.len as usize];
+            let written = &expected[at..at + run.len as usize];
             let read = read.map(|read| read.bytes);
-            assert_eq!(read, Ok(wanted.to_vec()), "seed {seed}, round {round}, {run:?}");
+            assert_eq!(read, Ok(written.to_vec()), "seed {seed}, round {round}, {run:?}");
         }
         if random.bool() {
             access.finish().unwrap();
@@ -63,7 +63,7 @@ fn mix(access: &mut Access, route: &Route, seed: u64, rounds: usize) {
     access.finish().unwrap();
 }
 
-/// Every combination of what firmware may do one way or the other.
+/// Returns every combination of the conventions.
 fn all_conventions(seed: u64) -> impl Iterator<Item = Conventions> {
     (0..128_u32).map(move |bits| {
         let bit = |at: u32| bits >> at & 1 == 1;
@@ -90,7 +90,7 @@ fn any_mix_is_safe_under_every_convention() {
             model.sharing = sharing;
             let handle = Handle(Arc::new(Mutex::new(model)));
             let mut access = Access::new(Bus::new(Box::new(handle.clone())), PATIENCE);
-            // Shown when it fails.
+            // Printed on failure.
             eprintln!("{direct} direct, {sharing:?}, {conventions:?}");
             mix(&mut access, &route(direct), seed, rounds() / 2);
             let model = handle.0.lock().unwrap();
@@ -105,7 +105,7 @@ fn any_mix_is_safe_under_every_convention() {
 }
 
 #[test]
-fn any_mix_is_safe_through_our_own_firmware() {
+fn any_mix_is_safe_through_the_built_in_firmware() {
     for (seed, direct) in [(1, 2), (2, 1), (3, 0)] {
         let (bus, machine) = emulator();
         let mut access = Access::new(bus, PATIENCE);

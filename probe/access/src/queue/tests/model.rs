@@ -1,5 +1,5 @@
-//! A machine that is nothing but gateways: base firmware as wormhole.md 6 describes it, with every
-//! convention that sources or targets differ in as a choice, behind the same bus as a real one.
+//! A model machine that consists of gateways only: base firmware as wormhole.md 6 describes it,
+//! with a switch for every convention in which sources or targets differ.
 
 use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, Sharing};
@@ -13,36 +13,37 @@ const REQUESTS: u64 = BASE + 0x80;
 const RESPONSES: u64 = BASE + 0x200;
 const BUFFERS: u64 = BASE + 0x1000;
 
-/// How this firmware goes about it.
+/// Conventions of the firmware.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent switch")]
 pub(super) struct Conventions {
     /// A write is answered like a read.
     pub(super) answers_writes: bool,
-    /// The index moves when the command begins, data and flags come at its end; else all at its end.
+    /// The index moves when the command begins, data and flags follow at its end; else all at its
+    /// end.
     pub(super) two_stage: bool,
-    /// The request is taken when it begins; else when it is done.
+    /// The request is taken when it begins; else when it ends.
     pub(super) takes_early: bool,
-    /// So many commands are under way at a time.
+    /// Most commands running at a time.
     pub(super) at_once: usize,
     /// Answers repeat the address.
     pub(super) echoes: bool,
     /// Reads are counted.
     pub(super) counts_reads: bool,
-    /// A command waits for room in the response queue; else it must never be needed.
+    /// A command waits for room in the response queue; else it must always have room.
     pub(super) waits_for_room: bool,
     /// Cycles that a command takes.
     pub(super) delay: Range<u64>,
-    /// One block of so many finds no buffer.
+    /// One block in this number finds no buffer.
     pub(super) unavailable_in: u32,
 }
 
-/// A command under way.
+/// A running command.
 struct Running {
     request: u32,
     response: Option<u32>,
     entry: [u32; 8],
-    /// The bytes of a block to write, once they are taken out of its buffer.
+    /// The bytes of a block to write, once taken out of its buffer.
     block: Vec<u32>,
     due: u64,
 }
@@ -52,9 +53,9 @@ pub(super) struct Firmware {
     running: Vec<Running>,
     /// Requests begun, of those not yet taken.
     begun: u32,
-    /// Nothing is done any more until this is cleared.
+    /// While set, nothing is done.
     pub(super) stopped: bool,
-    /// The next commands that are never answered.
+    /// Number of next commands that are never answered.
     pub(super) swallow: usize,
 }
 
@@ -125,7 +126,7 @@ impl Model {
     }
 
     fn run(&mut self, cycles: u64) {
-        // Gateways are looked at every few cycles, as firmware polls its queue.
+        // Gateways run every few cycles, as firmware polls its queue.
         let end = self.now + cycles;
         while self.now < end {
             self.now = (self.now + 10).min(end);
@@ -140,7 +141,7 @@ impl Model {
         }
     }
 
-    /// Begins the next request; false if there is none, or none may begin now.
+    /// Begins the next request; returns false if there is none, or none may begin now.
     fn begin(&mut self, gateway: &mut Firmware) -> bool {
         let rules = &self.conventions;
         let taken = gateway.word(REQUESTS + 0x30);
@@ -154,7 +155,7 @@ impl Model {
             *value = gateway.word(at + 4 * place);
         }
         let reads = entry[3] & 4 != 0;
-        // A write is alone, so that what was asked for in order is done in order.
+        // A write runs alone, so that ordered requests are done in order.
         let alone = |running: &Running| running.entry[3] & 4 == 0;
         if !gateway.running.is_empty() && (!reads || gateway.running.iter().any(alone)) {
             return false;
@@ -179,16 +180,16 @@ impl Model {
         let due = self.now + self.random.u64(rules.delay.clone());
         let mut begun = Running { request: next & 3, response, entry, block: Vec::new(), due };
         if rules.takes_early {
-            // The buffer is the host's again as soon as the request is taken.
+            // The host may reuse the buffer as soon as the request is taken.
             begun.block = Self::block(gateway, &begun);
         }
         gateway.running.push(begun);
         true
     }
 
-    /// Clears the flags of the next response slot and moves the index on; the slot.
+    /// Clears the flags of the next response slot and moves the index; returns the slot.
     fn reserve(gateway: &mut Firmware) -> u32 {
-        assert!(gateway.waiting() < 4, "a fifth answer would overwrite one that nobody took");
+        assert!(gateway.waiting() < 4, "a fifth answer would overwrite one that was not taken");
         let slot = gateway.word(RESPONSES + 0x20) & 3;
         put(&mut gateway.l1, RESPONSES + 0x40 + 32 * u64::from(slot) + 12, 0);
         gateway.step(RESPONSES + 0x20);
@@ -245,7 +246,7 @@ impl Model {
         let answered = reads || self.conventions.answers_writes;
         let slot = done.response.or_else(|| {
             answered.then(|| {
-                // All at once: nobody looks between.
+                // All at once: no client reads in between.
                 Self::reserve(gateway)
             })
         });
@@ -288,13 +289,13 @@ impl Model {
         }
     }
 
-    /// The gateway and the offset in its L1 that stand behind an offset in BAR 0.
+    /// Returns the gateway and the offset in its L1 that an offset in BAR 0 leads to.
     fn behind(&mut self, offset: u64) -> (&mut Firmware, usize) {
         let classes = ChipKind::Wormhole.layout().bar.windows.iter();
-        let mut of = classes.filter(|c| {
+        let mut matching = classes.filter(|c| {
             (c.bar_offset..c.bar_offset + u64::from(c.count) * c.bytes).contains(&offset)
         });
-        let class = of.next().unwrap();
+        let class = matching.next().unwrap();
         let window = class.first + ((offset - class.bar_offset) / class.bytes) as u16;
         let (tile, page) = self.windows[&window];
         let within = (offset - class.bar_offset) % class.bytes;
@@ -302,7 +303,7 @@ impl Model {
     }
 }
 
-/// The machine with a second handle, for what no bus does.
+/// The machine with a second handle, for operations that no bus has.
 #[derive(Clone)]
 pub(super) struct Handle(pub(super) Arc<Mutex<Model>>);
 
@@ -329,7 +330,7 @@ impl Bar for Handle {
                 }
                 BarOp::Pass { cycles } => model.run(*cycles),
                 BarOp::Now => answer.extend(model.now.to_le_bytes()),
-                BarOp::ConfigRead { .. } | BarOp::Read { .. } => panic!("not asked here"),
+                BarOp::ConfigRead { .. } | BarOp::Read { .. } => panic!("not supported here"),
             }
         }
         Ok(())
@@ -343,18 +344,18 @@ impl Bar for Handle {
     }
 
     fn unlock_queues(&mut self, _device: u8) -> Result<(), AccessError> {
-        assert!(std::mem::take(&mut self.0.lock().unwrap().held), "nobody held the lock");
+        assert!(std::mem::take(&mut self.0.lock().unwrap().held), "the lock was not held");
         Ok(())
     }
 }
 
 impl Model {
-    /// Batches and cycles so far.
+    /// Returns the batches and cycles so far.
     pub(super) fn spent(&self) -> (u64, u64) {
         (self.batches, self.now)
     }
 
-    /// From now on nothing is answered.
+    /// Stops answering commands.
     pub(super) fn swallow_all(&mut self) {
         self.gateways.values_mut().for_each(|firmware| firmware.swallow = usize::MAX);
     }

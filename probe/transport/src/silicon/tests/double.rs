@@ -1,5 +1,6 @@
-//! A card and its driver without either: a sparse file in memory stands for what can be mapped, and requests are
-//! answered by the numbers, sizes and offsets that tt-kmd documents (wormhole.md 2.1).
+//! A double of a card and its driver: a sparse file in memory holds what can be mapped, and
+//! requests are answered with the numbers, sizes and offsets that tt-kmd documents (wormhole.md
+//! 2.1).
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::silicon::error::DeviceError;
@@ -18,7 +19,7 @@ const WINDOWS: u64 = 6 << 36;
 /// The ARC's NIU node id in BAR0.
 pub(super) const NODE_ID: u64 = 0x1FF5_002C;
 
-/// A card; what a test sets up and looks at.
+/// A card whose state a test sets and inspects.
 pub(super) struct Card {
     memory: File,
     pub(super) state: Mutex<State>,
@@ -28,16 +29,16 @@ pub(super) struct State {
     pub(super) api: u32,
     pub(super) version: [u8; 3],
     pub(super) ids: (u16, u16),
-    /// Windows that somebody else has.
+    /// Windows of other clients.
     pub(super) taken: Vec<u16>,
-    /// Locks that somebody else has.
+    /// Locks of other clients.
     pub(super) locked: Vec<u8>,
     pub(super) ours_locked: Vec<u8>,
-    /// Every request with its argument as it came in.
+    /// Every request with its argument as received.
     pub(super) calls: Vec<(u32, Vec<u8>)>,
-    /// From now on the driver knows the device no more.
+    /// Set when the driver no longer knows the device.
     pub(super) gone: bool,
-    /// So many windows are still pointed; then the card is reset.
+    /// Number of windows that are still pointed before the card is reset.
     pub(super) points_left: usize,
     /// Words of all tiles, by x, y and address.
     pub(super) words: BTreeMap<(u16, u16, u64), u32>,
@@ -45,7 +46,7 @@ pub(super) struct State {
 
 impl Card {
     pub(super) fn new() -> Arc<Self> {
-        // SAFETY: the name is a C string; the descriptor is new and ours alone.
+        // SAFETY: the name is a C string; the descriptor is new and has no other owner.
         #[allow(unsafe_code, reason = "std has no file in memory")]
         let file = unsafe {
             let fd = libc::memfd_create(c"card".as_ptr(), libc::MFD_CLOEXEC);
@@ -83,22 +84,22 @@ impl Card {
         self.memory.write_all_at(&word.to_le_bytes(), BAR0 + offset).unwrap();
     }
 
-    /// The word that stands in a window, by its offset in BAR0.
+    /// Returns the word in a window, by its offset in BAR0.
     pub(super) fn in_window(&self, offset: u64) -> u32 {
         let mut word = [0; 4];
         self.memory.read_exact_at(&mut word, WINDOWS + offset).unwrap();
         u32::from_le_bytes(word)
     }
 
-    /// What a reset does: nothing that is mapped can be accessed any more.
+    /// Resets the card: mapped memory can no longer be accessed.
     pub(super) fn take_away(&self) {
         self.memory.set_len(0).unwrap();
         self.state.lock().unwrap().words.clear();
     }
 
-    /// A page of the card that nothing of this program watches.
+    /// Maps a page of the card that is not watched.
     pub(super) fn unwatched(&self) -> memmap2::Mmap {
-        // SAFETY: whoever reads it is to be ended by the fault.
+        // SAFETY: the fault is to end the process that reads it.
         #[allow(unsafe_code, reason = "files are mapped")]
         unsafe {
             memmap2::MmapOptions::new().len(4096).map(&self.memory).unwrap()
@@ -143,7 +144,7 @@ fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }
 
-/// Index of the first window, how many, and BAR0 offset of the first, by size.
+/// Returns the index of the first window, the count, and the BAR0 offset of the first, by size.
 fn class(bytes: u64) -> Option<(u16, u16, u64)> {
     match bytes {
         0x10_0000 => Some((0, 156, 0)),
@@ -238,7 +239,7 @@ impl Node for Open {
 }
 
 impl Card {
-    /// Puts the tile's words where the window shows them, and nothing else.
+    /// Stores the tile's words where the window shows them.
     fn point(&self, state: &State, argument: &[u8]) {
         let (base, bytes) = window(u32_at(argument, 0) as u16);
         let page = u64_at(argument, 8);
@@ -250,7 +251,7 @@ impl Card {
             if (page..page + bytes).contains(at) {
                 let shown = if (*tx, *ty) == (x, y) { *word } else { 0 };
                 let place = WINDOWS + base + (at - page);
-                // Another tile's word at the same address is not to hide this one's.
+                // Another tile's word at the same address must not overwrite this one's.
                 if shown != 0 || !state.words.contains_key(&(x, y, *at)) {
                     self.memory.write_all_at(&shown.to_le_bytes(), place).unwrap();
                 }
