@@ -335,7 +335,7 @@ fn what_cannot_be_given_back_is_told() {
     run.fault("link:0.9:down".parse().unwrap());
     let said = bench.finish(&mut run).unwrap_err().to_string();
     println!("{said}");
-    assert!(said.contains("no progress") && said.contains("clearing away failed"), "{said}");
+    assert!(said.contains("no progress") && said.contains("cleanup failed"), "{said}");
     assert!(said.contains("link 0:e8-1:e0 is down, a way to chip 1"), "{said}");
     assert!(!said.contains("0x"), "no raw words: {said}");
     let near = Place { chip: ChipId(0), tile: ChipKind::Wormhole.layout().eth_channel(8).unwrap() };
@@ -360,7 +360,7 @@ fn a_core_that_stands_still_is_blamed() {
 /// A compute core beats no heart: it is known by what it was given and does not use, or never began.
 #[test]
 fn a_worker_that_stands_still_is_blamed_and_not_who_waits_for_it() {
-    for (when, says) in [("@0ns", "did not take its go message"), ("", "does not go on")] {
+    for (when, says) in [("@0ns", "did not take its go message"), ("", "does not continue")] {
         let mut bench = Bench::new("n300");
         let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
         let slow = Request { delay_cycles: 20_000, ..Request::new(Op::AllGather, 512 * 1024) };

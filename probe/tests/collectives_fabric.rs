@@ -200,7 +200,7 @@ fn more_workers_than_a_mux_has_channels_are_refused() {
     let error = compile(bench.target.mesh(), &request).unwrap_err().to_string();
     assert_eq!(
         error,
-        "9 workers would share the router of 0:e9, and the mux in front of it has 8 channels: fewer workers of each link are needed"
+        "9 workers share the router of 0:e9, but its mux has 8 channels: use fewer workers per link"
     );
 }
 

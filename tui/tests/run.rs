@@ -74,7 +74,7 @@ fn what_cannot_be_is_refused_in_one_line_before_anything_is_written() {
         (&["--root", "1"], 2, "no root"),
         (&["--timeout", "1ns"], 2, "shorter than 100us"),
         (&["--buffers", "0"], 2, "one or more"),
-        (&["--buffers", "100000"], 2, "buffers a channel"),
+        (&["--buffers", "100000"], 2, "buffers per channel"),
         (&["--buffer-bytes", "10M"], 2, "too large"),
         (&["--buffer-bytes", "60K", "-b", "4K", "-e", "256K"], 2, "do not fit"),
     ] {

@@ -1,4 +1,4 @@
-//! Names the core that keeps a launch from its end: what it waits for, and where in its source.
+//! Names the core that keeps a launch from ending: what it waits for, and where in its source.
 
 use super::edm_builder::EDM;
 use super::launcher::firmware_of;
@@ -12,13 +12,13 @@ use layouts::CoreKind;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
-/// The waypoint of a kernel that somebody parked.
+/// The waypoint of a paused kernel.
 const PARKED: &str = "PASW";
 
-/// Names a core that does not come to its end, unless one was parked by somebody.
+/// Names a core that does not end, unless a core was paused on request.
 ///
 /// # Errors
-/// When an image lacks a word, or time cannot pass.
+/// If an image lacks a word, or time cannot advance.
 pub(super) fn blame(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -51,14 +51,14 @@ pub(super) fn blame(
         error.waypoint = Some(waypoint.clone());
         Some(error)
     };
-    // A core that executes nothing is to blame before those that wait for it.
+    // A core that executes nothing is the cause before the cores that wait for it.
     if let Some(at) = open.iter().position(|core| still.contains(&core.place)) {
         return Ok(stuck(at, Some("its heartbeat does not move".to_owned())));
     }
     if let Some((at, why)) = standing_worker(target, images, open, &waypoints)? {
         return Ok(stuck(at, Some(why)));
     }
-    // An EDM whose link does not answer keeps everybody waiting; its workers only wait for it.
+    // An EDM whose link does not answer blocks all other cores; its workers only wait for it.
     let guilty = |core: &&Watched| core.kernel == EDM && core.values.unanswered();
     let first = open.iter().position(guilty);
     let first = first.or_else(|| open.iter().position(|core| core.kernel == EDM));
@@ -77,7 +77,7 @@ pub(super) fn blame(
     }))
 }
 
-/// Where the kernel's source sets a waypoint.
+/// Returns where the kernel's source sets a waypoint.
 fn line_of(images: &ImageMap, kernel: &str, code: &str) -> Option<String> {
     let image = images.named(kernel)?;
     let place = image.waypoints.iter().find(|place| place.code == code)?;

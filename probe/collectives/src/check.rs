@@ -1,4 +1,5 @@
-//! Compares what came out with what the host computes: digests of every stretch, and each element of one that differs.
+//! Compares the results with those that the host computes: the digest of every range, and each
+//! element of a range that differs.
 
 use super::expected;
 use super::program::{Expected, Program};
@@ -10,13 +11,14 @@ use launch::outcome::{Cause, Misfit, RunError};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
-/// Pages that are read in one poll.
+/// Pages read per poll.
 const PAGES_A_POLL: usize = 64;
 
-/// The stretches whose digests are not those that the host computes, by their numbers in the program.
+/// Returns the indices in the program of the ranges whose digests differ from those that the
+/// host computes.
 ///
 /// # Errors
-/// When a digest cannot be read.
+/// If a digest cannot be read.
 pub(super) fn differing(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -39,13 +41,13 @@ pub(super) fn differing(
     Ok(differing)
 }
 
-/// A stretch that is read in full and compared.
+/// The comparison of a range that is read in full.
 #[derive(Debug)]
 pub(super) struct Comparison {
     index: usize,
-    /// What the host computes for it.
+    /// The bytes that the host computes for it.
     expected: Vec<u8>,
-    /// Where its pages are.
+    /// The spans of its pages.
     pages: Vec<Span>,
     next: usize,
     element_bytes: usize,
@@ -55,10 +57,10 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Of the stretch of this number.
+    /// Starts a comparison of the range with this index.
     ///
     /// # Errors
-    /// When the program has no such stretch.
+    /// If the program has no such range.
     pub(super) fn new(program: &Program, index: usize) -> Result<Self, RunError> {
         let none = || RunError::new(Cause::Program(Misfit::NoStretch(index)));
         let expected = program.expected.get(index).ok_or_else(none)?;
@@ -74,15 +76,16 @@ impl Comparison {
         })
     }
 
-    /// Pages that are compared, and how many there are.
+    /// Returns the number of compared pages, and of all pages.
     pub(super) fn done(&self) -> (u64, u64) {
         (self.next as u64, self.pages.len() as u64)
     }
 
-    /// Compares some pages; at the end what is wrong. Nothing is, if only the padding differed.
+    /// Compares some pages. After the last page, returns the differences; none, if only the padding
+    /// differed.
     ///
     /// # Errors
-    /// When a page cannot be read.
+    /// If a page cannot be read.
     pub(super) fn poll(
         &mut self,
         target: &mut dyn Target,
@@ -110,7 +113,7 @@ impl Comparison {
 
     fn compare(&mut self, page: &[u8]) {
         let first = self.compared_bytes / self.element_bytes;
-        // Behind the expected bytes there is only padding.
+        // After the expected bytes there is only padding.
         let rest = self.expected.get(self.compared_bytes..).map_or(&[][..], |rest| rest);
         let pairs = page.chunks(self.element_bytes).zip(rest.chunks(self.element_bytes));
         for (index, (there, wanted)) in pairs.enumerate() {
@@ -123,7 +126,7 @@ impl Comparison {
     }
 }
 
-/// Where the pages of a stretch lie, in their order.
+/// Returns the spans of the pages of a range, in order.
 fn pages(program: &Program, expected: &Expected) -> Result<Vec<Span>, RunError> {
     let nowhere = || nowhere(expected);
     let plan = program.checks.get(expected.worker).ok_or_else(nowhere)?;

@@ -1,4 +1,4 @@
-//! A mesh and a wish become a [`Program`].
+//! Compiles a mesh and a request to a [`Program`].
 
 mod all_gather;
 mod all_reduce;
@@ -29,12 +29,13 @@ use shape::Shape;
 /// Compiles a collective.
 ///
 /// # Errors
-/// What keeps it from being, before anything is written.
+/// The reason why the collective cannot be compiled; nothing has been written.
 pub fn compile(mesh: &Mesh, request: &Request) -> Result<Program, CclError> {
     compile_over(mesh, request, None)
 }
 
-/// The same, over the fabric that runs on the mesh if that is how packets are to travel.
+/// Compiles a collective; over the fabric that runs on the mesh, if the request's transport is the
+/// fabric.
 ///
 /// # Errors
 /// As [`compile`].
@@ -74,7 +75,8 @@ pub fn compile_over(
     finish(build, fabric)
 }
 
-/// The chips in their order. A socket between two chips takes the shortest way, through others if need be.
+/// Returns the chips in rank order. A socket between two chips takes the shortest route, through
+/// other chips if necessary.
 fn topology(mesh: &Mesh, request: &Request) -> Result<Topology, CclError> {
     let found = match (request.op, request.topology, request.chips.as_slice()) {
         (Op::SendReceive, None | Some(TopologyKind::Line), &[from, to]) => {
@@ -88,15 +90,15 @@ fn topology(mesh: &Mesh, request: &Request) -> Result<Topology, CclError> {
     Ok(found?)
 }
 
-/// Can the operation use the directions of this topology in that way?
+/// Checks that the operation supports the requested use of both directions on this topology.
 fn direction(request: &Request, kind: TopologyKind) -> Result<(), CclError> {
     use Bidirectional::{FullTensors, HalfTensors, No};
     let (op, way) = (request.op, request.bidirectional);
     let why = match (kind, way) {
         (_, No) => return Ok(()),
-        (TopologyKind::Line, HalfTensors) => "what leaves a chip of a line cannot come round",
-        (_, _) if op == Op::SendReceive => "a socket's credits go the other way",
-        (_, FullTensors) if op == Op::AllReduce => "each sum has to pass every rank",
+        (TopologyKind::Line, HalfTensors) => "data cannot travel all the way round a line",
+        (_, _) if op == Op::SendReceive => "a socket's credits need the opposite direction",
+        (_, FullTensors) if op == Op::AllReduce => "each sum must pass every rank",
         _ => return Ok(()),
     };
     Err(CclError::Direction { op, kind, way, why })
@@ -119,7 +121,7 @@ fn crossing(
     Crossing::new(mesh, fabric, options, workers, &mut next).map(Some)
 }
 
-/// Fills, EDMs and checks of the workers.
+/// Adds the fills, EDMs and checks of the workers.
 fn finish(mut build: Build<'_>, fabric: Option<(FabricPlan, bool)>) -> Result<Program, CclError> {
     let pieces = build.pieces();
     let crossing = crossing(&mut build, fabric)?;

@@ -1,4 +1,4 @@
-//! What the kernels of a program that goes over a fabric are told of it: muxes, connections, and the other ends of channels.
+//! The fabric arguments of a program's kernels: muxes, connections, and the far ends of channels.
 
 use super::edm_builder::{ChannelAddresses, xy};
 use super::program::{Program, WorkerPlan};
@@ -17,10 +17,10 @@ use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::BTreeMap;
 
-/// The mux of a plan, as it is launched.
+/// Returns the mux of a plan, ready to launch.
 ///
 /// # Errors
-/// `NoImage` or `NoMember`; `Settings` for a router that is not there.
+/// `NoImage` or `NoMember`; `Settings` if the router does not exist.
 pub(super) fn mux(
     images: &ImageMap,
     crossing: &Crossing,
@@ -39,10 +39,10 @@ pub(super) fn mux(
     })
 }
 
-/// Writes the tables that a worker finds its routes in.
+/// Returns the operation that writes the routing tables of a worker.
 ///
 /// # Errors
-/// As [`RoutingTables::pack`].
+/// As [`pack_tables`].
 pub(super) fn write_tables(
     images: &ImageMap,
     crossing: &Crossing,
@@ -59,10 +59,10 @@ pub(super) fn write_tables(
     Ok(Some(operation))
 }
 
-/// Refuses a fabric that cannot come up, or whose routers have other clients; nothing is written.
+/// Refuses a fabric that cannot come up, or whose routers have other clients. Writes nothing.
 ///
 /// # Errors
-/// Why not.
+/// The reason for the refusal.
 pub(super) fn refuse(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -76,7 +76,7 @@ pub(super) fn refuse(
     for eth in crossing.clients().into_keys() {
         let Some(router) = plan.router_at(eth) else { continue };
         let of = connection(images, plan, router)?;
-        // Both coordinates of who has it lie in one word.
+        // Both coordinates of the client are in one word.
         let client = u64::from(of.location_info) + worker_x(images, plan)?;
         let words = [of.handshake.into(), client];
         spans.insert(eth, words.map(|at| Span { addr: router.place.at(at), len: 4 }));
@@ -99,10 +99,11 @@ fn worker_x(images: &ImageMap, plan: &FabricPlan) -> Result<u64, ControlError> {
     Ok(image(images, router)?.symbols.field(path).map_err(missing)?.offset)
 }
 
-/// Where the two sides of a worker's channels are: buffers of the receiver, semaphore of the other worker.
+/// Returns the addresses of the two sides of a worker's channels: buffers of the receiver,
+/// semaphore of the other worker.
 ///
 /// # Errors
-/// `NoImage` or `NoMember`, or `Settings` for what does not fit.
+/// `NoImage` or `NoMember`, or `Settings` if something does not fit.
 pub(super) fn sides(
     images: &ImageMap,
     program: &Program,
@@ -119,7 +120,7 @@ pub(super) fn sides(
     ])
 }
 
-/// Members of the arguments of a worker.
+/// Returns the fabric members of a worker's arguments.
 ///
 /// # Errors
 /// `NoImage` or `NoMember`.
@@ -159,9 +160,9 @@ pub(super) fn members(
     Ok(values)
 }
 
-/// What a worker has to know of its router or mux.
+/// Returns a worker's connection to its router or mux.
 fn client(images: &ImageMap, crossing: &Crossing, exit: Exit) -> Result<Connection, ControlError> {
-    let missing = || ControlError::Settings("a way out leads nowhere".to_owned());
+    let missing = || ControlError::Settings("an exit has no router or mux".to_owned());
     match exit {
         Exit::Router(eth) => {
             let router = crossing.plan.router_at(eth).ok_or_else(missing)?;
@@ -174,7 +175,8 @@ fn client(images: &ImageMap, crossing: &Crossing, exit: Exit) -> Result<Connecti
     }
 }
 
-/// A worker's part in the end of a mux: the first client is the termination master.
+/// Returns a worker's arguments for the termination of a mux: the first client is the termination
+/// master.
 fn termination(
     images: &ImageMap,
     crossing: &Crossing,
@@ -187,7 +189,9 @@ fn termination(
     let part = if master == place { "CCL_TERMINATION_MASTER" } else { "CCL_TELLS_MASTER" };
     let is_mux = |exit: &Exit| matches!(exit, Exit::Mux { mux, .. } if *mux == index);
     let number = |ends: &WorkerEnds| ends.exits.iter().position(is_mux);
-    let apart = || ControlError::Settings(format!("{master} is no client of the mux that it ends"));
+    let apart = || {
+        ControlError::Settings(format!("{master} is not a client of the mux that it terminates"))
+    };
     let number = crossing.ends.get(&master).and_then(number).ok_or_else(apart)? as u32;
     let values = [
         ("termination", constant_of(images, WORKER, part)?),
@@ -199,7 +203,8 @@ fn termination(
     Ok(values.into_iter().map(|(member, value)| (format!("{path}.{member}"), value)).collect())
 }
 
-/// The semaphore of a termination master that clients of its connection of this number count up.
+/// Returns the semaphore that clients of a termination master's connection of this number
+/// increment.
 fn closed_semaphore(images: &ImageMap, number: u32) -> Result<u32, ControlError> {
     let first = worker_semaphore(images, "CCL_SEMAPHORE_CLOSED")?;
     let next = worker_semaphore(images, "CCL_SEMAPHORE_SIGNAL")?;

@@ -1,4 +1,5 @@
-//! How the channels of workers cross a fabric: the way of each, and a mux in front of every router that several workers use.
+//! How the channels of workers cross a fabric: the route of each, and a mux for every router that
+//! several workers use.
 
 use super::error::CclError;
 use super::program::WorkerPlan;
@@ -10,15 +11,15 @@ use machine::place::Place;
 use machine::target::Mesh;
 use std::collections::BTreeMap;
 
-/// Clients of a mux at most: its channels.
+/// Maximum number of clients of a mux: its channels.
 const MAX_CLIENTS: usize = 8;
 
 impl Crossing {
-    /// Finds the way of every channel, and puts a mux in front of every router that several workers use. `tiles`: compute tiles of a
-    /// chip without a worker, asked for one by one.
+    /// Finds the route of every channel, and adds a mux for every router that several workers use.
+    /// `tiles` returns the next free compute tile of a chip.
     ///
     /// # Errors
-    /// When a worker cannot reach another, or there is no tile for a mux.
+    /// If a worker cannot reach another, or there is no tile for a mux.
     pub(super) fn new(
         mesh: &Mesh,
         (plan, found): (FabricPlan, bool),
@@ -27,7 +28,7 @@ impl Crossing {
         tiles: &mut dyn FnMut(ChipId) -> Result<Place, CclError>,
     ) -> Result<Self, CclError> {
         let mut crossing = Self { plan, found, options, muxes: Vec::new(), ends: BTreeMap::new() };
-        // Who sends to whom, and over which plane.
+        // Sender, receiver and link of each channel.
         let outbound = |worker: &WorkerPlan| worker.outbound.map(|to| (to.edm, to.number));
         let pairs: Vec<(Place, Place, u32)> = workers
             .iter()
@@ -67,7 +68,7 @@ impl Crossing {
         Ok(crossing)
     }
 
-    /// The node, the hops to it and the router by which a packet leaves.
+    /// Returns the target node, the hops to it, and the router by which a packet leaves.
     fn route(
         &self,
         from: Place,
@@ -92,7 +93,7 @@ impl Crossing {
         Ok((there, hops as u32, router))
     }
 
-    /// By router and client the way out.
+    /// Returns the exit of each client of a router, and adds the muxes.
     fn place_muxes(
         &mut self,
         mesh: &Mesh,
@@ -128,7 +129,7 @@ impl Crossing {
     }
 }
 
-/// Ethernet tiles of a chip without a link, the last one first.
+/// Returns the Ethernet tiles of a chip without a link, the last first.
 pub fn idle_tiles(mesh: &Mesh, chip: ChipId) -> Vec<Place> {
     let linked = |eth| mesh.links.iter().any(|link| link.a == eth || link.b == eth);
     let tiles = mesh.layout().eth_tiles().rev();

@@ -1,5 +1,5 @@
-//! Builds the EDM of one Ethernet tile as the CCL guide describes it: channels are added, addresses come back, and nobody
-//! but this builder knows how the kernel's arguments are laid out.
+//! Builds the EDM of one Ethernet tile as in the CCL guide: the caller adds channels and receives
+//! their addresses; only this builder knows the layout of the kernel's arguments.
 
 use super::edm_settings::Limits;
 pub use super::edm_settings::{EDM, EdmSettings};
@@ -10,16 +10,17 @@ use launch::{
 use layouts::{ChipKind, NocXy};
 use machine::place::Place;
 
-/// Where the workers of a channel find it.
+/// The addresses of a channel for its workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChannelAddresses {
-    /// First buffer, in the Ethernet tile.
+    /// Address of the first buffer, in the Ethernet tile.
     pub buffers: u32,
-    /// The word that the first worker increments, in the Ethernet tile; those of further workers follow 16 bytes apart.
+    /// Address of the word that the first worker increments, in the Ethernet tile; those of further
+    /// workers follow at 16-byte intervals.
     pub semaphore: u32,
 }
 
-/// A channel as it was added.
+/// The parameters of a channel.
 #[derive(Clone, Debug)]
 struct AddedChannel {
     sends: bool,
@@ -29,13 +30,13 @@ struct AddedChannel {
 }
 
 impl AddedChannel {
-    /// Each worker of a channel has a semaphore of its own there.
+    /// Returns the number of semaphores: one for each worker.
     fn semaphores(&self) -> u32 {
         self.workers.len().max(1) as u32
     }
 }
 
-/// An EDM in the making.
+/// An EDM under construction.
 #[derive(Clone, Debug)]
 pub struct EdmBuilder {
     place: Place,
@@ -46,7 +47,7 @@ pub struct EdmBuilder {
 }
 
 impl EdmBuilder {
-    /// An EDM without channels. Exactly one end of a link is the sender of the handshake.
+    /// Creates an EDM without channels. Exactly one end of a link is the sender of the handshake.
     ///
     /// # Errors
     /// `NoImage` and `NoMember`, or `Settings` for buffers that the kernel would refuse.
@@ -65,17 +66,18 @@ impl EdmBuilder {
         if buffers_per_channel == 0 || buffers_per_channel > limits.buffers {
             let most = limits.buffers;
             return refuse(format!(
-                "{buffers_per_channel} buffers a channel, from 1 to {most} can be"
+                "{buffers_per_channel} buffers per channel: must be 1 to {most}"
             ));
         }
         Ok(Self { place, handshake_sender, settings, limits, channels: Vec::new() })
     }
 
-    /// Adds a channel that sends over the link what workers put into its buffers. No workers: the EDM makes messages
-    /// itself. `worker_semaphore` is an address in the workers' L1.
+    /// Adds a channel that sends the contents of its buffers, which workers fill, over the link.
+    /// Without workers the EDM generates the messages. `worker_semaphore` is an address in the
+    /// workers' L1.
     ///
     /// # Errors
-    /// `Settings` when there is no room for it.
+    /// `Settings` if there is no room for it.
     pub fn add_sender_channel(
         &mut self,
         worker_semaphore: u32,
@@ -90,7 +92,8 @@ impl EdmBuilder {
         })
     }
 
-    /// Adds a channel whose buffers workers empty. No workers: the EDM checks what comes and drops it.
+    /// Adds a channel whose buffers workers empty. Without workers the EDM checks incoming messages
+    /// and drops them.
     ///
     /// # Errors
     /// As [`EdmBuilder::add_sender_channel`].
@@ -114,7 +117,7 @@ impl EdmBuilder {
         if channel.workers.len() > self.limits.workers as usize {
             let most = self.limits.workers;
             return refuse(format!(
-                "{} workers of a channel, at most {most}",
+                "{} workers of a channel: at most {most}",
                 channel.workers.len()
             ));
         }
@@ -127,7 +130,7 @@ impl EdmBuilder {
         if end > u64::from(self.limits.end) {
             let room = self.limits.end - self.limits.start;
             return refuse(format!(
-                "{} channels of {} buffers of {} bytes do not fit into the {room} bytes that L1 has for them",
+                "{} channels of {} buffers of {} bytes do not fit into the {room} bytes of L1 for them",
                 number + 1,
                 self.settings.buffers_per_channel,
                 self.settings.buffer_bytes
@@ -137,7 +140,8 @@ impl EdmBuilder {
         Ok(addresses)
     }
 
-    /// Where the channel of this number is. Its buffers are at the same place at both ends of the link.
+    /// Returns the addresses of the channel of this number. Its buffers have the same address at
+    /// both ends of the link.
     fn addresses(&self, number: u32) -> ChannelAddresses {
         let buffers = u64::from(self.limits.start) + u64::from(number) * self.channel_bytes();
         let before = self.channels.iter().take(number as usize).map(AddedChannel::semaphores).sum();
@@ -151,10 +155,10 @@ impl EdmBuilder {
         u64::from(buffers_per_channel) * (u64::from(buffer_bytes) + u64::from(self.limits.sync))
     }
 
-    /// The launch of what was built.
+    /// Returns the launch of the EDM.
     ///
     /// # Errors
-    /// `NoMember` when the kernel's debug information lacks an argument.
+    /// `NoMember` if the kernel's debug information lacks an argument.
     pub fn build(&self, images: &ImageMap) -> Result<KernelLaunch<'static>, ControlError> {
         let constant = |name| constant_of(images, EDM, name);
         let ends = if self.settings.worker_initiated {
@@ -213,10 +217,10 @@ impl EdmBuilder {
     }
 }
 
-/// Names the kernel in launch messages.
+/// The id of the kernel in launch messages.
 const KERNEL_ID: u16 = 3;
 
-/// A tile as the kernels want it.
+/// Encodes a tile's coordinates for the kernels.
 pub(super) fn xy(tile: NocXy) -> u32 {
     u32::from(tile.x) | u32::from(tile.y) << 16
 }

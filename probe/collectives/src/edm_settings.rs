@@ -1,4 +1,4 @@
-//! What all channels of an EDM share, and how much room its kernel has.
+//! The settings common to all channels of an EDM, and the limits of its kernel.
 
 use decode::images::ImageMap;
 use launch::records::size;
@@ -7,26 +7,26 @@ use launch::{ControlError, constant_of, image};
 /// The kernel's image.
 pub const EDM: &str = "edm";
 
-/// What all channels of an EDM share. Both ends of a link are built with the same.
+/// The settings common to all channels of an EDM. Both ends of a link must have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdmSettings {
-    /// The same at both ends, another for each launch, not zero.
+    /// The id of the launch: the same at both ends, different for each launch, not zero.
     pub run_id: u32,
     /// Bytes of the largest message, a multiple of 32.
     pub buffer_bytes: u32,
     /// Buffers of each channel.
     pub buffers_per_channel: u32,
-    /// Channels end when their workers say so, not after a number of messages.
+    /// Whether channels end when their workers signal it, rather than after a number of messages.
     pub worker_initiated: bool,
-    /// Who shares the buffers of a channel: the kernel's word for it.
+    /// The buffer sharing mode of a channel, by the name of the kernel's constant.
     pub sharing: &'static str,
-    /// Payload and sync word in two sends.
+    /// Whether payload and sync word are two sends.
     pub separate_sync: bool,
-    /// Passes without progress before base firmware gets its turn.
+    /// Passes without progress before control returns to base firmware.
     pub idle_count: u32,
-    /// Passes after which it gets its turn though there is progress.
+    /// Passes before control returns to base firmware despite progress.
     pub busy_count: u32,
-    /// Park before this stage: 0 never, 1 handshake, 2 transfer, 3 teardown.
+    /// The stage before which the kernel pauses: 0 none, 1 handshake, 2 transfer, 3 teardown.
     pub pause_at_stage: u32,
 }
 
@@ -46,7 +46,7 @@ impl Default for EdmSettings {
     }
 }
 
-/// What the image of the kernel says of its limits.
+/// The limits of the kernel, from its image.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) channels: u32,
@@ -54,7 +54,7 @@ pub(super) struct Limits {
     pub(super) workers: u32,
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Behind each buffer.
+    /// Bytes after each buffer.
     pub(super) sync: u32,
     pub(super) arguments: u64,
 }

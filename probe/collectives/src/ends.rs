@@ -1,4 +1,4 @@
-//! The chip at which the data of a program end.
+//! The chip at which the data of a program arrive last.
 
 use super::op::Op;
 use super::program::{Program, WorkerPlan};
@@ -7,20 +7,21 @@ use machine::place::Place;
 use machine::target::Mesh;
 use std::collections::BTreeMap;
 
-/// Where data end last: the leaf farthest from the root, or the root to which they flow. None where they end everywhere.
+/// Returns the chip at which data arrive last: the leaf farthest from the root, or the root to
+/// which they flow. `None` if every chip receives data.
 pub(super) fn ends_at(mesh: &Mesh, program: &Program) -> Option<ChipId> {
     if !program.op.has_root() && program.op != Op::SendReceive {
         return None;
     }
     let ends = mesh.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
     let far: BTreeMap<EthId, EthId> = ends.collect();
-    // Workers pass data on from EDM to EDM: so many links lie behind what reaches a tile.
+    // Workers pass data from EDM to EDM; `hops` counts the links before a link end.
     let mut hops: BTreeMap<EthId, usize> = BTreeMap::new();
     let behind = |hops: &BTreeMap<EthId, usize>, worker: &WorkerPlan| {
         let inbound = worker.inbound.and_then(|channel| end_of(channel.edm));
         inbound.and_then(|end| hops.get(&end)).map_or(0, |hops| *hops)
     };
-    // No way is longer than there are ranks.
+    // No route is longer than the number of ranks.
     for _ in &program.ranks {
         for worker in &program.workers {
             let out = worker.outbound.and_then(|channel| end_of(channel.edm));
@@ -36,7 +37,7 @@ pub(super) fn ends_at(mesh: &Mesh, program: &Program) -> Option<ChipId> {
     Some(last.place.chip)
 }
 
-/// The end of a link at an Ethernet tile.
+/// Returns the link end at an Ethernet tile.
 fn end_of(place: Place) -> Option<EthId> {
     let channel = ChipKind::Wormhole.layout().tile_at(place.tile)?.channel?;
     Some(EthId { chip: place.chip, channel })

@@ -1,4 +1,4 @@
-//! Why a collective cannot be: one sentence for each mistake.
+//! Why a collective cannot be compiled: one sentence per error.
 
 use super::op::{Bidirectional, DataType, Op};
 use fabric::FabricError;
@@ -9,28 +9,28 @@ use std::fmt;
 /// Why a collective cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CclError {
-    /// The chips form no such ring or line.
+    /// The chips do not form the ring or line.
     Topology(TopologyError),
-    /// No links were asked for.
+    /// The number of links is 0.
     NoLinks,
-    /// No workers were asked for.
+    /// The number of workers is 0.
     NoWorkers,
-    /// No buffers were asked for.
+    /// The number of buffers is 0.
     NoBuffers,
-    /// The size is no whole number of elements for each part.
+    /// The size is not a whole number of elements for each part.
     SizeDoesNotDivide {
         /// The size.
         bytes: u64,
         /// The type of the elements.
         data_type: DataType,
-        /// Parts that it is cut into.
+        /// Number of parts.
         parts: u64,
     },
-    /// Something is not a multiple of 32 bytes.
+    /// A size is not a multiple of 32 bytes.
     Unaligned {
-        /// What.
+        /// What has the size.
         what: &'static str,
-        /// Its size.
+        /// The size.
         bytes: u32,
     },
     /// A page does not fit into a buffer.
@@ -40,91 +40,91 @@ pub enum CclError {
         /// Bytes of a buffer.
         buffer_bytes: u32,
     },
-    /// No such rank can be the root.
+    /// The root is not a rank.
     RootOutOfRange {
-        /// The root that was asked for.
+        /// The requested root.
         root: u32,
-        /// How many ranks there are.
+        /// The number of ranks.
         ranks: usize,
     },
-    /// There is no such rank.
+    /// The rank does not exist.
     NoRank(usize),
     /// The operation has no root.
     NoRoot(Op),
     /// The tensors do not fit into memory.
     TooLarge {
-        /// Bytes that they need in one bank.
+        /// Bytes needed in one bank.
         bytes: u64,
-        /// Bytes that a bank has.
+        /// Bytes available in a bank.
         room: u64,
-        /// What the banks are.
+        /// The kind of the banks.
         banks: &'static str,
     },
     /// More elements than a worker can count.
     TooManyElements(u64),
-    /// A chip lacks compute tiles.
+    /// A chip has too few compute tiles.
     TooFewTiles {
         /// The chip.
         chip: ChipId,
-        /// Tiles that are needed.
+        /// Tiles needed.
         wanted: usize,
-        /// Tiles that it has.
+        /// Tiles of the chip.
         tiles: usize,
     },
-    /// A worker would get a longer list of commands than it has room for.
+    /// The list of commands exceeds the room in a worker's L1.
     TooManyCommands(usize),
-    /// The operation is not done in both directions of this topology in this way.
+    /// The operation does not support this use of both directions on this topology.
     Direction {
         /// The operation.
         op: Op,
         /// The topology.
         kind: TopologyKind,
-        /// The way.
+        /// The use of the directions.
         way: Bidirectional,
-        /// Why not, as the end of a sentence.
+        /// The reason, as the end of a sentence.
         why: &'static str,
     },
-    /// The fabric cannot be.
+    /// The fabric cannot be planned.
     NoFabric(Box<FabricError>),
-    /// More links were asked for than the fabric has planes.
+    /// More links are requested than the fabric has planes.
     TooFewPlanes {
-        /// Links asked for.
+        /// Links requested.
         links: u32,
         /// Planes of the fabric.
         planes: u32,
     },
-    /// No way leads over the fabric from one chip to another.
+    /// The fabric has no route from one chip to another.
     NoRoute {
-        /// From this chip.
+        /// The source chip.
         from: ChipId,
-        /// To this one.
+        /// The target chip.
         to: ChipId,
     },
-    /// A way over a line or ring is too long for the header of its packets.
+    /// A route over a line or ring is too long for the packet header.
     TooManyHops {
-        /// From this chip.
+        /// The source chip.
         from: ChipId,
-        /// To this one.
+        /// The target chip.
         to: ChipId,
-        /// Hops.
+        /// Hops of the route.
         hops: usize,
-        /// Hops that a header has room for.
+        /// Maximum number of hops in a header.
         most: usize,
     },
-    /// More workers than a mux has channels use one router.
+    /// More workers use one router than its mux has channels.
     TooManyClients {
         /// The router.
         router: EthId,
-        /// Workers.
+        /// Number of workers.
         clients: usize,
-        /// Channels.
+        /// Number of channels.
         most: usize,
     },
-    /// No Ethernet tile without a link is left for a mux.
+    /// No Ethernet tile without a link is free for a mux.
     NoIdleTile {
         /// The chip.
         chip: ChipId,
-        /// The router that the mux is for.
+        /// The router of the mux.
         router: EthId,
     },
 }
@@ -140,19 +140,19 @@ impl fmt::Display for CclError {
                 let (name, element) = (data_type.name(), data_type.bytes());
                 write!(
                     f,
-                    "{bytes} bytes are no whole number of {name} elements of {element} bytes"
+                    "{bytes} bytes are not a whole number of {name} elements of {element} bytes"
                 )?;
                 if *parts > 1 {
                     write!(
                         f,
-                        " for each of {parts} ranks: it must be a multiple of {}",
+                        " for each of {parts} ranks: must be a multiple of {}",
                         element * parts
                     )?;
                 }
                 Ok(())
             }
             Self::Unaligned { what, bytes } => {
-                write!(f, "{what} of {bytes} bytes: it must be a multiple of 32, and not 0")
+                write!(f, "{what} of {bytes} bytes: must be a nonzero multiple of 32")
             }
             Self::PageTooLarge { page_bytes, buffer_bytes } => {
                 write!(
@@ -172,44 +172,39 @@ impl fmt::Display for CclError {
                 )
             }
             Self::TooManyElements(elements) => {
-                write!(
-                    f,
-                    "{elements} elements for a rank are more than the {} that can be counted",
-                    u32::MAX
-                )
+                write!(f, "{elements} elements per rank: at most {}", u32::MAX)
             }
             Self::TooFewTiles { chip, wanted, tiles } => {
-                write!(f, "chip {chip} has {tiles} compute tiles, and {wanted} workers are needed")
+                write!(f, "chip {chip} has {tiles} compute tiles for {wanted} workers")
             }
             Self::TooManyCommands(commands) => {
-                write!(f, "a worker would need {commands} commands, more than it has room for")
+                write!(f, "a worker needs {commands} commands, more than its list holds")
             }
             Self::Direction { op, kind, way, why } => {
-                write!(f, "{} on a {kind} does not go by {}: {why}", op.name(), way.name())
+                write!(f, "{} on a {kind} does not support {}: {why}", op.name(), way.name())
             }
             Self::NoFabric(why) => write!(f, "{why}"),
             Self::TooFewPlanes { links, planes } => {
                 let plural = if *planes == 1 { "" } else { "s" };
                 write!(
                     f,
-                    "{links} links were asked for, and the fabric has {planes} routing plane{plural}"
+                    "{links} links requested, but the fabric has {planes} routing plane{plural}"
                 )
             }
             Self::NoRoute { from, to } => {
-                write!(f, "no way leads over the fabric from chip {from} to chip {to}")
+                write!(f, "the fabric has no route from chip {from} to chip {to}")
             }
             Self::TooManyHops { from, to, hops, most } => write!(
                 f,
-                "from chip {from} to chip {to} it is {hops} hops, and a packet of a line or ring has room for {most}"
+                "chip {from} to chip {to}: {hops} hops, but the packet header of a line or ring holds at most {most}"
             ),
             Self::TooManyClients { router, clients, most } => write!(
                 f,
-                "{clients} workers would share the router of {router}, and the mux in front of it has {most} channels: fewer workers of each link are needed"
+                "{clients} workers share the router of {router}, but its mux has {most} channels: use fewer workers per link"
             ),
-            Self::NoIdleTile { chip, router } => write!(
-                f,
-                "chip {chip} has no Ethernet tile without a link left for the mux of router {router}"
-            ),
+            Self::NoIdleTile { chip, router } => {
+                write!(f, "chip {chip} has no free Ethernet tile for the mux of router {router}")
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What must come out: the pattern, sums in the order of the additions, and digests, bit for bit as the kernel has them
-//! (`ccl_pattern`, `ccl_digest`).
+//! The expected data: the pattern, sums in the order of the additions, and digests, bit for bit as
+//! the kernel computes them (`ccl_pattern`, `ccl_digest`).
 
 use super::op::DataType;
 use super::program::{Expected, OutputRange, Program, WorkerPlan};
@@ -7,7 +7,7 @@ use super::program::{Expected, OutputRange, Program, WorkerPlan};
 const DIGEST_SEED: u32 = 0x811C_9DC5;
 const DIGEST_PRIME: u32 = 0x0100_0193;
 
-/// `ccl_mix`.
+/// Computes `ccl_mix`.
 fn mix(seed: u32, stream: u32, index: u32) -> u32 {
     let seed = seed.wrapping_mul(0x9E37_79B9);
     let stream = stream.wrapping_add(1).wrapping_mul(0x85EB_CA6B);
@@ -17,7 +17,7 @@ fn mix(seed: u32, stream: u32, index: u32) -> u32 {
     x ^ x >> 13
 }
 
-/// `ccl_pattern`: word `index` of a stream, two elements of bfloat16.
+/// Computes `ccl_pattern`: word `index` of a stream, two elements of bfloat16.
 pub fn pattern(data_type: DataType, seed: u32, stream: u32, index: u32) -> u32 {
     let x = mix(seed, stream, index);
     match data_type {
@@ -29,7 +29,8 @@ pub fn pattern(data_type: DataType, seed: u32, stream: u32, index: u32) -> u32 {
     }
 }
 
-/// The sum of two words: wrapping integers, floats rounded to nearest even at each addition.
+/// Returns the sum of two words: wrapping integers, floats rounded to nearest even at each
+/// addition.
 pub fn add(data_type: DataType, a: u32, b: u32) -> u32 {
     match data_type {
         DataType::Int32 => a.wrapping_add(b),
@@ -42,26 +43,27 @@ pub fn add(data_type: DataType, a: u32, b: u32) -> u32 {
     }
 }
 
-/// Operands and sum are the upper halves of words.
+/// Returns the sum of two bfloat16 values, each in the upper half of its word.
 fn add_bfloat16(a: u32, b: u32) -> u32 {
     let sum = (f32::from_bits(a) + f32::from_bits(b)).to_bits();
     let nearest_even = 0x7FFF + (sum >> 16 & 1);
     sum.wrapping_add(nearest_even) & 0xFFFF_0000
 }
 
-/// `ccl_digest` over words.
+/// Computes `ccl_digest` over words.
 pub fn digest(words: impl Iterator<Item = u32>) -> u32 {
     words.fold(DIGEST_SEED, |digest, word| (digest ^ word).wrapping_mul(DIGEST_PRIME))
 }
 
-/// A stretch as it must stand in the tensor, page after page; the padding of its last page is zero.
+/// Returns the expected bytes of a range of the tensor, page by page; the padding of its last page
+/// is zero.
 pub fn bytes(program: &Program, expected: &Expected) -> Vec<u8> {
     let Some(worker) = program.checks.get(expected.worker) else { return Vec::new() };
     let words = words(program.data_type, program.seed, worker, &expected.stretch);
     words.flat_map(u32::to_le_bytes).collect()
 }
 
-/// The words of a stretch that this worker digests.
+/// Returns the words of the range that this worker digests.
 pub(super) fn words<'a>(
     data_type: DataType,
     seed: u32,
@@ -108,12 +110,13 @@ mod tests {
     #[test]
     fn sums_round_at_each_addition() {
         let bf16 = |x: f32| x.to_bits() >> 16;
-        // 1 + 2^-8 lies half-way between two values of 8 bits: to even, which is 1; 1.0078125 + 2^-8 goes up.
+        // 1 + 2^-8 is half-way between two values of 8 bits and rounds to even, which is 1;
+        // 1.0078125 + 2^-8 rounds up.
         assert_eq!(add(DataType::Bfloat16, bf16(1.0), bf16(0.003_906_25)), bf16(1.0));
         assert_eq!(add(DataType::Bfloat16, bf16(1.007_812_5), bf16(0.003_906_25)), bf16(1.015_625));
         assert_eq!(add(DataType::Int32, u32::MAX, 2), 1);
         let both = add(DataType::Bfloat16, 0x3F80_4000, 0x3F80_4000);
-        assert_eq!(both, 0x4000_4080, "two elements in a word do not disturb each other");
+        assert_eq!(both, 0x4000_4080, "two elements in a word are added independently");
     }
 
     #[test]

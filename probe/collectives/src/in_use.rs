@@ -1,4 +1,4 @@
-//! A mesh that somebody uses, or that may not be changed, is refused before anything is written to it.
+//! Refuses a mesh that is in use, or that may not be changed, before anything is written to it.
 
 use super::connect;
 use super::launcher;
@@ -14,10 +14,10 @@ use machine::place::Place;
 use machine::target::Target;
 use std::collections::BTreeMap;
 
-/// Refuses a mesh that somebody uses, or that may not be changed; nothing is written.
+/// Refuses a mesh that is in use, or that may not be changed. Writes nothing.
 ///
 /// # Errors
-/// Why not.
+/// The reason for the refusal.
 pub fn refuse_if_in_use(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -26,10 +26,10 @@ pub fn refuse_if_in_use(
     judge(target, images, program, &Loaded::default(), &[]).map(drop)
 }
 
-/// What is on the tiles of a program that may be carried out.
+/// Returns the use of each tile of a program, if the program may run.
 ///
 /// # Errors
-/// Why it may not.
+/// The reason why it may not run.
 pub(super) fn judge(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -64,7 +64,7 @@ pub(super) fn judge(
     Ok(found)
 }
 
-/// Are all tiles of the program there?
+/// Checks that all tiles of the program exist.
 fn fits(target: &dyn Target, program: &Program) -> Result<(), RunError> {
     let (compute, ethernet) = tiles(program);
     let compute = compute.into_iter().map(|place| (place, TileKind::Tensix));

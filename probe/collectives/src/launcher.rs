@@ -1,4 +1,5 @@
-//! From a program to the commands that launch it: kernels are placed on all tiles, then told to go, chip by chip.
+//! Turns a program into the commands that launch it: kernels are placed on all tiles, then go
+//! messages are sent chip by chip.
 
 use super::connect::{members, mux, sides, write_tables};
 use super::edm_builder::{ChannelAddresses, EDM, EdmBuilder, EdmSettings};
@@ -18,14 +19,14 @@ use machine::place::Place;
 use machine::target::Mesh;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which kernels of a program.
+/// A group of kernels of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layer {
-    /// Those that put the inputs in place.
+    /// Kernels that write the inputs.
     Fill,
     /// EDMs and workers.
     Transfer,
-    /// Those that digest the outputs.
+    /// Kernels that digest the outputs.
     Check,
 }
 
@@ -43,21 +44,21 @@ impl Layer {
     }
 }
 
-/// What launches a layer.
+/// The operations that launch a layer.
 #[derive(Debug, Default)]
 pub(super) struct Launch {
     /// Writes lists, kernels and launch messages.
     pub(super) place: Vec<Operation>,
-    /// Go messages of each chip, in the order in which they are sent.
+    /// Go messages of each chip, in the order of sending.
     pub(super) go: Vec<(ChipId, Vec<Operation>)>,
 }
 
-/// Launches with what was launched before.
+/// The state that later launches depend on.
 #[derive(Debug, Default)]
 pub(super) struct Launcher {
-    /// The number of the next launch, never zero.
+    /// The id of the last launch; the next id is never zero.
     run_id: u32,
-    /// Whose lists are in the workers' L1.
+    /// The layer whose lists are in each worker's L1.
     lists: BTreeMap<Place, Layer>,
     pub(super) loaded: Loaded,
 }
@@ -66,15 +67,15 @@ pub(super) struct Launcher {
 type Channels = BTreeMap<(Place, u32), ChannelAddresses>;
 
 impl Launcher {
-    /// Numbers of launches begin with the time, so that those of other runs are others.
+    /// Starts the launch ids at the time, so that they differ from those of other runs.
     pub(super) fn begin(&mut self, now_cycles: u64) {
         self.run_id = now_cycles as u32;
     }
 
-    /// The launch of a layer.
+    /// Returns the launch of a layer.
     ///
     /// # Errors
-    /// When an image is missing or lacks a member, or something does not fit.
+    /// If an image is missing or lacks a member, or something does not fit.
     pub(super) fn launch(
         &mut self,
         mesh: &Mesh,
@@ -121,7 +122,8 @@ impl Launcher {
         Ok(launch)
     }
 
-    /// Places a kernel; a text that is there already is not written again.
+    /// Returns the operation that places a kernel; text that is already present is not written
+    /// again.
     fn place(
         &mut self,
         images: &mut ImageMap,
@@ -133,10 +135,10 @@ impl Launcher {
     }
 }
 
-/// Does everything fit where it is to be? Nothing has been written yet.
+/// Checks that everything fits at its place, before anything is written.
 ///
 /// # Errors
-/// What does not.
+/// What does not fit.
 pub fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
     for layer in [Layer::Fill, Layer::Transfer, Layer::Check] {
         builders(1, images, layer.edms(program), program)?;
@@ -151,7 +153,7 @@ pub fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
     Ok(())
 }
 
-/// EDMs with all their channels, and where those are.
+/// Returns EDMs with all their channels, and the addresses of the channels.
 fn builders(
     run_id: u32,
     images: &ImageMap,
@@ -184,8 +186,9 @@ fn builders(
     Ok((builders, channels))
 }
 
-/// Go messages chip by chip. The times of the chip that is launched last are the ones that count: that is the one at which
-/// data end, or a near one where they end everywhere, since messages to far ones take long to arrive.
+/// Returns the go messages chip by chip. The report's times are those of the chip launched last.
+/// That is the chip at which data arrive last, or a near chip if every chip receives data, since
+/// messages to far chips take long to arrive.
 fn go(
     mesh: &Mesh,
     images: &ImageMap,
@@ -207,10 +210,10 @@ fn go(
     Ok(chips.into_iter().map(|((.., chip), go)| (chip, go)).collect())
 }
 
-/// The muxes of a program.
+/// Returns the muxes of a program.
 ///
 /// # Errors
-/// When an image is missing or lacks a member.
+/// If an image is missing or lacks a member.
 pub(super) fn muxes(images: &ImageMap, program: &Program) -> Result<Vec<Mux>, RunError> {
     let of = |crossing: &Crossing| {
         let muxes = crossing.muxes.iter().map(|plan| mux(images, crossing, plan));
@@ -219,7 +222,7 @@ pub(super) fn muxes(images: &ImageMap, program: &Program) -> Result<Vec<Mux>, Ru
     Ok(program.crossing.as_ref().map_or_else(|| Ok(Vec::new()), of)?)
 }
 
-/// The firmware under a kernel.
+/// Returns the image name of the firmware under a kernel.
 pub(super) fn firmware_of(kernel: &str) -> &'static str {
     use launch::Firmware;
     let ethernet = kernel == EDM || kernel.ends_with("_erisc");

@@ -1,9 +1,10 @@
-//! Collectives: who moves what over which links, compiled on the host for EDMs and workers (CCL guide).
+//! Collectives, compiled on the host for EDMs and workers (CCL guide).
 //!
-//! A [`Request`] (operation, size, chips, links, layout, transport) and a mesh give a [`Program`] by [`compile()`]: EDMs on Ethernet
-//! cores, workers with their lists of [`WorkerCommand`]s, tensors. That is pure. A [`Run`] launches a program, follows it, checks the data
-//! and takes everything away again; it gives a [`RunReport`], whose bandwidths are those of nccl-tests. [`Transport`] chooses
-//! EDMs or the fabric.
+//! [`compile()`] turns a [`Request`] (operation, size, chips, links, layout, transport) and a mesh
+//! into a [`Program`]: EDMs on Ethernet cores, workers with their lists of [`WorkerCommand`]s,
+//! tensors. It is pure. A [`Run`] launches a program, observes it, checks the data and cleans up;
+//! it returns a [`RunReport`], with the bandwidths of nccl-tests. [`Transport`] selects EDMs or the
+//! fabric.
 //!
 //! ```
 //! use collectives::{Op, Request, compile};
@@ -12,14 +13,14 @@
 //!
 //! let n300 = ClusterDescriptor::shipped("n300").expect("it is shipped").expect("it is sound");
 //! let program = compile(&Mesh::described_by(&n300), &Request::new(Op::AllGather, 4096))?;
-//! assert_eq!(program.edms.len(), 2); // an end of one link on each chip
+//! assert_eq!(program.edms.len(), 2); // one end of the link on each chip
 //! # Ok::<(), collectives::CclError>(())
 //! ```
 //!
 //! # Invariants
 //!
-//! What cannot be is refused before anything is written. A mesh that somebody uses is refused. A run that is stopped or
-//! fails leaves no kernel, credit or packet behind.
+//! A program that cannot run is refused before anything is written. So is a mesh that is in use. A
+//! run that is stopped or fails leaves no kernel, credit or packet behind.
 
 mod blame;
 mod check;

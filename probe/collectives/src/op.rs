@@ -1,30 +1,30 @@
-//! What a collective does, to elements of which type, in which directions.
+//! The operation of a collective, its element type, and its use of link directions.
 
 /// A collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// Every rank gets the data of all.
+    /// Every rank receives the data of all.
     AllGather,
-    /// Every rank gets one fracture of the sum.
+    /// Every rank receives one fracture of the sum.
     ReduceScatter,
-    /// Every rank gets the whole sum.
+    /// Every rank receives the whole sum.
     AllReduce,
-    /// Every rank gets the root's data.
+    /// Every rank receives the root's data.
     Broadcast,
-    /// The root gets the sum.
+    /// The root receives the sum.
     Reduce,
-    /// The root gets the data of all.
+    /// The root receives the data of all.
     Gather,
-    /// Every rank gets one fracture of the root's data.
+    /// Every rank receives one fracture of the root's data.
     Scatter,
-    /// Every rank gets one fracture of each other's data.
+    /// Every rank receives one fracture of each other's data.
     AllToAll,
-    /// The last rank gets the first rank's data, through a socket.
+    /// The last rank receives the first rank's data, through a socket.
     SendReceive,
 }
 
 impl Op {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 9] = [
         Self::AllGather,
         Self::ReduceScatter,
@@ -37,7 +37,7 @@ impl Op {
         Self::SendReceive,
     ];
 
-    /// As the command line spells it.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::AllGather => "all-gather",
@@ -52,13 +52,13 @@ impl Op {
         }
     }
 
-    /// It adds, so that nccl-tests' column `redop` says `sum`, else `none`.
+    /// Whether it adds: nccl-tests' column `redop` is then `sum`, else `none`.
     pub fn reduces(self) -> bool {
         matches!(self, Self::ReduceScatter | Self::AllReduce | Self::Reduce)
     }
 }
 
-/// What an element is.
+/// The type of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DataType {
     /// 32-bit integer.
@@ -71,7 +71,7 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// As the command line spells it.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Int32 => "int32",
@@ -80,7 +80,7 @@ impl DataType {
         }
     }
 
-    /// Bytes of an element.
+    /// Returns the bytes of an element.
     pub fn bytes(self) -> u64 {
         match self {
             Self::Int32 | Self::Float32 => 4,
@@ -92,17 +92,17 @@ impl DataType {
 /// How a ring uses both directions of its links. A line always uses both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Bidirectional {
-    /// It does not: everything goes the same way round.
+    /// One direction: everything goes round in it.
     #[default]
     No,
-    /// Half of each tensor goes each way, all the way round.
+    /// Half of each tensor goes in each direction, all the way round.
     HalfTensors,
-    /// Full tensors go each way, half-way round.
+    /// Full tensors go in each direction, half-way round.
     FullTensors,
 }
 
 impl Bidirectional {
-    /// As the command line spells it.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::No => "no",
@@ -113,7 +113,7 @@ impl Bidirectional {
 }
 
 impl Op {
-    /// Its `size` is that of as many blocks as there are ranks.
+    /// Whether its `size` is that of as many blocks as there are ranks.
     pub(super) fn cuts(self) -> bool {
         match self {
             Self::AllGather
@@ -125,7 +125,7 @@ impl Op {
         }
     }
 
-    /// busbw / algbw of so many ranks (nccl-tests, `PERFORMANCE.md`).
+    /// Returns busbw / algbw for this number of ranks (nccl-tests, `PERFORMANCE.md`).
     pub(super) fn bus_factor(self, ranks: usize) -> f64 {
         let others = (ranks as f64 - 1.0) / ranks as f64;
         match self {
@@ -135,7 +135,7 @@ impl Op {
         }
     }
 
-    /// One rank is special.
+    /// Whether it has a root rank.
     pub fn has_root(self) -> bool {
         matches!(self, Self::Broadcast | Self::Reduce | Self::Gather | Self::Scatter)
     }

@@ -1,6 +1,8 @@
-//! What one collective is on the device: an EDM on each Ethernet tile, workers on compute tiles, and what must come out.
+//! A compiled collective: an EDM on each Ethernet tile, workers on compute tiles, and the expected
+//! data.
 //!
-//! The layouts of the kernels' arguments are theirs alone (`edm_args_t`, `ccl_worker_args_t`): what is here is what they mean.
+//! The layouts of the kernels' arguments are defined by the kernels (`edm_args_t`,
+//! `ccl_worker_args_t`); this module holds their meaning.
 
 use super::op::{DataType, Op};
 use super::transport::Crossing;
@@ -8,7 +10,7 @@ use launch::topology::TopologyKind;
 use layouts::ChipId;
 use machine::place::Place;
 
-/// A place where pages of tensors lie.
+/// A bank: memory that holds pages of tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bank {
     /// A compute tile (sharded) or a DRAM port (interleaved) of the same chip.
@@ -17,24 +19,24 @@ pub struct Bank {
     pub address: u32,
 }
 
-/// Where the pages of a tensor lie: shard s of `pages_per_shard` pages in bank s mod `banks`.
+/// The location of a tensor's pages: shard s of `pages_per_shard` pages in bank s mod `banks`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tensor {
     /// Index of its first bank in the worker's list.
     pub first_bank: u32,
-    /// How many banks.
+    /// Number of banks.
     pub banks: u32,
-    /// 1 when interleaved.
+    /// Pages of a shard; 1 if interleaved.
     pub pages_per_shard: u32,
-    /// A multiple of 32.
+    /// Bytes of a page, a multiple of 32.
     pub page_bytes: u32,
-    /// From the start of each bank to the first byte.
+    /// Offset of the first byte from the start of each bank.
     pub offset: u32,
 }
 
-/// What a command does: `ccl_flags_t`.
+/// The flags of a command: `ccl_flags_t`.
 pub mod flags {
-    /// Reads the source tensor; with [`FROM_CHANNEL`] the sum of both.
+    /// Reads the source tensor; with [`FROM_CHANNEL`], the sum of both.
     pub const FROM_TENSOR: u16 = 1 << 0;
     /// Takes the next packet of the inbound channel.
     pub const FROM_CHANNEL: u16 = 1 << 1;
@@ -50,31 +52,32 @@ pub mod flags {
     pub const FILL: u16 = 1 << 6;
     /// Alone: digests the source.
     pub const DIGEST: u16 = 1 << 7;
-    /// A socket: the sender waits for room, the receiver tells what it took.
+    /// A socket: the sender waits for room, the receiver returns credits.
     pub const CREDIT: u16 = 1 << 8;
 }
 
 /// One command of a worker; see `ccl_command_t`. `flags` are [`flags`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerCommand {
-    /// What it does.
+    /// Its flags.
     pub flags: u16,
-    /// Tensor that it reads, an index.
+    /// Index of the tensor to read.
     pub source: u8,
-    /// Tensor that it writes, an index.
+    /// Index of the tensor to write.
     pub destination: u8,
-    /// First page that it reads.
+    /// First page to read.
     pub source_page: u32,
-    /// First page that it writes.
+    /// First page to write.
     pub destination_page: u32,
-    /// Fill: the stream of the pattern, `rank` in `ccl_pattern`. A rank's block b of n is stream `rank * n + b`.
+    /// Fill: the stream of the pattern, `rank` in `ccl_pattern`. A rank's block b of n is stream
+    /// `rank * n + b`.
     pub rank: u32,
-    /// Fill: number of the first element within that stream.
+    /// Fill: index of the first element within that stream.
     pub first_element: u32,
 }
 
-/// A worker's side of a channel: the channel of that number of the EDM at that place. Over the fabric the buffers are in the L1 of the
-/// worker that receives: then `edm` is its tile, and `number` the link that was asked for.
+/// A worker's side of a channel: channel `number` of the EDM at `edm`. Over the fabric the buffers
+/// are in the L1 of the receiving worker; `edm` is then its tile, and `number` the requested link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
     /// The Ethernet tile.
@@ -83,7 +86,7 @@ pub struct Channel {
     pub number: u32,
 }
 
-/// Who is signalled when a packet is in its tensor: another worker of the same chip.
+/// The worker of the same chip that is signalled when a packet is in its tensor.
 pub type Partner = Place;
 
 /// One worker of one launch.
@@ -91,93 +94,94 @@ pub type Partner = Place;
 pub struct WorkerPlan {
     /// The compute tile.
     pub place: Place,
-    /// What it is, for people: `sender of link 0`.
+    /// Its role, for display: `sender of link 0`.
     pub role: String,
     /// Pages that each command moves.
     pub pages: u32,
-    /// Bytes of the last of them, a multiple of 32.
+    /// Bytes of the last page, a multiple of 32.
     pub last_page_bytes: u32,
     /// Pages of a slice.
     pub slice_pages: u32,
-    /// Pages of a packet at most.
+    /// Maximum number of pages of a packet.
     pub packet_pages: u32,
-    /// Real elements of a stream, that is of a block.
+    /// Elements of a stream, that is of a block, without padding.
     pub elements: u32,
-    /// Room of the socket's far fifo, in bytes; 0 without a socket.
+    /// Bytes of the socket's far fifo; 0 without a socket.
     pub fifo_bytes: u32,
-    /// Where tensors lie.
+    /// The banks of the tensors.
     pub banks: Vec<Bank>,
     /// The tensors, by their index in the commands.
     pub tensors: Vec<Tensor>,
-    /// The list.
+    /// The commands, in order.
     pub commands: Vec<WorkerCommand>,
-    /// Where packets come from.
+    /// The channel of its incoming packets.
     pub inbound: Option<Channel>,
-    /// Where packets go.
+    /// The channel of its outgoing packets.
     pub outbound: Option<Channel>,
-    /// Who gets the signals.
+    /// The worker that receives its signals.
     pub partner: Option<Partner>,
 }
 
 /// One channel of an EDM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdmChannel {
-    /// It sends over the link.
+    /// Whether it sends over the link.
     pub sends: bool,
     /// Messages in the whole run.
     pub messages: u32,
-    /// Who fills or reads its buffers; none in a microbenchmark.
+    /// The workers that fill or read its buffers; none in a microbenchmark.
     pub workers: Vec<Place>,
 }
 
-/// The EDM of one Ethernet tile. Its peer's has the same channels with the directions turned round.
+/// The EDM of one Ethernet tile. The peer EDM has the same channels with reversed directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdmPlan {
     /// The Ethernet tile.
     pub place: Place,
-    /// It begins the handshake: exactly one end of a link does.
+    /// Whether it begins the handshake, as exactly one end of a link does.
     pub handshake_sender: bool,
-    /// The channels by number.
+    /// The channels, by number.
     pub channels: Vec<EdmChannel>,
 }
 
-/// A worker's result word: digest of a stretch of its chip's output.
+/// A worker's expected result word: the digest of a range of its chip's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The worker, an index into [`Program::checks`].
     pub worker: usize,
-    /// Its command.
+    /// Index of its command.
     pub command: usize,
-    /// What its digest must be.
+    /// The expected digest.
     pub digest: u32,
-    /// The same stretch in full, so that wrong elements can be counted: computed only when asked.
+    /// The same range, from which the full data can be computed to count wrong elements.
     pub stretch: OutputRange,
 }
 
-/// A stretch of a chip's output tensor: `pages` pages from `first_page`, and what the host computes for them.
+/// A range of a chip's output tensor from `first_page`, and the data that the host computes for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputRange {
     /// The chip.
     pub chip: ChipId,
-    /// The tensor, by its number in the checking worker's list.
+    /// Index of the tensor in the checking worker's list.
     pub tensor: usize,
     /// Its first page.
     pub first_page: u32,
-    /// Number of the first element of the expected data that lies there.
+    /// Index of the first element of the expected data in the range.
     pub first_element: u64,
-    /// Streams of [`WorkerCommand::rank`] that are added up there: each arm's in its order, then the arms' sums in theirs. Data
-    /// that only moved is one arm of one stream.
+    /// Streams of [`WorkerCommand::rank`] that are summed in the range: each arm in its order, then
+    /// the arms' sums in theirs. Data that were only moved are one arm of one stream.
     pub arms: Vec<Vec<u32>>,
 }
 
-/// One collective of one size, ready to be launched: first the fills, then EDMs and workers together, then the checks.
+/// One collective of one size, ready to launch: first the fills, then EDMs and workers together,
+/// then the checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// What it does.
+    /// The operation.
     pub op: Op,
     /// The type of its elements.
     pub data_type: DataType,
-    /// How the ranks are joined.
+    /// The topology of the ranks.
     pub topology: TopologyKind,
     /// Chip of each rank.
     pub ranks: Vec<ChipId>,
@@ -187,23 +191,24 @@ pub struct Program {
     pub buffer_bytes: u32,
     /// Buffers of each channel.
     pub buffers_per_channel: u32,
-    /// Channels end when their workers say so, not after a number of messages.
+    /// Whether channels end when their workers signal it, rather than after a number of messages.
     pub worker_initiated: bool,
-    /// So long each message that a worker has read rests in its buffer, in cycles, so that a person can follow.
+    /// Cycles for which a message stays in its buffer after a worker has read it, so that the run
+    /// can be followed on screen.
     pub delay_cycles: u32,
-    /// Kernels that put the inputs in place.
+    /// Kernels that write the inputs.
     pub fills: Vec<WorkerPlan>,
     /// EDMs of the run; none over the fabric.
     pub edms: Vec<EdmPlan>,
-    /// How workers use the fabric, if they do.
+    /// The use of the fabric, if any.
     pub crossing: Option<Crossing>,
     /// Workers of the run.
     pub workers: Vec<WorkerPlan>,
-    /// Kernels that digest what came out.
+    /// Kernels that digest the outputs.
     pub checks: Vec<WorkerPlan>,
-    /// What they must find.
+    /// The expected digests.
     pub expected: Vec<Expected>,
-    /// nccl-tests' `size`: bytes that bandwidth is computed from.
+    /// nccl-tests' `size`: the bytes for the bandwidth.
     pub size_bytes: u64,
     /// nccl-tests' `count`.
     pub count: u64,

@@ -1,26 +1,26 @@
-//! What a run is told, how far it is, and what it brings back.
+//! The settings of a run, its progress, and its report.
 
 use launch::task::Progress;
 use layouts::ChipId;
 use machine::fault::Fault;
 use std::fmt;
 
-/// How a program is carried out.
+/// How to run a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSettings {
-    /// Launches before the ones that count.
+    /// Launches before the measured launches.
     pub warmups: u32,
-    /// Launches that count; at least one is made.
+    /// Measured launches; at least one is made.
     pub iterations: u32,
-    /// Compare the data of every chip with what the host computes.
+    /// Whether to compare the data of every chip with those that the host computes.
     pub check: bool,
-    /// What is to go wrong; times count from the first go message of the transfer.
+    /// Faults to inject; their times count from the first go message of the transfer.
     pub faults: Vec<Fault>,
-    /// Patience with a kernel that makes no progress, in cycles of the target's own time.
+    /// Deadline for a kernel without progress, in cycles of the target's own time.
     pub deadline_cycles: u64,
 }
 
-/// Five milliseconds without any progress is longer than any link needs to come up again.
+/// Five milliseconds: longer than any link needs to come up again.
 const DEADLINE_CYCLES: u64 = 5_000_000;
 
 impl Default for RunSettings {
@@ -35,40 +35,40 @@ impl Default for RunSettings {
     }
 }
 
-/// What a run is at.
+/// The stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// Looks at every tile that it needs, and judges whether they are free.
+    /// Reads the state of every tile that it needs, and checks that the tiles are free.
     Survey,
-    /// Firmware of compute tiles boots.
+    /// Boots the firmware of compute tiles.
     Boot,
-    /// Ethernet tiles are taken over from base firmware.
+    /// Takes Ethernet tiles over from base firmware.
     TakeOver,
-    /// The fabric comes up.
+    /// Brings the fabric up.
     FabricUp,
-    /// The inputs are put in place.
+    /// Writes the inputs.
     Fill,
-    /// Kernels are written, and wait for their go messages.
+    /// Writes kernels, which wait for their go messages.
     Launch,
-    /// The data moves.
+    /// Moves data.
     Transfer,
-    /// The outputs are digested.
+    /// Digests the outputs.
     Check,
-    /// A stretch that differs is read in full.
+    /// Reads a range that differs in full.
     Compare,
-    /// The kernels are stopped before their end.
+    /// Stops the kernels before their end.
     Stop,
-    /// The fabric goes down.
+    /// Takes the fabric down.
     FabricDown,
-    /// What the run wrote for itself is cleared, and base firmware gets its cores back.
+    /// Clears what the run wrote for itself, and returns cores to base firmware.
     GiveBack,
 }
 
 impl Stage {
-    /// For people.
+    /// Returns the stage in words, for display.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Survey => "reads the tiles",
+            Self::Survey => "surveys the tiles",
             Self::Boot => "boots compute tiles",
             Self::TakeOver => "takes Ethernet tiles over",
             Self::FabricUp => "brings the fabric up",
@@ -83,56 +83,57 @@ impl Stage {
         }
     }
 
-    /// How far it is is counted in bytes, not in steps.
+    /// Whether its progress is counted in bytes, not in steps.
     pub fn counts_bytes(self) -> bool {
         matches!(self, Self::Fill | Self::Transfer | Self::Check)
     }
 
-    /// The data moves now: the part that is worth following.
+    /// Whether the data move in this stage, the one worth following on screen.
     pub fn is_transfer(self) -> bool {
         self == Self::Transfer
     }
 }
 
-/// Where a run stands. What is done is bytes that were filled, arrived or were checked, else steps. A run that was cancelled has no
+/// The progress of a run: bytes filled, received or checked, else steps. A cancelled run has no
 /// report.
 pub type RunProgress = Progress<Stage, Option<RunReport>>;
 
-/// When a chip's kernels ran, by its own clock.
+/// The times of a chip's kernels, by its own clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChipTimes {
     /// The chip.
     pub chip: ChipId,
-    /// Its first worker was entered, in cycles.
+    /// When its first worker was entered, in cycles.
     pub started_cycles: u64,
-    /// The first of its links was up at both ends, in cycles.
+    /// When the first of its links was up at both ends, in cycles.
     pub ready_cycles: u64,
-    /// Its last worker was done, in cycles.
+    /// When its last worker was done, in cycles.
     pub finished_cycles: u64,
 }
 
 impl ChipTimes {
-    /// How long its kernels lasted, in cycles: those of a chip that is launched early wait for the others.
+    /// Returns the duration of its kernels, in cycles. Kernels of a chip that is launched early
+    /// wait for the others.
     pub fn kernel_cycles(&self) -> u64 {
         self.finished_cycles.saturating_sub(self.started_cycles)
     }
 
-    /// How long it moved data, in cycles.
+    /// Returns the duration of its data transfer, in cycles.
     pub fn transfer_cycles(&self) -> u64 {
         self.finished_cycles.saturating_sub(self.ready_cycles)
     }
 }
 
-/// A stretch of a chip's output that is not what the host computes.
+/// A range of a chip's output that differs from what the host computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongStretch {
     /// The chip.
     pub chip: ChipId,
     /// Its first page in the output tensor.
     pub first_page: u32,
-    /// The first element of the stretch that is wrong.
+    /// The first wrong element of the range.
     pub first_element: u64,
-    /// Elements that are wrong.
+    /// Number of wrong elements.
     pub elements: u64,
 }
 
@@ -146,27 +147,28 @@ impl fmt::Display for WrongStretch {
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunReport {
-    /// Transfer time of the chip that was launched last, in cycles; the mean of the iterations.
+    /// Transfer time of the chip launched last, in cycles; the mean of the iterations.
     pub time_cycles: u64,
-    /// How much longer the kernels of the longest chip lasted than that chip's, in cycles; the mean of the iterations.
+    /// Kernel time of the slowest chip minus that of the chip launched last, in cycles; the mean of
+    /// the iterations.
     pub start_skew_cycles: u64,
-    /// Elements that are wrong, over all chips; none if nobody looked.
+    /// Number of wrong elements, over all chips; `None` if the data were not checked.
     pub wrong: Option<u64>,
-    /// Where they are.
+    /// The ranges with wrong elements.
     pub wrong_stretches: Vec<WrongStretch>,
-    /// The chip that was launched last, whose times are quoted.
+    /// The chip launched last, whose times are reported.
     pub last: ChipId,
-    /// Launches that count.
+    /// Measured launches.
     pub iterations: u32,
-    /// Every chip's times in the last iteration.
+    /// The times of every chip in the last iteration.
     pub chips: Vec<ChipTimes>,
 }
 
 impl RunReport {
-    /// Of a run that has not begun.
+    /// Creates the report of a run that has not begun.
     pub(super) fn new(last: ChipId, settings: &RunSettings) -> Self {
         Self {
             time_cycles: 0,

@@ -1,4 +1,5 @@
-//! What a person wishes a collective to be: chips, size, type, layout. Everything has a default but the collective.
+//! The request for a collective: chips, size, type, layout. Everything but the operation and size
+//! has a default.
 
 use super::error::CclError;
 use super::op::{Bidirectional, DataType, Op};
@@ -6,10 +7,10 @@ use super::transport::Transport;
 use launch::topology::TopologyKind;
 use layouts::ChipId;
 
-/// Where the pages of a tensor lie.
+/// The location of a tensor's pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// Page after page over the DRAM channels.
+    /// Page by page over the DRAM channels.
     #[default]
     Interleaved,
     /// In shards over the L1 of compute tiles, height sharded.
@@ -17,7 +18,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// As the command line spells it.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Interleaved => "interleaved",
@@ -29,53 +30,54 @@ impl Layout {
 /// A collective of one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// The chips; all of the mesh if none is named. Their order counts if they form the topology in it.
+    /// The chips; empty for all of the mesh. Their order is kept if they form the topology in it.
     pub chips: Vec<ChipId>,
-    /// How they are joined; a ring if they form one, else a line.
+    /// The topology; by default a ring if the chips form one, else a line.
     pub topology: Option<TopologyKind>,
-    /// Links of each edge that are used.
+    /// Number of links of each edge to use.
     pub links: u32,
     /// Type of the elements.
     pub data_type: DataType,
-    /// Where the tensors lie.
+    /// The location of the tensors.
     pub layout: Layout,
-    /// Both directions of a ring.
+    /// Use of both directions of a ring.
     pub bidirectional: Bidirectional,
     /// The rank that broadcasts, gathers, ...
     pub root: u32,
-    /// nccl-tests' `size`: of the larger of a rank's input and its output, in bytes.
+    /// nccl-tests' `size`: bytes of the larger of a rank's input and output.
     pub bytes: u64,
-    /// Bytes of a page; that of a tile of 32 by 32 elements if not told.
+    /// Bytes of a page; by default those of a tile of 32 by 32 elements.
     pub page_bytes: Option<u32>,
     /// Bytes of an EDM buffer: the largest packet.
     pub buffer_bytes: u32,
     /// Buffers of each EDM channel.
     pub buffers_per_channel: u32,
-    /// Channels end when their workers say so, not after a number of messages.
+    /// Whether channels end when their workers signal it, rather than after a number of messages.
     pub worker_initiated: bool,
-    /// So long each message that a worker has read rests in its buffer, in cycles, so that a person can follow; 0 to measure.
+    /// Cycles for which a message stays in its buffer after a worker has read it, so that the run
+    /// can be followed on screen; 0 to measure.
     pub delay_cycles: u32,
     /// Seed of the data.
     pub seed: u32,
-    /// How packets get from rank to rank.
+    /// How packets travel from rank to rank.
     pub transport: Transport,
     /// Workers of each link and direction.
     pub workers: u32,
 }
 
-/// The guide's recommendation: larger packets gain nothing.
+/// The guide's recommendation: larger packets bring no gain.
 const BUFFER_BYTES: u32 = 16 * 1024;
-/// One is filled while the other is on its way.
+/// One buffer is filled while the other is in transit.
 const BUFFERS: u32 = 2;
 /// Elements of a tile.
 const TILE_ELEMENTS: u32 = 32 * 32;
-/// What NoC and Ethernet move is aligned to this.
+/// Alignment of NoC and Ethernet transfers.
 const ALIGN: u32 = 32;
 
 impl Request {
-    /// The default request for an operation of this `size`.
+    /// Creates the default request for an operation of this `size`.
     pub fn new(op: Op, bytes: u64) -> Self {
         Self {
             op,
@@ -98,29 +100,30 @@ impl Request {
         }
     }
 
-    /// Bytes of a page: as told, else a tile, or less where a tile does not fit a buffer.
+    /// Returns the bytes of a page: as requested, else a tile, or less if a tile does not fit a
+    /// buffer.
     pub(super) fn page(&self) -> u32 {
         let tile = TILE_ELEMENTS * self.data_type.bytes() as u32;
         self.page_bytes.unwrap_or(tile.min(self.buffer_bytes))
     }
 
-    /// Is there a mesh on which this could be? What only a mesh can tell is left to [`super::compile()`].
+    /// Checks the request without a mesh. Checks that need a mesh are left to [`super::compile()`].
     ///
     /// # Errors
-    /// The first thing that cannot be anywhere.
+    /// The first error that holds on any mesh.
     pub fn check(&self) -> Result<(), CclError> {
         self.check_sizes()?;
         if self.root > 0 && !self.op.has_root() {
             return Err(CclError::NoRoot(self.op));
         }
         match self.chips.len() as u32 {
-            // How many all chips of a mesh are is not known here.
+            // The number of all chips of a mesh is not known here.
             0 if self.op.cuts() => Ok(()),
             ranks => self.count(ranks.max(1)).map(drop),
         }
     }
 
-    /// Sizes that stand for themselves, whatever the mesh is.
+    /// Checks the sizes that do not depend on the mesh.
     fn check_sizes(&self) -> Result<(), CclError> {
         let aligned = |what, bytes: u32| {
             let good = bytes > 0 && bytes.is_multiple_of(ALIGN);
@@ -144,10 +147,11 @@ impl Request {
         Ok(())
     }
 
-    /// Elements of a block: a rank's share of `size` where the operation cuts or joins, else all of it.
+    /// Returns the elements of a block: a rank's share of `size` if the operation cuts or joins,
+    /// else all of it.
     ///
     /// # Errors
-    /// A size of which there is no whole number of elements for each rank.
+    /// If the size is not a whole number of elements for each rank.
     pub(super) fn count(&self, ranks: u32) -> Result<u64, CclError> {
         let parts = if self.op.cuts() { u64::from(ranks) } else { 1 };
         let element = self.data_type.bytes();

@@ -1,4 +1,5 @@
-//! Is everything that a program used at rest again? Every credit word and every semaphore is 0 then.
+//! Checks that everything a program used is at rest: every credit word and every semaphore is then
+//! 0.
 
 use super::edm_builder::EDM;
 use super::program::Program;
@@ -11,18 +12,18 @@ use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
 
-/// Where the words are that must be at rest.
+/// The addresses of the words that must be at rest.
 #[derive(Clone, Debug)]
 pub struct Rest {
     /// `bytes_sent` of the handshake and of the first credit, in an Ethernet tile.
     handshake: u64,
     credits: u64,
-    /// From one channel's credits to the next.
+    /// Distance between the credits of two channels.
     channel_stride: u64,
-    /// From one credit to the next, and behind each buffer.
+    /// Distance between two credits, and bytes after each buffer.
     sync_bytes: u64,
     buffers: u64,
-    /// Semaphores of an EDM, and those of a worker.
+    /// Semaphores of an EDM, and of a worker.
     edm_semaphores: u64,
     worker_semaphores: Vec<u64>,
 }
@@ -34,7 +35,7 @@ struct RestWord {
 }
 
 impl Rest {
-    /// As the images of the kernels say.
+    /// Finds the addresses in the images of the kernels.
     ///
     /// # Errors
     /// `NoImage` or `NoMember`.
@@ -61,10 +62,10 @@ impl Rest {
         })
     }
 
-    /// Looks at every word; what is not at rest, one sentence each.
+    /// Reads every word; returns one sentence for each that is not at rest.
     ///
     /// # Errors
-    /// When a word cannot be read.
+    /// If a word cannot be read.
     pub fn leftovers(
         &self,
         target: &mut dyn Target,

@@ -1,6 +1,7 @@
-//! A program on a mesh: launched, followed, checked and cleared away.
+//! A program on a mesh: launched, observed, checked and cleaned up.
 //!
-//! A run is a list of tasks that is polled. Cancelling it, or a failure, replaces the list by the one that clears away.
+//! A run is a list of tasks that is polled. Cancellation or a failure replaces the list by one that
+//! cleans up.
 
 mod begin;
 mod ending;
@@ -29,43 +30,43 @@ use machine::target::Target;
 use outcome::RunEnd;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A program under way. All times are cycles of the target.
+/// A running program. All times are cycles of the target.
 #[derive(Debug)]
 pub struct Run {
     program: Program,
     settings: RunSettings,
     tasks: VecDeque<Task>,
-    /// The fabric that the program goes over, if it does.
+    /// The fabric that the program uses, if any.
     fabric: Option<Fabric>,
     launcher: Launcher,
-    /// Ethernet tiles that were taken over, to be given back.
+    /// Ethernet tiles taken over, to be given back.
     taken: Vec<Place>,
-    /// Kernels that were told to go and have not returned.
+    /// Kernels that received a go message and have not returned.
     running: BTreeMap<Place, &'static str>,
     times: Times,
-    /// The chip that was launched last.
+    /// The chip launched last.
     last: ChipId,
-    /// What is to go wrong; counted from the first go message once that was sent.
+    /// Faults to inject; their times count from the first go message once that was sent.
     faults: Vec<Fault>,
     moving: bool,
     report: RunReport,
     outcome: RunEnd,
-    /// Who does not answer though he was told to return at once.
+    /// Cores that do not answer the immediate termination signal.
     dead: Vec<Place>,
-    /// What could not be cleared away.
+    /// Failures of the cleanup.
     left: Vec<ControlError>,
     cancel: bool,
 }
 
 impl Run {
-    /// A run that has not begun: the first poll looks at the mesh.
+    /// Creates a run that has not begun: the first poll reads the mesh.
     pub fn new(program: Program, settings: RunSettings) -> Self {
         let mut tasks = VecDeque::from([Task::Judge]);
         let fabric = program.crossing.as_ref().map(ownership);
         if fabric.is_some() {
             tasks.push_back(Task::Fabric(Stage::FabricUp, (0, 1)));
         }
-        // Without a look at the data it does not matter what moves.
+        // Without a check of the data their contents do not matter.
         let check = settings.check && !program.checks.is_empty();
         if check && !program.fills.is_empty() {
             tasks.push_back(Task::Launch(Layer::Fill));
@@ -79,7 +80,8 @@ impl Run {
             tasks.push_back(Task::Fabric(Stage::FabricDown, (0, 1)));
         }
         tasks.push_back(Task::GiveBack);
-        // A program without ranks launches nothing: the times of its report are 0, and of no chip.
+        // A program without ranks launches nothing: its report has times of 0 and an
+        // arbitrary chip.
         let last = program.ranks.last().map_or(ChipId(0), |chip| *chip);
         Self {
             times: Times::new(settings.warmups),
@@ -101,42 +103,44 @@ impl Run {
         }
     }
 
-    /// For somebody who has the mesh for himself, and knows what the last run left there.
+    /// Sets what the last run left on the tiles, for a caller with exclusive use of the mesh.
     #[must_use]
     pub fn knowing(mut self, loaded: Loaded) -> Self {
         self.launcher.loaded = loaded;
         self
     }
 
-    /// What is known to be on the tiles now.
+    /// Returns what is known to be on the tiles.
     pub fn into_loaded(self) -> Loaded {
         self.launcher.loaded
     }
 
-    /// What is run.
+    /// Returns the program.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// How it is run.
+    /// Returns the settings.
     pub fn settings(&self) -> &RunSettings {
         &self.settings
     }
 
-    /// Something goes wrong from now on, or from the first go message on where that is still to come.
+    /// Injects a fault from now on, or from the first go message on if that is still to come.
     pub fn fault(&mut self, fault: Fault) {
         self.faults.push(fault);
     }
 
-    /// The next polls stop the kernels, give everything back, and then say so.
+    /// Cancels the run: the next polls stop the kernels, give everything back, and then report the
+    /// end.
     pub fn cancel(&mut self) {
         self.cancel = true;
     }
 
-    /// Goes on until it has to wait; time passes outside. A run that failed first clears away, and then says why.
+    /// Continues until the run has to wait; time passes outside. A failed run first cleans up, then
+    /// returns its error.
     ///
     /// # Errors
-    /// Why it cannot be made, or was not finished.
+    /// Why it was refused, or did not finish.
     pub fn poll(
         &mut self,
         target: &mut dyn Target,
@@ -158,7 +162,7 @@ impl Run {
         going.map_or_else(|| self.end(), Ok)
     }
 
-    /// Puts what clears away in place of the tasks that are left.
+    /// Replaces the remaining tasks by the cleanup.
     fn failed(
         &mut self,
         error: RunError,
@@ -170,9 +174,9 @@ impl Run {
                 let known = gateway_notes(target, &error);
                 RunEnd::Failed(error.and(known))
             }
-            // Who does not drain in time is stopped where it is.
+            // A kernel that does not drain in time is stopped immediately.
             RunEnd::Cancelled => RunEnd::Stuck,
-            // What was wrong first is what is told.
+            // The first error is the one reported.
             RunEnd::Stuck | RunEnd::Failed(_) => {
                 self.tasks.clear();
                 return self.end().and(Err(error));
@@ -181,10 +185,10 @@ impl Run {
         self.abandon(images, outcome).map(|()| true)
     }
 
-    /// Polls to the end, letting so many cycles pass in between: for scripts and tests.
+    /// Polls to the end and passes `step_cycles` cycles between polls: for scripts and tests.
     ///
     /// # Errors
-    /// As [`Run::poll`], and when time cannot pass.
+    /// As [`Run::poll`], or if time cannot advance.
     pub fn finish(
         &mut self,
         target: &mut dyn Target,
@@ -194,7 +198,7 @@ impl Run {
         task::finish(target, step_cycles, |target| self.poll(target, images))
     }
 
-    /// Lets go wrong what is to go wrong; times count from now.
+    /// Injects the pending faults; their times count from now.
     fn disrupt(&mut self, target: &mut dyn Target) -> Result<(), RunError> {
         if self.faults.is_empty() {
             return Ok(());
@@ -206,13 +210,13 @@ impl Run {
         Ok(())
     }
 
-    /// Firmware that is half started is not left so.
+    /// Whether firmware is being started, which is not interrupted.
     fn is_bringing_up(&self) -> bool {
         let up = [Stage::Boot, Stage::TakeOver];
         self.tasks.iter().any(|task| matches!(task, Task::Steps(stage, _) if up.contains(stage)))
     }
 
-    /// Carries a task out as far as it goes; tells whether it is done.
+    /// Carries out a task as far as possible; returns whether it is done.
     fn carry_out(
         &mut self,
         task: &mut Task,
@@ -230,7 +234,7 @@ impl Run {
                 return Ok(done);
             }
             Task::Gone(layer) => {
-                // Whatever is still in a queue has arrived when the time is told.
+                // Reading the time settles the accesses still in flight.
                 target.now()?;
                 let deadline = self.settings.deadline_cycles;
                 let watch = Watch::new(images, &self.program, *layer, deadline)?;

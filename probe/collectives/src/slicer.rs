@@ -1,12 +1,13 @@
-//! The tensor slicer: how a block of pages is cut for links and directions, packets and the pipeline.
+//! The tensor slicer: divides a block of pages among links and directions, into packets and
+//! pipeline slices.
 
 use super::request::Request;
 
-/// A block: what one rank gives to or gets from another, in whole pages. The last page has less of it, and its padding up to
-/// a multiple of 32 bytes is zero.
+/// A block: the data that one rank sends to or receives from another, in whole pages. The last page
+/// may be partly filled; its padding up to a multiple of 32 bytes is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its real elements.
+    /// Its elements, without padding.
     pub elements: u64,
     /// Its pages.
     pub pages: u32,
@@ -17,7 +18,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// A block of so many elements.
+    /// Creates a block of `elements` elements.
     pub fn new(elements: u64, element_bytes: u64, page_bytes: u32) -> Self {
         let bytes = elements * element_bytes;
         let page = u64::from(page_bytes);
@@ -26,7 +27,7 @@ impl Block {
         Self { elements, pages: pages as u32, page_bytes, last_page_bytes: last as u32 }
     }
 
-    /// Cuts it into so many parts, or fewer if it has fewer pages; the first ones are larger.
+    /// Divides it into `parts` parts, or fewer if it has fewer pages; the first parts are larger.
     pub fn parts(&self, parts: u32) -> Vec<PageSlice> {
         let whole =
             PageSlice { first_page: 0, pages: self.pages, last_page_bytes: self.last_page_bytes };
@@ -34,19 +35,19 @@ impl Block {
     }
 }
 
-/// A stretch of pages of every block.
+/// A page range of every block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageSlice {
     /// Its first page.
     pub first_page: u32,
-    /// How many.
+    /// Number of pages.
     pub pages: u32,
-    /// Bytes of the last of them.
+    /// Bytes of its last page.
     pub last_page_bytes: u32,
 }
 
 impl PageSlice {
-    /// Cuts it into so many parts, or fewer if it has fewer pages; the first ones are larger.
+    /// Divides it into `parts` parts, or fewer if it has fewer pages; the first parts are larger.
     pub fn cut(&self, parts: u32, page_bytes: u32) -> Vec<Self> {
         let (each, more) = (self.pages / parts, self.pages % parts);
         let end = self.first_page + self.pages;
@@ -63,13 +64,14 @@ impl PageSlice {
     }
 }
 
-/// Pages of a packet at most: as many as a buffer holds.
+/// Returns the maximum number of pages of a packet: as many as a buffer holds.
 pub fn packet_pages(request: &Request, page_bytes: u32) -> u32 {
     (request.buffer_bytes / page_bytes).max(1)
 }
 
-/// Pages of a slice with which a ring cannot deadlock: its packets fit the buffers of one channel. A worker is never more than
-/// a slice ahead of what it got, so that not all channels of a ring can be full.
+/// Returns the pages of a slice with which a ring cannot deadlock: its packets fit the buffers of
+/// one channel. A worker is never more than a slice ahead of what it received, so not all channels
+/// of a ring can be full.
 pub fn slice_pages(request: &Request, page_bytes: u32) -> u32 {
     packet_pages(request, page_bytes).saturating_mul(request.buffers_per_channel)
 }

@@ -1,5 +1,6 @@
-//! Workers that stand still by their own words. A compute core beats no heart, but what it waits for can be looked at: one that
-//! has everything that its next packet needs, or that never took its go message, is not waiting.
+//! Finds stuck workers from their own words. A compute core has no heartbeat, but the words it
+//! waits for can be read. A worker is not waiting if it has everything for its next packet, or if
+//! it never took its go message.
 
 use super::launcher::firmware_of;
 use super::program::flags::{CREDIT, FROM_CHANNEL, TO_CHANNEL, WAIT};
@@ -15,17 +16,18 @@ use machine::target::Target;
 const WAITS_FOR_GO: &str = "GW";
 /// The waypoint of a worker that waits for what its next packet needs.
 const WAITS: &str = "NSW";
-/// The waypoints of a worker whose loop goes on, and of one that waits for its tile's NoC: neither lasts.
+/// Transient waypoints: those of a worker whose loop runs, and of a worker that waits for its
+/// tile's NoC.
 const PASSING: [(&str, &str); 6] = [
-    ("K", "it has begun, and went no further"),
-    ("R", "it had something to do, and did not go on"),
-    ("NRBW", "it waits for what it reads over the NoC"),
-    ("NWBW", "it waits for what it writes over the NoC"),
-    ("TDNW", "it has moved everything, and does not end"),
-    ("KD", "it has ended, and did not return"),
+    ("K", "it began and did not continue"),
+    ("R", "it had work and did not continue"),
+    ("NRBW", "it waits for a read over the NoC"),
+    ("NWBW", "it waits for a write over the NoC"),
+    ("TDNW", "it moved all data and does not end"),
+    ("KD", "it ended and did not return"),
 ];
 
-/// Where the words of a worker are that say whether it has to wait.
+/// The addresses of a worker's words that decide whether it has to wait.
 struct Places {
     go: u64,
     inbound: u64,
@@ -33,10 +35,10 @@ struct Places {
     signal: u64,
 }
 
-/// The first of these workers that stands still, by its index, and what shows it.
+/// Returns the index of the first stuck worker among these, and the evidence.
 ///
 /// # Errors
-/// When an image lacks a word.
+/// If an image lacks a word.
 pub(super) fn standing_worker(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -67,7 +69,7 @@ pub(super) fn standing_worker(
     let has_go = |core: &Watched| {
         snapshot.word(core.place.at(places.go)).is_ok_and(|go| !returned.holds(go))
     };
-    // Who never began keeps everybody else waiting.
+    // A worker that never began blocks all others.
     let asleep = |(_, core, code): &&(usize, &Watched, &str)| *code == WAITS_FOR_GO && has_go(core);
     if let Some((at, ..)) = workers.iter().find(asleep) {
         return Ok(Some((*at, "it did not take its go message".to_owned())));
@@ -87,11 +89,12 @@ impl Places {
             .map(|at| Span { addr: core.place.at(at), len: 4 })
     }
 
-    /// What a worker was given and does not use, if nothing else is missing for its next packet.
+    /// Returns the inputs that a worker has but does not use, if it lacks nothing for its next
+    /// packet.
     fn unused(&self, snapshot: &Snapshot, core: &Watched) -> Option<String> {
         let values = &core.values;
         let command = values.command as usize;
-        // The packet that it waits with is of the command begun last, or of the one after it.
+        // The packet it waits with belongs to the command begun last, or to the next one.
         let next = core.flags.iter().skip(command).take(2);
         let needs = next.fold(0, |all, flags| all | flags);
         if needs == 0 || needs & CREDIT != 0 {
@@ -111,7 +114,7 @@ impl Places {
                 what.iter().filter(|(flag, _)| needs & flag != 0).map(|(_, what)| *what).collect();
             let what =
                 if what.is_empty() { "nothing to wait for".into() } else { what.join(" and ") };
-            format!("it was given {what} for its next packet, and does not go on")
+            format!("it has {what} for its next packet and does not continue")
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What is on the tiles that a program needs, learned by one read.
+//! The state of the tiles that a program needs, from one read.
 
 use super::program::Program;
 use decode::images::ImageMap;
@@ -9,7 +9,7 @@ use machine::place::Place;
 use machine::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The compute tiles and the Ethernet tiles of a program, each once.
+/// Returns the compute tiles and the Ethernet tiles of a program, each once.
 pub(super) fn tiles(program: &Program) -> (Vec<Place>, Vec<Place>) {
     let lists = [&program.fills, &program.workers, &program.checks];
     let mut compute: BTreeSet<Place> = lists.into_iter().flatten().map(|plan| plan.place).collect();
@@ -24,10 +24,10 @@ pub(super) fn tiles(program: &Program) -> (Vec<Place>, Vec<Place>) {
     (compute.into_iter().collect(), ethernet.into_iter().collect())
 }
 
-/// What is on every tile of the program; nothing is written.
+/// Returns the use of every tile of the program. Writes nothing.
 ///
 /// # Errors
-/// When a tile cannot be read, or an image is missing.
+/// If a tile cannot be read, or an image is missing.
 pub(super) fn survey(
     target: &mut dyn Target,
     images: &ImageMap,

@@ -1,4 +1,4 @@
-//! The things that a run does, one after the other.
+//! The tasks of a run, carried out in sequence.
 
 use super::check::Comparison;
 use super::launcher::Layer;
@@ -7,43 +7,43 @@ use super::watch::Watch;
 use fabric::Release;
 use launch::Together;
 
-/// One thing to do.
+/// One task.
 #[derive(Debug)]
 pub(super) enum Task {
-    /// Looks whether the mesh is free.
+    /// Checks that the mesh is free.
     Judge,
     /// Composes the launch of a layer.
     Launch(Layer),
-    /// Carries commands out, side by side.
+    /// Carries out operations in parallel.
     Steps(Stage, Together),
-    /// From now on data moves: the time from which faults count.
+    /// Marks the start of the data transfer, from which the times of faults count.
     Moves,
-    /// The last go message of a launch is on its way.
+    /// Starts the watch, after the last go message of a launch.
     Gone(Layer),
-    /// Follows kernels to their end.
+    /// Observes kernels until they end.
     Watch(Layer, Box<Watch>),
-    /// Looks at the digests.
+    /// Compares the digests.
     Digests,
-    /// Reads a stretch that differs.
+    /// Reads a range that differs.
     Compare(Box<Comparison>),
-    /// No kernel runs any more.
+    /// Records that no kernel is running.
     Returned,
-    /// Polls the fabric until it is up, or down; how far it is.
+    /// Polls the fabric until it is up or down; with its progress.
     Fabric(Stage, (u64, u64)),
-    /// Looks who does not answer, after all were told to return at once.
+    /// Finds the cores that do not answer the immediate termination signal.
     RollCall,
-    /// Composes what closes the channels of a fabric that goes on.
+    /// Composes the closing of the channels of a fabric that continues.
     Release,
-    /// Closes them.
+    /// Closes the channels.
     Close(Box<Release>),
-    /// Waits for muxes, which end when their workers have told them.
+    /// Waits for muxes, which end when their workers have signalled them.
     Muxes,
-    /// Composes what clears away.
+    /// Composes the return of the tiles to base firmware.
     GiveBack,
 }
 
 impl Task {
-    /// How far it is.
+    /// Returns the progress of the task.
     pub(super) fn progress(&self) -> RunProgress {
         let (stage, (done, of)) = match self {
             Self::Judge | Self::Launch(_) | Self::Moves | Self::Gone(_) => (Stage::Survey, (0, 1)),

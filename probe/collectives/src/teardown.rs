@@ -1,5 +1,5 @@
-//! The end of a run: kernels are stopped at once if need be, what they left is cleared, and base firmware gets its cores
-//! back.
+//! The teardown of a run: kernels are stopped, what they left is cleared, and cores are returned to
+//! base firmware.
 
 use super::edm_builder::EDM;
 use super::launcher::firmware_of;
@@ -13,16 +13,16 @@ use launch::{
 };
 use machine::place::Place;
 
-/// How kernels are told to return.
+/// How kernels are signalled to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TeardownMode {
-    /// With every credit: workers first, then EDMs, which drain their links.
+    /// Complete, with every credit returned: workers first, then EDMs, which drain their links.
     Graceful,
-    /// Wherever they are.
+    /// At once, in whatever state they are.
     Immediate,
 }
 
-/// Tells a kernel to return.
+/// Returns the operation that signals a kernel to return.
 pub(super) fn stop(
     images: &ImageMap,
     way: TeardownMode,
@@ -37,7 +37,7 @@ pub(super) fn stop(
     Ok(operation)
 }
 
-/// The kernel's word for it.
+/// Returns the value of the termination signal.
 ///
 /// # Errors
 /// `NoImage` or `NoMember`.
@@ -49,7 +49,7 @@ pub(super) fn signal(images: &ImageMap, way: TeardownMode, kernel: &str) -> Resu
     Ok(constant_of(images, kernel, signal)?)
 }
 
-/// Waits until a kernel has returned.
+/// Returns the operation that waits until a kernel has returned.
 pub(super) fn await_return(
     images: &ImageMap,
     place: Place,
@@ -64,7 +64,7 @@ pub(super) fn await_return(
     Ok(operation)
 }
 
-/// Clears the credits and semaphores that a stopped kernel leaves.
+/// Returns the operation that clears the credits and semaphores of a stopped kernel.
 pub(super) fn clear(
     images: &ImageMap,
     place: Place,
@@ -89,14 +89,14 @@ pub(super) fn clear(
     let words = constant_of(images, EDM, "EDM_WORDS")?;
     operation.write(place.at(words.into()), vec![0; size("edm_words_t")? as usize]);
     let base = layouts::ChipKind::Wormhole.layout().eth.l1.kernel_config.at;
-    // Whatever number of semaphores follows the arguments.
+    // Clears all semaphores after the arguments, whatever their number.
     let first = semaphore_address(base, size("edm_args_t")?, 0);
     let end = layouts::ChipKind::Wormhole.layout().eth.l1.kernel_config.end();
     operation.write(place.at(first), vec![0; end.saturating_sub(first) as usize]);
     Ok(operation)
 }
 
-/// Gives an Ethernet tile back to base firmware.
+/// Returns the operation that gives an Ethernet tile back to base firmware.
 pub(super) fn give_back(images: &ImageMap, place: Place) -> Result<Operation, RunError> {
     Ok(stop_application(images, Firmware::OURS, place)?)
 }

@@ -1,4 +1,5 @@
-//! Where the pages of tensors lie on a chip: interleaved over the DRAM channels, or sharded over compute tiles.
+//! The location of tensor pages on a chip: interleaved over the DRAM channels, or sharded over
+//! compute tiles.
 
 use super::error::CclError;
 use super::program::{Bank, Tensor};
@@ -7,21 +8,22 @@ use layouts::{ChipId, ChipKind, NocXy, TileKind};
 use machine::place::Place;
 use machine::target::Mesh;
 
-/// Start of the tensors in a DRAM channel, past what tt-metal keeps for itself there.
+/// Start of the tensors in a DRAM channel, after the memory that tt-metal reserves there.
 const DRAM_BASE: u32 = 16 << 20;
-/// The port of each DRAM channel: on NoC 1 the first ports of channels 0 and 2 broke the NoC (wormhole.md 1.7).
+/// The port of each DRAM channel: over NoC 1 the first ports of channels 0 and 2 hung the NoC
+/// (wormhole.md 1.7).
 const DRAM_PORT: usize = 1;
-/// Start of the shards in the L1 of a compute tile, past firmware, kernels and what workers keep there.
+/// Start of the shards in the L1 of a compute tile, after firmware, kernels and the workers' data.
 const L1_BASE: u32 = 0x8_0000;
-/// Shards are spread over so many tiles, and over more only if they do not fit.
+/// Number of tiles with shards; all tiles are used only if the shards do not fit.
 const SHARD_TILES: usize = 8;
 
-/// Number of the input in each worker's tensors.
+/// Index of the input in each worker's tensors.
 pub const INPUT: u8 = 0;
-/// Number of the output.
+/// Index of the output in each worker's tensors.
 pub const OUTPUT: u8 = 1;
 
-/// The tensors of every chip, which are in the same place on each.
+/// The tensors of every chip, at the same addresses on each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
     layout: Layout,
@@ -30,10 +32,10 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Room for an input and an output of so many pages on each of these chips.
+    /// Places an input and an output of these numbers of pages on each of these chips.
     ///
     /// # Errors
-    /// They do not fit.
+    /// If they do not fit.
     pub fn new(
         mesh: &Mesh,
         chips: &[ChipId],
@@ -87,7 +89,7 @@ impl Placement {
         Ok(Self { layout, tensors: [tensor(input, 0), tensor(output, bytes(input) as u32)] })
     }
 
-    /// The banks of a chip.
+    /// Returns the banks of a chip.
     pub fn banks(&self, mesh: &Mesh, chip: ChipId) -> Vec<Bank> {
         let bank = |tile, address| Bank { place: Place { chip, tile }, address };
         match self.layout {
@@ -105,7 +107,8 @@ impl Placement {
     }
 }
 
-/// The compute tiles of a chip that are not fused off, none of one that is not there, in the order in which scenes start firmware on them.
+/// Returns the compute tiles of a chip that are not harvested, in the order in which scenes start
+/// firmware on them; none if the chip does not exist.
 pub fn compute_tiles(mesh: &Mesh, chip: ChipId) -> Vec<NocXy> {
     let Some(chip) = mesh.chip(chip) else { return Vec::new() };
     let off = &chip.harvested_rows;
@@ -113,7 +116,7 @@ pub fn compute_tiles(mesh: &Mesh, chip: ChipId) -> Vec<NocXy> {
     tiles.map(|tile| tile.xy).filter(|xy| !off.contains(&xy.y)).collect()
 }
 
-/// Where a page of a tensor lies: its bank and the offset there.
+/// Returns the location of a page of a tensor: its bank and the offset in it.
 pub fn locate(tensor: &Tensor, page: u32) -> (u32, u64) {
     let (shard, within) = (page / tensor.pages_per_shard, page % tensor.pages_per_shard);
     let (bank, round) = (shard % tensor.banks, shard / tensor.banks);
@@ -137,11 +140,7 @@ mod tests {
         assert_eq!(tiles, ["0-1", "0-6", "5-1", "5-9", "5-4", "5-6"]);
         let [input, output] = placement.tensors;
         assert_eq!(locate(&input, 13), (1, 2 * 2048));
-        assert_eq!(
-            locate(&output, 0),
-            (0, 3 * 2048),
-            "behind the three pages of a channel's input"
-        );
+        assert_eq!(locate(&output, 0), (0, 3 * 2048), "after the three pages of a channel's input");
     }
 
     #[test]
@@ -155,7 +154,7 @@ mod tests {
         assert_eq!(banks.len(), 8);
         assert!(banks.iter().all(|bank| !off.contains(&bank.place.tile.y)));
         let [input, _] = placement.tensors;
-        assert_eq!(locate(&input, 4), (1, 1024), "three pages a shard");
+        assert_eq!(locate(&input, 4), (1, 1024), "three pages per shard");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the tests of collectives share, and the proof that compiled programs do what they should.
+//! Shared by the tests of collectives; the tests run compiled programs in an interpreter.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 mod interpreter;
@@ -8,7 +8,7 @@ mod reference;
 
 use machine::target::Mesh;
 
-/// A shipped mesh, such as `galaxy,cabling=torus`.
+/// Returns a shipped mesh, such as `galaxy,cabling=torus`.
 pub(crate) fn mesh(name: &str) -> Mesh {
     Mesh::described_by(&workloads::scene::described(name, name).unwrap())
 }

@@ -1,4 +1,5 @@
-//! When the chips of a launch moved data: each by its own clock, so that only durations are compared.
+//! The transfer times of the chips of a launch. Each chip has its own clock, so only durations are
+//! compared.
 
 use super::edm_builder::EDM;
 use super::report::{ChipTimes, RunReport};
@@ -7,10 +8,10 @@ use super::worker::WORKER;
 use layouts::ChipId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The times of the launches that count.
+/// The times of the measured launches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
-    /// Launches that do not count, still to come.
+    /// Launches still to come that are not measured.
     warmups: u32,
     counted: u64,
     transfer_cycles: u64,
@@ -24,7 +25,7 @@ impl Times {
         Self { warmups, ..Self::default() }
     }
 
-    /// Takes the times of a launch that is over.
+    /// Takes the times of a finished launch.
     pub(super) fn take(&mut self, watch: &Watch, launched_last: ChipId) {
         if self.warmups > 0 {
             self.warmups -= 1;
@@ -40,7 +41,7 @@ impl Times {
         self.last = Some(last.chip);
     }
 
-    /// Puts means and the last launch's times into the report.
+    /// Writes the means and the last launch's times to the report.
     pub(super) fn report(&self, report: &mut RunReport) {
         let count = self.counted.max(1);
         report.time_cycles = self.transfer_cycles / count;
@@ -50,8 +51,9 @@ impl Times {
     }
 }
 
-/// The first start, the first link and the last end of each chip's workers. A chip that only sends is done when its EDMs, or its workers
-/// over the fabric, have every credit back: its workers end before the data have arrived.
+/// Returns the first start, the first link and the last end of each chip's workers. A chip that
+/// only sends is done when its EDMs, or its workers over the fabric, have every credit back: its
+/// workers end before the data have arrived.
 fn chips(watch: &Watch) -> Vec<ChipTimes> {
     let mut chips: BTreeMap<ChipId, ChipTimes> = BTreeMap::new();
     for core in watch.cores().iter().filter(|core| core.kernel == WORKER) {

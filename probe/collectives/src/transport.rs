@@ -1,5 +1,5 @@
-//! Over what the channels of a collective lead: links with an EDM at each end, or the fabric, with muxes where several workers of a
-//! chip share a router.
+//! The transport of a collective's channels: links with an EDM at each end, or the fabric, with
+//! muxes where several workers of a chip share a router.
 
 use fabric::FabricPlan;
 use fabric::mux::Policy;
@@ -9,7 +9,7 @@ use machine::fabric::{FabricNode, FabricTopology};
 use machine::place::Place;
 use std::collections::BTreeMap;
 
-/// How packets get from rank to rank.
+/// How packets travel from rank to rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transport {
     /// EDMs at both ends of every link.
@@ -20,7 +20,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// As the command line spells it.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Edm => "edm",
@@ -29,18 +29,19 @@ impl Transport {
     }
 }
 
-/// Which fabric, and which muxes.
+/// The choice of the fabric and its muxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FabricOptions {
-    /// What its routers are built for; that of the ranks if not told.
+    /// The topology of its routers; by default that of the ranks.
     pub topology: Option<FabricTopology>,
-    /// Routing planes; one more than links if not told, where there are so many: packets of a link that goes down have another way.
+    /// Routing planes; by default one more than links, if available, so that packets of a failed
+    /// link have an alternative route.
     pub planes: Option<u32>,
-    /// What muxes run on.
+    /// The kind of core that muxes run on.
     pub core: MuxCore,
-    /// How they wait for their router.
+    /// How muxes wait for their router.
     pub policy: Policy,
-    /// Slots of each of their channels.
+    /// Slots of each channel of a mux.
     pub slots: u32,
 }
 
@@ -56,22 +57,22 @@ impl Default for FabricOptions {
 pub struct MuxPlan {
     /// Its tile.
     pub place: Place,
-    /// The router that it stands in front of.
+    /// Its router.
     pub router: EthId,
-    /// Workers by channel; the first one is the termination master.
+    /// Workers by channel; the first is the termination master.
     pub clients: Vec<Place>,
 }
 
 /// Where a worker's packets leave its chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// It is the only client of this router.
+    /// The router, with the worker as its only client.
     Router(EthId),
-    /// By a channel of the mux of this number.
+    /// A channel of a mux.
     Mux {
         /// Index into [`Crossing::muxes`].
         mux: usize,
-        /// Its channel.
+        /// The channel.
         channel: u32,
     },
 }
@@ -94,11 +95,11 @@ pub struct FarEnd {
 pub struct WorkerEnds {
     /// Its chip.
     pub node: FabricNode,
-    /// By which its packets leave.
+    /// The exits of its packets.
     pub exits: Vec<Exit>,
-    /// Who sends to it.
+    /// The worker that sends to it.
     pub inbound: Option<FarEnd>,
-    /// To whom it sends.
+    /// The worker to which it sends.
     pub outbound: Option<FarEnd>,
 }
 
@@ -107,9 +108,9 @@ pub struct WorkerEnds {
 pub struct Crossing {
     /// The fabric.
     pub plan: FabricPlan,
-    /// It runs already, and goes on when the program is over.
+    /// Whether it was already running, and continues after the program has ended.
     pub found: bool,
-    /// What was wished.
+    /// The requested options.
     pub options: FabricOptions,
     /// Muxes of the run.
     pub muxes: Vec<MuxPlan>,
@@ -118,7 +119,7 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// The routers that are used, and who has the channel of each: a worker, or a mux.
+    /// Returns the routers in use, and the client of each: a worker or a mux.
     pub(super) fn clients(&self) -> BTreeMap<EthId, Place> {
         let direct = self.ends.iter().flat_map(|(&place, ends)| {
             ends.exits.iter().filter_map(move |exit| match exit {

@@ -1,4 +1,4 @@
-//! Follows the kernels of a launch by their own words until all have returned.
+//! Observes the kernels of a launch by their own words until all have returned.
 
 use super::blame::blame;
 use super::edm_builder::EDM;
@@ -13,15 +13,15 @@ use launch::{Condition, constant_of, done, image, mailbox};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 
-/// Cores that are looked at in one poll at most.
+/// Maximum number of cores read per poll.
 const MOST_CORES: usize = 48;
 
-/// Kernels that run.
+/// The kernels of a launch.
 #[derive(Debug)]
 pub(super) struct Watch {
     cores: Vec<Watched>,
     next: usize,
-    /// Bytes that are to arrive.
+    /// Bytes that must arrive.
     of: u64,
     worker: KernelWords,
     edm: KernelWords,
@@ -30,7 +30,7 @@ pub(super) struct Watch {
     deadline_cycles: u64,
 }
 
-/// What is read of a kind of kernel.
+/// The words read of a kind of kernel.
 #[derive(Debug)]
 struct KernelWords {
     state: StateWords,
@@ -60,7 +60,7 @@ impl KernelWords {
 }
 
 impl Watch {
-    /// Follows what was launched of this layer.
+    /// Creates a watch of the kernels of a layer.
     pub(super) fn new(
         images: &ImageMap,
         program: &Program,
@@ -115,8 +115,8 @@ impl Watch {
         })
     }
 
-    /// Bytes that arrived, were filled or checked, and that are to be; kernels that are done and that there are where no
-    /// bytes are.
+    /// Returns the bytes that have arrived, were filled or checked, and their total; or, without
+    /// bytes, the finished kernels and their total.
     pub(super) fn done(&self) -> (u64, u64) {
         if self.of == 0 {
             let done = self.cores.iter().filter(|core| core.finished).count();
@@ -124,16 +124,17 @@ impl Watch {
         }
         let arrived = |core: &Watched| match core.fills {
             (_, 0) => u64::from(core.values.packets_in) * core.packet_bytes,
-            // The words of a kernel that has not begun may still be those of the one before.
+            // The words of a kernel that has not begun may still be those of the
+            // previous one.
             (bytes, packets) => bytes * u64::from(core.values.stage).min(packets) / packets,
         };
         (self.cores.iter().map(arrived).sum::<u64>().min(self.of), self.of)
     }
 
-    /// Looks at some of those that run; tells whether all have returned.
+    /// Reads some of the running kernels; returns whether all have returned.
     ///
     /// # Errors
-    /// When one does not come to its end, or the machine does not answer.
+    /// If a kernel does not end, or the machine does not answer.
     pub(super) fn poll(
         &mut self,
         target: &mut dyn Target,
@@ -161,13 +162,13 @@ impl Watch {
                 error.since_cycles = Some(since);
                 return Err(error);
             }
-            // Somebody parked it: that takes as long as it takes.
+            // The kernel is paused on request, so there is no deadline.
             self.moved = Some(now);
         }
         Ok(false)
     }
 
-    /// The next of those that run.
+    /// Returns the next running kernels to read.
     fn some(&mut self) -> Vec<usize> {
         let count = self.cores.len();
         let order = (0..count).map(|n| (self.next + n) % count);
@@ -188,7 +189,7 @@ impl Watch {
         vec![state, Span { addr: core.place.at(words.go.0), len: 4 }]
     }
 
-    /// Takes what was read of a core; tells whether anything changed.
+    /// Takes the words of a core; returns whether anything changed.
     fn learn(&mut self, index: usize, snapshot: &Snapshot) -> Result<bool, RunError> {
         let Some(core) = self.cores.get(index) else { return Ok(false) };
         let words = self.words(core.kernel);
@@ -196,7 +197,8 @@ impl Watch {
         let (go, values) = match (snapshot.word(core.place.at(words.go.0)), state) {
             (Ok(go), Ok(state)) => (go, words.state.read(state)),
             (Err(gone @ AccessError::DeviceGone(_)), _) => return Err(gone.into()),
-            // Who cannot be read now may be later; patience ends as with one that stands still.
+            // A core that cannot be read now may be readable later; the deadline
+            // applies.
             _ => return Ok(false),
         };
         let returned = words.go.1.holds(go);
@@ -219,7 +221,7 @@ impl Watch {
         Ok(changed)
     }
 
-    /// The kernels with the words that were read last.
+    /// Returns the kernels with their last words.
     pub(super) fn cores(&self) -> &[Watched] {
         &self.cores
     }
@@ -233,7 +235,7 @@ fn packet_bytes(plan: &WorkerPlan) -> u64 {
     u64::from(plan.packet_pages) * page_bytes(plan)
 }
 
-/// Bytes that a worker fills or checks, and in how many packets.
+/// Returns the bytes that a worker fills or checks, and the number of packets.
 fn filled(plan: &WorkerPlan) -> (u64, u64) {
     let commands = plan.commands.len() as u64;
     let bytes = commands * u64::from(plan.pages) * page_bytes(plan);
@@ -242,7 +244,7 @@ fn filled(plan: &WorkerPlan) -> (u64, u64) {
     (bytes, commands * slices * packets)
 }
 
-/// Bytes that a worker takes from its channel.
+/// Returns the bytes that a worker takes from its channel.
 fn inbound_bytes(plan: &WorkerPlan, flag: u16) -> u64 {
     if plan.inbound.is_none() {
         return 0;

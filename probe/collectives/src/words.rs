@@ -1,4 +1,4 @@
-//! The words by which the kernels of a collective tell how far they are, found by the members' names.
+//! The progress words of the kernels of a collective, found by the members' names.
 
 use super::edm_builder::EDM;
 use super::worker::WORKER;
@@ -7,41 +7,41 @@ use launch::{ControlError, image};
 use machine::words::counted;
 use symbols::Located;
 
-/// What was read of a kernel.
+/// The words read of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Values {
-    /// What it is at, by its own enumeration.
+    /// Its phase, by its own enumeration.
     pub(super) phase: u32,
-    /// Packets that a worker took and gave.
+    /// Packets that a worker has taken and given.
     pub(super) packets_in: u32,
     pub(super) packets_out: u32,
-    /// Packets that a worker began, of whatever kind; told of fills and checks only.
+    /// Packets of any kind that a worker has begun; read for fills and checks only.
     pub(super) stage: u32,
-    /// Of a worker: the command under way, and its partner's signals.
+    /// For a worker: the command in progress, and the signals taken from its partner.
     pub(super) command: u32,
     pub(super) signals_taken: u32,
-    /// Of an EDM, over its channels.
+    /// For an EDM, summed over its channels.
     sent: u32,
     acknowledged: u32,
     completed: u32,
     worker_signals: u32,
-    /// Low half of the wall clock at the last step, over an EDM's channels.
+    /// Low half of the wall clock at the last step; summed over an EDM's channels.
     last_progress: u32,
-    /// Wall clock of its chip.
+    /// Times by the wall clock of its chip.
     pub(super) started_cycles: u64,
     pub(super) ready_cycles: u64,
     pub(super) finished_cycles: u64,
-    /// Over the fabric: the other worker has taken everything.
+    /// Over the fabric: when the other worker had taken everything.
     pub(super) acknowledged_cycles: u64,
 }
 
 impl Values {
-    /// An EDM handed messages to its link whose completions did not come, or has no peer.
+    /// Whether an EDM has messages without completion on its link, or has no peer.
     pub(super) fn unanswered(&self) -> bool {
         self.ready_cycles == 0 || self.sent != self.completed
     }
 
-    /// What an EDM waits for, as far as its words tell.
+    /// Returns what an EDM waits for, as its words show.
     pub(super) fn of_edm(&self) -> String {
         let Self { sent, acknowledged, completed, worker_signals, .. } = self;
         if self.ready_cycles == 0 {
@@ -49,7 +49,7 @@ impl Values {
         }
         if sent == completed {
             return format!(
-                "it waits for the next message: all {sent} that it had are completed, and its workers signalled {worker_signals}"
+                "it waits for the next message: all {sent} messages are completed, and its workers signalled {worker_signals}"
             );
         }
         format!(
@@ -57,7 +57,7 @@ impl Values {
         )
     }
 
-    /// What a worker waits for, as far as its words tell.
+    /// Returns what a worker waits for, as its words show.
     pub(super) fn of_worker(&self, has_channel: bool) -> String {
         let Self { command, packets_in, packets_out, signals_taken, .. } = self;
         if has_channel && self.ready_cycles == 0 {
@@ -70,10 +70,10 @@ impl Values {
     }
 }
 
-/// Takes the value of a member.
+/// Stores the value of a member.
 type Take = fn(&mut Values, u64);
 
-/// What is read of a worker.
+/// The members read of a worker.
 const OF_WORKER: [(&str, Take); 10] = [
     ("phase", |values, word| values.phase = word as u32),
     ("command", |values, word| values.command = word as u32),
@@ -87,10 +87,10 @@ const OF_WORKER: [(&str, Take); 10] = [
     ("acknowledged_cycles", |values, word| values.acknowledged_cycles = word),
 ];
 
-/// What is read of a worker that fills or checks besides.
+/// The additional member read of a worker that fills or checks.
 const OF_FILLER: (&str, Take) = ("control.stage", |values, word| values.stage = word as u32);
 
-/// What is read of an EDM, and of each of its channels.
+/// The members read of an EDM, and of each of its channels.
 const OF_EDM: [(&str, Take); 4] = [
     ("phase", |values, word| values.phase = word as u32),
     ("started_cycles", |values, word| values.started_cycles = word),
@@ -107,7 +107,7 @@ const OF_CHANNEL: [(&str, Take); 5] = [
     }),
 ];
 
-/// A member in the bytes that are read.
+/// A member's position in the bytes read.
 #[derive(Clone, Copy, Debug)]
 struct MemberWord {
     at: usize,
@@ -115,7 +115,7 @@ struct MemberWord {
     take: Take,
 }
 
-/// Which bytes of a kernel's state are read, and where its members are among them.
+/// The bytes read of a kernel's state, and the positions of its members.
 #[derive(Clone, Debug)]
 pub(super) struct StateWords {
     pub(super) start: u64,
@@ -130,7 +130,7 @@ impl StateWords {
         state.words(&members)
     }
 
-    /// Of a worker that fills or checks.
+    /// Returns the words of a worker that fills or checks.
     pub(super) fn of_filler(images: &ImageMap) -> Result<Self, ControlError> {
         let state = KernelState { image: &*image(images, WORKER)?, global: "ccl_worker_state" };
         let members = OF_WORKER.into_iter().chain([OF_FILLER]);

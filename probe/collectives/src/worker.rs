@@ -1,4 +1,5 @@
-//! A worker's launch: its list, banks and arguments as the kernel `ccl_worker` wants them, by the names of its members.
+//! A worker's launch: its commands, banks and arguments in the layout of the kernel `ccl_worker`,
+//! by the names of its members.
 
 use super::edm_builder::{ChannelAddresses, xy};
 use super::op::DataType;
@@ -15,54 +16,55 @@ use layouts::NocAddr;
 pub(super) const WORKER: &str = "ccl_worker";
 /// The type of its arguments.
 const ARGUMENTS: &str = "ccl_worker_args_t";
-/// Names the kernel in launch messages.
+/// The id of the kernel in launch messages.
 const KERNEL_ID: u16 = 4;
 
-/// Where a worker's list, its banks and its digests lie in its L1, and where they end; packets are staged behind them, and
-/// shards of tensors follow.
+/// The start of a worker's commands, banks and digests in its L1, and their end. Packets are staged
+/// after them; shards of tensors follow.
 const LISTS: u32 = 0x2_0000;
 const STAGING: u32 = 0x4_0000;
 const STAGING_END: u32 = 0x8_0000;
-/// Packets that are staged at a time, and what each needs besides its pages.
+/// Number of packets staged at a time, and the bytes each needs in addition to its pages.
 const STAGED_PACKETS: u64 = 4;
 const STAGED_EXTRA_BYTES: u64 = 64;
-/// Behind each buffer, as in an EDM.
+/// Bytes after each buffer, as in an EDM.
 const FIFO_EXTRA_BYTES: u64 = 16;
 
-/// Routing tables of the chip, for who sends over a fabric of two dimensions: between the kernel's data and the lists.
+/// Routing tables of the chip, for senders over a fabric of two dimensions: between the kernel's
+/// data and the lists.
 const ROUTING: u32 = 0x1_F000;
 
-/// What a worker is told besides its plan.
+/// The inputs of a worker's launch, apart from its plan.
 #[derive(Clone, Debug)]
 pub(super) struct WorkerContext<'a> {
     /// The program.
     pub(super) program: &'a Program,
-    /// The same for every core of a launch.
+    /// The id of the launch, the same for all its cores.
     pub(super) run_id: u32,
-    /// Where its channels are.
+    /// Addresses of its inbound channel.
     pub(super) inbound: Option<ChannelAddresses>,
-    /// The same for the channel that it fills.
+    /// Addresses of its outbound channel.
     pub(super) outbound: Option<ChannelAddresses>,
-    /// Members for a worker that uses a fabric.
+    /// Argument members for a worker that uses a fabric.
     pub(super) fabric: Vec<(String, u32)>,
 }
 
-/// Where a worker's parts are in its L1.
+/// The addresses of a worker's parts in its L1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WorkerPlaces {
     commands: u32,
     banks: u32,
-    /// One word a command.
+    /// One word per command.
     pub(super) digests: u32,
-    /// Buffers of a channel that comes over the fabric.
+    /// Buffers of a channel that arrives over the fabric.
     pub(super) fifo: u32,
 }
 
 impl WorkerPlaces {
-    /// The places of a plan.
+    /// Returns the addresses for a plan.
     ///
     /// # Errors
-    /// `Settings` when it does not fit.
+    /// `Settings` if it does not fit.
     pub(super) fn of(
         images: &ImageMap,
         program: &Program,
@@ -105,17 +107,17 @@ impl WorkerPlaces {
     }
 }
 
-/// Address of a worker's semaphore of this number, the same in every worker.
+/// Returns the address of a worker's semaphore, the same in every worker.
 ///
 /// # Errors
-/// `NoImage`, or `NoMember` when the image does not describe its arguments.
+/// `NoImage`, or `NoMember` if the image does not describe its arguments.
 pub(super) fn worker_semaphore(images: &ImageMap, name: &str) -> Result<u32, ControlError> {
     let number = constant_of(images, WORKER, name)?;
     let bytes = size(&*image(images, WORKER)?, ARGUMENTS)?;
     Ok(semaphore_address(CONFIG_BASE, bytes, number) as u32)
 }
 
-/// Writes a worker's list and banks.
+/// Returns the operation that writes a worker's commands and banks.
 ///
 /// # Errors
 /// As [`WorkerPlaces::of`].
@@ -150,10 +152,10 @@ pub(super) fn write_lists(
     Ok(operation)
 }
 
-/// The launch of a worker whose list is there.
+/// Returns the launch of a worker whose commands are already in its L1.
 ///
 /// # Errors
-/// As [`WorkerPlaces::of`], or `NoMember` when the kernel's debug information lacks an argument.
+/// As [`WorkerPlaces::of`], or `NoMember` if the kernel's debug information lacks an argument.
 pub(super) fn worker_launch(
     images: &ImageMap,
     plan: &WorkerPlan,
@@ -162,7 +164,7 @@ pub(super) fn worker_launch(
     let places = WorkerPlaces::of(images, context.program, plan)?;
     let constant = |name| constant_of(images, WORKER, name);
     let program = context.program;
-    // Fills and checks are not what a person follows.
+    // The delay is for transfers only, not for fills and checks.
     let moves = plan.inbound.is_some() || plan.outbound.is_some();
     let data_type = match program.data_type {
         DataType::Int32 => "CCL_INT32",
@@ -204,7 +206,7 @@ pub(super) fn worker_launch(
     ];
     for (side, channel, addresses, semaphore) in sides {
         if let (Some(Channel { edm, .. }), Some(addresses)) = (channel, addresses) {
-            // Over the fabric, too: the tile that has the buffers.
+            // Over the fabric too, this is the tile that has the buffers.
             let number = constant(semaphore)?;
             let mut put = |name: &str, value| values.push((format!("{side}.{name}"), value));
             put("used", 1);
@@ -234,7 +236,7 @@ pub(super) fn worker_launch(
     })
 }
 
-/// Where the routing tables of its chip lie in the L1 of a worker.
+/// Returns the address of the chip's routing tables in the L1 of a worker.
 pub(super) fn routing_at(plan: &WorkerPlan) -> NocAddr {
     at(plan, ROUTING)
 }

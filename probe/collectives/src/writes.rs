@@ -1,4 +1,4 @@
-//! What a run would write, for those who want to see it first.
+//! The writes of a run, as a preview.
 
 use super::launcher::{Launcher, Layer};
 use super::program::Program;
@@ -10,12 +10,13 @@ use launch::{Firmware, Operation, Step, boot_tensix, start_application};
 use machine::snapshot::Span;
 use machine::target::Mesh;
 
-/// Every range that a run would write up to its transfer, in order, if no tile runs anything yet; nothing is touched.
+/// Returns every range that a run would write up to its transfer, in order, if no tile runs
+/// anything yet. Accesses nothing.
 ///
 /// # Errors
-/// When an image is missing or lacks a member, or something does not fit.
+/// If an image is missing or lacks a member, or something does not fit.
 pub fn writes(program: &Program, mesh: &Mesh, images: &ImageMap) -> Result<Vec<Span>, RunError> {
-    // What is not done is told to nobody.
+    // Records changes in a copy, since nothing is carried out.
     let mut images = images.clone();
     let (compute, ethernet) = tiles(program);
     let mut all = Vec::new();

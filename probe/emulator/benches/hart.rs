@@ -1,14 +1,15 @@
-//! How many instructions a second the harts execute: `cargo bench -p emulator --bench hart`.
+//! Throughput of the harts in instructions per second: `cargo bench -p emulator --bench hart`.
 //!
-//! The busy program (compiled C) walks a table in L1 mixing it into its stack in private RAM, sorts, checksums bytes, writes
-//! back to L1 and calls functions on the way; it never sleeps. Figures are millions of instructions per second on one thread.
+//! The busy program (compiled C) walks a table in L1 mixing it into its stack in private RAM,
+//! sorts, checksums bytes, writes back to L1 and calls functions; it never sleeps. Figures are
+//! millions of instructions per second on one thread.
 #![allow(clippy::expect_used, clippy::print_stdout, missing_docs, reason = "a benchmark prints")]
 
 use emulator::hart::{Access, Devices, Fault, HartGroup, Load, Order, Stored};
 use emulator::memory::TileMemory;
 use std::time::{Duration, Instant};
 
-/// A wall clock and nothing else.
+/// A device with only a wall clock.
 struct Clock;
 
 impl Devices for Clock {
@@ -71,14 +72,16 @@ fn tile(
     (group, memory)
 }
 
-/// Seconds this thread has had a processor, where the system says (Linux), else seconds passed: hosts are shared.
+/// Returns the processor time of this thread if the system reports it (Linux), else the elapsed
+/// time: hosts are shared.
 fn seconds(since: Instant) -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanos = stat.and_then(|stat| stat.split(' ').next()?.parse::<f64>().ok());
     nanos.map_or_else(|| since.elapsed().as_secs_f64(), |nanos| nanos / 1e9)
 }
 
-/// Executes tile by tile in slices; millions of instructions per second, the best of some tries.
+/// Executes tile by tile in slices; returns millions of instructions per second, the best of
+/// several attempts.
 fn throughput(tiles: &[Tile], slice: u64) -> f64 {
     let epoch = Instant::now();
     let mut best = 0f64;
@@ -103,7 +106,7 @@ fn throughput(tiles: &[Tile], slice: u64) -> f64 {
     best
 }
 
-/// What a tile costs whose harts only poll.
+/// Measures the cost of a tile whose harts only poll.
 fn asleep() {
     let (mut group, mut memory) = tensix(5, &POLL, 0x1000);
     group.run(&mut memory, &mut Clock, 100_000);
@@ -129,7 +132,7 @@ fn asleep() {
     println!("waking a hart until it sleeps again    {micros:8.2} us");
 }
 
-/// Polls L1 0x4000 until it is 1, through a call, counting and looking at the clock.
+/// Polls L1 0x4000 until it is 1, through a call, with a counter and reads of the clock.
 const POLL: [u32; 10] = [
     0xFFB0_0137, // lui   sp, 0xffb00
     0x7001_0113, // addi  sp, sp, 0x700

@@ -1,4 +1,5 @@
-//! How fast the machine around the harts is: idle meshes, busy tiles that share a NoC, host accesses.
+//! Throughput of the machine around the harts: idle meshes, busy tiles that share a NoC, host
+//! accesses.
 //!
 //! `cargo bench -p emulator --bench mesh`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench")]
@@ -10,7 +11,8 @@ use common::{addi, jal, li, lw, store, sw};
 use emulator::{LoadImage, Mesh, MeshConfig, PowerOn};
 use std::time::Instant;
 
-/// A mesh of two chips of which the first `tiles` Ethernet tiles each run a program.
+/// Returns a mesh of two chips; the first `tiles` Ethernet tiles of the first `chips` chips each
+/// run a program.
 fn mesh(tiles: u8, chips: usize, threads: usize, program: &[u32]) -> Mesh {
     let mut config = MeshConfig { sleep: false, threads, ..MeshConfig::n300() };
     let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -34,7 +36,7 @@ fn mixed() -> Vec<u32> {
     vec![addi(5, 5, 1), addi(6, 6, 3), sw(5, 0, 0x700), lw(7, 0, 0x704), addi(7, 7, 1), jal(0, -20)]
 }
 
-/// An inline write to a neighbour once in `rounds` times five instructions, otherwise the same.
+/// Like `mixed`, with an inline write to a neighbour once in `rounds` times five instructions.
 fn talking(rounds: usize) -> Vec<u32> {
     let mut program = Vec::new();
     let niu = 0xFFB2_0800;

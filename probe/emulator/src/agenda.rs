@@ -1,27 +1,28 @@
-//! Which units of a chip have something to do soon, so that the many others are not looked at.
+//! The agenda of a chip: which of its units do something soon. The chip skips the others.
 
-/// How far "soon" reaches, in cycles: long against the time between two windows, short against the sleep of idle firmware.
+/// How many cycles "soon" covers: long compared with a run window, short compared with the sleep of
+/// idle firmware.
 const SPAN: u64 = 1024;
 
-/// When a unit may next do something, and when something may next leave it.
+/// The next cycle at which a unit does something, and the next at which it may send something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Next {
     pub(crate) activity: u64,
     pub(crate) emission: u64,
 }
 
-/// Until when units may run alone.
+/// The cycles up to which units may run alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunWindow {
     /// The earliest emission of all units.
     first: u64,
-    /// The earliest emission of all but that unit.
+    /// The earliest emission of all units except `earliest`.
     second: u64,
     earliest: usize,
 }
 
 impl RunWindow {
-    /// The earliest cycle at which something may leave any unit but this one.
+    /// Returns the earliest cycle at which any unit except this one may send something.
     pub(crate) fn others(&self, unit: usize) -> u64 {
         if unit == self.earliest { self.second } else { self.first }
     }
@@ -35,12 +36,13 @@ pub(crate) struct Agenda {
     soon: Vec<usize>,
     is_soon: Vec<bool>,
     horizon: u64,
-    /// No other unit does anything before this cycle; it may be too low, which the next look at all of them mends.
+    /// No other unit does anything before this cycle. The value may be too low; the next scan of
+    /// all units corrects it.
     others_from: u64,
 }
 
 impl Agenda {
-    /// An agenda of so many units with nothing to do.
+    /// Creates an agenda of `units` units with nothing to do.
     pub(crate) fn new(units: usize) -> Self {
         let never = Next { activity: u64::MAX, emission: u64::MAX };
         Self {
@@ -52,7 +54,7 @@ impl Agenda {
         }
     }
 
-    /// Notes what a unit will do next.
+    /// Sets what a unit does next.
     pub(crate) fn set(&mut self, unit: usize, next: Next) {
         self.next[unit] = next;
         if self.is_soon[unit] {
@@ -66,23 +68,23 @@ impl Agenda {
         }
     }
 
-    /// What a unit will do next.
+    /// Returns the next cycle at which a unit does something.
     pub(crate) fn activity(&self, unit: usize) -> u64 {
         self.next[unit].activity
     }
 
-    /// No unit does anything before this cycle.
+    /// Returns a cycle before which no unit does anything.
     pub(crate) fn next_activity(&self) -> u64 {
         let soon = self.soon.iter().map(|unit| self.next[*unit].activity).min();
         soon.unwrap_or(u64::MAX).min(self.others_from)
     }
 
-    /// The `at`th of the units that have something to do soon.
+    /// Returns the unit at index `at` of those that do something soon.
     pub(crate) fn soon(&self, at: usize) -> Option<usize> {
         self.soon.get(at).copied()
     }
 
-    /// How far the units may run alone; `None` if nothing happens before `until`.
+    /// Returns how far the units may run alone; `None` if nothing happens before `until`.
     pub(crate) fn window(&mut self, until: u64) -> Option<RunWindow> {
         let (start, window) = self.next_window();
         if start < self.horizon {
@@ -91,7 +93,7 @@ impl Agenda {
         if self.others_from >= until {
             return None;
         }
-        // Nobody is left before the horizon: it moves on.
+        // No unit does anything before the horizon: advance it.
         let start = self.next.iter().map(|next| next.activity).min().unwrap_or(u64::MAX);
         self.others_from = start;
         if start >= until {
@@ -106,8 +108,8 @@ impl Agenda {
         Some(self.next_window().1)
     }
 
-    /// The first activity of the soon units, and the window that follows from their emissions and the horizon. Units that have
-    /// nothing to do before the horizon any more are dropped.
+    /// Returns the first activity of the soon units, and the window that follows from their
+    /// emissions and the horizon. Drops units without activity before the horizon.
     fn next_window(&mut self) -> (u64, RunWindow) {
         let (mut start, mut first, mut second, mut earliest) = (u64::MAX, u64::MAX, u64::MAX, 0);
         let mut at = 0;
@@ -150,7 +152,7 @@ mod tests {
         assert_eq!(window, Some((135, 105)));
         agenda.set(0, next(u64::MAX - 5));
         agenda.set(1, next(5000));
-        // Only the unit beyond the horizon is left, and it may run up to what the other one sends.
+        // Only the unit beyond the horizon is left; it may run up to what the other unit sends.
         let window = agenda.window(u64::MAX).map(|w| (w.others(2), agenda.soon(0)));
         assert_eq!(window, Some((100 + 2 * SPAN, Some(2))));
         agenda.set(2, next(u64::MAX - 5));

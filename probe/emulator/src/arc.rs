@@ -1,11 +1,13 @@
-//! The ARC tile as the host sees it: shared memory, reset unit, message mailbox and telemetry table (wormhole.md 8).
+//! The ARC tile as the host sees it: shared memory, reset unit, message mailbox, telemetry table
+//! (wormhole.md 8).
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, REGISTER_WIDTH, Refusal};
 
-/// ARC address of its shared memory, and its size.
+/// ARC address of its shared memory.
 pub(crate) const CSM: u32 = 0x1000_0000;
-/// Where it shows once more: UMD reads the old telemetry table of every card there, over the NoC.
-const CSM_AGAIN: u32 = 0x2000_0000;
+/// Alias of the shared memory: UMD reads the legacy telemetry table of every card here, over the
+/// NoC.
+const CSM_ALIAS: u32 = 0x2000_0000;
 const CSM_BYTES: usize = 512 << 10;
 /// ARC address of its peripherals.
 pub(crate) const APB: u32 = 0x8000_0000;
@@ -13,14 +15,16 @@ pub(crate) const APB: u32 = 0x8000_0000;
 const RESET_UNIT: u32 = 0x3_0000;
 /// Both NIUs in the peripherals.
 pub(crate) const NIUS: [u32; 2] = [0x5_0000, 0x5_8000];
-/// Where the emulator puts the telemetry table and its values in shared memory.
+/// Where the emulator puts the telemetry table and its values in shared memory: a choice of the
+/// emulator.
 const TABLE: u32 = 0x7_9000;
 const VALUES: u32 = 0x7_9800;
-/// Where firmware has the old telemetry table of 50 words (same source), and which of its words have a tag: tag, then
-/// index (wormhole.md 8).
-const OLD_TABLE: u32 = 0x7_8D60;
-const OLD_WORDS: [(u16, u32); 6] = [(1, 4), (2, 5), (24, 11), (HEARTBEAT, 19), (14, 24), (28, 49)];
-/// Tag of the count that shows that the firmware lives. That it goes on every 100 ms is an estimate.
+/// Offset of the legacy telemetry table of 50 words, and the words of it that have a tag: (tag,
+/// index) (wormhole.md 8).
+const LEGACY_TABLE: u32 = 0x7_8D60;
+const LEGACY_WORDS: [(u16, u32); 6] =
+    [(1, 4), (2, 5), (24, 11), (HEARTBEAT, 19), (14, 24), (28, 49)];
+/// Tag of the firmware's heartbeat count. Its period of 100 ms is an estimate.
 const HEARTBEAT: u16 = 32;
 const HEARTBEAT_CYCLES: u64 = 100_000_000;
 /// Post code of firmware that is ready for messages.
@@ -41,12 +45,13 @@ pub(crate) struct Arc {
     /// Rows that are fused off, in the encoding of message 0x57.
     harvesting: u32,
     aiclk_mhz: u32,
-    /// The message that asks for a reset of the chip was sent; the machine carries it out after the host's write.
-    pub(crate) reset_asked: bool,
+    /// The message that requests a chip reset has arrived; the machine resets the chip after the
+    /// host's write.
+    pub(crate) reset_requested: bool,
 }
 
 impl Arc {
-    /// ARC with its firmware idle.
+    /// Creates an ARC whose firmware is idle.
     pub(crate) fn new(telemetry: &[(u16, u32)], harvesting: u32) -> Self {
         let (mut csm, mut heartbeats) = (vec![0; CSM_BYTES], Vec::new());
         let mut put = |at, value| put_word(&mut csm, at, value);
@@ -56,23 +61,23 @@ impl Arc {
         for (i, (tag, value)) in (0u32..0x100).zip(telemetry) {
             put(TABLE + 8 + 4 * i, u32::from(*tag) | i << 16);
             put(VALUES + 4 * i, *value);
-            let old = OLD_WORDS.iter().find(|(known, _)| known == tag);
-            let old = old.map(|(_, index)| OLD_TABLE + 4 * index);
-            if let Some(at) = old {
+            let legacy = LEGACY_WORDS.iter().find(|(known, _)| known == tag);
+            let legacy = legacy.map(|(_, index)| LEGACY_TABLE + 4 * index);
+            if let Some(at) = legacy {
                 put(at, *value);
             }
             if *tag == HEARTBEAT {
-                heartbeats.extend([VALUES + 4 * i].into_iter().chain(old));
+                heartbeats.extend([VALUES + 4 * i].into_iter().chain(legacy));
             }
         }
         let mut scratch = [0; 8];
         scratch[0] = POSTCODE_IDLE;
         let aiclk = telemetry.iter().find(|(tag, _)| *tag == 14);
         let aiclk_mhz = aiclk.map_or(1000, |(_, value)| value & 0xFFFF);
-        Self { csm, heartbeats, scratch, misc: 0, harvesting, aiclk_mhz, reset_asked: false }
+        Self { csm, heartbeats, scratch, misc: 0, harvesting, aiclk_mhz, reset_requested: false }
     }
 
-    /// Reads the ARC's own space: any bytes of shared memory, words of the reset unit.
+    /// Reads the ARC's own address space: any bytes of shared memory, words of the reset unit.
     pub(crate) fn read(&mut self, addr: u32, out: &mut [u8], now: u64) -> Result<(), Refusal> {
         if let Some(start) = csm_offset(addr, out.len()) {
             let beats = 1 + now / HEARTBEAT_CYCLES;
@@ -94,7 +99,7 @@ impl Arc {
             0x100 => self.misc,
             0x1D0 => CSM + TABLE,
             0x1D4 => CSM + VALUES,
-            // No message queues: bundles before them say 0 here.
+            // No message queues: firmware bundles without them return 0 here.
             0x1D8 => 0,
             0x328 => return Err(Refusal::hang("arc-reset-unit-hole")),
             _ => return Err(NOT_MODELLED),
@@ -103,7 +108,7 @@ impl Arc {
         Ok(())
     }
 
-    /// Writes the ARC's own space; true if that raised the message interrupt.
+    /// Writes the ARC's own address space; returns true if the write raised the message interrupt.
     pub(crate) fn write(&mut self, addr: u32, data: &[u8]) -> Result<bool, Refusal> {
         if let Some(start) = csm_offset(addr, data.len()) {
             self.csm[start..start + data.len()].copy_from_slice(data);
@@ -118,7 +123,7 @@ impl Arc {
             0x100 => {
                 let raised = value & !self.misc & INTERRUPT != 0;
                 self.misc = value;
-                self.reset_asked |= raised && self.scratch[5] == 0xAA56;
+                self.reset_requested |= raised && self.scratch[5] == 0xAA56;
                 return Ok(raised);
             }
             0x328..0x32C => return Err(Refusal::hang("arc-reset-unit-hole")),
@@ -128,7 +133,7 @@ impl Arc {
         Ok(false)
     }
 
-    /// Firmware answers the message in SCRATCH[5], with results in SCRATCH[3] and [4].
+    /// Answers the message in SCRATCH[5] as the firmware does, with results in SCRATCH[3] and [4].
     pub(crate) fn answer(&mut self) {
         self.misc &= !INTERRUPT;
         let message = self.scratch[5];
@@ -140,7 +145,7 @@ impl Arc {
             0x34 => self.scratch[3] = self.aiclk_mhz,
             0x57 => self.scratch[3] = self.harvesting,
             0x58 => self.scratch[3] = 1,
-            0x2C => self.scratch[3] = CSM + OLD_TABLE,
+            0x2C => self.scratch[3] = CSM + LEGACY_TABLE,
             0x11 | 0x21 | 0x51..=0x56 | 0x90 | 0xA0 | 0xA3 | 0xB6 | 0xB7 | 0xBA | 0xBC | 0xC1 => {}
             _ => {
                 self.scratch[5] = u32::MAX;
@@ -158,7 +163,7 @@ fn put_word(csm: &mut [u8], at: u32, value: u32) {
 }
 
 fn csm_offset(addr: u32, len: usize) -> Option<usize> {
-    let start = addr.checked_sub(if addr < CSM_AGAIN { CSM } else { CSM_AGAIN })? as usize;
+    let start = addr.checked_sub(if addr < CSM_ALIAS { CSM } else { CSM_ALIAS })? as usize;
     (start.checked_add(len)? <= CSM_BYTES).then_some(start)
 }
 

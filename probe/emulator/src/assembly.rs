@@ -1,4 +1,4 @@
-//! Building a chip: units for all places of the grid, and what is in them at power on.
+//! Builds a chip: a unit for each place of the grid, and its contents at power on.
 
 use crate::agenda::Agenda;
 use crate::arc::Arc as ArcTile;
@@ -23,7 +23,7 @@ use crate::tlb::WINDOWS;
 use std::sync::Arc;
 
 impl Chip {
-    /// Builds a chip and loads what is there at power on.
+    /// Builds a chip and loads its power-on images.
     pub(crate) fn new(
         index: usize,
         config: &ChipConfig,
@@ -113,7 +113,7 @@ impl Chip {
     }
 }
 
-/// What every unit of a chip is built from.
+/// The inputs common to all units of a chip.
 struct Builder<'a> {
     index: usize,
     config: &'a ChipConfig,
@@ -191,7 +191,7 @@ impl Builder<'_> {
     }
 }
 
-/// All places of the grid, each with what the configuration says of it.
+/// Returns all places of the grid, each with its configuration.
 fn check_places(chip: usize, config: &ChipConfig) -> Result<Vec<TileConfig>, ConfigError> {
     let mut places: Vec<TileConfig> = (0..GRID_HEIGHT)
         .flat_map(|y| (0..GRID_WIDTH).map(move |x| (x, y)))
@@ -221,7 +221,7 @@ fn check_places(chip: usize, config: &ChipConfig) -> Result<Vec<TileConfig>, Con
         channels.push(kind);
         places[place] = *tile;
     }
-    // Ports of a DRAM channel come in their own order, whatever the order of the list.
+    // Sort the ports of a DRAM channel, whatever the order of the list.
     places.sort_by_key(|tile| match tile.kind {
         TileKind::Dram { channel, port } => (1, channel, port),
         _ => (0, 0, 0),
@@ -229,7 +229,7 @@ fn check_places(chip: usize, config: &ChipConfig) -> Result<Vec<TileConfig>, Con
     Ok(places)
 }
 
-/// ENDPOINT_ID without the NoC: index, group and type (MemoryMap.md).
+/// Returns ENDPOINT_ID without the NoC: index, group and type (MemoryMap.md).
 fn endpoint(tile: TileConfig, tiles: &[TileConfig]) -> u32 {
     match tile.kind {
         TileKind::Tensix => {
@@ -243,7 +243,7 @@ fn endpoint(tile: TileConfig, tiles: &[TileConfig]) -> u32 {
             let before =
                 |t: &&TileConfig| t.kind == TileKind::Router && (t.y, t.x) < (tile.y, tile.x);
             let nth = tiles.iter().filter(before).count() as u32;
-            // 2 is the PCIe tile's.
+            // Index 2 belongs to the PCIe tile.
             (nth + u32::from(nth >= 2)) | (3 << 16)
         }
         TileKind::Arc => 5 << 16,
@@ -251,7 +251,8 @@ fn endpoint(tile: TileConfig, tiles: &[TileConfig]) -> u32 {
     }
 }
 
-/// What message 0x57 answers: bit i means that NoC row {11,1,10,2,9,3,8,4,7,5}[i] is fused off (wormhole.md 3.2).
+/// Returns the answer to message 0x57: bit i set means that NoC row {11,1,10,2,9,3,8,4,7,5}[i] is
+/// fused off (wormhole.md 3.2).
 fn harvesting(tiles: &[TileConfig]) -> u32 {
     const ROWS: [u8; 10] = [11, 1, 10, 2, 9, 3, 8, 4, 7, 5];
     let dead =

@@ -20,7 +20,7 @@ pub(crate) fn perform(
     operand: u32,
 ) -> Result<u32, Refusal> {
     let result = memory.read_u32(addr & !3).map_err(|_| UNMAPPED)?;
-    // The word that changes is chosen by bits of the request, not by the address: a famous trap.
+    // Bits of the request, not the address, choose the word that changes.
     let index_7 = bits >> 12 & 7 == opcode::SWAP_INDEX_7;
     let word = (addr & !15) + 4 * if index_7 { bits >> 2 & 3 } else { bits & 3 };
     let old = memory.read_u32(word).map_err(|_| UNMAPPED)?;
@@ -31,7 +31,7 @@ pub(crate) fn perform(
             old.wrapping_add(operand) & mask | old & !mask
         }
         opcode::COMPARE_SWAP => {
-            // 4-bit operands: what to compare with in bits 5:2, what to set in 9:6.
+            // 4-bit operands: the comparand in bits 5:2, the new value in bits 9:6.
             let (compare, set) = (bits >> 2 & 15, bits >> 6 & 15);
             if old == compare { set } else { old }
         }
@@ -46,7 +46,7 @@ pub(crate) fn perform(
     Ok(result)
 }
 
-/// Replaces the 16-bit halves of a 16-byte unit that the mask picks.
+/// Replaces the 16-bit halves of a 16-byte unit that the mask selects.
 fn swap_mask(memory: &mut TileMemory, unit: u32, bits: u32, operand: u32) -> Result<(), Refusal> {
     let halves = [operand as u16, (operand >> 16) as u16];
     for i in (0..8u32).filter(|i| bits >> (2 + i) & 1 == 1) {
@@ -68,10 +68,10 @@ mod tests {
         // Width 32, word 1 of the unit.
         assert_eq!(perform(&mut memory, 0x104, 0x107D, 7), Ok(100));
         assert_eq!(memory.read_u32(0x104), Ok(107));
-        // Word 0 although the address says word 1.
+        // Word 0, although the address points at word 1.
         assert_eq!(perform(&mut memory, 0x104, 0x107C, 1), Ok(107));
         assert_eq!((memory.read_u32(0x100), memory.read_u32(0x104)), (Ok(1), Ok(107)));
-        // Only the low 4 bits count.
+        // Only the low 4 bits change.
         assert!(memory.write_u32(0x100, 0xFF).is_ok());
         assert_eq!(perform(&mut memory, 0x100, 0x1000 | 3 << 2, 1), Ok(0xFF));
         assert_eq!(memory.read_u32(0x100), Ok(0xF0));

@@ -1,5 +1,5 @@
-//! The PCIe side of a chip: what lies behind the offsets of BAR0 and BAR4 (wormhole.md 1.1,
-//! wormhole.md 1.2).
+//! The PCIe side of a chip: what the offsets of BAR0 and BAR4 address (wormhole.md 1.1, wormhole.md
+//! 1.2).
 
 use crate::arc::{APB, CSM};
 use crate::chip::{Chip, Unit};
@@ -12,7 +12,8 @@ use crate::tlb::{TlbEntry, TlbWindow, WINDOWS, WINDOWS_END};
 
 /// The window configuration array.
 const ENTRIES: u64 = 0x1FC0_0000;
-/// NIU counters of the PCIe tile as tt-kmd reads them, NOC 1 at +0x8000; and where the ISA documentation puts both NIUs.
+/// NIU registers of the PCIe tile: where tt-kmd reads them (NOC 1 at +0x8000), and where the ISA
+/// documentation puts both NIUs.
 const PCIE_NIUS: [(u64, usize); 4] =
     [(0x1FD0_2000, 0), (0x1FD0_A000, 1), (0x1FD2_0000, 0), (0x1FDA_0000, 1)];
 /// ARC shared memory and peripherals.
@@ -20,11 +21,11 @@ const ARC_CSM: u64 = 0x1FE8_0000;
 const ARC_APB: u64 = 0x1FF0_0000;
 /// End of BAR0.
 const BAR0_END: u64 = 0x2000_0000;
-/// BAR4 shows the last 32 MiB of BAR0.
+/// BAR4 maps the last 32 MiB of BAR0.
 const BAR4_BASE: u64 = 0x1E00_0000;
 const BAR4_BYTES: u64 = 0x0200_0000;
 
-/// What BAR0 has at an offset.
+/// What a BAR0 offset addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BarRegion {
     Window(TlbWindow),
@@ -53,10 +54,10 @@ fn place(offset: u64) -> BarRegion {
     }
 }
 
-/// A refused host access: why, the tile and the address there.
+/// A refused host access: the reason, the tile and the address there.
 pub(crate) type Refused = (Refusal, Option<Xy>, u64);
 
-/// The BAR0 offset of an offset of a BAR.
+/// Converts an offset of a BAR to an offset of BAR0.
 pub(crate) fn bar0_offset(bar: u8, offset: u64, len: usize) -> Option<u64> {
     let end = offset.checked_add(len as u64)?;
     match bar {
@@ -66,20 +67,20 @@ pub(crate) fn bar0_offset(bar: u8, offset: u64, len: usize) -> Option<u64> {
     }
 }
 
-/// Splits a range where windows end: on the bus such an access is two.
+/// Splits a range at the end of its window: on the bus such an access is two.
 pub(crate) fn split(offset: u64, len: usize) -> (usize, usize) {
     let room = TlbWindow::at(offset).map_or(BAR0_END - offset, |w| w.base + w.size() - offset);
     let first = len.min(usize::try_from(room).unwrap_or(usize::MAX));
     (first, len - first)
 }
 
-/// Is this offset in a window? Accesses there wait for the NoC, the others do not.
+/// Whether the offset is in a window. Accesses to windows wait for the NoC; others do not.
 pub(crate) fn in_window(offset: u64) -> bool {
     offset < WINDOWS_END
 }
 
 impl Chip {
-    /// Reads bytes that lie in one place of BAR0.
+    /// Reads bytes that lie in one region of BAR0.
     pub(crate) fn host_read(
         &mut self,
         offset: u64,
@@ -97,8 +98,8 @@ impl Chip {
                 Ok(())
             }
             BarRegion::PcieNiu(noc, register) => {
-                let read = self.endpoint(|b| matches!(b, Backend::Pcie(_)));
-                let unit = read.ok_or(at_bar(NOT_MODELLED))?;
+                let pcie = self.endpoint(|b| matches!(b, Backend::Pcie(_)));
+                let unit = pcie.ok_or(at_bar(NOT_MODELLED))?;
                 word(offset, out.len()).map_err(at_bar)?;
                 let value = unit.ports[0][noc].read(register).map_err(at_bar)?;
                 out.copy_from_slice(&value.to_le_bytes());
@@ -114,7 +115,7 @@ impl Chip {
         }
     }
 
-    /// Writes bytes that lie in one place of BAR0.
+    /// Writes bytes that lie in one region of BAR0.
     pub(crate) fn host_write(&mut self, offset: u64, data: &[u8], now: u64) -> Result<(), Refused> {
         let at_bar = |refusal| (refusal, None, offset);
         match place(offset) {
@@ -143,7 +144,7 @@ impl Chip {
         }
     }
 
-    /// The first unit of a kind that there is one of in a chip.
+    /// Returns the first unit with such a backend. Meant for kinds of which a chip has one.
     fn endpoint(&mut self, kind: impl Fn(&Backend) -> bool) -> Option<&mut Passive> {
         self.units.iter_mut().find_map(|unit| match unit {
             Unit::Passive(passive) if kind(&passive.backend) => Some(passive.as_mut()),
@@ -151,7 +152,7 @@ impl Chip {
         })
     }
 
-    /// The endpoint between the chip and its host.
+    /// Returns the endpoint between the chip and its host.
     pub(crate) fn host_endpoint(&mut self) -> Option<&mut Endpoint> {
         let pcie = self.endpoint(|b| matches!(b, Backend::Pcie(_)))?;
         match &mut pcie.backend {
@@ -160,26 +161,27 @@ impl Chip {
         }
     }
 
-    /// The entry of a window, if it can be used, and the tile-local address of a BAR0 offset.
+    /// Returns the entry of a window, if it is usable, and the tile-local address of a BAR0 offset.
     fn entry(&self, window: TlbWindow, offset: u64) -> Result<(TlbEntry, u64), Refused> {
         let entry = TlbEntry::decode(self.windows[window.index], window.shift);
         let addr = entry.local + (offset - window.base);
         let refusal = match entry {
             TlbEntry { ordering: 3, .. } => Refusal::refused("window-ordering"),
-            // A linked transaction to another target than the next one wedges the NoC (wormhole.md 1.3).
+            // A linked transaction followed by one to another target wedges the NoC (wormhole.md
+            // 1.3).
             TlbEntry { linked: true, .. } => Refusal::hang("window-linked"),
             _ => return Ok((entry, addr)),
         };
         Err((refusal, None, addr))
     }
 
-    /// A coordinate pair of a window entry, translated as the PCIe tile's NIU does, as the NoC counts.
+    /// Translates a coordinate pair of a window entry as the PCIe tile's NIU does.
     fn translated(&mut self, noc: usize, at: Xy) -> Xy {
         let pcie = self.endpoint(|b| matches!(b, Backend::Pcie(_)));
         pcie.map_or(at, |unit| unit.ports[0][noc].translate(at))
     }
 
-    /// Brings a unit to the present, because the host is about to look at it.
+    /// Runs a unit up to the present, before a host access to it.
     fn visit(&mut self, unit: usize, now: u64) {
         self.units[unit].run(now, u64::MAX / 2);
         self.collect(unit);
@@ -263,7 +265,7 @@ impl Chip {
         written.map_err(|refusal| (refusal, Some(at), addr))
     }
 
-    /// Notes a refused host access; what hangs takes the chip's whole PCIe side with it.
+    /// Records a refused host access. A hang takes down the chip's whole PCIe side.
     pub(crate) fn host_refused(&mut self, index: usize, device: usize, refused: Refused, now: u64) {
         let (refusal, tile, addr) = refused;
         self.dead |= refusal.hangs;
@@ -274,12 +276,13 @@ impl Chip {
             actor: Actor::Host { device },
             name: refusal.name,
             addr,
-            detail: if refusal.hangs { "the NoC does not answer any more" } else { "" }.into(),
+            detail: if refusal.hangs { "the NoC no longer answers" } else { "" }.into(),
         });
     }
 }
 
-/// Over NoC 1 the first ports of D0 and D2 took the NoC down until a reset (tt-umd issue 1823).
+/// Accesses over NoC 1 to the first ports of D0 and D2 hung the NoC until a reset (tt-umd issue
+/// 1823).
 fn check_dram(noc: usize, at: Xy) -> Result<(), Refusal> {
     if noc == 1 && (at == (0, 0) || at == (5, 0)) {
         return Err(Refusal::hang("dram-port-over-noc1"));

@@ -1,7 +1,9 @@
-//! The hardware blocks around the L1 and the harts of a Tensix or Ethernet tile: their registers, by address.
+//! The hardware blocks around the L1 and the harts of a Tensix or Ethernet tile: their registers,
+//! by address.
 //!
-//! Two kinds of visitors come: the tile's own harts (through [`Devices`]) and the outside (NoC packets, the host, the
-//! Ethernet peer). What the blocks do by themselves later are events of the tile; see [`crate::tile`].
+//! Accesses come from the tile's own harts (through [`Devices`]) and from outside (NoC packets, the
+//! host, the Ethernet peer). Delayed effects of the blocks are events of the tile; see
+//! [`crate::tile`].
 
 use crate::condition::{
     Actor, CORE_PRIVATE, Condition, MAC_READ, NOT_MODELLED, REGISTER_WIDTH, Refusal, TDMA_READ,
@@ -9,7 +11,7 @@ use crate::condition::{
 };
 use crate::debug::Debug;
 use crate::eth::{Eth, EthStore};
-use crate::event::{Event, Outbox, Queue, What};
+use crate::event::{Event, EventKind, Outbox, Queue};
 use crate::grid::Xy;
 use crate::hart::{Access, Devices, Fault, Load, Order, Stored};
 use crate::memory::{REGISTERS, TileMemory};
@@ -19,14 +21,14 @@ use crate::tensix::Tensix;
 use crate::timing::Timing;
 use std::sync::Arc;
 
-/// What only one kind of tile has.
+/// Blocks that only one kind of tile has.
 #[derive(Clone, Debug)]
 pub(crate) enum Special {
     Tensix(Box<Tensix>),
     Eth(Box<Eth>),
 }
 
-/// Who touches a register.
+/// The origin of a register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visitor {
     /// A hart of the tile, by index.
@@ -40,7 +42,7 @@ pub(crate) enum Visitor {
 pub(crate) struct Blocks {
     pub(crate) chip: usize,
     pub(crate) at: Xy,
-    /// Number of the unit in its chip: the source of its events.
+    /// Index of the unit in its chip: the source of its events.
     pub(crate) unit: u32,
     pub(crate) timing: Arc<Timing>,
     pub(crate) niu: [Niu; 2],
@@ -49,16 +51,16 @@ pub(crate) struct Blocks {
     pub(crate) special: Special,
     pub(crate) events: Queue,
     pub(crate) out: Outbox,
-    /// A register changed by something else than a hart's store; harts that wait must hear of it.
+    /// A register changed other than by a hart's store; waiting harts must be notified.
     pub(crate) changed: bool,
     pub(crate) seq: u64,
 }
 
 impl Blocks {
     /// Adds an event of the tile itself.
-    pub(crate) fn post(&mut self, at: u64, what: What) {
+    pub(crate) fn post(&mut self, at: u64, kind: EventKind) {
         self.seq += 1;
-        self.events.post(Event { at, source: self.unit, seq: self.seq, what });
+        self.events.post(Event { at, source: self.unit, seq: self.seq, kind });
     }
 
     /// Reports a condition.
@@ -79,18 +81,18 @@ impl Blocks {
     /// Reads a 4-byte register.
     pub(crate) fn read_register(
         &mut self,
-        who: Visitor,
+        visitor: Visitor,
         addr: u32,
         now: u64,
     ) -> Result<Load, Refusal> {
         let offset = addr & 0xFFFF;
         match (addr, &mut self.special) {
-            (0xFFB1_1000..0xFFB1_2000, Special::Tensix(tensix)) => match who {
+            (0xFFB1_1000..0xFFB1_2000, Special::Tensix(tensix)) => match visitor {
                 Visitor::Hart(_) => tensix.read_tdma(addr & 0xFFF).map(Load::stable),
                 Visitor::Outside => Err(TDMA_READ),
             },
             (0xFFB1_2000..0xFFB1_3000, _) => {
-                if addr == 0xFFB1_205C && who != Visitor::Outside {
+                if addr == 0xFFB1_205C && visitor != Visitor::Outside {
                     return Err(Refusal::refused("debug-bus-from-core-not-modelled"));
                 }
                 self.debug.read(addr & 0xFFF, now, self.timing.debug_bus)
@@ -100,22 +102,24 @@ impl Blocks {
             (0xFFB4_0000..0xFFB8_0000, _) => {
                 self.streams.read(addr - 0xFFB4_0000).map(Load::stable)
             }
-            (0xFFBA_0000..0xFFBC_0000, Special::Eth(_)) if who == Visitor::Outside => Err(MAC_READ),
+            (0xFFBA_0000..0xFFBC_0000, Special::Eth(_)) if visitor == Visitor::Outside => {
+                Err(MAC_READ)
+            }
             (0xFFB9_0000..0xFFBC_0000, Special::Eth(eth)) => {
                 eth.read(addr, now, self.timing.txq_latch)
             }
-            (0xFFE0_0000..=0xFFEF_FFFF, Special::Tensix(tensix)) => match who {
+            (0xFFE0_0000..=0xFFEF_FFFF, Special::Tensix(tensix)) => match visitor {
                 Visitor::Hart(hart) => tensix.read_private(hart, addr).map(Load::stable),
                 Visitor::Outside => Err(CORE_PRIVATE),
             },
-            _ => Err(self.nothing_there(who, addr)),
+            _ => Err(self.no_register(visitor, addr)),
         }
     }
 
-    /// Writes a 4-byte register. What it does to the tile's harts goes to `orders`.
+    /// Writes a 4-byte register. Its effects on the tile's harts go to `orders`.
     pub(crate) fn write_register(
         &mut self,
-        who: Visitor,
+        visitor: Visitor,
         addr: u32,
         value: u32,
         now: u64,
@@ -149,17 +153,17 @@ impl Blocks {
                 EthStore::Iram => self.start_iram(now),
                 EthStore::Mac => self.resume_link(now),
             },
-            (0xFFE0_0000..=0xFFEF_FFFF, Special::Tensix(tensix)) => match who {
+            (0xFFE0_0000..=0xFFEF_FFFF, Special::Tensix(tensix)) => match visitor {
                 Visitor::Hart(hart) => tensix.write_private(hart, addr, value)?,
                 Visitor::Outside => return Err(CORE_PRIVATE),
             },
-            _ => return Err(self.nothing_there(who, addr)),
+            _ => return Err(self.no_register(visitor, addr)),
         }
         Ok(Stored::Changed)
     }
 
-    /// Why there is no register at an address.
-    fn nothing_there(&self, who: Visitor, addr: u32) -> Refusal {
+    /// Returns why there is no register at an address.
+    fn no_register(&self, visitor: Visitor, addr: u32) -> Refusal {
         let private = match self.special {
             Special::Tensix(_) => {
                 matches!(addr, 0xFFB0_0000..0xFFB0_1000 | 0xFFB8_0000..0xFFB8_1000)
@@ -167,7 +171,7 @@ impl Blocks {
             Special::Eth(_) => matches!(addr, 0xFFB0_0000..0xFFB0_1000),
         };
         let iram = (0xFFC0_0000..0xFFC1_0000).contains(&addr);
-        match who {
+        match visitor {
             Visitor::Outside if private || iram => CORE_PRIVATE,
             Visitor::Hart(_) if iram => Refusal::refused("instruction-ram-is-fetch-only"),
             Visitor::Hart(_) if private => NOT_MODELLED,
@@ -204,7 +208,7 @@ impl Devices for Blocks {
     }
 }
 
-/// Registers take 4 bytes at a time; below them there is nothing at all.
+/// Registers take 4 bytes at a time; nothing is mapped below them.
 fn width_fault(addr: u32) -> &'static str {
     if addr < REGISTERS { UNMAPPED.name } else { REGISTER_WIDTH.name }
 }

@@ -1,7 +1,8 @@
-//! One chip: its units on the grid, brought through time together.
+//! One chip: its units on the grid, advanced through time together.
 //!
-//! Units meet only through packets, which need some cycles at least. So each may run alone up to what the others could send
-//! it at the earliest, and no order in which they are taken shows.
+//! Units meet only through packets, and a packet takes at least a few cycles. So each unit may run
+//! alone up to the earliest cycle at which another could reach it, and the order in which units run
+//! has no effect.
 
 use crate::agenda::{Agenda, Next};
 use crate::blocks::Special;
@@ -17,7 +18,7 @@ use crate::timing::Timing;
 use crate::tlb::WINDOWS;
 use std::sync::Arc;
 
-/// A unit: a tile with cores, or one without.
+/// A unit: a tile with cores, or a tile without.
 #[derive(Clone, Debug)]
 pub(crate) enum Unit {
     Core(Box<Tile>),
@@ -62,23 +63,23 @@ impl Unit {
 pub(crate) struct Chip {
     pub(crate) units: Vec<Unit>,
     pub(crate) agenda: Agenda,
-    /// Units with packets to be handed over.
+    /// Units with packets to deliver.
     pub(crate) senders: Vec<usize>,
     pub(crate) grid: [[u16; GRID_WIDTH as usize]; GRID_HEIGHT as usize],
     /// Unit of each Ethernet channel.
     pub(crate) channels: [Option<u16>; 16],
     pub(crate) timing: Arc<Timing>,
-    /// Entries of the windows.
+    /// Configuration entries of the windows.
     pub(crate) windows: [u64; WINDOWS],
-    /// Accesses over PCIe are no longer answered.
+    /// PCIe accesses are no longer answered.
     pub(crate) dead: bool,
     pub(crate) conditions: Vec<Condition>,
-    /// Frames for the peers: channel they leave by, and the event at the peer.
+    /// Frames for the peers: the channel they leave by, and the event at the peer.
     pub(crate) frames: Vec<(u8, Event)>,
 }
 
 impl Chip {
-    /// The unit and port at a place of the grid.
+    /// Returns the unit and port at a place of the grid.
     pub(crate) fn place(&self, (x, y): Xy) -> (usize, usize) {
         let unit = usize::from(self.grid[usize::from(y)][usize::from(x)]);
         let port = match self.units.get(unit) {
@@ -88,7 +89,7 @@ impl Chip {
         (unit, port)
     }
 
-    /// The unit of an Ethernet channel.
+    /// Returns the unit of an Ethernet channel.
     pub(crate) fn channel(&mut self, channel: u8) -> Option<(usize, &mut Tile)> {
         let unit = usize::from((*self.channels.get(usize::from(channel))?)?);
         match self.units.get_mut(unit) {
@@ -97,23 +98,24 @@ impl Chip {
         }
     }
 
-    /// Has the chip this Ethernet channel?
+    /// Whether the chip has this Ethernet channel.
     pub(crate) fn has_channel(&self, channel: u8) -> bool {
         self.channels.get(usize::from(channel)).is_some_and(Option::is_some)
     }
 
-    /// Did ARC firmware get the message that asks for a reset?
+    /// Takes the request for a chip reset, if ARC firmware received one.
     pub(crate) fn take_reset(&mut self) -> bool {
         self.units.iter_mut().any(|unit| match unit {
             Unit::Passive(passive) => match &mut passive.backend {
-                Backend::Arc(arc) => std::mem::take(&mut arc.reset_asked),
+                Backend::Arc(arc) => std::mem::take(&mut arc.reset_requested),
                 _ => false,
             },
             Unit::Core(_) => false,
         })
     }
 
-    /// Connects or changes this end of a link; only before time begins, or at a cycle the unit was brought to.
+    /// Connects or changes this end of a link. Call only before time begins, or at a cycle the unit
+    /// has run up to.
     pub(crate) fn set_link(&mut self, channel: u8, end: LinkEnd, now: u64) {
         if let Some((unit, tile)) = self.channel(channel) {
             tile.run(now, u64::MAX / 2);
@@ -128,7 +130,7 @@ impl Chip {
         }
     }
 
-    /// Asks for something to be done to a core of the tile at `at`, at the present cycle.
+    /// Applies an order to a core of the tile at `at`, at the present cycle.
     pub(crate) fn order(&mut self, at: Xy, order: Order, now: u64) {
         let (unit, _) = self.place(at);
         if let Some(Unit::Core(tile)) = self.units.get_mut(unit) {
@@ -138,29 +140,31 @@ impl Chip {
         }
     }
 
-    /// Looks again at what a unit will do next, after it was visited.
+    /// Updates the agenda after an access to a unit.
     pub(crate) fn refresh(&mut self, unit: usize) {
         self.agenda.set(unit, self.units[unit].next());
     }
 
-    /// The first cycle at which anything on the chip happens.
+    /// Returns the first cycle at which anything on the chip happens.
     pub(crate) fn next_activity(&self) -> u64 {
         self.agenda.next_activity()
     }
 
-    /// Gives a unit an event from outside the chip.
+    /// Posts an event from outside the chip to a unit.
     pub(crate) fn post(&mut self, unit: usize, event: Event) {
         self.units[unit].post(event);
         self.refresh(unit);
     }
 
-    /// Brings every unit that does something before `until` to it; the others stay behind, which nobody can tell.
+    /// Runs every unit that does something before `until` up to it. The other units stay behind,
+    /// which has no visible effect.
     pub(crate) fn run(&mut self, until: u64) {
         let lookahead = self.timing.noc_lookahead();
         while let Some(window) = self.agenda.window(until) {
             let mut at = 0;
             while let Some(unit) = self.agenda.soon(at) {
-                // What the others may send it at the earliest; its own packets limit it as it sends them.
+                // The earliest cycle at which other units could reach this one; its own packets
+                // limit it further as it sends them.
                 let limit = until.min(window.others(unit).saturating_add(lookahead));
                 if self.agenda.activity(unit) < limit {
                     self.units[unit].run(limit, lookahead);
@@ -173,7 +177,7 @@ impl Chip {
         }
     }
 
-    /// Takes a unit's conditions and frames, and remembers it if it sent packets.
+    /// Takes a unit's conditions and frames, and remembers the unit if it sent packets.
     pub(crate) fn collect(&mut self, unit: usize) {
         let out = self.units[unit].out();
         self.conditions.append(&mut out.conditions);
@@ -183,7 +187,7 @@ impl Chip {
         }
     }
 
-    /// Hands packets to the units they go to.
+    /// Delivers packets to their target units.
     fn deliver(&mut self) {
         while let Some(sender) = self.senders.pop() {
             let out = self.units[sender].out();
@@ -193,7 +197,7 @@ impl Chip {
                 let (target, _) = self.place(to);
                 self.post(target, event);
             }
-            // Give the buffer back so that it is not allocated again each time.
+            // Return the buffer, to avoid an allocation per delivery.
             self.units[sender].out().packets = packets;
         }
     }

@@ -1,6 +1,7 @@
-//! What the machine refused or could not do, each with a citable name. Nothing here ends the process.
+//! Conditions: what the machine refused or could not do, each with a citable name. None ends the
+//! process.
 
-/// Something that went wrong in the machine, or that it does not model.
+/// An error in the machine, or something it does not model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// Cycle at which it happened.
@@ -9,17 +10,17 @@ pub struct Condition {
     pub chip: usize,
     /// Tile on NOC 0, if it happened at one: column, row.
     pub tile: Option<(u8, u8)>,
-    /// Who did it.
+    /// What caused it.
     pub actor: Actor,
     /// Citable name, such as `unmapped-address`.
     pub name: &'static str,
     /// Tile-local address, BAR offset or link number, as the name suggests.
     pub addr: u64,
-    /// One sentence more, may be empty.
+    /// An optional further sentence.
     pub detail: String,
 }
 
-/// Who did what a condition tells of.
+/// The cause of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Actor {
     /// The host, over this PCIe device.
@@ -27,9 +28,9 @@ pub enum Actor {
         /// PCIe device.
         device: usize,
     },
-    /// A hart of the tile, by its name (`brisc`, `erisc`, ...), which has stopped.
+    /// A hart of the tile, by name (`brisc`, `erisc`, ...). It has stopped.
     Hart(&'static str),
-    /// A NoC packet that came from this tile.
+    /// A NoC packet from this tile.
     Noc {
         /// Column of the sender.
         x: u8,
@@ -38,7 +39,7 @@ pub enum Actor {
     },
     /// A packet from the Ethernet peer.
     Link,
-    /// A block of the tile itself, such as its mover or a transmit queue.
+    /// A block of the tile, such as its mover or a transmit queue.
     Block(&'static str),
 }
 
@@ -69,7 +70,7 @@ impl std::fmt::Display for Condition {
 pub(crate) struct Refusal {
     /// Citable name.
     pub(crate) name: &'static str,
-    /// Silicon would never answer, and the tile is lost until reset (wormhole.md 1.7).
+    /// Silicon would never answer; the tile is lost until reset (wormhole.md 1.7).
     pub(crate) hangs: bool,
 }
 
@@ -85,15 +86,15 @@ impl Refusal {
     }
 }
 
-/// Address outside everything the tile has: never answered (wormhole.md 1.7 "gaps in tile maps").
+/// An address that the tile does not map: never answered (wormhole.md 1.7 "gaps in tile maps").
 pub(crate) const UNMAPPED: Refusal = Refusal::hang("unmapped-address");
 /// A register that exists on silicon and is not modelled.
 pub(crate) const NOT_MODELLED: Refusal = Refusal::refused("register-not-modelled");
 /// An access of another width than 4 bytes to a register: undefined on silicon.
 pub(crate) const REGISTER_WIDTH: Refusal = Refusal::refused("register-access-width");
-/// A store to a register that can only be read.
+/// A store to a read-only register.
 pub(crate) const READ_ONLY: Refusal = Refusal::refused("register-read-only");
-/// Only the core itself can reach it (local RAM, IRAM, backend configuration).
+/// Memory that only the core itself reaches (local RAM, IRAM, backend configuration).
 pub(crate) const CORE_PRIVATE: Refusal = Refusal::hang("private-to-the-core");
 /// The tile is fused off: its clock does not run.
 pub(crate) const HARVESTED: Refusal = Refusal::hang("harvested-tile");

@@ -1,4 +1,5 @@
-//! What to build: chips, tiles, links, times, and what flash and ARC would have loaded at power on.
+//! The configuration of a mesh: chips, tiles, links, timing, and what flash and ARC load at power
+//! on.
 
 use crate::timing::{LINK_LATENCY_CYCLES, LINK_RATE_BYTES, LINK_RATE_CYCLES, Timing};
 
@@ -7,20 +8,21 @@ pub const GRID_WIDTH: u8 = 10;
 /// Rows of the NoC grid (wormhole.md 3).
 pub const GRID_HEIGHT: u8 = 12;
 
-/// A mesh: everything that decides what happens, apart from what the host does.
+/// A mesh: everything that determines its behaviour, except the host's accesses.
 #[derive(Clone, Debug)]
 pub struct MeshConfig {
-    /// Chooses the offsets of the chips' visible wall clocks.
+    /// Selects the offsets of the chips' visible wall clocks.
     pub seed: u64,
     /// The chips. Those with PCIe become devices 0, 1, ... in this order.
     pub chips: Vec<ChipConfig>,
-    /// The links between them.
+    /// The links between the chips.
     pub links: Vec<LinkConfig>,
-    /// How long things take.
+    /// Durations in the machine outside its harts.
     pub timing: Timing,
-    /// Let harts that only poll sleep. Off for tests that prove it invisible.
+    /// Lets harts that only poll sleep. Off in tests that show that sleep is invisible.
     pub sleep: bool,
-    /// Host threads that chips are spread over; 0 and 1 mean the caller's own. No byte depends on it.
+    /// Host threads that run the chips; with 0 or 1 the caller's own. The number has no effect on
+    /// results.
     pub threads: usize,
 }
 
@@ -40,17 +42,18 @@ impl Default for MeshConfig {
 /// One chip.
 #[derive(Clone, Debug, Default)]
 pub struct ChipConfig {
-    /// Has a PCIe endpoint of its own.
+    /// Whether the chip has its own PCIe endpoint.
     pub pcie: bool,
-    /// Rack, shelf, x and y, for whoever names chips by where they stand; nothing here depends on it.
+    /// Rack, shelf, x and y, for callers that name chips by position; the emulator does not use it.
     pub place: Option<[u8; 4]>,
-    /// All its tiles. A grid place that is not named behaves as a router only.
+    /// All tiles of the chip. A grid place without a tile is only a router.
     pub tiles: Vec<TileConfig>,
-    /// NIU coordinate translation is on (NIU_CFG_0 bit 14), with tables that move harvested rows to the end.
+    /// NIU coordinate translation is on (NIU_CFG_0 bit 14), with tables that move harvested rows to
+    /// the end.
     pub translation: bool,
     /// Telemetry tags and values, in the order of the table.
     pub telemetry: Vec<(u16, u32)>,
-    /// What is in memory, and which harts run, when time begins.
+    /// Memory contents and running harts when time begins.
     pub power_on: Vec<PowerOn>,
 }
 
@@ -61,13 +64,13 @@ pub struct TileConfig {
     pub x: u8,
     /// Row on NOC 0, below 12.
     pub y: u8,
-    /// What it is.
+    /// The kind of tile.
     pub kind: TileKind,
-    /// Fused off: its clock is stopped and only its NIUs answer.
+    /// Fused off: the tile's clock is stopped and only its NIUs answer.
     pub harvested: bool,
 }
 
-/// What a tile is.
+/// The kind of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TileKind {
     /// Compute tile: BRISC, TRISC0-2, NCRISC and 1464 KiB of L1.
@@ -88,18 +91,18 @@ pub enum TileKind {
     Arc,
     /// The PCIe endpoint.
     Pcie,
-    /// Nothing but a router.
+    /// A router only.
     Router,
 }
 
-/// Something loaded before time begins, as flash and ARC do on silicon.
+/// An image loaded before time begins, as flash and ARC load it on silicon.
 #[derive(Clone, Debug)]
 pub struct PowerOn {
     /// Column of the tile on NOC 0.
     pub x: u8,
     /// Row of the tile on NOC 0.
     pub y: u8,
-    /// What is loaded.
+    /// The image.
     pub image: LoadImage,
     /// Release the tile's first hart (BRISC, ERISC) from reset.
     pub start: bool,
@@ -115,7 +118,8 @@ pub enum LoadImage {
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// The loadable segments of an ELF32 file, each at its physical address (as the tile sees it over the NoC).
+    /// The loadable segments of an ELF32 file, each at its physical address (as the tile sees it
+    /// over the NoC).
     Elf(Vec<u8>),
 }
 
@@ -126,16 +130,16 @@ pub struct LinkConfig {
     pub a: (usize, u8),
     /// The other end.
     pub b: (usize, u8),
-    /// Carries packets.
+    /// Whether the link carries packets.
     pub up: bool,
-    /// One way, without serialisation, in cycles; at least 1.
+    /// Latency in one direction, without serialisation, in cycles; at least 1.
     pub latency_cycles: u64,
-    /// Rate per direction: bytes in a number of cycles.
+    /// Rate per direction: a number of bytes in a number of cycles.
     pub bytes_per_cycle: (u64, u64),
 }
 
 impl LinkConfig {
-    /// A link with the published latency and rate.
+    /// Creates a link with the published latency and rate.
     pub fn new(a: (usize, u8), b: (usize, u8)) -> Self {
         let bytes_per_cycle = (LINK_RATE_BYTES, LINK_RATE_CYCLES);
         Self { a, b, up: true, latency_cycles: LINK_LATENCY_CYCLES, bytes_per_cycle }
@@ -179,7 +183,7 @@ pub enum ConfigError {
         /// Ethernet channel.
         channel: u8,
     },
-    /// An Ethernet tile with two links, or a link to itself.
+    /// An Ethernet tile with two links, or linked to itself.
     LinkTwice {
         /// Chip index.
         chip: usize,
@@ -188,10 +192,10 @@ pub enum ConfigError {
     },
     /// A link without latency or rate.
     LinkTiming {
-        /// Number of the link in the list.
+        /// Index of the link in the list.
         link: usize,
     },
-    /// Power-on bytes that do not fit the tile, or a tile that has no memory or no hart.
+    /// A power-on image that does not fit the tile, or for a tile that has no memory or no hart.
     PowerOn {
         /// Chip index.
         chip: usize,
@@ -199,7 +203,7 @@ pub enum ConfigError {
         x: u8,
         /// Row.
         y: u8,
-        /// What was wrong with it.
+        /// What was wrong with the image.
         reason: String,
     },
 }

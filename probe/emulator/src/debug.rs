@@ -7,39 +7,39 @@ use crate::hart::{Load, Order};
 /// Bits of SOFT_RESET_0 that hold a hart, in the order of the tile's harts.
 const TENSIX_BITS: [u32; 5] = [11, 18, 12, 13, 14];
 const ETH_BITS: [u32; 1] = [11];
-/// Bits of SOFT_RESET_0 that a Tensix tile keeps; higher ones have no effect (SoftReset.md).
+/// Bits of SOFT_RESET_0 that a Tensix tile stores; higher bits have no effect (SoftReset.md).
 const TENSIX_KEPT: u32 = (1 << 23) - 1;
-/// The only bit that an Ethernet tile keeps [ttsim: writing 0x47800 reads back 0x800].
+/// The only bit that an Ethernet tile stores [ttsim: writing 0x47800 reads back 0x800].
 const ETH_KEPT: u32 = 1 << 11;
-/// Debug bus: daisy chain stop at which the harts show their pcs.
+/// Debug bus: daisy chain stop of the harts' pcs.
 const DAISY_HARTS: u32 = 7;
 const TENSIX_SIGNALS: [u32; 5] = [10, 24, 12, 14, 16];
 const ETH_SIGNALS: [u32; 1] = [18];
 const BUS_ENABLE: u32 = 1 << 29;
-/// Signal that gives a test pattern at every stop.
+/// Signal that returns a test pattern at every stop.
 const SELF_TEST: u32 = 255;
 
 /// The registers of one tile.
 #[derive(Clone, Debug)]
 pub(crate) struct Debug {
     tensix: bool,
-    /// What is added to the cycle count of the mesh to give this chip's wall clock.
+    /// This chip's wall clock minus the mesh's cycle count.
     clock_offset: u64,
     latched_high: u32,
     soft_reset: u32,
     bus: u32,
     bus_since: u64,
-    /// Pcs of the harts, sampled just before an access from outside.
+    /// Pcs of the harts, read just before an access from outside.
     pub(crate) pcs: [u32; 5],
     plain: [u32; PLAIN.len()],
 }
 
-/// Registers that firmware writes at start and that change nothing here, by their names in tt-metal's tensix.h:
-/// DBG_FEATURE_DISABLE and CG_CTRL_HYST0-2.
+/// Registers that firmware writes at start and that have no effect here, by their names in
+/// tt-metal's tensix.h: DBG_FEATURE_DISABLE and CG_CTRL_HYST0-2.
 const PLAIN: [u32; 4] = [0x068, 0x070, 0x074, 0x07C];
 
 impl Debug {
-    /// Registers of a tile whose harts are all held in reset.
+    /// Creates the registers of a tile whose harts are all held in reset.
     pub(crate) fn new(tensix: bool, clock_offset: u64) -> Self {
         let bits: &[u32] = if tensix { &TENSIX_BITS } else { &ETH_BITS };
         let soft_reset = bits.iter().fold(0, |all, bit| all | 1 << bit);
@@ -59,22 +59,23 @@ impl Debug {
         if self.tensix { &TENSIX_BITS } else { &ETH_BITS }
     }
 
-    /// Is this hart held in reset by the register?
+    /// Whether the register holds this hart in reset.
     pub(crate) fn holds(&self, hart: u8) -> bool {
         self.bits().get(usize::from(hart)).is_some_and(|bit| self.soft_reset >> bit & 1 == 1)
     }
 
-    /// Lets the first hart go, as ARC does at power on.
+    /// Releases the first hart, as ARC does at power on.
     pub(crate) fn release_first(&mut self) {
         self.soft_reset &= !(1 << self.bits()[0]);
     }
 
-    /// The chip's wall clock.
+    /// Returns the chip's wall clock.
     pub(crate) fn wall_clock(&self, now: u64) -> u64 {
         now.wrapping_add(self.clock_offset)
     }
 
-    /// Reads the register at this offset of the page. `settle` is how long the debug bus takes after a new selection.
+    /// Reads the register at this offset of the page. The debug bus settles `settle` cycles after a
+    /// new selection.
     pub(crate) fn read(&mut self, offset: u32, now: u64, settle: u64) -> Result<Load, Refusal> {
         let clock = self.wall_clock(now);
         let wraps = now + ((1 << 32) - (clock & 0xFFFF_FFFF));
@@ -96,7 +97,7 @@ impl Debug {
         }
     }
 
-    /// Writes a register; what it does to the harts goes to `orders`, with reset pcs from `reset_pc`.
+    /// Writes a register. Effects on the harts go to `orders`, with reset pcs from `reset_pc`.
     pub(crate) fn write(
         &mut self,
         offset: u32,
@@ -148,7 +149,8 @@ impl Debug {
         }
     }
 
-    /// The 32 selected bits of the debug bus: pcs of the harts, groups A and B (wormhole.md 4.4).
+    /// Returns the 32 selected bits of the debug bus: pcs of the harts, groups A and B (wormhole.md
+    /// 4.4).
     fn bus_value(&self, settled: bool) -> u32 {
         let (signal, daisy) = (self.bus & 0xFFFF, self.bus >> 16 & 0xFF);
         let word = self.bus >> 25 & 3;

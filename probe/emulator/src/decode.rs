@@ -1,12 +1,13 @@
 //! RV32IM words decoded into compact operations.
 //!
-//! An operation is one `u64`: kind, rd, rs1, rs2 in the low four bytes, a 32-bit immediate above. It is an integer and not a
-//! struct so that tables of them come zeroed from the allocator and stay uncommitted until code is executed.
+//! An operation is one `u64`: kind, rd, rs1, rs2 in the low four bytes, a 32-bit immediate above.
+//! It is an integer, not a struct, so that tables of operations come zeroed from the allocator and
+//! stay uncommitted until code runs.
 
-/// A decoded instruction; 0 is "not decoded".
+/// A decoded instruction; 0 means not decoded.
 pub(crate) type Op = u64;
 
-/// Slot that takes results for x0, which must stay zero.
+/// Slot for results to x0, which must stay zero.
 pub(crate) const DISCARD: u8 = 32;
 
 macro_rules! kinds {
@@ -57,8 +58,8 @@ pub(crate) const fn imm(op: Op) -> u32 {
     (op >> 32) as u32
 }
 
-/// Decodes the word at `pc` of a code region that starts at `base`. Branch targets become word indices from `base`, and
-/// pc-relative values become constants.
+/// Decodes the word at `pc` of a code region that starts at `base`. Branch targets become word
+/// indices from `base`, and pc-relative values become constants.
 pub(crate) fn decode(word: u32, pc: u32, base: u32, tensix: bool) -> Op {
     let field = |low: u32, bits: u32| (word >> low & ((1 << bits) - 1)) as u8;
     let rd = if field(7, 5) == 0 { DISCARD } else { field(7, 5) };
@@ -94,7 +95,8 @@ pub(crate) fn decode(word: u32, pc: u32, base: u32, tensix: bool) -> Op {
             (1..=3 | 5..=7, _) => pack(CSR, rd, rs1, funct3, word >> 20),
             _ => illegal,
         },
-        // `.ttinsn` rotates a Tensix instruction left by two so that its low bits are not those of a 32-bit RISC-V one.
+        // `.ttinsn` rotates a Tensix instruction left by two, so that its low bits differ from
+        // those of a 32-bit RISC-V instruction.
         _ if tensix && word & 3 != 3 && word != 0 => pack(TENSIX, DISCARD, 0, 0, word),
         _ => illegal,
     }
@@ -119,7 +121,7 @@ fn branch(funct3: u8, rs1: u8, rs2: u8, target: u32, base: u32) -> Option<Op> {
     };
     Some(match target & 3 {
         0 => pack(kind, 0, rs1, rs2, target.wrapping_sub(base) >> 2),
-        // Stops the hart only if it is taken: the rarely needed condition sits in rd.
+        // Stops the hart only if the branch is taken. rd holds the condition.
         _ => pack(BRANCH_ODD, kind, rs1, rs2, target),
     })
 }

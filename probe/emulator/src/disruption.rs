@@ -1,61 +1,64 @@
-//! Disruptors: what a machine does that nobody asked of it, from one cycle to another.
+//! Disruptors: faults of the machine, each from one cycle to another.
 //!
-//! A disruption is a deed like any other: it counts from a cycle, and neither threads nor the cutting of `clock` show in it.
-//! Several may ail one link; each ends by itself.
+//! A disruption takes effect at an exact cycle, independent of host threads and of how `clock`
+//! calls are split. Several may affect one link; each ends separately.
 
 use std::collections::BTreeMap;
 
-/// One in so many: the unit of [`Disruption::BitErrors`].
+/// The denominator of [`Disruption::BitErrors`].
 pub(crate) const TERABIT: u64 = 1_000_000_000_000;
 
-/// Something that goes wrong.
+/// A fault of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disruption {
-    /// The link carries nothing. Packets on the wire still arrive; the rest waits in the queues.
+    /// The link carries nothing. Packets on the wire still arrive; the others wait in the queues.
     LinkDown {
-        /// Number of the link in the configuration.
+        /// Index of the link in the configuration.
         link: usize,
     },
     /// The link is down for the first half of each period, and up for the second.
     LinkFlap {
-        /// Number of the link in the configuration.
+        /// Index of the link in the configuration.
         link: usize,
         /// Length of a period; at least 2.
         period_cycles: u64,
     },
-    /// A packet occupies the line so many times as long, in both directions. The way of a bit stays as long as it was.
+    /// A packet occupies the line `factor` times as long, in both directions. The latency of a bit
+    /// is unchanged.
     LinkSlow {
-        /// Number of the link in the configuration.
+        /// Index of the link in the configuration.
         link: usize,
-        /// How many times as long; at least 1.
+        /// Multiple of the normal occupancy; at least 1.
         factor: u32,
     },
-    /// Bits arrive wrong, in both directions. TT-link finds out and sends a broken packet again: it and everything behind it
-    /// is later by a round trip and the time of the packet.
+    /// Bit errors in both directions. TT-link detects a corrupt packet and sends it again: it and
+    /// all packets behind it arrive later by a round trip and the time of the packet.
     BitErrors {
-        /// Number of the link in the configuration.
+        /// Index of the link in the configuration.
         link: usize,
-        /// Wrong bits in 10^12.
+        /// Bit errors per 10^12 bits.
         per_terabit: u64,
     },
-    /// Packets with one Ethernet word of payload or less (acknowledgements, credits, register writes) that one end sends arrive
-    /// later. The line is not held up, but what the same queue sends behind such a packet does not overtake it.
+    /// Packets from one end with at most one Ethernet word of payload (acknowledgements, credits,
+    /// register writes) arrive later. The line stays free, but later packets of the same queue do
+    /// not overtake.
     SlowAck {
-        /// Number of the link in the configuration.
+        /// Index of the link in the configuration.
         link: usize,
-        /// The end that sends them: 0 for `a` of the configuration, 1 for `b`.
+        /// The sending end: 0 for `a` of the configuration, 1 for `b`.
         end: usize,
-        /// How much later.
+        /// The added delay.
         delay_cycles: u64,
     },
-    /// A running core executes nothing, until this ends or the core is reset; its tile answers as ever.
+    /// A running core executes nothing until this ends or the core is reset; its tile still
+    /// answers.
     StuckCore(HartId),
-    /// All that ails a link ends, and it is up.
+    /// All disruptions of a link end, and the link is up.
     LinkMended {
-        /// Number of the link in the configuration.
+        /// Index of the link in the configuration.
         link: usize,
     },
-    /// A stuck core goes on.
+    /// A stuck core continues.
     CoreReleased(HartId),
 }
 
@@ -68,17 +71,18 @@ pub struct HartId {
     pub x: u8,
     /// Row of the tile on NOC 0.
     pub y: u8,
-    /// Index of the core in its tile, in the order of the mailboxes: BRISC, NCRISC, TRISC0-2; ERISC.
+    /// Index of the core in its tile, in the order of the mailboxes: BRISC, NCRISC, TRISC0-2;
+    /// ERISC.
     pub hart: u8,
 }
 
-/// What ails a link, all together.
+/// The combined effect of a link's active disruptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ailment {
+pub(crate) struct Impairment {
     pub(crate) down: bool,
     pub(crate) factor: u64,
     pub(crate) per_terabit: u64,
-    /// By the end that sends.
+    /// By the sending end.
     pub(crate) ack_delay: [u64; 2],
 }
 
@@ -87,32 +91,32 @@ pub(crate) struct Ailment {
 enum Step {
     Begin(Disruption),
     End,
-    Turn,
+    Toggle,
 }
 
-/// What must be looked at again after a step.
+/// What a step affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Concerned {
+pub(crate) enum Affected {
     Link(usize),
-    /// The link comes up whatever took it down.
+    /// The link comes up, whatever took it down.
     Mended(usize),
     Stuck(HartId),
     Released(HartId),
 }
 
-/// One that has begun.
+/// A disruption that has begun.
 #[derive(Clone, Copy, Debug)]
 struct Active {
     id: u64,
-    what: Disruption,
-    /// Of a flapping link: the half of its period in which it is down.
+    disruption: Disruption,
+    /// For a flapping link: whether it is in the half of its period in which it is down.
     down: bool,
 }
 
-/// The disruptions of a mesh: those to come, and those that are.
+/// The disruptions of a mesh: planned and active.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disruptor {
-    /// By cycle, then in the order in which they were asked for.
+    /// By cycle, then in the order of the requests.
     plan: BTreeMap<(u64, u64), Step>,
     active: Vec<Active>,
     ids: u64,
@@ -133,100 +137,103 @@ impl Disruption {
 
 impl Disruptor {
     /// Plans a disruption.
-    pub(crate) fn plan(&mut self, what: Disruption, from: u64, until: Option<u64>) {
-        // Two numbers each: one for the beginning and the turns, one for the end.
+    pub(crate) fn plan(&mut self, disruption: Disruption, from: u64, until: Option<u64>) {
+        // Two ids each: one for the beginning and the toggles, one for the end.
         self.ids += 2;
-        self.plan.insert((from, self.ids), Step::Begin(what));
+        self.plan.insert((from, self.ids), Step::Begin(disruption));
         if let Some(until) = until {
             self.plan.insert((until.max(from), self.ids + 1), Step::End);
         }
     }
 
-    /// Cycle of the next step.
+    /// Returns the cycle of the next step.
     pub(crate) fn next_at(&self) -> u64 {
         self.plan.first_key_value().map_or(u64::MAX, |((at, _), _)| *at)
     }
 
-    /// Takes the next step, and says what it concerns.
-    pub(crate) fn step(&mut self) -> Option<Concerned> {
+    /// Takes the next step and returns what it affects.
+    pub(crate) fn step(&mut self) -> Option<Affected> {
         let ((at, id), step) = self.plan.pop_first()?;
         match step {
-            Step::Begin(what) => Some(self.begin(id, what, at)),
-            Step::Turn => {
+            Step::Begin(disruption) => Some(self.begin(id, disruption, at)),
+            Step::Toggle => {
                 let active = self.active.iter_mut().find(|active| active.id == id)?;
                 active.down = !active.down;
-                let what = active.what;
-                self.next_turn(id, what, at);
-                what.link().map(Concerned::Link)
+                let disruption = active.disruption;
+                self.next_toggle(id, disruption, at);
+                disruption.link().map(Affected::Link)
             }
             Step::End => {
                 let index = self.active.iter().position(|active| active.id == id - 1)?;
-                let what = self.active.remove(index).what;
+                let disruption = self.active.remove(index).disruption;
                 self.forget_ended();
-                match what {
+                match disruption {
                     Disruption::StuckCore(core) => self.free(core),
-                    what => what.link().map(Concerned::Link),
+                    disruption => disruption.link().map(Affected::Link),
                 }
             }
         }
     }
 
-    fn begin(&mut self, id: u64, what: Disruption, at: u64) -> Concerned {
-        let concerned = match what {
+    fn begin(&mut self, id: u64, disruption: Disruption, at: u64) -> Affected {
+        let affected = match disruption {
             Disruption::LinkMended { link } => {
-                self.active.retain(|active| active.what.link() != Some(link));
+                self.active.retain(|active| active.disruption.link() != Some(link));
                 self.forget_ended();
-                return Concerned::Mended(link);
+                return Affected::Mended(link);
             }
             Disruption::CoreReleased(core) => {
-                self.active.retain(|active| active.what != Disruption::StuckCore(core));
+                self.active.retain(|active| active.disruption != Disruption::StuckCore(core));
                 self.forget_ended();
-                return Concerned::Released(core);
+                return Affected::Released(core);
             }
-            Disruption::StuckCore(core) => Concerned::Stuck(core),
+            Disruption::StuckCore(core) => Affected::Stuck(core),
             Disruption::LinkDown { link }
             | Disruption::LinkFlap { link, .. }
             | Disruption::LinkSlow { link, .. }
             | Disruption::BitErrors { link, .. }
-            | Disruption::SlowAck { link, .. } => Concerned::Link(link),
+            | Disruption::SlowAck { link, .. } => Affected::Link(link),
         };
-        self.active.push(Active { id, what, down: true });
-        self.next_turn(id, what, at);
-        concerned
+        self.active.push(Active { id, disruption, down: true });
+        self.next_toggle(id, disruption, at);
+        affected
     }
 
-    fn next_turn(&mut self, id: u64, what: Disruption, at: u64) {
-        if let Disruption::LinkFlap { period_cycles, .. } = what {
+    fn next_toggle(&mut self, id: u64, disruption: Disruption, at: u64) {
+        if let Disruption::LinkFlap { period_cycles, .. } = disruption {
             let half = (period_cycles / 2).max(1);
-            self.plan.insert((at.saturating_add(half), id), Step::Turn);
+            self.plan.insert((at.saturating_add(half), id), Step::Toggle);
         }
     }
 
-    /// A link that flaps no longer takes no more turns; ends of what is over already do nothing.
+    /// Drops the toggles of links that no longer flap. Planned ends of inactive disruptions do
+    /// nothing.
     fn forget_ended(&mut self) {
         let Self { plan, active, .. } = self;
-        let is = |id| active.iter().any(|active| active.id == id);
-        plan.retain(|(_, id), step| !matches!(step, Step::Turn) || is(*id));
+        let is_active = |id| active.iter().any(|active| active.id == id);
+        plan.retain(|(_, id), step| !matches!(step, Step::Toggle) || is_active(*id));
     }
 
-    /// A core is no longer stuck, unless something else holds it too.
-    fn free(&self, core: HartId) -> Option<Concerned> {
-        let held = self.active.iter().any(|active| active.what == Disruption::StuckCore(core));
-        (!held).then_some(Concerned::Released(core))
+    /// Returns the core as released, unless another disruption holds it.
+    fn free(&self, core: HartId) -> Option<Affected> {
+        let held =
+            self.active.iter().any(|active| active.disruption == Disruption::StuckCore(core));
+        (!held).then_some(Affected::Released(core))
     }
 
-    /// A chip was reset: none of its cores is stuck any more.
+    /// Ends the disruptions of a chip's cores after a reset.
     pub(crate) fn chip_reset(&mut self, chip: usize) {
-        let of_chip = |what| matches!(what, Disruption::StuckCore(core) if core.chip == chip);
-        self.active.retain(|active| !of_chip(active.what));
+        let of_chip =
+            |disruption| matches!(disruption, Disruption::StuckCore(core) if core.chip == chip);
+        self.active.retain(|active| !of_chip(active.disruption));
         self.forget_ended();
     }
 
-    /// All that ails a link now.
-    pub(crate) fn ailment(&self, link: usize) -> Ailment {
-        let mut all = Ailment { down: false, factor: 1, per_terabit: 0, ack_delay: [0; 2] };
-        for active in self.active.iter().filter(|active| active.what.link() == Some(link)) {
-            match active.what {
+    /// Returns the combined effect of a link's active disruptions.
+    pub(crate) fn impairment(&self, link: usize) -> Impairment {
+        let mut all = Impairment { down: false, factor: 1, per_terabit: 0, ack_delay: [0; 2] };
+        for active in self.active.iter().filter(|active| active.disruption.link() == Some(link)) {
+            match active.disruption {
                 Disruption::LinkDown { .. } => all.down = true,
                 Disruption::LinkFlap { .. } => all.down |= active.down,
                 Disruption::LinkSlow { factor, .. } => {

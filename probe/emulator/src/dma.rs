@@ -1,4 +1,5 @@
-//! BAR2 of a device: the host sets up translation and DMA there, and a doorbell carries a transfer out.
+//! BAR2 of a device: registers for address translation and DMA, and the transfers that a doorbell
+//! starts.
 
 use crate::bar::{self, Refused};
 use crate::chip::Chip;
@@ -6,11 +7,11 @@ use crate::condition::Refusal;
 use crate::endpoint::Transfer;
 use crate::mesh::Mesh;
 
-/// Bytes that move at once between two looks at the window.
+/// Bytes per step of a transfer, between two checks of the window.
 const CHUNK_BYTES: usize = 4096;
 
 impl Mesh {
-    /// Reads BAR2; what is refused reads as all ones. The cycles that it takes.
+    /// Reads BAR2 and returns the cycles it takes. A refused read returns all ones.
     pub(crate) fn bar2_read(
         &mut self,
         device: usize,
@@ -33,7 +34,7 @@ impl Mesh {
         self.timing.host_read
     }
 
-    /// Writes BAR2. The cycles that it takes, those of a transfer among them.
+    /// Writes BAR2 and returns the cycles it takes, including those of a transfer.
     pub(crate) fn bar2_write(
         &mut self,
         device: usize,
@@ -58,13 +59,13 @@ impl Mesh {
         if let Err(refused) = done {
             self.chips[chip].host_refused(chip, device, refused, now);
         }
-        self.reset_asked();
+        self.apply_reset_requests();
         cost
     }
 }
 
 impl Chip {
-    /// Moves the bytes, then tells the host. A transfer that is refused half-way is never told done.
+    /// Moves the bytes, then writes the completion word. A refused transfer never completes.
     fn transfer(&mut self, transfer: &Transfer, now: u64) -> Result<(), Refused> {
         let mut chunk = [0; CHUNK_BYTES];
         let mut moved = 0;

@@ -1,17 +1,17 @@
-//! A DRAM channel: 2 GiB, committed page by page where something was written.
+//! A DRAM channel: 2 GiB, committed page by page on the first write.
 
 use crate::condition::{Refusal, UNMAPPED};
 use std::collections::HashMap;
 
-/// Bytes of a channel (wormhole.md 3.1; two GDDR6 channels of 1 GiB each).
+/// Bytes of a channel (wormhole.md 3.1: two GDDR6 channels of 1 GiB each).
 pub(crate) const CHANNEL_BYTES: u64 = 2 << 30;
 const PAGE_BYTES: usize = 1 << 16;
 
-/// Pages that were written; all others read as zeros.
+/// Written pages; all others read as zeros.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dram(HashMap<u32, Box<[u8]>>);
 
-/// The pieces of a range by page: page number, offset in it, and the range of the caller's bytes.
+/// Splits a range at pages: page number, offset in the page, and the range of the caller's bytes.
 fn pieces(addr: u64, len: usize) -> impl Iterator<Item = (u32, usize, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {

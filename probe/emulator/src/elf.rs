@@ -1,10 +1,11 @@
-//! Power-on images: what an ELF32 file puts where.
+//! Power-on images: the loadable segments of an ELF32 file.
 
 use object::LittleEndian;
 use object::elf::{FileHeader32, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
 
-/// The loadable segments of an ELF32 file: physical address and bytes, zeros for what the file leaves out.
+/// Returns the loadable segments of an ELF32 file: physical address and bytes, with zeros for bytes
+/// that the file omits.
 pub(crate) fn segments(file: &[u8]) -> Result<Vec<(u64, Vec<u8>)>, String> {
     let header = FileHeader32::<LittleEndian>::parse(file).map_err(|e| e.to_string())?;
     let endian = header.endian().map_err(|e| e.to_string())?;
@@ -13,7 +14,7 @@ pub(crate) fn segments(file: &[u8]) -> Result<Vec<(u64, Vec<u8>)>, String> {
     for segment in headers.iter().filter(|s| s.p_type(endian) == PT_LOAD) {
         let data = segment.data(endian, file).map_err(|()| "a segment lies outside the file")?;
         let size = segment.p_memsz(endian) as usize;
-        // A tile has 1464 KiB at most: whatever claims more is no image for it.
+        // A tile has at most 1464 KiB: a larger segment cannot be meant for it.
         if size > 4 << 20 {
             return Err(format!("a segment of {size} bytes"));
         }

@@ -1,39 +1,39 @@
-//! What the PCIe endpoint does besides answering BAR0: host memory behind the PCIe tile, outbound address
-//! translation, and the DMA engine. BAR2 has the registers of the last two (wormhole.md 1.1,
+//! The PCIe endpoint apart from BAR0: host memory behind the PCIe tile, outbound address
+//! translation, and the DMA engine. BAR2 holds the registers of the last two (wormhole.md 1.1,
 //! wormhole.md 1.8).
 
 use crate::condition::{NOT_MODELLED, REGISTER_WIDTH, Refusal};
 use std::sync::Arc;
 
-/// The memory of the host, as its bus addresses show it to a device.
+/// The memory of the host, at the bus addresses that a device uses.
 ///
-/// It belongs to the host: what a device reads there is in no journal.
+/// It belongs to the host: no journal records what a device reads there.
 pub trait HostMemory: std::fmt::Debug + Send + Sync {
-    /// Reads bytes. False if there is no memory.
+    /// Reads bytes. Returns false if the address has no memory.
     fn read(&self, address: u64, out: &mut [u8]) -> bool;
-    /// Writes bytes. False if there is no memory.
+    /// Writes bytes. Returns false if the address has no memory.
     fn write(&self, address: u64, data: &[u8]) -> bool;
 }
 
-/// How much of the PCIe tile's window to the host can be used: 4 GiB less 128 KiB (wormhole.md 1.8).
+/// Usable bytes of the PCIe tile's window to the host: 4 GiB less 128 KiB (wormhole.md 1.8).
 const WINDOW_BYTES: u64 = 0xFFFE_0000;
 /// Translation regions in BAR2: 16, each with its outbound half first.
 const REGIONS: u32 = 0x1200;
 const REGION_BYTES: u32 = 0x200;
 const REGION_COUNT: usize = 16;
-/// Words of the outbound half that are there: control 1 and 2, base, limit (low word only), target.
+/// Implemented words of the outbound half: control 1 and 2, base, limit (low word only), target.
 const REGION_WORDS: usize = 7;
 const ENABLED: u32 = 1 << 31;
-/// The DMA registers lie below this offset.
+/// End of the DMA registers.
 const DMA_END: u32 = 0x400;
-/// Registers that software sets up before a transfer and that change nothing here: interrupt masks, where
-/// aborts are reported, channel control.
+/// Registers that software sets up before a transfer and that have no effect here: interrupt masks,
+/// abort report addresses, channel control.
 const STORED: [u32; 8] = [0x54, 0x68, 0x6C, 0xA8, 0xD4, 0xD8, 0x200, 0x300];
-/// Host memory was asked for and there is none.
+/// An access to host memory that does not exist.
 const NO_HOST_MEMORY: Refusal = Refusal::refused("no-host-memory");
 
-/// Channel 0 of one direction of the DMA engine; 64-bit registers by their lower word. UMD and the vendor's
-/// simulator agree on these offsets.
+/// Registers of channel 0 for one direction of the DMA engine; 64-bit registers by their lower
+/// word. UMD and the vendor's simulator agree on these offsets.
 struct Engine {
     enable: u32,
     doorbell: u32,
@@ -83,7 +83,7 @@ pub(crate) struct Transfer {
     /// Bus address.
     pub(crate) host: u64,
     pub(crate) bytes: u32,
-    /// Bus address and word that say that it is done.
+    /// Bus address and value of the completion word.
     pub(crate) done: (u64, u32),
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint whose translation and DMA engine are off.
+    /// Creates an endpoint with translation and DMA off.
     pub(crate) fn new() -> Self {
         Self {
             host: None,
@@ -119,17 +119,18 @@ impl Endpoint {
 
     /// Reads host memory at a bus address.
     pub(crate) fn read_bus(&self, address: u64, out: &mut [u8]) -> Result<(), Refusal> {
-        let there = self.host.as_ref().is_some_and(|host| host.read(address, out));
-        if there { Ok(()) } else { Err(NO_HOST_MEMORY) }
+        let present = self.host.as_ref().is_some_and(|host| host.read(address, out));
+        if present { Ok(()) } else { Err(NO_HOST_MEMORY) }
     }
 
     /// Writes host memory at a bus address.
     pub(crate) fn write_bus(&self, address: u64, data: &[u8]) -> Result<(), Refusal> {
-        let there = self.host.as_ref().is_some_and(|host| host.write(address, data));
-        if there { Ok(()) } else { Err(NO_HOST_MEMORY) }
+        let present = self.host.as_ref().is_some_and(|host| host.write(address, data));
+        if present { Ok(()) } else { Err(NO_HOST_MEMORY) }
     }
 
-    /// The bus address of an offset: by the region that has all of it, else the offset itself.
+    /// Returns the bus address of an offset: through the region that contains the whole range, else
+    /// the offset itself.
     fn translate(&self, offset: u64, len: u64) -> Result<u64, Refusal> {
         if offset + len > WINDOW_BYTES {
             return Err(Refusal::refused("pcie-dbi-not-modelled"));
@@ -151,7 +152,7 @@ impl Endpoint {
         self.register(offset).map(|register| *register)
     }
 
-    /// Writes a word of BAR2; a doorbell gives the transfer that it starts.
+    /// Writes a word of BAR2. Returns the transfer if the write rings a doorbell.
     pub(crate) fn write(&mut self, offset: u64, data: &[u8]) -> Result<Option<Transfer>, Refusal> {
         word(offset, data.len())?;
         let value = <[u8; 4]>::try_from(data).map_err(|_| REGISTER_WIDTH)?;
@@ -184,7 +185,7 @@ impl Endpoint {
         u64::from(self.dma(offset + 4)) << 32 | u64::from(self.dma(offset))
     }
 
-    /// What the registers of a direction ask for.
+    /// Returns the transfer that the registers of a direction describe.
     fn transfer(&self, engine: &Engine) -> Result<Transfer, Refusal> {
         if self.dma(engine.doorbell) != 0 {
             return Err(Refusal::refused("dma-channel-not-modelled"));

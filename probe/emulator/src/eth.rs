@@ -1,10 +1,12 @@
-//! What only an Ethernet tile has: two transmit and two receive queues, the control block, and the MAC words.
+//! The blocks of an Ethernet tile: two transmit and two receive queues, the control block, and the
+//! MAC words.
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
 use crate::hart::Load;
 use crate::txq::{Txq, TxqStore};
 
-/// MAC words while the MAC runs, and while firmware has stopped it to load instruction RAM (wormhole.md 5.1).
+/// MAC words while the MAC runs, and while firmware stops it to load instruction RAM (wormhole.md
+/// 5.1).
 const MAC_RUNNING: [u32; 2] = [0x3000_0001, 7];
 const MAC_STOPPED: [u32; 2] = [0x3000_0000, 6];
 /// RXQ CTRL: TT-link mode.
@@ -29,11 +31,11 @@ pub(crate) struct LinkEnd {
     pub(crate) latency: u64,
     /// Bytes in a number of cycles.
     pub(crate) rate: (u64, u64),
-    /// Wrong bits in 10^12.
+    /// Bit errors per 10^12 bits.
     pub(crate) per_terabit: u64,
-    /// How much later small packets from this end arrive.
+    /// Added delay of small packets from this end.
     pub(crate) ack_delay: u64,
-    /// What the wrong bits of packets from this end are drawn from.
+    /// Seed of the bit errors in packets from this end.
     pub(crate) noise: u64,
 }
 
@@ -45,25 +47,25 @@ pub(crate) struct Eth {
     pub(crate) txq: [Txq; 2],
     pub(crate) rxq: [Rxq; 2],
     mac: [u32; 2],
-    /// ETH_CTRL 0x98: L1 address / 16 of the last load, and whether it is under way.
+    /// ETH_CTRL 0x98: L1 address / 16 of the last load, and whether the load is running.
     iram_load: u32,
     iram_busy: bool,
     /// First cycle at which the line is free.
     pub(crate) line_free: u64,
-    /// Packets that this end has drawn wrong bits for.
+    /// Number of packets from this end for which bit errors were drawn.
     pub(crate) drawn: u64,
     /// Arrival of the last packet of each queue.
     pub(crate) arrives: [u64; 2],
-    /// Packets that came broken.
-    pub(crate) broken: u32,
-    /// Packets that arrived while the MAC was stopped: the peer would send them again.
+    /// Number of packets that arrived corrupt.
+    pub(crate) corrupt: u32,
+    /// Packets that arrived while the MAC was stopped: on silicon the peer would send them again.
     pub(crate) held: Vec<crate::event::LinkPacket>,
 }
 
-/// What a store asks for.
+/// What a store starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EthStore {
-    /// Nothing more.
+    /// Nothing.
     Done,
     /// A transmit queue took a command.
     Command(usize),
@@ -78,7 +80,7 @@ impl Rxq {
         Self { ctrl: RXQ_TT_LINK, buffer: [0; 3], words: 0, packets: 0, dropped: 0, header: 0 }
     }
 
-    /// Takes packets by themselves, without a buffer.
+    /// Whether the queue is in TT-link mode, which needs no buffer.
     pub(crate) fn tt_link(&self) -> bool {
         self.ctrl & RXQ_TT_LINK != 0
     }
@@ -89,7 +91,7 @@ impl Rxq {
         self.packets = self.packets.wrapping_add(1);
     }
 
-    /// Counts a packet that found no place.
+    /// Counts a dropped packet.
     pub(crate) fn drop_packet(&mut self) {
         self.dropped = self.dropped.wrapping_add(1);
     }
@@ -102,7 +104,7 @@ impl Rxq {
             0x10 => Ok(self.buffer[2]),
             0x14 => Ok(self.words),
             0x28 => Ok(self.packets),
-            // Sequence numbers are 8 bits wide, and nothing is ever lost on the wire.
+            // Sequence numbers are 8 bits wide, and the wire loses nothing.
             0x40 | 0x44 => Ok(self.packets & 0xFF),
             0x48 => Ok(self.header),
             0x4C => Ok(self.dropped),
@@ -126,7 +128,7 @@ impl Rxq {
 }
 
 impl Eth {
-    /// The blocks of an Ethernet channel, without a link.
+    /// Creates the blocks of an Ethernet channel, without a link.
     pub(crate) fn new(channel: u8) -> Self {
         Self {
             channel,
@@ -139,22 +141,23 @@ impl Eth {
             line_free: 0,
             drawn: 0,
             arrives: [0; 2],
-            broken: 0,
+            corrupt: 0,
             held: Vec::new(),
         }
     }
 
-    /// Is the MAC stopped, as it must be while instruction RAM is loaded?
+    /// Whether the MAC is stopped, as it must be while instruction RAM is loaded.
     pub(crate) fn mac_stopped(&self) -> bool {
         self.mac != MAC_RUNNING
     }
 
-    /// Can packets leave now?
+    /// Whether packets can leave now.
     pub(crate) fn sending(&self) -> bool {
         !self.mac_stopped() && self.link.is_some_and(|link| link.up)
     }
 
-    /// Reads a register of the blocks from 0xFFB90000 on. `core` says whether the tile's own core asks.
+    /// Reads a register of the blocks from 0xFFB90000 on. `latch` is the delay of a transmit
+    /// queue's latch.
     pub(crate) fn read(&self, addr: u32, now: u64, latch: u64) -> Result<Load, Refusal> {
         let offset = addr & 0xFFF;
         match addr & !0xFFF {
@@ -170,11 +173,12 @@ impl Eth {
                 Ok(Load::stable(self.iram_load & !1 | u32::from(self.iram_busy)))
             }
             0xFFBA_0000 if offset < 8 => Ok(Load::stable(self.mac[(offset / 4) as usize])),
-            // The emulator's own words: bit 0 says that the link is up; packets that came with wrong bits.
+            // Words that only the emulator has: bit 0 is set if the link is up; the count of
+            // corrupt packets.
             0xFFBB_0000 if offset == 0 => {
                 Ok(Load::stable(u32::from(self.link.is_some_and(|link| link.up))))
             }
-            0xFFBB_0000 if offset == 4 => Ok(Load::stable(self.broken)),
+            0xFFBB_0000 if offset == 4 => Ok(Load::stable(self.corrupt)),
             _ => Err(NOT_MODELLED),
         }
     }
@@ -200,7 +204,8 @@ impl Eth {
                 if self.iram_busy {
                     return Err(Refusal::refused("iram-load-busy"));
                 }
-                // Packets that arrive meanwhile would go to the wrong place: firmware stops the MAC around the load.
+                // Packets that arrive during the load would go to the wrong place, so firmware
+                // stops the MAC around it.
                 if self.mac != MAC_STOPPED {
                     return Err(Refusal::refused("iram-load-with-mac-running"));
                 }
@@ -216,12 +221,12 @@ impl Eth {
         }
     }
 
-    /// The L1 address that instruction RAM is loaded from.
+    /// Returns the L1 address that instruction RAM is loaded from.
     pub(crate) fn iram_source(&self) -> u32 {
         self.iram_load << 4
     }
 
-    /// The instruction RAM load is over.
+    /// Ends the instruction RAM load.
     pub(crate) fn finish_iram(&mut self) {
         self.iram_busy = false;
     }

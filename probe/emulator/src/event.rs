@@ -1,4 +1,5 @@
-//! What happens between and inside tiles at a known cycle, in an order that no schedule can change.
+//! Events between and inside tiles, each at a known cycle, in an order that is independent of
+//! scheduling.
 
 use crate::condition::Condition;
 use crate::grid::Xy;
@@ -7,40 +8,41 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// A NoC packet on its way.
+/// A NoC packet in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet {
     pub(crate) noc: usize,
-    /// The tile whose NIU sent it, NOC 0 coordinates.
+    /// The tile whose NIU sent it, in NOC 0 coordinates.
     pub(crate) from: Xy,
-    /// The tile it goes to.
+    /// The target tile.
     pub(crate) to: Xy,
-    /// Sent to a rectangle: tiles that opted out let it pass.
+    /// Sent to a rectangle: tiles that opted out ignore it.
     pub(crate) multicast: bool,
     pub(crate) body: Body,
 }
 
-/// What a packet carries.
+/// The contents of a packet.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
-    /// A write of bytes; `mask` picks bytes of the 32 from the 16-byte unit `addr` lies in.
+    /// A write of bytes; `mask` selects among the 32 bytes from the 16-byte unit that contains
+    /// `addr`.
     Write { addr: u64, data: Arc<[u8]>, mask: Option<u32>, ack: Option<Xy>, id: u8 },
     /// A write of one word.
     Inline { addr: u64, value: u32, mask: u32, ack: Option<Xy>, id: u8 },
     /// A read request; the data go to `to_addr` of tile `to`.
     Read { addr: u64, len: u32, to: Xy, to_addr: u64, id: u8 },
-    /// An atomic; the old value goes to `to_addr` of `to`, if wanted.
+    /// An atomic operation; the old value goes to the address in `answer`, if any.
     Atomic { addr: u64, opcode: u32, operand: u32, answer: Option<(Xy, u64)>, id: u8 },
     /// Data of a read.
     ReadData { addr: u64, data: Vec<u8>, id: u8 },
     /// Acknowledgement of a write.
     Ack { id: u8 },
-    /// Old value of an atomic.
+    /// Old value of an atomic operation.
     AtomicResult { addr: u64, value: u32, id: u8 },
 }
 
 impl Body {
-    /// Does it ask for a register of a Tensix or Ethernet tile's NIU?
+    /// Whether it accesses a register of the NIU of a Tensix or Ethernet tile.
     pub(crate) fn is_for_niu(&self) -> bool {
         match self {
             Self::Write { addr, .. } | Self::Inline { addr, .. } | Self::Read { addr, .. } => {
@@ -54,14 +56,14 @@ impl Body {
 /// A packet on an Ethernet link.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkPacket {
-    /// Queue it was sent from, 0 or 1.
+    /// The sending queue, 0 or 1.
     pub(crate) queue: usize,
-    /// How often it arrived broken before.
-    pub(crate) broken: u32,
+    /// How often it arrived corrupt before.
+    pub(crate) corrupt: u32,
     pub(crate) body: LinkPayload,
 }
 
-/// What an Ethernet packet carries.
+/// The contents of an Ethernet packet.
 #[derive(Clone, Debug)]
 pub(crate) enum LinkPayload {
     /// Bytes for an L1 address of the peer.
@@ -72,12 +74,12 @@ pub(crate) enum LinkPayload {
     Raw { data: Vec<u8> },
 }
 
-/// What an event is about.
+/// The kind of an event.
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub(crate) enum EventKind {
     /// The NIU assigns a virtual channel to a started command buffer.
     Begin { noc: usize, buf: usize },
-    /// The last flit of a bulk write leaves: its data are read now.
+    /// The last flit of a bulk write leaves; its data are read now.
     Leave { noc: usize, request: Box<Request> },
     /// A packet arrives.
     Packet(Box<Packet>),
@@ -87,25 +89,25 @@ pub(crate) enum What {
     TxqFetch { queue: usize },
     /// A packet from the Ethernet peer arrives.
     LinkPacket(Box<LinkPacket>),
-    /// The mover's copy is carried out.
+    /// The mover copies.
     MoverCopy,
-    /// The mover shows that it is done; what it did to instruction RAM has taken effect.
+    /// The mover reports completion; its writes to instruction RAM have taken effect.
     MoverDone,
     /// The instruction RAM of an ERISC is loaded.
     IramCopy,
-    /// Its register shows that; the load has taken effect.
+    /// The load's register reports completion; the load has taken effect.
     IramDone,
     /// ARC firmware answers a message.
     ArcMessage,
 }
 
-/// Something at a cycle. Equal cycles are ordered by sender and the sender's own count.
+/// An event at a cycle. Events at equal cycles are ordered by sender and the sender's own count.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub(crate) at: u64,
     pub(crate) source: u32,
     pub(crate) seq: u64,
-    pub(crate) what: What,
+    pub(crate) kind: EventKind,
 }
 
 impl Event {
@@ -129,7 +131,7 @@ impl PartialOrd for Event {
 }
 
 impl Ord for Event {
-    // The heap gives its greatest first, and the earliest event must be that.
+    // The heap pops its greatest element first, so the earliest event is the greatest.
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())
     }
@@ -140,7 +142,7 @@ impl Ord for Event {
 pub(crate) struct Queue(BinaryHeap<Event>);
 
 impl Queue {
-    /// Cycle of the earliest event, `u64::MAX` if there is none.
+    /// Returns the cycle of the earliest event, `u64::MAX` if there is none.
     pub(crate) fn next_at(&self) -> u64 {
         self.0.peek().map_or(u64::MAX, |event| event.at)
     }
@@ -156,14 +158,14 @@ impl Queue {
     }
 }
 
-/// What a unit sends to others, and what it has to report.
+/// What a unit sends to others, and the conditions it reports.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outbox {
-    /// Packets with the unit they go to, known by its tile.
+    /// Packets, each with the tile of the target unit.
     pub(crate) packets: Vec<(Xy, Event)>,
-    /// Frames with the Ethernet channel they leave by.
+    /// Frames, each with the Ethernet channel it leaves by.
     pub(crate) frames: Vec<(u8, Event)>,
     pub(crate) conditions: Vec<Condition>,
-    /// Cycle at which the earliest packet in here arrives.
+    /// Arrival cycle of the earliest packet in `packets`.
     pub(crate) first_arrival: Option<u64>,
 }

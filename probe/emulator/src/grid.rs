@@ -1,12 +1,13 @@
-//! Coordinates: NOC 0, NOC 1 and translated, and the ways of packets between them (wormhole.md 3
-//! and wormhole.md 3.2).
+//! Coordinates: NOC 0, NOC 1 and translated, and packet routes between them (wormhole.md 3 and
+//! wormhole.md 3.2).
 
 use crate::config::{GRID_HEIGHT, GRID_WIDTH, TileConfig, TileKind};
 
 /// A place on NOC 0: column, row.
 pub(crate) type Xy = (u8, u8);
 
-/// The tables of 32 four-bit entries of a NIU, as they are read at NIU_CFG offsets 0x118 and 0x128.
+/// The coordinate tables of a NIU, 32 four-bit entries each, as read at NIU_CFG offsets 0x118 and
+/// 0x128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tables {
     pub(crate) x: [u32; 4],
@@ -28,7 +29,8 @@ pub(crate) fn look_up(table: &[u32], coordinate: u8) -> u8 {
     table.get(i / 8).map_or(0, |word| (word >> (4 * (i % 8)) & 15) as u8)
 }
 
-/// Tensix rows in ascending order, those with a harvested tile last: what y 18 to 27 mean.
+/// Returns the Tensix rows in ascending order, those with a harvested tile last: the meaning of y
+/// 18 to 27.
 fn rows(tiles: &[TileConfig]) -> [u8; 10] {
     let dead =
         |row: u8| tiles.iter().any(|t| t.kind == TileKind::Tensix && t.y == row && t.harvested);
@@ -37,7 +39,7 @@ fn rows(tiles: &[TileConfig]) -> [u8; 10] {
     rows
 }
 
-/// The tables that ARC firmware writes, for one NoC.
+/// Returns the tables that ARC firmware writes for one NoC.
 pub(crate) fn tables(tiles: &[TileConfig], noc: usize) -> Tables {
     let mut x = [0; 32];
     let mut y = [0; 32];
@@ -55,29 +57,30 @@ pub(crate) fn tables(tiles: &[TileConfig], noc: usize) -> Tables {
     Tables { x: pack(x), y: pack(y) }
 }
 
-/// The translated coordinates of a tile: the inverse of the tables.
+/// Returns the translated coordinates of a tile: the inverse of the tables.
 pub(crate) fn logical(tiles: &[TileConfig], at: Xy) -> Xy {
     let tables = tables(tiles, 0);
     let find = |table: &[u32], value: u8| (16..28).find(|i| look_up(table, *i) == value);
     (find(&tables.x, at.0).unwrap_or(at.0), find(&tables.y, at.1).unwrap_or(at.1))
 }
 
-/// A tile's coordinates as this NoC counts them; its own inverse.
+/// Converts a tile's coordinates between NOC 0 and this NoC; its own inverse.
 pub(crate) fn flip(noc: usize, (x, y): Xy) -> Xy {
     if noc == 0 { (x, y) } else { (GRID_WIDTH - 1 - x, GRID_HEIGHT - 1 - y) }
 }
 
-/// Coordinates that software gave, as NOC 0 counts them; places off the grid stay off it.
+/// Converts coordinates from software to those of NOC 0; coordinates off the grid stay off it.
 pub(crate) fn flip_checked(noc: usize, at: Xy) -> Xy {
     if on_grid(at) { flip(noc, at) } else { (u8::MAX, u8::MAX) }
 }
 
-/// Is this a place of the grid?
+/// Whether this is a place of the grid.
 pub(crate) fn on_grid((x, y): Xy) -> bool {
     x < GRID_WIDTH && y < GRID_HEIGHT
 }
 
-/// Router-to-router hops of a packet on this NoC, which goes one way round on both axes.
+/// Returns the router-to-router hops of a packet on this NoC, which goes in one direction on both
+/// axes.
 pub(crate) fn hops(noc: usize, from: Xy, to: Xy) -> u64 {
     let ((fx, fy), (tx, ty)) = (flip(noc, from), flip(noc, to));
     let dx = (tx + GRID_WIDTH - fx) % GRID_WIDTH;
@@ -85,13 +88,13 @@ pub(crate) fn hops(noc: usize, from: Xy, to: Xy) -> u64 {
     u64::from(dx) + u64::from(dy)
 }
 
-/// Is `at` within the span of a multicast axis, which wraps if it starts after its end?
+/// Whether `at` is within the span of a multicast axis, which wraps if it starts after its end.
 pub(crate) fn in_span(start: u8, end: u8, at: u8) -> bool {
     if start <= end { (start..=end).contains(&at) } else { at <= end || at >= start }
 }
 
-/// The columns and rows that take no multicasts, as masks: all without live Tensix tiles. Both NoCs have the same masks, in
-/// the numbering of NOC 0, as the vendor's simulator shows them.
+/// Returns masks of the columns and rows that take no multicasts: those without live Tensix tiles.
+/// Both NoCs have the same masks, numbered as on NOC 0, as in the vendor's simulator.
 pub(crate) fn opt_out(tiles: &[TileConfig]) -> (u32, u32) {
     let (mut columns, mut dead_rows) = ((1 << GRID_WIDTH) - 1, (1 << GRID_HEIGHT) - 1);
     let live = |t: &&TileConfig| t.kind == TileKind::Tensix && !t.harvested;

@@ -1,4 +1,4 @@
-//! The host's way in: config space, BARs, and the journal of what was done.
+//! Host access: config space, BARs, and the journal of host actions.
 
 use crate::bar;
 use crate::condition::{Actor, Condition};
@@ -7,15 +7,15 @@ use crate::mesh::Mesh;
 use crate::pci;
 
 impl Mesh {
-    /// Reads 4 bytes of PCI config space; all ones where there is no device.
+    /// Reads 4 bytes of PCI config space; all ones if there is no such device.
     pub fn config_read(&mut self, device: usize, offset: u32) -> u32 {
         let (value, cycles) = self.begin_config_read(device, offset);
         self.clock(cycles);
         value
     }
 
-    /// The same at the present cycle, for a host that does more than one thing at a time: no time passes. The value, and
-    /// the cycles that the access takes.
+    /// Reads config space without advancing time, for a host with several accesses in flight.
+    /// Returns the value and the cycles that the access takes.
     pub fn begin_config_read(&mut self, device: usize, offset: u32) -> (u32, u64) {
         self.note(|| HostAction::ConfigRead { device, offset });
         let space = self.spaces.get(device).filter(|_| offset.is_multiple_of(4));
@@ -23,8 +23,8 @@ impl Mesh {
         (value, self.timing.host_config_read)
     }
 
-    /// Writes 4 bytes of PCI config space, of which few bits take: a host may ask how large a BAR is,
-    /// and none moves. Nothing happens where there is no device.
+    /// Writes 4 bytes of PCI config space, most of whose bits are read-only: a host can query the
+    /// size of a BAR but not move it. Does nothing if there is no such device.
     pub fn config_write(&mut self, device: usize, offset: u32, value: u32) {
         self.note(|| HostAction::ConfigWrite { device, offset, value });
         if let Some(space) = self.spaces.get_mut(device).filter(|_| offset.is_multiple_of(4)) {
@@ -33,38 +33,39 @@ impl Mesh {
         self.clock(self.timing.host_write);
     }
 
-    /// Reads bytes at a bus address, as [`Mesh::bar_read`] does by device and BAR. An address that is
-    /// in no BAR reads as all ones and is noted as a condition.
+    /// Reads bytes at a bus address, as [`Mesh::bar_read`] does by device and BAR. An address in no
+    /// BAR reads as all ones and is recorded as a condition.
     pub fn bus_read(&mut self, address: u64, out: &mut [u8]) {
         if let Some((device, bar, offset)) = pci::place(address) {
             return self.bar_read(device, bar, offset, out);
         }
         out.fill(0xFF);
-        self.nowhere(address);
+        self.no_such_address(address);
     }
 
     /// Writes bytes at a bus address; see [`Mesh::bus_read`].
     pub fn bus_write(&mut self, address: u64, data: &[u8]) {
         match pci::place(address) {
             Some((device, bar, offset)) => self.bar_write(device, bar, offset, data),
-            None => self.nowhere(address),
+            None => self.no_such_address(address),
         }
     }
 
-    fn nowhere(&mut self, address: u64) {
+    fn no_such_address(&mut self, address: u64) {
         let device = pci::device_at(address);
         let chip = self.devices.get(device).copied().unwrap_or(0);
         self.host_condition(chip, device, "no-such-bus-address", address);
     }
 
-    /// Reads bytes of a BAR. What is refused reads as all ones after a long time, and is noted as a condition.
+    /// Reads bytes of a BAR. A refused read returns all ones after a long time and is recorded as a
+    /// condition.
     pub fn bar_read(&mut self, device: usize, bar: u8, offset: u64, out: &mut [u8]) {
         let cycles = self.begin_read(device, bar, offset, out);
         self.clock(cycles);
     }
 
-    /// The same at the present cycle, for a host that does more than one thing at a time: no time passes. The cycles that the
-    /// access takes.
+    /// Reads bytes of a BAR without advancing time, for a host with several accesses in flight.
+    /// Returns the cycles that the access takes.
     pub fn begin_read(&mut self, device: usize, bar: u8, offset: u64, out: &mut [u8]) -> u64 {
         let len = out.len();
         self.note(|| HostAction::Read { device, bar, offset, len });
@@ -102,13 +103,13 @@ impl Mesh {
         cost
     }
 
-    /// Writes bytes of a BAR. What is refused has no effect, and is noted as a condition.
+    /// Writes bytes of a BAR. A refused write has no effect and is recorded as a condition.
     pub fn bar_write(&mut self, device: usize, bar: u8, offset: u64, data: &[u8]) {
         let cycles = self.begin_write(device, bar, offset, data);
         self.clock(cycles);
     }
 
-    /// The same at the present cycle, as [`Mesh::begin_read`] reads.
+    /// Writes bytes of a BAR without advancing time; see [`Mesh::begin_read`].
     pub fn begin_write(&mut self, device: usize, bar: u8, offset: u64, data: &[u8]) -> u64 {
         self.note(|| HostAction::Write { device, bar, offset, bytes: data.to_vec() });
         if let (2, Some(&chip)) = (bar, self.devices.get(device)) {
@@ -126,11 +127,11 @@ impl Mesh {
                 (done, at) = (done + part, at + part as u64);
             }
         }
-        self.reset_asked();
+        self.apply_reset_requests();
         self.timing.host_write.saturating_mul(data.len().div_ceil(64) as u64)
     }
 
-    /// Chip and BAR0 offset of a range of a BAR, or a condition.
+    /// Returns chip and BAR0 offset of a range of a BAR; records a condition if there is none.
     fn locate(&mut self, device: usize, bar: u8, offset: u64, len: usize) -> Option<(usize, u64)> {
         let chip = self.devices.get(device).copied();
         let at = bar::bar0_offset(bar, offset, len);
@@ -155,12 +156,12 @@ impl Mesh {
         });
     }
 
-    /// Starts or ends the recording of what is done from outside. Starting empties the journal.
+    /// Starts or ends the recording of host actions. Starting empties the journal.
     pub fn record(&mut self, on: bool) {
         self.journal = on.then(Journal::default);
     }
 
-    /// What was recorded since [`Mesh::record`]; `None` if nothing is.
+    /// Returns the journal since [`Mesh::record`]; `None` if recording is off.
     pub fn journal(&self) -> Option<&Journal> {
         self.journal.as_ref()
     }
@@ -171,8 +172,8 @@ impl Mesh {
         }
     }
 
-    /// Does again what a journal tells, each at its cycle, and returns what the reads gave, one after the other. Deeds of
-    /// cycles that are over are done at once. Returns when the last access is over.
+    /// Replays a journal, each action at its cycle, and returns the concatenated results of the
+    /// reads. Actions of past cycles are applied at once. Returns after the end of the last access.
     pub fn replay(&mut self, journal: &Journal) -> Vec<u8> {
         let (mut answers, mut end) = (Vec::new(), self.now);
         for entry in &journal.entries {

@@ -1,8 +1,8 @@
-//! What was done to a mesh from outside, each with its cycle: with the configuration, all that is needed to get it again.
+//! The journal of host actions, each with its cycle. With the configuration it determines a run.
 
 use crate::disruption::Disruption;
 
-/// Something done from outside.
+/// An action from outside the mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostAction {
     /// A read of PCI config space.
@@ -29,7 +29,7 @@ pub enum HostAction {
         bar: u8,
         /// Byte offset.
         offset: u64,
-        /// Bytes asked for.
+        /// Number of bytes.
         len: usize,
     },
     /// A write of a BAR.
@@ -45,18 +45,18 @@ pub enum HostAction {
     },
     /// A link was taken down or brought up.
     Link {
-        /// Number of the link in the configuration.
+        /// Index of the link in the configuration.
         link: usize,
-        /// Carries packets from now on.
+        /// Whether it carries packets from this cycle on.
         up: bool,
     },
-    /// Something was made to go wrong, now or later.
+    /// A disruption was planned.
     Disrupt {
-        /// What.
+        /// The disruption.
         what: Disruption,
         /// Cycle at which it begins.
         from_cycle: u64,
-        /// Cycle at which it ends by itself.
+        /// Cycle at which it ends without a further action.
         until_cycle: Option<u64>,
     },
     /// A chip was reset.
@@ -66,18 +66,18 @@ pub enum HostAction {
     },
 }
 
-/// A deed and when it was done.
+/// A host action and its cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalEntry {
     /// Cycle before the access.
     pub cycle: u64,
-    /// What was done.
+    /// The action.
     pub action: HostAction,
 }
 
-/// Deeds in the order of their cycles.
+/// Host actions in the order of their cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Journal {
-    /// The deeds.
+    /// The entries.
     pub entries: Vec<JournalEntry>,
 }

@@ -1,23 +1,25 @@
-//! The Ethernet side of a tile: packets out of its transmit queues, packets in from the peer (wormhole.md 5.2).
+//! The Ethernet side of a tile: packets out of its transmit queues, packets in from the peer
+//! (wormhole.md 5.2).
 //!
-//! Everything sent earlier on a queue is visible at the peer before what was sent later: metal depends on it. Payload is
-//! fetched when its packet's turn comes, so a source that is reused too early shows.
+//! Packets of one queue become visible at the peer in the order they were sent; tt-metal depends on
+//! it. The payload is fetched at the packet's turn, so a source buffer that is reused too early has
+//! its effect.
 
 use crate::blocks::{Blocks, Special, Visitor};
 use crate::condition::{Actor, Refusal, UNMAPPED};
 use crate::disruption::TERABIT;
 use crate::eth::{Eth, LinkEnd};
-use crate::event::{Event, LinkPacket, LinkPayload, What};
+use crate::event::{Event, EventKind, LinkPacket, LinkPayload};
 use crate::hart::{IRAM_BYTES, Order};
 use crate::memory::TileMemory;
 use crate::mesh::mix;
 use crate::txq::{Command, Transfer};
 
-/// Source number of events that come from the Ethernet peer: after all units of the chip.
+/// Source number of events from the Ethernet peer: after all units of the chip.
 const PEER: u32 = 1 << 16;
-/// Most payload bytes of a packet that a slow acknowledge concerns: one Ethernet word.
+/// Maximum payload in bytes of a packet that a slow acknowledge delays: one Ethernet word.
 const SMALL_PAYLOAD: u32 = 16;
-/// A packet is sent again so often at the most: what is so noisy does not carry anything, and no run may hang in it.
+/// Maximum number of resends of a packet, so that a run with extreme noise still terminates.
 const MOST_RESENDS: u32 = 255;
 
 impl Blocks {
@@ -28,12 +30,12 @@ impl Blocks {
         }
     }
 
-    /// A transmit queue took a command.
+    /// Starts a command in a transmit queue.
     pub(crate) fn start_txq(&mut self, queue: usize, now: u64) {
-        self.post(now + self.timing.txq_latch, What::TxqLatch { queue });
+        self.post(now + self.timing.txq_latch, EventKind::TxqLatch { queue });
     }
 
-    /// A transmit queue latches its command, or waits for room.
+    /// Latches the command of a transmit queue, or leaves it waiting for room.
     pub(crate) fn txq_latch(&mut self, queue: usize, now: u64) {
         let limit = self.timing.txq_backlog;
         let fetch = self.timing.txq_fetch;
@@ -44,41 +46,41 @@ impl Blocks {
         }
     }
 
-    /// Gives the queue's next packet its turn, not before `earliest`.
+    /// Schedules the fetch of the queue's next packet, not before `earliest`.
     fn schedule_fetch(&mut self, queue: usize, earliest: u64) {
         let Some(eth) = self.eth() else { return };
         let txq = &eth.txq[queue];
-        if !txq.wants_line() || txq.fetching || !eth.sending() {
+        if !txq.packet_pending() || txq.fetching || !eth.sending() {
             return;
         }
         eth.txq[queue].fetching = true;
         let at = earliest.max(eth.line_free);
-        self.post(at, What::TxqFetch { queue });
+        self.post(at, EventKind::TxqFetch { queue });
     }
 
-    /// A packet's turn on the line has come: its payload is read now.
+    /// Reads the payload of the queue's next packet and sends it.
     pub(crate) fn txq_fetch(&mut self, queue: usize, now: u64, memory: &TileMemory) {
         let overhead = self.timing.packet_overhead;
         let Some(eth) = self.eth() else { return };
         eth.txq[queue].fetching = false;
         let Some(link) = eth.link.filter(|_| eth.sending()) else { return };
-        // The other queue may have taken the line in this very cycle.
+        // The other queue may have taken the line in this cycle.
         if eth.line_free > now {
             return self.schedule_fetch(queue, now);
         }
         let Some(packet) = eth.txq[queue].next_packet() else { return };
         let bytes = u64::from(packet.len) + overhead;
-        let broken = eth.times_broken(&link, 8 * bytes);
-        eth.txq[queue].resent(broken);
-        let at = eth.send(&link, queue, &packet, now, bytes, broken);
+        let corrupt = eth.draw_corruptions(&link, 8 * bytes);
+        eth.txq[queue].resent(corrupt);
+        let at = eth.send(&link, queue, &packet, now, bytes, corrupt);
         let (line_free, channel) = (eth.line_free, eth.channel);
-        let wants_latch = eth.txq[queue].wants_latch();
+        let latch_pending = eth.txq[queue].latch_pending();
         self.changed = true;
         match frame_body(&packet, memory) {
             Ok(Some(body)) => {
                 self.seq += 1;
-                let what = What::LinkPacket(Box::new(LinkPacket { queue, broken, body }));
-                let event = Event { at, source: PEER, seq: self.seq, what };
+                let kind = EventKind::LinkPacket(Box::new(LinkPacket { queue, corrupt, body }));
+                let event = Event { at, source: PEER, seq: self.seq, kind };
                 self.out.frames.push((channel, event));
             }
             Ok(None) => {}
@@ -88,12 +90,12 @@ impl Blocks {
             }
         }
         self.schedule_fetch(queue, line_free);
-        if wants_latch {
-            self.post(now + 1, What::TxqLatch { queue });
+        if latch_pending {
+            self.post(now + 1, EventKind::TxqLatch { queue });
         }
     }
 
-    /// The link came up, or the MAC was started again: what waited goes on.
+    /// Resumes waiting packets after the link came up or the MAC started again.
     pub(crate) fn resume_link(&mut self, now: u64) {
         self.changed = true;
         let Some(eth) = self.eth() else { return };
@@ -101,14 +103,14 @@ impl Blocks {
             return;
         }
         for frame in std::mem::take(&mut eth.held) {
-            self.post(now + 1, What::LinkPacket(Box::new(frame)));
+            self.post(now + 1, EventKind::LinkPacket(Box::new(frame)));
         }
         for queue in 0..2 {
             self.schedule_fetch(queue, now + 1);
         }
     }
 
-    /// A packet from the peer arrives.
+    /// Receives a packet from the peer.
     pub(crate) fn frame(
         &mut self,
         frame: LinkPacket,
@@ -122,7 +124,7 @@ impl Blocks {
             eth.held.push(frame);
             return Ok(());
         }
-        eth.broken = eth.broken.wrapping_add(frame.broken);
+        eth.corrupt = eth.corrupt.wrapping_add(frame.corrupt);
         let rxq = &mut eth.rxq[frame.queue];
         let raw = matches!(frame.body, LinkPayload::Raw { .. });
         if rxq.tt_link() == raw {
@@ -150,18 +152,18 @@ impl Blocks {
         }
     }
 
-    /// Firmware asked for its instruction RAM to be loaded from L1: 16 bytes a cycle.
+    /// Starts a load of instruction RAM from L1, as firmware requested: 16 bytes per cycle.
     pub(crate) fn start_iram(&mut self, now: u64) {
-        self.post(now + u64::from(IRAM_BYTES / 16), What::IramCopy);
+        self.post(now + u64::from(IRAM_BYTES / 16), EventKind::IramCopy);
     }
 
-    /// The instruction RAM's new contents, if L1 has them.
+    /// Returns the new contents of the instruction RAM, if the source is in L1.
     pub(crate) fn iram_bytes(&mut self, memory: &TileMemory) -> Option<Vec<u8>> {
         let from = self.eth()?.iram_source();
         memory.slice(from, IRAM_BYTES as usize).ok().map(<[u8]>::to_vec)
     }
 
-    /// The load is over and has taken effect.
+    /// Ends the load after it has taken effect.
     pub(crate) fn finish_iram(&mut self) {
         self.changed = true;
         if let Some(eth) = self.eth() {
@@ -171,24 +173,25 @@ impl Blocks {
 }
 
 impl Eth {
-    /// How often a packet of this many bits is broken before it arrives whole: as often as the noise has it, which depends on
-    /// the seed, the end, and how many packets it sent before.
-    fn times_broken(&mut self, link: &LinkEnd, bits: u64) -> u32 {
+    /// Draws how often a packet of this many bits arrives corrupt before it arrives intact. The
+    /// result depends on the seed, the end, and the number of packets that the end sent before.
+    fn draw_corruptions(&mut self, link: &LinkEnd, bits: u64) -> u32 {
         if link.per_terabit == 0 {
             return 0;
         }
         let whole = chance_of_no_error(link.per_terabit, bits);
-        let mut broken = 0;
+        let mut corrupt = 0;
         loop {
             self.drawn += 1;
-            if mix(link.noise, self.drawn) <= whole || broken == MOST_RESENDS {
-                return broken;
+            if mix(link.noise, self.drawn) <= whole || corrupt == MOST_RESENDS {
+                return corrupt;
             }
-            broken += 1;
+            corrupt += 1;
         }
     }
 
-    /// Puts a packet on the line and says when it arrives. A broken one costs a round trip before it is sent again.
+    /// Puts a packet on the line and returns its arrival cycle. Each corrupt copy costs a round
+    /// trip before the packet is sent again.
     fn send(
         &mut self,
         link: &LinkEnd,
@@ -196,37 +199,38 @@ impl Eth {
         packet: &Transfer,
         now: u64,
         bytes: u64,
-        broken: u32,
+        corrupt: u32,
     ) -> u64 {
         let once = bytes.saturating_mul(link.rate.1).div_ceil(link.rate.0.max(1));
-        let again = u64::from(broken).saturating_mul(once.saturating_add(2 * link.latency));
-        self.line_free = now.saturating_add(once).saturating_add(again);
+        let resends = u64::from(corrupt).saturating_mul(once.saturating_add(2 * link.latency));
+        self.line_free = now.saturating_add(once).saturating_add(resends);
         let delay = if packet.len <= SMALL_PAYLOAD { link.ack_delay } else { 0 };
         let at = self.line_free.saturating_add(link.latency).saturating_add(delay);
-        // What was sent earlier on a queue arrives earlier.
+        // Packets of one queue arrive in the order they were sent.
         let at = at.max(self.arrives[queue]);
         self.arrives[queue] = at;
         at
     }
 }
 
-/// The chance, in 2^-64, that all bits of a packet arrive right; by squaring, because no host's arithmetic may show.
+/// Returns the chance, in 2^-64, that all bits of a packet arrive intact. Integer squaring makes it
+/// independent of the host's floating-point arithmetic.
 fn chance_of_no_error(per_terabit: u64, bits: u64) -> u64 {
     let wrong = (u128::from(per_terabit.min(TERABIT)) << 64) / u128::from(TERABIT);
-    let mut one = u64::try_from((1u128 << 64) - wrong).unwrap_or(u64::MAX);
+    let mut power = u64::try_from((1u128 << 64) - wrong).unwrap_or(u64::MAX);
     let (mut all, mut left) = (u64::MAX, bits);
     let product = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64;
     while left > 0 {
         if left & 1 == 1 {
-            all = product(all, one);
+            all = product(all, power);
         }
-        one = product(one, one);
+        power = product(power, power);
         left >>= 1;
     }
     all
 }
 
-/// What a transfer puts on the wire; nothing for a flush.
+/// Returns the payload that a transfer puts on the wire; `None` for a flush.
 fn frame_body(packet: &Transfer, memory: &TileMemory) -> Result<Option<LinkPayload>, Refusal> {
     let payload = || {
         memory.slice(packet.source, packet.len as usize).map(<[u8]>::to_vec).map_err(|_| UNMAPPED)

@@ -1,8 +1,8 @@
-//! The L1 of one tile, with the code decoded from it and the lines that sleeping harts watch.
+//! The L1 of one tile, with its decoded code and the lines that sleeping harts watch.
 //!
-//! Every producer of bytes (harts, NoC deliveries, the host, Ethernet links) stores through this type, so that decoded
-//! instructions never outlive their bytes by more than the rule in [`crate::hart`] allows, and a sleeping hart hears of each
-//! change to what it read.
+//! All stores (by harts, NoC deliveries, the host, Ethernet links) go through this type. So decoded
+//! instructions outlive their bytes only as the rule in [`crate::hart`] allows, and each change to
+//! what a sleeping hart has read wakes it.
 
 use crate::decode::{self, Op};
 use std::ops::Range;
@@ -12,45 +12,47 @@ pub const TENSIX_L1_BYTES: u32 = 1464 * 1024;
 /// L1 bytes of an Ethernet tile (256 KiB, wormhole.md 5.1).
 pub const ETH_L1_BYTES: u32 = 256 * 1024;
 
-/// First register address; everything below is L1 or nothing.
+/// First register address; below it there is L1 or nothing.
 pub(crate) const REGISTERS: u32 = 0xFFB0_0000;
 
 /// Bytes that share one byte of flags.
 pub(crate) const LINE_BYTES: u32 = 32;
-/// Flag of a line: instructions were decoded from it. The lower bits say which harts watch the line while they sleep.
+/// Flag of a line: instructions were decoded from it. The lower bits are the harts that watch the
+/// line while they sleep.
 pub(crate) const CODE: u8 = 0x80;
-/// Flag of a line: what was decoded from it is out of date, and dropped at the next boundary.
+/// Flag of a line: its decoded instructions are out of date, and are dropped at the next boundary.
 const STALE: u8 = 0x40;
 
-/// An access that does not lie inside the memory, or is empty of meaning there.
+/// An access outside the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfRange {
-    /// First byte asked for, as an L1 address.
+    /// L1 address of the first byte.
     pub addr: u32,
-    /// Bytes asked for.
+    /// Number of bytes.
     pub len: usize,
 }
 
-/// L1 of a tile. Zeroed, and committed by the host only where something was written.
+/// The L1 of a tile: initially zero, and committed by the host on the first write.
 #[derive(Debug, Clone)]
 pub struct TileMemory {
     pub(crate) bytes: Vec<u8>,
     pub(crate) flags: Vec<u8>,
     pub(crate) code: Vec<Op>,
-    /// Watch bits of the harts whose lines have changed since the group last looked.
+    /// Watch bits of the harts whose lines have changed since the group last took them.
     pub(crate) touched: u8,
-    /// Lines whose decoded instructions are dropped at the next boundary, because something was stored into them.
+    /// Lines whose decoded instructions are dropped at the next boundary, because of a store into
+    /// them.
     pub(crate) stale: Vec<u32>,
     tensix: bool,
 }
 
 impl TileMemory {
-    /// L1 of a Tensix tile, all zero.
+    /// Creates the L1 of a Tensix tile, all zero.
     pub fn tensix() -> Self {
         Self::new(TENSIX_L1_BYTES, true)
     }
 
-    /// L1 of an Ethernet tile, all zero.
+    /// Creates the L1 of an Ethernet tile, all zero.
     pub fn eth() -> Self {
         Self::new(ETH_L1_BYTES, false)
     }
@@ -67,12 +69,12 @@ impl TileMemory {
         }
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn len(&self) -> u32 {
         self.bytes.len() as u32
     }
 
-    /// Never: a tile has L1.
+    /// Always returns false: a tile has L1.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -85,7 +87,7 @@ impl TileMemory {
         }
     }
 
-    /// The bytes at an L1 address.
+    /// Returns the bytes at an L1 address.
     pub fn slice(&self, addr: u32, len: usize) -> Result<&[u8], OutOfRange> {
         let range = self.range(addr, len)?;
         Ok(&self.bytes[range])
@@ -97,15 +99,16 @@ impl TileMemory {
         Ok(())
     }
 
-    /// The little-endian word at an L1 address of any alignment.
+    /// Reads the little-endian word at an L1 address of any alignment.
     pub fn read_u32(&self, addr: u32) -> Result<u32, OutOfRange> {
         let mut word = [0; 4];
         self.read(addr, &mut word)?;
         Ok(u32::from_le_bytes(word))
     }
 
-    /// Stores bytes for a producer outside the harts of this tile (NoC, host, link), which must have brought the tile's harts
-    /// to the present cycle before. Instructions already decoded there are executed up to the next boundary.
+    /// Stores bytes for a producer outside the harts of this tile (NoC, host, link). The tile's
+    /// harts must have run up to the present cycle. Instructions already decoded there are executed
+    /// up to the next boundary.
     pub fn write(&mut self, addr: u32, data: &[u8]) -> Result<(), OutOfRange> {
         let range = self.range(addr, data.len())?;
         if data.is_empty() {
@@ -123,12 +126,13 @@ impl TileMemory {
         Ok(())
     }
 
-    /// Stores one little-endian word, see [`TileMemory::write`].
+    /// Stores one little-endian word; see [`TileMemory::write`].
     pub fn write_u32(&mut self, addr: u32, value: u32) -> Result<(), OutOfRange> {
         self.write(addr, &value.to_le_bytes())
     }
 
-    /// A store by a hart of this tile, `data` of 1, 2 or 4 bytes inside one line. Says whether a byte changed.
+    /// Stores for a hart of this tile: `data` of 1, 2 or 4 bytes inside one line. Returns whether a
+    /// byte changed.
     pub(crate) fn store_by_hart(&mut self, addr: u32, data: &[u8]) -> Result<bool, OutOfRange> {
         let range = self.range(addr, data.len())?;
         if self.bytes[range.clone()] == *data {
@@ -139,14 +143,14 @@ impl TileMemory {
         Ok(true)
     }
 
-    /// Drops decoded instructions that are out of date; called at boundaries only.
+    /// Drops decoded instructions that are out of date. Call it at boundaries only.
     pub(crate) fn drop_stale(&mut self) {
         while let Some(line) = self.stale.pop() {
             self.drop_code(line);
         }
     }
 
-    /// Takes note of a change to a line before it is made.
+    /// Records a change to a line before it is made.
     fn changed(&mut self, line: u32) {
         let flags = &mut self.flags[line as usize];
         self.touched |= *flags & !(CODE | STALE);
@@ -162,7 +166,8 @@ impl TileMemory {
         self.code[first..first + (LINE_BYTES / 4) as usize].fill(0);
     }
 
-    /// The decoded instruction at a word-aligned L1 address, decoding its line if need be. `None` outside L1.
+    /// Returns the decoded instruction at a word-aligned L1 address, and decodes its line if
+    /// necessary. `None` outside L1.
     pub(crate) fn fetch(&mut self, pc: u32) -> Option<Op> {
         let index = (pc / 4) as usize;
         let op = *self.code.get(index)?;
@@ -184,7 +189,8 @@ impl TileMemory {
         self.flags[line as usize] |= CODE;
     }
 
-    /// Lets a hart hear of changes to a line. Says whether it did not before; lines outside the memory never change.
+    /// Adds a watch on a line for a hart. Returns true if the watch is new; lines outside the
+    /// memory never change.
     pub(crate) fn watch(&mut self, line: u32, bit: u8) -> bool {
         let Some(flags) = self.flags.get_mut(line as usize) else { return false };
         let new = *flags & bit == 0;
@@ -192,7 +198,7 @@ impl TileMemory {
         new
     }
 
-    /// Ends a watch.
+    /// Drops a watch.
     pub(crate) fn unwatch(&mut self, line: u32, bit: u8) {
         self.flags[line as usize] &= !bit;
     }

@@ -3,7 +3,7 @@
 use crate::chip::{Chip, Unit};
 use crate::condition::Condition;
 use crate::config::{ConfigError, MeshConfig};
-use crate::disruption::{Concerned, Disruption, Disruptor, HartId};
+use crate::disruption::{Affected, Disruption, Disruptor, HartId};
 use crate::endpoint::HostMemory;
 use crate::eth::LinkEnd;
 use crate::grid;
@@ -15,17 +15,17 @@ use crate::timing::Timing;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Conditions that are kept: a guest must not fill the host's memory with them.
+/// Maximum number of conditions kept, so that emulated code cannot exhaust the host's memory.
 const MOST_CONDITIONS: usize = 10_000;
 
-/// Link ends (chip and Ethernet channel), each with the other one.
+/// Link ends (chip and Ethernet channel), each with its peer.
 type Peers = HashMap<(usize, u8), (usize, u8)>;
 
 /// An emulated Wormhole mesh as the bus sees it.
 ///
-/// Time stands still except in [`Mesh::clock`] and in host accesses, each of which has a fixed cost in cycles. The same
-/// configuration and the same deeds at the same cycles give the same bytes, whatever the number of host threads and however
-/// the calls of `clock` were cut.
+/// Time advances only in [`Mesh::clock`] and in host accesses, each of which has a fixed cost in
+/// cycles. The same configuration and the same host actions at the same cycles yield the same
+/// bytes, whatever the number of host threads and however the calls of `clock` are split.
 #[derive(Debug)]
 pub struct Mesh {
     config: MeshConfig,
@@ -34,11 +34,11 @@ pub struct Mesh {
     pub(crate) chips: Vec<Chip>,
     /// Chip of each PCIe device.
     pub(crate) devices: Vec<usize>,
-    /// Memory of the host, for every device.
+    /// Memory of the host, for all devices.
     host: Option<Arc<dyn HostMemory>>,
     /// Config space of each PCIe device.
     pub(crate) spaces: Vec<ConfigSpace>,
-    /// The other end of each link end.
+    /// The peer of each link end.
     peers: Peers,
     links_up: Vec<bool>,
     disruptor: Disruptor,
@@ -50,10 +50,10 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Builds a mesh, loads what is there at power on, and starts those harts at cycle 0.
+    /// Builds a mesh, loads its power-on images, and starts their harts at cycle 0.
     ///
     /// # Errors
-    /// A configuration that contradicts itself or that Wormhole cannot have.
+    /// A configuration that is inconsistent or impossible on Wormhole.
     pub fn new(config: MeshConfig) -> Result<Self, ConfigError> {
         let timing = Arc::new(config.timing.clone().causal());
         let devices: Vec<usize> =
@@ -94,7 +94,7 @@ impl Mesh {
         Ok(built)
     }
 
-    /// A chip without PCIe has no host.
+    /// Connects a chip to host memory; a chip without PCIe has no host.
     fn connect_host(&self, index: usize, chip: &mut Chip) {
         let connected = self.devices.contains(&index);
         if let Some(endpoint) = chip.host_endpoint().filter(|_| connected) {
@@ -102,8 +102,8 @@ impl Mesh {
         }
     }
 
-    /// Gives the devices a host's memory, behind their PCIe tiles and for their DMA engines. Without it
-    /// such accesses are refused.
+    /// Provides the host's memory to the devices, behind their PCIe tiles and for their DMA
+    /// engines. Without it such accesses are refused.
     pub fn set_host_memory(&mut self, memory: Arc<dyn HostMemory>) {
         self.host = Some(memory);
         let mut chips = std::mem::take(&mut self.chips);
@@ -113,18 +113,18 @@ impl Mesh {
         self.chips = chips;
     }
 
-    /// The present cycle.
+    /// Returns the present cycle.
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Number of PCIe devices.
+    /// Returns the number of PCIe devices.
     pub fn devices(&self) -> usize {
         self.devices.len()
     }
 
-    /// L1 of a tile as it is at this cycle, without an access: for tests and studies that compare two
-    /// meshes. `None` where no tile with cores stands.
+    /// Returns the L1 of a tile at this cycle, without an access: for tests and studies that
+    /// compare two meshes. `None` if the tile has no cores.
     pub fn l1(&self, chip: usize, x: u8, y: u8) -> Option<&TileMemory> {
         let chip = self.chips.get(chip)?;
         let unit = *chip.grid.get(usize::from(y))?.get(usize::from(x))?;
@@ -134,17 +134,18 @@ impl Mesh {
         }
     }
 
-    /// What the mesh was built from.
+    /// Returns the configuration of the mesh.
     pub fn config(&self) -> &MeshConfig {
         &self.config
     }
 
-    /// What the machine refused or could not do, in the order of cycles; the first 10,000 of it.
+    /// Returns what the machine refused or could not do, in the order of cycles; at most the first
+    /// 10,000 conditions.
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
 
-    /// Lets `n` cycles pass.
+    /// Advances time by `n` cycles.
     pub fn clock(&mut self, n: u64) {
         let until = self.now.saturating_add(n);
         self.run_until(until);
@@ -152,7 +153,7 @@ impl Mesh {
         self.gather();
     }
 
-    /// Brings everything to `until`, with what goes wrong up to and at that cycle.
+    /// Runs the mesh up to `until`, with the disruptions up to and at that cycle.
     fn run_until(&mut self, until: u64) {
         while self.disruptor.next_at() <= until {
             let at = self.disruptor.next_at().max(self.now);
@@ -188,7 +189,7 @@ impl Mesh {
                         chip.run(end);
                     }
                 };
-                // Who is free takes the next chip; the caller's thread works as the helpers do.
+                // A free thread takes the next chip; the caller's thread works like the helpers.
                 let helpers = pool.current_num_threads().min(busy - 1);
                 pool.in_place_scope(|scope| {
                     (0..helpers).for_each(|_| scope.spawn(|_| work()));
@@ -199,7 +200,7 @@ impl Mesh {
         }
     }
 
-    /// Hands frames to the peers.
+    /// Delivers frames to the peers.
     fn exchange(&mut self) {
         for chip in 0..self.chips.len() {
             for (channel, event) in std::mem::take(&mut self.chips[chip].frames) {
@@ -213,7 +214,7 @@ impl Mesh {
         }
     }
 
-    /// Takes the chips' new conditions, in the order of their cycles.
+    /// Collects the chips' new conditions, in the order of their cycles.
     fn gather(&mut self) {
         let mut new = Vec::new();
         for chip in &mut self.chips {
@@ -226,8 +227,8 @@ impl Mesh {
         }
     }
 
-    /// Takes a link down or brings it up, at the present cycle. Packets on the wire still arrive; the rest waits in the queues.
-    /// Nothing happens if there is no such link.
+    /// Takes a link down or brings it up, at the present cycle. Packets on the wire still arrive;
+    /// the others wait in the queues. Does nothing if there is no such link.
     pub fn set_link(&mut self, link: usize, up: bool) {
         self.note(|| HostAction::Link { link, up });
         if let Some(state) = self.links_up.get_mut(link) {
@@ -236,15 +237,20 @@ impl Mesh {
         }
     }
 
-    /// Does a link carry packets? `None` if there is no such link.
+    /// Returns whether a link carries packets; `None` if there is no such link.
     pub fn link_up(&self, link: usize) -> Option<bool> {
         self.links_up.get(link).copied()
     }
 
-    /// Makes something go wrong from a cycle on, at once if it is over; `until_cycle` ends it by itself. Says whether there is
-    /// such a link or core: otherwise nothing happens.
-    pub fn disrupt(&mut self, what: Disruption, from_cycle: u64, until_cycle: Option<u64>) -> bool {
-        let known = match what {
+    /// Plans a disruption from `from_cycle` on, or from the present cycle if that is past, until
+    /// `until_cycle` if given. Returns false, without effect, if there is no such link or core.
+    pub fn disrupt(
+        &mut self,
+        disruption: Disruption,
+        from_cycle: u64,
+        until_cycle: Option<u64>,
+    ) -> bool {
+        let known = match disruption {
             Disruption::LinkDown { link }
             | Disruption::LinkFlap { link, .. }
             | Disruption::LinkSlow { link, .. }
@@ -254,9 +260,9 @@ impl Mesh {
             Disruption::StuckCore(core) | Disruption::CoreReleased(core) => self.has_hart(core),
         };
         if known {
-            self.note(|| HostAction::Disrupt { what, from_cycle, until_cycle });
-            self.disruptor.plan(what, from_cycle.max(self.now), until_cycle);
-            // What begins now has begun when this returns.
+            self.note(|| HostAction::Disrupt { what: disruption, from_cycle, until_cycle });
+            self.disruptor.plan(disruption, from_cycle.max(self.now), until_cycle);
+            // A disruption that begins now has begun when this returns.
             self.run_until(self.now);
         }
         known
@@ -273,15 +279,15 @@ impl Mesh {
     fn take_step(&mut self) {
         let now = self.now;
         match self.disruptor.step() {
-            Some(Concerned::Link(link)) => drop(self.apply_link(link)),
-            Some(Concerned::Mended(link)) => {
+            Some(Affected::Link(link)) => drop(self.apply_link(link)),
+            Some(Affected::Mended(link)) => {
                 self.links_up[link] = true;
                 drop(self.apply_link(link));
             }
-            Some(Concerned::Stuck(HartId { chip, x, y, hart })) => {
+            Some(Affected::Stuck(HartId { chip, x, y, hart })) => {
                 self.chips[chip].order((x, y), Order::Pause { hart }, now);
             }
-            Some(Concerned::Released(HartId { chip, x, y, hart })) => {
+            Some(Affected::Released(HartId { chip, x, y, hart })) => {
                 self.chips[chip].order((x, y), Order::Resume { hart }, now);
             }
             None => {}
@@ -291,18 +297,18 @@ impl Mesh {
     fn apply_link(&mut self, link: usize) -> Result<(), ConfigError> {
         let Some(config) = self.config.links.get(link) else { return Ok(()) };
         let (a, b, now) = (config.a, config.b, self.now);
-        let ailment = self.disruptor.ailment(link);
+        let impairment = self.disruptor.impairment(link);
         let (bytes, cycles) = config.bytes_per_cycle;
         let mut end = LinkEnd {
-            up: self.links_up[link] && !ailment.down,
+            up: self.links_up[link] && !impairment.down,
             latency: config.latency_cycles,
-            rate: (bytes, cycles.saturating_mul(ailment.factor)),
-            per_terabit: ailment.per_terabit,
+            rate: (bytes, cycles.saturating_mul(impairment.factor)),
+            per_terabit: impairment.per_terabit,
             ack_delay: 0,
             noise: 0,
         };
         for (side, (chip, channel)) in [a, b].into_iter().enumerate() {
-            end.ack_delay = ailment.ack_delay[side];
+            end.ack_delay = impairment.ack_delay[side];
             end.noise = mix(self.config.seed, 1 << 32 | (link as u64) << 1 | side as u64);
             let known = self.chips.get_mut(chip).filter(|c| c.has_channel(channel));
             let chip = known.ok_or(ConfigError::LinkEnd { chip, channel })?;
@@ -311,14 +317,15 @@ impl Mesh {
         Ok(())
     }
 
-    /// Resets a chip, remote or not, to what it is at power on; the rest of the mesh goes on. Nothing if there is no such chip.
+    /// Resets a chip, remote or not, to its power-on state; the rest of the mesh continues. Does
+    /// nothing if there is no such chip.
     pub fn reset_chip(&mut self, chip: usize) {
         self.note(|| HostAction::Reset { chip });
         self.rebuild(chip);
     }
 
     fn rebuild(&mut self, chip: usize) {
-        // It was built once from the same configuration, so it can be built again.
+        // The chip was built from the same configuration before, so this succeeds.
         if chip < self.chips.len()
             && let Ok(built) = self.build_chip(chip)
         {
@@ -333,8 +340,8 @@ impl Mesh {
         }
     }
 
-    /// A host write may have asked ARC firmware for a reset of its chip.
-    pub(crate) fn reset_asked(&mut self) {
+    /// Resets the chips for which a host write has requested a reset from ARC firmware.
+    pub(crate) fn apply_reset_requests(&mut self) {
         for chip in 0..self.chips.len() {
             if self.chips[chip].take_reset() {
                 self.rebuild(chip);
@@ -343,7 +350,7 @@ impl Mesh {
     }
 }
 
-/// The other end of each link end, if the list makes sense.
+/// Returns the peer of each link end, if the list of links is consistent.
 fn check_links(config: &MeshConfig) -> Result<Peers, ConfigError> {
     let mut peers = HashMap::new();
     for (link, ends) in config.links.iter().enumerate() {
@@ -359,19 +366,20 @@ fn check_links(config: &MeshConfig) -> Result<Peers, ConfigError> {
     Ok(peers)
 }
 
-/// Threads for chips, if more than one is wanted and can be had; no byte depends on it.
+/// Creates a thread pool for the chips, if configured and available. It has no effect on results.
 fn thread_pool(config: &MeshConfig) -> Option<rayon::ThreadPool> {
     let threads = config.threads.min(config.chips.len());
     let helpers = threads.saturating_sub(1);
     (helpers > 0).then(|| rayon::ThreadPoolBuilder::new().num_threads(helpers).build().ok())?
 }
 
-/// What is added to the cycle count to give a chip's wall clock: below 2^40 cycles (18 minutes), from the seed.
+/// Returns a chip's wall clock minus the cycle count: below 2^40 cycles (18 minutes), from the
+/// seed.
 fn clock_offset(seed: u64, chip: usize) -> u64 {
     mix(seed, chip as u64) & ((1 << 40) - 1)
 }
 
-/// A number that depends on the seed and on what it is for, by splitmix64.
+/// Returns a number that depends on the seed and on its purpose `which`, by splitmix64.
 pub(crate) fn mix(seed: u64, which: u64) -> u64 {
     let mut z = seed.wrapping_add(which.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

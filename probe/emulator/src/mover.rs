@@ -1,13 +1,14 @@
-//! The mover of a Tensix tile: copies that its cores start through TDMA, among them NCRISC's code (Mover.md).
+//! The mover of a Tensix tile: copies that its cores start through TDMA, including NCRISC's code
+//! (Mover.md).
 
 use crate::blocks::{Blocks, Special};
 use crate::condition::{Actor, Refusal, UNMAPPED};
-use crate::event::What;
+use crate::event::EventKind;
 use crate::hart::{BOUNDARY_CYCLES, HartGroup, IRAM_BYTES, NCRISC};
 use crate::memory::TileMemory;
 use crate::tensix::{Move, MoveTo, Tensix};
 
-/// The first cycle after `now` at which orders to harts have taken effect.
+/// Returns the first cycle after `now` at which orders to harts have taken effect.
 pub(crate) fn next_boundary(now: u64) -> u64 {
     (now / BOUNDARY_CYCLES + 1) * BOUNDARY_CYCLES
 }
@@ -20,18 +21,18 @@ impl Blocks {
         }
     }
 
-    /// The first command of the mover's queue starts: 11 cycles for eight units of 16 bytes.
+    /// Starts the first command of the mover's queue: 11 cycles for eight units of 16 bytes.
     pub(crate) fn start_move(&mut self, now: u64) {
         let eighths = self.timing.mover_eighths;
         let first = self.tensix().and_then(|tensix| tensix.moves.front().copied());
         if let Some(first) = first {
             let cycles = (u64::from(first.len.div_ceil(16)) * eighths).div_ceil(8).max(1);
-            self.post(now + cycles, What::MoverCopy);
+            self.post(now + cycles, EventKind::MoverCopy);
         }
     }
 
-    /// The bytes of the first command are copied. Instruction RAM changes at the next boundary only, so the mover is busy up
-    /// to there.
+    /// Copies the bytes of the first command. Instruction RAM changes only at the next boundary, so
+    /// the mover is busy up to it.
     pub(crate) fn copy(&mut self, now: u64, memory: &mut TileMemory, group: &mut HartGroup) {
         let first = self.tensix().and_then(|tensix| tensix.moves.front().copied());
         if let Some(first) = first
@@ -40,10 +41,10 @@ impl Blocks {
             let addr = u64::from(first.source.unwrap_or(0));
             self.report(now, Actor::Block("mover"), refusal.name, addr);
         }
-        self.post(next_boundary(now), What::MoverDone);
+        self.post(next_boundary(now), EventKind::MoverDone);
     }
 
-    /// The mover is done with its first command; the next one starts.
+    /// Ends the first command and starts the next.
     pub(crate) fn finish_move(&mut self, now: u64) {
         self.changed = true;
         if let Some(tensix) = self.tensix() {

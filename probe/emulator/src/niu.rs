@@ -58,7 +58,7 @@ const CLOCK_OFF: u32 = 1 << 12;
 /// NIU_CFG_0 bit that turns coordinate translation on.
 const TRANSLATE: u32 = 1 << 14;
 
-/// What ARC firmware tells a NIU at power on.
+/// The state that ARC firmware gives a NIU at power on.
 #[derive(Clone, Debug)]
 pub(crate) struct NiuSetup {
     pub(crate) noc: usize,
@@ -70,7 +70,7 @@ pub(crate) struct NiuSetup {
     pub(crate) tables: Tables,
     /// Columns and rows that take no multicasts.
     pub(crate) opt_out: (u32, u32),
-    /// Has command buffers that software can use (Tensix and Ethernet tiles).
+    /// Whether it has command buffers for software (Tensix and Ethernet tiles).
     pub(crate) initiator: bool,
 }
 
@@ -90,23 +90,23 @@ pub(crate) struct Niu {
     pub(crate) answer_free: u64,
 }
 
-/// What a store to a NIU register asks for.
+/// What a store to a NIU register starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NiuStore {
-    /// Nothing more.
+    /// Nothing.
     Done,
-    /// Command buffer of this number was started.
+    /// The command buffer of this number.
     Command(usize),
 }
 
 impl Niu {
-    /// Requests of all transaction ids that wait for an answer.
+    /// Returns the number of requests, over all transaction ids, that wait for an answer.
     pub(crate) fn outstanding(&self) -> u32 {
         let ids = self.counters.iter().skip(counter::OUTSTANDING).take(16);
         ids.map(|count| count & 0xFF).sum()
     }
 
-    /// A NIU as ARC firmware leaves it.
+    /// Creates a NIU in the state that ARC firmware leaves.
     pub(crate) fn new(setup: &NiuSetup) -> Self {
         let mut cfg = [0; CFG_WORDS];
         cfg[CFG_0] = if setup.harvested { CLOCK_OFF } else { 0 };
@@ -133,7 +133,8 @@ impl Niu {
         }
     }
 
-    /// NODE_ID: place, grid size, and that NOC 0 goes along X first (values of wormhole.md 3.3).
+    /// Returns NODE_ID: coordinates, grid size, and whether the NoC routes along X first, as NOC 0
+    /// does (values of wormhole.md 3.3).
     pub(crate) fn node_id(&self) -> u32 {
         let (x, y) = grid::flip(self.noc, self.at);
         let size = u32::from(GRID_WIDTH) << 12 | u32::from(GRID_HEIGHT) << 19;
@@ -149,7 +150,7 @@ impl Niu {
             0x000..0x1000 if offset & 0x3FF < 0x2C && self.initiator => {
                 Ok(self.commands[word >> 8][word & 0xFF])
             }
-            // Parity and header errors never happen here; ECC control is not writable either.
+            // Parity and header errors do not happen here; ECC control is not modelled.
             0x040..=0x04C => Ok(0),
             0x054 => Ok((0..4).fold(0, |busy, b| busy | (self.busy(b) as u32) << b)),
             0x100..0x13C => Ok(self.cfg[word - 0x40]),
@@ -190,7 +191,8 @@ impl Niu {
             self.commands[buf][word] = 1;
             return Ok(NiuStore::Command(buf));
         }
-        // Software may not touch the fields of a waiting buffer; what silicon then sends is undefined.
+        // Software must not write the fields of a waiting buffer; what silicon then sends is
+        // undefined.
         if self.busy(buf) {
             return Err(Refusal::refused("command-buffer-busy"));
         }
@@ -198,19 +200,20 @@ impl Niu {
         Ok(NiuStore::Done)
     }
 
-    /// Is this command buffer still waiting for its virtual channel?
+    /// Whether this command buffer still waits for its virtual channel.
     pub(crate) fn busy(&self, buf: usize) -> bool {
         self.commands[buf][field::CMD_CTRL] & 1 == 1
     }
 
-    /// Adds to a counter; those per transaction id are 8 bits wide, the rest 32.
+    /// Adds to a counter. Counters per transaction id are 8 bits wide, the others 32.
     pub(crate) fn count(&mut self, index: usize, by: u32) {
         let wide = self.counters[index].wrapping_add(by);
         let narrow = (counter::OUTSTANDING..counter::ATOMIC_RESPONSES_SENT).contains(&index);
         self.counters[index] = if narrow { wide & 0xFF } else { wide };
     }
 
-    /// Runs a coordinate pair through the tables, if translation is on; the result is in this NoC's numbering.
+    /// Translates a coordinate pair through the tables, if translation is on; the result is in this
+    /// NoC's numbering.
     pub(crate) fn translate(&self, (x, y): Xy) -> Xy {
         if self.cfg[CFG_0] & TRANSLATE == 0 {
             return (x, y);
@@ -221,7 +224,7 @@ impl Niu {
         )
     }
 
-    /// Does this NIU take multicasts?
+    /// Whether this NIU takes multicasts.
     pub(crate) fn takes_multicast(&self) -> bool {
         let (x, y) = self.at;
         self.cfg[CFG_COLUMNS] >> x & 1 == 0 && self.cfg[CFG_ROWS] >> y & 1 == 0

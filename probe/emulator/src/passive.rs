@@ -1,19 +1,21 @@
-//! Tiles without cores that software can reach: DRAM ports, ARC, the PCIe endpoint, and bare routers.
+//! Tiles without cores that software can reach: DRAM ports, ARC, the PCIe endpoint, and bare
+//! routers.
 //!
-//! They answer requests and never send any of their own.
+//! They answer requests and never send any.
 
 use crate::arc::{APB, Arc as ArcTile, NIUS};
 use crate::condition::{Actor, Condition, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::dram::{CHANNEL_BYTES, Dram};
 use crate::endpoint::Endpoint;
-use crate::event::{Body, Event, Outbox, Packet, Queue, What};
+use crate::event::{Body, Event, EventKind, Outbox, Packet, Queue};
 use crate::grid::{self, Xy};
 use crate::niu::{Niu, counter as c};
 use crate::request::data_flits;
 use crate::timing::Timing;
 use std::sync::Arc;
 
-/// Where a tile without cores shows its NIU; the upper half of the low word says which NoC it belongs to (wormhole.md 3.3).
+/// NIU registers of a tile without cores; the upper half of the low word selects the NoC
+/// (wormhole.md 3.3).
 const NIU_SPACE: u64 = 0xF_0000_0000;
 /// Copies of the NIUs of all ports in a DRAM channel's APB space.
 const DRAM_NIU_COPIES: u64 = 0x1_0008_0000;
@@ -27,7 +29,7 @@ const NIU_BYTES: u32 = 0x1000;
 const HOST: u64 = 0x8_0000_0000;
 const HOST_END: u64 = 0x9_0000_0000;
 
-/// What is behind the NIUs.
+/// The device behind the NIUs.
 #[derive(Clone, Debug)]
 pub(crate) enum Backend {
     Dram(Dram),
@@ -36,7 +38,8 @@ pub(crate) enum Backend {
     Router,
 }
 
-/// A unit without cores. A DRAM channel is one unit with three ports, so that its memory sees one order of accesses.
+/// A unit without cores. A DRAM channel is one unit with three ports, so that its memory sees a
+/// single order of accesses.
 #[derive(Clone, Debug)]
 pub(crate) struct Passive {
     pub(crate) chip: usize,
@@ -52,17 +55,17 @@ pub(crate) struct Passive {
 }
 
 impl Passive {
-    /// The port at a grid place; the first one if the unit has none there.
+    /// Returns the port at a grid place; the first port if the unit has none there.
     pub(crate) fn port_at(&self, at: Xy) -> usize {
         self.ports.iter().position(|port| port[0].at == at).unwrap_or(0)
     }
 
-    /// Brings the unit to `until`.
+    /// Runs the unit up to `until`.
     pub(crate) fn run(&mut self, until: u64) {
         while let Some(event) = self.events.take_before(until) {
-            match event.what {
-                What::Packet(packet) => self.receive(&packet, event.at),
-                What::ArcMessage => {
+            match event.kind {
+                EventKind::Packet(packet) => self.receive(&packet, event.at),
+                EventKind::ArcMessage => {
                     if let Backend::Arc(arc) = &mut self.backend {
                         arc.answer();
                     }
@@ -141,10 +144,11 @@ impl Passive {
     }
 
     fn acknowledge(&mut self, port: usize, noc: usize, ack: Option<Xy>, id: u8, ready: u64) {
-        // The hardware bug of wormhole.md 3.3: acknowledgements from PCIe and ARC name transaction id 0.
-        let known = matches!(self.backend, Backend::Dram(_));
+        // A hardware bug (wormhole.md 3.3): acknowledgements from PCIe and ARC carry transaction id
+        // 0.
+        let keeps_id = matches!(self.backend, Backend::Dram(_));
         if let Some(to) = ack {
-            let id = if known { id } else { 0 };
+            let id = if keeps_id { id } else { 0 };
             self.answer(port, noc, ready, 1, to, Body::Ack { id });
         }
     }
@@ -157,11 +161,11 @@ impl Passive {
         let leaves = ready.max(niu.answer_free) + flits;
         niu.answer_free = leaves;
         let from = niu.at;
-        let way = 2 * self.timing.niu_router + self.timing.noc_hop * grid::hops(noc, from, to);
+        let latency = 2 * self.timing.niu_router + self.timing.noc_hop * grid::hops(noc, from, to);
         let packet = Box::new(Packet { noc, from, to, multicast: false, body });
         self.seq += 1;
-        let at = leaves + way;
-        let event = Event { at, source: self.unit, seq: self.seq, what: What::Packet(packet) };
+        let at = leaves + latency;
+        let event = Event { at, source: self.unit, seq: self.seq, kind: EventKind::Packet(packet) };
         self.out.packets.push((to, event));
     }
 
@@ -179,7 +183,7 @@ impl Passive {
         });
     }
 
-    /// Notes a refusal; what silicon never answers costs the tile.
+    /// Records a refusal. A hang disables the tile.
     pub(crate) fn refuse(
         &mut self,
         now: u64,
@@ -192,11 +196,12 @@ impl Passive {
         self.report(now, port, actor, refusal.name, addr);
     }
 
-    /// Which NIU register an address means, if any: port, NoC and offset.
+    /// Returns the NIU register that an address names, if any: port, NoC and offset.
     fn niu_register(&self, port: usize, noc: usize, addr: u64) -> Option<(usize, usize, u32)> {
         match addr {
             NIU_SPACE.. => {
-                // Over NoC 1 both views are used: 0xFFB3 by the documentation, 0xFFB2 by UMD and exalens.
+                // Over NoC 1 both views are in use: 0xFFB3 by the documentation, 0xFFB2 by UMD and
+                // exalens.
                 let page = addr as u32 & 0xFFFF_0000;
                 let seen = page == 0xFFB2_0000 || (page == 0xFFB3_0000 && noc == 1);
                 seen.then_some((port, noc, addr as u32 & 0xFFFF))
@@ -207,7 +212,7 @@ impl Passive {
                 let dram = matches!(self.backend, Backend::Dram(_));
                 dram.then_some((port, noc, copy as u32 & 0x7FFF))
             }
-            // The ARC has its NIUs among its peripherals as well.
+            // The ARC also has its NIUs among its peripherals.
             ARC_XBAR..ARC_XBAR_END if matches!(self.backend, Backend::Arc(_)) => {
                 let offset = |base: u32| (addr as u32).wrapping_sub(APB + base);
                 let noc = NIUS.iter().position(|base| offset(*base) < NIU_BYTES)?;
@@ -217,7 +222,7 @@ impl Passive {
         }
     }
 
-    /// Reads as the NoC and the host's windows do.
+    /// Reads for the NoC and the host's windows.
     pub(crate) fn read(
         &mut self,
         port: usize,
@@ -249,7 +254,7 @@ impl Passive {
         }
     }
 
-    /// Writes as the NoC and the host's windows do.
+    /// Writes for the NoC and the host's windows.
     pub(crate) fn write(
         &mut self,
         port: usize,
@@ -278,14 +283,15 @@ impl Passive {
         }
     }
 
-    /// Writes to the ARC's own space; raising its interrupt schedules the answer.
+    /// Writes to the ARC's own address space; a write that raises its interrupt schedules the
+    /// answer.
     pub(crate) fn write_arc(&mut self, addr: u32, data: &[u8], now: u64) -> Result<(), Refusal> {
         let Backend::Arc(arc) = &mut self.backend else { return Err(NOT_MODELLED) };
         if arc.write(addr, data)? {
             self.seq += 1;
             let at = now + self.timing.arc_message;
-            let what = What::ArcMessage;
-            self.events.post(Event { at, source: self.unit, seq: self.seq, what });
+            let kind = EventKind::ArcMessage;
+            self.events.post(Event { at, source: self.unit, seq: self.seq, kind });
         }
         Ok(())
     }

@@ -1,15 +1,18 @@
-//! Bare chips and boards for tests, benches and first steps. Scenes take tiles and links from the layouts instead.
+//! Bare chips and boards for tests and benches. Scenes take tiles and links from the layouts
+//! instead.
 
 use crate::config::{ChipConfig, LinkConfig, MeshConfig, TileConfig, TileKind};
 
 /// Columns of E0 to E7, and again of E8 to E15 (wormhole.md 3.1).
 const ETH_COLUMNS: [u8; 8] = [9, 1, 8, 2, 7, 3, 6, 4];
-/// Rows of the three ports of each DRAM channel; the first two channels are in column 0, the others in column 5.
+/// Rows of the three ports of each DRAM channel; the first two channels are in column 0, the others
+/// in column 5.
 const DRAM_ROWS: [[u8; 3]; 6] =
     [[0, 1, 11], [5, 6, 7], [0, 1, 11], [2, 9, 10], [3, 4, 8], [5, 6, 7]];
 
 impl ChipConfig {
-    /// A whole Wormhole B0 without any memory contents: 80 Tensix tiles, 16 Ethernet tiles, 6 DRAM channels, all harts in reset.
+    /// Creates a whole Wormhole B0 without memory contents: 80 Tensix tiles, 16 Ethernet tiles, 6
+    /// DRAM channels, all harts in reset.
     pub fn wormhole(pcie: bool) -> Self {
         let mut tiles = Vec::new();
         let mut add = |x, y, kind| tiles.push(TileConfig { x, y, kind, harvested: false });
@@ -42,7 +45,7 @@ impl ChipConfig {
         }
     }
 
-    /// The place of an Ethernet channel on NOC 0.
+    /// Returns the coordinates of an Ethernet channel on NOC 0.
     pub fn eth_tile(&self, channel: u8) -> Option<(u8, u8)> {
         let tile = self.tiles.iter().find(|t| t.kind == TileKind::Eth { channel })?;
         Some((tile.x, tile.y))
@@ -50,7 +53,8 @@ impl ChipConfig {
 }
 
 impl MeshConfig {
-    /// Two bare chips wired like an n300: E8 and E9 of the first to E0 and E1 of the second (wormhole.md 5.1).
+    /// Creates two bare chips linked like an n300: E8 and E9 of the first to E0 and E1 of the
+    /// second (wormhole.md 5.1).
     pub fn n300() -> Self {
         Self {
             chips: vec![ChipConfig::wormhole(true), ChipConfig::wormhole(false)],

@@ -1,34 +1,36 @@
-//! What a command buffer asks for: its fields decoded into a request, split into packets of at most 8192 bytes.
+//! The requests of a command buffer: its fields decoded, split into packets of at most 8192 bytes.
 
 use crate::condition::Refusal;
 use crate::grid::{self, Xy};
 use crate::memory::{REGISTERS, TENSIX_L1_BYTES};
 use crate::niu::{Niu, counter, field};
 
-/// Most payload bytes of one packet (wormhole.md 3.3).
+/// Maximum payload bytes of one packet (wormhole.md 3.3).
 pub(crate) const MAX_PACKET: u32 = 8192;
 /// Bytes of a flit.
 pub(crate) const FLIT: u64 = 32;
 
-/// Where a request goes.
+/// The target of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// One tile, NOC 0 coordinates.
+    /// One tile, in NOC 0 coordinates.
     One(Xy),
     /// A rectangle with both corners in the numbering of the NoC that carries the packet.
     Rectangle { start: Xy, end: Xy, sender_too: bool },
 }
 
-/// What a request does.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Reads `len` bytes at the target and delivers them to an address of another tile (normally the own one).
+    /// Reads `len` bytes at the target and delivers them to an address of a tile (normally the
+    /// initiator).
     Read { len: u32, to: Xy, to_addr: u64 },
-    /// Writes `len` bytes found at the own address `from`; `mask` picks bytes of at most 32.
+    /// Writes `len` bytes from the initiator's address `from`; `mask` selects among at most 32
+    /// bytes.
     Write { len: u32, from: u64, mask: Option<u32> },
-    /// Writes 4 bytes given in the request.
+    /// Writes 4 bytes held in the request.
     Inline { value: u32, mask: u32 },
-    /// Changes a word in L1; the old one may go to an address of another tile (normally the own one).
+    /// Changes a word in L1; the old value may go to an address of a tile (normally the initiator).
     Atomic { opcode: u32, operand: u32, to: Xy, to_addr: u64 },
 }
 
@@ -39,9 +41,9 @@ pub(crate) struct Request {
     pub(crate) target: Target,
     /// Address at the target.
     pub(crate) addr: u64,
-    /// Who gets the acknowledgement of a write, if one was asked for.
+    /// The tile that receives the acknowledgement of a write, if one was requested.
     pub(crate) ack: Option<Xy>,
-    /// An answer was asked for.
+    /// Whether an answer was requested.
     pub(crate) marked: bool,
     /// Transaction id.
     pub(crate) id: u8,
@@ -61,7 +63,7 @@ mod ctrl {
 }
 
 impl Request {
-    /// Flits that the request occupies the NIU's output for.
+    /// Returns the flits for which the request occupies the NIU's output.
     pub(crate) fn flits(&self) -> u64 {
         match self.action {
             Action::Write { len, .. } => 1 + data_flits(len),
@@ -69,24 +71,25 @@ impl Request {
         }
     }
 
-    /// How far the counters of the transaction id move.
+    /// Returns the change of the transaction id's counters.
     fn packets(len: u32) -> u32 {
         len.div_ceil(MAX_PACKET).max(1)
     }
 }
 
-/// Flits of this many payload bytes.
+/// Returns the flits of this many payload bytes.
 pub(crate) fn data_flits(len: u32) -> u64 {
     u64::from(len).div_ceil(FLIT).max(1)
 }
 
-/// Between memories both addresses must agree modulo 16, otherwise modulo 4 (wormhole.md 3.3); silicon delivers something else.
+/// Whether both addresses agree modulo 16 between memories, otherwise modulo 4 (wormhole.md 3.3).
+/// Silicon delivers wrong data if they do not.
 fn aligned(targ: u64, ret: u64) -> bool {
     let memories = targ < u64::from(REGISTERS) && ret < u64::from(REGISTERS);
     (targ ^ ret) & if memories { 15 } else { 3 } == 0
 }
 
-/// A 36-bit address and the two corner pairs of a LO/MID pair.
+/// Returns the 36-bit address and the two corner coordinates of a LO/MID pair.
 fn address(lo: u32, mid: u32) -> (u64, Xy, Xy) {
     let coordinate = |at: u32| (mid >> at & 63) as u8;
     let addr = u64::from(lo) | u64::from(mid & 15) << 32;
@@ -94,7 +97,8 @@ fn address(lo: u32, mid: u32) -> (u64, Xy, Xy) {
 }
 
 impl Niu {
-    /// Replaces the coordinates of TARG_MID and RET_MID by the translated ones, as silicon does on the start.
+    /// Replaces the coordinates of TARG_MID and RET_MID by the translated ones, as silicon does at
+    /// the start of a command.
     fn translate_fields(&mut self, buf: usize) {
         for word in [field::TARG_MID, field::RET_MID] {
             let mid = self.commands[buf][word];
@@ -106,7 +110,7 @@ impl Niu {
         }
     }
 
-    /// Decodes the buffer as it stands (the first packet of it, if it is longer than one).
+    /// Decodes the buffer in its present state: its next packet, if it is split.
     pub(crate) fn request(&self, buf: usize) -> Result<Request, Refusal> {
         let words = &self.commands[buf];
         let bits = words[field::CTRL];
@@ -128,7 +132,8 @@ impl Niu {
         } else if inline {
             (Action::Inline { value, mask: len }, targ, targ_end, targ_start, Some(self.at))
         } else if !masked && len > TENSIX_L1_BYTES {
-            // One end is the own L1: nothing longer can be meant, and it would keep the NIU busy for ages.
+            // One end is the initiator's L1, so a longer request is invalid; it would keep the NIU
+            // busy for very long.
             return Err(Refusal::refused("noc-length"));
         } else if !masked && !aligned(targ, ret) {
             return Err(Refusal::refused("noc-alignment"));
@@ -157,7 +162,8 @@ impl Niu {
         })
     }
 
-    /// Takes a started buffer in: translation and the counters of its transaction id. Returns the flits it will send.
+    /// Accepts a started buffer: translates it and counts its transaction id. Returns the flits it
+    /// will send.
     pub(crate) fn accept(&mut self, buf: usize) -> Result<u64, Refusal> {
         self.translate_fields(buf);
         let request = self.request(buf).inspect_err(|_| self.commands[buf][field::CMD_CTRL] = 0)?;
@@ -180,7 +186,8 @@ impl Niu {
         Ok(request.flits() * u64::from(packets))
     }
 
-    /// The first packet got its virtual channel: counts it, and clears CMD_CTRL or moves on to the next 8192 bytes.
+    /// Counts the buffer's next packet, which got its virtual channel, and clears CMD_CTRL or
+    /// advances by 8192 bytes.
     pub(crate) fn begin(&mut self, buf: usize) -> Result<(Request, bool), Refusal> {
         let request = self.request(buf)?;
         self.count(counter::COMMANDS, 1);
@@ -205,7 +212,7 @@ impl Niu {
         Ok((request, self.advance(buf, &request)))
     }
 
-    /// Moves the buffer past one packet; true if more follow.
+    /// Advances the buffer past one packet; returns true if more follow.
     fn advance(&mut self, buf: usize, request: &Request) -> bool {
         let words = &mut self.commands[buf];
         let splittable =

@@ -1,4 +1,5 @@
-//! The overlay's stream registers as tt-metal uses them: scratch words and 17-bit credit counters (wormhole.md 4.5).
+//! The overlay's stream registers as tt-metal uses them: scratch words and 17-bit credit counters
+//! (wormhole.md 4.5).
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
 
@@ -37,7 +38,7 @@ struct Stream {
 pub(crate) struct Streams(Vec<Stream>);
 
 impl Streams {
-    /// Idle streams.
+    /// Creates idle streams.
     pub(crate) fn new(count: usize) -> Self {
         let idle = Stream {
             remote_src: 0,

@@ -1,12 +1,13 @@
-//! What only a Tensix tile has, as its own cores see it: mover, backend configuration, coprocessor registers.
+//! The blocks that only a Tensix tile has, as its own cores see them: mover, backend configuration,
+//! coprocessor registers.
 //!
-//! The coprocessor itself is not modelled. What firmware does to it on the way to its main loop is accepted without effect;
-//! anything that would compute is refused.
+//! The coprocessor itself is not modelled. Instructions that firmware pushes before its main loop
+//! are accepted without effect; instructions that compute are refused.
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Where a mover command copies from and to.
+/// A mover command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Move {
     /// L1 address, or `None` to write zeros.
@@ -36,10 +37,11 @@ mod config {
     pub(super) const NCRISC_OVERRIDE: u32 = 163;
 }
 
-/// Most commands that wait for the mover (TDMA-RISC.md).
+/// Maximum number of commands that wait for the mover (TDMA-RISC.md).
 const QUEUE: usize = 4;
-/// Opcodes (top byte) of coprocessor instructions that firmware pushes while it starts: NOP, ZEROACC, SFPLOADI, SFPENCC,
-/// SFPCONFIG, SEMINIT, SETC16, STALLWAIT, ZEROSRC, RMWCIB0-3, REG2FLOP, SETDMAREG, WRCFG, ATGETM, ATRELM.
+/// Opcodes (top byte) of coprocessor instructions that firmware pushes while it starts: NOP,
+/// ZEROACC, SFPLOADI, SFPENCC, SFPCONFIG, SEMINIT, SETC16, STALLWAIT, ZEROSRC, RMWCIB0-3, REG2FLOP,
+/// SETDMAREG, WRCFG, ATGETM, ATRELM.
 const START_OPCODES: [u8; 17] = [
     0x02, 0x10, 0x11, 0x45, 0x48, 0x71, 0x8A, 0x91, 0xA0, 0xA1, 0xA2, 0xA3, 0xB0, 0xB2, 0xB3, 0xB4,
     0xB5,
@@ -57,7 +59,7 @@ pub(crate) struct Tensix {
 }
 
 impl Tensix {
-    /// Reset pc of a hart of the tile, by its index (BRISC, NCRISC, TRISC0-2).
+    /// Returns the reset pc of a hart of the tile, by its index (BRISC, NCRISC, TRISC0-2).
     pub(crate) fn reset_pc(&self, hart: u8) -> u32 {
         let word = |index: u32| self.config.get(&index).copied().unwrap_or(0);
         match hart {
@@ -75,7 +77,7 @@ impl Tensix {
         }
     }
 
-    /// Reads a TDMA register; only the tile's own cores may.
+    /// Reads a TDMA register, for the tile's own cores only.
     pub(crate) fn read_tdma(&self, offset: u32) -> Result<u32, Refusal> {
         match offset {
             0x00..=0x10 => Ok(0),
@@ -92,7 +94,7 @@ impl Tensix {
         }
     }
 
-    /// Writes a TDMA register; true if the mover has a new first command.
+    /// Writes a TDMA register; returns true if the mover has a new first command.
     pub(crate) fn write_tdma(&mut self, offset: u32, value: u32) -> Result<bool, Refusal> {
         match offset {
             0x00..=0x0C => self.params[(offset / 4) as usize] = value,
@@ -108,7 +110,7 @@ impl Tensix {
 
     fn command(&mut self, value: u32) -> Result<bool, Refusal> {
         match value & 0xFF {
-            // Waiting and doing nothing take no time here: commands run in order anyway.
+            // Wait and no-op commands take no time here, since commands run in order.
             0x46 | 0x89 => return Ok(false),
             0x40 if value >> 31 == 0 => {}
             _ => return Err(Refusal::refused("mover-command-not-modelled")),
@@ -134,7 +136,7 @@ impl Tensix {
         self.config.insert(offset / 4, value);
     }
 
-    /// Reads what only cores can reach: coprocessor registers and backend configuration.
+    /// Reads registers that only cores reach: coprocessor registers and backend configuration.
     pub(crate) fn read_private(&self, hart: u8, addr: u32) -> Result<u32, Refusal> {
         match addr {
             0xFFE0_0000..0xFFE0_1000 if hart != 1 => {
@@ -148,7 +150,7 @@ impl Tensix {
         }
     }
 
-    /// Writes what only cores can reach.
+    /// Writes registers that only cores reach.
     pub(crate) fn write_private(&mut self, hart: u8, addr: u32, value: u32) -> Result<(), Refusal> {
         match addr {
             0xFFE0_0000..0xFFE0_1000 if hart != 1 => {
@@ -156,7 +158,7 @@ impl Tensix {
             }
             0xFFE4_0000..=0xFFE6_FFFF if hart != 1 => return self.push(value),
             0xFFE8_0020..0xFFE8_0040 if hart > 1 => {
-                // An even value posts, an odd one gets (SyncUnit.md).
+                // An even value posts, an odd value gets (SyncUnit.md).
                 let semaphore = &mut self.semaphores[(addr >> 2 & 7) as usize];
                 if value & 1 == 0 && semaphore.0 < 15 {
                     semaphore.0 += 1;
@@ -170,7 +172,7 @@ impl Tensix {
         Ok(())
     }
 
-    /// Takes a coprocessor instruction that firmware pushes while it starts.
+    /// Accepts a coprocessor instruction that firmware pushes while it starts.
     fn push(&mut self, instruction: u32) -> Result<(), Refusal> {
         let opcode = (instruction >> 24) as u8;
         if opcode == 0xA3 {
@@ -190,7 +192,8 @@ impl Tensix {
     }
 }
 
-/// TRISC n sees its own 64 registers, BRISC sees those of all three one after the other.
+/// Returns the index of a register. TRISC n sees its own 64 registers; BRISC sees those of all
+/// three in sequence.
 fn regfile_key(hart: u8, addr: u32) -> u32 {
     let word = (addr & 0xFFF) / 4;
     if hart < 2 { word } else { word % 64 + 64 * u32::from(hart - 2) }

@@ -1,17 +1,18 @@
-//! A Tensix or Ethernet tile: L1, harts and blocks, brought through time together.
+//! A Tensix or Ethernet tile: L1, harts and blocks, advanced through time together.
 //!
-//! The state of a tile at cycle T is well defined: every event before T has happened and every hart has executed its
-//! instructions before T. Events of cycle T come before the instructions of cycle T.
+//! The state of a tile at cycle T is well defined: every event before T has happened and every hart
+//! has executed its instructions before T. Events of cycle T come before the instructions of cycle
+//! T.
 
 use crate::blocks::{Blocks, Special};
 use crate::condition::{Actor, Condition, HARVESTED, Refusal};
 use crate::config::TileKind;
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::hart::{Cause, ERISC, HartGroup, Order};
 use crate::memory::TileMemory;
 use crate::mover::next_boundary;
 
-/// Names of the harts in the order of their group.
+/// Names of the harts, in the order of their group.
 const TENSIX_HARTS: [&str; 5] = ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"];
 const ETH_HARTS: [&str; 1] = ["erisc"];
 
@@ -22,14 +23,14 @@ pub(crate) struct Tile {
     pub(crate) group: HartGroup,
     pub(crate) blocks: Blocks,
     pub(crate) harvested: bool,
-    /// Something was asked of it that is never answered: nothing is, until the chip is reset.
+    /// Whether an access hung the tile: it answers nothing until the chip is reset.
     pub(crate) hung: bool,
     /// Harts whose stop has been reported.
     stopped: [bool; 5],
 }
 
 impl Tile {
-    /// A tile with all harts in reset.
+    /// Creates a tile with all harts in reset.
     pub(crate) fn new(kind: TileKind, harvested: bool, sleep: bool, blocks: Blocks) -> Self {
         let tensix = kind == TileKind::Tensix;
         Self {
@@ -49,8 +50,8 @@ impl Tile {
         }
     }
 
-    /// The first cycle at which the tile may do something, and the first at which something may leave it: a hart's store takes
-    /// some cycles to get out.
+    /// Returns the first cycle at which the tile may do something, and the first at which something
+    /// may leave it: a hart's store takes some cycles to leave.
     pub(crate) fn next(&self) -> (u64, u64) {
         let harts = self.group.next_wake(&self.memory).unwrap_or(u64::MAX);
         let events = self.blocks.events.next_at();
@@ -58,8 +59,8 @@ impl Tile {
         (harts.min(events), from_harts.min(events))
     }
 
-    /// Brings the tile to `until`: everything before that cycle has happened. Stops earlier, at `horizon` cycles after the
-    /// first packet it sends would arrive, because an answer could come back from then on. Returns the cycle it reached.
+    /// Runs the tile up to `until`. Stops earlier, `horizon` cycles after the first arrival of a
+    /// packet it sends, because an answer could return from then on. Returns the cycle it reached.
     pub(crate) fn run(&mut self, until: u64, horizon: u64) -> u64 {
         loop {
             let until = self.limit(until, horizon);
@@ -83,12 +84,12 @@ impl Tile {
         let now = event.at;
         let mut orders = Vec::new();
         let Self { memory, group, blocks, .. } = self;
-        match event.what {
-            What::Begin { noc, buf } => blocks.begin(noc, buf, now),
-            What::Leave { noc, request } => blocks.leave(noc, &request, now, memory),
-            What::Packet(packet) => {
+        match event.kind {
+            EventKind::Begin { noc, buf } => blocks.begin(noc, buf, now),
+            EventKind::Leave { noc, request } => blocks.leave(noc, &request, now, memory),
+            EventKind::Packet(packet) => {
                 let (x, y) = packet.from;
-                // Of a harvested tile only the NIUs answer.
+                // Only the NIUs of a harvested tile answer.
                 let lost = self.harvested && !packet.body.is_for_niu();
                 if lost || self.hung {
                     let name = if lost { HARVESTED.name } else { "tile-hung" };
@@ -99,28 +100,28 @@ impl Tile {
                     self.refuse(now, Actor::Noc { x, y }, refusal, addr);
                 }
             }
-            What::TxqLatch { queue } => blocks.txq_latch(queue, now),
-            What::TxqFetch { queue } => blocks.txq_fetch(queue, now, memory),
-            What::LinkPacket(frame) => {
+            EventKind::TxqLatch { queue } => blocks.txq_latch(queue, now),
+            EventKind::TxqFetch { queue } => blocks.txq_fetch(queue, now, memory),
+            EventKind::LinkPacket(frame) => {
                 if let Err((refusal, addr)) = blocks.frame(*frame, now, memory, &mut orders) {
                     self.refuse(now, Actor::Link, refusal, addr);
                 }
             }
-            What::MoverCopy => blocks.copy(now, memory, group),
-            What::MoverDone => blocks.finish_move(now),
-            What::IramCopy => {
+            EventKind::MoverCopy => blocks.copy(now, memory, group),
+            EventKind::MoverDone => blocks.finish_move(now),
+            EventKind::IramCopy => {
                 if let Some(bytes) = blocks.iram_bytes(memory) {
                     group.load_iram(ERISC, 0, &bytes);
                 }
-                blocks.post(next_boundary(now), What::IramDone);
+                blocks.post(next_boundary(now), EventKind::IramDone);
             }
-            What::IramDone => blocks.finish_iram(),
-            What::ArcMessage => {}
+            EventKind::IramDone => blocks.finish_iram(),
+            EventKind::ArcMessage => {}
         }
         self.settle(orders);
     }
 
-    /// Carries out what a visitor from outside asked to be done to the harts, and wakes those that wait for registers.
+    /// Applies orders to the harts, and notifies harts that wait for registers.
     fn settle(&mut self, orders: Vec<Order>) {
         for order in orders {
             self.group.order(order);
@@ -148,13 +149,13 @@ impl Tile {
         }
     }
 
-    /// Notes a refusal; what silicon never answers costs the tile.
+    /// Records a refusal. A hang disables the tile.
     pub(crate) fn refuse(&mut self, now: u64, actor: Actor, refusal: Refusal, addr: u64) {
         self.hung |= refusal.hangs;
         self.blocks.report(now, actor, refusal.name, addr);
     }
 
-    /// A visit of the host at cycle `now`, to which the tile has been brought.
+    /// Reads for the host at cycle `now`, which the tile must have reached.
     pub(crate) fn host_read(&mut self, addr: u64, out: &mut [u8], now: u64) -> Result<(), Refusal> {
         for hart in 0..self.group.len() {
             self.blocks.debug.pcs[usize::from(hart)] = self.group.pc(hart);
@@ -163,7 +164,7 @@ impl Tile {
         self.blocks.read_local(addr, out, now, &self.memory)
     }
 
-    /// The same for a write.
+    /// Writes for the host at cycle `now`, which the tile must have reached.
     pub(crate) fn host_write(&mut self, addr: u64, data: &[u8], now: u64) -> Result<(), Refusal> {
         self.check_alive(addr)?;
         let mut orders = Vec::new();
@@ -188,7 +189,7 @@ impl Tile {
         self.blocks.write_local(addr, bytes, now, &mut self.memory, &mut Vec::new())
     }
 
-    /// Lets the first hart go before time begins.
+    /// Releases the first hart before time begins.
     pub(crate) fn power_on(&mut self) {
         self.blocks.debug.release_first();
         self.group.release_reset(0);

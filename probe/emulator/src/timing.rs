@@ -1,57 +1,72 @@
-//! How long things take, in cycles of the 1 GHz clock, each number with its source.
+//! Durations in cycles of the 1 GHz clock, each with its source.
 
-/// Cycles per cycle-counter tick and per nanosecond: everything runs at 1 GHz (wormhole.md 3).
+/// Cycles per second: everything runs at 1 GHz (wormhole.md 3).
 pub const CYCLES_PER_SECOND: u64 = 1_000_000_000;
 
-/// One way through an Ethernet link without serialisation: subsystem and wire, about 500 ns of the 530-620 ns that the
-/// vendor measured one way for a small packet (Basic Ethernet guide, wormhole.md 5.2).
+/// Latency of an Ethernet link in one direction, without serialisation: subsystem and wire, about
+/// 500 ns of the 530-620 ns that the vendor measured for a small packet (Basic Ethernet guide,
+/// wormhole.md 5.2).
 pub const LINK_LATENCY_CYCLES: u64 = 500;
 
-/// Payload and overhead bytes that a 100 Gb/s link carries in `LINK_RATE_CYCLES` cycles of 1 ns: 12.5 bytes a cycle.
+/// Payload and overhead bytes that a 100 Gb/s link carries in `LINK_RATE_CYCLES` cycles of 1 ns:
+/// 12.5 bytes per cycle.
 pub const LINK_RATE_BYTES: u64 = 25;
-/// See [`LINK_RATE_BYTES`].
+/// The cycles in which a link carries [`LINK_RATE_BYTES`].
 pub const LINK_RATE_CYCLES: u64 = 2;
 
-/// Times of the machine outside its harts, in cycles.
+/// Durations in the machine outside its harts, in cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// Host read, per started 64 bytes: a PCIe read costs 671-781 ns (ISA documentation, wormhole.md 1.4).
+    /// Host read, per 64 bytes or part: a PCIe read costs 671-781 ns (ISA documentation,
+    /// wormhole.md 1.4).
     pub host_read: u64,
-    /// Host write, per started 64 bytes: posted writes run at about 7 GB/s uncached (wormhole.md 1.4).
+    /// Host write, per 64 bytes or part: posted writes run at about 7 GB/s uncached (wormhole.md
+    /// 1.4).
     pub host_write: u64,
     /// Read of PCI config space.
     pub host_config_read: u64,
-    /// Bytes that the DMA engine moves in a cycle, set-up included. An estimate: PCIe 4.0 x16 has 32 GB/s.
+    /// Bytes that the DMA engine moves per cycle, set-up included. An estimate: PCIe 4.0 x16 has 32
+    /// GB/s.
     pub dma_bytes_per_cycle: u64,
-    /// A read that is never answered: the PCIe controller gives up after about 700 ms on silicon (wormhole.md 1.6);
-    /// scaled down to 0.7 ms so that a test does not wait for it.
+    /// A read that is never answered: the PCIe controller times out after about 700 ms on silicon
+    /// (wormhole.md 1.6). Scaled down to 0.7 ms to keep tests short.
     pub host_dead_read: u64,
-    /// From the store to CMD_CTRL until the virtual channel is assigned and CMD_CTRL reads 0. No source gives it.
+    /// From the store to CMD_CTRL until the virtual channel is assigned and CMD_CTRL reads 0. No
+    /// source states it.
     pub niu_issue: u64,
-    /// Between NIU and router, either way (NoC README of the ISA documentation: about 5).
+    /// Between NIU and router, in either direction (NoC README of the ISA documentation: about 5).
     pub niu_router: u64,
     /// From router to router (same source: 9).
     pub noc_hop: u64,
-    /// From the arrival of a read at an L1 until the response enters the NIU (L1 load latency, same documentation: 8).
+    /// From the arrival of a read at an L1 until the response enters the NIU (L1 load latency, same
+    /// documentation: 8).
     pub l1_access: u64,
-    /// The same for DRAM: 24 GB/s GDDR6 behind an AXI clock crossing; the latency is an estimate.
+    /// From the arrival of a read at DRAM until the response enters the NIU: 24 GB/s GDDR6 behind
+    /// an AXI clock crossing; the latency is an estimate.
     pub dram_access: u64,
-    /// Extra time of a multicast that reserves its tree first. An estimate: one round through the tree.
+    /// Added delay of a multicast that reserves its tree first. An estimate: one round through the
+    /// tree.
     pub path_reserve: u64,
-    /// From a store to a TXQ's CMD until its metadata is latched and CMD reads 0. No source gives it.
+    /// From a store to a TXQ's CMD until its metadata is latched and CMD reads 0. No source states
+    /// it.
     pub txq_latch: u64,
-    /// From the latch until the payload is fetched from L1, if the queue is otherwise idle. No source gives it; it
-    /// exists so that reuse of the source before an acknowledgement shows (wormhole.md 5.2).
+    /// From the latch until the payload is fetched from L1, if the queue is otherwise idle. No
+    /// source states it. It makes reuse of the source before an acknowledgement visible
+    /// (wormhole.md 5.2).
     pub txq_fetch: u64,
-    /// Bytes that travel with each Ethernet packet in addition to its payload (wormhole.md 5.2: about 50).
+    /// Bytes that each Ethernet packet carries in addition to its payload (wormhole.md 5.2: about
+    /// 50).
     pub packet_overhead: u64,
-    /// Payload bytes that a TXQ can hold before CMD stays nonzero: the backlog of a slow or down link. An estimate.
+    /// Payload bytes that a TXQ holds before CMD stays nonzero: the backlog of a link that is slow
+    /// or down. An estimate.
     pub txq_backlog: u64,
-    /// Mover: cycles per 16 bytes copied, times 8 (ISA documentation: eight 16-byte units in 11 cycles).
+    /// Mover: cycles per 16 bytes copied, times 8 (ISA documentation: eight 16-byte units in 11
+    /// cycles).
     pub mover_eighths: u64,
     /// ARC: from raising the interrupt until a message is answered. An estimate.
     pub arc_message: u64,
-    /// Debug daisy chain: cycles until data follow a new selection (ISA documentation: at least 5).
+    /// Debug daisy chain: cycles until the data follow a new selection (ISA documentation: at least
+    /// 5).
     pub debug_bus: u64,
 }
 
@@ -81,7 +96,7 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// The same with the least times that keep events behind what caused them.
+    /// Raises durations to the minimum that keeps events after their causes.
     pub(crate) fn causal(mut self) -> Self {
         for time in [&mut self.niu_issue, &mut self.txq_latch, &mut self.txq_fetch] {
             *time = (*time).max(1);
@@ -89,7 +104,8 @@ impl Timing {
         self
     }
 
-    /// The least time from anything a tile does until another tile can notice: its NIU, one hop, the other NIU.
+    /// Returns the minimum time from any action of a tile until another tile can notice it: its
+    /// NIU, one hop, the other NIU.
     pub(crate) fn noc_lookahead(&self) -> u64 {
         (2 * self.niu_router + self.noc_hop).max(1)
     }

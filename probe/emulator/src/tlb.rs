@@ -1,12 +1,12 @@
-//! The 186 windows of BAR0 and the 64-bit entries that point them (wormhole.md 1.2,
-//! wormhole.md 1.3).
+//! The 186 windows of BAR0 and the 64-bit entries that configure them (wormhole.md 1.2, wormhole.md
+//! 1.3).
 
-/// Windows of all sizes.
+/// Number of windows, of all sizes.
 pub(crate) const WINDOWS: usize = 186;
-/// First BAR0 byte after the windows.
+/// First BAR0 offset after the windows.
 pub(crate) const WINDOWS_END: u64 = 0x1F00_0000;
 
-/// A window of BAR0: where it starts and log2 of its size.
+/// A window of BAR0: its start and log2 of its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TlbWindow {
     pub(crate) index: usize,
@@ -15,7 +15,7 @@ pub(crate) struct TlbWindow {
 }
 
 impl TlbWindow {
-    /// The window that holds this BAR0 offset.
+    /// Returns the window that contains this BAR0 offset.
     pub(crate) fn at(offset: u64) -> Option<Self> {
         let (first, base, shift) = match offset {
             0..0x09C0_0000 => (0, 0, 20),
@@ -27,7 +27,7 @@ impl TlbWindow {
         Some(Self { index: first + nth as usize, base: base + (nth << shift), shift })
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub(crate) fn size(self) -> u64 {
         1 << self.shift
     }
@@ -47,7 +47,8 @@ pub(crate) struct TlbEntry {
 }
 
 impl TlbEntry {
-    /// Decodes the entry of a window of 2^`shift` bytes; the fields follow an offset of 36 - `shift` bits.
+    /// Decodes the entry of a window of 2^`shift` bytes. The fields follow an offset of 36 -
+    /// `shift` bits.
     pub(crate) fn decode(raw: u64, shift: u32) -> Self {
         let offset_bits = 36 - shift;
         let field = |at: u32, bits: u32| ((raw >> (offset_bits + at)) & ((1 << bits) - 1)) as u8;

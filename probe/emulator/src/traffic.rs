@@ -1,9 +1,9 @@
-//! How a tile's NIUs send and receive: requests out, packets in, answers back, and the counters of all of them.
+//! The traffic of a tile's NIUs: requests out, packets in, answers back, and their counters.
 
 use crate::blocks::{Blocks, Visitor};
 use crate::condition::{Actor, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
-use crate::event::{Body, Event, Packet, What};
+use crate::event::{Body, Event, EventKind, Packet};
 use crate::grid::{self, Xy};
 use crate::hart::Order;
 use crate::memory::{REGISTERS, TileMemory};
@@ -12,7 +12,7 @@ use crate::request::{Action, Request, Target, data_flits};
 use std::sync::Arc;
 
 impl Blocks {
-    /// A command buffer was started: it waits for its turn at the output.
+    /// Starts a command buffer, which waits for its turn at the output.
     pub(crate) fn start_command(
         &mut self,
         noc: usize,
@@ -22,11 +22,11 @@ impl Blocks {
         let flits = self.niu[noc].accept(buf)?;
         let begin = (now + self.timing.niu_issue).max(self.niu[noc].request_free);
         self.niu[noc].request_free = begin + flits;
-        self.post(begin, What::Begin { noc, buf });
+        self.post(begin, EventKind::Begin { noc, buf });
         Ok(())
     }
 
-    /// The request (or the next 8192 bytes of it) got its virtual channel.
+    /// Sends the request (or its next 8192 bytes), which got its virtual channel.
     pub(crate) fn begin(&mut self, noc: usize, buf: usize, now: u64) {
         self.changed = true;
         let (request, more) = match self.niu[noc].begin(buf) {
@@ -37,16 +37,16 @@ impl Blocks {
         let reserve = if request.path_reserve { self.timing.path_reserve } else { 0 };
         let leaves = now + flits + reserve;
         if let Action::Write { .. } = request.action {
-            self.post(leaves, What::Leave { noc, request: Box::new(request) });
+            self.post(leaves, EventKind::Leave { noc, request: Box::new(request) });
         } else {
             self.emit(noc, leaves, &request, None);
         }
         if more {
-            self.post(now + flits, What::Begin { noc, buf });
+            self.post(now + flits, EventKind::Begin { noc, buf });
         }
     }
 
-    /// The last flit of a bulk write leaves: its bytes are those of this moment.
+    /// Sends a bulk write as its last flit leaves, with the bytes read at this cycle.
     pub(crate) fn leave(&mut self, noc: usize, request: &Request, now: u64, memory: &TileMemory) {
         self.changed = true;
         let Action::Write { len, from, mask } = request.action else { return };
@@ -63,7 +63,7 @@ impl Blocks {
         }
     }
 
-    /// Puts a request on the NoC, to one tile or to each of a rectangle.
+    /// Sends a request to one tile or to each tile of a rectangle.
     fn emit(&mut self, noc: usize, leaves: u64, request: &Request, data: Option<&Arc<[u8]>>) {
         match request.target {
             Target::One(to) if grid::on_grid(to) => {
@@ -108,11 +108,12 @@ impl Blocks {
 
     /// Sends a packet that leaves the NIU at `leaves`.
     fn send(&mut self, noc: usize, leaves: u64, to: Xy, multicast: bool, body: Body) {
-        let way = 2 * self.timing.niu_router + self.timing.noc_hop * grid::hops(noc, self.at, to);
-        let at = leaves + way;
+        let latency =
+            2 * self.timing.niu_router + self.timing.noc_hop * grid::hops(noc, self.at, to);
+        let at = leaves + latency;
         let packet = Box::new(Packet { noc, from: self.at, to, multicast, body });
         self.seq += 1;
-        let event = Event { at, source: self.unit, seq: self.seq, what: What::Packet(packet) };
+        let event = Event { at, source: self.unit, seq: self.seq, kind: EventKind::Packet(packet) };
         if to == self.at {
             self.events.post(event);
         } else {
@@ -132,7 +133,7 @@ impl Blocks {
         self.send(noc, leaves, to, false, body);
     }
 
-    /// A packet arrives.
+    /// Receives a packet.
     pub(crate) fn receive(
         &mut self,
         packet: Packet,
@@ -305,7 +306,7 @@ impl Blocks {
         if addr as u32 >= REGISTERS {
             return self.write_local(addr, &bytes, now, memory, orders);
         }
-        // Both halves of the mask pick bytes of the 16-byte unit (wormhole.md 3.3).
+        // Both halves of the mask select bytes of the 16-byte unit (wormhole.md 3.3).
         let (unit, mask) = (addr as u32 & !15, mask | mask >> 16);
         let mut line = [0; 16];
         memory.read(unit, &mut line).map_err(|_| UNMAPPED)?;

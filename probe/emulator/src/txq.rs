@@ -1,16 +1,16 @@
 //! A transmit queue of an Ethernet tile: command, latch, fetch, packets (wormhole.md 5.2).
 //!
-//! A store to CMD takes the fields of the transfer. Some cycles later they are latched: CMD reads 0 and the fields may be
-//! written again, but the payload is still in L1 only. It is fetched when its packet's turn on the line comes; nothing tells
-//! software that it was.
+//! A store to CMD takes the fields of the transfer. Some cycles later they are latched: CMD reads 0
+//! and the fields are writable again, but the payload is still in L1 only. It is fetched at its
+//! packet's turn on the line, which software cannot observe.
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
 use std::collections::VecDeque;
 
-/// What a command does.
+/// The operation of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// 1: bytes without destination.
+    /// 1: bytes without a destination.
     Raw,
     /// 2: bytes for the peer's L1.
     Write,
@@ -20,7 +20,7 @@ pub(crate) enum Command {
     Flush,
 }
 
-/// One packet, or a whole transfer before it is split.
+/// One packet, or a whole transfer before its split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Transfer {
     pub(crate) command: Command,
@@ -49,7 +49,7 @@ mod reg {
 }
 
 const REGISTERS: usize = 0x70 / 4;
-/// CTRL as the queues of the vendor's simulator show it: TT-link mode.
+/// CTRL as the queues of the vendor's simulator return it: TT-link mode.
 const TT_LINK: u32 = 9;
 /// Payload limit that firmware sets (wormhole.md 5.2).
 const MAX_PACKET: u32 = 1500;
@@ -59,33 +59,33 @@ const MAX_PACKET: u32 = 1500;
 pub(crate) struct Txq {
     index: usize,
     words: [u32; REGISTERS],
-    /// The command as it was stored, 0 when latched (raw: when its payload was read).
+    /// The command as stored; 0 once latched (raw: once its payload was read).
     cmd: u32,
     cmd_since: u64,
     waiting: Option<Transfer>,
     packets: VecDeque<Transfer>,
-    /// Payload bytes latched and not yet fetched.
+    /// Payload bytes latched but not yet fetched.
     backlog: u64,
-    /// A fetch event is under way.
+    /// Whether a fetch event is pending.
     pub(crate) fetching: bool,
 }
 
-/// What a store to a queue asks for.
+/// What a store to a queue starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TxqStore {
-    /// Nothing more.
+    /// Nothing.
     Done,
-    /// A command was taken and wants to be latched.
+    /// A command that must be latched.
     Command,
 }
 
 impl Txq {
-    /// Transfers and packets that were asked for and are not on the line yet.
+    /// Returns the number of transfers and packets that are not yet on the line.
     pub(crate) fn unsent(&self) -> u32 {
         u32::from(self.cmd != 0) + u32::from(self.waiting.is_some()) + self.packets.len() as u32
     }
 
-    /// Queue 0 or 1, as base firmware finds it.
+    /// Creates queue 0 or 1, in the state that base firmware finds.
     pub(crate) fn new(index: usize) -> Self {
         let mut words = [0; REGISTERS];
         words[(reg::CTRL / 4) as usize] = TT_LINK;
@@ -112,8 +112,8 @@ impl Txq {
         *word = word.wrapping_add(by);
     }
 
-    /// Reads a register; `latch` is the time a latch takes, in its first half CMD shows the command, then 1. The second value
-    /// is the cycle at which CMD changes by time alone.
+    /// Reads a register. A latch takes `latch` cycles; in the first half CMD returns the command,
+    /// then 1. The second value is the cycle at which CMD changes by time alone.
     pub(crate) fn read(
         &self,
         offset: u32,
@@ -176,9 +176,9 @@ impl Txq {
         Ok(TxqStore::Command)
     }
 
-    /// Latches the waiting command if the backlog allows; says whether it did.
+    /// Latches the waiting command if the backlog allows; returns whether it did.
     pub(crate) fn latch(&mut self, limit: u64) -> bool {
-        // Raw commands show CMD = 1 until their source was read, and take no place in the backlog.
+        // Raw commands keep CMD = 1 until their source is read, and take no place in the backlog.
         if self.backlog > limit || self.packets.len() >= 64 {
             return false;
         }
@@ -200,18 +200,18 @@ impl Txq {
         true
     }
 
-    /// Counts how often a packet was sent again.
+    /// Counts the resends of a packet.
     pub(crate) fn resent(&mut self, times: u32) {
         self.count(reg::RESENDS, times);
     }
 
-    /// Is a command waiting to be latched?
-    pub(crate) fn wants_latch(&self) -> bool {
+    /// Whether a command waits to be latched.
+    pub(crate) fn latch_pending(&self) -> bool {
         self.waiting.is_some()
     }
 
-    /// Is a packet waiting for the line?
-    pub(crate) fn wants_line(&self) -> bool {
+    /// Whether a packet waits for the line.
+    pub(crate) fn packet_pending(&self) -> bool {
         !self.packets.is_empty()
     }
 

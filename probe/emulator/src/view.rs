@@ -1,4 +1,5 @@
-//! A hart as a debugger would see it: looked at in this process, without an access, and without any effect.
+//! A view of a hart as a debugger would show it: taken in this process, without an access and
+//! without any effect.
 
 use crate::blocks::Special;
 use crate::chip::Unit;
@@ -10,11 +11,12 @@ use crate::niu::Niu;
 use crate::txq::Txq;
 
 impl Mesh {
-    /// A hart as it is at this cycle: for tests, studies and tools in this process. No bus shows this much (the RISC debug
-    /// interface is not modelled). `hart` is its index in the tile, see [`crate::hart`]. `None` if there is no such hart.
+    /// Returns a view of a hart at this cycle, for tests, studies and tools in this process. No bus
+    /// access returns as much (the RISC debug interface is not modelled). `hart` is its index in
+    /// the tile, see [`crate::hart`]. `None` if there is no such hart.
     ///
-    /// A running hart executes one instruction a cycle, so [`Mesh::clock`] with 1 in between shows every instruction. As
-    /// everything else, what is seen does not depend on whether the hart sleeps.
+    /// A running hart executes one instruction per cycle, so views between calls of [`Mesh::clock`]
+    /// with 1 show every instruction. The view does not depend on whether the hart sleeps.
     pub fn hart(&self, chip: usize, x: u8, y: u8, hart: u8) -> Option<HartView<'_>> {
         let chip = self.chips.get(chip)?;
         let unit = *chip.grid.get(usize::from(y))?.get(usize::from(x))?;
@@ -28,7 +30,7 @@ impl Mesh {
     }
 }
 
-/// A tile that has not come to rest: how much of it is under way.
+/// A tile with work in flight, and how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unrest {
     /// The chip, by its index.
@@ -37,17 +39,17 @@ pub struct Unrest {
     pub tile: (u8, u8),
     /// NoC requests without an answer, over both NIUs.
     pub requests: u32,
-    /// Transfers of its transmit queues that are not on the line yet.
+    /// Transfers of its transmit queues that are not yet on the line.
     pub transfers: u32,
 }
 
 impl Mesh {
-    /// The tiles that wait for answers of a NoC or have something to send over their links, looked at without an access:
-    /// for studies that ask whether anything is left behind.
+    /// Returns the tiles that wait for NoC answers or have transfers to send, without an access:
+    /// for studies that check whether a run leaves work behind.
     pub fn unrest(&self) -> Vec<Unrest> {
         let units = self.chips.iter().enumerate();
         let units = units.flat_map(|(chip, c)| c.units.iter().map(move |unit| (chip, unit)));
-        let of = |(chip, unit): (usize, &Unit)| {
+        let pending = |(chip, unit): (usize, &Unit)| {
             let Unit::Core(tile) = unit else { return None };
             let requests = tile.blocks.niu.iter().map(Niu::outstanding).sum();
             let transfers = match &tile.blocks.special {
@@ -57,11 +59,11 @@ impl Mesh {
             let found = Unrest { chip, tile: tile.blocks.at, requests, transfers };
             (requests != 0 || transfers != 0).then_some(found)
         };
-        units.filter_map(of).collect()
+        units.filter_map(pending).collect()
     }
 }
 
-/// See [`Mesh::hart`].
+/// A view of a hart; see [`Mesh::hart`].
 #[derive(Clone, Copy, Debug)]
 pub struct HartView<'a> {
     hart: &'a Hart,
@@ -70,12 +72,12 @@ pub struct HartView<'a> {
 }
 
 impl HartView<'_> {
-    /// Whether it executes instructions: it is neither in reset, nor paused, nor stopped.
+    /// Whether it executes instructions: it is not in reset, paused or stopped.
     pub fn running(&self) -> bool {
         self.hart.running()
     }
 
-    /// The address of the next instruction.
+    /// Returns the address of the next instruction.
     pub fn pc(&self) -> u32 {
         match &self.hart.mode {
             Mode::Sleep(sleep) => sleep.pc(self.now),
@@ -83,12 +85,12 @@ impl HartView<'_> {
         }
     }
 
-    /// A register; 0 for x0 and for a register that there is not.
+    /// Returns a register; 0 for x0 and for a register that does not exist.
     pub fn register(&self, register: u8) -> u32 {
         if (1..32).contains(&register) { self.slot(u16::from(register)) } else { 0 }
     }
 
-    /// Instructions it has retired.
+    /// Returns the number of retired instructions.
     pub fn retired(&self) -> u64 {
         match &self.hart.mode {
             Mode::Sleep(sleep) => self.hart.retired + sleep.slept(self.now),
@@ -96,13 +98,14 @@ impl HartView<'_> {
         }
     }
 
-    /// Instructions really executed on the host; it depends on how sleep fell, so never show it as emulated state.
+    /// Returns the number of instructions executed on the host. It depends on host scheduling of
+    /// sleep, so it is not emulated state.
     pub fn executed(&self) -> u64 {
         self.hart.retired - self.hart.slept
     }
 
-    /// Copies what the hart has in its private RAM or in L1 at an address of its own. `None`, with nothing copied, where
-    /// neither is; registers of devices are not read.
+    /// Reads the hart's private RAM or L1 at an address as the hart sees it. Returns `None` and
+    /// copies nothing if the address is in neither; device registers are not read.
     pub fn read(&self, addr: u32, out: &mut [u8]) -> Option<()> {
         let Some(first) = self.hart.local_offset(addr) else {
             return self.memory.read(addr, out).ok();
@@ -117,7 +120,7 @@ impl HartView<'_> {
         Some(())
     }
 
-    /// A register or a word of private RAM.
+    /// Returns a register or a word of private RAM.
     fn slot(&self, wanted: u16) -> u32 {
         let mut value = self.hart.slot(wanted);
         if let Mode::Sleep(sleep) = &self.hart.mode {

@@ -1,4 +1,4 @@
-//! What the host sees through the BAR.
+//! The mesh as the host sees it through the BAR.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -45,7 +45,7 @@ fn translated_coordinates_and_both_nocs() {
     chip.harvest_row(2);
     let mut host = Host::new(MeshConfig { chips: vec![chip], ..MeshConfig::default() });
     host.write_tile((1, 3), 0x1000, &[1, 2, 3, 4]);
-    // Row 2 is gone, so the second live row is row 3: y 19.
+    // Row 2 is harvested, so the second live row is row 3: y 19.
     assert_eq!(host.read_tile((18, 19), 0x1000, 4), [1, 2, 3, 4]);
     host.point_noc1(0, (8, 8), 0);
     assert_eq!(host.read(0x1000, 4), [1, 2, 3, 4]);
@@ -88,7 +88,7 @@ fn dram_is_large_and_shared_by_its_ports() {
     assert_eq!(host.read32(0x8_002C), 0x1060_A000);
 }
 
-/// wormhole.md 8: message, telemetry, and the same over the NoC.
+/// wormhole.md 8: message and telemetry, also over the NoC.
 #[test]
 fn arc_answers() {
     let mut chip = ChipConfig::wormhole(true);
@@ -108,10 +108,11 @@ fn arc_answers() {
     assert_eq!(host.read_bar(4, 0x01F3_0060), 0xC0DE_003F);
 }
 
-/// What tt-umd and luwen ask of a card's ARC before anything else: the old table, whose words 4 and 49 are the board and
-/// the bundle, a count that goes on, and the ARC's NIU among its peripherals, over the NoC as well.
+/// The first reads of tt-umd and luwen from a card's ARC: the legacy table, whose words 4 and 49
+/// are the board and the bundle, a heartbeat that advances, and the ARC's NIU among its
+/// peripherals, also over the NoC.
 #[test]
-fn arc_has_the_old_table_as_well() {
+fn arc_has_the_legacy_table_as_well() {
     let mut chip = ChipConfig::wormhole(true);
     chip.telemetry = vec![(1, 0x0100_0146), (28, 0x1204_0000), (32, 1), (11, 40 << 16)];
     let mut host = Host::new(MeshConfig { chips: vec![chip], ..MeshConfig::default() });
@@ -124,7 +125,7 @@ fn arc_has_the_old_table_as_well() {
     };
     for base in [0x8_1000_0000, 0x8_2000_0000] {
         assert_eq!((word(base, 4), word(base, 49), word(base, 19)), (0x0100_0146, 0x1204_0000, 1));
-        // It has no word for a temperature in these units.
+        // The legacy table has no word for a temperature in these units.
         assert_eq!(word(base, 29), 0);
     }
     host.mesh.clock(250_000_000);
@@ -146,7 +147,7 @@ fn multicast_windows() {
     for (at, expected) in [((4, 5), 9), ((7, 7), 9), ((6, 5), 9), ((8, 5), 0), ((4, 4), 0)] {
         assert_eq!(host.read_tile(at, 0x2000, 32), [expected; 32], "{at:?}");
     }
-    // An Ethernet tile and a DRAM port inside took nothing.
+    // An Ethernet tile and a DRAM port inside the rectangle are unchanged.
     assert_eq!(host.read_tile((4, 6), 0x2000, 1), [0]);
     assert_eq!(host.read_tile((5, 5), 0x2000, 1), [0]);
 }
@@ -201,7 +202,7 @@ fn odd_accesses_are_refused_and_named() {
     check(&mut host, "outside-the-bar");
     host.mesh.bar_read(0, 0, 0x1FFF_FFFE, &mut out);
     check(&mut host, "outside-the-bar");
-    // The end of a window is no wall: the bus goes on in the next one.
+    // An access may cross the end of a window into the next one.
     host.point(0, (1, 1), 0);
     host.point(1, (2, 1), 0);
     host.write(0x0F_FFFC, &[1, 2, 3, 4, 5, 6, 7, 8]);

@@ -1,4 +1,4 @@
-//! Harts among their blocks: reset, clocks, registers, links.
+//! Harts with the blocks of their tile: reset, clocks, registers, links.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -29,7 +29,7 @@ fn brisc_counts() {
     assert_eq!(host.register((1, 1), 0xFFB1_21B0), 0x47800);
 }
 
-/// The debug bus shows where a hart is without touching it.
+/// The debug bus returns the pc of a hart without disturbing it.
 #[test]
 fn debug_bus_samples_pcs() {
     let mut host = Host::n150();
@@ -41,7 +41,7 @@ fn debug_bus_samples_pcs() {
     assert_eq!(host.register((9, 6), 0xFFB1_205C), 0xA5A5_A5A5);
 }
 
-/// Wall clocks run at one cycle a cycle, with an offset of their own per chip and seed.
+/// Wall clocks advance by one per cycle, with an offset that depends on chip and seed.
 #[test]
 fn wall_clocks_have_seeded_offsets() {
     let clock = |seed| {
@@ -51,7 +51,8 @@ fn wall_clocks_have_seeded_offsets() {
         let (first, at) = (u64::from(high) << 32 | u64::from(low), host.mesh.now());
         host.mesh.clock(12345);
         let again = host.register((9, 6), 0xFFB1_21F0);
-        // The first read happened at cycle 10, after the window was pointed; the last one 700 cycles ago.
+        // The first read was at cycle 10, after the window was pointed; the last one 700 cycles
+        // ago.
         assert_eq!(again.wrapping_sub(low), (host.mesh.now() - 700 - 10) as u32);
         assert_eq!(host.mesh.now() - at, 12345 + 710);
         first
@@ -60,12 +61,12 @@ fn wall_clocks_have_seeded_offsets() {
     assert_eq!(clock(1), clock(1));
 }
 
-/// wormhole.md 10.6.J: a register write over the link; and an L1 write, sent by a hart, that must
-/// come before it.
+/// wormhole.md 10.6.J: a register write over the link, after an L1 write by a hart that must arrive
+/// before it.
 #[test]
 fn packets_cross_the_link_in_order() {
     let mut host = Host::n300();
-    // The peer, (9,0) of chip 1, cannot be seen by the host: its hart sends back what it saw.
+    // The host cannot reach the peer, (9,0) of chip 1: its hart sends back the data it received.
     let txq = 0xFFB9_0000u32;
     let mut send = store(0x5000, 0x1234_5678);
     for (offset, value) in [(0x14, 0x5000), (0x18, 16), (0x1C, 0x6000), (0x04, 2)] {
@@ -105,13 +106,14 @@ fn packets_cross_the_link_in_order() {
         host2.mesh.clock(20);
         assert!(host2.mesh.now() < 100_000, "{:?}", host2.mesh.conditions());
     }
-    // Two ways of 530-620 ns, plus the programs and the host's polling.
+    // Two traversals of 530-620 ns each, plus the programs and the host's polling.
     let took = host2.mesh.now() - start;
     assert!((1100..3000).contains(&took), "{took}");
     assert_eq!(host2.register((9, 6), txq + 0x30), 2);
     assert_eq!(host2.register((9, 6), 0xFFB9_2028), 1);
     assert!(host2.mesh.conditions().is_empty(), "{:?}", host2.mesh.conditions());
-    // The first mesh has no programs: a send by the host, to a link that is down, stays in the queue.
+    // The first mesh has no programs. A send by the host over a link that is down stays in the
+    // queue.
     host.mesh.set_link(0, false);
     host.write_tile((9, 6), 0x5000, &[9; 64]);
     for (offset, value) in [(0x14, 0x5000), (0x18, 64), (0x1C, 0x6000), (0x04, 2)] {
@@ -125,8 +127,9 @@ fn packets_cross_the_link_in_order() {
     assert_eq!((host.register((9, 6), txq + 0x34), host.register((9, 6), txq + 0x40)), (1, 4));
 }
 
-/// The published 530-620 ns one way for a small packet (wormhole.md 5.2), to the cycle: latch 8, fetch 20, 66 bytes on the
-/// wire 6, way 500. And two kilobytes in two packets, at 12.5 bytes a cycle.
+/// The published 530-620 ns in one direction for a small packet (wormhole.md 5.2), to the cycle:
+/// latch 8, fetch 20, 66 bytes on the wire 6, latency 500. Then two kilobytes in two packets, at
+/// 12.5 bytes per cycle.
 #[test]
 fn links_take_their_time() {
     let arrives = |len: u32, after: u64| {
@@ -147,7 +150,7 @@ fn links_take_their_time() {
     assert!(!arrives(2000, 528 + both) && arrives(2000, 529 + both));
 }
 
-/// A NoC write of 64 bytes to the next column: issue 5, three flits, 5 + 9 + 5 on the way.
+/// A NoC write of 64 bytes to the next column: issue 5, three flits, 5 + 9 + 5 in transit.
 #[test]
 fn the_noc_takes_its_time() {
     let arrives = |after: u64| {
@@ -165,7 +168,7 @@ fn the_noc_takes_its_time() {
     assert!(!arrives(27) && arrives(28));
 }
 
-/// A source that is reused before its packet was fetched sends the new bytes: the bug shows.
+/// If software reuses the source before its packet is fetched, the packet carries the new bytes.
 #[test]
 fn the_source_must_stay_intact() {
     let mut config = MeshConfig::n300();
@@ -175,14 +178,14 @@ fn the_source_must_stay_intact() {
     for (offset, value) in [(0x14, 0x5000), (0x18, 16), (0x1C, 0x6000), (0x04, 2)] {
         host.set_register((9, 0), 0xFFB9_0000 + offset, value);
     }
-    // Two host writes, the second one 20 cycles after the command: latched after 8, fetched after 28.
+    // Two host writes, the second 20 cycles after the command: latched after 8, fetched after 28.
     host.write_tile((9, 0), 0x5000, &[2; 16]);
     host.mesh.clock(2000);
     assert_eq!(host.read_tile((1, 0), 0x6000, 16), [2; 16]);
     assert_eq!(host.register((1, 0), 0xFFB9_2014), 1);
 }
 
-/// What is not modelled stops the hart and names itself; the rest goes on.
+/// An access that is not modelled stops the hart and is named; everything else continues.
 #[test]
 fn refusals_stop_the_hart_only() {
     let mut host = Host::n150();

@@ -1,4 +1,5 @@
-//! The same deeds at the same cycles give the same bytes, however time was cut, whatever sleeps and on however many threads.
+//! The same host actions at the same cycles yield the same bytes, however time is split, whichever
+//! harts sleep, and on any number of threads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -9,8 +10,9 @@ use emulator::{Disruption, HartId, LoadImage, Mesh, MeshConfig, PowerOn};
 const NIU: u32 = 0xFFB2_0000;
 const TXQ: u32 = 0xFFB9_0000;
 
-/// A core that never rests: it counts, notes the time, increments a word of another tile and waits for the answer, writes
-/// a block to a third tile, and on an Ethernet tile sends what it has to the peer.
+/// Returns the program of a busy core: it counts, stores the time, increments a word of another
+/// tile and waits for the answer, and writes a block to a third tile. On an Ethernet tile it also
+/// sends a block to the peer.
 fn busy_program(next: (u32, u32), far: (u32, u32), own: (u32, u32), eth: bool) -> Vec<u32> {
     let mid = |(x, y): (u32, u32)| x << 4 | y << 10;
     let mut p = Vec::new();
@@ -32,7 +34,7 @@ fn busy_program(next: (u32, u32), far: (u32, u32), own: (u32, u32), eth: bool) -
         p.extend(store(NIU + offset, value));
     }
     let start = p.len();
-    // Count, and note the clock.
+    // Count, and store the clock.
     p.extend([lw(T0, 0, 0x700), addi(T0, T0, 1), sw(T0, 0, 0x700)]);
     p.extend(li(T1, 0xFFB1_2000));
     p.extend([lw(T2, T1, 0x1F0), sw(T2, 0, 0x704)]);
@@ -83,8 +85,8 @@ fn busy_mesh(seed: u64, sleep: bool, threads: usize) -> Mesh {
     Mesh::new(config).unwrap()
 }
 
-/// What can be seen of the first chip, and by its links of the second.
-fn look(mesh: Mesh) -> (u64, Vec<u8>) {
+/// Returns the state of the first chip, and through its links that of the second.
+fn state(mesh: Mesh) -> (u64, Vec<u8>) {
     assert!(mesh.conditions().is_empty(), "{:?}", &mesh.conditions()[..3]);
     let mut host = Host { mesh };
     let mut seen = Vec::new();
@@ -105,14 +107,14 @@ fn look(mesh: Mesh) -> (u64, Vec<u8>) {
     (now, seen)
 }
 
-fn run(mut mesh: Mesh, total: u64, cut: impl Fn(u64) -> u64) -> (u64, Vec<u8>) {
+fn run(mut mesh: Mesh, total: u64, step: impl Fn(u64) -> u64) -> (u64, Vec<u8>) {
     let mut done = 0;
     while done < total {
-        let n = cut(done).clamp(1, total - done);
+        let n = step(done).clamp(1, total - done);
         mesh.clock(n);
         done += n;
     }
-    look(mesh)
+    state(mesh)
 }
 
 #[test]
@@ -127,10 +129,10 @@ fn no_cut_no_sleep_and_no_thread_shows() {
     assert_ne!(run(busy_mesh(6, true, 1), total, |_| total), expected, "another seed");
 }
 
-/// Everything that can go wrong does, in time of its own and of the run.
+/// Plans a disruption of each kind, some with an end and some without.
 fn disrupted(mut mesh: Mesh) -> Mesh {
     let core = |x, y, hart| HartId { chip: 1, x, y, hart };
-    for (what, from, until) in [
+    for (disruption, from, until) in [
         (Disruption::LinkFlap { link: 0, period_cycles: 1501 }, 2000, Some(9001)),
         (Disruption::LinkDown { link: 1 }, 4003, Some(6007)),
         (Disruption::LinkSlow { link: 1, factor: 3 }, 6007, None),
@@ -139,13 +141,13 @@ fn disrupted(mut mesh: Mesh) -> Mesh {
         (Disruption::StuckCore(core(9, 0, 0)), 11_111, Some(13_000)),
         (Disruption::StuckCore(core(1, 1, 0)), 12_000, None),
     ] {
-        assert!(mesh.disrupt(what, from, until));
+        assert!(mesh.disrupt(disruption, from, until));
     }
     mesh
 }
 
 #[test]
-fn neither_shows_in_what_goes_wrong() {
+fn disruptions_are_deterministic_too() {
     let total = 25_000;
     let mesh = |sleep, threads| disrupted(busy_mesh(5, sleep, threads));
     let expected = run(mesh(true, 1), total, |_| total);
@@ -156,7 +158,7 @@ fn neither_shows_in_what_goes_wrong() {
     assert_eq!(run(mesh(true, 2), total, |_| total), expected, "threads");
 }
 
-/// The cycles of a run, one by one.
+/// A run in single cycles.
 #[test]
 fn single_cycles() {
     let expected = run(busy_mesh(1, true, 1), 3000, |_| 3000);

@@ -1,4 +1,4 @@
-//! What goes wrong goes wrong at its cycle, and shows where silicon would show it.
+//! Disruptions take effect at their cycle, and where they do on silicon.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common;
@@ -14,7 +14,7 @@ const NEAR: (u8, u8) = (9, 6);
 const FAR: (u8, u8) = (9, 0);
 const TXQ: u32 = 0xFFB9_0000;
 
-/// An n300 with bytes to send in the tile of E8, and nothing running.
+/// An n300 with bytes to send in the tile of E8, and no running hart.
 fn n300() -> Host {
     let mut config = MeshConfig::n300();
     let bytes = (1..=64).cycle().take(4096).collect();
@@ -23,7 +23,7 @@ fn n300() -> Host {
     Host::new(config)
 }
 
-/// Sends bytes of E8 to the same address of its peer.
+/// Sends bytes from E8 to the same address of its peer.
 fn send(host: &mut Host, addr: u32, len: u32) {
     for (offset, value) in [(0x14, addr), (0x18, len), (0x1C, addr), (4, 2)] {
         host.set_register(NEAR, TXQ + offset, value);
@@ -36,7 +36,7 @@ fn far_word(mesh: &Mesh, addr: u32) -> u32 {
     u32::from_le_bytes(word)
 }
 
-/// Cycles until a word arrives at the peer.
+/// Returns the cycles until a word arrives at the peer.
 fn wait(host: &mut Host, addr: u32, most: u64) -> Option<u64> {
     let start = host.mesh.now();
     while far_word(&host.mesh, addr) == 0 {
@@ -48,10 +48,10 @@ fn wait(host: &mut Host, addr: u32, most: u64) -> Option<u64> {
     Some(host.mesh.now() - start)
 }
 
-/// Cycles until the last word of so many bytes is at the peer of a link with this trouble.
-fn trouble(what: emulator::Disruption, len: u32) -> u64 {
+/// Returns the cycles until the last word of `len` bytes is at the peer of a disrupted link.
+fn transfer_cycles(disruption: emulator::Disruption, len: u32) -> u64 {
     let mut host = n300();
-    assert!(host.mesh.disrupt(what, 0, None));
+    assert!(host.mesh.disrupt(disruption, 0, None));
     send(&mut host, 0x2_0000, len);
     wait(&mut host, 0x2_0000 + len - 4, 200_000).unwrap()
 }
@@ -80,10 +80,10 @@ fn a_link_that_is_not_there_cannot_fail() {
 }
 
 #[test]
-fn a_mended_link_carries_whatever_ailed_it() {
+fn a_mended_link_carries_packets_whatever_took_it_down() {
     let mut host = n300();
-    for what in [LinkDown { link: 0 }, LinkFlap { link: 0, period_cycles: 1_000_000 }] {
-        host.mesh.disrupt(what, 0, None);
+    for disruption in [LinkDown { link: 0 }, LinkFlap { link: 0, period_cycles: 1_000_000 }] {
+        host.mesh.disrupt(disruption, 0, None);
     }
     host.mesh.set_link(0, false);
     send(&mut host, 0x2_0000, 16);
@@ -93,10 +93,10 @@ fn a_mended_link_carries_whatever_ailed_it() {
 }
 
 #[test]
-fn a_slow_link_takes_longer_for_bytes_but_not_for_the_way() {
-    // 1024 + 50 bytes at 12.5 bytes a cycle are 86 cycles.
-    let usual = trouble(LinkSlow { link: 0, factor: 1 }, 1024);
-    let slow = trouble(LinkSlow { link: 0, factor: 10 }, 1024);
+fn a_slow_link_takes_longer_for_bytes_but_not_for_the_latency() {
+    // 1024 + 50 bytes at 12.5 bytes per cycle are 86 cycles.
+    let usual = transfer_cycles(LinkSlow { link: 0, factor: 1 }, 1024);
+    let slow = transfer_cycles(LinkSlow { link: 0, factor: 10 }, 1024);
     assert!((770..=780).contains(&(slow - usual)), "{usual} {slow}");
 }
 
@@ -105,10 +105,10 @@ fn slow_acknowledges_are_late_and_payload_is_not() {
     let none = LinkSlow { link: 0, factor: 1 };
     let by_near = SlowAck { link: 0, end: 0, delay_cycles: 2000 };
     let by_far = SlowAck { link: 0, end: 1, delay_cycles: 2000 };
-    let usual = [16, 32].map(|len| trouble(none, len));
-    assert_eq!([16, 32].map(|len| trouble(by_near, len)), [usual[0] + 2000, usual[1]]);
-    assert_eq!([16, 32].map(|len| trouble(by_far, len)), usual);
-    // What is sent behind an acknowledgement does not overtake it.
+    let usual = [16, 32].map(|len| transfer_cycles(none, len));
+    assert_eq!([16, 32].map(|len| transfer_cycles(by_near, len)), [usual[0] + 2000, usual[1]]);
+    assert_eq!([16, 32].map(|len| transfer_cycles(by_far, len)), usual);
+    // A later packet does not overtake an acknowledgement.
     let mut host = n300();
     host.mesh.disrupt(by_near, 0, None);
     send(&mut host, 0x2_0000, 16);
@@ -121,7 +121,7 @@ fn slow_acknowledges_are_late_and_payload_is_not() {
 #[test]
 fn broken_packets_are_sent_again_and_counted() {
     let mut host = n300();
-    // Some 12,400 bits a packet: about every eighth is broken.
+    // About 12,400 bits per packet: about every eighth packet is corrupt.
     host.mesh.disrupt(BitErrors { link: 0, per_terabit: 10_000_000 }, 0, None);
     for _ in 0..20 {
         send(&mut host, 0x2_0000, 4096);
@@ -132,7 +132,7 @@ fn broken_packets_are_sent_again_and_counted() {
     let resent = host.register(NEAR, TXQ + 0x68);
     assert_eq!(sent, 60);
     assert!((2..20).contains(&resent), "{resent}");
-    // The other direction was idle, and the payload is whole.
+    // The other direction was idle, and the payload is intact.
     assert_eq!(far_word(&host.mesh, 0x2_0FFC), u32::from_le_bytes([61, 62, 63, 64]));
     assert!(host.mesh.conditions().is_empty());
 }

@@ -46,7 +46,7 @@ fn chip() -> Host {
     Host::new(MeshConfig { chips: vec![chip], ..MeshConfig::default() })
 }
 
-/// Loads the five images and lets BRISC start; it starts the others.
+/// Loads the five images and releases BRISC, which starts the others.
 fn start_tensix(host: &mut Host, folder: &std::path::Path, tile: (u8, u8)) {
     host.set_register(tile, 0xFFB1_21B0, 0x47800);
     for (name, private) in [
@@ -63,7 +63,7 @@ fn start_tensix(host: &mut Host, folder: &std::path::Path, tile: (u8, u8)) {
     host.set_register(tile, 0xFFB1_21B0, 0x47000);
 }
 
-/// Everything that shows of two booting tiles after so many cycles, passed in pieces.
+/// Returns the visible state of two booting tiles after `total` cycles, passed in pieces.
 fn booting(folder: &std::path::Path, sleep: bool, total: u64, piece: u64) -> Vec<u8> {
     let mut chip = ChipConfig::wormhole(true);
     chip.translation = true;
@@ -139,7 +139,8 @@ fn idle_erisc() {
     assert_eq!(words(&mut host, tile, 0x1C) >> 16, 0xAABB);
 }
 
-/// The active-Ethernet application under a base firmware of four instructions: it calls 0x9040 and yields into a `ret`.
+/// The active-Ethernet application under a base firmware of four instructions, which calls 0x9040;
+/// the application yields into a `ret`.
 #[test]
 fn active_erisc() {
     let Some(folder) = folder() else { return };

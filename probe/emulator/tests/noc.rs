@@ -1,4 +1,4 @@
-//! The NIUs: what command buffers send, and what their counters say.
+//! The NIUs: what command buffers send, and the values of their counters.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -7,7 +7,8 @@ use common::Host;
 
 const NIU: u32 = 0xFFB2_0000;
 
-/// Fills command buffer 0 of a tile and starts it: TARG lo/mid, RET lo/mid, tag, ctrl, length, data.
+/// Fills command buffer 0 of a tile and starts it: TARG lo/mid, RET lo/mid, tag, ctrl, length,
+/// data.
 fn command(host: &mut Host, tile: (u8, u8), base: u32, words: [u32; 8]) {
     for (offset, word) in [0x00, 0x04, 0x0C, 0x10, 0x18, 0x1C, 0x20, 0x24].into_iter().zip(words) {
         host.set_register(tile, base + offset, word);
@@ -67,7 +68,7 @@ fn read_write_and_their_counters() {
     assert!(host.mesh.conditions().is_empty(), "{:?}", host.mesh.conditions());
 }
 
-/// wormhole.md 10.6.I: +7 on 100; and the trap of the word that the request names.
+/// wormhole.md 10.6.I: +7 on 100; the request, not the address, selects the word.
 #[test]
 fn atomics() {
     let mut host = Host::n150();
@@ -102,7 +103,8 @@ fn multicast_underflows_the_outstanding_count() {
     assert_eq!(host.read_tile((1, 1), 0x6000, 16), [0; 16]);
     host.set_register((1, 1), NIU + 0x50, 1);
     assert_eq!(counter(&mut host, (1, 1), 0x10), 0);
-    // Wrapping round the torus, with the sender inside and included: 8 of 9 and 1 of 8 columns, 2 rows.
+    // Wrapping round the torus, with the sender inside and included: 8 of 9 and 1 of 8 columns, 2
+    // rows.
     let wrapping = mid((1, 2)) | 9 << 16 | 1 << 22;
     command(&mut host, (1, 1), NIU, [0x5000, own, 0x7000, wrapping, 0, 0x132 | 1 << 17, 16, 0]);
     assert_eq!(counter(&mut host, (1, 1), 1), 11 + 4);
@@ -111,7 +113,7 @@ fn multicast_underflows_the_outstanding_count() {
     assert_eq!(host.read_tile((2, 1), 0x7000, 16), [0; 16]);
 }
 
-/// Longer than a packet: hardware splits it and counts each part.
+/// Requests longer than a packet: hardware splits them and counts each part.
 #[test]
 fn long_requests_are_split() {
     let mut host = Host::n150();
@@ -126,7 +128,8 @@ fn long_requests_are_split() {
     assert_eq!((counter(&mut host, (1, 1), 2), counter(&mut host, (1, 1), 0x10)), (3, 0));
 }
 
-/// NOC 1 numbers tiles from the other corner; with translation both agree, and the fields show what was meant.
+/// NOC 1 numbers tiles from the opposite corner. With translation both NoCs agree, and the fields
+/// hold physical coordinates.
 #[test]
 fn noc_1_and_translation() {
     let mut config = emulator::MeshConfig::n300();
@@ -142,7 +145,7 @@ fn noc_1_and_translation() {
     assert_eq!(host.register((1, 1), niu1 + 0x204), 2);
 }
 
-/// Memories must agree modulo 16: silicon would deliver other bytes, so the core that asks stops.
+/// Addresses must agree modulo 16: silicon would deliver wrong bytes, so the requesting core stops.
 #[test]
 fn misaligned_requests_are_refused() {
     let mut host = Host::n150();
@@ -166,7 +169,8 @@ fn misaligned_requests_are_refused() {
     assert_eq!(word(&mut host, (1, 1), 0x2000), 0x1060_A082);
 }
 
-/// DRAM answers over either port; what does not exist is never answered and leaves its mark in the counters.
+/// DRAM answers through either port. A request to a tile that does not exist is never answered and
+/// remains in the counters.
 #[test]
 fn dram_and_nowhere() {
     let mut host = Host::n150();

@@ -1,4 +1,5 @@
-//! Nothing that the host or a core does may end the process: random accesses, random registers, random code.
+//! No access by the host or a core may end the process: random accesses, random registers, random
+//! code.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -7,7 +8,7 @@ use common::{Host, T0, T1, addi, jal, li, lw, sw};
 use emulator::MeshConfig;
 use fastrand::Rng;
 
-/// Bases of everything that has registers, on either kind of tile.
+/// Bases of all register pages, on either kind of tile.
 const PAGES: [u32; 24] = [
     0x0000_0000,
     0x0003_FF00,
@@ -40,7 +41,8 @@ fn address(rng: &mut Rng) -> u32 {
     base.wrapping_add(4 * rng.u32(..64)).wrapping_add(if rng.u8(..16) == 0 { 0x200 } else { 0 })
 }
 
-/// Values that mean something somewhere: small ones, coordinates, commands, addresses, anything.
+/// Returns a value that is likely to be meaningful: a small number, coordinates, a command, an
+/// address, or any word.
 fn value(rng: &mut Rng) -> u32 {
     match rng.u8(..6) {
         0 => rng.u32(..17),
@@ -56,7 +58,7 @@ fn tile(rng: &mut Rng) -> (u8, u8) {
     (rng.u8(..10), rng.u8(..12))
 }
 
-/// Loads and stores of registers, one after the other, round and round.
+/// Returns a loop of loads and stores of registers.
 fn register_program(rng: &mut Rng) -> Vec<u32> {
     let mut program = Vec::new();
     for _ in 0..rng.usize(1..20) {
@@ -73,7 +75,7 @@ fn register_program(rng: &mut Rng) -> Vec<u32> {
     program
 }
 
-fn host_deed(rng: &mut Rng, host: &mut Host) {
+fn host_action(rng: &mut Rng, host: &mut Host) {
     match rng.u8(..12) {
         0 => host.mesh.clock(rng.u64(..3000)),
         1 => host.entry(rng.u64(..186), rng.u64(..)),
@@ -119,9 +121,9 @@ fn noise_ends_nothing() {
         config.timing.host_dead_read = 2000;
         let mut host = Host::new(config);
         for _ in 0..300 {
-            host_deed(&mut rng, &mut host);
+            host_action(&mut rng, &mut host);
             if rng.u8(..50) == 0 {
-                // A hang takes the bus; go on with a fresh chip.
+                // A hang takes the bus down; continue with a fresh chip.
                 host.mesh.reset_chip(0);
             }
         }

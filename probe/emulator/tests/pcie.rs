@@ -13,7 +13,7 @@ const PCIE: (u8, u8) = (0, 3);
 const WINDOW: u64 = 0x8_0000_0000;
 const REGION_3: u64 = 0x1200 + 0x200 * 3;
 
-/// Memory that is there where it was written, and zero elsewhere.
+/// Host memory that is zero until written.
 #[derive(Debug, Default)]
 struct Memory(Mutex<BTreeMap<u64, u8>>);
 
@@ -47,7 +47,7 @@ fn names(host: &Host) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_bar_tells_its_size_and_stays_where_it_is() {
+fn a_bar_reports_its_size_and_does_not_move() {
     let (mut host, _) = host();
     for (offset, base, size_mask) in
         [(0x10, 4, 0xE000_0004), (0x18, 0x2000_0004, 0xFFF0_0004), (0x20, 4, 0xFE00_0004)]
@@ -90,7 +90,7 @@ fn host_memory_is_behind_the_pcie_tile() {
     };
     assert_eq!(at(0x3800_0000, 5), b"plain");
     assert_eq!(at(0x4000_0010, 11), b"still plain");
-    // A target at the very end of the bus goes round, as 64 bits do.
+    // A target at the end of the address space wraps modulo 2^64.
     for (word, value) in [(5, 0xFFFF_FFF0), (6, u32::MAX)] {
         set_bar2(&mut host, REGION_3 + 4 * word, value);
     }
@@ -103,9 +103,9 @@ fn host_memory_is_behind_the_pcie_tile() {
 }
 
 #[test]
-fn dma_moves_bytes_through_windows_and_says_when_it_is_done() {
+fn dma_moves_bytes_through_windows_and_signals_completion() {
     let (mut host, memory) = host();
-    // Windows 0 and 1 show two tiles; the transfer crosses from one to the other.
+    // Windows 0 and 1 point at two tiles; the transfer crosses from one to the other.
     host.point(0, (1, 1), 0);
     host.point(1, (2, 1), 0);
     let bytes: Vec<u8> = (0..=255).cycle().take(10_000).collect();
@@ -118,11 +118,11 @@ fn dma_moves_bytes_through_windows_and_says_when_it_is_done() {
     }
     let before = host.mesh.now();
     set_bar2(&mut host, 0x30, 0);
-    assert_eq!(host.mesh.now() - before, 510, "10 for the doorbell, and 20 bytes a cycle");
+    assert_eq!(host.mesh.now() - before, 510, "10 for the doorbell, and 20 bytes per cycle");
     let mut word = [0; 4];
     memory.read(0x9000, &mut word);
     assert_eq!(u32::from_le_bytes(word), 0xFACA);
-    // Other windows: reading through them must not point the transfer's own elsewhere.
+    // Read back through the same windows.
     assert_eq!(host.read(u64::from(device), 5000), bytes[..5000]);
     assert_eq!(host.read(0x10_0000, 5000), bytes[5000..]);
     for (register, value) in [(0x0C, 1), (0x60, 0x9004), (0x70, 0xFACB), (0x208, 10_000)] {
@@ -140,7 +140,7 @@ fn dma_moves_bytes_through_windows_and_says_when_it_is_done() {
 }
 
 #[test]
-fn what_cannot_be_done_is_named_and_never_told_done() {
+fn a_refused_transfer_is_named_and_never_completes() {
     let (mut host, memory) = host();
     set_bar2(&mut host, 0x60, 0x9004);
     set_bar2(&mut host, 0x70, 0xFACB);

@@ -1,6 +1,7 @@
-//! Transcripts of what the vendor's simulator (libttsim 1.10.0, builds wh and wh_x2) answered, played against the emulator.
+//! Transcripts of accesses to the vendor's simulator (libttsim 1.10.0, builds wh and wh_x2),
+//! replayed against the emulator.
 //!
-//! A line is an access, and after `=` what it gave. The accesses are our own; where both may differ it says so here.
+//! A line is an access, and after `=` its result. The accesses are the project's own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -20,7 +21,8 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Carries out one access. `remote` reads go through a firmware queue there, and through the second chip's own device here.
+/// Carries out one access. `remote` reads went through a firmware queue on the vendor's simulator;
+/// here they go through the second chip's own device.
 fn access(host: &mut Host, words: &[&str]) -> Option<String> {
     let decimal = |i: usize| words[i].parse::<u64>().unwrap();
     let address = |i: usize| u64::from_str_radix(words[i], 16).unwrap();
@@ -48,10 +50,11 @@ fn access(host: &mut Host, words: &[&str]) -> Option<String> {
 fn play(mut host: Host, transcript: &str) {
     let mut answers = 0;
     for (number, line) in transcript.lines().enumerate().filter(|(_, l)| !l.starts_with('#')) {
-        let (ask, expected) = line.split_once(" = ").map_or((line, None), |(a, e)| (a, Some(e)));
-        let words: Vec<&str> = ask.split_whitespace().collect();
+        let (access_text, expected) =
+            line.split_once(" = ").map_or((line, None), |(a, e)| (a, Some(e)));
+        let words: Vec<&str> = access_text.split_whitespace().collect();
         let answer = access(&mut host, &words);
-        assert_eq!(answer.as_deref(), expected, "line {}: {ask}", number + 1);
+        assert_eq!(answer.as_deref(), expected, "line {}: {access_text}", number + 1);
         answers += usize::from(answer.is_some());
     }
     assert!(answers > 10);

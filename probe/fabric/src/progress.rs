@@ -25,7 +25,7 @@ impl FabricStage {
     /// For people.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Survey => "reads the tiles",
+            Self::Survey => "surveys the tiles",
             Self::TakeOver => "takes Ethernet tiles over",
             Self::Launch => "launches routers",
             Self::Handshake => "waits for the handshake of the routers",

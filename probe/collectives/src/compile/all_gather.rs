@@ -1,5 +1,6 @@
-//! All-gather: two workers for each direction of a link. The sender puts its own block into the output and the channel, then
-//! forwards what the receiver has written to the output and signalled (CCL guide, all-gather).
+//! All-gather: two workers for each direction of a link. The sender puts its own block into the
+//! output and the channel, then forwards the blocks that the receiver has written to the output and
+//! signalled (CCL guide, all-gather).
 
 use super::build::Build;
 use super::link_shares::{LinkShare, Move, Sum};
@@ -15,12 +16,12 @@ pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), Cc
     Ok(())
 }
 
-/// An output has each rank's block.
+/// Returns the sum in a block of the output: the block of one rank.
 pub(super) fn result(block: u32) -> Sum {
     vec![vec![(block as usize, 0)]]
 }
 
-/// How many blocks a rank gets from behind.
+/// Returns how many blocks a rank receives from behind.
 fn gets(build: &Build<'_>, share: &LinkShare, rank: usize, forward: bool) -> usize {
     match (build.is_line(), forward) {
         (false, _) => build.reach(share, forward),
@@ -58,7 +59,8 @@ fn one_direction(
     }
     for (rank, (sender, receiver)) in senders.into_iter().zip(receivers).enumerate() {
         let next = build.rank(rank, 1, forward);
-        // The next rank gets one's own block and what one gets, but for what has gone far enough.
+        // The next rank receives this rank's block and all blocks this rank receives,
+        // except those at the end of their route.
         let forwards = sender.as_ref().map_or(0, |_| gets(build, share, next, forward) - 1);
         let block = |behind| build.rank(rank, behind, !forward) as u32;
         let partner = sender.as_ref().map(|sender| sender.place);

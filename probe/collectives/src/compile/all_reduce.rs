@@ -1,5 +1,5 @@
-//! All-reduce: on a ring a reduce-scatter and then an all-gather in one list; on a line the sum goes up to the last rank and
-//! the result comes back down.
+//! All-reduce. On a ring: a reduce-scatter and then an all-gather in one list. On a line: the sum
+//! goes up to the last rank and the result comes back down.
 
 use super::build::Build;
 use super::link_shares::{Draft, LinkShare, Move, Sum};
@@ -11,7 +11,8 @@ pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), Cc
     if build.is_line() { line(build, share) } else { ring(build, share) }
 }
 
-/// Sums are of all ranks in the order in which a block's sum passes them.
+/// Returns the sum in a block of the output: all ranks, in the order in which the block's sum
+/// passes them.
 pub(super) fn result(build: &Build<'_>, share: &LinkShare, block: u32) -> Sum {
     let size = build.size();
     if build.is_line() {
@@ -59,15 +60,15 @@ fn line(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
     let last = build.size() - 1;
     let mut up = Vec::new();
     for rank in 0..last {
-        up.push(Some(build.draft(rank, share, "adder on the way up")?));
+        up.push(Some(build.draft(rank, share, "upward adder")?));
     }
-    up.push(Some(build.draft(last, share, "adder at the top")?));
+    up.push(Some(build.draft(last, share, "top adder")?));
     build.join(share, true, &mut up);
-    // The top is both the end of the way up and the beginning of the way down.
+    // The top worker ends the upward route and begins the downward route.
     let top = up.pop().flatten();
     let mut down: Vec<Option<Draft>> = Vec::new();
     for rank in 0..last {
-        down.push(Some(build.draft(rank, share, "copier on the way down")?));
+        down.push(Some(build.draft(rank, share, "downward copier")?));
     }
     down.push(top);
     build.join(share, false, &mut down);

@@ -1,7 +1,8 @@
-//! All-to-all: blocks go from rank to rank until they are where they belong.
+//! All-to-all: blocks go from rank to rank until they reach their destination.
 //!
-//! On a ring all ranks give the block for the rank one step on, then for two steps on, ...: each of those takes as many
-//! packets as it gives, so that no rank is more than a slice ahead. On a line the way is a pipe: own blocks first.
+//! On a ring all ranks send the block for the rank one step ahead, then for two steps ahead, and so
+//! on. In each round a rank takes as many packets as it gives, so that no rank is more than a slice
+//! ahead. On a line the route is a pipe: a rank's own blocks go first.
 
 use super::build::Build;
 use super::link_shares::{LinkShare, Move, Sum};
@@ -40,7 +41,7 @@ pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), Cc
     Ok(())
 }
 
-/// Block b of a rank's output is that rank's block of rank b's input.
+/// Returns the sum in a block of a rank's output: block b is that rank's block of rank b's input.
 pub(super) fn result(rank: usize, block: u32) -> Sum {
     vec![vec![(block as usize, rank as u32)]]
 }
@@ -64,10 +65,11 @@ fn ring(build: &Build<'_>, share: &LinkShare, rank: usize, forward: bool, moves:
 }
 
 fn line(size: usize, rank: usize, forward: bool, moves: &mut Vec<Move>) {
-    // Where a rank stands, seen in the direction of flow.
+    // The position of a rank in the direction of flow.
     let along = |rank: usize| if forward { rank } else { size - 1 - rank };
     let position = along(rank);
-    // What comes over the link before this rank: the source and destination of each block, in order.
+    // The blocks that arrive over the link before this rank: source and destination of each, in
+    // order.
     let mut arriving: Vec<(usize, usize)> = Vec::new();
     for before in 0..position {
         arriving.retain(|&(_, to)| to > before);

@@ -1,4 +1,4 @@
-//! What every collective is put together with: channels, workers and their commands.
+//! The parts common to all collectives: channels, workers and their commands.
 
 use super::link_shares::{Draft, LinkShare, Move};
 use super::shape::Shape;
@@ -16,23 +16,24 @@ use machine::place::Place;
 use machine::target::Mesh;
 use std::collections::BTreeMap;
 
-/// Commands that a worker's L1 has room for.
+/// Maximum number of commands in a worker's L1.
 const MAX_COMMANDS: usize = 3500;
 
-/// What one worker fills or checks, in bytes, before another is called; and how many there are of a lane at most.
+/// Bytes that one worker fills or checks before another is added, and the maximum number of pieces
+/// of a link share.
 const PIECE_BYTES: u64 = 256 << 10;
 const MAX_PIECES: u64 = 8;
 
-/// A program that is being put together.
+/// A program under construction.
 pub(super) struct Build<'a> {
     pub(super) mesh: &'a Mesh,
     pub(super) request: &'a Request,
     pub(super) topology: &'a Topology,
     pub(super) shape: Shape,
     pub(super) placement: Placement,
-    /// Compute tiles of each chip, and how many of them have a worker.
+    /// Compute tiles of each chip, and the number of them that have a worker.
     pub(super) tiles: BTreeMap<ChipId, (Vec<Place>, usize)>,
-    /// Channels of each link, by its lower end.
+    /// Number of channels of each link, by its lower end.
     numbers: BTreeMap<EthId, u32>,
     pub(super) workers: Vec<WorkerPlan>,
 }
@@ -57,7 +58,7 @@ impl<'a> Build<'a> {
         Ok(Self { mesh, request, topology, shape, placement, tiles, numbers, workers })
     }
 
-    /// A worker on the next compute tile of a rank's chip.
+    /// Creates a worker on the next compute tile of a rank's chip.
     pub(super) fn draft(
         &mut self,
         rank: usize,
@@ -73,7 +74,8 @@ impl<'a> Build<'a> {
         Ok(Draft::new(place, format!("{role} of link {}", share.link)))
     }
 
-    /// A tile of a rank's chip by number, for fills and checks: they run when the workers do not.
+    /// Returns a tile of a rank's chip by index, for fills and checks, which run while the workers
+    /// do not.
     pub(super) fn tile(&self, rank: usize, index: usize) -> Result<Place, CclError> {
         let chip = *self.topology.ranks.get(rank).ok_or(CclError::NoRank(rank))?;
         let tiles = self.tiles.get(&chip).map_or(&[][..], |(tiles, _)| tiles);
@@ -81,7 +83,7 @@ impl<'a> Build<'a> {
         tiles.get(index).copied().ok_or(few)
     }
 
-    /// A new channel from one worker to another of a neighbouring rank.
+    /// Adds a channel from one worker to another of a neighbouring rank.
     pub(super) fn connect(
         &mut self,
         share: &LinkShare,
@@ -105,7 +107,8 @@ impl<'a> Build<'a> {
         *number += 1;
     }
 
-    /// Channels from each rank's worker to the next one's, round a ring or to the end of a line or socket.
+    /// Adds channels from each rank's worker to the next one's, round a ring or to the end of a
+    /// line or socket.
     pub(super) fn join(&mut self, share: &LinkShare, forward: bool, drafts: &mut [Option<Draft>]) {
         let closed = !self.is_line() && self.request.op != Op::SendReceive;
         for rank in 0..self.size() {
@@ -127,7 +130,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// The worker is complete.
+    /// Adds a complete worker to the program.
     pub(super) fn add(&mut self, share: &LinkShare, draft: Draft) -> Result<(), CclError> {
         if draft.moves.len() > MAX_COMMANDS {
             return Err(CclError::TooManyCommands(draft.moves.len()));
@@ -143,7 +146,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// A worker that has no channels.
+    /// Returns a worker without channels.
     pub(super) fn plan(
         &self,
         place: Place,
@@ -169,7 +172,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// The page of a block at which a part begins.
+    /// Returns the page of a block at which a part begins.
     pub(super) fn page(&self, block: u32, part: PageSlice) -> u32 {
         block * self.shape.block.pages + part.first_page
     }
@@ -187,7 +190,8 @@ impl<'a> Build<'a> {
         command
     }
 
-    /// The lanes: one for each link, worker of it, and half of the tensors.
+    /// Returns the link shares: one for each link, each of its workers, and each half of the
+    /// tensors.
     pub(super) fn link_shares(&self) -> Vec<LinkShare> {
         let (links, block) = (self.request.links, self.shape.block);
         let half = self.request.bidirectional == Bidirectional::HalfTensors;
@@ -207,7 +211,7 @@ impl<'a> Build<'a> {
         block.parts(parts).into_iter().enumerate().map(share).collect()
     }
 
-    /// The same stretches in pieces for those who fill and check: the more there is to do, the more workers do it.
+    /// Returns the same page ranges in pieces for fills and checks: larger ranges get more workers.
     pub(super) fn pieces(&self) -> Vec<LinkShare> {
         let (block, [inputs, outputs]) = (self.shape.block, self.shape.blocks);
         let cut = |share: LinkShare| {
@@ -219,7 +223,7 @@ impl<'a> Build<'a> {
         self.link_shares().into_iter().flat_map(cut).collect()
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub(super) fn size(&self) -> usize {
         self.topology.size()
     }
@@ -228,13 +232,14 @@ impl<'a> Build<'a> {
         self.topology.kind == TopologyKind::Line
     }
 
-    /// The rank so many steps on.
+    /// Returns the rank `steps` steps ahead.
     pub(super) fn rank(&self, from: usize, steps: usize, forward: bool) -> usize {
         let size = self.size();
         if forward { (from + steps) % size } else { (from + size - steps % size) % size }
     }
 
-    /// How many hops data of a ring travels in a direction of this lane: all the way, or half.
+    /// Returns how many hops data of a ring travel in a direction of this link share: all the way,
+    /// or half.
     pub(super) fn reach(&self, share: &LinkShare, forward: bool) -> usize {
         let others = self.size() - 1;
         match share.directions.len() {

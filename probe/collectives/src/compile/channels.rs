@@ -1,22 +1,22 @@
-//! EDMs and the counts of their messages, from what the workers' commands will do.
+//! EDMs and their message counts, derived from the workers' commands.
 
 use crate::program::{Channel, EdmChannel, EdmPlan, WorkerPlan, flags};
 use machine::place::Place;
 use std::collections::BTreeMap;
 
-/// Packets of each command of a worker's list, all slices together.
+/// Returns the packets of each command of a worker's list, over all slices.
 pub(super) fn packets(worker: &WorkerPlan) -> u32 {
     let (whole, rest) = (worker.pages / worker.slice_pages, worker.pages % worker.slice_pages);
     let of = |pages: u32| pages.div_ceil(worker.packet_pages);
     whole * of(worker.slice_pages) + of(rest)
 }
 
-/// Messages that a worker takes from its inbound channel.
+/// Returns the number of messages that a worker takes from its inbound channel.
 pub(super) fn taken(worker: &WorkerPlan) -> u32 {
     messages(worker, flags::FROM_CHANNEL) + credits(worker, flags::TO_CHANNEL)
 }
 
-/// Messages that it gives to its outbound channel.
+/// Returns the number of messages that a worker gives to its outbound channel.
 pub(super) fn given(worker: &WorkerPlan) -> u32 {
     messages(worker, flags::TO_CHANNEL) + credits(worker, flags::FROM_CHANNEL)
 }
@@ -26,13 +26,14 @@ fn messages(worker: &WorkerPlan, flag: u16) -> u32 {
         * packets(worker)
 }
 
-/// A credit comes back for each packet of a socket, in the channel of the other direction.
+/// Returns the credits of a socket: one per packet, in the channel of the other direction.
 fn credits(worker: &WorkerPlan, flag: u16) -> u32 {
     let of = |flags: u16| flags & flags::CREDIT != 0 && flags & flag != 0;
     worker.commands.iter().filter(|command| of(command.flags)).count() as u32 * packets(worker)
 }
 
-/// The EDMs of all channels that workers use. The end that sends on channel 0 begins the handshake.
+/// Returns the EDMs of all channels that workers use. The end that sends on channel 0 begins the
+/// handshake.
 pub(super) fn edms(workers: &[WorkerPlan]) -> Vec<EdmPlan> {
     let mut channels: BTreeMap<Place, BTreeMap<u32, EdmChannel>> = BTreeMap::new();
     let mut add = |channel: Option<Channel>, sends, messages, worker| {

@@ -1,4 +1,4 @@
-//! Fills that put inputs in place and clear outputs, and checks of what came out.
+//! Fills, which write inputs and clear outputs, and checks of the outputs.
 
 use super::build::Build;
 use super::link_shares::LinkShare;
@@ -10,10 +10,11 @@ use crate::program::{Expected, OutputRange, WorkerCommand, WorkerPlan, flags};
 use crate::tensor::{INPUT, OUTPUT};
 use std::collections::HashMap;
 
-/// One worker for each piece of a lane and rank: what is left of an earlier run must not pass for a result.
+/// Returns one fill for each piece of a link share and rank, so that data of an earlier run cannot
+/// pass for a result.
 pub(super) fn fills(build: &Build<'_>, shares: &[LinkShare]) -> Result<Vec<WorkerPlan>, CclError> {
     let [inputs, outputs] = build.shape.blocks;
-    // Past the elements of every stream there are only zeros.
+    // Beyond the elements of every stream there are only zeros.
     let beyond = build.shape.block.elements.next_multiple_of(2) as u32;
     let mut fills = Vec::new();
     for (index, share, rank) in everywhere(build, shares) {
@@ -46,14 +47,14 @@ pub(super) fn fills(build: &Build<'_>, shares: &[LinkShare]) -> Result<Vec<Worke
     Ok(fills)
 }
 
-/// One worker for each piece of a lane and rank that has an output.
+/// Returns one check for each piece of a link share and rank that has an output.
 pub(super) fn checks(
     build: &Build<'_>,
     shares: &[LinkShare],
 ) -> Result<(Vec<WorkerPlan>, Vec<Expected>), CclError> {
     let [_, outputs] = build.shape.blocks;
     let (mut checks, mut all) = (Vec::new(), Vec::new());
-    // Many chips must have the same.
+    // Many chips have the same expected data.
     let mut known: HashMap<(Vec<Vec<u32>>, u64, usize), u32> = HashMap::new();
     for (index, share, rank) in everywhere(build, shares) {
         if !build.shape.has_output(rank) {

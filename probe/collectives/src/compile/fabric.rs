@@ -1,4 +1,4 @@
-//! The ranks of a collective that goes over a fabric, and that fabric.
+//! The ranks of a collective over a fabric, and that fabric.
 
 use crate::error::CclError;
 use crate::request::Request;
@@ -11,7 +11,7 @@ use layouts::ChipId;
 use machine::fabric::FabricTopology;
 use machine::target::Mesh;
 
-/// The order of the ranks, and the fabric: the one that runs, or else one that is to be brought up.
+/// Returns the order of the ranks, and the fabric: the running fabric, or a plan of a new one.
 pub(super) fn ranks(
     mesh: &Mesh,
     request: &Request,
@@ -33,7 +33,8 @@ pub(super) fn ranks(
     Ok((topology, (plan, running.is_some())))
 }
 
-/// A line or ring of the ranks alone if they form one, else, or if it was asked for, a mesh or torus of all chips.
+/// Plans a fabric: a line or ring of the ranks alone if they form one; else, or on request, a mesh
+/// or torus of all chips.
 fn planned(
     mesh: &Mesh,
     request: &Request,
@@ -73,7 +74,8 @@ fn planned(
     }
 }
 
-/// The chips as they were named, or row after row: over a fabric every rank reaches every other.
+/// Returns the chips in the requested order, or row by row: over a fabric every rank reaches every
+/// other.
 fn any_order(plan: &FabricPlan, request: &Request, error: CclError) -> Result<Topology, CclError> {
     if !matches!(error, CclError::Topology(TopologyError::NoTopology { .. })) {
         return Err(error);

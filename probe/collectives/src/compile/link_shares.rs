@@ -1,47 +1,48 @@
-//! Lanes: stretches of blocks that go over links in one or both directions, and the workers that are listed for them.
+//! Link shares: page ranges of blocks that go over links in one or both directions, and the drafts
+//! of their workers.
 
 use crate::program::Channel;
 use crate::slicer::PageSlice;
 use machine::place::Place;
 
-/// A stretch of every block that goes over one link of each edge.
+/// A page range of every block that goes over one link of each edge.
 #[derive(Clone, Debug)]
 pub(super) struct LinkShare {
-    /// Number of the link of each edge.
+    /// Index of the link of each edge.
     pub(super) link: usize,
-    /// The stretch.
+    /// The page range.
     pub(super) part: PageSlice,
-    /// Directions that it goes in: towards higher ranks, and towards lower ones.
+    /// Its directions: true towards higher ranks, false towards lower ranks.
     pub(super) directions: Vec<bool>,
 }
 
-/// A command before pages are known: tensors by number and block.
+/// A command before its pages are known: tensors by number and block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Move {
-    /// What it does besides reading and writing tensors.
+    /// Its flags, apart from those for reading and writing tensors.
     pub(super) flags: u16,
-    /// Tensor and block that it reads.
+    /// Tensor and block to read.
     pub(super) from: Option<(u8, u32)>,
-    /// Tensor and block that it writes.
+    /// Tensor and block to write.
     pub(super) to: Option<(u8, u32)>,
 }
 
-/// A worker whose commands are being listed.
+/// A worker whose commands are still being collected.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     /// Its tile.
     pub(super) place: Place,
-    /// What it is, for people.
+    /// Its role, for display.
     pub(super) role: String,
-    /// The list.
+    /// Its commands.
     pub(super) moves: Vec<Move>,
-    /// Where packets come from.
+    /// The channel of its incoming packets.
     pub(super) inbound: Option<Channel>,
-    /// Where packets go.
+    /// The channel of its outgoing packets.
     pub(super) outbound: Option<Channel>,
-    /// Who gets the signals.
+    /// The worker that receives its signals.
     pub(super) partner: Option<Place>,
-    /// A worker of a cycle works slice by slice, any other in one go.
+    /// Whether it works slice by slice, as workers of a cycle must.
     pub(super) sliced: bool,
 }
 
@@ -59,5 +60,6 @@ impl Draft {
     }
 }
 
-/// Ranks whose input blocks are added up in an output block, arm by arm, each with the block of its input.
+/// The ranks whose input blocks are summed in an output block, arm by arm, each with the block of
+/// its input.
 pub(super) type Sum = Vec<Vec<(usize, u32)>>;

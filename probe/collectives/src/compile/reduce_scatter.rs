@@ -1,5 +1,6 @@
-//! Reduce-scatter: the sum of each block grows from rank to rank on its way to the rank that keeps it (CCL guide). Where data
-//! go both ways, the sum of the first way lies in the output and is signalled before that of the second is added.
+//! Reduce-scatter: the sum of each block grows from rank to rank on its way to the rank that keeps
+//! it (CCL guide). With both directions, the first direction's sum is in the output, and is
+//! signalled, before the second direction's sum is added.
 
 use super::build::Build;
 use super::link_shares::{Draft, LinkShare, Move, Sum};
@@ -7,7 +8,7 @@ use crate::error::CclError;
 use crate::program::flags::{FROM_CHANNEL, SIGNAL, TO_CHANNEL, WAIT};
 use crate::tensor::{INPUT, OUTPUT};
 
-/// Ranks whose data reach a rank in a direction, and ranks that its data reach.
+/// Returns how many ranks' data reach a rank in a direction, and how many ranks its data reach.
 fn behind_and_ahead(
     build: &Build<'_>,
     share: &LinkShare,
@@ -35,7 +36,7 @@ pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), Cc
         build.join(share, forward, &mut drafts);
         all.push(drafts);
     }
-    // Who adds to an output after whom.
+    // For each rank, the direction whose sum is written first.
     let mut first: Vec<Option<usize>> = vec![None; build.size()];
     for (way, (&forward, drafts)) in share.directions.iter().zip(&all).enumerate() {
         for (rank, _) in drafts.iter().enumerate().filter(|(_, draft)| draft.is_some()) {
@@ -77,7 +78,8 @@ pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), Cc
     Ok(())
 }
 
-/// Sums for the ranks ahead, the farthest first; the farthest rank of a ring is out of reach of those behind.
+/// Returns the sums for the ranks ahead, the farthest first. On a ring, data from behind do not
+/// reach the farthest rank.
 fn partial_sums(
     build: &Build<'_>,
     rank: usize,
@@ -92,7 +94,8 @@ fn partial_sums(
     (1..=ahead).rev().map(sum).collect()
 }
 
-/// The first way's sum ends with the rank's own block, or that of the only way.
+/// Returns the sum in a rank's output. The first direction's sum, or that of the only direction,
+/// ends with the rank's own block.
 pub(super) fn result(build: &Build<'_>, share: &LinkShare, rank: usize) -> Sum {
     let mut sum = Sum::new();
     for &forward in &share.directions {

@@ -1,4 +1,5 @@
-//! Operations with a root: broadcast, scatter, gather and reduce, along one or two arms of ranks that begin at the root.
+//! Operations with a root: broadcast, scatter, gather and reduce, along one or two arms of ranks
+//! that begin at the root.
 
 use super::build::Build;
 use super::link_shares::{Draft, LinkShare, Move, Sum};
@@ -6,13 +7,13 @@ use crate::error::CclError;
 use crate::program::flags::{FROM_CHANNEL, SIGNAL, TO_CHANNEL, WAIT};
 use crate::tensor::{INPUT, OUTPUT};
 
-/// Ranks in a row, the root first, and the direction in which data flow.
+/// Ranks in sequence, the root first, and the direction of data flow.
 struct Arm {
     forward: bool,
     ranks: Vec<usize>,
 }
 
-/// The arms of a lane; `outward` if data flow away from the root.
+/// Returns the arms of a link share; `outward` if data flow away from the root.
 fn arms(build: &Build<'_>, share: &LinkShare, outward: bool) -> Vec<Arm> {
     let root = build.request.root as usize;
     let arm = |&forward: &bool| {
@@ -27,7 +28,7 @@ fn arms(build: &Build<'_>, share: &LinkShare, outward: bool) -> Vec<Arm> {
     share.directions.iter().map(arm).filter(|arm| arm.ranks.len() > 1).collect()
 }
 
-/// A worker for each rank of an arm, joined by channels.
+/// Creates a worker for each rank of an arm, joined by channels.
 fn chain(
     build: &mut Build<'_>,
     share: &LinkShare,
@@ -59,7 +60,7 @@ fn add_all(build: &mut Build<'_>, share: &LinkShare, drafts: Vec<Draft>) -> Resu
     drafts.into_iter().try_for_each(|draft| build.add(share, draft))
 }
 
-/// The root's block goes out; each rank keeps a copy and passes it on.
+/// Broadcast: each rank keeps a copy of the root's block and passes it on.
 pub(super) fn broadcast(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
     for (number, arm) in arms(build, share, true).iter().enumerate() {
         let mut drafts = chain(build, share, arm, true, "broadcaster")?;
@@ -78,7 +79,8 @@ pub(super) fn broadcast(build: &mut Build<'_>, share: &LinkShare) -> Result<(), 
     Ok(())
 }
 
-/// The farthest rank's block goes first: each rank passes on all but the last that it gets.
+/// Scatter: the farthest rank's block goes first; each rank passes on all blocks it receives except
+/// the last.
 pub(super) fn scatter(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
     for (number, arm) in arms(build, share, true).iter().enumerate() {
         let mut drafts = chain(build, share, arm, true, "scatterer")?;
@@ -104,7 +106,7 @@ pub(super) fn scatter(build: &mut Build<'_>, share: &LinkShare) -> Result<(), Cc
     Ok(())
 }
 
-/// Each rank gives its own block and passes on what comes from behind it.
+/// Gather: each rank sends its own block, then passes on the blocks from behind.
 pub(super) fn gather(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
     for (number, arm) in arms(build, share, false).iter().enumerate() {
         let mut drafts = chain(build, share, arm, false, "gatherer")?;
@@ -130,7 +132,8 @@ pub(super) fn gather(build: &mut Build<'_>, share: &LinkShare) -> Result<(), Ccl
     Ok(())
 }
 
-/// Sums grow on their way to the root; the second arm's is added to what the first has left in the output.
+/// Reduce: sums grow on their way to the root; the second arm's sum is added to the first arm's,
+/// which is in the output.
 pub(super) fn reduce(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
     let arms = arms(build, share, false);
     let mut chains = Vec::new();
@@ -157,7 +160,7 @@ pub(super) fn reduce(build: &mut Build<'_>, share: &LinkShare) -> Result<(), Ccl
     Ok(())
 }
 
-/// The first arm's sum ends with the root's own block.
+/// Returns the sum in the root's output. The first arm's sum ends with the root's own block.
 pub(super) fn reduced(build: &Build<'_>, share: &LinkShare) -> Sum {
     let arms = arms(build, share, false).into_iter().enumerate();
     let order = |(number, arm): (usize, Arm)| {

@@ -1,5 +1,6 @@
-//! Send and receive: a socket from the first rank to the last. The sender sends as long as there is room in the far fifo; what
-//! the receiver took comes back as credits over channels of the other direction. Chips between them pass both on.
+//! Send and receive: a socket from the first rank to the last. The sender sends while there is room
+//! in the far fifo. The receiver returns credits over channels of the other direction. Chips
+//! between them pass both on.
 
 use super::build::Build;
 use super::channels;
@@ -9,7 +10,7 @@ use crate::program::Tensor;
 use crate::program::flags::{CREDIT, FROM_CHANNEL, TO_CHANNEL};
 use crate::tensor::{INPUT, OUTPUT};
 
-/// Bytes of a message that gives one packet's room back.
+/// Bytes of a credit message, which returns the room of one packet.
 const CREDIT_BYTES: u32 = 32;
 
 pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
@@ -26,14 +27,14 @@ pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), Cc
         there.push(Some(build.draft(rank, share, role)?));
     }
     build.join(share, true, &mut there);
-    // Sender and receiver are ends of both ways.
+    // Sender and receiver are ends of both directions.
     let (mut back, mut sender) = (Vec::new(), there.first_mut().and_then(Option::take));
     let mut receiver = there.pop().flatten();
     for rank in 0..=last {
         back.push(match rank {
             0 => sender.take(),
             rank if rank == last => receiver.take(),
-            rank => Some(build.draft(rank, share, "relay of credits")?),
+            rank => Some(build.draft(rank, share, "credit relay")?),
         });
     }
     build.join(share, false, &mut back);
@@ -68,12 +69,12 @@ pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), Cc
     Ok(())
 }
 
-/// The last rank has the first one's data.
+/// Returns the sum in the last rank's output: the first rank's data.
 pub(super) fn result() -> Sum {
     vec![vec![(0, 0)]]
 }
 
-/// Room for what both ends of a channel have buffers for.
+/// Returns the bytes of a fifo: as many as the buffers at both ends of a channel hold.
 fn fifo_bytes(build: &Build<'_>) -> u32 {
     let (request, page_bytes) = (build.request, build.shape.block.page_bytes);
     let packet = crate::slicer::packet_pages(request, page_bytes) * page_bytes;

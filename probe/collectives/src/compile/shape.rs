@@ -1,4 +1,4 @@
-//! How the tensors of a collective are made up of blocks, and which streams of the pattern they hold.
+//! The blocks of a collective's tensors, and the streams of the pattern that they hold.
 
 use crate::error::CclError;
 use crate::op::Op;
@@ -13,11 +13,11 @@ pub(super) struct Shape {
     op: Op,
     root: usize,
     ranks: usize,
-    /// What all blocks are like.
+    /// The size of each block.
     pub(super) block: Block,
-    /// Blocks of an input, and of an output.
+    /// Number of blocks of an input, and of an output.
     pub(super) blocks: [u32; 2],
-    /// The blocks of a tensor are one stream, of which the last ones may hold nothing.
+    /// Whether the blocks of a tensor are one stream, whose last blocks may be empty.
     continued: bool,
     element_bytes: u64,
 }
@@ -49,7 +49,7 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Does a rank bring an input?
+    /// Whether a rank has an input.
     pub(super) fn has_input(&self, rank: usize) -> bool {
         match self.op {
             Op::Broadcast | Op::Scatter => rank == self.root,
@@ -58,7 +58,7 @@ impl Shape {
         }
     }
 
-    /// Does a rank get an output?
+    /// Whether a rank has an output.
     pub(super) fn has_output(&self, rank: usize) -> bool {
         match self.op {
             Op::Reduce | Op::Gather => rank == self.root,
@@ -67,26 +67,27 @@ impl Shape {
         }
     }
 
-    /// The stream of the pattern in a block of a rank's input.
+    /// Returns the stream of the pattern in a block of a rank's input.
     pub(super) fn stream(&self, rank: usize, block: u32) -> u32 {
         let [inputs, _] = self.blocks;
         if self.continued { rank as u32 } else { rank as u32 * inputs + block }
     }
 
-    /// Number of the first element of a page of a block within its stream.
+    /// Returns the index within its stream of the first element of a page of a block.
     pub(super) fn first_element(&self, block: u32, page: u32) -> u64 {
         let before =
             if self.continued { u64::from(block) * u64::from(self.block.pages) } else { 0 };
         (before + u64::from(page)) * u64::from(self.block.page_bytes) / self.element_bytes
     }
 
-    /// nccl-tests' `count`: elements of a block, or of all of a continued tensor.
+    /// Returns nccl-tests' `count`: elements of a block, or of the whole of a continued tensor.
     pub(super) fn count(&self) -> u64 {
         self.block.elements
     }
 }
 
-/// A fracture of a tensor that need not divide: whole pages, smaller ones for small tensors if nobody asked for a size.
+/// Returns a fracture of a tensor that need not divide evenly: whole pages, smaller for small
+/// tensors unless the page size was requested.
 fn fracture(request: &Request, elements: u64, ranks: u32) -> Block {
     let share = request.bytes.div_ceil(u64::from(ranks)).next_multiple_of(32);
     let page = request.page();

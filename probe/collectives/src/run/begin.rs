@@ -1,4 +1,4 @@
-//! What a run begins with, and how it launches a layer of its program.
+//! The start of a run, and the launch of a layer of its program.
 
 use super::Run;
 use crate::edm_builder::EDM;
@@ -16,7 +16,8 @@ use layouts::TileKind;
 use machine::target::Target;
 
 impl Run {
-    /// Nothing is written before this is over.
+    /// Checks that the mesh is free, and schedules the boots and take-overs. Nothing is written
+    /// before it has finished.
     pub(super) fn judge(
         &mut self,
         target: &mut dyn Target,

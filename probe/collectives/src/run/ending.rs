@@ -1,4 +1,4 @@
-//! How a run comes to its end: as meant, because a person wants it, or after a failure.
+//! The end of a run: regular, cancelled, or after a failure.
 
 use super::Run;
 use super::fabric::is_mux;
@@ -18,12 +18,12 @@ use machine::place::Place;
 use machine::words::counted;
 
 impl Run {
-    /// What is told at last.
+    /// Returns the final result.
     pub(super) fn end(&mut self) -> Result<RunProgress, RunError> {
         let outcome = std::mem::replace(&mut self.outcome, RunEnd::Cancelled);
         let left = self.left.first().map(|first| {
             let steps = counted(self.left.len() as u64, "step", "steps");
-            format!("{steps} of clearing away failed, the first with: {}", step(first))
+            format!("{steps} of the cleanup failed, the first with: {}", step(first))
         });
         match (outcome, left) {
             (RunEnd::Failed(error), left) => Err(error.and(left)),
@@ -33,7 +33,8 @@ impl Run {
         }
     }
 
-    /// From now on everything is only cleared away: gracefully if a person wants it, at once after a failure.
+    /// Replaces the remaining tasks by the cleanup: graceful after a cancellation, immediate after
+    /// a failure.
     pub(super) fn abandon(&mut self, images: &ImageMap, outcome: RunEnd) -> Result<(), RunError> {
         let gracefully = matches!(outcome, RunEnd::Cancelled);
         let way = if gracefully { Termination::Gracefully } else { Termination::Immediately };
@@ -43,11 +44,11 @@ impl Run {
             for kernel in [WORKER, EDM] {
                 self.stop(images, TeardownMode::Graceful, |other| other == kernel)?;
             }
-            // Their workers ended them, unless one was never launched.
+            // The muxes' workers terminate them, unless a worker was never launched.
             self.stop(images, TeardownMode::Graceful, is_mux)?;
             self.tasks.push_back(Task::Returned);
         } else {
-            // What was half written is not known to be there.
+            // What was half written cannot be relied on.
             self.launcher.loaded = Loaded::default();
             self.stop(images, TeardownMode::Immediate, |_| true)?;
             if self.fabric.is_some() {
@@ -65,7 +66,7 @@ impl Run {
         Ok(())
     }
 
-    /// A mux has its signal among its words.
+    /// Returns the operation that signals a kernel to return. A mux has its signal among its words.
     fn signal(
         &self,
         images: &ImageMap,
@@ -83,7 +84,7 @@ impl Run {
         Ok(operation)
     }
 
-    /// Tells some of the kernels to return, and waits for them.
+    /// Signals some of the kernels to return, and waits for them.
     fn stop(
         &mut self,
         images: &ImageMap,

@@ -1,4 +1,5 @@
-//! The fabric of a run: brought up before the first kernel and taken down after the last one, unless somebody else's runs already.
+//! The fabric of a run: brought up before the first kernel and taken down after the last, unless it
+//! was already running.
 
 use super::Run;
 use super::outcome::RunEnd;
@@ -19,13 +20,13 @@ use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::BTreeMap;
 
-/// The fabric of a program, as one that is to come up or as one that somebody else has.
+/// Returns the fabric of a program: a new one to bring up, or the one found running.
 pub(super) fn ownership(crossing: &Crossing) -> Fabric {
     let (plan, settings) = (crossing.plan.clone(), FabricSettings::default());
     if crossing.found { Fabric::found(plan, settings) } else { Fabric::new(plan, settings) }
 }
 
-/// Is it the kernel of a mux?
+/// Whether the kernel is a mux.
 pub(super) fn is_mux(kernel: &str) -> bool {
     kernel.starts_with("fabric_mux_")
 }
@@ -34,7 +35,7 @@ fn blamed(stuck: Stuck, core: Place) -> RunError {
     RunError::new(Cause::TookTooLong(stuck)).at(core)
 }
 
-/// Why not, in words.
+/// Holds a core in reset. The error is the reason why not, as a relative clause.
 fn hold_in_reset(target: &mut dyn Target, place: Place) -> Result<(), String> {
     let stands = || "which stands still".to_owned();
     if kind(place) != Some(TileKind::Tensix) {
@@ -50,12 +51,12 @@ fn hold_in_reset(target: &mut dyn Target, place: Place) -> Result<(), String> {
 }
 
 impl Run {
-    /// Is the fabric somebody else's?
+    /// Whether the fabric was already running, so that it is not the run's.
     fn is_found(&self) -> bool {
         self.program.crossing.as_ref().is_some_and(|crossing| crossing.found)
     }
 
-    /// Polls the fabric; tells whether it is where it should be.
+    /// Polls the fabric; returns whether it has reached its goal.
     pub(super) fn poll_fabric(
         &mut self,
         stage: Stage,
@@ -82,7 +83,8 @@ impl Run {
         }
     }
 
-    /// Names who does not answer though all were told to return at once, what he keeps from its end, and whose packets were dropped.
+    /// Names the cores that do not answer the immediate termination signal, their effect on the
+    /// fabric, and the workers whose packets were dropped.
     pub(super) fn call_roll(
         &mut self,
         target: &mut dyn Target,
@@ -124,7 +126,7 @@ impl Run {
         let RunEnd::Failed(error) = &self.outcome else { return Ok(()) };
         let mut found = found.into_iter();
         if let Some(mut first) = found.next() {
-            // They say the same as the steps that waited for them.
+            // The failed steps that waited for these cores add nothing.
             self.left.clear();
             first.since_cycles = error.since_cycles;
             let others = found.map(|other| other.headline()).chain([error.headline()]);
@@ -133,8 +135,8 @@ impl Run {
         Ok(())
     }
 
-    /// Channels of a fabric that goes on are closed for their clients. A core that did not answer must not come back to life in the midst
-    /// of the next client's packets, so it is held in reset first.
+    /// Closes the channels of a fabric that continues, for their clients. A core that did not
+    /// answer must not resume while the next client sends packets, so it is held in reset first.
     pub(super) fn release(
         &mut self,
         target: &mut dyn Target,
@@ -156,7 +158,7 @@ impl Run {
             };
             let client = name(client);
             self.left.push(ControlError::Settings(format!(
-                "the channel of the router of {router} stays open for {client}, {why}: the fabric has to be brought up anew"
+                                "the channel of the router of {router} stays open for {client}, {why}: the fabric must be brought up again"
             )));
         }
         let patience = self.settings.deadline_cycles;
@@ -165,7 +167,7 @@ impl Run {
         Ok(())
     }
 
-    /// What a core that does not answer is to the fabric.
+    /// Returns the effect on the fabric of a core that does not answer.
     fn absent(&self, place: Place) -> Option<RunError> {
         let crossing = self.program.crossing.as_ref()?;
         if let Some(mux) = crossing.muxes.iter().find(|mux| mux.place == place) {
@@ -177,7 +179,8 @@ impl Run {
         Some(blamed(Stuck::Client(muxes, worker.role.clone()), place))
     }
 
-    /// The fabric is to go down, whatever it is at; not one that somebody else has, nor one that was never begun.
+    /// Starts to take the fabric down, in whatever state it is. Returns false if there is none, or
+    /// if it was already running before the run.
     pub(super) fn leave_fabric(&mut self, way: Termination) -> bool {
         let found = self.is_found();
         let Some(fabric) = &mut self.fabric else { return false };

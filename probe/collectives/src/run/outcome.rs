@@ -1,16 +1,16 @@
-//! What comes of a run.
+//! The outcome of a run.
 
 use launch::outcome::RunError;
 
 /// How a run ends.
 #[derive(Debug)]
 pub(super) enum RunEnd {
-    /// As it was meant to.
+    /// Regularly.
     Whole,
-    /// A person wanted it to end.
+    /// Cancelled.
     Cancelled,
-    /// A person wanted it to end, and some kernel did not end gracefully.
+    /// Cancelled, but a kernel did not end gracefully.
     Stuck,
-    /// Something went wrong.
+    /// With an error.
     Failed(RunError),
 }

@@ -1,5 +1,5 @@
-//! Carries out programs without a machine: workers take turns in a seeded order, channels hold as many packets as one end of
-//! a link has buffers, and nothing is done that the kernel could not do.
+//! Interprets programs without a machine: workers take turns in a seeded order, channels hold as
+//! many packets as one end of a link has buffers, and a worker does only what the kernel could do.
 
 use super::memory::{bytes_of, locate, page_bytes};
 use crate::expected;
@@ -16,7 +16,7 @@ const CREDIT_BYTES: usize = 32;
 pub(super) struct Machine {
     /// Pages by tile and address.
     pub(super) memory: BTreeMap<(Place, u64), Vec<u8>>,
-    /// Packets of each channel by its sending end.
+    /// Packets of each channel, by its sending end.
     channels: BTreeMap<(Place, u32), Line>,
     signals: BTreeMap<Place, u32>,
     buffers: usize,
@@ -30,15 +30,15 @@ struct Line {
     carried: u32,
 }
 
-/// What a worker is about to do.
+/// The state of a worker.
 #[derive(Clone, Default)]
 struct State {
     slice: u32,
     command: usize,
     packet: u32,
-    /// What it took from the channel, once it has it.
+    /// The packet taken from the channel, if any.
     taken: Option<Vec<u8>>,
-    /// It has written its packet, and the credit is left to give.
+    /// It has written its packet but not yet returned the credit.
     owes_credit: bool,
     sent: u64,
     acknowledged: u64,
@@ -56,7 +56,7 @@ impl Machine {
         }
     }
 
-    /// Carries out the workers to their end.
+    /// Runs the workers to their end.
     pub(super) fn run(&mut self, mesh: &Mesh, program: &Program) {
         let mut states = vec![State::default(); program.workers.len()];
         for line in self.channels.values_mut() {
@@ -108,7 +108,7 @@ impl Machine {
         self.random >> 33
     }
 
-    /// One step of a worker. False: it waits, or is done.
+    /// Executes one step of a worker. Returns false if it waits or is done.
     fn step(
         &mut self,
         mesh: &Mesh,
@@ -159,7 +159,7 @@ impl Machine {
         self.put(mesh, program, worker, state, command, pages)
     }
 
-    /// The packet is here: it is put together and goes to where it belongs.
+    /// Completes the packet and delivers it.
     fn put(
         &mut self,
         mesh: &Mesh,
@@ -174,7 +174,7 @@ impl Machine {
         assert!(bytes as u64 <= u64::from(program.buffer_bytes), "a packet fits a buffer");
         let mut packet = state.taken.clone().unwrap();
         if has(flags::FROM_CHANNEL) {
-            assert_eq!(packet.len(), bytes, "both ends mean the same packet");
+            assert_eq!(packet.len(), bytes, "both ends agree on the packet");
         }
         if has(flags::FROM_TENSOR) {
             let read = pages.clone().flat_map(|page| {
@@ -219,7 +219,7 @@ impl Machine {
         true
     }
 
-    /// A socket's sender takes a credit: the bytes of one packet.
+    /// Takes a credit for a socket's sender: the bytes of one packet.
     fn acknowledged(&mut self, mesh: &Mesh, worker: &WorkerPlan, state: &mut State) -> bool {
         let Some(credit) = self.take(mesh, worker) else { return false };
         assert_eq!(credit.len(), CREDIT_BYTES);
@@ -228,7 +228,7 @@ impl Machine {
         true
     }
 
-    /// The list is done; a socket's sender waits for what was not acknowledged yet.
+    /// Ends the list. A socket's sender first waits for outstanding acknowledgements.
     fn end(&mut self, mesh: &Mesh, worker: &WorkerPlan, state: &mut State) -> bool {
         if state.acknowledged < state.sent {
             return self.acknowledged(mesh, worker, state);
@@ -261,7 +261,7 @@ fn add(program: &Program, a: &[u8], b: &[u8]) -> Vec<u8> {
     sums.flat_map(u32::to_le_bytes).collect()
 }
 
-/// The channel's other end.
+/// Returns the channel's other end.
 pub(super) fn peer(mesh: &Mesh, channel: Channel) -> Option<Channel> {
     let tile = |end: EthId| Place {
         chip: end.chip,

@@ -1,4 +1,4 @@
-//! Memory of the interpreted machine: what fills put there and checks read.
+//! The memory of the interpreted machine: fills write it and checks read it.
 
 use super::interpreter::Machine;
 use crate::expected;
@@ -7,7 +7,7 @@ use crate::tensor;
 use machine::place::Place;
 
 impl Machine {
-    /// Fills; these workers have no channels.
+    /// Runs the fills; these workers have no channels.
     pub(super) fn fill(&mut self, program: &Program) {
         for worker in &program.fills {
             for command in &worker.commands {
@@ -38,13 +38,13 @@ impl Machine {
         }
     }
 
-    /// The digest that a checking worker's command would bring.
+    /// Returns the digest of a checking worker's command.
     pub(super) fn digest(&self, worker: &WorkerPlan, command: &WorkerCommand) -> u32 {
         let words = self.words(worker, command.source, command.source_page);
         expected::digest(words.into_iter())
     }
 
-    /// The words of a worker's stretch of a tensor.
+    /// Returns the words of a worker's range of a tensor.
     pub(super) fn words(&self, worker: &WorkerPlan, tensor: u8, first_page: u32) -> Vec<u32> {
         let page = |page| {
             let at = locate(worker, tensor, first_page + page);

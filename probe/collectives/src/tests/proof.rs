@@ -1,4 +1,5 @@
-//! Every operation on every topology, sizes odd and even: data come out right, nothing deadlocks, nothing is left behind.
+//! Every operation on every topology, with odd and even sizes: data are correct, nothing deadlocks,
+//! nothing is left behind.
 
 use super::interpreter::{Machine, peer};
 use super::{mesh, reference};
@@ -12,7 +13,8 @@ use layouts::ChipId;
 use machine::target::Mesh;
 use std::collections::BTreeSet;
 
-/// Every EDM has a peer with the same channels turned round, one end begins the handshake, each worker has a tile of its own.
+/// Checks that every EDM has a peer with the same channels reversed, that one end begins the
+/// handshake, and that each worker has its own tile.
 fn check_plan(mesh: &Mesh, program: &Program) {
     for edm in &program.edms {
         assert!(edm.channels.len() <= 8);
@@ -27,7 +29,7 @@ fn check_plan(mesh: &Mesh, program: &Program) {
     }
     for workers in [&program.fills, &program.workers, &program.checks] {
         let places: BTreeSet<_> = workers.iter().map(|worker| worker.place).collect();
-        assert_eq!(places.len(), workers.len(), "one worker a tile");
+        assert_eq!(places.len(), workers.len(), "one worker per tile");
         for worker in workers {
             assert!(worker.commands.len() <= 3500 && worker.pages > 0 && worker.slice_pages > 0);
             assert!(tensor::compute_tiles(mesh, worker.place.chip).contains(&worker.place.tile));
@@ -81,7 +83,7 @@ fn prove(mesh: &Mesh, kind: TopologyKind, request: &Request, seed: u64) {
     }
 }
 
-/// A small request whose blocks have so many elements.
+/// Returns a small request whose blocks have `elements` elements.
 fn request(op: Op, kind: TopologyKind, chips: &[u16], ranks: u64, elements: u64) -> Request {
     let parts = if op.cuts() { ranks } else { 1 };
     Request {
@@ -193,19 +195,19 @@ fn sentence(name: &str, request: &Request) -> String {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_a_sentence() {
+fn an_impossible_request_is_refused_in_a_sentence() {
     let broadcast = Request { root: 8, ..Request::new(Op::Broadcast, 4096) };
     assert_eq!(sentence("t3000", &broadcast), "root 8: the ranks are 0 to 7");
     let gather = Request { root: 1, ..Request::new(Op::AllGather, 4096) };
     assert_eq!(sentence("t3000", &gather), "all-gather has no root");
     assert_eq!(
         sentence("t3000", &Request::new(Op::AllGather, 4100)),
-        "4100 bytes are no whole number of int32 elements of 4 bytes for each of 8 ranks: it must be a multiple of 32"
+        "4100 bytes are not a whole number of int32 elements of 4 bytes for each of 8 ranks: must be a multiple of 32"
     );
     let odd = Request { data_type: DataType::Bfloat16, ..Request::new(Op::AllReduce, 3) };
     assert_eq!(
         sentence("n300", &odd),
-        "3 bytes are no whole number of bfloat16 elements of 2 bytes"
+        "3 bytes are not a whole number of bfloat16 elements of 2 bytes"
     );
     let page =
         Request { page_bytes: Some(8192), buffer_bytes: 4096, ..Request::new(Op::Reduce, 64) };
@@ -217,7 +219,7 @@ fn what_cannot_be_is_refused_in_a_sentence() {
         Request { bidirectional: Bidirectional::FullTensors, ..Request::new(Op::AllReduce, 64) };
     assert_eq!(
         sentence("n300", &full),
-        "all-reduce on a ring does not go by full-tensors: each sum has to pass every rank"
+        "all-reduce on a ring does not support full-tensors: each sum must pass every rank"
     );
     assert_eq!(
         sentence("n150", &Request::new(Op::AllGather, 64)),

@@ -1,4 +1,5 @@
-//! What each operation means, said without regard to how it is done: which ranks' elements make up an element of an output.
+//! The meaning of each operation, independent of its implementation: the ranks' elements that make
+//! up an element of an output.
 
 use crate::expected;
 use crate::op::{DataType, Op};
@@ -6,7 +7,7 @@ use crate::program::Program;
 use crate::request::Request;
 use launch::topology::TopologyKind;
 
-/// An element of the output of a rank: the streams that hold it there, and its number in them.
+/// Returns the streams that are summed in a block of a rank's output.
 pub(super) fn streams(
     request: &Request,
     kind: TopologyKind,
@@ -28,7 +29,8 @@ pub(super) fn streams(
     }
 }
 
-/// The word of streams that are added in any order; floats only where nothing is added.
+/// Returns a word of the sum of streams, added in any order; for floats only if there is a single
+/// stream.
 pub(super) fn word(request: &Request, streams: &[usize], elements: u64, index: u64) -> Option<u32> {
     let data_type = request.data_type;
     if streams.len() > 1 && data_type != DataType::Int32 {

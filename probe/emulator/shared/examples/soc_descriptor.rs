@@ -1,4 +1,5 @@
-//! Prints the `soc_descriptor.yaml` that UMD wants beside the library, for the mesh that `MESHSCOPE_MESH` names.
+//! Prints the `soc_descriptor.yaml` that UMD requires beside the library, for the mesh that
+//! `MESHSCOPE_MESH` names.
 
 use std::process::ExitCode;
 
@@ -10,8 +11,8 @@ fn main() -> ExitCode {
             print!("{text}");
             ExitCode::SUCCESS
         }
-        Err(why) => {
-            eprintln!("{words}: {why}");
+        Err(error) => {
+            eprintln!("{words}: {error}");
             ExitCode::from(2)
         }
     }

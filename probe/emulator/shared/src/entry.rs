@@ -1,8 +1,8 @@
 //! The entry points of libttsim, each a plain C function (names and signatures: wormhole.md 10.1).
 //!
-//! The library is one machine in one process. Calls from several threads take turns; a call out of a DMA
-//! callback is refused, since the machine is in the middle of the access that caused it. No panic leaves a
-//! function: what broke is gone from then on, and reads as a device that left the bus.
+//! The library is one machine in one process. Calls from several threads are serialised. A call
+//! from inside a DMA callback is refused, since the access that caused it is still running. A panic
+//! does not leave a function: the machine is then dropped, and reads as devices that left the bus.
 
 use crate::host_memory::{self, DmaRead, DmaWrite};
 use crate::machine::{Machine, say};
@@ -15,53 +15,54 @@ use std::sync::{Mutex, PoisonError};
 static MACHINE: Mutex<Option<Machine>> = Mutex::new(None);
 
 thread_local! {
-    /// Is this thread inside one of the functions?
+    /// Whether this thread is inside one of the functions.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does something with the place of the machine; `absent` if that is not possible.
+/// Runs an action on the slot of the machine; returns `absent` if that is not possible.
 fn at_machine<T: Copy>(absent: T, action: impl FnOnce(&mut Option<Machine>) -> T) -> T {
     if INSIDE.replace(true) {
-        say("a DMA callback called the library that called it: refused");
+        say("refused: a DMA callback called back into the library");
         return absent;
     }
     let mut machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let done = catch_unwind(AssertUnwindSafe(|| action(&mut machine)));
     INSIDE.set(false);
     done.unwrap_or_else(|_| {
-        say("the emulator broke, which is a fault of its own; its devices are gone");
+        say("internal error in the emulator: its devices are gone");
         *machine = None;
         absent
     })
 }
 
-/// Does something with the mesh; `absent` if there is none.
+/// Runs an action on the mesh; returns `absent` if there is none.
 fn on_mesh<T: Copy>(absent: T, action: impl FnOnce(&mut Mesh) -> T) -> T {
     at_machine(absent, |machine| machine.as_mut().map_or(absent, |machine| machine.on_mesh(action)))
 }
 
-/// The device number of a bus, device and function word; there is one bus, and devices have one function.
+/// Returns the device number of a bus, device and function word. There is one bus, and devices have
+/// one function.
 fn device(bus_device_function: u32) -> Option<usize> {
     let (device, function) = (bus_device_function >> 3, bus_device_function & 7);
     (device < 32 && function == 0).then_some(device as usize)
 }
 
-/// Builds the mesh that the environment names. What is wrong with the words is told on standard error, and
-/// there is no device then.
+/// Builds the mesh that the environment names. On an error, prints it to standard error, and no
+/// device exists.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_init() {
     at_machine((), |machine| {
         if machine.is_some() {
-            return say("libttsim_init: the machine runs already");
+            return say("libttsim_init: the machine is already running");
         }
         match Machine::from_environment() {
             Ok(built) => *machine = Some(built),
-            Err(why) => say(&why),
+            Err(error) => say(&error),
         }
     });
 }
 
-/// Takes the mesh away.
+/// Drops the mesh.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_exit() {
     at_machine((), |machine| *machine = None);
@@ -70,7 +71,7 @@ pub extern "C" fn libttsim_exit() {
 /// Installs the functions through which devices reach host memory; either may be null.
 ///
 /// # Safety
-/// The functions must transfer `size` bytes at the bus address they are given, for as long as the library is
+/// The functions must transfer `size` bytes at the given bus address, as long as the library is
 /// loaded or until others are installed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libttsim_set_pci_dma_mem_callbacks(
@@ -80,14 +81,14 @@ pub unsafe extern "C" fn libttsim_set_pci_dma_mem_callbacks(
     host_memory::install(read, write);
 }
 
-/// Reads a word of config space; all ones where there is no device.
+/// Reads a word of config space; all ones if there is no such device.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_pci_config_rd32(bus_device_function: u32, offset: u32) -> u32 {
     let Some(device) = device(bus_device_function) else { return u32::MAX };
     on_mesh(u32::MAX, |mesh| mesh.config_read(device, offset))
 }
 
-/// Writes a word of config space. A BAR gives its size in this way; it cannot be moved.
+/// Writes a word of config space, as a host does to query the size of a BAR. A BAR cannot be moved.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_pci_config_wr32(bus_device_function: u32, offset: u32, data: u32) {
     let Some(device) = device(bus_device_function) else { return };
@@ -97,13 +98,14 @@ pub extern "C" fn libttsim_pci_config_wr32(bus_device_function: u32, offset: u32
 /// Reads bytes at a bus address.
 ///
 /// # Safety
-/// `bytes` must point to `size` bytes that may be written.
+/// `bytes` must point to `size` writable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libttsim_pci_mem_rd_bytes(address: u64, bytes: *mut c_void, size: u32) {
     if bytes.is_null() || size == 0 {
         return;
     }
-    // SAFETY: the caller promises room for that many bytes. Initialised before it is a slice of bytes.
+    // SAFETY: the caller guarantees room for that many bytes, initialised here before the slice is
+    // made.
     let out = unsafe {
         bytes.cast::<u8>().write_bytes(0xFF, size as usize);
         std::slice::from_raw_parts_mut(bytes.cast::<u8>(), size as usize)
@@ -114,22 +116,22 @@ pub unsafe extern "C" fn libttsim_pci_mem_rd_bytes(address: u64, bytes: *mut c_v
 /// Writes bytes at a bus address.
 ///
 /// # Safety
-/// `bytes` must point to `size` bytes that may be read.
+/// `bytes` must point to `size` readable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libttsim_pci_mem_wr_bytes(address: u64, bytes: *const c_void, size: u32) {
     if bytes.is_null() || size == 0 {
         return;
     }
-    // SAFETY: the caller promises that many bytes.
+    // SAFETY: the caller guarantees that many bytes.
     let data = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), size as usize) };
     on_mesh((), |mesh| mesh.bus_write(address, data));
 }
 
-/// There for clients that look the symbol up: on Wormhole tiles are reached through windows, so this reads
-/// all ones and says so.
+/// Exists for clients that resolve the symbol. Tiles of Wormhole are reached through windows, so
+/// this reads all ones and prints a message.
 ///
 /// # Safety
-/// `bytes` must be null or point to `size` bytes that may be written.
+/// `bytes` must be null or point to `size` writable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libttsim_tile_rd_bytes(
     x: u32,
@@ -140,15 +142,15 @@ pub unsafe extern "C" fn libttsim_tile_rd_bytes(
 ) {
     say(&format!("libttsim_tile_rd_bytes of {x}-{y} at {address:#x}: not on Wormhole"));
     if !bytes.is_null() {
-        // SAFETY: the caller promises room for that many bytes.
+        // SAFETY: the caller guarantees room for that many bytes.
         unsafe { bytes.cast::<u8>().write_bytes(0xFF, size as usize) };
     }
 }
 
-/// There for clients that look the symbol up; it has no effect and says so.
+/// Exists for clients that resolve the symbol. It prints a message and has no effect.
 ///
 /// # Safety
-/// None is needed: the bytes are not read.
+/// No requirement: the bytes are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libttsim_tile_wr_bytes(
     x: u32,
@@ -160,7 +162,7 @@ pub unsafe extern "C" fn libttsim_tile_wr_bytes(
     say(&format!("libttsim_tile_wr_bytes of {x}-{y} at {address:#x}: not on Wormhole"));
 }
 
-/// Lets time pass: so many cycles of 1 ns.
+/// Advances time by `clocks` cycles of 1 ns.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_clock(clocks: u32) {
     on_mesh((), |mesh| mesh.clock(u64::from(clocks)));

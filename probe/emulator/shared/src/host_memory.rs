@@ -1,17 +1,17 @@
-//! The client's memory, through the callbacks that it installed.
+//! The client's memory, through the callbacks that the client installed.
 
 use emulator::HostMemory;
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-/// Reads bytes of host memory: bus address, where they go, how many.
+/// Reads bytes of host memory: bus address, destination, length.
 pub type DmaRead = unsafe extern "C" fn(u64, *mut c_void, u32);
-/// Writes bytes of host memory: bus address, where they are, how many.
+/// Writes bytes of host memory: bus address, source, length.
 pub type DmaWrite = unsafe extern "C" fn(u64, *const c_void, u32);
 
 static INSTALLED: Mutex<(Option<DmaRead>, Option<DmaWrite>)> = Mutex::new((None, None));
 
-/// Keeps the callbacks for every machine of this process.
+/// Installs the callbacks for every machine of this process.
 pub(crate) fn install(read: Option<DmaRead>, write: Option<DmaWrite>) {
     *INSTALLED.lock().unwrap_or_else(PoisonError::into_inner) = (read, write);
 }
@@ -20,21 +20,21 @@ fn installed() -> (Option<DmaRead>, Option<DmaWrite>) {
     *INSTALLED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Host memory as the device sees it; there is none until callbacks are installed.
+/// Host memory as a device sees it; none until callbacks are installed.
 #[derive(Debug)]
 pub(crate) struct Callbacks;
 
 impl HostMemory for Callbacks {
     fn read(&self, address: u64, out: &mut [u8]) -> bool {
         let (Some(read), _) = installed() else { return false };
-        // SAFETY: the client installed this function to be given a place for that many bytes.
+        // SAFETY: the client installed this function to fill a buffer of that many bytes.
         unsafe { read(address, out.as_mut_ptr().cast(), out.len() as u32) };
         true
     }
 
     fn write(&self, address: u64, data: &[u8]) -> bool {
         let (_, Some(write)) = installed() else { return false };
-        // SAFETY: the client installed this function to be given that many bytes.
+        // SAFETY: the client installed this function to take that many bytes.
         unsafe { write(address, data.as_ptr().cast(), data.len() as u32) };
         true
     }

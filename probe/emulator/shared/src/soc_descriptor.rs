@@ -1,4 +1,5 @@
-//! The `soc_descriptor.yaml` that UMD reads beside a simulator's library: which tiles the first device has.
+//! The `soc_descriptor.yaml` that UMD reads beside a simulator's library: the tiles of the first
+//! device.
 
 use crate::machine::power_on;
 use emulator::memory::{ETH_L1_BYTES, TENSIX_L1_BYTES};
@@ -8,15 +9,16 @@ use emulator::{ChipConfig, GRID_HEIGHT, GRID_WIDTH, TileKind};
 const DRAM_BYTES: u64 = 2 << 30;
 const DRAM_CHANNELS: u8 = 6;
 
-/// The descriptor of the first device of the mesh that these words name, as they stand after `emulator:`. Rows that
-/// are fused off are left out: UMD does not ask a simulator for harvesting.
+/// Returns the descriptor of the first device of the mesh that `words` names, in the form of a
+/// target after `emulator:`. Harvested rows are omitted: UMD does not query a simulator for
+/// harvesting.
 ///
 /// # Errors
-/// What is wrong with the words.
+/// The error in the words.
 pub fn soc_descriptor(words: &str) -> Result<String, String> {
     let mesh = power_on(words)?.mesh;
     let chip = mesh.config().chips.iter().find(|chip| chip.pcie);
-    chip.map(text).ok_or_else(|| "no chip of this mesh has PCIe".to_owned())
+    chip.map(text).ok_or_else(|| "this mesh has no chip with PCIe".to_owned())
 }
 
 fn text(chip: &ChipConfig) -> String {
@@ -27,8 +29,9 @@ fn text(chip: &ChipConfig) -> String {
         let names: Vec<String> = places.iter().map(|(_, y, x)| format!("{x}-{y}")).collect();
         format!("[{}]", names.join(", "))
     };
-    let dram = (0..DRAM_CHANNELS)
-        .map(|of| list(&|kind| matches!(kind, TileKind::Dram { channel, .. } if channel == of)));
+    let dram = (0..DRAM_CHANNELS).map(|number| {
+        list(&|kind| matches!(kind, TileKind::Dram { channel, .. } if channel == number))
+    });
     let mirror = |size: u8| (0..size).rev().map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
     format!(
         "arch_name: WORMHOLE_B0\n\
@@ -55,7 +58,7 @@ fn text(chip: &ChipConfig) -> String {
     )
 }
 
-/// Tiles with numbers stand in the order of these, the others by row and column.
+/// Returns the sort key before row and column: the number of tiles that have one.
 fn order(kind: TileKind) -> u8 {
     match kind {
         TileKind::Eth { channel } => channel,

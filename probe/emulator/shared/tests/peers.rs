@@ -1,5 +1,6 @@
-//! tt-umd and tt-exalens, as they are, on our mesh: where `MESHSCOPE_PEER_PYTHON` names a Python that has both, and
-//! their silicon modes where `MESHSCOPE_FAKEKMD` names the program that plays the kernel driver on such a library.
+//! Unmodified tt-umd and tt-exalens on the emulated mesh, if `MESHSCOPE_PEER_PYTHON` names a Python
+//! that has both. Their silicon modes need `MESHSCOPE_FAKEKMD`: a program that emulates the kernel
+//! driver on such a library.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -21,7 +22,7 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers").join(name)
 }
 
-/// A folder as UMD wants a simulator: the library and the descriptor of its first device.
+/// A folder as UMD expects for a simulator: the library and the descriptor of its first device.
 fn simulator(mesh: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("meshscope-peers-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -31,7 +32,7 @@ fn simulator(mesh: &str) -> PathBuf {
     folder
 }
 
-/// What the program printed; it must end well.
+/// Returns the output of the program, which must succeed.
 fn printed(mut command: Command, mesh: &str) -> String {
     let output =
         command.env("MESHSCOPE_MESH", mesh).env("TT_LOGGER_LEVEL", "error").output().unwrap();
@@ -41,7 +42,7 @@ fn printed(mut command: Command, mesh: &str) -> String {
     text
 }
 
-/// tt-exalens with these commands after whatever starts it.
+/// Adds arguments that run tt-exalens with these commands.
 fn exalens(command: &mut Command, commands: &str) {
     let start = "import sys; from ttexalens.cli import main; sys.exit(main())";
     command.args(["-c", start, "--test", &format!("--commands={commands}; exit")]);
@@ -54,21 +55,24 @@ fn simulator_modes() {
     let object = folder.join("libttsim.so");
     let mut umd = Command::new(&python);
     umd.arg(script("simulator.py")).arg(&object);
-    let said = printed(umd, "n300");
+    let output = printed(umd, "n300");
     for line in ["E8 firmware 0x6e000", "node id 0x1060a081", "L1 block True", "DRAM block True"] {
-        assert!(said.contains(line), "{line}: {said}");
+        assert!(output.contains(line), "{line}: {output}");
     }
-    let mut look = Command::new(&python);
-    exalens(&mut look, "brxy 9-6 0x210 1; wxy 9-11 0x20000 0xcafe; brxy 9-11 0x20000 1; device");
-    look.arg("-s").arg(&object);
-    let said = printed(look, "n300");
+    let mut exalens_command = Command::new(&python);
+    exalens(
+        &mut exalens_command,
+        "brxy 9-6 0x210 1; wxy 9-11 0x20000 0xcafe; brxy 9-11 0x20000 1; device",
+    );
+    exalens_command.arg("-s").arg(&object);
+    let output = printed(exalens_command, "n300");
     for line in ["0x00000210:  0006e000", "0x00020000:  0000cafe", "Device 0"] {
-        assert!(said.contains(line), "{line}: {said}");
+        assert!(output.contains(line), "{line}: {output}");
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A command under the program that plays the driver, on our library.
+/// Returns a command under the emulated kernel driver, on this library.
 fn on_driver(driver: &OsString, python: &OsString) -> Command {
     let mut command = Command::new(driver);
     command.arg("--one-cpu").arg("--lib").arg(library()).arg(python);
@@ -82,20 +86,20 @@ fn silicon_modes() {
     for (mesh, chips, local) in [("n150", 1, 1), ("n300", 2, 1), ("t3000", 8, 4)] {
         let mut umd = on_driver(&driver, &python);
         umd.arg(script("driver.py"));
-        let said = printed(umd, mesh);
-        let count = |what| said.matches(what).count();
-        assert_eq!((count("chip "), count(" local ")), (chips, local), "{mesh}: {said}");
-        assert_eq!(count("word True block True"), chips, "{mesh}: {said}");
+        let output = printed(umd, mesh);
+        let count = |pattern| output.matches(pattern).count();
+        assert_eq!((count("chip "), count(" local ")), (chips, local), "{mesh}: {output}");
+        assert_eq!(count("word True block True"), chips, "{mesh}: {output}");
     }
-    // The program that plays the driver takes all rows of tiles for present.
+    // The emulated kernel driver assumes that all rows of tiles are present.
     let mesh = format!("{},run=ring-ping", whole_n300());
-    let mut look = on_driver(&driver, &python);
-    exalens(&mut look, "brxy 9-0 0x210 1 -d 1; brxy 1-1 0x0 1 -d 0; device");
-    let said = printed(look, &mesh);
+    let mut exalens_command = on_driver(&driver, &python);
+    exalens(&mut exalens_command, "brxy 9-0 0x210 1 -d 1; brxy 1-1 0x0 1 -d 0; device");
+    let output = printed(exalens_command, &mesh);
     for line in ["0x00000210:  0006e000", "Device 0 [n300 / local]", "Device 1 [n300 / remote(0)]"]
     {
-        assert!(said.contains(line), "{line}: {said}");
+        assert!(output.contains(line), "{line}: {output}");
     }
-    let running = said.matches("RRRRR").count();
-    assert_eq!(running, 160, "{said}");
+    let running = output.matches("RRRRR").count();
+    assert_eq!(running, 160, "{output}");
 }

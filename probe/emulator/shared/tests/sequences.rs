@@ -1,4 +1,4 @@
-//! The sequences that were verified on the vendor's simulator (wormhole.md 10.6), through the C functions.
+//! The sequences verified on the vendor's simulator (wormhole.md 10.6), through the C functions.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 #![allow(unsafe_code, reason = "C functions are called")]
 
@@ -29,7 +29,7 @@ fn b_a_tensix_round_trip_through_each_kind_of_window() {
     let client = client();
     let windows = [(0u64, 20u32), (156, 21), (166, 24), (184, 24), (185, 24)];
     for (round, (index, shift)) in windows.into_iter().enumerate() {
-        // The coordinates stand above as many bits as the page number has.
+        // The coordinates are above as many bits as the page number has.
         client.entry(index, (1 | 1 << 6 | 1 << 26 | 1 << 29) << (36 - shift));
         let base = BAR0
             + match shift {
@@ -51,8 +51,8 @@ fn b_a_tensix_round_trip_through_each_kind_of_window() {
     assert_eq!(client.read(BAR0 + 0x1_0003, 3), [0xAA; 3]);
 }
 
-/// Posts a request in the slot and waits until it is taken and the responses stand at `answered`; the flags of a
-/// response come after its index (wormhole.md 6.4).
+/// Posts a request in the slot and waits until it is taken and the response index is `answered`.
+/// The flags of a response are written after its index (wormhole.md 6.4).
 fn request(client: &Client, slot: u64, address: u64, data: u32, flags: u32, answered: u32) {
     let mut entry = [0; 32];
     entry[..8].copy_from_slice(&address.to_le_bytes());
@@ -87,7 +87,7 @@ fn c_and_d_words_of_the_remote_chip() {
     request(&client, 1, 0x0001_0410_FFB2_002C, 4, 4, 2);
     assert_eq!(client.word(BAR0 + 0x11260 + 8), 0x1060_A041);
     client.set_word(BAR0 + 0x11230, 2);
-    // A write leaves the responses where they are, so the next answer stands in another slot than its request.
+    // A write has no response, so the next response is in another slot than its request.
     request(&client, 2, 0x0001_0410_0002_0000, 0xCAFE_F00D, 1, 2);
     for _ in 0..10_000 {
         if client.word(BAR0 + 0x11080) == client.word(BAR0 + 0x11084) {
@@ -102,7 +102,7 @@ fn c_and_d_words_of_the_remote_chip() {
 }
 
 #[test]
-fn g_an_ethernet_tile_in_reset_stops_its_queue_and_goes_on_later() {
+fn g_an_ethernet_tile_in_reset_stops_its_queue_and_continues_later() {
     let client = client();
     client.entry(1, E8 | 0xFFB);
     client.entry(0, E8);
@@ -131,7 +131,7 @@ fn h_brisc_runs_what_it_finds_at_0() {
     let rounds = client.word(BAR0 + 0x100);
     assert!(rounds > 500, "{rounds}");
     client.set_word(reset, 0x4_7800);
-    // What the core stored before is still on its way.
+    // The core's last store is still in flight.
     client.clock(100);
     let stopped = client.word(BAR0 + 0x100);
     client.clock(10_000);

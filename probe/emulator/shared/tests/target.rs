@@ -1,4 +1,5 @@
-//! meshscope's own `ttsim:` target opens the library, and finds what it finds in the emulator of its own process.
+//! meshscope's own `ttsim:` target opens the library, and reads the same state as from the
+//! in-process emulator.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -17,8 +18,8 @@ use transport::emulator_bar::EmulatorBar;
 use transport::ttsim::{self, HOST_ARGUMENT, HostCommand};
 use workloads::scene::Scene;
 
-/// Not a test of its own: the other tests start this binary again as the library's host, with its path after
-/// `--skip`, which libtest lets stand.
+/// Helper for the other tests, which start this binary again as the library's host, with the
+/// library's path after `--skip`, an option that libtest accepts.
 #[test]
 fn host_helper() {
     let Some(library) = std::env::args_os().skip_while(|a| a != "--skip").nth(1) else { return };
@@ -26,7 +27,7 @@ fn host_helper() {
     assert!(ttsim::host_if_asked(arguments.into_iter()).is_some());
 }
 
-/// The host, started with a mesh named in its environment.
+/// Returns the command of the host, with the mesh in its environment.
 fn host(mesh: &str) -> HostCommand {
     let this = std::env::current_exe().unwrap().into_os_string();
     let variable = format!("MESHSCOPE_MESH={mesh}").into();
@@ -52,19 +53,20 @@ fn in_this_process(mesh: &str) -> BarTarget {
     over(EmulatorBar::new(mesh))
 }
 
-/// A compute tile that is not fused off.
+/// Returns a compute tile that is not harvested.
 fn worker(chip: &Chip) -> NocXy {
     let row = (1..6).find(|y| !chip.harvested_rows.contains(y)).unwrap();
     NocXy { x: 2, y: row }
 }
 
-/// Words that change with time, blocks, registers, near and far.
-fn looks(target: &BarTarget) -> Plan {
+/// Returns a plan of words that change with time, blocks and registers, on near and far chips.
+fn mixed_plan(target: &BarTarget) -> Plan {
     let mut spans = Vec::new();
     for chip in &target.mesh().chips {
         let NocXy { x: column, y: row } = worker(chip);
         for (x, y, offset, len) in [
-            // Up to the counters of packets, which see when the reads themselves fell.
+            // Up to the packet counters, which depend on the cycles of the reads
+            // themselves.
             (9, 0, 0, 0x1E00),
             (9, 6, 0x1_1000, 0x400),
             (4, 6, 0x1C, 4),
@@ -81,7 +83,7 @@ fn looks(target: &BarTarget) -> Plan {
 }
 
 #[test]
-fn what_the_library_complains_of_is_the_reason() {
+fn the_error_of_the_library_is_the_reason() {
     let words = format!("ttsim:{}", library().display());
     let opened = Session::open(&words, &host("n3000"), Allow::default()).map(drop);
     let error = opened.unwrap_err().to_string();
@@ -99,7 +101,7 @@ fn the_same_mesh_and_the_same_bytes() {
                 let bytes: Vec<u8> = (0..=250).cycle().take(4999).collect();
                 target.write(addr, &bytes).unwrap();
             }
-            let plan = looks(target);
+            let plan = mixed_plan(target);
             let snapshot = target.read(&plan);
             assert_eq!(snapshot.gaps, []);
             let bytes = |span: &Span| snapshot.bytes(span.addr, span.len).unwrap().to_vec();
@@ -107,14 +109,16 @@ fn the_same_mesh_and_the_same_bytes() {
         });
         assert_eq!(targets[0].mesh(), targets[1].mesh(), "{mesh}");
         assert_eq!(targets[0].mesh().chips.len(), chips);
-        for (span, (theirs, ours)) in looks(&targets[0]).spans.iter().zip(theirs.iter().zip(&ours))
+        for (span, (theirs, ours)) in
+            mixed_plan(&targets[0]).spans.iter().zip(theirs.iter().zip(&ours))
         {
             assert!(beatless(theirs) == beatless(ours), "{mesh}: {span:?}");
         }
     }
 }
 
-/// The words without the counts of heartbeats: the library's host asks where the BARs are, which takes its time.
+/// Returns the words with the heartbeat counts masked: the library's host first queries the BARs,
+/// which takes time.
 fn beatless(bytes: &[u8]) -> Vec<u32> {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
     let words = bytes.chunks(4).map(word);

@@ -1,4 +1,4 @@
-//! The fast loop: common instructions of one hart, until something uncommon comes.
+//! The fast loop: executes common instructions of one hart until an uncommon one.
 
 use super::LOCAL_RAM;
 use super::core::Hart;
@@ -11,13 +11,13 @@ use crate::memory::{LINE_BYTES, TileMemory};
 pub(crate) enum Exit {
     /// The horizon is reached.
     Horizon,
-    /// The instruction accesses L1, and other harts may do so before.
+    /// The instruction accesses L1, and another hart may access L1 at an earlier cycle.
     Blocked,
     /// The instruction needs [`super::step`].
     Slow,
 }
 
-/// Executes instructions of cycles before `horizon`. Accesses to L1 are made only in cycles before `shared`.
+/// Executes instructions of cycles before `horizon`. Accesses L1 only in cycles before `shared`.
 pub(crate) fn burst(hart: &mut Hart, memory: &mut TileMemory, horizon: u64, shared: u64) -> Exit {
     let base = region(hart.pc);
     let code: &[d::Op] = if base == 0 { &memory.code } else { &hart.iram };
@@ -28,8 +28,8 @@ pub(crate) fn burst(hart: &mut Hart, memory: &mut TileMemory, horizon: u64, shar
     let mut cycle = start;
     let mut index = (hart.pc.wrapping_sub(base) >> 2) as usize;
 
-    // An aligned address rotated right by log2 of the size is the index of the element; a misaligned one becomes an index
-    // that no memory has, so one comparison checks both.
+    // An aligned address rotated right by log2 of the size is the index of the element. A
+    // misaligned address becomes an index beyond any memory, so one comparison checks both.
     macro_rules! load {
         ($op:ident, $size:literal, $word:ident, $value:expr) => {{
             let addr = regs[d::rs1($op) as usize].wrapping_add(d::imm($op));

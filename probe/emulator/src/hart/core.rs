@@ -1,13 +1,13 @@
-//! One hart: its registers, its private memories, and why it is not running.
+//! One hart: its registers, its private memories, and its state.
 
 use super::mode::{Mode, Pace, Sleep};
 use super::{IRAM, IRAM_BYTES, LOCAL_RAM, Stop};
 use crate::decode::{self, Op};
 
-/// Largest private RAM; TRISCs see the lower half only.
+/// Largest private RAM. TRISCs have only the lower half.
 pub(crate) const LOCAL_BYTES: usize = 4096;
 
-/// Why a hart executes or not.
+/// Why a hart runs or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Reset,
@@ -20,7 +20,8 @@ pub(crate) enum State {
 #[derive(Debug, Clone)]
 pub(crate) struct Hart {
     pub(crate) index: u8,
-    /// Indexed by a byte so that no access needs a bounds check: 0..32 are the registers, 32 takes results for x0.
+    /// Indexed by a byte, so that no access needs a bounds check: 0..32 are the registers, 32 takes
+    /// results for x0.
     pub(crate) regs: Box<[u32; 256]>,
     pub(crate) pc: u32,
     pub(crate) state: State,
@@ -30,19 +31,19 @@ pub(crate) struct Hart {
     /// Decoded instruction RAM, empty for harts without one.
     pub(crate) iram: Vec<Op>,
     tensix: bool,
-    /// The one CSR (0x7C0) that tt-metal's firmware sets and clears bits of.
+    /// CSR 0x7C0, the only one that tt-metal's firmware uses: it sets and clears bits of it.
     pub(crate) csr: u32,
-    /// The cycle at which its next instruction is due.
+    /// The cycle of the next instruction.
     pub(crate) at: u64,
-    /// Instructions retired, slept ones included.
+    /// Instructions retired, including those skipped in sleep.
     pub(crate) retired: u64,
-    /// Instructions retired in sleep.
+    /// Instructions skipped in sleep.
     pub(crate) slept: u64,
     pub(crate) mode: Mode,
     pub(crate) pace: Pace,
-    /// The loop it slept in last, which it will likely come back to.
+    /// The loop of the last sleep, to which the hart is likely to return.
     pub(crate) last: Option<Box<Sleep>>,
-    /// L1 lines that carry its watch bit.
+    /// L1 lines that carry this hart's watch bit.
     pub(crate) watched: Vec<u32>,
 }
 
@@ -90,7 +91,7 @@ impl Hart {
         self.state == State::Running
     }
 
-    /// The cycle of the next instruction that must be executed, if it runs at all.
+    /// Returns the cycle of the next instruction to execute, if the hart runs.
     #[inline]
     pub(crate) fn due(&self) -> Option<u64> {
         match (&self.state, &self.mode) {
@@ -102,7 +103,7 @@ impl Hart {
         }
     }
 
-    /// Fills instruction RAM; bytes past its end and incomplete words are ignored.
+    /// Loads instruction RAM. Ignores incomplete words and bytes past its end.
     pub(crate) fn load_iram(&mut self, offset: u32, bytes: &[u8]) {
         let first = offset as usize / 4;
         for (index, word) in bytes.chunks_exact(4).enumerate() {
@@ -114,7 +115,7 @@ impl Hart {
         }
     }
 
-    /// Offset in private RAM, if the address lies there.
+    /// Returns the offset in private RAM, if the address is there.
     #[inline]
     pub(crate) fn local_offset(&self, addr: u32) -> Option<usize> {
         let offset = addr.wrapping_sub(LOCAL_RAM);

@@ -6,23 +6,24 @@ use super::{Order, Stop};
 
 /// All harts of a tile, at one present cycle.
 ///
-/// Methods that take the index of a hart ignore an index that the tile does not have. They act at the present cycle, which
-/// the machine must have brought to the cycle of the event with [`HartGroup::run`] (cheap while all harts sleep).
+/// Methods that take the index of a hart ignore an index that the tile does not have. They act at
+/// the present cycle, so the machine first runs the group to the cycle of the event with
+/// [`HartGroup::run`] (cheap while all harts sleep).
 #[derive(Debug, Clone)]
 pub struct HartGroup {
     pub(crate) harts: Vec<Hart>,
     pub(crate) now: u64,
     pub(crate) orders: Vec<Order>,
-    /// The boundary at which orders and stores into code take effect, if there are any.
+    /// The boundary at which pending orders and stores into code take effect, if any.
     pub(crate) pending: Option<u64>,
-    /// A device that harts may wait for has changed since they were last told.
+    /// A device that harts may wait for has changed since the last notification.
     pub(crate) woken: bool,
     /// Whether harts may sleep.
     pub(crate) sleep: bool,
 }
 
 impl HartGroup {
-    /// BRISC, NCRISC and three TRISCs, all in reset, with the reset pcs of wormhole.md 4.2.
+    /// Creates BRISC, NCRISC and three TRISCs, all in reset, with the reset pcs of wormhole.md 4.2.
     pub fn tensix(sleep: bool) -> Self {
         let hart = |index, reset_pc, local_bytes, iram| {
             Hart::new(index, reset_pc, local_bytes, iram, true)
@@ -37,7 +38,7 @@ impl HartGroup {
         Self::new(harts, sleep)
     }
 
-    /// One ERISC in reset, starting at 0 (wormhole.md 5.1).
+    /// Creates one ERISC in reset, with reset pc 0 (wormhole.md 5.1).
     pub fn eth(sleep: bool) -> Self {
         Self::new(vec![Hart::new(0, 0, 4096, true, false)], sleep)
     }
@@ -46,39 +47,39 @@ impl HartGroup {
         Self { harts, now: 0, orders: Vec::new(), pending: None, woken: false, sleep }
     }
 
-    /// The present cycle.
+    /// Returns the present cycle.
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Number of harts.
+    /// Returns the number of harts.
     pub fn len(&self) -> u8 {
         self.harts.len() as u8
     }
 
-    /// Never.
+    /// Always returns false: each tile has a hart.
     pub fn is_empty(&self) -> bool {
         self.harts.is_empty()
     }
 
-    /// A device register that a hart may be waiting for has changed, by something else than a store of a hart of this tile.
-    /// Call it after the change, at the present cycle.
+    /// Signals that a device register that a hart may wait for has changed, other than by a store
+    /// of a hart of this tile. Call it after the change, at the present cycle.
     pub fn devices_changed(&mut self) {
         self.woken = true;
     }
 
-    /// A hart that is about to be handled from outside, awake.
+    /// Wakes a hart for an access from outside.
     fn awake(&mut self, hart: u8) -> Option<&mut Hart> {
         let now = self.now;
         let hart = self.harts.get_mut(hart as usize)?;
         hart.wake(now);
-        // What was observed so far may not hold any more; its watches are dropped by the next run.
+        // Earlier observations may no longer hold. The next run drops the hart's watches.
         hart.mode = Mode::Plain;
         Some(hart)
     }
 
-    /// Asks for something to be done to a hart: at the next boundary, because harts may have run ahead up to there. What
-    /// concerns a hart that does not run is done at once, unless it would overtake another order.
+    /// Applies an order at the next boundary, because harts may have run ahead up to it. An order
+    /// for a hart that does not run applies at once, unless other orders are pending.
     pub fn order(&mut self, order: Order) {
         let at_once = match order {
             Order::Assert { .. } | Order::Pause { .. } => false,
@@ -117,7 +118,8 @@ impl HartGroup {
         self.order(Order::Assert { hart });
     }
 
-    /// Lets a hart go from reset, with zero registers, from its reset pc. Nothing if it is not held in reset.
+    /// Releases a hart from reset, with zero registers, at its reset pc. Does nothing if the hart
+    /// is not in reset.
     pub fn release_reset(&mut self, hart: u8) {
         self.order(Order::Release { hart });
     }
@@ -134,22 +136,23 @@ impl HartGroup {
         })
     }
 
-    /// Where a hart starts when it is next released.
+    /// Sets the pc at which a hart starts after reset.
     pub fn set_reset_pc(&mut self, hart: u8, pc: u32) {
         self.order(Order::ResetPc { hart, pc });
     }
 
-    /// Fills instruction RAM from a byte offset in it; harts without one, incomplete words and bytes past its end are ignored.
+    /// Loads instruction RAM from a byte offset in it. Ignores harts without one, incomplete words
+    /// and bytes past its end.
     pub fn load_iram(&mut self, hart: u8, offset: u32, bytes: &[u8]) {
         self.order(Order::LoadIram { hart, offset, bytes: bytes.to_vec() });
     }
 
-    /// Whether a hart is held by [`Order::Pause`].
+    /// Whether [`Order::Pause`] holds a hart.
     pub fn paused(&self, hart: u8) -> bool {
         self.harts.get(hart as usize).is_some_and(|hart| hart.state == State::Paused)
     }
 
-    /// Why a hart stopped, if it did and is not about to be reset.
+    /// Returns why a hart stopped, unless it runs or a reset is pending.
     pub fn stopped(&self, hart: u8) -> Option<Stop> {
         match self.harts.get(hart as usize)?.state {
             State::Stopped(stop) if !self.in_reset(hart) => Some(stop),
@@ -157,7 +160,7 @@ impl HartGroup {
         }
     }
 
-    /// The address of the next instruction of a hart; 0 for a hart that the tile does not have.
+    /// Returns the address of a hart's next instruction; 0 for a hart that the tile does not have.
     pub fn pc(&self, hart: u8) -> u32 {
         self.harts.get(hart as usize).map_or(0, |hart| match &hart.mode {
             Mode::Sleep(sleep) => sleep.pc(self.now),
@@ -172,7 +175,7 @@ impl HartGroup {
         }
     }
 
-    /// A register of a hart; 0 for a register or hart that there is not.
+    /// Returns a register of a hart; 0 for a register or hart that does not exist.
     pub fn register(&self, hart: u8, register: u8) -> u32 {
         let Some(hart) = self.harts.get(hart as usize).filter(|_| register < 32) else { return 0 };
         let mut value = hart.regs[register as usize];
@@ -186,19 +189,21 @@ impl HartGroup {
         value
     }
 
-    /// Sets a register of a hart that does not run or was just released, for the debug interface; x0 stays zero.
+    /// Sets a register of a hart that does not run or was just released, for the debug interface.
+    /// x0 stays zero.
     pub fn set_register(&mut self, hart: u8, register: u8, value: u32) {
         if let Some(hart) = self.awake(hart).filter(|_| (1..32).contains(&register)) {
             hart.regs[register as usize] = value;
         }
     }
 
-    /// The private RAM of a hart, for the debug interface; empty for a hart that there is not.
+    /// Returns the private RAM of a hart, for the debug interface; empty for a hart that does not
+    /// exist.
     pub fn local_ram(&mut self, hart: u8) -> &[u8] {
         self.awake(hart).map_or(&[], |hart| &hart.local[..hart.local_bytes as usize])
     }
 
-    /// Stores into the private RAM of a hart that does not run; bytes past its end are ignored.
+    /// Writes the private RAM of a hart that does not run. Ignores bytes past its end.
     pub fn write_local_ram(&mut self, hart: u8, offset: u32, bytes: &[u8]) {
         if let Some(hart) = self.awake(hart) {
             let room = hart.local[..hart.local_bytes as usize].iter_mut().skip(offset as usize);
@@ -206,13 +211,13 @@ impl HartGroup {
         }
     }
 
-    /// Instructions a hart has retired, those of skipped iterations included.
+    /// Returns the instructions a hart has retired, including skipped ones.
     pub fn retired(&self, hart: u8) -> u64 {
         self.harts.get(hart as usize).map_or(0, |hart| hart.retired + self.sleeping(hart))
     }
 
-    /// Instructions really executed on the host for a hart; depends on how sleep and slices fell, so never show it as
-    /// emulated state.
+    /// Returns the instructions executed on the host for a hart. The number depends on host
+    /// scheduling of sleep and slices, so it is not emulated state.
     pub fn executed(&self, hart: u8) -> u64 {
         self.harts.get(hart as usize).map_or(0, |hart| hart.retired - hart.slept)
     }

@@ -1,13 +1,16 @@
-//! The baby RISC-V harts of a tile: RV32IM, one instruction a cycle, asleep whenever nothing they read changes.
+//! The baby RISC-V harts of a tile: RV32IM, one instruction per cycle; a hart sleeps while nothing
+//! it reads changes.
 //!
-//! **Order.** The result is as if in every cycle the running harts of the tile executed one instruction each, in index order.
-//! How far one call of [`HartGroup::run`] goes never shows.
+//! **Order.** The result is as if in each cycle every running hart of the tile executed one
+//! instruction, in index order. The extent of one [`HartGroup::run`] call has no effect.
 //!
-//! **Boundaries.** What changes the execution of a hart from outside takes effect at the next multiple of [`BOUNDARY_CYCLES`]:
-//! stores into instructions that are already decoded, by whomever (decoding stands for the instruction cache; lines of 32
-//! bytes are decoded when first fetched), and each [`Order`]. So harts may run ahead of each other up to there.
+//! **Boundaries.** Changes to the execution of a hart from outside take effect at the next multiple
+//! of [`BOUNDARY_CYCLES`]: each [`Order`], and any store into instructions that are already decoded
+//! (decoding models the instruction cache; lines of 32 bytes are decoded when first fetched). So
+//! harts may run ahead of each other up to a boundary.
 //!
-//! **Sleep.** A hart that repeats a loop without effect is not executed. No byte and no cycle depends on it.
+//! **Sleep.** A hart that repeats a loop without effect is not executed. Sleep changes no byte and
+//! no cycle.
 
 mod burst;
 pub(crate) mod core;
@@ -26,13 +29,13 @@ pub use group::HartGroup;
 
 use crate::memory::TileMemory;
 
-/// Cycles between the moments at which stores into code and orders reach the harts of a tile.
+/// Cycles between the boundaries at which orders and stores into code reach the harts of a tile.
 pub const BOUNDARY_CYCLES: u64 = 32;
-/// Where each hart sees its private RAM.
+/// Address of each hart's private RAM.
 pub const LOCAL_RAM: u32 = 0xFFB0_0000;
-/// Where NCRISC and ERISC fetch from their instruction RAM.
+/// Address of the instruction RAM of NCRISC and ERISC.
 pub const IRAM: u32 = 0xFFC0_0000;
-/// Bytes of the instruction RAM.
+/// Size of the instruction RAM.
 pub const IRAM_BYTES: u32 = 16 * 1024;
 
 /// Index of the only hart of an Ethernet tile.
@@ -44,12 +47,12 @@ pub const NCRISC: u8 = 1;
 /// Index of a Tensix tile's first TRISC (soft reset bits 12 to 14); the other two follow.
 pub const TRISC0: u8 = 2;
 
-/// What a device answered to a load.
+/// A device's answer to a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
-    /// The value, in the low bits for loads of less than four bytes (sign extension is the hart's).
+    /// The value, in the low bits for loads of less than four bytes (the hart extends the sign).
     pub value: u32,
-    /// What a later load of the same address would answer.
+    /// What a later load of the same address would return.
     pub nature: Nature,
 }
 
@@ -75,37 +78,40 @@ impl Load {
     }
 }
 
-/// How the value of a device register goes on. It decides which loops may sleep, never what a load answers.
+/// How the value of a device register changes. It decides which loops may sleep, never what a load
+/// returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nature {
-    /// Changes only by an event after which the machine calls [`HartGroup::devices_changed`], or by a store of a hart of this
-    /// tile that answered [`Stored::Changed`]. Loading it has no effect.
+    /// Changes only by an event after which the machine calls [`HartGroup::devices_changed`], or by
+    /// a store of a hart of this tile that returned [`Stored::Changed`]. Loading it has no effect.
     Stable,
-    /// Like `Stable`, and may also change by itself at this cycle (the high half of a clock whose low half wraps then; a busy bit).
+    /// Like `Stable`, but may also change at this cycle (the high half of a clock whose low half
+    /// wraps then; a busy bit).
     Until(u64),
     /// Grows by one each cycle, modulo 2^32 (the low half of a wall clock).
     Clock,
-    /// The load has an effect (a FIFO). Nobody sleeps over it, and harts that wait for devices are woken by it.
+    /// The load has an effect (a FIFO). A loop that contains it never sleeps, and the load wakes
+    /// harts that wait for devices.
     Volatile,
 }
 
-/// What a device did with a store.
+/// The effect of a store to a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
-    /// Nothing that a load by a hart of this tile could see has changed (yet).
+    /// No value that a hart of this tile can load has changed (yet).
     Quiet,
-    /// A register that a hart of this tile may be waiting for can have changed.
+    /// A register that a hart of this tile may wait for may have changed.
     Changed,
-    /// Nothing at all has changed, nor would it by the same store again, until an event as of [`Nature::Stable`]. A loop with
-    /// such a store may sleep.
+    /// Nothing has changed, and the same store would change nothing until an event as in
+    /// [`Nature::Stable`]. A loop with such a store may sleep.
     Same,
 }
 
-/// Why a device refused; the name is shown to the user.
+/// Why a device refused an access; the name is shown to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault(pub &'static str);
 
-/// Who accesses a device, and when.
+/// An access to a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// Index of the hart in its group.
@@ -118,14 +124,15 @@ pub struct Access {
     pub bytes: u8,
 }
 
-/// Everything a hart can address that is neither L1 nor its own RAM.
+/// Everything a hart can address except L1 and its own RAM.
 ///
-/// Calls come in the order (cycle, hart). Both may change the tile's L1 through [`TileMemory::write`].
+/// Calls come in the order (cycle, hart). Both methods may change the tile's L1 through
+/// [`TileMemory::write`].
 pub trait Devices {
-    /// A load.
+    /// Loads a register.
     fn load(&mut self, at: Access, memory: &mut TileMemory) -> Result<Load, Fault>;
 
-    /// A store of the low `bytes` of `value`. What it does to harts of the tile goes to `orders`.
+    /// Stores the low `bytes` of `value`. Effects on harts of the tile go to `orders`.
     fn store(
         &mut self,
         at: Access,
@@ -134,14 +141,15 @@ pub trait Devices {
         orders: &mut Vec<Order>,
     ) -> Result<Stored, Fault>;
 
-    /// The cycle at which a block of the tile touches L1 or a register by itself, `u64::MAX` if none will: a run ends there at
-    /// the latest. A store may bring it nearer, but never to its own cycle or before.
+    /// Returns the cycle at which a block of the tile next touches L1 or a register, `u64::MAX` if
+    /// none will. A run ends there at the latest. A store may bring the cycle nearer, but only to a
+    /// cycle after its own.
     fn deadline(&self) -> u64 {
         u64::MAX
     }
 }
 
-/// What is asked to be done to a hart at the next boundary, in the order given: by a store of a hart of its tile, or by
+/// A change to a hart at the next boundary, in the order given by stores of the tile's harts or by
 /// [`HartGroup::order`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
@@ -150,12 +158,12 @@ pub enum Order {
         /// Index in the group.
         hart: u8,
     },
-    /// Let a hart go from reset; nothing if it is not held.
+    /// Release a hart from reset; no effect if it is not in reset.
     Release {
         /// Index in the group.
         hart: u8,
     },
-    /// Change where a hart starts after reset.
+    /// Change the pc at which a hart starts after reset.
     ResetPc {
         /// Index in the group.
         hart: u8,
@@ -167,12 +175,12 @@ pub enum Order {
         /// Index in the group.
         hart: u8,
     },
-    /// Let a paused hart go on.
+    /// Resume a paused hart.
     Resume {
         /// Index in the group.
         hart: u8,
     },
-    /// Fill instruction RAM.
+    /// Load instruction RAM.
     LoadIram {
         /// Index in the group.
         hart: u8,
@@ -184,7 +192,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The hart concerned.
+    /// Returns the index of the hart.
     pub fn hart(&self) -> u8 {
         match *self {
             Self::Assert { hart }
@@ -197,25 +205,25 @@ impl Order {
     }
 }
 
-/// Why a hart stopped. It stays stopped until it is reset.
+/// Why a hart stopped. It stays stopped until reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop {
-    /// What happened.
+    /// The cause.
     pub cause: Cause,
     /// Index in the group.
     pub hart: u8,
     /// Address of the instruction.
     pub pc: u32,
-    /// The address it accessed or jumped to; for an instruction that is not executed, its word.
+    /// The address of the access or jump; for an instruction that is not executed, its word.
     pub address: u32,
-    /// When.
+    /// The cycle.
     pub cycle: u64,
 }
 
 /// What stops a hart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// A word that is no RV32IM instruction.
+    /// A word that is not an RV32IM instruction.
     IllegalInstruction,
     /// A Tensix coprocessor instruction, which is not modelled.
     TensixInstruction,
@@ -223,7 +231,7 @@ pub enum Cause {
     UnknownCsr,
     /// An instruction fetch outside L1 and instruction RAM.
     UnmappedFetch,
-    /// A jump to an address that is no multiple of four.
+    /// A jump to an address that is not a multiple of four.
     MisalignedFetch,
     /// A load or store that is not aligned to its size.
     MisalignedAccess,
@@ -231,12 +239,12 @@ pub enum Cause {
     Ecall,
     /// `ebreak`.
     Ebreak,
-    /// A device refused.
+    /// A device refused the access.
     Device(Fault),
 }
 
 impl Cause {
-    /// The citable name.
+    /// Returns the citable name.
     pub fn name(self) -> &'static str {
         match self {
             Self::IllegalInstruction => "illegal-instruction",

@@ -1,30 +1,32 @@
-//! How a hart is being executed, and what each way of it has to remember; see [`super::sleep`].
+//! The execution modes of a hart, and the data of each; see [`super::sleep`].
 
 use super::stride::Strided;
 
 /// Shortest pause between two observations of a hart, in instructions.
 const SHORTEST_PAUSE: u64 = 64;
-/// Longest pause, so that a hart that starts to wait after long work is found within some microseconds of host time.
+/// Longest pause: a hart that starts to wait after long work is found within some microseconds of
+/// host time.
 const LONGEST_PAUSE: u64 = 16384;
-/// A hart that fails to sleep again and again spends at most this part of its instructions under observation.
+/// A hart that repeatedly fails to sleep executes at most this fraction of its instructions under
+/// observation.
 const PAUSE_PER_OBSERVED: u64 = 64;
 
-/// A step without result. Slots are 32 registers, then the words of private RAM.
+/// The slot of a step without result. Slots are 32 registers, then the words of private RAM.
 pub(crate) const NO_SLOT: u16 = u16::MAX;
 /// The first slot of private RAM.
 pub(crate) const FIRST_LOCAL: u16 = 32;
 
-/// How a running hart is being executed.
+/// The execution mode of a running hart.
 #[derive(Debug, Clone)]
 pub(crate) enum Mode {
-    /// By the fast loop, until its next observation is due.
+    /// The fast loop, until the next observation is due.
     Plain,
     Search(Box<Search>),
     Record(Box<Record>),
     Sleep(Box<Sleep>),
 }
 
-/// When a hart is to be observed next.
+/// When to observe a hart next.
 #[derive(Debug, Clone)]
 pub(crate) struct Pace {
     pub(crate) next: u64,
@@ -32,14 +34,15 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// For a hart that starts or wakes at a cycle: it likely comes back to a loop soon.
+    /// Starts at the shortest pause, for a hart that starts or wakes: it is likely to return to a
+    /// loop soon.
     pub(crate) fn from(cycle: u64) -> Self {
         Self { next: cycle + SHORTEST_PAUSE, pause: SHORTEST_PAUSE }
     }
 
-    /// After an observation in vain.
+    /// Schedules the next observation after one in vain.
     pub(super) fn later(&mut self, cycle: u64, observed: u64) {
-        // Patient with the first failures: the hart may still be on its way into the loop.
+        // The first failures extend the pause little: the hart may still be approaching the loop.
         let per_observed = (self.pause / 16).min(PAUSE_PER_OBSERVED);
         self.next = cycle + self.pause.max(observed * per_observed);
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
@@ -53,41 +56,42 @@ pub(crate) struct Search {
     pub(super) visits: Vec<Visit>,
     pub(super) words: Vec<Word>,
     pub(super) observed: u64,
-    /// The count of observed instructions at which this head is given up.
+    /// The count of observed instructions at which the search for this head ends.
     pub(super) end: u64,
 }
 
-/// Cycle and registers at one visit of the head of the loop.
+/// Cycle and registers at one visit to the head of the loop.
 #[derive(Debug, Clone)]
 pub(super) struct Visit {
     pub(super) cycle: u64,
     pub(super) regs: [u32; 32],
 }
 
-/// A word of private RAM that was stored into, with its value at each visit.
+/// A word of private RAM that the hart stored into, with its value at each visit.
 #[derive(Debug, Clone)]
 pub(super) struct Word {
     pub(super) slot: u16,
     pub(super) values: Vec<u32>,
 }
 
-/// A hart executed for the length of one period, with what is known of every slot.
+/// A hart executed for one period, with the known stride of every slot.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(super) head: u32,
     pub(super) start: u64,
     pub(super) period: u64,
-    /// The state at the start: all registers, then the words of private RAM that the loop stores into.
+    /// The state at the start: all registers, then the words of private RAM that the loop stores
+    /// into.
     pub(super) initial: Vec<(u16, Strided)>,
     /// Present strides, in the same order.
     pub(super) strides: Vec<u32>,
     pub(super) steps: Vec<Step>,
-    /// The first iteration that is not proved.
+    /// The first iteration that is not verified.
     pub(super) bound: u64,
     pub(super) devices: bool,
 }
 
-/// What one instruction of a loop leaves.
+/// The result of one instruction of a loop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) pc: u32,
@@ -96,52 +100,53 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Of an instruction that leaves nothing.
+    /// Creates the step of an instruction without result.
     pub(super) fn nothing(pc: u32) -> Self {
         Self { pc, slot: NO_SLOT, result: Strided::fixed(0) }
     }
 }
 
-/// A proved loop, not executed.
+/// A verified loop that is not executed.
 #[derive(Debug, Clone)]
 pub(crate) struct Sleep {
-    /// When iteration 0, the recorded one, began.
+    /// The cycle at which iteration 0, the recorded one, began.
     pub(crate) start: u64,
     pub(crate) period: u64,
-    /// All slots that the loop has to do with, as they were then.
+    /// All slots that the loop uses, as of that cycle.
     pub(crate) initial: Vec<(u16, Strided)>,
     pub(crate) steps: Vec<Step>,
-    /// The cycle at which it must be executed again, `u64::MAX` for never.
+    /// The cycle at which the loop must be executed again, `u64::MAX` for never.
     pub(crate) until: u64,
-    /// When it fell asleep.
+    /// The cycle at which the hart fell asleep.
     pub(crate) since: u64,
-    /// Whether it read devices.
+    /// Whether the loop reads devices.
     pub(crate) devices: bool,
 }
 
 impl Sleep {
-    /// Where the loop begins.
+    /// Returns the pc at which the loop begins.
     pub(crate) fn head(&self) -> Option<u32> {
         self.steps.first().map(|step| step.pc)
     }
 
-    /// Iteration and step that are due at a cycle.
+    /// Returns the iteration and step that are due at a cycle.
     fn position(&self, cycle: u64) -> (u64, usize) {
         let passed = cycle - self.start;
         (passed / self.period, (passed % self.period) as usize)
     }
 
-    /// Instructions skipped so far.
+    /// Returns the number of instructions skipped so far.
     pub(crate) fn slept(&self, cycle: u64) -> u64 {
         cycle - self.since
     }
 
-    /// The pc at a cycle.
+    /// Returns the pc at a cycle.
     pub(crate) fn pc(&self, cycle: u64) -> u32 {
         self.steps.get(self.position(cycle).1).map_or(0, |step| step.pc)
     }
 
-    /// Registers and private RAM at a cycle, handed over slot by slot; a later value of a slot replaces an earlier one.
+    /// Passes registers and private RAM at a cycle to `put`, slot by slot; a later value of a slot
+    /// replaces an earlier one.
     pub(crate) fn state(&self, cycle: u64, mut put: impl FnMut(u16, u32)) {
         let (iteration, done) = self.position(cycle);
         for (slot, value) in &self.initial {

@@ -1,4 +1,4 @@
-//! The proof of one iteration of a loop.
+//! The verification of one iteration of a loop.
 
 use super::core::Hart;
 use super::mode::{FIRST_LOCAL, Mode, Record, Sleep, Step};
@@ -8,10 +8,10 @@ use super::{IRAM, Nature, Stored};
 use crate::decode::{self as d, Op};
 use crate::memory::TileMemory;
 
-/// A sleep must be worth its recording.
+/// A sleep shorter than this does not pay for its recording.
 const SHORTEST_SLEEP_CYCLES: u64 = 64;
 
-/// What the proof needs from before an instruction.
+/// The state before an instruction that the verification needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Before {
     pub(crate) op: Op,
@@ -27,8 +27,8 @@ impl Record {
         Self { head, start, period, initial, strides, steps, bound: NEVER, devices: false }
     }
 
-    /// Assumes that a loop that was left is entered again, with other values.
-    pub(crate) fn again(last: Sleep, hart: &Hart) -> Self {
+    /// Creates the record of a loop that the hart has left and enters again with other values.
+    pub(crate) fn resume(last: Sleep, hart: &Hart) -> Self {
         let head = last.head().unwrap_or(hart.pc);
         let mut initial = last.initial;
         for (slot, value) in &mut initial {
@@ -37,7 +37,7 @@ impl Record {
         Self::new(head, hart.at, last.period, initial)
     }
 
-    /// Follows one more instruction that has been executed.
+    /// Records one executed instruction.
     pub(crate) fn follow(
         mut self: Box<Self>,
         hart: &mut Hart,
@@ -47,7 +47,7 @@ impl Record {
     ) {
         let step = self.step(hart, before, touched).filter(|_| self.bound > 1);
         let Some(step) = step else {
-            return hart.give_up(memory, 3 * self.steps.len() as u64);
+            return hart.abandon(memory, 3 * self.steps.len() as u64);
         };
         self.steps.push(step);
         if before.pc < IRAM {
@@ -63,7 +63,7 @@ impl Record {
         let observed = 3 * self.period;
         match self.finish(hart) {
             Some(sleep) => hart.mode = Mode::Sleep(Box::new(sleep)),
-            None => hart.give_up(memory, observed),
+            None => hart.abandon(memory, observed),
         }
     }
 
@@ -71,7 +71,7 @@ impl Record {
         self.bound = self.bound.min(bound);
     }
 
-    /// What the instruction leaves; `None` if the loop cannot be proved.
+    /// Returns the step of the instruction; `None` if the loop cannot be verified.
     fn step(&mut self, hart: &Hart, before: &Before, touched: Touched) -> Option<Step> {
         let op = before.op;
         let (kind, rd, imm) = (d::kind(op), d::rd(op), d::imm(op));
@@ -107,13 +107,14 @@ impl Record {
         Some(Step { pc: before.pc, slot: u16::from(rd), result })
     }
 
-    /// Index of a word of private RAM; words that the search did not see stored into have none, and stay as they are.
+    /// Returns the index of a word of private RAM. Words without a store during the search have
+    /// none; they keep their values.
     fn word(&self, slot: u16) -> Option<usize> {
         let words = self.initial.get(FIRST_LOCAL as usize..)?;
         words.iter().position(|(word, _)| *word == slot).map(|index| index + FIRST_LOCAL as usize)
     }
 
-    /// The stride of a loaded value.
+    /// Returns the stride of a loaded value.
     fn load(&mut self, kind: u8, touched: Touched, cycle: u64) -> Option<u32> {
         match touched {
             Touched::L1Load { .. } => Some(0),
@@ -164,7 +165,7 @@ impl Record {
         }
     }
 
-    /// The proved loop, if the iteration ended in the state that it started in, one stride on.
+    /// Returns the verified loop, if the iteration ended in its initial state plus one stride.
     fn finish(self, hart: &Hart) -> Option<Sleep> {
         let mut slots = self.initial.iter().zip(&self.strides);
         let returned = slots.all(|((slot, initial), &stride)| {

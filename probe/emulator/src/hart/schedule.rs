@@ -1,8 +1,8 @@
-//! Which hart of a tile executes next, and how far it may go alone.
+//! Which hart of a tile executes next, and how far it may run alone.
 //!
-//! The order is that of cycles, and of indices within a cycle. Only *shared* accesses (L1, devices, decoding) can tell the
-//! difference, so a hart runs ahead over private instructions, up to the first boundary at which another could change its
-//! code or reset it.
+//! Harts execute in the order of cycles, and of indices within a cycle. Only *shared* accesses (L1,
+//! devices, decoding) depend on this order. So a hart runs ahead over private instructions, up to
+//! the first boundary at which another could change its code or reset it.
 
 use super::burst::{Exit, burst};
 use super::core::{Hart, State};
@@ -14,27 +14,29 @@ use super::{BOUNDARY_CYCLES, Devices, Nature, Stop, Stored};
 use crate::decode;
 use crate::memory::TileMemory;
 
-/// When each hart is due: cycle and index in one number, so that the smallest one is next. `NOT_DUE` if it is not.
+/// When each hart is due: cycle and index in one number, so that the smallest is next; `NOT_DUE` if
+/// the hart is not due.
 type Due = [u64; MOST_HARTS];
 const MOST_HARTS: usize = 5;
 const NOT_DUE: u64 = u64::MAX;
 
-/// A stretch of instructions of one hart.
+/// Consecutive instructions of one hart.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     hart: usize,
     /// The cycle of its first instruction.
     at: u64,
-    /// Shared accesses are made only in cycles before this one.
+    /// Shared accesses happen only in cycles before this one.
     shared: u64,
-    /// Nothing is executed in this cycle or after it.
+    /// The hart executes only in cycles before this one.
     horizon: u64,
 }
 
 impl HartGroup {
-    /// The first cycle at which something can happen without an event from outside: `None` if that is never, the present
-    /// cycle if a hart is executing. Until then the machine need not call [`HartGroup::run`], except to bring the group to the
-    /// cycle of an event before the event is applied.
+    /// Returns the first cycle at which something can happen without an event from outside: `None`
+    /// if nothing will, the present cycle if a hart is executing. Until then the machine need not
+    /// call [`HartGroup::run`], except to run the group to the cycle of an event before it applies
+    /// the event.
     pub fn next_wake(&self, memory: &TileMemory) -> Option<u64> {
         if self.woken || memory.touched != 0 {
             return Some(self.now);
@@ -44,8 +46,8 @@ impl HartGroup {
         first.into_iter().chain(self.pending).chain(ordered).min()
     }
 
-    /// Brings all harts to exactly `to_cycle`, or to the devices' deadline if that comes before; [`HartGroup::now`] tells.
-    /// Nothing if that is not ahead.
+    /// Runs all harts to exactly `to_cycle`, or to the devices' deadline if that is earlier;
+    /// [`HartGroup::now`] then returns the cycle reached. Does nothing if that cycle is not ahead.
     pub fn run(&mut self, memory: &mut TileMemory, devices: &mut impl Devices, to_cycle: u64) {
         if to_cycle <= self.now {
             return;
@@ -85,7 +87,7 @@ impl HartGroup {
         due
     }
 
-    /// Says whether nothing but the hart itself has moved on.
+    /// Executes a turn. Returns true if only the hart itself has advanced.
     fn take(&mut self, turn: Turn, memory: &mut TileMemory, devices: &mut impl Devices) -> bool {
         let hart = &mut self.harts[turn.hart];
         match hart.mode {
@@ -117,8 +119,8 @@ impl HartGroup {
         }
     }
 
-    /// Executes one instruction in full. Says whether others may be concerned, or when they end, so that turns must be taken
-    /// anew.
+    /// Executes one instruction. Returns true if other harts or the limits may be affected, so that
+    /// turns must be computed anew.
     fn step(&mut self, index: usize, memory: &mut TileMemory, devices: &mut impl Devices) -> bool {
         let hart = &mut self.harts[index];
         let cycle = hart.at;
@@ -153,22 +155,23 @@ impl HartGroup {
                     State::Stopped(Stop { cause, hart: hart.index, pc: hart.pc, address, cycle });
             }
         }
-        let device =
+        let device_access =
             matches!(done, Ok((_, Touched::DeviceLoad { .. } | Touched::DeviceStore { .. })));
-        let (notices, pends) = (
+        let (notices, pending) = (
             self.woken || memory.touched != 0,
             !self.orders.is_empty() || !memory.stale.is_empty(),
         );
         if notices {
             self.notify(memory, cycle, Some(index));
         }
-        if pends && self.pending.is_none() {
+        if pending && self.pending.is_none() {
             self.pending = Some(next_boundary(cycle));
         }
-        device || notices || pends || !self.harts[index].running()
+        device_access || notices || pending || !self.harts[index].running()
     }
 
-    /// Tells the harts that sleep or are observed what has changed: at a cycle, by a hart or from outside before the cycle.
+    /// Notifies sleeping or observed harts of changes: at a cycle, by a hart, or from outside
+    /// before the cycle.
     fn notify(&mut self, memory: &mut TileMemory, cycle: u64, by: Option<usize>) {
         let touched = std::mem::take(&mut memory.touched);
         let woken = std::mem::take(&mut self.woken);
@@ -184,7 +187,7 @@ impl HartGroup {
                 Mode::Plain | Mode::Search(_) => continue,
             };
             if waits || touched & 1 << index != 0 {
-                // A hart of lower index has had its turn in this cycle before the change.
+                // A hart of lower index has executed in this cycle before the change.
                 hart.wake(cycle + u64::from(by.is_some_and(|by| index < by)));
                 hart.disturb(memory);
                 hart.unwatch(memory);
@@ -192,7 +195,7 @@ impl HartGroup {
         }
     }
 
-    /// What [`HartGroup::run`] must be indistinguishable from.
+    /// The reference for [`HartGroup::run`], which must be indistinguishable from it.
     #[cfg(test)]
     pub(super) fn run_plainly(
         &mut self,
@@ -243,7 +246,8 @@ fn due_number(cycle: u64, hart: usize) -> u64 {
     cycle << 3 | hart as u64
 }
 
-/// The turn of the hart that is due first; if none is due before `limit`, a turn that begins no earlier.
+/// Returns the turn of the hart that is due first. If none is due before `limit`, the turn begins
+/// at or after it.
 #[inline]
 fn turn(due: &Due, limit: u64) -> Turn {
     let (mut first, mut second) = (NOT_DUE, NOT_DUE);
@@ -252,7 +256,8 @@ fn turn(due: &Due, limit: u64) -> Turn {
         first = first.min(number);
     }
     let hart = first & 7;
-    // In one cycle the lower index goes first, so a hart may still act in the cycle in which one of higher index is due.
+    // Within a cycle the lower index executes first, so a hart may still execute in the cycle in
+    // which one of higher index is due.
     let shared = (second - hart).div_ceil(8).min(limit);
     Turn {
         hart: hart as usize,

@@ -1,7 +1,8 @@
 //! The search for the period of a loop.
 //!
-//! The head of the loop is guessed: it is the pc at which the search begins. If that leads nowhere, because the search began
-//! on the way into the loop or in a smaller loop inside, the present pc is the next guess, and is given twice the time.
+//! The search starts from a guess: the head of the loop is the pc at which the search begins. The
+//! guess fails if the search began before the loop or in an inner loop. The present pc is then the
+//! next guess, with twice the time.
 
 use super::core::Hart;
 use super::mode::{Mode, Record, Search, Visit, Word};
@@ -9,27 +10,27 @@ use super::step::Touched;
 use super::stride::Strided;
 use crate::memory::TileMemory;
 
-/// Longest stretch observed, in instructions.
+/// Longest search, in instructions.
 const LONGEST: u64 = 2048;
-/// Time of the first guess of a head, in instructions.
+/// Length of the search for the first guess, in instructions.
 const FIRST_SPAN: u64 = 64;
-/// Most returns to one pc.
+/// Maximum number of returns to one pc.
 const MOST_VISITS: usize = 24;
-/// Most words of private RAM that a loop may store into.
+/// Maximum number of words of private RAM that a loop may store into.
 const MOST_WORDS: usize = 64;
 
 impl Search {
     pub(crate) fn new(hart: &Hart) -> Self {
         Self {
             head: hart.pc,
-            visits: vec![Visit::of(hart)],
+            visits: vec![Visit::new(hart)],
             words: Vec::new(),
             observed: 0,
             end: FIRST_SPAN,
         }
     }
 
-    /// Looks at one more instruction that has been executed.
+    /// Observes one executed instruction.
     pub(crate) fn follow(
         mut self: Box<Self>,
         hart: &mut Hart,
@@ -44,9 +45,9 @@ impl Search {
         }
         let lost = touched.has_effect() || self.observed > LONGEST || self.words.len() > MOST_WORDS;
         if lost {
-            hart.give_up(memory, self.observed);
-        } else if hart.record_again() {
-            // The search is over before it has found anything.
+            hart.abandon(memory, self.observed);
+        } else if hart.resume_recording() {
+            // The recording of the last loop replaces the search.
         } else if let Some(record) = (hart.pc == self.head).then(|| self.visit(hart)).flatten() {
             hart.mode = Mode::Record(Box::new(record));
         } else {
@@ -60,20 +61,20 @@ impl Search {
     fn guess_again(&mut self, hart: &Hart) {
         self.head = hart.pc;
         self.visits.clear();
-        self.visits.push(Visit::of(hart));
+        self.visits.push(Visit::new(hart));
         self.words.clear();
         self.end = 2 * self.observed;
     }
 
     fn visit(&mut self, hart: &Hart) -> Option<Record> {
-        self.visits.push(Visit::of(hart));
+        self.visits.push(Visit::new(hart));
         for word in &mut self.words {
             word.values.push(hart.slot(word.slot));
         }
         self.period()
     }
 
-    /// A period, once the last two stretches between visits moved everything by the same amounts.
+    /// Returns a period, once all slots changed by the same amounts between the last three visits.
     fn period(&self) -> Option<Record> {
         let last = self.visits.len() - 1;
         if !last.is_multiple_of(2) {
@@ -100,7 +101,7 @@ impl Search {
 }
 
 impl Visit {
-    fn of(hart: &Hart) -> Self {
+    fn new(hart: &Hart) -> Self {
         let mut regs = [0; 32];
         regs.copy_from_slice(&hart.regs[..32]);
         Self { cycle: hart.at, regs }

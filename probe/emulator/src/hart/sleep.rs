@@ -1,14 +1,18 @@
-//! Loops without effect: found, proved over one iteration, then skipped until something they depend on changes.
+//! Sleep: a loop without effect is found, verified over one iteration, then skipped until something
+//! it depends on changes.
 //!
-//! Now and then a running hart is observed. The *search* ([`super::search`]) executes it until its pc comes back and registers
-//! and private RAM have moved twice by the same amounts: that names a period, and a stride for every register and every word
-//! of private RAM (zero for most; the clock readings of a polling loop and its counters have others). The *recording*
-//! ([`super::record`]) executes one more period and proves it: every result is again strided, every branch keeps its outcome
-//! for a known number of iterations, every load reads something that is watched or private or a clock, every store outside
-//! private RAM stores what is there already. Then the state in iteration n is known arithmetically, and the hart *sleeps*
-//! until a watched line changes, a device says that it changed, or the first iteration whose path is not proved.
+//! A running hart is observed at intervals. The *search* ([`super::search`]) executes it until its
+//! pc returns, with registers and private RAM changed twice by the same amounts. The search yields
+//! a period, and a stride for every register and every word of private RAM: zero for most, but not
+//! for the clock readings and counters of a polling loop. The *recording* ([`super::record`])
+//! executes one more period and verifies it. Every result must be strided again. Every branch must
+//! keep its outcome for a known number of iterations. Every load must read something watched,
+//! private RAM or a clock. Every store outside private RAM must store the value already present.
+//! The state in iteration n then follows by arithmetic, and the hart *sleeps* until a watched line
+//! changes, a device signals a change, or the first iteration whose path is not verified.
 //!
-//! Instructions have the same effect in all modes; when a hart is observed is a heuristic that nothing depends on.
+//! Instructions have the same effect in all modes. The choice of when to observe a hart is a
+//! heuristic without effect on results.
 
 use super::core::{Hart, State};
 use super::mode::{FIRST_LOCAL, Mode, Pace, Record, Search};
@@ -18,28 +22,28 @@ impl Hart {
     /// Starts an observation.
     pub(crate) fn observe(&mut self) {
         self.mode = Mode::Search(Box::new(Search::new(self)));
-        self.record_again();
+        self.resume_recording();
     }
 
-    /// Back at the head of the loop that it slept in last, the hart is taken to repeat it, which is then to be proved.
-    /// Says whether that is so.
-    pub(crate) fn record_again(&mut self) -> bool {
+    /// If the hart is back at the head of the loop it last slept in, starts a recording of that
+    /// loop. Returns whether it did.
+    pub(crate) fn resume_recording(&mut self) -> bool {
         if self.last.as_ref().and_then(|last| last.head()) != Some(self.pc) {
             return false;
         }
-        let record = self.last.take().map(|last| Record::again(*last, self));
+        let record = self.last.take().map(|last| Record::resume(*last, self));
         self.mode = record.map_or(Mode::Plain, |record| Mode::Record(Box::new(record)));
         true
     }
 
-    /// Whether the hart is observed and may go on before `end`.
+    /// Whether the hart is observed and may continue before `end`.
     pub(crate) fn observing(&self, end: u64) -> bool {
         self.at < end
             && self.state == State::Running
             && matches!(self.mode, Mode::Search(_) | Mode::Record(_))
     }
 
-    /// Ends an observation because something outside changed.
+    /// Ends an observation because of a change from outside.
     pub(crate) fn disturb(&mut self, memory: &mut TileMemory) {
         if matches!(self.mode, Mode::Search(_) | Mode::Record(_)) {
             self.pace = Pace::from(self.at);
@@ -47,7 +51,8 @@ impl Hart {
         }
     }
 
-    /// Ends sleep: the state becomes that of a cycle at or after the one in which the hart fell asleep.
+    /// Ends sleep: sets the state to that of a cycle at or after the one in which the hart fell
+    /// asleep.
     pub(crate) fn wake(&mut self, cycle: u64) {
         if let Mode::Sleep(sleep) = std::mem::replace(&mut self.mode, Mode::Plain) {
             self.pc = sleep.pc(cycle);
@@ -60,13 +65,13 @@ impl Hart {
         }
     }
 
-    /// Back to the fast loop, watching nothing.
+    /// Returns the hart to the fast loop and drops its watches.
     pub(crate) fn plain(&mut self, memory: &mut TileMemory) {
         self.mode = Mode::Plain;
         self.unwatch(memory);
     }
 
-    /// Ends all watches.
+    /// Drops all watches.
     pub(crate) fn unwatch(&mut self, memory: &mut TileMemory) {
         for line in self.watched.drain(..) {
             memory.unwatch(line, 1 << self.index);
@@ -79,18 +84,18 @@ impl Hart {
         }
     }
 
-    /// Ends an observation in vain.
-    pub(crate) fn give_up(&mut self, memory: &mut TileMemory, observed: u64) {
+    /// Ends a failed observation.
+    pub(crate) fn abandon(&mut self, memory: &mut TileMemory, observed: u64) {
         self.pace.later(self.at, observed);
         self.plain(memory);
     }
 
-    /// The slot of private RAM that holds an address.
+    /// Returns the slot of private RAM that holds an address.
     pub(crate) fn local_slot(&self, addr: u32) -> Option<u16> {
         Some(FIRST_LOCAL + self.local_offset(addr)? as u16 / 4)
     }
 
-    /// The content of a slot.
+    /// Returns the content of a slot.
     pub(crate) fn slot(&self, slot: u16) -> u32 {
         match slot.checked_sub(FIRST_LOCAL) {
             None => self.regs[slot as usize],

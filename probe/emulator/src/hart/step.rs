@@ -1,19 +1,20 @@
-//! One instruction, in full generality: everything the fast loop hands over, and what the recorder of loops executes.
+//! One instruction, in full generality: for the instructions that the fast loop leaves out, and for
+//! observation.
 
 use super::core::Hart;
 use super::{Access, Cause, Devices, IRAM, Nature, Order, Stored};
 use crate::decode::{self as d, Op};
 use crate::memory::TileMemory;
 
-/// What an instruction touched besides registers.
+/// What an instruction touched, apart from registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Touched {
     Nothing,
-    /// Of a word of private RAM, see [`super::sleep`].
+    /// A word of private RAM; for slots see [`super::mode`].
     LocalLoad {
         slot: u16,
     },
-    /// With what the word was before.
+    /// `old` is the previous value of the word.
     LocalStore {
         slot: u16,
         old: u32,
@@ -35,7 +36,7 @@ pub(crate) enum Touched {
 }
 
 impl Touched {
-    /// Whether an instruction did something that a skipped iteration would have to repeat.
+    /// Whether the instruction had an effect that a skipped iteration would have to repeat.
     pub(crate) fn has_effect(self) -> bool {
         match self {
             Self::L1Store { changed, .. } => changed,
@@ -50,17 +51,17 @@ impl Touched {
     }
 }
 
-/// A stop before it knows its hart and cycle.
+/// The cause and address of a stop, without hart and cycle.
 pub(crate) type Halt = (Cause, u32);
 
-/// The world outside the hart.
+/// The state outside the hart.
 pub(crate) struct Outside<'a, D> {
     pub(crate) memory: &'a mut TileMemory,
     pub(crate) devices: &'a mut D,
     pub(crate) orders: &'a mut Vec<Order>,
 }
 
-/// The instruction at the hart's pc.
+/// Returns the instruction at the hart's pc.
 pub(crate) fn fetch(hart: &Hart, memory: &mut TileMemory) -> Result<Op, Halt> {
     let pc = hart.pc;
     if pc & 3 != 0 {
@@ -70,12 +71,12 @@ pub(crate) fn fetch(hart: &Hart, memory: &mut TileMemory) -> Result<Op, Halt> {
     iram.or_else(|| memory.fetch(pc)).ok_or((Cause::UnmappedFetch, pc))
 }
 
-/// Start of the code region that the pc lies in.
+/// Returns the start of the code region that contains the pc.
 pub(crate) fn region(pc: u32) -> u32 {
     if pc >= IRAM { IRAM } else { 0 }
 }
 
-/// Executes one fetched instruction. On `Err` nothing has changed.
+/// Executes one fetched instruction. On `Err`, nothing has changed.
 pub(crate) fn execute<D: Devices>(
     hart: &mut Hart,
     op: Op,
@@ -134,7 +135,7 @@ pub(crate) fn taken(kind: u8, a: u32, b: u32) -> bool {
     }
 }
 
-/// The result of an instruction that only computes.
+/// Returns the result of a computing instruction.
 #[inline]
 pub(crate) fn compute(kind: u8, a: u32, b: u32, imm: u32) -> u32 {
     match kind {
@@ -162,7 +163,8 @@ pub(crate) fn compute(kind: u8, a: u32, b: u32, imm: u32) -> u32 {
         d::MULH => ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32,
         d::MULHSU => ((i64::from(a as i32) * i64::from(b)) >> 32) as u32,
         d::MULHU => ((u64::from(a) * u64::from(b)) >> 32) as u32,
-        // Division by zero gives all ones and the dividend; the one overflow gives the dividend and zero.
+        // Division by zero yields all ones and the dividend; the only overflow yields the dividend
+        // and zero.
         d::DIV if b == 0 => u32::MAX,
         d::DIV => (a as i32).wrapping_div(b as i32) as u32,
         d::DIVU => a.checked_div(b).unwrap_or(u32::MAX),
@@ -180,7 +182,7 @@ fn size(kind: u8) -> u8 {
     }
 }
 
-/// Widens what was loaded to a register.
+/// Extends a loaded value to a register.
 pub(crate) fn extend(kind: u8, value: u32) -> u32 {
     match kind {
         d::LB => value as u8 as i8 as u32,
@@ -247,7 +249,8 @@ fn store<D: Devices>(
     Ok(Touched::DeviceStore { stored })
 }
 
-/// CSR 0x7C0 holds chip configuration bits that firmware sets at start; here it is plain storage.
+/// Executes an access to CSR 0x7C0, which holds chip configuration bits that firmware sets at
+/// start. Here it is plain storage.
 fn csr(hart: &mut Hart, op: Op, a: u32) -> Result<(), Halt> {
     if d::imm(op) != 0x7C0 {
         return Err((Cause::UnknownCsr, d::imm(op)));

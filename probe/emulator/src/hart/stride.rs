@@ -1,14 +1,16 @@
-//! Values that change by the same amount in every iteration of a loop, and for how many iterations a decision over them holds.
+//! Values that change by the same amount in every iteration of a loop, and the number of iterations
+//! for which a decision over them holds.
 //!
-//! In iteration n such a value is `value + n * stride`, modulo 2^32. All bounds here are the first n that may decide
-//! differently from n = 0: never too late, sometimes early, `NEVER` if no iteration does.
+//! In iteration n such a value is `value + n * stride`, modulo 2^32. Each bound here is the first n
+//! whose decision may differ from that of n = 0. A bound is never too late, sometimes early, and
+//! `NEVER` if no iteration differs.
 
 use crate::decode as d;
 
 /// No iteration.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// A value and what each iteration adds to it.
+/// A value and its change per iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Strided {
     pub(crate) value: u32,
@@ -20,13 +22,13 @@ impl Strided {
         Self { value, stride: 0 }
     }
 
-    /// The value in an iteration.
+    /// Returns the value in an iteration.
     pub(crate) fn at(self, iteration: u64) -> u32 {
         self.value.wrapping_add(self.stride.wrapping_mul(iteration as u32))
     }
 }
 
-/// When a branch of this kind may go the other way.
+/// Returns when the outcome of a branch may change.
 pub(crate) fn branch_bound(kind: u8, a: Strided, b: Strided) -> u64 {
     match kind {
         d::BEQ | d::BNE => {
@@ -37,7 +39,7 @@ pub(crate) fn branch_bound(kind: u8, a: Strided, b: Strided) -> u64 {
     }
 }
 
-/// When `difference` may become zero, or stop being zero.
+/// Returns when `difference` may become zero, or stop being zero.
 fn equal_bound(difference: u32, stride: u32) -> u64 {
     match (stride as i32, difference) {
         (0, _) => NEVER,
@@ -47,27 +49,28 @@ fn equal_bound(difference: u32, stride: u32) -> u64 {
     }
 }
 
-/// When the outcome of `a < b` may change, or either side wraps.
+/// Returns when the outcome of `a < b` may change, or when either side may wrap.
 pub(crate) fn less_bound(a: Strided, b: Strided, signed: bool) -> u64 {
     let (low, high) =
         if signed { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (0, i64::from(u32::MAX)) };
     let wide = |value: u32| if signed { i64::from(value as i32) } else { i64::from(value) };
     let (x, y) = (wide(a.value), wide(b.value));
     let (s, t) = (i64::from(a.stride as i32), i64::from(b.stride as i32));
-    // As integers, `x - y < 0` for now; leaving a range of either sign is the same question.
+    // As integers, the outcome is the sign of `x - y`; it changes when the difference leaves the
+    // range of that sign.
     let crossing =
         if x < y { leaves(x - y, s - t, i64::MIN, -1) } else { leaves(x - y, s - t, 0, i64::MAX) };
     crossing.min(leaves(x, s, low, high)).min(leaves(y, t, low, high))
 }
 
-/// When the bits from `bit` upwards of a value change.
+/// Returns when the bits from `bit` upwards of a value change.
 pub(crate) fn high_bits_bound(a: Strided, bit: u32) -> u64 {
     let block = (1i64 << bit) - 1;
     let value = i64::from(a.value);
     leaves(value, i64::from(a.stride as i32), value & !block, value | block)
 }
 
-/// The first n for which `value + n * stride` lies outside `low..=high`.
+/// Returns the first n for which `value + n * stride` is outside `low..=high`.
 fn leaves(value: i64, stride: i64, low: i64, high: i64) -> u64 {
     match stride {
         0 => NEVER,
@@ -76,8 +79,8 @@ fn leaves(value: i64, stride: i64, low: i64, high: i64) -> u64 {
     }
 }
 
-/// The stride of the result of a computing instruction, and the first iteration for which it no longer holds.
-/// `None` for what is not followed.
+/// Returns the stride of the result of a computing instruction, and the first iteration for which
+/// it no longer holds; `None` for instructions that the verification does not follow.
 pub(crate) fn compute_stride(kind: u8, a: Strided, b: Strided, imm: u32) -> Option<(u32, u64)> {
     let fixed = |bound| Some((0, bound));
     let shifted = match kind {
@@ -117,7 +120,8 @@ fn mask_bound(a: Strided, mask: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// Small strides near every edge, against trying each iteration.
+    /// Compares the bounds, for small strides near every edge, with an evaluation of each
+    /// iteration.
     #[test]
     fn bounds_never_come_late() {
         let edges = [

@@ -1,14 +1,16 @@
-//! A host with one window, and a few instructions: what the tests of this crate share.
+//! Shared by the tests of this crate: a host with one window, and an assembler for a few
+//! instructions.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
 use emulator::{ChipConfig, Mesh, MeshConfig};
 
-/// A mesh with device 0's window 0 as the way in.
+/// A mesh, accessed through device 0's window 0.
 pub struct Host {
     pub mesh: Mesh,
 }
 
-/// An entry for a window of 2^`shift` bytes: tile, address, and the bits above the coordinates.
+/// Returns an entry for a window of 2^`shift` bytes: tile, address, and the bits above the
+/// coordinates.
 fn entry(shift: u32, end: (u8, u8), addr: u64, start: (u8, u8), flags: u64) -> u64 {
     let n = 36 - shift;
     let at = |value: u8, bit: u32| u64::from(value) << (n + bit);
@@ -84,7 +86,7 @@ impl Host {
         self.entry(window, entry(shift(window), end, addr, start, MULTICAST));
     }
 
-    /// Window 0, one megabyte, on the tile; the offset in it.
+    /// Points window 0, of one megabyte, at the tile; returns the offset in it.
     fn aim(&mut self, tile: (u8, u8), addr: u64) -> u64 {
         self.point(0, tile, addr);
         addr & 0xF_FFFF
@@ -108,7 +110,7 @@ impl Host {
         self.write_tile(tile, u64::from(addr), &value.to_le_bytes());
     }
 
-    /// Loads a program at L1 0 and lets the tile's first hart run it.
+    /// Loads a program at L1 0 and releases the tile's first hart.
     pub fn run(&mut self, tile: (u8, u8), program: &[u32]) {
         let tensix = tile.1 != 0 && tile.1 != 6;
         let held = if tensix { 0x47800 } else { 0x800 };
@@ -118,7 +120,7 @@ impl Host {
         self.set_register(tile, 0xFFB1_21B0, held & !0x800);
     }
 
-    /// Sends an ARC message: status and first result.
+    /// Sends an ARC message; returns status and first result.
     pub fn arc_message(&mut self, code: u32, argument: u32) -> (u32, u32) {
         self.write(0x1FF3_006C, &argument.to_le_bytes());
         self.write(0x1FF3_0074, &(0xAA00 | code).to_le_bytes());
@@ -163,7 +165,7 @@ pub fn jal(rd: u32, offset: i32) -> u32 {
     imm | rd << 7 | 0x6F
 }
 
-/// Loads a constant: two instructions.
+/// Loads a constant with two instructions.
 pub fn li(rd: u32, value: u32) -> [u32; 2] {
     let low = (value << 20) as i32 >> 20;
     [lui(rd, value.wrapping_sub(low as u32)), addi(rd, rd, low)]

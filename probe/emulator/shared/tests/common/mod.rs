@@ -1,4 +1,4 @@
-//! A client of the library that knows its C functions only, as tt-umd and others do.
+//! A client of the library that uses only its C functions, as tt-umd and others do.
 #![allow(unreachable_pub, unsafe_code, reason = "a module of a test that calls C functions")]
 
 use libloading::Library;
@@ -12,7 +12,7 @@ pub fn library() -> PathBuf {
     std::env::current_exe().unwrap().with_file_name(name)
 }
 
-/// Two chips like an n300, none of their rows fused off.
+/// Two chips like an n300, without harvested rows.
 pub fn whole_n300() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     folder.join("tests/data/n300_whole.yaml").to_str().unwrap().to_owned()
@@ -21,10 +21,10 @@ pub fn whole_n300() -> String {
 pub type DmaRead = extern "C" fn(u64, *mut c_void, u32);
 pub type DmaWrite = extern "C" fn(u64, *const c_void, u32);
 
-/// There is one machine in a process, so tests take turns.
+/// A process has one machine, so tests take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The running library; each one has a mesh as new.
+/// The running library; each client has a new mesh.
 pub struct Client {
     library: Library,
     _turn: MutexGuard<'static, ()>,
@@ -38,8 +38,8 @@ pub const ENTRIES: u64 = BAR0 + 0x1FC0_0000;
 impl Client {
     pub fn on(mesh: &str) -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: all tests of this process wait for their turn before they touch the environment, and the
-        // library reads it only when it is told to begin.
+        // SAFETY: all tests of this process wait for their turn before they touch the environment,
+        // and the library reads it only in `libttsim_init`.
         unsafe { std::env::set_var("MESHSCOPE_MESH", mesh) };
         Self::begin(turn)
     }
@@ -49,7 +49,7 @@ impl Client {
     }
 
     fn begin(turn: MutexGuard<'static, ()>) -> Self {
-        // SAFETY: the library is ours and does nothing when it is loaded.
+        // SAFETY: the library is part of this project and does nothing when loaded.
         let library = unsafe { Library::new(library()).unwrap() };
         let client = Self { library, _turn: turn };
         client.plain("libttsim_init");
@@ -57,7 +57,7 @@ impl Client {
     }
 
     pub fn plain(&self, name: &str) {
-        // SAFETY: these functions take and give nothing.
+        // SAFETY: these functions have no arguments and no result.
         unsafe { self.library.get::<extern "C" fn()>(name).unwrap()() };
     }
 
@@ -68,7 +68,8 @@ impl Client {
     }
 
     pub fn config_function(&self) -> extern "C" fn(u32, u32) -> u32 {
-        // SAFETY: the documented signature; the library stays loaded for as long as the client uses it.
+        // SAFETY: the documented signature; the library stays loaded as long as the client
+        // uses it.
         unsafe { *self.library.get("libttsim_pci_config_rd32").unwrap() }
     }
 
@@ -107,7 +108,8 @@ impl Client {
     pub fn host_memory(&self, read: Option<DmaRead>, write: Option<DmaWrite>) {
         type Install = extern "C" fn(Option<DmaRead>, Option<DmaWrite>);
         let name = "libttsim_set_pci_dma_mem_callbacks";
-        // SAFETY: the documented signature; the functions are of this program, which outlives the library.
+        // SAFETY: the documented signature; the functions belong to this program, which
+        // outlives the library.
         unsafe { self.library.get::<Install>(name).unwrap()(read, write) };
     }
 

@@ -1,20 +1,21 @@
-//! RV32IM at its edges, in the plain interpreter and in the fast loop.
+//! RV32IM at its edge cases, in the plain interpreter and in the fast loop.
 
 use super::rig::asm::{addi, branch, i, jal, jalr, load, lui, r, store};
-use super::rig::{How, Rig};
+use super::rig::{Rig, RunMode};
 use crate::hart::{Cause, Fault, Stop};
 
-/// Executes instructions with x10 and x11 given, twice (so that the second time is the fast loop's); x12.
+/// Returns x12 after the instructions ran with `a` in x10 and `b` in x11, in the reference and in
+/// the fast loop.
 fn result(words: &[u32], a: u32, b: u32) -> u32 {
     let mut values = Vec::new();
-    for how in [How::Reference, How::Whole] {
+    for mode in [RunMode::Reference, RunMode::Whole] {
         let mut rig = Rig::tensix(false);
         rig.program(0x1000, words);
         rig.program(0x1000 + 4 * words.len() as u32, &[jal(0, 0)]);
         rig.start(0, 0x1000);
         rig.group.set_register(0, 10, a);
         rig.group.set_register(0, 11, b);
-        rig.run(how, 100);
+        rig.run(mode, 100);
         assert_eq!(rig.group.stopped(0), None);
         values.push(rig.group.register(0, 12));
     }
@@ -119,11 +120,11 @@ fn jumps_link_and_clear_the_lowest_bit() {
 
 fn stop(words: &[u32]) -> Stop {
     let mut stops = Vec::new();
-    for how in [How::Reference, How::Whole] {
+    for mode in [RunMode::Reference, RunMode::Whole] {
         let mut rig = Rig::tensix(true);
         rig.program(0x1000, words);
         rig.start(0, 0x1000);
-        rig.run(how, 1000);
+        rig.run(mode, 1000);
         assert_eq!(rig.group.next_wake(&rig.memory), None);
         stops.push(rig.group.stopped(0).unwrap());
     }
@@ -191,7 +192,7 @@ fn a_trisc_has_half_the_private_memory() {
     for hart in 0..5 {
         rig.start(hart, 0x1000);
     }
-    rig.run(How::Whole, 100);
+    rig.run(RunMode::Whole, 100);
     let stopped: Vec<bool> = (0..5).map(|hart| rig.group.stopped(hart).is_some()).collect();
     assert_eq!(stopped, [false, false, true, true, true]);
 }

@@ -1,4 +1,5 @@
-//! The harts against the specification, against a plain reference, and against themselves with sleep and splits.
+//! The harts compared with the specification, with a plain reference, and with themselves under
+//! sleep and splits.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod isa;

@@ -1,14 +1,14 @@
-//! Harts of one tile against each other: order within a cycle, boundaries, resets.
+//! Interactions of the harts of one tile: order within a cycle, boundaries, resets.
 
 use super::rig::asm::{addi, branch, jal, lui, lw, sw};
-use super::rig::{How, Rig};
+use super::rig::{Rig, RunMode};
 use crate::hart::{Access, BOUNDARY_CYCLES, Cause, Devices, Fault, HartGroup, Load, Order, Stored};
 use crate::memory::TileMemory;
 
 #[test]
 fn in_one_cycle_the_lower_index_goes_first() {
-    // All store their index to the same word in the same cycle; then each reads it in the next.
-    for how in [How::Reference, How::Whole, How::SingleCycles] {
+    // All store their index to the same word in the same cycle; each reads it in the next.
+    for mode in [RunMode::Reference, RunMode::Whole, RunMode::SingleCycles] {
         let mut rig = Rig::tensix(true);
         for hart in 0..5u8 {
             let addr = 0x1000 + u32::from(hart) * 0x100;
@@ -24,47 +24,48 @@ fn in_one_cycle_the_lower_index_goes_first() {
             );
             rig.start(hart, addr);
         }
-        rig.run(how, 5);
+        rig.run(mode, 5);
         for hart in 0..5 {
-            assert_eq!(rig.group.register(hart, 11), 4, "{how:?}");
+            assert_eq!(rig.group.register(hart, 11), 4, "{mode:?}");
         }
     }
 }
 
 #[test]
 fn a_store_into_code_of_another_hart_waits_for_the_boundary() {
-    // Hart 1 spins adding 1 to a0; hart 0 replaces the addition at cycle 6 by one of 16.
+    // Hart 1 adds 1 to a0 in a loop; at cycle 6 hart 0 replaces the addition by one of 16.
     let patched = addi(10, 10, 16);
-    for how in [How::Reference, How::Whole, How::SingleCycles] {
+    for mode in [RunMode::Reference, RunMode::Whole, RunMode::SingleCycles] {
         let mut rig = Rig::tensix(true);
         rig.program(0x1000, &[addi(10, 10, 1), jal(0, -4)]);
         rig.program(0x2000, &[lui(8, 0x8000), lw(9, 8, 0), lui(8, 0x1000), sw(9, 8, 0), jal(0, 0)]);
         rig.memory.write_u32(0x8000, patched).unwrap();
         rig.start(1, 0x1000);
         rig.start(0, 0x2000);
-        rig.run(how, BOUNDARY_CYCLES);
-        assert_eq!(u64::from(rig.group.register(1, 10)), BOUNDARY_CYCLES / 2, "{how:?}");
-        rig.run(how, BOUNDARY_CYCLES + 2);
-        assert_eq!(u64::from(rig.group.register(1, 10)), BOUNDARY_CYCLES / 2 + 16, "{how:?}");
-        // So it is with a store from outside.
+        rig.run(mode, BOUNDARY_CYCLES);
+        assert_eq!(u64::from(rig.group.register(1, 10)), BOUNDARY_CYCLES / 2, "{mode:?}");
+        rig.run(mode, BOUNDARY_CYCLES + 2);
+        assert_eq!(u64::from(rig.group.register(1, 10)), BOUNDARY_CYCLES / 2 + 16, "{mode:?}");
+        // A store from outside waits for the boundary as well.
         rig.memory.write_u32(0x1000, addi(10, 0, 0)).unwrap();
-        rig.run(how, 2 * BOUNDARY_CYCLES);
-        assert!(rig.group.register(1, 10) > 0, "{how:?}");
-        rig.run(how, 2 * BOUNDARY_CYCLES + 2);
-        assert_eq!(rig.group.register(1, 10), 0, "{how:?}");
+        rig.run(mode, 2 * BOUNDARY_CYCLES);
+        assert!(rig.group.register(1, 10) > 0, "{mode:?}");
+        rig.run(mode, 2 * BOUNDARY_CYCLES + 2);
+        assert_eq!(rig.group.register(1, 10), 0, "{mode:?}");
     }
 }
 
 #[test]
-fn nobody_runs_ahead_over_a_boundary_that_may_concern_it() {
-    // Hart 0 counts down in private, then patches hart 1 or holds it, at a cycle that hart 1 could have long passed.
+fn no_hart_runs_ahead_over_a_boundary_that_may_affect_it() {
+    // Hart 0 counts down in registers, then patches or holds hart 1 at a cycle that hart 1 could
+    // have passed long ago.
     let wait = [addi(5, 0, 100), addi(5, 5, -1), branch(1, 5, 0, -4)];
     let patch = [lui(8, 0x8000), lw(9, 8, 0), lui(8, 0x1000), sw(9, 8, 0), jal(0, 0)];
     let hold = [lui(9, 0xFFB1_2000), addi(10, 0, 2), sw(10, 9, 12), jal(0, 0)];
     for act in [&patch[..], &hold[..]] {
         let mut states = Vec::new();
-        let ways = [How::Reference, How::Whole, How::Slices(3), How::SingleCycles];
-        for (how, sleep) in ways.into_iter().flat_map(|how| [(how, false), (how, true)]) {
+        let modes = [RunMode::Reference, RunMode::Whole, RunMode::Slices(3), RunMode::SingleCycles];
+        for (mode, sleep) in modes.into_iter().flat_map(|mode| [(mode, false), (mode, true)]) {
             let mut rig = Rig::tensix(sleep);
             rig.program(0x1000, &[addi(10, 10, 1), sw(10, 2, 0), jal(0, -8)]);
             rig.program(0x2000, &[&wait[..], act].concat());
@@ -72,7 +73,7 @@ fn nobody_runs_ahead_over_a_boundary_that_may_concern_it() {
             rig.start(1, 0x1000);
             rig.start(0, 0x2000);
             rig.group.set_register(1, 2, 0xFFB0_0000);
-            rig.run(how, 1000);
+            rig.run(mode, 1000);
             states.push(rig.state());
         }
         assert!(states.iter().all(|state| *state == states[0]), "{states:#?}");
@@ -81,24 +82,24 @@ fn nobody_runs_ahead_over_a_boundary_that_may_concern_it() {
 
 #[test]
 fn a_core_holds_and_releases_another() {
-    for how in [How::Reference, How::Whole, How::SingleCycles] {
+    for mode in [RunMode::Reference, RunMode::Whole, RunMode::SingleCycles] {
         let mut rig = Rig::tensix(true);
         rig.program(0x1000, &[addi(10, 10, 1), jal(0, -4)]);
         rig.program(0x2000, &[lui(9, 0xFFB1_2000), addi(10, 0, 2), sw(10, 9, 12), jal(0, 0)]);
         rig.start(1, 0x1000);
         rig.start(0, 0x2000);
-        rig.run(how, BOUNDARY_CYCLES - 1);
-        assert_eq!(rig.group.retired(1), BOUNDARY_CYCLES - 1, "{how:?}");
-        rig.run(how, 100);
-        assert!(rig.group.in_reset(1), "{how:?}");
-        assert_eq!(rig.group.retired(1), BOUNDARY_CYCLES, "{how:?}");
+        rig.run(mode, BOUNDARY_CYCLES - 1);
+        assert_eq!(rig.group.retired(1), BOUNDARY_CYCLES - 1, "{mode:?}");
+        rig.run(mode, 100);
+        assert!(rig.group.in_reset(1), "{mode:?}");
+        assert_eq!(rig.group.retired(1), BOUNDARY_CYCLES, "{mode:?}");
         rig.group.release_reset(1);
-        rig.run(how, 110);
-        assert_eq!(rig.group.register(1, 10), 5, "{how:?}");
+        rig.run(mode, 110);
+        assert_eq!(rig.group.register(1, 10), 5, "{mode:?}");
     }
 }
 
-/// IRAM loads ordered by a store, as ERISC and the TDMA mover do them.
+/// Loads IRAM on a store, as ERISC and the TDMA mover do.
 struct Loader;
 
 impl Devices for Loader {
@@ -155,12 +156,12 @@ fn reset_clears_registers_and_keeps_private_memory() {
     let mut rig = Rig::tensix(true);
     rig.program(0x1000, &[lui(2, 0xFFB0_0000), addi(10, 0, 99), sw(10, 2, 8), jal(0, 0)]);
     rig.start(0, 0x1000);
-    rig.run(How::Whole, 500);
+    rig.run(RunMode::Whole, 500);
     assert_eq!(rig.group.register(0, 10), 99);
     rig.group.assert_reset(0);
     assert!(rig.group.in_reset(0));
     assert_eq!(rig.group.next_wake(&rig.memory), Some(512));
-    rig.run(How::Whole, 520);
+    rig.run(RunMode::Whole, 520);
     assert_eq!(rig.group.next_wake(&rig.memory), None);
     rig.group.set_reset_pc(0, 0x100C);
     rig.group.release_reset(0);

@@ -1,7 +1,7 @@
-//! The loops that firmware idles in: each must sleep, and nothing else may show it.
+//! The loops in which firmware idles: each must sleep, with no other visible effect.
 
 use super::rig::asm::{addi, branch, i, jal, jalr, load, lui, lw, r, store, sw};
-use super::rig::{CLOCK, How, REGISTERS, Rig};
+use super::rig::{CLOCK, REGISTERS, Rig, RunMode};
 
 const DATA: u32 = 0x8000;
 
@@ -10,10 +10,11 @@ fn prologue() -> Vec<u32> {
     vec![lui(8, DATA), lui(9, CLOCK), lui(2, 0xFFB0_0000), addi(2, 2, 0x700)]
 }
 
-/// What comes from outside, and when.
+/// Events from outside, with their cycles.
 type Events<'a> = &'a [(u64, fn(&mut Rig))];
 
-/// Runs a program in all ways to a cycle, with events; at most `awake` instructions may be executed in the sleeping run.
+/// Runs a program up to a cycle, with events, in all modes. The sleeping run may execute at most
+/// `awake` instructions.
 fn check(name: &str, body: &[u32], events: Events<'_>, to: u64, awake: u64) {
     let scene = |sleep| {
         let mut rig = Rig::tensix(sleep);
@@ -21,29 +22,29 @@ fn check(name: &str, body: &[u32], events: Events<'_>, to: u64, awake: u64) {
         rig.start(0, 0x1000);
         rig
     };
-    let play = |mut rig: Rig, how| {
+    let play = |mut rig: Rig, mode| {
         let mut states = Vec::new();
         for (cycle, event) in events {
-            rig.run(how, *cycle);
+            rig.run(mode, *cycle);
             states.push(rig.state());
             event(&mut rig);
         }
-        rig.run(how, to);
+        rig.run(mode, to);
         states.push(rig.state());
         (states, rig)
     };
-    let (expected, plain) = play(scene(false), How::Reference);
+    let (expected, plain) = play(scene(false), RunMode::Reference);
     assert_eq!(plain.group.stopped(0), None, "{name}");
-    for how in [How::Whole, How::Slices(1), How::Slices(2), How::SingleCycles] {
-        let (found, rig) = play(scene(true), how);
-        assert_eq!(expected, found, "{name} {how:?}");
-        if how == How::Whole {
+    for mode in [RunMode::Whole, RunMode::Slices(1), RunMode::Slices(2), RunMode::SingleCycles] {
+        let (found, rig) = play(scene(true), mode);
+        assert_eq!(expected, found, "{name} {mode:?}");
+        if mode == RunMode::Whole {
             assert!(rig.executed() <= awake, "{name}: executed {}", rig.executed());
         }
     }
 }
 
-/// Stores the count in t3 to the data when the wait is over, and starts again.
+/// Appends to a wait loop a store of the count in t3 to the data, and a jump back to the start.
 fn then_count(mut wait: Vec<u32>) -> Vec<u32> {
     wait.extend([addi(28, 28, 1), sw(28, 8, 0x40)]);
     let back = -4 * wait.len() as i32;
@@ -105,7 +106,7 @@ fn a_deadline_compared_with_sign() {
 
 #[test]
 fn both_halves_of_the_clock() {
-    // Reads high, low, high until the halves fit; the clock wraps at cycle 4096.
+    // Reads high, low, high until the halves are consistent; the clock wraps at cycle 4096.
     let wait = vec![
         lw(10, 9, 4),
         lw(11, 9, 0),
@@ -137,7 +138,8 @@ fn counters_in_registers_and_private_memory_are_carried_on() {
         lw(10, 8, 0),
         branch(0, 10, 0, -32),
     ];
-    // The byte store is idempotent only while the low byte of the counter stays: it must keep the loop awake.
+    // The byte store is idempotent only while the low byte of the counter is unchanged: it must
+    // keep the loop awake.
     let mut quiet = wait.clone();
     quiet.remove(6);
     let last = quiet.len() - 1;
@@ -149,7 +151,7 @@ fn counters_in_registers_and_private_memory_are_carried_on() {
 
 #[test]
 fn bytes_of_a_counter_in_private_memory() {
-    // A byte of a counted word decides: it must not be taken for constant.
+    // The branch depends on a byte of a counted word, which must not be taken as constant.
     let wait = vec![
         lw(29, 2, 0),
         addi(29, 29, 3),
@@ -208,13 +210,13 @@ fn a_device_register() {
 }
 
 #[test]
-fn a_register_with_an_effect_is_never_slept_over() {
+fn a_register_with_an_effect_prevents_sleep() {
     let wait = vec![lw(10, 9, 8), jal(0, -4)];
     check("ticket", &wait, &[], 3000, 3000);
     let (mut rig, rate) = (Rig::tensix(true), 5000);
     rig.program(0x1000, &[prologue(), vec![lw(10, 9, 8), jal(0, -4)]].concat());
     rig.start(0, 0x1000);
-    rig.run(How::Whole, rate);
+    rig.run(RunMode::Whole, rate);
     assert_eq!(rig.executed(), rate);
     assert_eq!(REGISTERS, 0xFFB1_2010);
 }
@@ -224,13 +226,13 @@ fn an_endless_loop_needs_no_waking() {
     let mut rig = Rig::tensix(true);
     rig.program(0x1000, &[jal(0, 0)]);
     rig.start(0, 0x1000);
-    rig.run(How::Whole, 1000);
+    rig.run(RunMode::Whole, 1000);
     assert_eq!(rig.group.next_wake(&rig.memory), None);
-    rig.run(How::Whole, 1_000_000_000);
+    rig.run(RunMode::Whole, 1_000_000_000);
     assert_eq!(rig.group.retired(0), 1_000_000_000);
-    // Code under a sleeping hart is replaced.
+    // Replaces the code of a sleeping hart.
     rig.program(0x1000, &[addi(10, 0, 5), jal(0, 0)]);
     assert_eq!(rig.group.next_wake(&rig.memory), Some(1_000_000_000));
-    rig.run(How::Whole, 1_000_000_034);
+    rig.run(RunMode::Whole, 1_000_000_034);
     assert_eq!((rig.group.register(0, 10), rig.group.pc(0)), (5, 0x1004));
 }

@@ -1,11 +1,13 @@
-//! Random programs and random events, run in every way: all must agree with the reference, bit for bit.
+//! Random programs and random events, run in every mode: all must agree with the reference, bit for
+//! bit.
 
 use super::rig::asm::{branch, i, jal, jalr, load, lui, r, store};
-use super::rig::{How, Rig};
+use super::rig::{Rig, RunMode};
 use crate::hart::Order;
 use fastrand::Rng;
 
-/// L1 data that harts share, the device page, private RAM and code, in the registers the programs take as bases.
+/// Base registers of the programs, with their addresses: L1 data that harts share, private RAM, the
+/// device page, code.
 const BASES: [(u32, u32); 4] = [(20, 0x8000), (21, 0xFFB0_0000), (22, 0xFFB1_2000), (23, 0x1000)];
 const PROGRAM_BYTES: u32 = 0x100;
 
@@ -13,7 +15,7 @@ fn work(random: &mut Rng) -> u32 {
     random.u32(5..12)
 }
 
-/// An instruction that computes.
+/// Returns a computing instruction.
 fn compute(random: &mut Rng) -> u32 {
     let (rd, rs1, rs2) = (work(random), work(random), work(random));
     match random.u32(0..10) {
@@ -40,7 +42,8 @@ fn access(random: &mut Rng, storing: bool) -> u32 {
     match (base, storing) {
         (22, true) => store(2, work(random), 22, [16, 20, 24, 28][random.usize(0..4)]),
         (22, false) => load(2, work(random), 22, offset),
-        // Whole words into code come from code, so that what is executed stays meaningful most of the time.
+        // Whole words stored into code come from code, so that most executed words stay valid
+        // instructions.
         (23, true) => store(2, random.u32(12..15), 23, offset),
         (23, false) => load(2, random.u32(12..15), 23, offset),
         (_, true) => store(size, work(random), base, offset + odd),
@@ -48,7 +51,8 @@ fn access(random: &mut Rng, storing: bool) -> u32 {
     }
 }
 
-/// A loop that waits: for L1, a device, private RAM or the time, with a rare effect that is mostly jumped over.
+/// Returns a loop that waits for L1, a device, private RAM or the time, with a rare effect that is
+/// mostly skipped.
 fn waiting(random: &mut Rng) -> Vec<u32> {
     let mut words = Vec::new();
     for _ in 0..random.u32(1..4) {
@@ -70,7 +74,8 @@ fn waiting(random: &mut Rng) -> Vec<u32> {
     words
 }
 
-/// A loop of a few instructions with forward and backward branches; effects are rare in some, so that they may sleep.
+/// Returns a loop of a few instructions with forward and backward branches. Effects are rare in
+/// some, so that they may sleep.
 fn program(random: &mut Rng) -> Vec<u32> {
     let length = random.i32(2..30);
     let (stores, effects) = (random.u32(0..30), random.u32(0..12));
@@ -99,7 +104,7 @@ fn program(random: &mut Rng) -> Vec<u32> {
     words
 }
 
-/// Base registers, then the loop; a subroutine of two instructions sits behind.
+/// Returns a program: base registers, the loop, and a subroutine of two instructions.
 fn image(random: &mut Rng, addr: u32) -> Vec<u32> {
     let mut words: Vec<u32> = Vec::new();
     for (register, base) in BASES {
@@ -178,11 +183,11 @@ fn scene(seed: u64, sleep: bool) -> (Rig, Vec<(u64, Event)>) {
     (rig, events)
 }
 
-fn states(seed: u64, sleep: bool, how: How) -> (Vec<Vec<String>>, u64) {
+fn states(seed: u64, sleep: bool, mode: RunMode) -> (Vec<Vec<String>>, u64) {
     let (mut rig, events) = scene(seed, sleep);
     let mut states = Vec::new();
     for (cycle, event) in &events {
-        rig.run(how, *cycle);
+        rig.run(mode, *cycle);
         apply(&mut rig, event);
         states.push(rig.state());
     }
@@ -193,21 +198,21 @@ fn states(seed: u64, sleep: bool, how: How) -> (Vec<Vec<String>>, u64) {
 fn check(seeds: std::ops::Range<u64>) -> u64 {
     let mut skipped = 0;
     for seed in seeds {
-        let (expected, _) = states(seed, false, How::Reference);
-        for (sleep, how) in [
-            (false, How::Whole),
-            (false, How::SingleCycles),
-            (true, How::Whole),
-            (true, How::Slices(seed)),
-            (true, How::SingleCycles),
+        let (expected, _) = states(seed, false, RunMode::Reference);
+        for (sleep, mode) in [
+            (false, RunMode::Whole),
+            (false, RunMode::SingleCycles),
+            (true, RunMode::Whole),
+            (true, RunMode::Slices(seed)),
+            (true, RunMode::SingleCycles),
         ] {
-            let (found, slept) = states(seed, sleep, how);
+            let (found, slept) = states(seed, sleep, mode);
             skipped += slept;
             for (expected, found) in expected.iter().zip(&found) {
                 for (expected, found) in expected.iter().zip(found) {
-                    assert_eq!(expected, found, "seed {seed} sleep {sleep} {how:?}");
+                    assert_eq!(expected, found, "seed {seed} sleep {sleep} {mode:?}");
                 }
-                assert_eq!(expected.len(), found.len(), "seed {seed} sleep {sleep} {how:?}");
+                assert_eq!(expected.len(), found.len(), "seed {seed} sleep {sleep} {mode:?}");
             }
         }
     }
@@ -219,11 +224,11 @@ fn random_programs_agree_however_they_are_run() {
     let skipped = check(0..400);
     assert!(
         skipped > 1_000_000,
-        "only {skipped} instructions were slept over: the test lost its subject"
+        "only {skipped} instructions were skipped in sleep: the test no longer tests sleep"
     );
 }
 
-/// A long search for the seed that fails: `cargo test -p emulator -- --ignored random`.
+/// Searches many seeds for a failure: `cargo test -p emulator -- --ignored random`.
 #[test]
 #[ignore = "long"]
 fn many_random_programs_agree() {

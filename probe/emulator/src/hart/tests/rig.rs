@@ -1,4 +1,4 @@
-//! A tile with a few devices, an assembler of a dozen instructions, and ways to run the same thing differently.
+//! A tile with a few devices, a small assembler, and several modes to run the same program in.
 
 use crate::hart::{Access, Devices, Fault, HartGroup, Load, Order, Stored};
 use crate::memory::TileMemory;
@@ -9,14 +9,15 @@ pub(super) const TICKET: u32 = 0xFFB1_2008;
 pub(super) const RESET: u32 = 0xFFB1_200C;
 pub(super) const REGISTERS: u32 = 0xFFB1_2010;
 
-/// A clock with an offset, a register whose every load has an effect, a reset register, four plain registers.
+/// The devices: a clock with an offset, a register whose every load has an effect, a reset
+/// register, four plain registers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bench {
     pub(super) offset: u64,
     pub(super) registers: [u32; 4],
     pub(super) ticket: u32,
     pub(super) held: u32,
-    /// When something that a store started comes back, and what.
+    /// Pending effects of stores: cycle and value.
     pub(super) due: Vec<(u64, u32)>,
     /// Every access with an effect: cycle, hart, address, value.
     pub(super) log: Vec<(u64, u8, u32, u32)>,
@@ -75,7 +76,7 @@ impl Devices for Bench {
                 self.due.push((at.cycle + 1 + u64::from(value & 0x1F), value));
             }
             if index == 3 {
-                // A device that answers into L1 at once.
+                // Models a device that answers into L1 in the same cycle.
                 memory.write_u32(0x8000 + (value & 0x7C), value).map_err(|_| Fault("outside"))?;
             }
             return Ok(Stored::Changed);
@@ -96,7 +97,7 @@ impl Devices for Bench {
     }
 }
 
-/// Everything that must not depend on sleep and splits.
+/// A tile whose state must not depend on sleep and splits.
 #[derive(Debug, Clone)]
 pub(super) struct Rig {
     pub(super) group: HartGroup,
@@ -104,16 +105,16 @@ pub(super) struct Rig {
     pub(super) devices: Bench,
 }
 
-/// How the same time is spent.
+/// How a stretch of time is split into calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
-    /// Each instruction by the plain interpreter, cycle by cycle, hart by hart.
+pub(super) enum RunMode {
+    /// By the plain interpreter: instruction by instruction, cycle by cycle, hart by hart.
     Reference,
     /// One call per cycle.
     SingleCycles,
     /// Slices of random length.
     Slices(u64),
-    /// In one call.
+    /// One call.
     Whole,
 }
 
@@ -136,18 +137,18 @@ impl Rig {
         self.group.release_reset(hart);
     }
 
-    pub(super) fn run(&mut self, how: How, to: u64) {
-        let mut random = fastrand::Rng::with_seed(match how {
-            How::Slices(seed) => seed ^ to,
+    pub(super) fn run(&mut self, mode: RunMode, to: u64) {
+        let mut random = fastrand::Rng::with_seed(match mode {
+            RunMode::Slices(seed) => seed ^ to,
             _ => 0,
         });
         while self.group.now() < to {
-            let next = match how {
-                How::Whole | How::Reference => to,
-                How::SingleCycles => self.group.now() + 1,
-                How::Slices(_) => (self.group.now() + random.u64(1..200)).min(to),
+            let next = match mode {
+                RunMode::Whole | RunMode::Reference => to,
+                RunMode::SingleCycles => self.group.now() + 1,
+                RunMode::Slices(_) => (self.group.now() + random.u64(1..200)).min(to),
             };
-            if how == How::Reference {
+            if mode == RunMode::Reference {
                 self.group.run_plainly(&mut self.memory, &mut self.devices, next);
             } else {
                 self.group.run(&mut self.memory, &mut self.devices, next);
@@ -157,7 +158,7 @@ impl Rig {
         assert_eq!(self.group.now(), to);
     }
 
-    /// What comes back to the tile from outside at the present cycle: bytes into data or code, an order, a register.
+    /// Applies the events due at the present cycle: bytes into data or code, an order, a register.
     fn events(&mut self) {
         let now = self.group.now();
         let (events, later) = self.devices.due.drain(..).partition(|(cycle, _)| *cycle <= now);
@@ -178,12 +179,12 @@ impl Rig {
         }
     }
 
-    /// Instructions really executed, of all harts.
+    /// Returns the number of instructions executed, not skipped, by all harts.
     pub(super) fn executed(&self) -> u64 {
         (0..5).map(|hart| self.group.executed(hart)).sum()
     }
 
-    /// All state, as text of which two can be compared and the first difference be read.
+    /// Returns all state as text, so that two states can be compared and the first difference read.
     pub(super) fn state(&mut self) -> Vec<String> {
         let mut lines = vec![format!("cycle {}", self.group.now()), format!("{:?}", self.devices)];
         for hart in 0..5 {
@@ -217,7 +218,7 @@ impl Rig {
     }
 }
 
-/// Just enough of an assembler.
+/// An assembler for the instructions that the tests use.
 pub(super) mod asm {
     pub(in super::super) fn i(opcode: u32, funct3: u32, rd: u32, rs1: u32, imm: i32) -> u32 {
         (imm as u32) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
