@@ -6,9 +6,9 @@ mod ending;
 mod ring;
 mod stages;
 
-use bench::{Bench, look};
-use decode::inspect::{Interest, fabric_heads, fabric_interest, fabric_ways};
-use decode::state::{FabricPort, Party, Reading, Verdict, WaitReason, WayEnd};
+use bench::{Bench, inspected};
+use decode::inspect::{ReadSet, fabric_heads, fabric_read_set, fabric_routes};
+use decode::state::{FabricPort, Party, Reading, RouteEnd, Verdict, WaitReason};
 use fabric::mux::Policy;
 use layouts::ChipId;
 use machine::fabric::Entry;
@@ -20,8 +20,8 @@ use transport::ttsim::HostCommand;
 fn routers_at_rest_have_all_their_credits() {
     let words = "emulator:t3000,run=fabric,topology=ring,planes=1,seed=3";
     let mut session = Session::open(words, &HostCommand::default(), Allow::default()).unwrap();
-    let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-    let fabric = session.look(&interest).state.fabric;
+    let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+    let fabric = session.inspect(&read_set).state.fabric;
     assert_eq!(fabric.routers.len(), 16);
     for router in &fabric.routers {
         assert_eq!(router.status, Reading::Known("READY_FOR_TRAFFIC"), "{}", router.at);
@@ -41,8 +41,8 @@ fn routers_at_rest_have_all_their_credits() {
 
     // All copies of a chip's tables are alike, and lead everywhere.
     assert!(fabric.tables.is_empty(), "nobody asked");
-    let wish = fabric_interest(&fabric, &Interest { fabric_tables: true, ..interest });
-    let mut state = session.look(&wish).state;
+    let asked = fabric_read_set(&fabric, &ReadSet { fabric_tables: true, ..read_set });
+    let mut state = session.inspect(&asked).state;
     let tables = &state.fabric.tables;
     assert_eq!(tables.len(), 16);
     assert!(
@@ -54,8 +54,8 @@ fn routers_at_rest_have_all_their_credits() {
     let nodes: Vec<_> = (0..8).map(node).collect();
     let mut hops = Vec::new();
     for (chip, to) in nodes.iter().enumerate() {
-        let ways = fabric_ways(&state, ChipId(0), *to);
-        assert!(ways.iter().all(|way| way.end == WayEnd::Arrived), "{chip}: {ways:?}");
+        let ways = fabric_routes(&state, ChipId(0), *to);
+        assert!(ways.iter().all(|way| way.end == RouteEnd::Arrived), "{chip}: {ways:?}");
         hops.push(ways[0].hops.len());
         if let Some(last) = ways[0].hops.last() {
             assert_eq!(last.into.chip, ChipId(chip as u16));
@@ -65,44 +65,44 @@ fn routers_at_rest_have_all_their_credits() {
     assert_eq!(hops, [0, 1, 1, 2, 2, 3, 3, 4]);
 
     // What the tables say wrong is said of the packet.
-    let far = nodes.iter().position(|to| fabric_ways(&state, ChipId(0), *to)[0].hops.len() == 3);
+    let far = nodes.iter().position(|to| fabric_routes(&state, ChipId(0), *to)[0].hops.len() == 3);
     let to = nodes[far.unwrap()];
-    let way = fabric_ways(&state, ChipId(0), to).remove(0);
+    let way = fabric_routes(&state, ChipId(0), to).remove(0);
     let second = way.hops[0].into.chip;
     let entry = usize::from(to.device);
     for table in state.fabric.tables.iter_mut().filter(|table| table.at.chip == second) {
         table.tables.intra_mesh[entry] = Entry::To(way.hops[0].direction.opposite());
     }
-    let back = fabric_ways(&state, ChipId(0), to).remove(0);
-    assert_eq!(back.end, WayEnd::NoRouter(way.hops[0].into, way.hops[0].direction.opposite()));
+    let back = fabric_routes(&state, ChipId(0), to).remove(0);
+    assert_eq!(back.end, RouteEnd::NoRouter(way.hops[0].into, way.hops[0].direction.opposite()));
     for table in state.fabric.tables.iter_mut().filter(|table| table.at.chip == second) {
         table.tables.intra_mesh[entry] = Entry::Absent;
     }
-    let none = fabric_ways(&state, ChipId(0), to).remove(0);
-    assert_eq!(none.end, WayEnd::NoEntry(way.hops[0].into));
+    let none = fabric_routes(&state, ChipId(0), to).remove(0);
+    assert_eq!(none.end, RouteEnd::NoEntry(way.hops[0].into));
     for table in &mut state.fabric.tables {
         table.tables.intra_mesh[entry] = Entry::To(way.hops[0].direction);
     }
-    let round = fabric_ways(&state, ChipId(0), to).remove(0);
-    assert_eq!((round.end, round.hops.len()), (WayEnd::Loop(way.hops[0].out), 8));
+    let round = fabric_routes(&state, ChipId(0), to).remove(0);
+    assert_eq!((round.end, round.hops.len()), (RouteEnd::Loop(way.hops[0].out), 8));
 }
 
 #[test]
 fn ways_lead_over_exit_nodes_into_another_mesh() {
     let words = "emulator:t3000,run=fabric,topology=mesh,meshes=2,planes=1";
     let mut session = Session::open(words, &HostCommand::default(), Allow::default()).unwrap();
-    let interest = Interest { links: true, proofs: true, ..Interest::default() };
-    let interest = Interest { fabric: true, fabric_tables: true, ..interest };
-    let fabric = session.look(&interest).state.fabric;
-    let state = session.look(&fabric_interest(&fabric, &interest)).state;
+    let read_set = ReadSet { links: true, proofs: true, ..ReadSet::default() };
+    let read_set = ReadSet { fabric: true, fabric_tables: true, ..read_set };
+    let fabric = session.inspect(&read_set).state.fabric;
+    let state = session.inspect(&fabric_read_set(&fabric, &read_set)).state;
     let of = |chip| state.fabric.tables.iter().find(|t| t.at.chip == chip).unwrap();
     for from in (0..8).map(ChipId) {
         for to in (0..8).map(ChipId) {
             let [own, there] = [from, to].map(|chip| of(chip).tables.node);
-            let ways = fabric_ways(&state, from, there);
+            let ways = fabric_routes(&state, from, there);
             assert_eq!(ways.len(), 1, "{from} to {to}");
             let way = &ways[0];
-            assert_eq!(way.end, WayEnd::Arrived, "{from} to {to}: {way:?}");
+            assert_eq!(way.end, RouteEnd::Arrived, "{from} to {to}: {way:?}");
             assert_eq!(way.hops.last().map_or(from, |hop| hop.into.chip), to);
             let mesh = |chip| of(chip).tables.node.mesh;
             let mut crossings = way.hops.iter().filter(|h| mesh(h.out.chip) != mesh(h.into.chip));
@@ -117,10 +117,10 @@ fn ways_lead_over_exit_nodes_into_another_mesh() {
 #[test]
 fn a_ring_without_its_dateline_deadlocks_and_the_circle_is_named() {
     let mut session = ring::jammed();
-    let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-    let before = session.look(&interest).state.fabric.waits;
+    let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+    let before = session.inspect(&read_set).state.fabric.waits;
     session.target().pass(100_000).unwrap();
-    let fabric = session.look(&interest).state.fabric;
+    let fabric = session.inspect(&read_set).state.fabric;
     let lasting = fabric.waits.lasting(&before);
     let cycles = lasting.cycles();
     let [cycle] = &cycles[..] else { panic!("{:?}", lasting.all) };
@@ -138,8 +138,8 @@ fn a_ring_without_its_dateline_deadlocks_and_the_circle_is_named() {
 fn a_mesh_without_a_fabric_shows_none() {
     let mut session =
         Session::open("emulator:n300,run=idle", &HostCommand::default(), Allow::default()).unwrap();
-    let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-    let fabric = session.look(&interest).state.fabric;
+    let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+    let fabric = session.inspect(&read_set).state.fabric;
     assert!(fabric.routers.is_empty() && fabric.ledgers.is_empty());
 }
 
@@ -156,7 +156,7 @@ fn a_stranger_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
     let (mux, workers) = (bench.mux.place, bench.senders.map(|id| bench.place(id)));
     let router = bench.router.eth;
     let mut session = bench.strangers();
-    let (fabric, looks) = look(&mut session);
+    let (fabric, looks) = inspected(&mut session);
     assert!(looks <= 6, "{looks}");
     let [found] = &fabric.muxes[..] else { panic!("{:?}", fabric.muxes) };
     assert_eq!((found.at.chip, found.at.tile), (mux.chip, mux.tile));

@@ -13,7 +13,7 @@ use ratatui::buffer::Cell;
 use recordings::Replay;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tui::feed::{Sample, Traffic};
+use tui::feed::{MeshSnapshot, Traffic};
 use tui::message::Message;
 use tui::model::Model;
 use tui::theme::Theme;
@@ -49,21 +49,21 @@ fn open(file: &Path) -> Session {
 }
 
 /// What the probe thread does for the screens.
-fn look(session: &mut Session, model: &mut Model, number: u64) {
-    let look = session.look(&model.interest());
+fn inspected(session: &mut Session, model: &mut Model, number: u64) {
+    let inspected = session.inspect(&model.read_set());
     let target: &dyn Target = session.target();
-    let sample = Sample {
+    let snapshot = MeshSnapshot {
         target: "recording".to_owned(),
         read_only: target.abilities().allow.is_nothing(),
         traffic: Traffic::default(),
-        latched: target.latched(),
-        state: look.state,
-        memory: look.snapshot,
+        quarantined: target.quarantined(),
+        state: inspected.state,
+        memory: inspected.snapshot,
         taken_micros: number,
         number,
         board: Arc::default(),
     };
-    update(model, Message::Sample(Arc::new(sample)));
+    update(model, Message::Snapshot(Arc::new(snapshot)));
     update(model, Message::Tick(number));
 }
 
@@ -74,14 +74,14 @@ fn picture(file: &Path, keys: &str, size: (u16, u16)) -> String {
 /// What the keys lead to on this target, a look after each.
 pub(crate) fn picture_of(session: &mut Session, keys: &str, size: (u16, u16)) -> String {
     let mut model = Model::new("recording", Theme { color: false }, Glyphs { ascii: false }, size);
-    look(session, &mut model, 1);
+    inspected(session, &mut model, 1);
     for (number, key) in (2..).zip(keys.chars()) {
         let code = match key {
             '\r' => KeyCode::Enter,
             other => KeyCode::Char(other),
         };
         update(&mut model, Message::Key(KeyEvent::new(code, KeyModifiers::NONE)));
-        look(session, &mut model, number);
+        inspected(session, &mut model, number);
     }
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal.draw(|frame| view(&model, frame)).unwrap();

@@ -7,7 +7,7 @@ mod waits;
 
 pub(crate) use channels::{channel_table, ledger_table, receiver_wait};
 pub(crate) use clients::{client_table, client_wait, mux_table, stage, target};
-pub(crate) use routes::{Addressee, chip_of, groups, tables_text, tables_title, ways_text};
+pub(crate) use routes::{Addressee, chip_of, groups, routes_text, tables_text, tables_title};
 pub(crate) use waits::wait;
 
 use decode::state::{ClientState, FabricState, MuxState, RouterState};
@@ -28,13 +28,13 @@ fn word(words: &[&str], number: u32) -> String {
 
 /// What sends, forwards or receives packets.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part<'a> {
+pub(crate) enum FabricPart<'a> {
     Router(&'a RouterState),
     Mux(&'a MuxState),
     Client(&'a ClientState),
 }
 
-impl<'a> Part<'a> {
+impl<'a> FabricPart<'a> {
     /// All parts: routers, then muxes, then clients.
     pub(crate) fn all(fabric: &'a FabricState) -> impl Iterator<Item = Self> {
         let routers = fabric.routers.iter().map(Self::Router);

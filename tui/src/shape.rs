@@ -13,7 +13,7 @@ mod symbols;
 mod value;
 
 pub(crate) use build::{cores, dry_run, images, links, mesh, written};
-pub(crate) use fabric::{fabric, fabric_status, fabric_tables, fabric_waits, fabric_ways};
+pub(crate) use fabric::{fabric, fabric_routes, fabric_status, fabric_tables, fabric_waits};
 pub(crate) use print::Printed;
 pub(crate) use run::{run, unknown as unknown_run};
 pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
@@ -272,7 +272,7 @@ struct Planned {
     tile: [u8; 2],
     addr: u64,
     len: u32,
-    way: &'static str,
+    route: &'static str,
     write: bool,
     transactions: u64,
 }

@@ -687,11 +687,11 @@ fn a_dry_run_prints_accesses_and_makes_none() {
     assert_eq!(answer["accesses"], json!([access]));
     assert!(answer["discovery_transactions"].as_u64().unwrap() > 10);
     let answer = dry(&["write", "0:1-2:0x20001", "--bytes", "aa"]);
-    let ways = |key: &str| {
+    let routes = |key: &str| {
         answer["accesses"].as_array().unwrap().iter().map(|a| a[key].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(ways("write"), [json!(false), json!(true)]);
-    assert_eq!(ways("way"), vec![json!("window"); 2]);
+    assert_eq!(routes("write"), [json!(false), json!(true)]);
+    assert_eq!(routes("way"), vec![json!("window"); 2]);
     for verb in ["mesh", "cores", "links"] {
         assert!(dry(&[verb])["accesses"].as_array().unwrap().len() > 16, "{verb}");
     }

@@ -7,21 +7,21 @@ use crate::common;
 use crate::keys;
 
 use collectives::Stage;
-use common::{TAKEN, sample};
+use common::{TAKEN, snapshot};
 use keys::{SIZES, golden, model, picture, press};
 use layouts::ChipId;
 use std::sync::Arc;
-use tui::feed::Sample;
+use tui::feed::MeshSnapshot;
 use tui::message::{Command, Message};
 use tui::model::{Model, Screen};
 use tui::run::{Board, Going, Measured, Order, Sheet, SheetState};
 use tui::update;
 
 fn with(board: Board, n: u64) -> Message {
-    Message::Sample(Arc::new(Sample {
+    Message::Snapshot(Arc::new(MeshSnapshot {
         board: Arc::new(board),
         read_only: false,
-        ..(*sample(n)).clone()
+        ..(*snapshot(n)).clone()
     }))
 }
 

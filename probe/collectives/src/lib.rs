@@ -60,12 +60,12 @@ pub use in_use::refuse_if_in_use;
 pub use launcher::fits;
 pub use op::{Bidirectional, DataType, Op};
 pub use program::{
-    Bank, Channel, Command, EdmChannel, EdmPlan, Partner, Program, Tensor, WorkerPlan,
+    Bank, Channel, EdmChannel, EdmPlan, Partner, Program, Tensor, WorkerCommand, WorkerPlan,
 };
 pub use report::{ChipTimes, RunProgress, RunReport, RunSettings, Stage, WrongStretch};
 pub use request::{Layout, Request};
 pub use run::Run;
-pub use transport::{Crossing, FabricWish, Transport};
+pub use transport::{Crossing, FabricOptions, Transport};
 pub use writes::writes;
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ pub use catalog::{Catalog, CatalogError};
 pub use channels::Channels;
 pub(crate) use channels::{ChannelTable, Sync};
 pub use finding::ImageFinding;
-pub use kinds::{GoSignal, ImageEvidence, ImageRole, SourceLine};
-pub use known::Load;
+pub use kinds::{GoSignal, ImageRole, Provenance, SourceLine};
+pub use known::LoadedImage;
 pub use library::Library;
 pub use mailbox::Mailbox;
 pub use outline::{Node, Outline};
@@ -72,7 +72,7 @@ pub struct Image {
     /// Its own progress words: scalar members of the globals named `*_state`.
     pub state: Vec<Spot>,
     /// The scalars that are told of a core whose mailbox this image describes.
-    pub(crate) told: Vec<Spot>,
+    pub(crate) summary: Vec<Spot>,
     /// The same global with every member.
     pub(crate) own: Option<Outline>,
     /// What it shares with the host, with every member.
@@ -127,7 +127,7 @@ impl Image {
             clients: ClientLayout::find(layout, &symbols, &state),
             waypoints: waypoints::read(&symbols),
             build_id,
-            told: spots::told(layout, &symbols),
+            summary: spots::summary(layout, &symbols),
             own: Outline::global(&symbols, &state),
             shared: Outline::shared(layout, &symbols),
             state: spots(layout, &symbols, &state),
@@ -222,7 +222,7 @@ impl ImageMap {
     }
 
     /// Somebody says that this image was loaded on this core.
-    pub fn tell(&mut self, core: CoreId, name: &str, evidence: ImageEvidence) {
+    pub fn declare(&mut self, core: CoreId, name: &str, evidence: Provenance) {
         if let Some(index) = self.images.iter().position(|image| image.name == name) {
             let known = Known::said(evidence, self.images[index].samples());
             self.on.entry(core).or_default().insert(index, known);
@@ -243,7 +243,7 @@ impl ImageMap {
     /// below the kernels on the core itself, else (for a Tensix tile) of the image on its BRISC.
     pub fn mailbox_of(&self, core: CoreId) -> Option<(&Mailbox, &Image)> {
         let of = |core: CoreId| {
-            let mut own = self.believed(core).into_iter().map(|load| load.image);
+            let mut own = self.resolved(core).into_iter().map(|load| load.image);
             let own = own.find(|image| image.role != ImageRole::Kernel && image.mailbox.is_some());
             own.and_then(|image| Some((image.mailbox.as_ref()?, image)))
         };
@@ -257,8 +257,8 @@ impl ImageMap {
     pub(crate) fn fabric_image(&self, core: CoreId) -> Option<&Image> {
         let known = self.on.get(&core)?;
         let any = known.keys().any(|index| self.images.get(*index).is_some_and(|i| i.is_fabric()));
-        let mut believed = if any { self.believed(core) } else { Vec::new() }.into_iter();
-        believed.find(|load| load.image.is_fabric()).map(|load| load.image)
+        let mut resolved = if any { self.resolved(core) } else { Vec::new() }.into_iter();
+        resolved.find(|load| load.image.is_fabric()).map(|load| load.image)
     }
 
     /// The tiles of all of them.
@@ -270,7 +270,7 @@ impl ImageMap {
     /// Every structure of L1 that the images of a core describe: what its kernels keep, then what firmware shares
     /// with the host.
     pub fn outlines(&self, core: CoreId) -> Vec<Outline> {
-        let own = self.believed(core).into_iter().filter_map(|load| load.image.own.clone());
+        let own = self.resolved(core).into_iter().filter_map(|load| load.image.own.clone());
         let shared = self.mailbox_of(core).map_or(&[][..], |(_, image)| &image.shared);
         own.chain(shared.iter().cloned()).collect()
     }

@@ -10,14 +10,14 @@ pub use crate::fabric::{
 };
 use crate::images::Outline;
 pub use crate::images::{
-    Comparison, Difference, GoSignal, ImageEvidence, ImageFinding, ImageRole, SourceLine, TextCheck,
+    Comparison, Difference, GoSignal, ImageFinding, ImageRole, Provenance, SourceLine, TextCheck,
 };
 pub use crate::reading::Reading;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
 use machine::bar::Holder;
+use machine::clients::Before;
 use machine::snapshot::Gap;
 use machine::target::{Chip, Link};
-use machine::visit::Before;
 
 /// A moment of the whole mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct ChipState {
     pub chip: Chip,
     /// Of a far chip, the Ethernet tiles of the chip with PCIe over which it is reached: gateways of links that are not known
     /// to be down, and that were not given up.
-    pub ways: Vec<EthId>,
+    pub gateways: Vec<EthId>,
     /// Newest target time of its ranges, in device cycles, if any was read.
     pub cycles: Option<u64>,
     /// Who else had its device open then.
@@ -155,7 +155,7 @@ pub struct ImageUse {
     /// Where it was loaded, as the core sees it.
     pub load_addr: u32,
     /// How that is known.
-    pub evidence: ImageEvidence,
+    pub evidence: Provenance,
     /// The file of a directory that it came from.
     pub path: Option<String>,
     /// What is added to a linked address of its code to get where it runs, modulo 2^32.

@@ -2,7 +2,7 @@
 //! each look sees how far everybody has come.
 #![allow(unreachable_pub, reason = "a module of a test")]
 
-use super::bench::{Bench, look};
+use super::bench::{Bench, inspected};
 use decode::state::{FabricState, Party, Reading, WaitReason};
 use fabric::mux::Policy;
 use layouts::{CoreId, CoreKind};
@@ -51,7 +51,7 @@ pub fn pause(session: &mut Session, place: Place, kernel: &str, stages: u32) {
 /// What a stranger sees a while later, and the steps of the clients.
 fn later(session: &mut Session, clients: [Place; 3]) -> (FabricState, [u8; 3]) {
     session.target().pass(200_000).unwrap();
-    let (fabric, _) = look(session);
+    let (fabric, _) = inspected(session);
     let steps = clients.map(|place| {
         let mut found = fabric.clients.iter();
         found.find(|client| client.at == brisc(place)).unwrap().ending.unwrap()

@@ -1,31 +1,32 @@
 //! Routers, muxes and clients of the fabric: what a row of their list shows, and which of them pass the filter.
 
-use crate::fabric::{self, Part};
+use crate::fabric::{self, FabricPart};
 use crate::model::Model;
 use crate::reading::short;
 use decode::state::{LedgerState, Reading, RouterState};
 use layouts::EthId;
 
 /// The parts of the fabric that pass the filter.
-pub(crate) fn parts(model: &Model) -> Vec<Part<'_>> {
+pub(crate) fn parts(model: &Model) -> Vec<FabricPart<'_>> {
     let Some(mesh) = model.mesh() else { return Vec::new() };
     let wanted = model.part_filter.to_lowercase();
-    let holds =
-        |part: &Part<'_>| wanted.is_empty() || text(model, part).to_lowercase().contains(&wanted);
-    Part::all(&mesh.fabric).filter(holds).collect()
+    let holds = |part: &FabricPart<'_>| {
+        wanted.is_empty() || text(model, part).to_lowercase().contains(&wanted)
+    };
+    FabricPart::all(&mesh.fabric).filter(holds).collect()
 }
 
 /// What a row shows, which is what `/` looks through.
-fn text(model: &Model, part: &Part<'_>) -> String {
+fn text(model: &Model, part: &FabricPart<'_>) -> String {
     part_cells(model, part).join(" ")
 }
 
 /// A row of the list.
-pub(crate) fn part_cells(model: &Model, part: &Part<'_>) -> [String; 5] {
+pub(crate) fn part_cells(model: &Model, part: &FabricPart<'_>) -> [String; 5] {
     let g = model.glyphs;
     let count = |reading: &Reading<u64>| short(g, reading, u64::to_string);
     match part {
-        Part::Router(router) => {
+        FabricPart::Router(router) => {
             let node = short(g, &router.node, ToString::to_string);
             let direction = short(g, &router.direction, |it| it.name().to_owned());
             let queued = total(router.senders.iter().map(|channel| &channel.queued));
@@ -38,7 +39,7 @@ pub(crate) fn part_cells(model: &Model, part: &Part<'_>) -> [String; 5] {
                 link_or_wait(model, router),
             ]
         }
-        Part::Mux(mux) => [
+        FabricPart::Mux(mux) => [
             mux.at.to_string(),
             format!("mux {}", mux.policy.unwrap_or("?")),
             short(g, &mux.status, |status| (*status).to_owned()),
@@ -48,7 +49,7 @@ pub(crate) fn part_cells(model: &Model, part: &Part<'_>) -> [String; 5] {
                 _ => String::new(),
             },
         ],
-        Part::Client(client) => [
+        FabricPart::Client(client) => [
             client.at.to_string(),
             format!("{} to {}", client.name, fabric::target(client)),
             short(g, &client.stage, fabric::stage),

@@ -13,7 +13,7 @@ use decode::state::{
 };
 use layouts::{EthId, NocAddr};
 use machine::snapshot::{AccessError, Gap};
-use machine::target::{Preview, Visit};
+use machine::target::{PlannedAccess, Preview};
 
 /// The value, or null and a line in `missing`.
 fn value<T, U>(
@@ -68,7 +68,7 @@ fn chip(state: &ChipState) -> Chip<'_> {
         pcie: chip.pcie,
         board: chip.board.as_deref(),
         unique_id: chip.unique_id,
-        gateway: chip.gateway.as_ref().map(|_| state.ways.iter().map(|e| end(*e)).collect()),
+        gateway: chip.gateway.as_ref().map(|_| state.gateways.iter().map(|e| end(*e)).collect()),
         harvested_rows: &chip.harvested_rows,
         holders: state.holders.iter().map(|h| Holder { pid: h.pid, name: &h.name }).collect(),
     }
@@ -280,14 +280,14 @@ pub(crate) fn written(at: NocAddr, old: Result<String, &AccessError>, new: Strin
 
 /// The shape of any verb with `--dry-run`.
 pub(crate) fn dry_run<'a>(target: &'a str, discovery: u64, preview: &Preview) -> DryRun<'a> {
-    let planned = |visit: &Visit| {
+    let planned = |visit: &PlannedAccess| {
         let NocAddr { chip, tile, offset } = visit.span.addr;
         Planned {
             chip: chip.0,
             tile: [tile.x, tile.y],
             addr: offset,
             len: visit.span.len,
-            way: words::way(visit.way),
+            route: words::route(visit.route),
             write: visit.write,
             transactions: visit.transactions,
         }

@@ -1,6 +1,6 @@
 //! The promised shape of a difference between a mesh and its descriptor.
 
-use access::expect::{Difference, End};
+use access::expect::{Difference, ExpectedEnd};
 use layouts::{ChipCoord, ChipId, EthId};
 use serde::Serialize;
 
@@ -36,10 +36,10 @@ enum LinkEnd {
 }
 
 impl Ends {
-    fn new(a: End, b: End) -> Self {
+    fn new(a: ExpectedEnd, b: ExpectedEnd) -> Self {
         let end = |end| match end {
-            End::Found(EthId { chip, channel }) => LinkEnd::Found { chip: chip.0, channel },
-            End::Missing { file_id, channel } => {
+            ExpectedEnd::Found(EthId { chip, channel }) => LinkEnd::Found { chip: chip.0, channel },
+            ExpectedEnd::Missing { file_id, channel } => {
                 LinkEnd::Missing { expected_chip: file_id, channel }
             }
         };
@@ -47,7 +47,7 @@ impl Ends {
     }
 
     fn found((a, b): (EthId, EthId)) -> Self {
-        Self::new(End::Found(a), End::Found(b))
+        Self::new(ExpectedEnd::Found(a), ExpectedEnd::Found(b))
     }
 }
 

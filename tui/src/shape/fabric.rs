@@ -5,7 +5,7 @@ mod clients;
 mod routes;
 mod waits;
 
-pub(crate) use routes::{fabric_tables, fabric_ways};
+pub(crate) use routes::{fabric_routes, fabric_tables};
 pub(crate) use waits::fabric_waits;
 
 use super::build::{end, missed};

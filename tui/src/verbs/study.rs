@@ -47,7 +47,7 @@ struct Table<'a> {
 struct Row {
     sight: &'static str,
     period_cycles: u64,
-    looks: u64,
+    snapshots: u64,
     cycles: u64,
     laps: u64,
     laps_unwatched: u64,
@@ -62,7 +62,7 @@ fn row(cost: &Cost) -> Row {
             Sight::Far => "far",
         },
         period_cycles: cost.period_cycles,
-        looks: cost.looks,
+        snapshots: cost.snapshots,
         cycles: cost.cycles,
         laps: cost.laps,
         laps_unwatched: cost.laps_unwatched,
@@ -99,7 +99,7 @@ pub(super) fn watching(
         table.row(vec![
             row.sight.to_owned(),
             period,
-            row.looks.to_string(),
+            row.snapshots.to_string(),
             row.laps.to_string(),
             row.laps_unwatched.to_string(),
             format!("{:+.2}", row.cost_per_thousand),

@@ -28,7 +28,7 @@ impl Names<'_> {
     pub(super) fn tables(self) -> Option<TablesLayout> {
         const TYPE: &str = "routing_l1_info_t";
         let of = |member: &str| self.field(&format!("{TYPE}.{member}"));
-        let code = |way: Direction| Some((self.constant(way.name())?, way));
+        let code = |route: Direction| Some((self.constant(route.name())?, route));
         Some(TablesLayout {
             address: self.constant("routing_info_addr")?,
             bytes: self.1.type_named(TYPE)?.size()?,

@@ -11,9 +11,9 @@ mod site;
 mod tables;
 mod waits;
 
-pub use path::fabric_ways;
+pub use path::fabric_routes;
 
-use super::{Interest, View};
+use super::{Inspection, ReadSet};
 use crate::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
 use crate::images::Image;
 use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState, TileState};
@@ -27,7 +27,7 @@ use site::Site;
 use std::collections::BTreeSet;
 use tables::Tables;
 
-impl View<'_> {
+impl Inspection<'_> {
     /// All of the fabric that this look read.
     pub(super) fn fabric(
         &self,
@@ -122,7 +122,7 @@ pub(super) fn spans(image: &Image, chip: ChipId, tile: NocXy) -> Vec<Span> {
 /// What the next look has to ask for to see all that this one was led to, and the oldest packets of all channels. The same as
 /// before where nothing new was found: then all has been read.
 #[must_use]
-pub fn fabric_interest(state: &FabricState, asked: &Interest) -> Interest {
+pub fn fabric_read_set(state: &FabricState, asked: &ReadSet) -> ReadSet {
     let mut tiles = asked.fabric_tiles.clone();
     tiles.extend(state.leads.tiles.iter().copied());
     tiles.sort_unstable();
@@ -130,7 +130,7 @@ pub fn fabric_interest(state: &FabricState, asked: &Interest) -> Interest {
     let tables = state.leads.tables.iter().filter(|_| asked.fabric_tables);
     let spans =
         state.leads.spans.iter().chain(tables).copied().chain(fabric_heads(state)).collect();
-    Interest { fabric: true, fabric_tiles: tiles, spans, ..asked.clone() }
+    ReadSet { fabric: true, fabric_tiles: tiles, spans, ..asked.clone() }
 }
 
 /// The headers of the oldest packets of all channels that hold one: the next look reads them if it is asked to.

@@ -5,7 +5,7 @@ mod tables;
 mod waits;
 
 pub use clients::{ClientState, FabricLeads, FabricPort, MuxChannelState, MuxState};
-pub use tables::{FabricHop, FabricWay, TablesState, WayEnd};
+pub use tables::{FabricHop, FabricRoute, RouteEnd, TablesState};
 pub use waits::{Party, Wait, WaitLine, WaitReason, Waits};
 
 use super::{

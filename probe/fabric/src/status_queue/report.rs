@@ -74,19 +74,19 @@ pub fn read_status(
     }
     let both = || queues.iter().zip(&layouts);
     let heads = both().flat_map(|(queue, layout)| [layout.head(queue), layout.lost(queue)]);
-    let shot = target.read(&Plan { spans: heads.collect() });
+    let snapshot = target.read(&Plan { spans: heads.collect() });
     let mut reports = Vec::new();
     for (queue, layout) in both() {
-        reports.push(layout.report(queue, &shot)?);
+        reports.push(layout.report(queue, &snapshot)?);
     }
     let all = || both().zip(&reports);
     let spans = all().flat_map(|((queue, layout), report)| {
         report.waiting().map(|number| layout.entry(queue, report, number))
     });
-    let shot = target.read(&Plan { spans: spans.collect() });
+    let snapshot = target.read(&Plan { spans: spans.collect() });
     let mut entries = Vec::new();
     for ((queue, layout), report) in all() {
-        let entry = |number| layout.decoded(layout.entry(queue, report, number), &shot);
+        let entry = |number| layout.decoded(layout.entry(queue, report, number), &snapshot);
         entries.push(report.waiting().map(entry).collect::<Result<Vec<_>, _>>()?);
     }
     for (report, entries) in reports.iter_mut().zip(entries) {
@@ -198,22 +198,26 @@ impl Layout {
     }
 
     /// How much there is.
-    fn report(&self, queue: &StatusQueue, shot: &Snapshot) -> Result<StatusReport, ControlError> {
+    fn report(
+        &self,
+        queue: &StatusQueue,
+        snapshot: &Snapshot,
+    ) -> Result<StatusReport, ControlError> {
         let head = self.head(queue);
-        let bytes = read(shot, head)?;
+        let bytes = read(snapshot, head)?;
         let [magic, room, write_count, read_count] = self.header.map(|it| value(bytes, it) as u32);
         if magic != MAGIC {
             let why = format!("{} holds no status queue", head.addr);
             let reason = AccessError::Unreachable(why);
             return Err(ControlError::Access { addr: head.addr, reason });
         }
-        let lost = value(read(shot, self.lost(queue))?, (0, 4)) as u32;
+        let lost = value(read(snapshot, self.lost(queue))?, (0, 4)) as u32;
         let entries = Vec::new();
         Ok(StatusReport { queue: *queue, room, write_count, read_count, lost, entries })
     }
 
-    fn decoded(&self, span: Span, shot: &Snapshot) -> Result<StatusEntry, ControlError> {
-        let bytes = read(shot, span)?;
+    fn decoded(&self, span: Span, snapshot: &Snapshot) -> Result<StatusEntry, ControlError> {
+        let bytes = read(snapshot, span)?;
         let [event, number, cycles, mesh_id, device_id, eth_channel, direction] =
             self.entry.map(|it| value(bytes, it));
         Ok(StatusEntry {
@@ -229,9 +233,9 @@ impl Layout {
     }
 }
 
-fn read(shot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
+fn read(snapshot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
     let unread = |reason| ControlError::Access { addr: span.addr, reason };
-    shot.bytes(span.addr, span.len).map_err(unread)
+    snapshot.bytes(span.addr, span.len).map_err(unread)
 }
 
 /// A little-endian value of up to eight bytes, which [`Layout::of`] has found inside what is read.

@@ -2,7 +2,7 @@
 
 use super::node;
 use crate::shape::build::end;
-use decode::state::{FabricWay, MeshState, TablesState, WayEnd};
+use decode::state::{FabricRoute, MeshState, RouteEnd, TablesState};
 use layouts::ChipId;
 use machine::fabric::{Entry, FabricNode};
 use serde_json::{Value, json};
@@ -28,12 +28,12 @@ pub(crate) fn fabric_tables(target: &str, state: &MeshState) -> Value {
 }
 
 /// The shape of `fabric path`.
-pub(crate) fn fabric_ways(
+pub(crate) fn fabric_routes(
     target: &str,
     state: &MeshState,
     from: ChipId,
     to: FabricNode,
-    ways: &[FabricWay],
+    routes: &[FabricRoute],
 ) -> Value {
     let hop = |hop: &decode::state::FabricHop| {
         json!({
@@ -43,22 +43,22 @@ pub(crate) fn fabric_ways(
             "virtual_channel": hop.virtual_channel,
         })
     };
-    let one = |way: &FabricWay| {
-        let (word, at) = match way.end {
-            WayEnd::Arrived => ("arrived", None),
-            WayEnd::NoEntry(at) => ("no_entry", Some(at)),
-            WayEnd::NoRouter(at, _) => ("no_router", Some(at)),
-            WayEnd::Loop(at) => ("loop", Some(at)),
-            WayEnd::Unread(at) => ("unread", Some(at)),
+    let one = |route: &FabricRoute| {
+        let (word, at) = match route.end {
+            RouteEnd::Arrived => ("arrived", None),
+            RouteEnd::NoEntry(at) => ("no_entry", Some(at)),
+            RouteEnd::NoRouter(at, _) => ("no_router", Some(at)),
+            RouteEnd::Loop(at) => ("loop", Some(at)),
+            RouteEnd::Unread(at) => ("unread", Some(at)),
         };
-        json!({ "hops": way.hops.iter().map(hop).collect::<Vec<_>>(), "end": word, "at": at.map(end) })
+        json!({ "hops": route.hops.iter().map(hop).collect::<Vec<_>>(), "end": word, "at": at.map(end) })
     };
     json!({
         "target": target,
         "cycles": state.cycles,
         "from": from.0,
         "to": node(to),
-        "ways": ways.iter().map(one).collect::<Vec<_>>(),
+        "ways": routes.iter().map(one).collect::<Vec<_>>(),
     })
 }
 

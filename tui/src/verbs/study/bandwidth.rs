@@ -6,7 +6,7 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::verbs::target::Style;
 use serde::Serialize;
-use workloads::study::bandwidth::{BOUND_BASIS, Mover, Row, study};
+use workloads::study::bandwidth::{BOUND_BASIS, Bandwidth, Mover, study};
 use workloads::study::published::TEST;
 
 const HEAD: [&str; 11] = [
@@ -47,14 +47,14 @@ struct BandwidthRow {
     link: [String; 2],
 }
 
-fn mover(row: &Row) -> &'static str {
+fn mover(row: &Bandwidth) -> &'static str {
     match row.mover {
         Mover::Stream => "stream",
         Mover::Edm => "edm",
     }
 }
 
-fn measured(row: &Row) -> BandwidthRow {
+fn measured(row: &Bandwidth) -> BandwidthRow {
     let published = row.published();
     BandwidthRow {
         mover: mover(row),
@@ -78,7 +78,7 @@ fn measured(row: &Row) -> BandwidthRow {
     }
 }
 
-fn cells(row: &Row) -> [String; 11] {
+fn cells(row: &Bandwidth) -> [String; 11] {
     let published = row.published();
     [
         mover(row).to_owned(),
@@ -98,9 +98,9 @@ fn cells(row: &Row) -> [String; 11] {
     ]
 }
 
-fn explanations(rows: &[Row]) -> String {
+fn explanations(rows: &[Bandwidth]) -> String {
     let link = rows.first().map(|row| format!("link: {} to {}\n", row.link.0, row.link.1));
-    let explained = |row: &Row| {
+    let explained = |row: &Bandwidth| {
         let (bytes, channels) = (row.packet_bytes, row.channels);
         let reason = row.reason()?;
         Some(format!("\n{}, {bytes} bytes, {channels} channels: {reason}.\n", mover(row)))

@@ -51,13 +51,13 @@ fn after(fabric: &FabricState, client: &ClientState) -> u8 {
                 None => 8,
             }
         }
-        Some("TELLS_MASTER") if has_told(fabric, client) => 6,
+        Some("TELLS_MASTER") if has_signalled(fabric, client) => 6,
         _ => 5,
     }
 }
 
 /// A kernel that is over has told; one that runs has if as many were counted as have closed.
-fn has_told(fabric: &FabricState, client: &ClientState) -> bool {
+fn has_signalled(fabric: &FabricState, client: &ClientState) -> bool {
     let closed = fabric.clients.iter().filter(|other| {
         other.mux() == client.mux()
             && other.facts.termination.is("TELLS_MASTER")

@@ -3,7 +3,7 @@
 use super::head;
 use crate::fabric::{Header, Location, Memory, Reader, Word, stream};
 use crate::images::Spot;
-use crate::inspect::View;
+use crate::inspect::Inspection;
 use crate::state::{HeadState, Reading};
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::snapshot::Span;
@@ -11,7 +11,7 @@ use machine::snapshot::Span;
 /// A tile, being decoded.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'a> {
-    pub(super) view: &'a View<'a>,
+    pub(super) view: &'a Inspection<'a>,
     pub(super) chip: ChipId,
     pub(super) tile: NocXy,
 }
@@ -35,7 +35,7 @@ impl Site<'_> {
     /// The packet at an address.
     pub(super) fn head(&self, header: &Header, addr: u64) -> HeadState {
         let bytes = header.bytes as u32;
-        let packet = match self.view.shot.bytes(self.at(addr), bytes) {
+        let packet = match self.view.snapshot.bytes(self.at(addr), bytes) {
             Ok(found) => head::decode(header, found),
             Err(reason) => Reading::Unread(reason),
         };
@@ -45,7 +45,7 @@ impl Site<'_> {
 
 impl Memory for Site<'_> {
     fn word(&self, word: Word) -> Reading<u64> {
-        match self.view.shot.bytes(self.at(word.addr), word.size) {
+        match self.view.snapshot.bytes(self.at(word.addr), word.size) {
             Ok(bytes) => Reading::Known(Spot::value(bytes)),
             Err(reason) => Reading::Unread(reason),
         }

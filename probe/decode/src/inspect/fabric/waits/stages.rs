@@ -147,10 +147,10 @@ fn is_told_to_end(router: &RouterState) -> bool {
 
 /// Should its loop turn, whether or not there are packets?
 pub(super) fn serves(router: &RouterState) -> bool {
-    let told_to_end = router.facts.termination.value().is_none_or(|signal| signal != 0);
+    let has_termination = router.facts.termination.value().is_none_or(|signal| signal != 0);
     router.facts.status.is(READY)
         && router.activity == Reading::Known(Activity::Running)
-        && !told_to_end
+        && !has_termination
         && !stands(router)
 }
 
