@@ -78,12 +78,11 @@ fn draw_list(model: &Model, parts: &[FabricPart<'_>], frame: &mut Frame, area: R
 
 fn tone(model: &Model, part: &FabricPart<'_>) -> Style {
     let FabricPart::Router(router) = part else { return Style::new() };
-    let refused = router.refusal.known().is_some_and(|refusal| *refusal != 0);
     match worst_credits(model, router.at).map(|ledger| ledger.verdict) {
-        _ if refused => model.theme.bad(),
+        _ if router.refused() => model.theme.bad(),
         Some(Verdict::Miscounted) => model.theme.bad(),
         Some(Verdict::BackPressured | Verdict::Full) => model.theme.warn(),
-        _ if router.link.known().is_some_and(|link| *link != 0) => model.theme.warn(),
+        _ if router.facts.link.value().is_some_and(|link| link != 0) => model.theme.warn(),
         _ => Style::new(),
     }
 }
