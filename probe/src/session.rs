@@ -286,7 +286,7 @@ impl Session {
         self.verify(&one(core), true);
     }
 
-    /// What [`Session::prove_on`] would read.
+    /// What [`Session::verify_on`] would read.
     pub fn plans_to_verify(&self, core: CoreId) -> Vec<Plan> {
         let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);
         let of = [plan_proofs, plan_texts, plan_tables];

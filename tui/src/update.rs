@@ -139,10 +139,10 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
 fn retry(model: &mut Model) -> Vec<Command> {
     let count = model.newest.as_ref().map_or(0, |snapshot| snapshot.quarantined.len());
     if count == 0 {
-        model.notice = Some("nothing is latched".to_owned());
+        model.notice = Some("nothing is in quarantine".to_owned());
         return vec![Command::Draw];
     }
-    model.notice = Some(format!("trying {count} latched again"));
+    model.notice = Some(format!("trying {count} in quarantine again"));
     vec![Command::ClearQuarantine, Command::Draw]
 }
 

@@ -42,7 +42,7 @@ pub fn view(model: &Model, frame: &mut Frame) {
     } else if model.shown.is_none() {
         let waited = model.started_micros.map_or(0, |start| model.now_micros.saturating_sub(start));
         let text = format!(
-            "opening {}: {}\n\nwaiting for the first look; an emulated mesh is built and booted first",
+            "opening {}: {}\n\nwaiting for the first snapshot; an emulated mesh is built and booted first",
             model.target,
             words::age(waited)
         );
@@ -154,7 +154,7 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
     }
     let quarantined = model.shown.as_ref().map_or(0, |s| s.quarantined.len());
     if quarantined > 0 {
-        let text = format!(" {quarantined} LATCHED ");
+        let text = format!(" {quarantined} QUARANTINED ");
         found.push(Span::styled(text, model.theme.badge(true)));
     }
     if model.shown.as_ref().is_some_and(|s| s.read_only) {

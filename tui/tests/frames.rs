@@ -478,7 +478,7 @@ fn panes_turn_both_ways_and_cores_too() {
 fn what_hung_is_latched_until_a_key_lets_it_be_tried_again() {
     let mut model = running((80, 24));
     assert_eq!(press(&mut model, "r"), [Command::Draw]);
-    assert!(picture(&model).contains("nothing is latched"));
+    assert!(picture(&model).contains("nothing is in quarantine"));
     let mut sick = (*snapshot(2)).clone();
     let reason = AccessError::Unreachable("tile 1-2 hangs".into());
     sick.quarantined = vec![Quarantined {
@@ -490,7 +490,7 @@ fn what_hung_is_latched_until_a_key_lets_it_be_tried_again() {
     sick.traffic.per_second = 23_456;
     update(&mut model, Message::Snapshot(Arc::new(sick)));
     press(&mut model, "4");
-    golden("latched_80x24", &model);
+    golden("quarantined_80x24", &model);
     assert_eq!(press(&mut model, "r"), [Command::ClearQuarantine, Command::Draw]);
-    assert!(picture(&model).contains("trying 1 latched again"));
+    assert!(picture(&model).contains("trying 1 in quarantine again"));
 }

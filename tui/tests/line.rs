@@ -121,9 +121,9 @@ fn the_line_orders_with_the_grammar_of_the_verb() {
     let run = |command: &Command| matches!(command, Command::Order(Order::Run(_)));
     assert_eq!(orders.iter().filter(|command| run(command)).count(), 1);
     assert_eq!(model.screen, Screen::Mesh, "where it is shown");
-    assert!(picture(&model).contains("looks at the tiles"), "before the probe thread answers");
+    assert!(picture(&model).contains("reads the tiles"), "before the probe thread answers");
     update(&mut model, with(board(vec![sheet(Vec::new(), SheetState::Going(None))]), 1));
-    assert!(!picture(&model).contains("looks at the tiles"));
+    assert!(!picture(&model).contains("reads the tiles"));
     assert!(press(&mut model, ":stop<enter>").contains(&Command::Order(Order::Stop)));
     let fault = Order::Fault("link:0.8:down".parse().unwrap());
     assert!(press(&mut model, ":fault link:0.8:down<enter>").contains(&Command::Order(fault)));

@@ -165,7 +165,7 @@ pub struct OutputRange {
     pub first_page: u32,
     /// Number of the first element of the expected data that lies there.
     pub first_element: u64,
-    /// Streams of [`Command::rank`] that are added up there: each arm's in its order, then the arms' sums in theirs. Data
+    /// Streams of [`WorkerCommand::rank`] that are added up there: each arm's in its order, then the arms' sums in theirs. Data
     /// that only moved is one arm of one stream.
     pub arms: Vec<Vec<u32>>,
 }

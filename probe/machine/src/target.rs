@@ -324,7 +324,7 @@ pub trait Target: Send {
     fn preview_write(&mut self, _span: Span) -> Preview {
         Preview::default()
     }
-    /// What hung, and is not touched until [`Target::clear_latch`].
+    /// What hung, and is not touched until [`Target::clear_quarantine`].
     fn quarantined(&self) -> Vec<Quarantined> {
         Vec::new()
     }

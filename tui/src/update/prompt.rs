@@ -11,7 +11,7 @@ use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
 
 /// Said of a run until the probe thread tells of it.
-pub(super) const BEGINS: &str = "run: looks at the tiles";
+pub(super) const BEGINS: &str = "run: reads the tiles";
 /// Lines of the history that are kept.
 const MOST: usize = 100;
 

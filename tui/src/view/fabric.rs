@@ -112,7 +112,7 @@ fn channels(model: &Model, part: Option<&FabricPart<'_>>) -> (String, Vec<Line<'
 fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
     let now = model.mesh().map(|mesh| &mesh.fabric.waits);
     let Some((now, before)) = now.zip(model.mesh_before().map(|mesh| &mesh.fabric.waits)) else {
-        return (" waits: one more look is needed ".to_owned(), Vec::new());
+        return (" waits: one more snapshot is needed ".to_owned(), Vec::new());
     };
     let waits = now.lasting(before);
     let cycles = waits.cycles();
@@ -125,7 +125,7 @@ fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
         0 => String::new(),
         n => format!("; {n} still"),
     };
-    let title = format!(" waits since the look before: {}{deadlocks}{still} ", waits.all.len());
+    let title = format!(" waits since the previous snapshot: {}{deadlocks}{still} ", waits.all.len());
     let lines = waits.tree().into_iter().map(|line| {
         let sick = line.on.is_some() || line.depth == 0 && waits.still.contains(&line.who);
         let style = if sick { model.theme.bad() } else { Style::new() };

@@ -46,7 +46,7 @@ fn title(mesh: &MeshState, quarantined: &[Quarantined]) -> String {
     let counts = format!("{} problems, {} gaps", mesh.problems.len(), mesh.gaps.len());
     match quarantined.len() {
         0 => format!(" {counts} "),
-        count => format!(" {count} latched ({} tries again), {counts} ", keys_of(Action::Retry)),
+        count => format!(" {count} in quarantine ({} tries again), {counts} ", keys_of(Action::Retry)),
     }
 }
 
@@ -57,7 +57,7 @@ fn quarantines(model: &Model, quarantined: &[Quarantined]) -> impl Iterator<Item
         let place = tile.map_or(format!("chip {chip}"), |tile| format!("tile {chip}:{tile}"));
         let how = match towards {
             Some(far) => format!("not to chip {far}"),
-            None => "latched".to_owned(),
+            None => "in quarantine".to_owned(),
         };
         let place = Span::raw(format!("{place:<22} {how:<13} "));
         Line::from(vec![place, Span::styled(access(model.glyphs, reason), style)])

@@ -155,7 +155,7 @@ impl Quarantine {
         self.far.iter().map(|(chip, reason)| (*chip, reason))
     }
 
-    /// What is known of one device, to be given back by [`Latch::join`].
+    /// What is known of one device, to be given back by [`Quarantine::join`].
     pub(crate) fn part(&mut self, device: u8) -> Self {
         let mut part = Self::default();
         *part.known(device) = std::mem::take(self.known(device));

@@ -127,7 +127,7 @@ impl<'q> ActiveQueue<'q> {
         if self.landed.is_empty() { batch } else { self.queue.pop(batch) }
     }
 
-    /// The bytes that [`Lane::fetch`] asked for.
+    /// The bytes that [`ActiveQueue::fetch`] asked for.
     pub(super) fn fetched(
         &mut self,
         answer: &mut Answer,

@@ -15,7 +15,7 @@ pub struct LoadedImage<'a> {
     pub image: &'a Image,
     /// How it is known.
     pub evidence: Provenance,
-    /// Who spoke of it first; `Sampled` or `Proved` where its bytes were found before anybody did.
+    /// Who spoke of it first; `Sampled` or `Verified` where its bytes were found before anybody did.
     pub said: Provenance,
     /// What is added to a linked address of its code, modulo 2^32, to get where the code runs.
     pub bias: u32,

@@ -15,7 +15,7 @@ type Pane = (String, Vec<Line<'static>>);
 
 /// Until a look has read the tables.
 fn unread() -> Pane {
-    (" routing tables: one more look is needed ".to_owned(), Vec::new())
+    (" routing tables: one more snapshot is needed ".to_owned(), Vec::new())
 }
 
 /// The tables in the selected router, or in the first one of its chip.

@@ -59,7 +59,7 @@ fn running(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bo
         let unread = model.glyphs.missing(Missing::Unread);
         // What was asked for in vain is not what nobody asked for.
         let in_vain = |activity: &&Reading<Activity>| matches!(activity, Reading::Unread(why) if *why != AccessError::NotAsked);
-        let why = if all.iter().any(in_vain) { "unread" } else { "not looked at" };
+        let why = if all.iter().any(in_vain) { "unread" } else { "not read" };
         return if wide { format!("{name} {unread} {why}") } else { format!("{name} {unread}") };
     }
     let run = known.iter().filter(|a| ***a == Activity::Running).count();

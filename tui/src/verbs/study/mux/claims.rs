@@ -28,7 +28,7 @@ impl Claim {
     }
 }
 
-/// All claims that the runs can tell of. The policies are in the order of `Way::ALL`.
+/// All claims that the runs can tell of. The policies are in the order of `MuxWait::ALL`.
 pub(super) fn claims(sums: &[Sums<'_>; 7]) -> Vec<Claim> {
     let [unbounded, no_wait, teardown, many, few, captures, brief] = sums;
     vec![
