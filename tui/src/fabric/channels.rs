@@ -76,7 +76,8 @@ pub(crate) fn ledger_table<'a>(ledgers: impl Iterator<Item = &'a LedgerState>) -
 /// What the oldest packet of a receiver channel waits for.
 pub(crate) fn receiver_wait(glyphs: Glyphs, channel: &ReceiverState) -> String {
     let towards: Vec<_> = channel.pending().iter().map(|direction| direction.name()).collect();
-    let waits = code(glyphs, &channel.facts.waits_for);
+    let waits = &channel.facts.waits_for;
+    let waits = if waits.is("WAITS_FOR_NOTHING") { "-".to_owned() } else { code(glyphs, waits) };
     format!("{waits} {}", towards.join("+")).trim_end().to_owned()
 }
 

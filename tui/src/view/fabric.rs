@@ -125,7 +125,8 @@ fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
         0 => String::new(),
         n => format!("; {n} still"),
     };
-    let title = format!(" waits since the previous snapshot: {}{deadlocks}{still} ", waits.all.len());
+    let title =
+        format!(" waits since the previous snapshot: {}{deadlocks}{still} ", waits.all.len());
     let lines = waits.tree().into_iter().map(|line| {
         let sick = line.on.is_some() || line.depth == 0 && waits.still.contains(&line.who);
         let style = if sick { model.theme.bad() } else { Style::new() };

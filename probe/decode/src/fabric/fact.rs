@@ -63,6 +63,11 @@ macro_rules! facts {
                 [$(&self.$name),*].into_iter().flatten()
             }
 
+            fn unknown(&self) -> Vec<&'static str> {
+                let all = [$((stringify!($name), self.$name.is_none())),*];
+                all.into_iter().filter(|(_, unknown)| *unknown).map(|(name, _)| name).collect()
+            }
+
             fn read(&self, memory: &impl $crate::fabric::location::Memory) -> $Facts {
                 let read = $crate::fabric::location::Reader(memory);
                 $Facts { $($name: read.fact(self.$name.as_ref()),)* }

@@ -107,6 +107,9 @@ pub(crate) trait Locations {
     /// All that are known.
     fn known(&self) -> impl Iterator<Item = &Location>;
 
+    /// The names of the others.
+    fn unknown(&self) -> Vec<&'static str>;
+
     /// What stands there.
     fn read(&self, memory: &impl Memory) -> Self::Facts;
 }

@@ -17,7 +17,7 @@ pub(super) struct Router<'a> {
 }
 
 impl Router<'_> {
-    /// A look that was not asked for the fabric decodes none of it.
+    /// A snapshot that was not asked for the fabric decodes none of it.
     pub(super) fn was_read(&self) -> bool {
         let status: Reading<u64> = Reader(&self.site).fact(self.layout.facts.status.as_ref());
         status != Reading::Unread(AccessError::NotAsked)

@@ -1,4 +1,4 @@
-//! Words of one tile out of a look.
+//! Words of one tile out of a snapshot.
 
 use super::head;
 use crate::fabric::{Header, Location, Memory, Reader, Word, stream};
