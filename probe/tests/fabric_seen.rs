@@ -24,11 +24,11 @@ fn routers_at_rest_have_all_their_credits() {
     let fabric = session.inspect(&read_set).state.fabric;
     assert_eq!(fabric.routers.len(), 16);
     for router in &fabric.routers {
-        assert_eq!(router.status, Reading::Known("READY_FOR_TRAFFIC"), "{}", router.at);
-        assert_eq!(router.topology, Some("Ring"));
+        assert!(router.facts.status.is("READY_FOR_TRAFFIC"), "{}", router.at);
+        assert_eq!(router.facts.topology.name(), Some("Ring"));
         // Local, forwarded, behind the dateline, control; two receivers and the control channel.
         assert_eq!((router.senders.len(), router.receivers.len()), (4, 3));
-        assert!(router.passes.known().is_some_and(|passes| *passes > 0));
+        assert!(router.facts.passes.known().is_some_and(|passes| *passes > 0));
     }
     // Both ways of eight links, in both virtual channels.
     assert_eq!(fabric.ledgers.len(), 32);
@@ -160,15 +160,15 @@ fn a_stranger_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
     assert!(looks <= 6, "{looks}");
     let [found] = &fabric.muxes[..] else { panic!("{:?}", fabric.muxes) };
     assert_eq!((found.at.chip, found.at.tile), (mux.chip, mux.tile));
-    assert_eq!(found.policy, Some("UNBOUNDED_WAIT"));
-    assert_eq!(found.status, Reading::Known("READY_FOR_TRAFFIC"));
+    assert_eq!(found.facts.policy.name(), Some("UNBOUNDED_WAIT"));
+    assert_eq!(found.facts.status.name(), Some("READY_FOR_TRAFFIC"));
     assert_eq!(found.waypoint, Reading::Known("FWSW".to_owned()));
     assert_eq!(found.channels.len(), 2);
     for (channel, worker) in found.channels.iter().zip(workers) {
-        assert_eq!(channel.client, Some(worker.tile));
-        assert_eq!(channel.queued, Reading::Known(2), "its slots are full");
+        assert_eq!(channel.facts.client, Reading::Known(worker.tile));
+        assert_eq!(channel.facts.queued, Reading::Known(2), "its slots are full");
         let head = channel.head.as_ref().and_then(|head| head.packet.known()).unwrap();
-        assert_eq!(head.payload_bytes, 512);
+        assert_eq!(head.facts.payload_bytes, Reading::Known(512));
     }
     // Two workers, the mux itself, and nobody who sends nothing.
     let client = |tile| fabric.clients.iter().find(|client| client.at.tile == tile).unwrap();
@@ -176,16 +176,19 @@ fn a_stranger_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
     assert_eq!(client(mux.tile).to, Some(FabricPort::Router(router, 0)));
     let [sends, closes] = workers.map(|worker| client(worker.tile));
     assert_eq!(sends.to, Some(FabricPort::Mux(found.at, 0)));
-    assert_eq!((sends.stage.clone(), sends.ending), (Reading::Known("CLIENT_OPEN"), Some(1)));
-    assert_eq!((sends.waits.clone(), &sends.used), (Reading::Known(true), &sends.slots));
+    assert_eq!((sends.facts.stage.name(), sends.ending), (Some("CLIENT_OPEN"), Some(1)));
+    assert_eq!(
+        (&sends.facts.waits, &sends.facts.used),
+        (&Reading::Known(true), &sends.facts.slots)
+    );
     assert_eq!(closes.to, Some(FabricPort::Mux(found.at, 1)));
-    assert_eq!((closes.stage.clone(), closes.ending), (Reading::Known("CLIENT_CLOSING"), Some(2)));
+    assert_eq!((closes.facts.stage.name(), closes.ending), (Some("CLIENT_CLOSING"), Some(2)));
     assert_eq!(closes.waypoint, Reading::Known("FCFW".to_owned()));
 
     let waits = &fabric.waits;
     assert_eq!(waits.roots(), [Party::Link(router)], "{:?}", waits.all);
     assert!(waits.cycles().is_empty());
-    let Reading::Known(holder) = found.holder else { panic!("{:?}", found.holder) };
+    let Reading::Known(holder) = found.facts.holder else { panic!("{:?}", found.facts.holder) };
     let reason = |party| waits.of(party).map(|wait| wait.reason).collect::<Vec<_>>();
     for channel in 0..2u8 {
         let turn = u64::from(channel) != holder;

@@ -6,7 +6,7 @@ use crate::common;
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use decode::inspect::{ReadSet, fabric_read_set, fabric_routes, inspect, plan, plan_proofs};
-use decode::state::{Reading, RouteEnd, Verdict};
+use decode::state::{RouteEnd, Verdict};
 use fabric::{
     Fabric, FabricOutcome, FabricPlan, FabricRequest, FabricSettings, Termination, running_fabric,
 };
@@ -15,7 +15,7 @@ use machine::fabric::FabricTopology;
 use machine::target::Target;
 
 /// What `meshscope fabric` sees who was told nothing: the status of all routers, their credits, and the ways between them.
-fn seen(target: &mut BarTarget, routers: usize) -> &'static str {
+fn seen(target: &mut BarTarget, routers: usize) -> String {
     let (mut images, _) = ImageMap::firmware();
     let asked = ReadSet { links: true, proofs: true, ..ReadSet::default() };
     let asked = ReadSet { fabric: true, fabric_tables: true, ..asked };
@@ -36,9 +36,9 @@ fn seen(target: &mut BarTarget, routers: usize) -> &'static str {
     for way in fabric_routes(&state, ChipId(0), far) {
         assert_eq!((way.end, way.hops.len()), (RouteEnd::Arrived, 1));
     }
-    let status = fabric.routers[0].status.known().copied().unwrap();
-    assert!(fabric.routers.iter().all(|router| router.status == Reading::Known(status)));
-    status
+    let status = fabric.routers[0].facts.status.clone();
+    assert!(fabric.routers.iter().all(|router| router.facts.status == status));
+    status.name().unwrap().to_owned()
 }
 
 #[test]

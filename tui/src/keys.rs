@@ -146,13 +146,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         Some(("/", "find")),
     ),
     bind(&[char('n')], Action::FindNext, &[Screen::Chip], "next tile found", None),
-    bind(
-        &[char('N')],
-        Action::FindPrevious,
-        &[Screen::Chip],
-        "previous tile found",
-        None,
-    ),
+    bind(&[char('N')], Action::FindPrevious, &[Screen::Chip], "previous tile found", None),
     bind(
         &[char(':')],
         Action::Line,

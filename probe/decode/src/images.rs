@@ -2,7 +2,6 @@
 
 pub mod catalog;
 mod channels;
-mod fabric;
 mod finding;
 mod kinds;
 mod known;
@@ -19,10 +18,6 @@ mod waypoints;
 pub use catalog::{Catalog, CatalogError};
 pub use channels::Channels;
 pub(crate) use channels::{ChannelTable, Sync};
-pub use fabric::{
-    ClientLayout, ClientPlace, DownstreamPlace, HeaderFields, MuxChannelPlace, MuxLayout,
-    ReceiverPlace, RouterLayout, SenderPlace, Slots, TablesLayout, Word, stream,
-};
 pub use finding::ImageFinding;
 pub use kinds::{GoSignal, ImageRole, Provenance, SourceLine};
 pub use known::LoadedImage;
@@ -37,6 +32,7 @@ pub use text::{Comparison, Difference, TextCheck};
 pub use waypoints::WaypointPlace;
 pub use waypoints::code as waypoint_code;
 
+use crate::fabric::{ClientLayout, MuxLayout, RouterLayout};
 use known::Known;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +64,7 @@ pub struct Image {
     /// Its words as a mux, if it is one.
     pub(crate) mux: Option<MuxLayout>,
     /// Its connections to channels of routers and muxes.
-    pub(crate) clients: Option<ClientLayout>,
+    pub(crate) clients: Vec<ClientLayout>,
     /// Where its code sets waypoints.
     pub waypoints: Vec<WaypointPlace>,
     /// Where its build id stands in L1, and what stands there while the image is loaded.
@@ -143,7 +139,7 @@ impl Image {
 
     /// It is a router, a mux or a client of one.
     pub(crate) fn is_fabric(&self) -> bool {
-        self.router.is_some() || self.mux.is_some() || self.clients.is_some()
+        self.router.is_some() || self.mux.is_some() || !self.clients.is_empty()
     }
 
     /// The place and value of the build id, for an image that is proved by it: one of a directory may

@@ -24,6 +24,8 @@
 //! It is pure: no clock, no file but an image, no target. Members are found by type and name in the image that is loaded; nothing
 //! assumes an address that DWARF has.
 
+pub mod fabric;
 pub mod images;
 pub mod inspect;
+mod reading;
 pub mod state;

@@ -2,7 +2,7 @@
 
 use super::progress::FabricStage;
 use super::standing::{is_parked, standings, statuses};
-use super::words::{REFUSALS, RouterWords};
+use super::words::RouterWords;
 use super::{FabricPlan, Router};
 use decode::images::ImageMap;
 use launch::ControlError;
@@ -119,7 +119,7 @@ impl Follow {
         }
         let addr = router.place.at(self.words.refusal);
         let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-        let refusal = self.words.image.spelled(snapshot.word(addr)?, &REFUSALS);
+        let refusal = self.words.refusals.of_value(snapshot.word(addr)?.into()).to_string();
         let peer = router.peer;
         let why = match refusal.as_str() {
             "BAD_ARGUMENTS" => "its arguments make no sense".to_owned(),

@@ -1,7 +1,8 @@
 //! Closes channels of routers whose clients ended without it, by the words with which a client itself would.
 
 use super::{FabricPlan, connection, words::RouterImage};
-use decode::images::{ImageMap, stream};
+use decode::fabric::stream;
+use decode::images::ImageMap;
 use launch::ControlError;
 use layouts::{EthId, NocAddr, TileKind};
 use machine::snapshot::{AccessError, Plan, Span};

@@ -1,6 +1,6 @@
 //! What a router that gets no further waits for.
 
-use super::words::{POSTCODES, RouterWords};
+use super::words::RouterWords;
 use super::{FabricPlan, Router};
 use decode::images::{ImageMap, waypoint_code};
 use launch::cause::{link_is_down, still};
@@ -99,7 +99,7 @@ fn standing(
     let addr = router.place.at(words.postcode);
     let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
     let postcode = match snapshot.word(addr) {
-        Ok(word) => Waypoint::At(words.image.spelled(word, &POSTCODES), None),
+        Ok(word) => Waypoint::At(words.postcodes.of_value(word.into()).to_string(), None),
         Err(reason) => Waypoint::Unread(reason.to_string()),
     };
     let status = statuses.get(&router.eth).map(|status| words.status_name(*status));
@@ -167,11 +167,11 @@ impl Statuses<'_> {
             None => "it cannot be read".to_owned(),
             Some("NOT_STARTED") => "its kernel has not begun".to_owned(),
             Some("REMOTE_HANDSHAKE_COMPLETE") if router.master => {
-                let behind = local.iter().filter(|other| {
-                    let status = self.statuses.get(&other.eth);
-                    let rank = status.and_then(|status| self.words.rank(*status));
-                    other.eth != router.eth && rank.is_none_or(|rank| rank < 2)
-                });
+                let rank = |router: &Router| {
+                    let status = self.statuses.get(&router.eth);
+                    status.and_then(|status| self.words.rank(*status))
+                };
+                let behind = local.iter().filter(|other| rank(other) < rank(router));
                 let behind: Vec<String> = behind
                     .map(|other| format!("{} {}", other.eth, self.sentence(other.eth)))
                     .collect();

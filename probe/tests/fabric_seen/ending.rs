@@ -3,7 +3,7 @@
 #![allow(unreachable_pub, reason = "a module of a test")]
 
 use super::bench::{Bench, inspected};
-use decode::state::{FabricState, Party, Reading, WaitReason};
+use decode::state::{FabricState, Party, WaitReason};
 use fabric::mux::Policy;
 use layouts::{CoreId, CoreKind};
 use machine::fault::{CoreFault, Fault, LinkFault, What};
@@ -122,6 +122,6 @@ fn the_steps_of_an_end_are_seen_in_their_order() {
     let_go(session.target(), erisc(router.place));
     let (fabric, steps) = later(&mut session, clients);
     assert_eq!(steps, [12; 3]);
-    assert_eq!(fabric.muxes[0].status, Reading::Known("TERMINATED"));
+    assert_eq!(fabric.muxes[0].facts.status.name(), Some("TERMINATED"));
     assert!(fabric.waits.all.is_empty(), "{:?}", fabric.waits.all);
 }

@@ -4,7 +4,7 @@ use super::bench::{Bench, inspected};
 use super::ending::pause;
 use decode::images::ImageMap;
 use decode::inspect::ReadSet;
-use decode::state::{FabricState, Party, Reading, Wait, WaitReason};
+use decode::state::{FabricState, Party, Wait, WaitReason};
 use fabric::mux::Policy;
 use fabric::{
     Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
@@ -161,8 +161,8 @@ fn a_router_that_does_not_fit_says_why() {
     let (found, _) = inspected(&mut session);
     assert_eq!(found.routers.len(), 2);
     for router in &found.routers {
-        assert_eq!(router.status, Reading::Known("REFUSED"), "{}", router.at);
-        assert_eq!(router.refusal_name, Reading::Known("OTHER_PROTOCOL"));
+        assert_eq!(router.facts.status.name(), Some("REFUSED"), "{}", router.at);
+        assert_eq!(router.refusal_name(), Some("OTHER_PROTOCOL"));
     }
     assert!(found.waits.all.is_empty(), "{:?}", found.waits.all);
 }

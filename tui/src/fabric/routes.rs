@@ -50,7 +50,7 @@ impl Addressee {
             Self::Chip(chip) => chip,
         };
         let mut there = state.fabric.routers.iter().filter(|router| router.at.chip == chip);
-        let node = there.find_map(|router| router.node.known()).copied();
+        let node = there.find_map(|router| router.facts.node.known()).copied();
         node.ok_or_else(|| format!("no router of a fabric runs on chip {chip}"))
     }
 }
@@ -112,7 +112,7 @@ pub(crate) fn tables_text(
 /// The chip of a node.
 pub(crate) fn chip_of(state: &MeshState, node: FabricNode) -> String {
     let mut routers = state.fabric.routers.iter();
-    let there = routers.find(|router| router.node.known() == Some(&node));
+    let there = routers.find(|router| router.facts.node.known() == Some(&node));
     there.map_or("-".to_owned(), |router| router.at.chip.to_string())
 }
 

@@ -1,4 +1,5 @@
-//! The shape of `fabric`.
+//! The shape of `fabric`. What a router, a channel, a mux, a client and a packet say comes from their tables of facts: a row is a
+//! key.
 
 mod channels;
 mod clients;
@@ -9,123 +10,178 @@ pub(crate) use routes::{fabric_routes, fabric_tables};
 pub(crate) use waits::fabric_waits;
 
 use super::build::{end, missed};
-use channels::{receiver, sender};
-use clients::{client, mux, running};
-use decode::state::{LedgerState, MeshState, Reading, RouterState};
-use fabric::status_queue::StatusReport;
+use super::{End, Missed};
+use channels::{Edge, Receiver, Sender};
+use clients::{Client, Mux, running};
+use decode::state::{LedgerState, MeshState, RouterCounts, RouterFacts, RouterState};
+use fabric::status_queue::{StatusEntry, StatusReport};
 use layouts::NocXy;
-use machine::fabric::FabricNode;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// The shape of `fabric`: routers with their channels, muxes, connections of kernels, and the credits of both ends of each link.
-pub(crate) fn fabric(target: &str, state: &MeshState) -> Value {
-    json!({
-        "target": target,
-        "cycles": state.cycles,
-        "routers": state.fabric.routers.iter().map(router).collect::<Vec<_>>(),
-        "muxes": state.fabric.muxes.iter().map(mux).collect::<Vec<_>>(),
-        "clients": state.fabric.clients.iter().map(client).collect::<Vec<_>>(),
-        "links": state.fabric.ledgers.iter().map(ledger).collect::<Vec<_>>(),
-        "waits": waits::waits(&state.fabric.waits),
-        "gaps": missed(&state.gaps),
-    })
+#[derive(Serialize)]
+pub(crate) struct Fabric<'a> {
+    target: &'a str,
+    cycles: u64,
+    routers: Vec<Router<'a>>,
+    muxes: Vec<Mux<'a>>,
+    clients: Vec<Client<'a>>,
+    links: Vec<Ledger>,
+    waits: Vec<waits::Wait>,
+    gaps: Vec<Missed>,
+}
+
+/// The shape of `fabric`.
+pub(crate) fn fabric<'a>(target: &'a str, state: &'a MeshState) -> Fabric<'a> {
+    Fabric {
+        target,
+        cycles: state.cycles,
+        routers: state.fabric.routers.iter().map(Router::of).collect(),
+        muxes: state.fabric.muxes.iter().map(Mux::of).collect(),
+        clients: state.fabric.clients.iter().map(Client::of).collect(),
+        links: state.fabric.ledgers.iter().map(Ledger::of).collect(),
+        waits: waits::waits(&state.fabric.waits),
+        gaps: missed(&state.gaps),
+    }
 }
 
 /// The shape of `fabric status` and `fabric drain`.
-pub(crate) fn fabric_status(target: &str, cycles: u64, reports: &[StatusReport]) -> Value {
-    let queues = reports.iter().map(|report| {
-        let entries = report.entries.iter().map(|entry| {
-            json!({
-                "event": entry.event,
-                "number": entry.number,
-                "cycles": entry.cycles,
-                "mesh": entry.mesh_id,
-                "device": entry.device_id,
-                "direction": entry.direction,
-                "detail": entry.detail,
-                "text": entry.text(),
-            })
-        });
-        json!({
-            "chip": report.queue.router.chip.0,
-            "channel": report.queue.router.channel,
-            "run_id": report.queue.run_id,
-            "room": report.room,
-            "write_count": report.write_count,
-            "read_count": report.read_count,
-            "lost": report.lost,
-            "entries": entries.collect::<Vec<_>>(),
-        })
-    });
-    json!({ "target": target, "cycles": cycles, "queues": queues.collect::<Vec<_>>() })
+#[derive(Serialize)]
+pub(crate) struct FabricStatus<'a> {
+    target: &'a str,
+    cycles: u64,
+    queues: Vec<Queue<'a>>,
 }
 
-/// The value; null where it could not be known.
-fn known<T: Clone + Into<Value>>(reading: &Reading<T>) -> Value {
-    reading.known().cloned().map_or(Value::Null, Into::into)
+/// A status queue.
+#[derive(Serialize)]
+struct Queue<'a> {
+    chip: u16,
+    channel: u8,
+    run_id: u32,
+    room: u32,
+    write_count: u32,
+    read_count: u32,
+    /// Entries for which there was no room.
+    lost: u32,
+    entries: Vec<Entry<'a>>,
 }
 
-fn tile(xy: NocXy) -> Value {
-    json!([xy.x, xy.y])
+/// An entry of a status queue.
+#[derive(Serialize)]
+struct Entry<'a> {
+    /// `fabric_event_t`.
+    event: &'a str,
+    number: u32,
+    cycles: u64,
+    mesh: u32,
+    device: u32,
+    direction: u32,
+    detail: [u32; 4],
+    text: String,
 }
 
-fn node(node: FabricNode) -> Value {
-    json!({ "mesh": node.mesh, "device": node.device })
+/// The shape of `fabric status` and `fabric drain`.
+pub(crate) fn fabric_status<'a>(
+    target: &'a str,
+    cycles: u64,
+    reports: &'a [StatusReport],
+) -> FabricStatus<'a> {
+    let entry = |entry: &'a StatusEntry| Entry {
+        event: &entry.event,
+        number: entry.number,
+        cycles: entry.cycles,
+        mesh: entry.mesh_id,
+        device: entry.device_id,
+        direction: entry.direction,
+        detail: entry.detail,
+        text: entry.text(),
+    };
+    let queue = |report: &'a StatusReport| Queue {
+        chip: report.queue.router.chip.0,
+        channel: report.queue.router.channel,
+        run_id: report.queue.run_id,
+        room: report.room,
+        write_count: report.write_count,
+        read_count: report.read_count,
+        lost: report.lost,
+        entries: report.entries.iter().map(entry).collect(),
+    };
+    FabricStatus { target, cycles, queues: reports.iter().map(queue).collect() }
 }
 
-fn router(router: &RouterState) -> Value {
-    let counts: Map<String, Value> =
-        router.counts.iter().map(|(name, count)| ((*name).to_owned(), known(count))).collect();
-    let downstream = router.downstream.iter().map(|edge| {
-        json!({
-            "direction": edge.direction.name(),
-            "virtual_channel": edge.virtual_channel,
-            "tile": edge.tile.map(tile),
-            "credits": known(&edge.credits),
-        })
-    });
-    json!({
-        "chip": router.at.chip.0,
-        "channel": router.at.channel,
-        "tile": tile(router.tile),
-        "image": router.image,
-        "topology": router.topology,
-        "node": router.node.known().copied().map(node),
-        "direction": router.direction.known().map(|direction| direction.name()),
-        "running": running(&router.activity),
-        "waypoint": known(&router.waypoint),
-        "master": known(&router.master),
-        "dateline": known(&router.dateline),
-        "status": known(&router.status),
-        "postcode": known(&router.postcode),
-        "termination": known(&router.termination),
-        "refusal": known(&router.refusal),
-        "refusal_name": known(&router.refusal_name),
-        "local_sync": known(&router.local_sync),
-        "local_routers": known(&router.local_routers),
-        "link": known(&router.link),
-        "epoch": known(&router.epoch),
-        "fallback": router.fallback.map(tile),
-        "passes": known(&router.passes),
-        "senders": router.senders.iter().map(sender).collect::<Vec<_>>(),
-        "receivers": router.receivers.iter().map(receiver).collect::<Vec<_>>(),
-        "downstream": downstream.collect::<Vec<_>>(),
-        "counts": counts,
-    })
+fn tile(xy: NocXy) -> [u8; 2] {
+    [xy.x, xy.y]
 }
 
-fn ledger(ledger: &LedgerState) -> Value {
-    json!({
-        "from": end(ledger.from),
-        "to": end(ledger.to),
-        "virtual_channel": ledger.virtual_channel,
-        "slots": ledger.slots,
-        "queued": ledger.queued,
-        "remote_free_slots": ledger.remote_free_slots,
-        "in_flight": ledger.in_flight,
-        "arrived": ledger.arrived,
-        "held": ledger.held,
-        "rerouted_by": ledger.rerouted_by.map(end),
-        "verdict": ledger.verdict.word(),
-    })
+/// A router.
+#[derive(Serialize)]
+struct Router<'a> {
+    chip: u16,
+    channel: u8,
+    tile: [u8; 2],
+    image: &'a str,
+    running: Option<bool>,
+    waypoint: Option<&'a str>,
+    #[serde(flatten)]
+    facts: &'a RouterFacts,
+    /// The name of `refusal`; null if it did not refuse.
+    refusal_name: Option<&'a str>,
+    senders: Vec<Sender<'a>>,
+    receivers: Vec<Receiver<'a>>,
+    downstream: Vec<Edge<'a>>,
+    counts: &'a RouterCounts,
+}
+
+impl<'a> Router<'a> {
+    fn of(router: &'a RouterState) -> Self {
+        Self {
+            chip: router.at.chip.0,
+            channel: router.at.channel,
+            tile: tile(router.tile),
+            image: &router.image,
+            running: running(&router.activity),
+            waypoint: router.waypoint.known().map(String::as_str),
+            facts: &router.facts,
+            refusal_name: router.refusal_name(),
+            senders: router.senders.iter().map(Sender::of).collect(),
+            receivers: router.receivers.iter().map(Receiver::of).collect(),
+            downstream: router.downstream.iter().map(Edge::of).collect(),
+            counts: &router.counts,
+        }
+    }
+}
+
+/// The credits of one virtual channel in one direction of a link.
+#[derive(Serialize)]
+struct Ledger {
+    from: End,
+    to: End,
+    virtual_channel: u8,
+    slots: u64,
+    queued: u64,
+    remote_free_slots: u64,
+    in_flight: u64,
+    arrived: u64,
+    held: u64,
+    rerouted_by: Option<End>,
+    verdict: &'static str,
+}
+
+impl Ledger {
+    fn of(ledger: &LedgerState) -> Self {
+        Self {
+            from: end(ledger.from),
+            to: end(ledger.to),
+            virtual_channel: ledger.virtual_channel,
+            slots: ledger.slots,
+            queued: ledger.queued,
+            remote_free_slots: ledger.remote_free_slots,
+            in_flight: ledger.in_flight,
+            arrived: ledger.arrived,
+            held: ledger.held,
+            rerouted_by: ledger.rerouted_by.map(end),
+            verdict: ledger.verdict.word(),
+        }
+    }
 }

@@ -69,7 +69,8 @@ fn fold(model: &mut Model, open: bool) {
 /// of the selected part is.
 fn turn_addressee(model: &mut Model, forward: bool) {
     let Some(mesh) = model.mesh() else { return };
-    let nodes: BTreeSet<_> = mesh.fabric.routers.iter().filter_map(|r| r.node.known()).collect();
+    let nodes: BTreeSet<_> =
+        mesh.fabric.routers.iter().filter_map(|r| r.facts.node.known()).collect();
     let nodes: Vec<_> = nodes.into_iter().copied().collect();
     let to = model.path_to.and_then(|to| to.node(mesh).ok());
     let at = to.and_then(|to| nodes.iter().position(|node| *node == to));

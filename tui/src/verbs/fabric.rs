@@ -23,8 +23,6 @@ const ROUTERS: [&str; 8] =
     ["ROUTER", "NODE", "DIRECTION", "STATUS", "LINK", "SENT", "RECEIVED", "DROPPED"];
 /// How many looks follow what the first one led to: from routers to muxes, their clients, and the words of all of them.
 const MOST_SNAPSHOTS: usize = 6;
-/// The names of what a router counts as dropped.
-const DROPS: [&str; 3] = ["expired", "timed_out", "routing_errors"];
 
 /// Answers one of the questions beside the first.
 pub(super) fn ask(
@@ -122,10 +120,8 @@ fn is_at(place: NamedPlace, chip: ChipId, tile: NocXy) -> bool {
 }
 
 fn outcome(state: &MeshState) -> Outcome {
-    let refused =
-        |router: &RouterState| router.refusal.known().is_some_and(|refusal| *refusal != 0);
     let miscounted = state.fabric.ledgers.iter().any(|l| l.verdict == Verdict::Miscounted);
-    if miscounted || state.fabric.routers.iter().any(refused) {
+    if miscounted || state.fabric.routers.iter().any(RouterState::refused) {
         Outcome::Findings
     } else {
         judge(state)
@@ -160,16 +156,16 @@ fn routers(style: Style, fabric: &FabricState) -> String {
             let all: Option<u64> = all.map(|count| count.known().copied()).sum();
             all.map_or("?".to_owned(), |sum| sum.to_string())
         };
-        let drops = router.counts.iter().filter(|(name, _)| DROPS.contains(name));
+        let dropped = router.counts.dropped();
         table.row(vec![
             router.at.to_string(),
-            cell(style, &router.node, ToString::to_string),
-            cell(style, &router.direction, |direction| direction.name().to_owned()),
-            cell(style, &router.status, |status| (*status).to_owned()),
-            cell(style, &router.link, |it| link(*it)),
-            sum(&mut router.senders.iter().map(|channel| &channel.sent)),
-            sum(&mut router.receivers.iter().map(|channel| &channel.received)),
-            sum(&mut drops.map(|(_, count)| count)),
+            cell(style, &router.facts.node, ToString::to_string),
+            cell(style, &router.facts.direction, |direction| direction.name().to_owned()),
+            cell(style, &router.facts.status, ToString::to_string),
+            link(style.glyphs, router),
+            sum(&mut router.senders.iter().map(|channel| &channel.facts.sent)),
+            sum(&mut router.receivers.iter().map(|channel| &channel.facts.received)),
+            dropped.map_or("?".to_owned(), |dropped| dropped.to_string()),
         ]);
     }
     table.text()

@@ -78,12 +78,11 @@ fn draw_list(model: &Model, parts: &[FabricPart<'_>], frame: &mut Frame, area: R
 
 fn tone(model: &Model, part: &FabricPart<'_>) -> Style {
     let FabricPart::Router(router) = part else { return Style::new() };
-    let refused = router.refusal.known().is_some_and(|refusal| *refusal != 0);
     match worst_credits(model, router.at).map(|ledger| ledger.verdict) {
-        _ if refused => model.theme.bad(),
+        _ if router.refused() => model.theme.bad(),
         Some(Verdict::Miscounted) => model.theme.bad(),
         Some(Verdict::BackPressured | Verdict::Full) => model.theme.warn(),
-        _ if router.link.known().is_some_and(|link| *link != 0) => model.theme.warn(),
+        _ if router.facts.link.value().is_some_and(|link| link != 0) => model.theme.warn(),
         _ => Style::new(),
     }
 }
@@ -126,7 +125,8 @@ fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
         0 => String::new(),
         n => format!("; {n} still"),
     };
-    let title = format!(" waits since the previous snapshot: {}{deadlocks}{still} ", waits.all.len());
+    let title =
+        format!(" waits since the previous snapshot: {}{deadlocks}{still} ", waits.all.len());
     let lines = waits.tree().into_iter().map(|line| {
         let sick = line.on.is_some() || line.depth == 0 && waits.still.contains(&line.who);
         let style = if sick { model.theme.bad() } else { Style::new() };

@@ -46,7 +46,9 @@ fn title(mesh: &MeshState, quarantined: &[Quarantined]) -> String {
     let counts = format!("{} problems, {} gaps", mesh.problems.len(), mesh.gaps.len());
     match quarantined.len() {
         0 => format!(" {counts} "),
-        count => format!(" {count} in quarantine ({} tries again), {counts} ", keys_of(Action::Retry)),
+        count => {
+            format!(" {count} in quarantine ({} tries again), {counts} ", keys_of(Action::Retry))
+        }
     }
 }
 

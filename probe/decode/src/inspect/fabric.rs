@@ -14,7 +14,8 @@ mod waits;
 pub use path::fabric_routes;
 
 use super::{Inspection, ReadSet};
-use crate::images::{ClientLayout, Image, MuxLayout, RouterLayout, Word};
+use crate::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
+use crate::images::Image;
 use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState, TileState};
 use clients::{Clients, was_read};
 use layouts::{ChipId, ChipLayout, EthId, NocAddr, NocXy};
@@ -23,6 +24,7 @@ use machine::target::Mesh;
 use mux::Mux;
 use router::Router;
 use site::Site;
+use std::collections::BTreeSet;
 use tables::Tables;
 
 impl Inspection<'_> {
@@ -49,11 +51,12 @@ impl Inspection<'_> {
         fabric.ledgers = ledger::join(self.mesh, &fabric.routers);
         let FabricState { routers, muxes, leads, .. } = &mut fabric;
         let senders = routers.iter().flat_map(|router| {
-            let last = router.senders.iter().filter_map(|sender| sender.last_client);
-            last.map(|tile| (router.at.chip, tile))
+            let last = router.senders.iter().filter_map(|sender| sender.facts.last_client.known());
+            last.map(|tile| (router.at.chip, *tile))
         });
         let channels = muxes.iter().flat_map(|mux| {
-            mux.channels.iter().filter_map(|c| c.client).map(|tile| (mux.at.chip, tile))
+            let clients = mux.channels.iter().filter_map(|channel| channel.facts.client.known());
+            clients.map(|tile| (mux.at.chip, *tile))
         });
         leads
             .tiles
@@ -86,15 +89,13 @@ fn collect(
         }
     }
     if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.words_address)) {
-        let mux = Mux::new(site, image, layout, core, tile.kind);
+        let mux = Mux::new(site, image, layout, core);
         fabric.leads.spans.extend(mux.spans());
         fabric.muxes.push(mux.state());
     }
-    if let Some(layout) = &image.clients {
-        let (states, spans) = Clients { site, image, layout, core }.states();
-        fabric.clients.extend(states);
-        fabric.leads.spans.extend(spans);
-    }
+    let (states, spans) = Clients { site, image, core }.states();
+    fabric.clients.extend(states);
+    fabric.leads.spans.extend(spans);
 }
 
 /// The other end of a link.
@@ -114,7 +115,8 @@ pub(super) fn spans(image: &Image, chip: ChipId, tile: NocXy) -> Vec<Span> {
     let router = image.router.iter().flat_map(RouterLayout::words);
     let mux = image.mux.iter().flat_map(MuxLayout::words);
     let clients = image.clients.iter().flat_map(ClientLayout::words);
-    router.chain(mux).chain(clients).map(span).collect()
+    let words: BTreeSet<Word> = router.chain(mux).chain(clients).collect();
+    words.into_iter().map(span).collect()
 }
 
 /// What the next look has to ask for to see all that this one was led to, and the oldest packets of all channels. The same as

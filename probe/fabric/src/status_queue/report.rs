@@ -2,12 +2,14 @@
 
 use super::{ENTRY, HEADER, MAGIC, StatusQueue};
 use crate::words::RouterImage;
+use decode::fabric::Enumeration;
 use decode::images::{ImageMap, Spot};
 use launch::{ControlError, Operation};
 use machine::fabric::FabricNode;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 use machine::words::counted;
+use std::sync::Arc;
 
 /// An entry of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,18 +49,6 @@ pub struct StatusReport {
     pub entries: Vec<StatusEntry>,
 }
 
-const EVENTS: [&str; 9] = [
-    "EVENT_LINK_DOWN",
-    "EVENT_LINK_UP",
-    "EVENT_RATE",
-    "EVENT_EXPIRED",
-    "EVENT_TIMED_OUT",
-    "EVENT_ROUTING_ERROR",
-    "EVENT_REROUTED",
-    "EVENT_NO_ROUTE_LEFT",
-    "EVENT_DROPPED",
-];
-
 /// Reads what was not drained of all these queues, in two reads: how much there is, and that much. Nothing is written.
 ///
 /// # Errors
@@ -70,7 +60,7 @@ pub fn read_status(
 ) -> Result<Vec<StatusReport>, ControlError> {
     let mut layouts = Vec::new();
     for queue in queues {
-        layouts.push(Layout::of(RouterImage::of(images, queue.topology)?)?);
+        layouts.push(Layout::of(&RouterImage::of(images, queue.topology)?)?);
     }
     let both = || queues.iter().zip(&layouts);
     let heads = both().flat_map(|(queue, layout)| [layout.head(queue), layout.lost(queue)]);
@@ -138,7 +128,6 @@ impl StatusReport {
 
 /// Where the members of a queue and of its entries are.
 struct Layout {
-    kernel: RouterImage,
     header_bytes: u64,
     entry_bytes: u64,
     /// `magic`, `entries`, `write_count`, `read_count`.
@@ -147,10 +136,12 @@ struct Layout {
     entry: [(u64, u64); 7],
     detail: [(u64, u64); 4],
     lost: u64,
+    /// `fabric_event_t`.
+    events: Arc<Enumeration>,
 }
 
 impl Layout {
-    fn of(kernel: RouterImage) -> Result<Self, ControlError> {
+    fn of(kernel: &RouterImage) -> Result<Self, ControlError> {
         let member = |of: &str, name: &str| {
             let (at, size) = kernel.field(&format!("{of}.{name}"))?;
             let inside = at + size <= kernel.size(of)?;
@@ -178,7 +169,7 @@ impl Layout {
                 entry("detail[3]")?,
             ],
             lost: kernel.state("status_entries_lost")?,
-            kernel,
+            events: kernel.enumeration("fabric_event_t")?,
         })
     }
 
@@ -221,7 +212,7 @@ impl Layout {
         let [event, number, cycles, mesh_id, device_id, eth_channel, direction] =
             self.entry.map(|it| value(bytes, it));
         Ok(StatusEntry {
-            event: self.kernel.spelled(event as u32, &EVENTS),
+            event: self.events.of_value(event).to_string(),
             number: number as u32,
             cycles,
             mesh_id: mesh_id as u32,

@@ -2,8 +2,11 @@
 
 use crate::fabric::{self, FabricPart};
 use crate::model::Model;
+use crate::reading::short;
 use decode::inspect::fabric_routes;
-use decode::state::{HeadState, MeshState, PacketState, RouteEnd, RouterState, TablesState};
+use decode::state::{
+    HeadState, MeshState, PacketFacts, PacketState, RouteEnd, RouterState, TablesState,
+};
 use layouts::ChipId;
 use machine::fabric::FabricNode;
 use ratatui::text::Line;
@@ -41,7 +44,7 @@ pub(super) fn path(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
     let from = model.path_from.unwrap_or(part.tile().0);
     let packet =
         heads(part).find_map(|head| head.packet.known()).filter(|_| model.path_to.is_none());
-    let to = match (model.path_to, packet.map(|packet| packet.destination)) {
+    let to = match (model.path_to, packet.map(|packet| packet.facts.destination.known().copied())) {
         (Some(to), _) => to.node(mesh),
         (None, Some(Some(to))) => Ok(to),
         (None, Some(None)) => Err("its packet says hops, not a node".to_owned()),
@@ -49,7 +52,7 @@ pub(super) fn path(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
     };
     let runs = mesh.fabric.routers.iter().any(|router| router.at.chip == from);
     let said = |why: &str| {
-        let rest = packet.map(|packet| Line::raw(format!(" {}", rest(packet))));
+        let rest = packet.map(|packet| Line::raw(format!(" {}", rest(model, packet))));
         (format!(" path from chip {from}: {why} "), rest.into_iter().collect())
     };
     match to {
@@ -68,8 +71,8 @@ fn routes(
     packet: Option<&PacketState>,
 ) -> Pane {
     let routes = fabric_routes(mesh, from, to);
-    let mut lines: Vec<_> =
-        packet.map(rest).map(|rest| Line::raw(format!(" {rest}"))).into_iter().collect();
+    let rest = packet.map(|packet| Line::raw(format!(" {}", rest(model, packet))));
+    let mut lines: Vec<_> = rest.into_iter().collect();
     lines.extend(plain(&fabric::routes_text(&routes)));
     let lost = routes.iter().any(|route| route.end != RouteEnd::Arrived);
     if let Some(last) = lines.last_mut().filter(|_| lost) {
@@ -80,9 +83,16 @@ fn routes(
 }
 
 /// What the header of a packet itself says.
-fn rest(packet: &PacketState) -> String {
-    let PacketState { number, source, ttl, route, .. } = packet;
-    format!("oldest packet: #{number} of {source}, ttl {ttl}, its header says {route}")
+fn rest(model: &Model, packet: &PacketState) -> String {
+    let PacketFacts { number, source, ttl, .. } = &packet.facts;
+    let g = model.glyphs;
+    format!(
+        "oldest packet: #{} of {}, ttl {}, its header says {}",
+        short(g, number, u64::to_string),
+        short(g, source, ToString::to_string),
+        short(g, ttl, u64::to_string),
+        packet.route
+    )
 }
 
 /// The oldest packets of a part.

@@ -17,7 +17,7 @@ pub fn fabric_routes(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<Fab
         Some(Entry::Here) => end(RouteEnd::Arrived),
         Some(Entry::Absent) => end(RouteEnd::NoEntry(first.at)),
         Some(Entry::To(route)) => {
-            let starts = own.filter(|router| router.direction == Reading::Known(route));
+            let starts = own.filter(|router| router.facts.direction == Reading::Known(route));
             // Planes count the links of an edge in the order of the lower chip's channels; routers beyond them are spare.
             let mut starts: Vec<_> = starts.collect();
             starts.sort_by_key(|start| map.peer(start.at).map_or(start.at, |to| to.min(start.at)));
@@ -58,7 +58,7 @@ impl<'a> Map<'a> {
             if hops.iter().any(|hop| hop.out == out.at) {
                 break RouteEnd::Loop(out.at);
             }
-            let Some((into, direction)) = self.peer(out.at).zip(out.direction.known()) else {
+            let Some((into, direction)) = self.peer(out.at).zip(out.facts.direction.known()) else {
                 break RouteEnd::Unread(out.at);
             };
             hops.push(FabricHop { out: out.at, into, direction: *direction, virtual_channel });
@@ -83,7 +83,7 @@ impl<'a> Map<'a> {
     fn planes(&self) -> usize {
         let mut edges: BTreeMap<(ChipId, Direction), usize> = BTreeMap::new();
         for router in &self.0.fabric.routers {
-            if let Some(direction) = router.direction.known() {
+            if let Some(direction) = router.facts.direction.known() {
                 *edges.entry((router.at.chip, *direction)).or_default() += 1;
             }
         }
@@ -93,15 +93,15 @@ impl<'a> Map<'a> {
     /// The router of the same plane towards a direction.
     fn downstream(&self, router: &RouterState, towards: Direction) -> Option<&'a RouterState> {
         let edge = router.downstream.iter().find(|edge| edge.direction == towards)?;
-        let (chip, tile) = (router.at.chip, edge.tile?);
+        let (chip, tile) = (router.at.chip, *edge.facts.tile.known()?);
         self.0.fabric.routers.iter().find(|next| next.at.chip == chip && next.tile == tile)
     }
 }
 
 /// What goes straight on over the dateline, or has gone over it, is in virtual channel 1.
 fn channel(router: &RouterState, towards: Direction, before: u8) -> u8 {
-    let straight = router.direction.known().is_some_and(|mine| mine.opposite() == towards);
+    let straight = router.facts.direction.known().is_some_and(|mine| mine.opposite() == towards);
     let has_second = router.receivers.iter().any(|channel| channel.virtual_channel == 1);
-    let over = before == 1 || router.dateline == Reading::Known(true);
+    let over = before == 1 || router.facts.dateline == Reading::Known(true);
     (straight && has_second && over).into()
 }

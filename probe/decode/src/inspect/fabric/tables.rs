@@ -1,7 +1,7 @@
 //! Routing tables out of the L1 of routers.
 
 use super::site::Site;
-use crate::images::TablesLayout;
+use crate::fabric::TablesLayout;
 use crate::state::TablesState;
 use layouts::EthId;
 use machine::fabric::{Entry, FabricNode, RoutingTables};
