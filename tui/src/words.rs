@@ -82,10 +82,10 @@ pub(crate) fn role(role: ImageRole) -> &'static str {
 
 pub(crate) fn evidence(evidence: ImageEvidence) -> &'static str {
     match evidence {
-        ImageEvidence::Told => "told",
+        ImageEvidence::Told => "loaded",
         ImageEvidence::Recorded => "recorded",
         ImageEvidence::Sampled => "sampled",
-        ImageEvidence::Proved => "proved",
+        ImageEvidence::Proved => "verified",
         ImageEvidence::Mismatch => "MISMATCH",
     }
 }
@@ -153,7 +153,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// The evidence as JSON promises it.
+/// The provenance as JSON promises it.
 pub(crate) fn evidence_word(evidence: ImageEvidence) -> &'static str {
     match evidence {
         ImageEvidence::Mismatch => "mismatch",

@@ -3,6 +3,7 @@
 
 use crate::recording;
 
+use crate::schemas::conforms;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -56,7 +57,9 @@ fn answers(arguments: &[&str]) -> Value {
     let output = meshscope(arguments);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    let answer = serde_json::from_slice(&output.stdout).unwrap();
+    conforms(arguments, &answer);
+    answer
 }
 
 #[test]
@@ -198,7 +201,7 @@ fn symbols_type_tells_holes_bases_and_arguments() {
     let direction = of("direction_t");
     assert_eq!((&direction["kind"], &direction["size"]), (&json!("enum"), &json!(1)));
     assert_eq!(direction["enumerators"][3], json!({"name": "south", "value": 3}));
-    assert_eq!(of("uint16_t")["stands_for"], "short unsigned int");
+    assert_eq!(of("uint16_t")["canonical_type"], "short unsigned int");
 }
 
 #[test]
@@ -360,7 +363,7 @@ fn symbols_addr_keeps_its_promise() {
     assert!(frame["function"].is_string() || frame["function"].is_null());
     assert!(frame["file"].is_string() || frame["file"].is_null());
     let nowhere = answers(&["symbols", "addr", "0xfffffff0", "--elf", &app, "--json"]);
-    assert_eq!(nowhere, json!({"addr": 0xfffffff0_u32, "frames": []}));
+    assert_eq!(nowhere, json!({"schema": 1, "addr": 0xfffffff0_u32, "frames": []}));
 }
 
 #[test]
@@ -682,7 +685,7 @@ fn a_dry_run_prints_accesses_and_makes_none() {
         answers(&[&["--target", target, "--dry-run", "--json"], arguments].concat())
     };
     let answer = dry(&["read", "1:1-2:0x20000", "64"]);
-    let access = json!({"chip": 1, "tile": [1, 2], "addr": 0x2_0000, "len": 64, "way": "queue",
+    let access = json!({"chip": 1, "tile": [1, 2], "addr": 0x2_0000, "len": 64, "route": "queue",
         "write": false, "transactions": answer["transactions"]});
     assert_eq!(answer["accesses"], json!([access]));
     assert!(answer["discovery_transactions"].as_u64().unwrap() > 10);
@@ -691,7 +694,7 @@ fn a_dry_run_prints_accesses_and_makes_none() {
         answer["accesses"].as_array().unwrap().iter().map(|a| a[key].clone()).collect::<Vec<_>>()
     };
     assert_eq!(ways("write"), [json!(false), json!(true)]);
-    assert_eq!(ways("way"), vec![json!("window"); 2]);
+    assert_eq!(ways("route"), vec![json!("window"); 2]);
     for verb in ["mesh", "cores", "links"] {
         assert!(dry(&[verb])["accesses"].as_array().unwrap().len() > 16, "{verb}");
     }

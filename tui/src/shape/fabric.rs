@@ -8,11 +8,10 @@ mod waits;
 pub(crate) use routes::{fabric_tables, fabric_ways};
 pub(crate) use waits::fabric_waits;
 
-use super::build::{end, missed};
+use super::{end, missed};
 use channels::{receiver, sender};
 use clients::{client, mux, running};
 use decode::state::{LedgerState, MeshState, Reading, RouterState};
-use fabric::status_queue::StatusReport;
 use layouts::NocXy;
 use machine::fabric::FabricNode;
 use serde_json::{Map, Value, json};
@@ -29,35 +28,6 @@ pub(crate) fn fabric(target: &str, state: &MeshState) -> Value {
         "waits": waits::waits(&state.fabric.waits),
         "gaps": missed(&state.gaps),
     })
-}
-
-/// The shape of `fabric status` and `fabric drain`.
-pub(crate) fn fabric_status(target: &str, cycles: u64, reports: &[StatusReport]) -> Value {
-    let queues = reports.iter().map(|report| {
-        let entries = report.entries.iter().map(|entry| {
-            json!({
-                "event": entry.event,
-                "number": entry.number,
-                "cycles": entry.cycles,
-                "mesh": entry.mesh_id,
-                "device": entry.device_id,
-                "direction": entry.direction,
-                "detail": entry.detail,
-                "text": entry.text(),
-            })
-        });
-        json!({
-            "chip": report.queue.router.chip.0,
-            "channel": report.queue.router.channel,
-            "run_id": report.queue.run_id,
-            "room": report.room,
-            "write_count": report.write_count,
-            "read_count": report.read_count,
-            "lost": report.lost,
-            "entries": entries.collect::<Vec<_>>(),
-        })
-    });
-    json!({ "target": target, "cycles": cycles, "queues": queues.collect::<Vec<_>>() })
 }
 
 /// The value; null where it could not be known.

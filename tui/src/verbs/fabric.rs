@@ -5,6 +5,8 @@ mod routes;
 mod status;
 mod waits;
 
+pub(super) use keep::KeptEntry;
+
 use super::cores;
 use super::target::{Style, cell, end_of_all, judge, open, tell};
 use crate::args::FabricQuestion;
@@ -54,7 +56,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     narrow(&mut state.fabric, place);
     tell(target, &state);
     if style.json {
-        json(&shape::fabric(&target.words, &state))?;
+        json(shape::fabric(&target.words, &state))?;
     } else {
         text(&page(style, &state.fabric, place.is_some()))?;
     }

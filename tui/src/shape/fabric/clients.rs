@@ -2,7 +2,7 @@
 
 use super::channels::head;
 use super::{known, tile};
-use crate::shape::build::end;
+use crate::shape::end;
 use decode::state::{Activity, ClientState, FabricPort, MuxChannelState, MuxState, Reading};
 use layouts::CoreId;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Routing tables and ways by them.
 
 use super::node;
-use crate::shape::build::end;
+use crate::shape::end;
 use decode::state::{FabricWay, MeshState, TablesState, WayEnd};
 use layouts::ChipId;
 use machine::fabric::{Entry, FabricNode};

@@ -26,7 +26,7 @@ pub(super) fn tables(
     let state = read(target, &mut machine, place)?;
     let tables = &state.fabric.tables;
     if style.json {
-        json(&shape::fabric_tables(&target.words, &state))?;
+        json(shape::fabric_tables(&target.words, &state))?;
     } else {
         let page = |group: &&[TablesState]| {
             let text = group.first().map(|tables| fabric::tables_text(&state, tables));
@@ -66,7 +66,7 @@ pub(super) fn path(
     Addressee::Chip(from).node(&state).map_err(Failure::Usage)?;
     let ways = fabric_ways(&state, from, to);
     if style.json {
-        json(&shape::fabric_ways(&target.words, &state, from, to, &ways))?;
+        json(shape::fabric_ways(&target.words, &state, from, to, &ways))?;
     } else {
         text(&fabric::ways_text(&ways))?;
     }
