@@ -5,6 +5,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "erisc_base",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "erisc",
         elf: include_bytes!("../images/erisc_base.elf"),
         sha256: "f63c2653ad1060d3c7dd98d3decff13dd2c23437616ce5f4fb4a6c31b61406dc",
@@ -13,6 +14,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "erisc_app",
         role: Role::Application,
+        kernel_id: None,
         core: "erisc",
         elf: include_bytes!("../images/erisc_app.elf"),
         sha256: "045c043970ecb8a8d3fbd2b70c1216c74fe2f64b18e9d8e68b05bec94203d7ec",
@@ -21,6 +23,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "ring_ping",
         role: Role::Kernel,
+        kernel_id: Some(1),
         core: "erisc",
         elf: include_bytes!("../images/ring_ping.elf"),
         sha256: "db6d8bdd0828497e6e0d08ea2b60b5158f3fd04433754a42a22bf7e5e5660d49",
@@ -29,6 +32,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_brisc",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "brisc",
         elf: include_bytes!("../images/tensix_brisc.elf"),
         sha256: "de7a6c535d0b917c0cce528548bf653c6157a64fe5fddcfacbda390250058462",
@@ -37,6 +41,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_ncrisc",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "ncrisc",
         elf: include_bytes!("../images/tensix_ncrisc.elf"),
         sha256: "b4118f4fca40825d4cd2f9e9adc0630472d48b73541b7804d860215e25787510",
@@ -45,6 +50,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_trisc0",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "trisc0",
         elf: include_bytes!("../images/tensix_trisc0.elf"),
         sha256: "28336d407936a99a459bc25d709c7ce873b7bb7bbd7bc657806ec07c45436577",
@@ -53,6 +59,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_trisc1",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "trisc1",
         elf: include_bytes!("../images/tensix_trisc1.elf"),
         sha256: "1aa3b21a5a2404c8ea4a98814b1b4fe4b168f2b29b86ffb48f9b980597792c7f",
@@ -61,6 +68,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_trisc2",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "trisc2",
         elf: include_bytes!("../images/tensix_trisc2.elf"),
         sha256: "fb35de923142b61635d43166511f568c5428f0bb5564f122d160bf17457729cc",
@@ -69,6 +77,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_worker",
         role: Role::Kernel,
+        kernel_id: Some(2),
         core: "brisc",
         elf: include_bytes!("../images/tensix_worker.elf"),
         sha256: "4311971bbd7f76c449d4038e21ef61a6b3bcf08ffc2953cb99ca53f126824261",
@@ -77,6 +86,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "edm",
         role: Role::Kernel,
+        kernel_id: Some(3),
         core: "erisc",
         elf: include_bytes!("../images/edm.elf"),
         sha256: "ccfabdf67f8233ec9404a4da2cbffe5bfd390bcb5f23d1b12b29377802c12afd",
@@ -85,6 +95,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_router_line",
         role: Role::Kernel,
+        kernel_id: Some(10),
         core: "erisc",
         elf: include_bytes!("../images/fabric_router_line.elf"),
         sha256: "d6f24f43d75717d3fd33c8513d1fdaa25408b25c3492a78bc99bf9c56afd5f7f",
@@ -93,6 +104,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_router_ring",
         role: Role::Kernel,
+        kernel_id: Some(11),
         core: "erisc",
         elf: include_bytes!("../images/fabric_router_ring.elf"),
         sha256: "4285ad790dfb1f9abe1a5ef42932c253e79f51fef33fec82ac9d862d1ffff3bb",
@@ -101,6 +113,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_router_mesh",
         role: Role::Kernel,
+        kernel_id: Some(12),
         core: "erisc",
         elf: include_bytes!("../images/fabric_router_mesh.elf"),
         sha256: "c857424ad59d8fcf6cf1a15ee810cd7bd4d7a16add6935fa9e09248f46fe6268",
@@ -109,6 +122,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_router_torus",
         role: Role::Kernel,
+        kernel_id: Some(13),
         core: "erisc",
         elf: include_bytes!("../images/fabric_router_torus.elf"),
         sha256: "ce1e6052818390c6213e892008a823d43689a1ace9845d8a501a8be1344e84ad",
@@ -117,6 +131,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "link_bench",
         role: Role::Kernel,
+        kernel_id: Some(5),
         core: "erisc",
         elf: include_bytes!("../images/link_bench.elf"),
         sha256: "2219ba8fc47a8a9c01c7bf4f3c42f00009c7fc0045f418dd267cf740990d1501",
@@ -125,6 +140,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "link_race",
         role: Role::Kernel,
+        kernel_id: Some(6),
         core: "erisc",
         elf: include_bytes!("../images/link_race.elf"),
         sha256: "0d96aee66791ac41a92689f89955177cf7b59b9814b9cbf0e746ac00dbab13cf",
@@ -133,6 +149,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "ccl_worker",
         role: Role::Kernel,
+        kernel_id: Some(4),
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
         sha256: "48b67c7a9c1c87e8837fe0ff372fcf37801e98ab57127b9eb59ecb1da182948a",
@@ -141,6 +158,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_unbounded_brisc",
         role: Role::Kernel,
+        kernel_id: Some(7),
         core: "brisc",
         elf: include_bytes!("../images/fabric_mux_unbounded_brisc.elf"),
         sha256: "65dc34eb3550003a93b19e2b6f870edc516262ebf67a5c1c20331ff2fa51455c",
@@ -149,6 +167,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_unbounded_erisc",
         role: Role::Kernel,
+        kernel_id: Some(14),
         core: "erisc",
         elf: include_bytes!("../images/fabric_mux_unbounded_erisc.elf"),
         sha256: "cf185e16d5f0cd5e3eea4bf8f8114f377326ddc0c91bcf614b4906295f224a8f",
@@ -157,6 +176,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_no_wait_brisc",
         role: Role::Kernel,
+        kernel_id: Some(15),
         core: "brisc",
         elf: include_bytes!("../images/fabric_mux_no_wait_brisc.elf"),
         sha256: "a95a3d0bd4d95ff89cc47c250520ba6843cf982a2469af7e7a9cb15ee78d4686",
@@ -165,6 +185,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_no_wait_erisc",
         role: Role::Kernel,
+        kernel_id: Some(16),
         core: "erisc",
         elf: include_bytes!("../images/fabric_mux_no_wait_erisc.elf"),
         sha256: "b8280d8b639fc3af480d7a14bc2d4f1e43d20acdee6459ce534164e7b41e0144",
@@ -173,6 +194,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_unbounded_teardown_brisc",
         role: Role::Kernel,
+        kernel_id: Some(17),
         core: "brisc",
         elf: include_bytes!("../images/fabric_mux_unbounded_teardown_brisc.elf"),
         sha256: "5d675eaa18fd55dd34a186b7ebce3015f6ac53d20baa6d4ee8dadd8ce0d6b88a",
@@ -181,6 +203,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_unbounded_teardown_erisc",
         role: Role::Kernel,
+        kernel_id: Some(18),
         core: "erisc",
         elf: include_bytes!("../images/fabric_mux_unbounded_teardown_erisc.elf"),
         sha256: "8d13ae896be62843c70f14f95d510d12233b9c4cea3de0a22c1b5319e29f7afd",
@@ -189,6 +212,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_bounded_32768_brisc",
         role: Role::Kernel,
+        kernel_id: Some(19),
         core: "brisc",
         elf: include_bytes!("../images/fabric_mux_bounded_32768_brisc.elf"),
         sha256: "14be78a0410f0a6a8cf4643c931adfccc6188d09020c98bd10daf593f1939786",
@@ -197,6 +221,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_bounded_32768_erisc",
         role: Role::Kernel,
+        kernel_id: Some(20),
         core: "erisc",
         elf: include_bytes!("../images/fabric_mux_bounded_32768_erisc.elf"),
         sha256: "c93a20aad30c7046588789285fc180569da3634267da541919f8889bfb6d98b0",
@@ -205,6 +230,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_bounded_256_brisc",
         role: Role::Kernel,
+        kernel_id: Some(21),
         core: "brisc",
         elf: include_bytes!("../images/fabric_mux_bounded_256_brisc.elf"),
         sha256: "b7c314bbe854e2fca7506597874fcb5bb9396b2385351dd1ea49348abb30d7b0",
@@ -213,6 +239,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_bounded_256_erisc",
         role: Role::Kernel,
+        kernel_id: Some(22),
         core: "erisc",
         elf: include_bytes!("../images/fabric_mux_bounded_256_erisc.elf"),
         sha256: "a4a9470e25d7a1fad6342c241334c51759989917404fe2945fb1e687ba7d75e9",
@@ -221,6 +248,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_traffic",
         role: Role::Kernel,
+        kernel_id: Some(8),
         core: "brisc",
         elf: include_bytes!("../images/fabric_traffic.elf"),
         sha256: "39a9b0e618eeeeb6942da421d9207154335dc1520119418fb8e3a31af0f4c721",
@@ -229,6 +257,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "dispatch",
         role: Role::Kernel,
+        kernel_id: Some(9),
         core: "brisc",
         elf: include_bytes!("../images/dispatch.elf"),
         sha256: "29a57770beff6235c06920b688d4c2c625bf241dc6edef708bb69050415ee6db",

@@ -55,6 +55,8 @@ pub struct Image {
     pub name: &'static str,
     /// The layer it is for.
     pub role: Role,
+    /// The number by which launch messages name it, if it is a kernel; the manifest gives each its own.
+    pub kernel_id: Option<u16>,
     /// The core it runs on: `erisc`, `brisc`, `ncrisc`, `trisc0`, `trisc1` or `trisc2`.
     pub core: &'static str,
     /// The ELF file, with DWARF 5. Its `PT_LOAD` segments go to the same addresses of the tile's L1.
@@ -103,8 +105,22 @@ mod tests {
                 "{image:?}"
             );
             assert!(manifest.contains(&format!("sha256 = \"{}\"", image.sha256)), "{image:?}");
+            if let Some(id) = image.kernel_id {
+                let lines =
+                    format!("name = \"{}\"\nrole = \"kernel\"\nkernel_id = {id}\n", image.name);
+                assert!(manifest.contains(&lines), "{image:?}");
+            }
         }
         assert_eq!(manifest.matches("[[image]]").count(), super::images().len());
+    }
+
+    #[test]
+    fn every_kernel_has_a_number_of_its_own() {
+        let mut known = std::collections::HashSet::new();
+        for image in super::images() {
+            assert_eq!(image.kernel_id.is_some(), image.role == super::Role::Kernel, "{image:?}");
+            assert!(image.kernel_id.is_none_or(|id| id > 0 && known.insert(id)), "{image:?}");
+        }
     }
 
     #[test]

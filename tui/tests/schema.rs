@@ -182,7 +182,7 @@ fn answers_about_files_are_as_their_schemas_say() {
         (&["value", "pack"], classes),
         (&["value", "diamond"], classes),
         (&["line", "erisc_app.cpp:60"], app),
-        (&["function", "main"], app),
+        (&["function", "application_main"], app),
         (&["list", "types"], app),
         (&["addr", "0x9040"], app),
         (&["backtrace", "--reg", "pc=0x9040", "--reg", "sp=0xffb00fd0"], app),

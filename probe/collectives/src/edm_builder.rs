@@ -198,13 +198,9 @@ impl EdmBuilder {
             semaphores: vec![0; semaphores as usize],
             in_place: false,
             host_assigned_id: self.settings.run_id,
-            kernel_id: KERNEL_ID,
         }
     }
 }
-
-/// Names the kernel in launch messages.
-const KERNEL_ID: u16 = 3;
 
 /// A tile as the kernels want it.
 pub(super) fn xy(tile: NocXy) -> u32 {

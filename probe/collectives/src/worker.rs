@@ -15,9 +15,6 @@ use layouts::NocAddr;
 pub(super) const WORKER: &str = "ccl_worker";
 /// The type of its arguments.
 const ARGUMENTS: &str = "ccl_worker_args_t";
-/// Names the kernel in launch messages.
-const KERNEL_ID: u16 = 4;
-
 /// Where a worker's list, its banks and its digests lie in its L1, and where they end; packets are staged behind them, and
 /// shards of tensors follow.
 const LISTS: u32 = 0x2_0000;
@@ -230,7 +227,6 @@ pub(super) fn worker_launch(
         semaphores: vec![0; last as usize + 1],
         in_place: false,
         host_assigned_id: context.run_id,
-        kernel_id: KERNEL_ID,
     })
 }
 
