@@ -1,7 +1,7 @@
 //! The facade over the machine: which target a person means, and a session that looks at it.
 //!
 //! [`spec::TargetSpec`] understands the words of `--target`. [`session::Session::open`] opens the target they name;
-//! [`session::Session::over`] takes one that is open, such as a recording. [`session::Session::look`] plans what an interest needs,
+//! [`session::Session::over`] takes one that is open, such as a recording. [`session::Session::inspect`] plans what an interest needs,
 //! reads it, and gives a snapshot with the state of the mesh. Below it stands one crate per concern, each of which has never heard
 //! of those above: `machine`, `transport`, `access`, `decode`, `launch`, `fabric`, `collectives`, `workloads`.
 //!

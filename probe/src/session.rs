@@ -4,14 +4,14 @@ use crate::spec::{Simulator, SpecError, TargetSpec};
 use access::AuditLog;
 use access::bar_target::BarTarget;
 use decode::images::{Catalog, ImageMap, Library};
-use decode::inspect::{Interest, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
+use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
 use layouts::{ChipKind, CoreId};
 use machine::bar::{Bar, BarOp};
+use machine::clients::Before;
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Abilities, Allow, Mesh, Preview, Target};
-use machine::visit::Before;
 use std::fmt;
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -83,7 +83,7 @@ impl From<SceneError> for OpenError {
 
 /// One look: the bytes and what they mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct Inspected {
     /// The bytes.
     pub snapshot: Snapshot,
     /// What they mean.
@@ -98,8 +98,8 @@ pub struct Session {
     problems: Vec<String>,
     before: Before,
     pacer: Option<Pacer>,
-    looks: u64,
-    last: Interest,
+    snapshots: u64,
+    last: ReadSet,
     /// The credits of links as the last look found them.
     ledgers: Vec<LedgerState>,
 }
@@ -194,8 +194,8 @@ impl Session {
             problems: Vec::new(),
             before: Before::default(),
             pacer: None,
-            looks: 0,
-            last: Interest::default(),
+            snapshots: 0,
+            last: ReadSet::default(),
             ledgers: Vec::new(),
         }
     }
@@ -203,7 +203,7 @@ impl Session {
     /// From now on the images of these directories may run, too.
     pub fn consult(&mut self, catalog: Catalog) {
         self.library = Some(Library::new(catalog));
-        self.looks = 0;
+        self.snapshots = 0;
     }
 
     /// The target.
@@ -222,30 +222,30 @@ impl Session {
     }
 
     /// Takes a look.
-    pub fn look(&mut self, interest: &Interest) -> Look {
+    pub fn inspect(&mut self, read_set: &ReadSet) -> Inspected {
         let before = self.target.transactions();
-        let again = self.looks.is_multiple_of(PROOF_EVERY);
+        let again = self.snapshots.is_multiple_of(PROOF_EVERY);
         // Bytes that are only looked at tell nothing of an image.
-        let images = Interest { spans: Vec::new(), ..interest.clone() };
+        let images = ReadSet { spans: Vec::new(), ..read_set.clone() };
         if again || images != self.last {
-            self.prove(interest, again);
+            self.verify(read_set, again);
             self.last = images;
         }
-        self.looks += 1;
-        let wish = plan(self.target.mesh(), &self.images, interest);
-        let snapshot = self.target.read(&wish);
+        self.snapshots += 1;
+        let plan = plan(self.target.mesh(), &self.images, read_set);
+        let snapshot = self.target.read(&plan);
         self.images.learn(self.target.mesh(), &snapshot);
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
         if snapshot.pieces.is_empty() {
             // Nothing was read that would say when the look began.
             state.cycles = self.target.now().unwrap_or_default();
         }
-        for lost in self.target.latched() {
+        for lost in self.target.quarantined() {
             // A gateway that is passed over leads nowhere, whatever its link says.
             let far =
                 lost.towards.and_then(|far| state.chips.iter_mut().find(|c| c.chip.id == far));
             if let (Some(far), Some(tile)) = (far, lost.tile) {
-                far.ways.retain(|end| {
+                far.gateways.retain(|end| {
                     ChipKind::Wormhole.layout().eth_channel(end.channel) != Some(tile)
                 });
             }
@@ -265,54 +265,54 @@ impl Session {
                 state.holders.push(holder);
             }
         }
-        Look { snapshot, state }
+        Inspected { snapshot, state }
     }
 
     /// What the next look would touch: nothing is touched. What its first answers lead to, such as
     /// the words of an image that is recognised only then, is not in it.
-    pub fn preview(&mut self, interest: &Interest) -> Preview {
+    pub fn preview(&mut self, read_set: &ReadSet) -> Preview {
         let (target, images) = (self.target.as_mut(), &self.images);
-        let cores = cores(target.mesh(), images, interest);
+        let cores = cores(target.mesh(), images, read_set);
         let search = self.library.as_mut().map(|library| library.first_plan(images, &cores));
-        let plan_texts = |_: &Mesh, images: &_, interest: &_| plan_texts(images, interest, true);
+        let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);
         let plans = [plan_proofs, plan_texts, plan_tables, plan];
-        let plans = plans.map(|of| of(target.mesh(), images, interest));
+        let plans = plans.map(|of| of(target.mesh(), images, read_set));
         let plans: Vec<_> = search.into_iter().chain(plans).collect();
         target.preview(&plans)
     }
 
     /// Finds out what runs on a core, at the cost of a few reads.
-    pub fn prove_on(&mut self, core: CoreId) {
-        self.prove(&one(core), true);
+    pub fn verify_on(&mut self, core: CoreId) {
+        self.verify(&one(core), true);
     }
 
-    /// What [`Session::prove_on`] would read.
-    pub fn plans_to_prove(&self, core: CoreId) -> Vec<Plan> {
-        let plan_texts = |_: &Mesh, images: &_, interest: &_| plan_texts(images, interest, true);
+    /// What [`Session::verify_on`] would read.
+    pub fn plans_to_verify(&self, core: CoreId) -> Vec<Plan> {
+        let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);
         let of = [plan_proofs, plan_texts, plan_tables];
         of.map(|of| of(self.target.mesh(), &self.images, &one(core))).into()
     }
 
     /// Reads what proves which images run, and the tables that say where live words stand, so that the
     /// look itself knows what to read.
-    fn prove(&mut self, interest: &Interest, again: bool) {
+    fn verify(&mut self, read_set: &ReadSet, again: bool) {
         // Whole texts of everything are read by the look itself.
-        let samples = Interest { texts: false, ..interest.clone() };
+        let samples = ReadSet { texts: false, ..read_set.clone() };
         self.learn(plan_proofs, &samples);
         if let Some(library) = &mut self.library {
-            let cores = cores(self.target.mesh(), &self.images, interest);
+            let cores = cores(self.target.mesh(), &self.images, read_set);
             library.search(self.target.as_mut(), &mut self.images, &cores);
         }
         // Only now is it known whose texts these are.
-        if interest.members.is_some() {
-            self.learn(|_, images, interest| plan_texts(images, interest, again), interest);
+        if read_set.members.is_some() {
+            self.learn(|_, images, read_set| plan_texts(images, read_set, again), read_set);
         }
-        self.learn(plan_tables, interest);
+        self.learn(plan_tables, read_set);
     }
 
-    fn learn(&mut self, of: impl Fn(&Mesh, &ImageMap, &Interest) -> Plan, interest: &Interest) {
-        let wish = of(self.target.mesh(), &self.images, interest);
-        let snapshot = self.target.read(&wish);
+    fn learn(&mut self, of: impl Fn(&Mesh, &ImageMap, &ReadSet) -> Plan, read_set: &ReadSet) {
+        let plan = of(self.target.mesh(), &self.images, read_set);
+        let snapshot = self.target.read(&plan);
         self.images.learn(self.target.mesh(), &snapshot);
     }
 
@@ -348,9 +348,9 @@ impl Session {
 }
 
 /// All that there is to know of one core.
-fn one(core: CoreId) -> Interest {
+fn one(core: CoreId) -> ReadSet {
     let tile = Some((core.chip, core.tile));
-    Interest { tile, members: Some(core), ..Interest::default() }
+    ReadSet { tile, members: Some(core), ..ReadSet::default() }
 }
 
 /// A simulator of others is given so many cycles between two looks: it runs at a few MHz at most.

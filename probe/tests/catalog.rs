@@ -15,7 +15,7 @@ fn read(folder: &Folder) -> Catalog {
 }
 
 fn listed(catalog: &Catalog) -> Vec<(&str, &str, ImageRole)> {
-    let entry = |e: &'_ decode::images::catalog::Entry| (e.core.name(), e.role);
+    let entry = |e: &'_ decode::images::catalog::CatalogEntry| (e.core.name(), e.role);
     let names = catalog.entries.iter().map(|e| (e.name.as_str(), entry(e)));
     names.map(|(name, (core, role))| (name, core, role)).collect()
 }

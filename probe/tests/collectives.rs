@@ -8,7 +8,7 @@ use collectives::{
     compile, refuse_if_in_use,
 };
 use decode::images::ImageMap;
-use decode::inspect::{Interest, inspect, plan};
+use decode::inspect::{ReadSet, inspect, plan};
 use decode::state::{ChannelMeaning, LinkState, MeshState, Reading};
 use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
@@ -83,11 +83,11 @@ impl Bench {
         }
     }
 
-    fn look(&mut self, interest: &Interest) -> MeshState {
-        let wish = plan(self.target.mesh(), &self.images, interest);
-        let shot = self.target.read(&wish);
-        self.images.learn(self.target.mesh(), &shot);
-        inspect(&shot, self.target.mesh(), &self.images)
+    fn inspected(&mut self, read_set: &ReadSet) -> MeshState {
+        let request = plan(self.target.mesh(), &self.images, read_set);
+        let snapshot = self.target.read(&request);
+        self.images.learn(self.target.mesh(), &snapshot);
+        inspect(&snapshot, self.target.mesh(), &self.images)
     }
 
     fn word(&mut self, place: Place, at: u64) -> u32 {
@@ -120,10 +120,10 @@ fn request(op: Op, ranks: u64, elements: u64) -> Request {
 #[test]
 fn workers_that_dwell_can_be_followed() {
     let request =
-        |dwell_cycles| Request { dwell_cycles, ..Request::new(Op::AllGather, 4 * 64 * 1024) };
+        |delay_cycles| Request { delay_cycles, ..Request::new(Op::AllGather, 4 * 64 * 1024) };
     let mut bench = Bench::new("n300");
-    let mut time = |dwell_cycles| {
-        let mut run = bench.start(&request(dwell_cycles), RunSettings::default());
+    let mut time = |delay_cycles| {
+        let mut run = bench.start(&request(delay_cycles), RunSettings::default());
         let report = bench.finish(&mut run).unwrap().unwrap();
         assert_eq!(report.wrong, Some(0));
         report.time_cycles
@@ -146,11 +146,11 @@ fn ends(state: &MeshState, link: &LinkState) -> [End; 2] {
 
 #[test]
 fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
-    const DWELL_CYCLES: u32 = 1_000_000;
+    const DELAY_CYCLES: u32 = 1_000_000;
     let mut bench = Bench::new("n300");
-    let request = Request { dwell_cycles: DWELL_CYCLES, ..Request::new(Op::AllGather, 512 * 1024) };
-    let mut run = bench.start(&request, RunSettings::default());
-    let interest = Interest { links: true, ..Interest::default() };
+    let asked = Request { delay_cycles: DELAY_CYCLES, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&asked, RunSettings::default());
+    let read_set = ReadSet { links: true, ..ReadSet::default() };
     let (mut looks, mut agree) = (0, 0);
     while looks < 12 {
         match run.poll(&mut bench.target, &mut bench.images).unwrap() {
@@ -161,9 +161,9 @@ fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
             }
             other @ RunProgress::Over(_) => panic!("{other:?}"),
         }
-        let shot = bench.target.read(&plan(bench.target.mesh(), &bench.images, &interest));
-        bench.images.learn(bench.target.mesh(), &shot);
-        let state = inspect(&shot, bench.target.mesh(), &bench.images);
+        let snapshot = bench.target.read(&plan(bench.target.mesh(), &bench.images, &read_set));
+        bench.images.learn(bench.target.mesh(), &snapshot);
+        let state = inspect(&snapshot, bench.target.mesh(), &bench.images);
         looks += 1;
         let of_run = |link: &&LinkState| ends(&state, link).iter().any(|end| !end.0.is_empty());
         let [link] = state.links.iter().filter(of_run).collect::<Vec<_>>()[..] else { continue };
@@ -172,16 +172,16 @@ fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
         let way = (16_384, 1, ChannelMeaning::AcknowledgedNotDone);
         let end = (vec![way, way], Some(16_384));
         agree += u32::from(ends(&state, link) == [end.clone(), end]);
-        bench.target.pass(u64::from(DWELL_CYCLES) / 3).unwrap();
+        bench.target.pass(u64::from(DELAY_CYCLES) / 3).unwrap();
     }
     // Where a message changes during a look, the ends may differ; one that goes on for ever would not.
     assert!(agree >= 9, "{agree} of {looks}");
     run.cancel();
     bench.finish(&mut run).unwrap();
     bench.is_given_back();
-    let interest = plan(bench.target.mesh(), &bench.images, &interest);
-    let shot = bench.target.read(&interest);
-    let state = inspect(&shot, bench.target.mesh(), &bench.images);
+    let read_set = plan(bench.target.mesh(), &bench.images, &read_set);
+    let snapshot = bench.target.read(&read_set);
+    let state = inspect(&snapshot, bench.target.mesh(), &bench.images);
     for link in &state.links {
         let core = state.eth(link.link.a).unwrap().cores.first().unwrap();
         assert_eq!((&core.waypoint, core.channels.len()), (&Reading::Absent, 0), "{link:?}");
@@ -195,8 +195,8 @@ fn nothing_is_faster_than_its_link() {
     let mut bench = Bench::new("n300");
     let bytes = 64 * 1024;
     let mut cycles_of = |op, root, last| {
-        let request = Request { root, ..Request::new(op, bytes) };
-        let mut run = bench.start(&request, RunSettings::default());
+        let asked = Request { root, ..Request::new(op, bytes) };
+        let mut run = bench.start(&asked, RunSettings::default());
         let report = bench.finish(&mut run).unwrap().unwrap();
         println!("{op:?} from {root}: {} cycles of chip {}", report.time_cycles, report.last);
         assert_eq!((report.wrong, report.last), (Some(0), ChipId(last)), "{op:?}");
@@ -287,8 +287,8 @@ fn a_run_counts_its_bytes_and_its_iterations() {
 #[test]
 fn a_cancelled_run_leaves_nothing() {
     let mut bench = Bench::new("n300");
-    let wish = request(Op::AllGather, 2, 50_000);
-    let mut run = bench.start(&wish, RunSettings::default());
+    let asked = request(Op::AllGather, 2, 50_000);
+    let mut run = bench.start(&asked, RunSettings::default());
     bench.until_it_moves(&mut run);
     run.cancel();
     assert_eq!(bench.finish(&mut run), Ok(None));
@@ -296,7 +296,7 @@ fn a_cancelled_run_leaves_nothing() {
     refuse_if_in_use(&mut bench.target, &bench.images, run.program()).unwrap();
     bench.all_right([request(Op::AllGather, 2, 100)]);
     // Before anything ran there is nothing to stop.
-    let mut run = bench.start(&wish, RunSettings::default());
+    let mut run = bench.start(&asked, RunSettings::default());
     run.cancel();
     assert_eq!(bench.finish(&mut run), Ok(None));
 }
@@ -308,9 +308,9 @@ fn a_dead_link_is_named_and_everything_given_back() {
     let links = &bench.target.mesh().links;
     let ends = links.iter().find(|link| near(link.a.chip) && near(link.b.chip)).unwrap();
     let chips = vec![ends.a.chip, ends.b.chip];
-    let wish = Request { chips, ..request(Op::AllGather, 2, 50_000) };
+    let asked = Request { chips, ..request(Op::AllGather, 2, 50_000) };
     let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
-    let mut run = bench.start(&wish, settings);
+    let mut run = bench.start(&asked, settings);
     let edm = run.program().edms[0].place;
     let channel = ChipKind::Wormhole.layout().tile_at(edm.tile).unwrap().channel.unwrap();
     let fault: Fault = format!("link:{}.{channel}:down@5us", edm.chip).parse().unwrap();
@@ -347,7 +347,7 @@ fn what_cannot_be_given_back_is_told() {
 fn a_core_that_stands_still_is_blamed() {
     let mut bench = Bench::new("n300");
     let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
-    let slow = Request { dwell_cycles: 20_000, ..Request::new(Op::AllGather, 512 * 1024) };
+    let slow = Request { delay_cycles: 20_000, ..Request::new(Op::AllGather, 512 * 1024) };
     let mut run = bench.start(&slow, settings);
     bench.until_it_moves(&mut run);
     run.fault("core:1.e1:stuck".parse().unwrap());
@@ -363,7 +363,7 @@ fn a_worker_that_stands_still_is_blamed_and_not_who_waits_for_it() {
     for (when, says) in [("@0ns", "did not take its go message"), ("", "does not go on")] {
         let mut bench = Bench::new("n300");
         let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
-        let slow = Request { dwell_cycles: 20_000, ..Request::new(Op::AllGather, 512 * 1024) };
+        let slow = Request { delay_cycles: 20_000, ..Request::new(Op::AllGather, 512 * 1024) };
         let mut run = bench.start(&slow, settings);
         if when.is_empty() {
             bench.until_it_moves(&mut run);
@@ -382,15 +382,15 @@ fn a_worker_that_stands_still_is_blamed_and_not_who_waits_for_it() {
 #[test]
 fn nothing_is_under_way_once_the_kernels_have_ended() {
     let mut bench = Bench::new("n300");
-    let request = Request { dwell_cycles: 1_000_000, ..Request::new(Op::AllGather, 512 * 1024) };
-    let mut run = bench.start(&request, RunSettings::default());
+    let asked = Request { delay_cycles: 1_000_000, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&asked, RunSettings::default());
     bench.until_it_moves(&mut run);
     // The looks of the live view learn where the live words stand.
-    let interest = Interest { links: true, ..Interest::default() };
+    let read_set = ReadSet { links: true, ..ReadSet::default() };
     let edms: Vec<Place> = run.program().edms.iter().map(|edm| edm.place).collect();
     let mut carried = 0;
     for _ in 0..3 {
-        let state = bench.look(&interest);
+        let state = bench.inspected(&read_set);
         carried += state.links.iter().filter_map(|link| link.a_to_b).sum::<u64>();
         bench.target.pass(100_000).unwrap();
     }
@@ -409,7 +409,7 @@ fn nothing_is_under_way_once_the_kernels_have_ended() {
         let flag = edm.at(ChipKind::Wormhole.layout().eth.l1.launch_flag.at);
         bench.target.write(flag, &1_u32.to_le_bytes()).unwrap();
     }
-    let state = bench.look(&interest);
+    let state = bench.inspected(&read_set);
     let far = |bytes: Option<u64>| bytes.unwrap_or_default();
     for link in &state.links {
         assert_eq!((far(link.a_to_b), far(link.b_to_a)), (0, 0), "{:?}", link.link);
@@ -450,7 +450,7 @@ fn wrong_elements_are_counted() {
     let mut program = compile(bench.target.mesh(), &request(Op::AllGather, 2, 300)).unwrap();
     // One command of one worker does not do what it should.
     let copy = flags::FROM_TENSOR | flags::TO_TENSOR;
-    let copies = |c: &&mut collectives::Command| c.flags & copy == copy;
+    let copies = |c: &&mut collectives::WorkerCommand| c.flags & copy == copy;
     let command = program.workers.iter_mut().flat_map(|w| &mut w.commands).find(copies).unwrap();
     command.flags &= !flags::TO_TENSOR;
     if command.flags & flags::TO_CHANNEL == 0 {

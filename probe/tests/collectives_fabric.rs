@@ -4,8 +4,8 @@
 
 use access::bar_target::BarTarget;
 use collectives::{
-    FabricWish, Op, Request, Run, RunProgress, RunReport, RunSettings, Stage, Transport, compile,
-    compile_over,
+    FabricOptions, Op, Request, Run, RunProgress, RunReport, RunSettings, Stage, Transport,
+    compile, compile_over,
 };
 use decode::images::ImageMap;
 use fabric::mux::Policy;
@@ -52,7 +52,7 @@ impl Bench {
 }
 
 fn over_fabric(op: Op, ranks: u64, elements: u64) -> Request {
-    let transport = Transport::Fabric(FabricWish::default());
+    let transport = Transport::Fabric(FabricOptions::default());
     Request { transport, ..Request::new(op, 4 * ranks * elements) }
 }
 
@@ -76,8 +76,8 @@ fn workers(request: Request, workers: u32) -> Request {
 }
 
 fn on(core: MuxCore, policy: Policy, request: Request) -> Request {
-    let wish = FabricWish { core, policy, ..FabricWish::default() };
-    Request { transport: Transport::Fabric(wish), ..request }
+    let options = FabricOptions { core, policy, ..FabricOptions::default() };
+    Request { transport: Transport::Fabric(options), ..request }
 }
 
 #[test]
@@ -117,10 +117,10 @@ fn ranks_of_a_mesh_or_torus_need_not_be_neighbours() {
     for (topology, op, workers) in
         [(FabricTopology::Mesh, Op::AllReduce, 2), (FabricTopology::Torus, Op::ReduceScatter, 1)]
     {
-        let wish =
-            FabricWish { topology: Some(topology), planes: Some(1), ..FabricWish::default() };
+        let options =
+            FabricOptions { topology: Some(topology), planes: Some(1), ..FabricOptions::default() };
         let request = Request {
-            transport: Transport::Fabric(wish),
+            transport: Transport::Fabric(options),
             chips: [0, 5, 3, 6].map(ChipId).to_vec(),
             workers,
             ..Request::new(op, 4 * 4 * 2000)

@@ -38,8 +38,8 @@ fn plan(target: &BarTarget, topology: FabricTopology) -> FabricPlan {
 }
 
 fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
-    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    shot.word(addr).unwrap()
+    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    snapshot.word(addr).unwrap()
 }
 
 /// Base firmware has every core of the plan.

@@ -10,7 +10,7 @@ use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use fabric::mux::{Mux, Policy};
 use fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
-use fabric::traffic_outcome::Outcome;
+use fabric::traffic_outcome::TrafficOutcome;
 use launch::{Firmware, boot_tensix, start_application};
 use layouts::{ChipId, NocXy};
 use machine::fabric::FabricNode;
@@ -74,7 +74,7 @@ impl Bench {
         launch.finish(&mut self.target).unwrap();
     }
 
-    fn outcome(&mut self, traffic: &Traffic, id: WorkerId) -> Outcome {
+    fn outcome(&mut self, traffic: &Traffic, id: WorkerId) -> TrafficOutcome {
         traffic.outcome(&mut self.target, &self.images, id).unwrap()
     }
 
@@ -126,10 +126,10 @@ fn ship(traffic: &mut Traffic, from: WorkerId, to: WorkerId, rounds: u32) {
     }
 }
 
-fn assert_right(outcome: &Outcome, sent: u32, arrived: bool) {
+fn assert_right(outcome: &TrafficOutcome, sent: u32, arrived: bool) {
     assert_eq!(outcome.phase, FINISHED, "{outcome:?}");
     assert_eq!((outcome.sent, outcome.refused), (sent, 0), "{outcome:?}");
-    let Outcome { wrong_words, doubled, missing, .. } = *outcome;
+    let TrafficOutcome { wrong_words, doubled, missing, .. } = *outcome;
     assert_eq!((wrong_words, doubled, missing), (0, 0, 0), "{outcome:?}");
     assert_eq!(outcome.arrived != 0, arrived, "{outcome:?}");
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use machine::fabric::Direction;
-use workloads::study::ttl::{End, study};
+use workloads::study::ttl::{RouteEnd, study};
 
 #[test]
 fn packets_in_a_loop_of_the_tables_expire_where_the_specification_says() {
@@ -13,7 +13,7 @@ fn packets_in_a_loop_of_the_tables_expire_where_the_specification_says() {
     let seen = |ttl: u8| found.rows.iter().find(|row| row.ttl == ttl).unwrap().seen.unwrap().1;
     // From D1 to D5, then D6, D7, D11, D10, D9, D5 and so on: D11 has received the packet from D7 in the north, D7 that with one
     // hop less from D6 in the west.
-    assert_eq!(seen(10), End { device: 10, direction: Direction::North });
-    assert_eq!(seen(9), End { device: 6, direction: Direction::West });
+    assert_eq!(seen(10), RouteEnd { device: 10, direction: Direction::North });
+    assert_eq!(seen(9), RouteEnd { device: 6, direction: Direction::West });
     assert!(found.is_right(), "{found:?}");
 }

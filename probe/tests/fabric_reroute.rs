@@ -6,7 +6,7 @@ use crate::edm::bench;
 use crate::fabric_router::rig;
 
 use bench::Bench;
-use decode::inspect::{Interest, fabric_interest};
+use decode::inspect::{ReadSet, fabric_read_set};
 use fabric::FabricRequest;
 use machine::fabric::FabricTopology;
 use machine::fault::Fault;
@@ -14,7 +14,7 @@ use machine::target::Target;
 use probe::session::Session;
 use rig::{EAST, NACKS, Packet, Router, WEST, place, xy};
 use workloads::scene::Scene;
-use workloads::study::reroute::{Asked, Load, Round, study};
+use workloads::study::reroute::{Load, RerouteStudy, Round, study};
 
 const DIRECT: u64 = 0;
 const FALLBACK: u64 = 2;
@@ -151,10 +151,10 @@ fn the_credits_of_a_lost_link_are_those_of_its_detour() {
     }
     bench.target.pass(20_000).unwrap();
     let mut session = Session::over(Box::new(bench.target), bench.images);
-    let mut interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
+    let mut read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
     let mut seen = |_| {
-        let fabric = session.look(&interest).state.fabric;
-        interest = fabric_interest(&fabric, &interest);
+        let fabric = session.inspect(&read_set).state.fabric;
+        read_set = fabric_read_set(&fabric, &read_set);
         fabric.ledgers
     };
     let ledgers = (0..3).map(&mut seen).last().unwrap();
@@ -179,7 +179,7 @@ fn the_credits_of_a_lost_link_are_those_of_its_detour() {
 fn assert_right(topology: FabricTopology, load: Load, seeds: u64) {
     let mut scene = Scene::new("t3000");
     scene.fabric = FabricRequest::new(topology);
-    let asked = Asked { scene, load, seed: 1, seeds };
+    let asked = RerouteStudy { scene, load, seed: 1, seeds };
     let rounds = study(&asked, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
     assert_eq!(rounds.len() as u64, seeds);
     assert!(rounds.iter().all(Round::is_right), "{rounds:?}");

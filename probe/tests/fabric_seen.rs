@@ -6,9 +6,9 @@ mod ending;
 mod ring;
 mod stages;
 
-use bench::{Bench, look};
-use decode::inspect::{Interest, fabric_heads, fabric_interest, fabric_ways};
-use decode::state::{FabricPort, Party, Reading, Verdict, WaitReason, WayEnd};
+use bench::{Bench, inspected};
+use decode::inspect::{ReadSet, fabric_heads, fabric_read_set, fabric_routes};
+use decode::state::{FabricPort, Party, Reading, RouteEnd, Verdict, WaitReason};
 use fabric::mux::Policy;
 use layouts::ChipId;
 use machine::fabric::Entry;
@@ -20,15 +20,15 @@ use transport::ttsim::HostCommand;
 fn routers_at_rest_have_all_their_credits() {
     let words = "emulator:t3000,run=fabric,topology=ring,planes=1,seed=3";
     let mut session = Session::open(words, &HostCommand::default(), Allow::default()).unwrap();
-    let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-    let fabric = session.look(&interest).state.fabric;
+    let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+    let fabric = session.inspect(&read_set).state.fabric;
     assert_eq!(fabric.routers.len(), 16);
     for router in &fabric.routers {
-        assert_eq!(router.status, Reading::Known("READY_FOR_TRAFFIC"), "{}", router.at);
-        assert_eq!(router.topology, Some("Ring"));
+        assert!(router.facts.status.is("READY_FOR_TRAFFIC"), "{}", router.at);
+        assert_eq!(router.facts.topology.name(), Some("Ring"));
         // Local, forwarded, behind the dateline, control; two receivers and the control channel.
         assert_eq!((router.senders.len(), router.receivers.len()), (4, 3));
-        assert!(router.passes.known().is_some_and(|passes| *passes > 0));
+        assert!(router.facts.passes.known().is_some_and(|passes| *passes > 0));
     }
     // Both ways of eight links, in both virtual channels.
     assert_eq!(fabric.ledgers.len(), 32);
@@ -41,8 +41,8 @@ fn routers_at_rest_have_all_their_credits() {
 
     // All copies of a chip's tables are alike, and lead everywhere.
     assert!(fabric.tables.is_empty(), "nobody asked");
-    let wish = fabric_interest(&fabric, &Interest { fabric_tables: true, ..interest });
-    let mut state = session.look(&wish).state;
+    let asked = fabric_read_set(&fabric, &ReadSet { fabric_tables: true, ..read_set });
+    let mut state = session.inspect(&asked).state;
     let tables = &state.fabric.tables;
     assert_eq!(tables.len(), 16);
     assert!(
@@ -54,8 +54,8 @@ fn routers_at_rest_have_all_their_credits() {
     let nodes: Vec<_> = (0..8).map(node).collect();
     let mut hops = Vec::new();
     for (chip, to) in nodes.iter().enumerate() {
-        let ways = fabric_ways(&state, ChipId(0), *to);
-        assert!(ways.iter().all(|way| way.end == WayEnd::Arrived), "{chip}: {ways:?}");
+        let ways = fabric_routes(&state, ChipId(0), *to);
+        assert!(ways.iter().all(|way| way.end == RouteEnd::Arrived), "{chip}: {ways:?}");
         hops.push(ways[0].hops.len());
         if let Some(last) = ways[0].hops.last() {
             assert_eq!(last.into.chip, ChipId(chip as u16));
@@ -65,44 +65,44 @@ fn routers_at_rest_have_all_their_credits() {
     assert_eq!(hops, [0, 1, 1, 2, 2, 3, 3, 4]);
 
     // What the tables say wrong is said of the packet.
-    let far = nodes.iter().position(|to| fabric_ways(&state, ChipId(0), *to)[0].hops.len() == 3);
+    let far = nodes.iter().position(|to| fabric_routes(&state, ChipId(0), *to)[0].hops.len() == 3);
     let to = nodes[far.unwrap()];
-    let way = fabric_ways(&state, ChipId(0), to).remove(0);
+    let way = fabric_routes(&state, ChipId(0), to).remove(0);
     let second = way.hops[0].into.chip;
     let entry = usize::from(to.device);
     for table in state.fabric.tables.iter_mut().filter(|table| table.at.chip == second) {
         table.tables.intra_mesh[entry] = Entry::To(way.hops[0].direction.opposite());
     }
-    let back = fabric_ways(&state, ChipId(0), to).remove(0);
-    assert_eq!(back.end, WayEnd::NoRouter(way.hops[0].into, way.hops[0].direction.opposite()));
+    let back = fabric_routes(&state, ChipId(0), to).remove(0);
+    assert_eq!(back.end, RouteEnd::NoRouter(way.hops[0].into, way.hops[0].direction.opposite()));
     for table in state.fabric.tables.iter_mut().filter(|table| table.at.chip == second) {
         table.tables.intra_mesh[entry] = Entry::Absent;
     }
-    let none = fabric_ways(&state, ChipId(0), to).remove(0);
-    assert_eq!(none.end, WayEnd::NoEntry(way.hops[0].into));
+    let none = fabric_routes(&state, ChipId(0), to).remove(0);
+    assert_eq!(none.end, RouteEnd::NoEntry(way.hops[0].into));
     for table in &mut state.fabric.tables {
         table.tables.intra_mesh[entry] = Entry::To(way.hops[0].direction);
     }
-    let round = fabric_ways(&state, ChipId(0), to).remove(0);
-    assert_eq!((round.end, round.hops.len()), (WayEnd::Loop(way.hops[0].out), 8));
+    let round = fabric_routes(&state, ChipId(0), to).remove(0);
+    assert_eq!((round.end, round.hops.len()), (RouteEnd::Loop(way.hops[0].out), 8));
 }
 
 #[test]
 fn ways_lead_over_exit_nodes_into_another_mesh() {
     let words = "emulator:t3000,run=fabric,topology=mesh,meshes=2,planes=1";
     let mut session = Session::open(words, &HostCommand::default(), Allow::default()).unwrap();
-    let interest = Interest { links: true, proofs: true, ..Interest::default() };
-    let interest = Interest { fabric: true, fabric_tables: true, ..interest };
-    let fabric = session.look(&interest).state.fabric;
-    let state = session.look(&fabric_interest(&fabric, &interest)).state;
+    let read_set = ReadSet { links: true, proofs: true, ..ReadSet::default() };
+    let read_set = ReadSet { fabric: true, fabric_tables: true, ..read_set };
+    let fabric = session.inspect(&read_set).state.fabric;
+    let state = session.inspect(&fabric_read_set(&fabric, &read_set)).state;
     let of = |chip| state.fabric.tables.iter().find(|t| t.at.chip == chip).unwrap();
     for from in (0..8).map(ChipId) {
         for to in (0..8).map(ChipId) {
             let [own, there] = [from, to].map(|chip| of(chip).tables.node);
-            let ways = fabric_ways(&state, from, there);
+            let ways = fabric_routes(&state, from, there);
             assert_eq!(ways.len(), 1, "{from} to {to}");
             let way = &ways[0];
-            assert_eq!(way.end, WayEnd::Arrived, "{from} to {to}: {way:?}");
+            assert_eq!(way.end, RouteEnd::Arrived, "{from} to {to}: {way:?}");
             assert_eq!(way.hops.last().map_or(from, |hop| hop.into.chip), to);
             let mesh = |chip| of(chip).tables.node.mesh;
             let mut crossings = way.hops.iter().filter(|h| mesh(h.out.chip) != mesh(h.into.chip));
@@ -117,10 +117,10 @@ fn ways_lead_over_exit_nodes_into_another_mesh() {
 #[test]
 fn a_ring_without_its_dateline_deadlocks_and_the_circle_is_named() {
     let mut session = ring::jammed();
-    let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-    let before = session.look(&interest).state.fabric.waits;
+    let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+    let before = session.inspect(&read_set).state.fabric.waits;
     session.target().pass(100_000).unwrap();
-    let fabric = session.look(&interest).state.fabric;
+    let fabric = session.inspect(&read_set).state.fabric;
     let lasting = fabric.waits.lasting(&before);
     let cycles = lasting.cycles();
     let [cycle] = &cycles[..] else { panic!("{:?}", lasting.all) };
@@ -138,8 +138,8 @@ fn a_ring_without_its_dateline_deadlocks_and_the_circle_is_named() {
 fn a_mesh_without_a_fabric_shows_none() {
     let mut session =
         Session::open("emulator:n300,run=idle", &HostCommand::default(), Allow::default()).unwrap();
-    let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-    let fabric = session.look(&interest).state.fabric;
+    let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+    let fabric = session.inspect(&read_set).state.fabric;
     assert!(fabric.routers.is_empty() && fabric.ledgers.is_empty());
 }
 
@@ -156,19 +156,19 @@ fn a_stranger_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
     let (mux, workers) = (bench.mux.place, bench.senders.map(|id| bench.place(id)));
     let router = bench.router.eth;
     let mut session = bench.strangers();
-    let (fabric, looks) = look(&mut session);
+    let (fabric, looks) = inspected(&mut session);
     assert!(looks <= 6, "{looks}");
     let [found] = &fabric.muxes[..] else { panic!("{:?}", fabric.muxes) };
     assert_eq!((found.at.chip, found.at.tile), (mux.chip, mux.tile));
-    assert_eq!(found.policy, Some("UNBOUNDED_WAIT"));
-    assert_eq!(found.status, Reading::Known("READY_FOR_TRAFFIC"));
+    assert_eq!(found.facts.policy.name(), Some("UNBOUNDED_WAIT"));
+    assert_eq!(found.facts.status.name(), Some("READY_FOR_TRAFFIC"));
     assert_eq!(found.waypoint, Reading::Known("FWSW".to_owned()));
     assert_eq!(found.channels.len(), 2);
     for (channel, worker) in found.channels.iter().zip(workers) {
-        assert_eq!(channel.client, Some(worker.tile));
-        assert_eq!(channel.queued, Reading::Known(2), "its slots are full");
+        assert_eq!(channel.facts.client, Reading::Known(worker.tile));
+        assert_eq!(channel.facts.queued, Reading::Known(2), "its slots are full");
         let head = channel.head.as_ref().and_then(|head| head.packet.known()).unwrap();
-        assert_eq!(head.payload_bytes, 512);
+        assert_eq!(head.facts.payload_bytes, Reading::Known(512));
     }
     // Two workers, the mux itself, and nobody who sends nothing.
     let client = |tile| fabric.clients.iter().find(|client| client.at.tile == tile).unwrap();
@@ -176,16 +176,19 @@ fn a_stranger_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
     assert_eq!(client(mux.tile).to, Some(FabricPort::Router(router, 0)));
     let [sends, closes] = workers.map(|worker| client(worker.tile));
     assert_eq!(sends.to, Some(FabricPort::Mux(found.at, 0)));
-    assert_eq!((sends.stage.clone(), sends.ending), (Reading::Known("CLIENT_OPEN"), Some(1)));
-    assert_eq!((sends.waits.clone(), &sends.used), (Reading::Known(true), &sends.slots));
+    assert_eq!((sends.facts.stage.name(), sends.ending), (Some("CLIENT_OPEN"), Some(1)));
+    assert_eq!(
+        (&sends.facts.waits, &sends.facts.used),
+        (&Reading::Known(true), &sends.facts.slots)
+    );
     assert_eq!(closes.to, Some(FabricPort::Mux(found.at, 1)));
-    assert_eq!((closes.stage.clone(), closes.ending), (Reading::Known("CLIENT_CLOSING"), Some(2)));
+    assert_eq!((closes.facts.stage.name(), closes.ending), (Some("CLIENT_CLOSING"), Some(2)));
     assert_eq!(closes.waypoint, Reading::Known("FCFW".to_owned()));
 
     let waits = &fabric.waits;
     assert_eq!(waits.roots(), [Party::Link(router)], "{:?}", waits.all);
     assert!(waits.cycles().is_empty());
-    let Reading::Known(holder) = found.holder else { panic!("{:?}", found.holder) };
+    let Reading::Known(holder) = found.facts.holder else { panic!("{:?}", found.facts.holder) };
     let reason = |party| waits.of(party).map(|wait| wait.reason).collect::<Vec<_>>();
     for channel in 0..2u8 {
         let turn = u64::from(channel) != holder;

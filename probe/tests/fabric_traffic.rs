@@ -5,13 +5,13 @@ use fabric::random::TrafficPattern;
 use fabric::{Division, FabricRequest};
 use machine::fabric::FabricTopology;
 use workloads::scene::Scene;
-use workloads::study::traffic::{Asked, Round, study};
+use workloads::study::traffic::{Round, TrafficStudy, study};
 
 fn assert_right(mesh: &str, topology: FabricTopology, packets: u64, seeds: u64) {
     let mut scene = Scene::new(mesh);
     scene.fabric = FabricRequest::new(topology);
     let pattern = TrafficPattern::Random;
-    let asked = Asked { scene, packets, seed: 1, seeds, pattern, mux_percent: 50 };
+    let asked = TrafficStudy { scene, packets, seed: 1, seeds, pattern, mux_percent: 50 };
     let rounds = study(&asked, &mut |round| eprintln!("{mesh} {topology} {round:?}")).unwrap();
     assert_eq!(rounds.len() as u64, seeds);
     assert!(rounds.iter().all(|round| round.is_right() && round.arrived > 0), "{rounds:?}");
@@ -39,7 +39,8 @@ fn two_meshes_send_each_other_packets() {
         scene.fabric =
             FabricRequest { division: Division::Parts(2), ..FabricRequest::new(topology) };
         let pattern = TrafficPattern::Random;
-        let asked = Asked { scene, packets: 300, seed: 1, seeds: 1, pattern, mux_percent: 0 };
+        let asked =
+            TrafficStudy { scene, packets: 300, seed: 1, seeds: 1, pattern, mux_percent: 0 };
         let rounds = study(&asked, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
         assert!(rounds.iter().all(Round::is_right), "{rounds:?}");
         assert!(
@@ -56,7 +57,8 @@ fn without_its_dateline_a_ring_deadlocks() {
         let mut scene = Scene::new("t3000");
         scene.fabric = FabricRequest { dateline, ..FabricRequest::new(FabricTopology::Ring) };
         let pattern = TrafficPattern::Far;
-        let asked = Asked { scene, packets: 3_000, seed: 1, seeds: 1, pattern, mux_percent: 0 };
+        let asked =
+            TrafficStudy { scene, packets: 3_000, seed: 1, seeds: 1, pattern, mux_percent: 0 };
         let rounds =
             study(&asked, &mut |round| eprintln!("dateline {dateline} {round:?}")).unwrap();
         assert_eq!(rounds.iter().all(Round::is_right), dateline, "{rounds:?}");

@@ -4,7 +4,7 @@
 
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use decode::state::MeshState;
 use layouts::{ChipId, ChipKind, EthId, NocAddr, NocXy};
 use machine::fault::Fault;
@@ -17,7 +17,7 @@ use workloads::scene::{Scene, Workload};
 /// A relay gives a request up after a millisecond, and the host a queue after four.
 const A_REFUSAL: u64 = 1_200_000;
 /// A look at a far chip that answers takes less.
-const A_LOOK: u64 = 1_000_000;
+const A_SNAPSHOT: u64 = 1_000_000;
 
 /// A gateway that is passed over is tried again after so long.
 const RETRY: u64 = 20_000_000;
@@ -47,14 +47,14 @@ fn l1(chip: u16, offset: u64, len: u32) -> Span {
 /// The snapshot, and how long it took.
 fn read(session: &mut Session, spans: &[Span]) -> (Snapshot, u64) {
     let before = session.target().now().unwrap();
-    let shot = session.target().read(&Plan { spans: spans.to_vec() });
-    (shot, session.target().now().unwrap() - before)
+    let snapshot = session.target().read(&Plan { spans: spans.to_vec() });
+    (snapshot, session.target().now().unwrap() - before)
 }
 
-fn look(session: &mut Session) -> (MeshState, u64) {
+fn inspected(session: &mut Session) -> (MeshState, u64) {
     let before = session.target().now().unwrap();
-    let look = session.look(&Interest { links: true, proofs: true, ..Interest::default() });
-    (look.state, session.target().now().unwrap() - before)
+    let inspected = session.inspect(&ReadSet { links: true, proofs: true, ..ReadSet::default() });
+    (inspected.state, session.target().now().unwrap() - before)
 }
 
 fn tile(channel: u8) -> Option<NocXy> {
@@ -63,8 +63,8 @@ fn tile(channel: u8) -> Option<NocXy> {
 
 /// Gateways that are passed over.
 fn passed_over(session: &mut Session) -> Vec<(Option<NocXy>, Option<ChipId>)> {
-    let latched = session.target().latched();
-    latched.into_iter().map(|latched| (latched.tile, latched.towards)).collect()
+    let quarantined = session.target().quarantined();
+    quarantined.into_iter().map(|quarantined| (quarantined.tile, quarantined.towards)).collect()
 }
 
 #[test]
@@ -73,17 +73,17 @@ fn either_far_end_may_stand_still() {
         let mut session = idle("n300");
         fault(&mut session, stuck);
         let spans: Vec<Span> = (0..40).map(|n| l1(1, 0x2_0000 + 0x1000 * n, 64)).collect();
-        let (shot, took) = read(&mut session, &spans);
-        assert_eq!(shot.gaps, [], "{stuck}");
-        assert!(took < A_REFUSAL + A_LOOK, "{stuck}: {took} cycles");
+        let (snapshot, took) = read(&mut session, &spans);
+        assert_eq!(snapshot.gaps, [], "{stuck}");
+        assert!(took < A_REFUSAL + A_SNAPSHOT, "{stuck}: {took} cycles");
         assert_eq!(passed_over(&mut session), [(tile(gateway), Some(ChipId(1)))], "{stuck}");
         // It is not paid for again, neither by reads nor by writes.
         let before = session.target().now().unwrap();
         session.target().write(spans[0].addr, &[7; 64]).unwrap();
-        let (shot, _) = read(&mut session, &spans);
-        assert_eq!(shot.bytes(spans[0].addr, 64), Ok(&[7; 64][..]));
+        let (snapshot, _) = read(&mut session, &spans);
+        assert_eq!(snapshot.bytes(spans[0].addr, 64), Ok(&[7; 64][..]));
         let took = session.target().now().unwrap() - before;
-        assert!(took < A_LOOK, "{stuck}: {took} cycles");
+        assert!(took < A_SNAPSHOT, "{stuck}: {took} cycles");
     }
 }
 
@@ -96,16 +96,16 @@ fn a_gateway_is_tried_again_when_a_person_says_so_and_after_a_while() {
         assert_eq!(read(&mut session, &word).0.gaps, []);
         assert_eq!(passed_over(&mut session).len(), 1);
         if clear {
-            session.target().clear_latch();
+            session.target().clear_quarantine();
         } else {
             session.target().pass(RETRY).unwrap();
         }
-        let (shot, took) = read(&mut session, &word);
-        assert_eq!(shot.gaps, []);
-        assert!(took > A_LOOK, "it was asked again: {took} cycles");
+        let (snapshot, took) = read(&mut session, &word);
+        assert_eq!(snapshot.gaps, []);
+        assert!(took > A_SNAPSHOT, "it was asked again: {took} cycles");
     }
     fault(&mut session, "core:1.e0:released");
-    session.target().clear_latch();
+    session.target().clear_quarantine();
     session.target().pass(5_000_000).unwrap();
     assert_eq!(read(&mut session, &word).0.gaps, []);
     assert_eq!(passed_over(&mut session), []);
@@ -119,12 +119,12 @@ fn with_every_far_end_stuck_the_chip_is_given_up_in_time() {
     let spans: Vec<Span> = (0..200).map(|n| l1(1, 0x1000 * n, 64)).collect();
     assert_eq!(read(&mut session, &spans).0.gaps, []);
     fault(&mut session, "core:1.e1:stuck");
-    let (shot, took) = read(&mut session, &spans);
-    assert_eq!(shot.gaps.len(), spans.len());
+    let (snapshot, took) = read(&mut session, &spans);
+    assert_eq!(snapshot.gaps.len(), spans.len());
     assert!(took < 20_000_000, "{took} cycles");
-    let (shot, took) = read(&mut session, &spans);
-    assert_eq!(shot.gaps.len(), spans.len());
-    assert_eq!((shot.transactions, took < 1_000), (0, true), "{took} cycles");
+    let (snapshot, took) = read(&mut session, &spans);
+    assert_eq!(snapshot.gaps.len(), spans.len());
+    assert_eq!((snapshot.transactions, took < 1_000), (0, true), "{took} cycles");
 }
 
 /// A relay that waited in vain answers a write by its error counter alone: it is told, and the next one goes elsewhere.
@@ -140,27 +140,27 @@ fn a_lost_write_is_told_and_never_sent_twice() {
     assert!(matches!(lost, AccessError::Unreachable(_)), "{lost}");
     session.target().write(word.addr, &3_u32.to_le_bytes()).unwrap();
     session.target().now().unwrap();
-    let (shot, _) = read(&mut session, &[word]);
-    assert_eq!(shot.word(word.addr), Ok(3));
+    let (snapshot, _) = read(&mut session, &[word]);
+    assert_eq!(snapshot.word(word.addr), Ok(3));
     assert_eq!(passed_over(&mut session), [(tile(8), Some(ChipId(1)))]);
 }
 
 #[test]
 fn one_stuck_far_core_does_not_hold_up_the_looks_at_eight_chips() {
     let mut session = idle("t3000");
-    let (healthy, usual) = look(&mut session);
+    let (healthy, usual) = inspected(&mut session);
     assert_eq!(healthy.gaps, []);
     fault(&mut session, "core:5.e0:stuck");
-    let (state, first) = look(&mut session);
+    let (state, first) = inspected(&mut session);
     assert_eq!(state.gaps, []);
     assert!(first < usual + A_REFUSAL, "{first} cycles, usually {usual}");
-    let (state, later) = look(&mut session);
+    let (state, later) = inspected(&mut session);
     assert_eq!(state.gaps, []);
     assert!(later < usual + usual / 2, "{later} cycles, usually {usual}");
     let far = state.chips.iter().find(|chip| chip.chip.id == ChipId(5)).unwrap();
     let gateway = |channel| EthId { chip: far.chip.gateway.as_ref().unwrap()[0].chip, channel };
-    assert_eq!(far.ways.first(), Some(&gateway(9)), "e8 does not lead there");
-    assert!(!far.ways.contains(&gateway(8)), "{:?}", far.ways);
+    assert_eq!(far.gateways.first(), Some(&gateway(9)), "e8 does not lead there");
+    assert!(!far.gateways.contains(&gateway(8)), "{:?}", far.gateways);
 }
 
 /// What is down is no way to a chip, also where the far end cannot say so.
@@ -168,8 +168,8 @@ fn one_stuck_far_core_does_not_hold_up_the_looks_at_eight_chips() {
 fn a_link_that_is_down_leads_nowhere() {
     let mut session = idle("n300");
     let ways = |session: &mut Session| {
-        let (state, _) = look(session);
-        state.chips.into_iter().map(|chip| chip.ways).collect::<Vec<_>>()
+        let (state, _) = inspected(session);
+        state.chips.into_iter().map(|chip| chip.gateways).collect::<Vec<_>>()
     };
     let near = |channel| EthId { chip: ChipId(0), channel };
     assert_eq!(ways(&mut session)[1][..2], [near(8), near(9)]);
@@ -178,12 +178,12 @@ fn a_link_that_is_down_leads_nowhere() {
     fault(&mut session, "link:0.9:down");
     assert_eq!(ways(&mut session), [vec![], vec![]]);
     // A look of which nothing came has a time all the same.
-    let far = Interest { tile: Some((ChipId(1), NocXy { x: 1, y: 2 })), ..Interest::default() };
+    let far = ReadSet { tile: Some((ChipId(1), NocXy { x: 1, y: 2 })), ..ReadSet::default() };
     let before = session.target().now().unwrap();
-    let look = session.look(&far);
+    let inspected = session.inspect(&far);
     assert!(
-        look.snapshot.pieces.is_empty() && look.state.cycles >= before,
+        inspected.snapshot.pieces.is_empty() && inspected.state.cycles >= before,
         "{}",
-        look.state.cycles
+        inspected.state.cycles
     );
 }

@@ -6,7 +6,7 @@ use collectives::{Op, Request, Run, RunReport, RunSettings, compile};
 use decode::images::ImageMap;
 use emulator::Mesh;
 use machine::bar::{Bar, BarOp};
-use machine::fault::{Fault, Station};
+use machine::fault::{ChipAddress, Fault};
 use machine::patience::Patience;
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Target};
@@ -23,7 +23,7 @@ impl Bar for Shared {
         self.0.lock().unwrap().submit(batch, answer)
     }
 
-    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+    fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         self.0.lock().unwrap().disrupt(at, fault)
     }
 }

@@ -4,8 +4,8 @@
 use crate::folder;
 
 use decode::images::{Catalog, ImageMap};
-use decode::inspect::Interest;
-use decode::state::{CoreState, ImageEvidence, ImageRole, ImageUse, MeshState, TextCheck};
+use decode::inspect::ReadSet;
+use decode::state::{CoreState, ImageRole, ImageUse, MeshState, Provenance, TextCheck};
 use folder::Folder;
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use probe::session::Session;
@@ -30,9 +30,9 @@ fn session(folders: &[&Folder], run: Workload) -> Session {
 }
 
 /// A look at the compute tile, or at the Ethernet tiles.
-fn look(session: &mut Session, texts: bool) -> MeshState {
+fn inspected(session: &mut Session, texts: bool) -> MeshState {
     let tile = Some((ChipId(0), TENSIX));
-    session.look(&Interest { tile, links: true, proofs: true, texts, ..Interest::default() }).state
+    session.inspect(&ReadSet { tile, links: true, proofs: true, texts, ..ReadSet::default() }).state
 }
 
 fn of(state: &MeshState, tile: NocXy, kind: CoreKind) -> &CoreState {
@@ -56,12 +56,12 @@ fn a_build_is_found_by_its_text() {
     let folder = Folder::new("build");
     folder.firmware("123");
     let mut session = session(&[&folder], Workload::Idle);
-    let state = look(&mut session, false);
+    let state = inspected(&mut session, false);
     for kind in [CoreKind::Brisc, CoreKind::Ncrisc, CoreKind::Trisc2] {
         let core = of(&state, TENSIX, kind);
         let image = only(core, ImageRole::BaseFirmware);
         assert_eq!(image.name, format!("123/{}", kind.name()));
-        assert_eq!(image.evidence, ImageEvidence::Sampled, "not all of it was compared");
+        assert_eq!(image.evidence, Provenance::Sampled, "not all of it was compared");
         assert!(image.path.as_ref().unwrap().ends_with(&format!("123/{0}/{0}.elf", kind.name())));
         assert!(image.comparison.compared_bytes < image.comparison.text_bytes);
         // The mailbox is that of the file.
@@ -70,12 +70,12 @@ fn a_build_is_found_by_its_text() {
     // Nobody launched an application: there is nothing to be found.
     let eth = of(&state, ETH, CoreKind::Erisc);
     assert!(eth.images.is_empty() && eth.findings.is_empty(), "{:?}", eth.findings);
-    let whole = look(&mut session, true);
+    let whole = inspected(&mut session, true);
     let image = only(of(&whole, TENSIX, CoreKind::Brisc), ImageRole::BaseFirmware).clone();
     assert_eq!(image.comparison.compared_bytes, image.comparison.text_bytes);
     assert_eq!(
         (&image.comparison.check, image.evidence),
-        (&TextCheck::Equal, ImageEvidence::Proved)
+        (&TextCheck::Equal, Provenance::Verified)
     );
 }
 
@@ -85,18 +85,18 @@ fn the_one_core_that_is_asked_is_compared_whole() {
     folder.firmware("1");
     let mut session = session(&[&folder], Workload::Idle);
     let trisc = |unit| core(TENSIX, unit);
-    session.prove_on(trisc(CoreKind::Trisc1));
+    session.verify_on(trisc(CoreKind::Trisc1));
     let firmware = |session: &mut Session, unit| {
         let loads = session.images().loads(trisc(unit)).into_iter();
         loads.map(|load| load.evidence).collect::<Vec<_>>()
     };
-    assert_eq!(firmware(&mut session, CoreKind::Trisc1), [ImageEvidence::Proved]);
-    assert_eq!(firmware(&mut session, CoreKind::Trisc2), [ImageEvidence::Sampled]);
+    assert_eq!(firmware(&mut session, CoreKind::Trisc1), [Provenance::Verified]);
+    assert_eq!(firmware(&mut session, CoreKind::Trisc2), [Provenance::Sampled]);
     // Between the samples.
     write(&mut session, TENSIX, 0xA120, 0xDEAD_BEEF);
-    session.prove_on(trisc(CoreKind::Trisc1));
-    assert_eq!(firmware(&mut session, CoreKind::Trisc1), [ImageEvidence::Mismatch]);
-    assert!(session.images().believed(trisc(CoreKind::Trisc1)).is_empty());
+    session.verify_on(trisc(CoreKind::Trisc1));
+    assert_eq!(firmware(&mut session, CoreKind::Trisc1), [Provenance::Mismatch]);
+    assert!(session.images().resolved(trisc(CoreKind::Trisc1)).is_empty());
 }
 
 /// A cache with the worker and the ring ping under the names of tt-metal.
@@ -125,13 +125,13 @@ fn a_log_leads_to_the_kernel_and_its_text_proves_it() {
     let text = item(2, "worker", &path("worker/99")) + &item(1, "ring", &path("ring/42/"));
     logs.put("generated/inspector/kernels.yaml", format!("{text}- kern").as_bytes());
     let mut session = session(&[&folder, &logs], Workload::RingPing);
-    let state = look(&mut session, true);
+    let state = inspected(&mut session, true);
     let worker = only(of(&state, TENSIX, CoreKind::Brisc), ImageRole::Kernel);
-    assert_eq!((worker.name.as_str(), worker.evidence), ("worker/brisc", ImageEvidence::Proved));
+    assert_eq!((worker.name.as_str(), worker.evidence), ("worker/brisc", Provenance::Verified));
     assert_eq!((worker.bias, worker.load_addr), (0, 0x14400));
     let erisc = of(&state, ETH, CoreKind::Erisc);
     let ring = only(erisc, ImageRole::Kernel);
-    assert_eq!((ring.name.as_str(), ring.evidence), ("ring/erisc", ImageEvidence::Proved));
+    assert_eq!((ring.name.as_str(), ring.evidence), ("ring/erisc", Provenance::Verified));
     assert_eq!(only(erisc, ImageRole::Application).name, "777/erisc");
     assert_eq!(ring.comparison.compared_bytes, ring.comparison.text_bytes);
     assert_eq!(erisc.findings, []);
@@ -147,9 +147,9 @@ fn without_a_log_the_text_decides() {
     cache(&folder);
     folder.image("cache/c0ffee/777/kernels/same/5/erisc/erisc.elf", "ring_ping");
     let mut session = session(&[&folder], Workload::RingPing);
-    let state = look(&mut session, false);
+    let state = inspected(&mut session, false);
     let ring = only(of(&state, ETH, CoreKind::Erisc), ImageRole::Kernel);
-    assert_eq!((ring.name.as_str(), ring.evidence), ("ring/erisc", ImageEvidence::Proved));
+    assert_eq!((ring.name.as_str(), ring.evidence), ("ring/erisc", Provenance::Verified));
     assert_eq!(ring.also, ["same/erisc"], "two candidates with equal text are both named");
     let worker = only(of(&state, TENSIX, CoreKind::Brisc), ImageRole::Kernel);
     assert_eq!(worker.name, "worker/brisc");
@@ -163,7 +163,7 @@ fn a_cache_that_was_moved_is_found_by_the_end_of_its_paths_and_stale_paths_are_t
     let text = item(2, "worker", "/elsewhere/kernels/worker/99") + &item(1, "ring", "/gone/ring/1");
     let log = logs.put("kernels.yaml", text.as_bytes());
     let mut session = session(&[&folder, &logs], Workload::RingPing);
-    let state = look(&mut session, false);
+    let state = inspected(&mut session, false);
     let worker = of(&state, TENSIX, CoreKind::Brisc);
     assert_eq!(only(worker, ImageRole::Kernel).name, "worker/brisc");
     assert_eq!(worker.findings, []);
@@ -189,12 +189,12 @@ fn a_log_that_is_wrong_is_a_finding() {
         format!("0: blank\n2: {}\n", wrong.display()).as_bytes(),
     );
     let mut session = session(&[&folder, &logs], Workload::RingPing);
-    let state = look(&mut session, false);
+    let state = inspected(&mut session, false);
     let core = of(&state, TENSIX, CoreKind::Brisc);
     let kernels: Vec<_> = core.images.iter().filter(|i| i.role == ImageRole::Kernel).collect();
     let evidence: Vec<_> = kernels.iter().map(|image| image.evidence).collect();
     // What was proved beats what is on record.
-    assert_eq!(evidence, [ImageEvidence::Proved, ImageEvidence::Mismatch]);
+    assert_eq!(evidence, [Provenance::Verified, Provenance::Mismatch]);
     assert!(kernels[0].path.as_ref().unwrap().contains("/99/"));
     let said = core.findings[0].to_string();
     let begins = "0:1-2:brisc: worker/brisc is on record, but its text is not in L1: 0x";
@@ -211,15 +211,15 @@ fn a_kernel_on_record_of_which_one_byte_differs_is_not_proved() {
     let mut session = session(&[&folder, &logs], Workload::RingPing);
     // Between the samples.
     write(&mut session, ETH, 0xA940, 0xDEAD_BEEF);
-    let state = look(&mut session, false);
+    let state = inspected(&mut session, false);
     let ring = only(of(&state, ETH, CoreKind::Erisc), ImageRole::Kernel).clone();
-    assert_eq!(ring.evidence, ImageEvidence::Sampled);
+    assert_eq!(ring.evidence, Provenance::Sampled);
     for _ in 0..2 {
-        session.prove_on(core(ETH, CoreKind::Erisc));
+        session.verify_on(core(ETH, CoreKind::Erisc));
         let loads = session.images().loads(core(ETH, CoreKind::Erisc));
         let of = |role| loads.iter().find(|load| load.image.role == role).unwrap().evidence;
-        assert_eq!(of(ImageRole::Kernel), ImageEvidence::Mismatch);
-        assert_eq!(of(ImageRole::Application), ImageEvidence::Proved);
+        assert_eq!(of(ImageRole::Kernel), Provenance::Mismatch);
+        assert_eq!(of(ImageRole::Application), Provenance::Verified);
     }
 }
 
@@ -230,12 +230,12 @@ fn one_word_that_differs_is_told_with_its_place() {
     let mut session = session(&[&folder], Workload::Idle);
     // Between the samples, so that only the whole comparison sees it.
     write(&mut session, TENSIX, 0xA120, 0xDEAD_BEEF);
-    let sampled = look(&mut session, false);
+    let sampled = inspected(&mut session, false);
     let trisc1 = of(&sampled, TENSIX, CoreKind::Trisc1);
-    assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, ImageEvidence::Sampled);
-    let whole = look(&mut session, true);
+    assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, Provenance::Sampled);
+    let whole = inspected(&mut session, true);
     let trisc1 = of(&whole, TENSIX, CoreKind::Trisc1);
-    assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, ImageEvidence::Mismatch);
+    assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, Provenance::Mismatch);
     let said = trisc1.findings[0].to_string();
     assert!(
         said.contains("1/trisc1") && said.contains("0xa120 holds 0xdeadbeef, not 0x"),
@@ -243,7 +243,7 @@ fn one_word_that_differs_is_told_with_its_place() {
     );
     assert_eq!(trisc1.findings.len(), 1);
     // A smaller look does not forget it.
-    let again = look(&mut session, false);
+    let again = inspected(&mut session, false);
     assert_eq!(of(&again, TENSIX, CoreKind::Trisc1).findings.len(), 1);
 }
 
@@ -253,7 +253,7 @@ fn no_image_is_a_finding_that_names_the_nearest() {
     folder.firmware("1");
     let mut session = session(&[&folder], Workload::Idle);
     write(&mut session, TENSIX, 0xA010, 0xDEAD_BEEF);
-    let state = look(&mut session, false);
+    let state = inspected(&mut session, false);
     let trisc1 = of(&state, TENSIX, CoreKind::Trisc1);
     assert!(trisc1.images.is_empty());
     let said = trisc1.findings[0].to_string();
@@ -280,9 +280,9 @@ fn a_guess_is_no_finding_where_another_image_is_proved() {
     let target = scene.build(&mut images).unwrap();
     let mut session = Session::over(Box::new(target), images);
     session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
-    let state = look(&mut session, true);
+    let state = inspected(&mut session, true);
     let core = of(&state, ETH, CoreKind::Erisc);
     let application = only(core, ImageRole::Application);
-    assert_eq!((application.evidence, &application.path), (ImageEvidence::Proved, &None));
+    assert_eq!((application.evidence, &application.path), (Provenance::Verified, &None));
     assert_eq!(core.findings, []);
 }

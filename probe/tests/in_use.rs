@@ -3,7 +3,7 @@
 
 use access::bar_target::BarTarget;
 use collectives::{
-    Command, DataType, EdmChannel, EdmPlan, Op, Program, Run, RunSettings, WorkerPlan,
+    DataType, EdmChannel, EdmPlan, Op, Program, Run, RunSettings, WorkerCommand, WorkerPlan,
     refuse_if_in_use,
 };
 use decode::images::ImageMap;
@@ -99,7 +99,7 @@ fn program() -> Program {
         buffer_bytes: 1024,
         buffers_per_channel: 1,
         worker_initiated: false,
-        dwell_cycles: 0,
+        delay_cycles: 0,
         fills: Vec::new(),
         edms: vec![edm(eth(0, 8), true), edm(eth(1, 0), false)],
         crossing: None,
@@ -223,7 +223,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     twice.workers.push(twice.workers[0].clone());
     assert_eq!(refuse(twice), "two workers at once on 0:1-2");
     let mut long = program();
-    long.workers[0].commands = vec![Command::default(); 5_000];
+    long.workers[0].commands = vec![WorkerCommand::default(); 5_000];
     assert_eq!(refuse(long), "0:1-2: a list of 5000 commands is too long");
     let mut fault = program();
     fault.seed = 2;

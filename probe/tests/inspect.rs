@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use decode::images::ImageMap;
-use decode::inspect::{Interest, inspect, plan};
-use decode::state::{Activity, ImageEvidence, LinkCondition, Reading};
+use decode::inspect::{ReadSet, inspect, plan};
+use decode::state::{Activity, LinkCondition, Provenance, Reading};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot};
 use machine::target::{Chip, Link, Mesh};
@@ -30,7 +30,7 @@ fn mesh() -> Mesh {
 
 /// Everything that a plan asks for, filled by address.
 fn filled(mesh: &Mesh, images: &ImageMap, fill: impl Fn(u64) -> u8) -> Snapshot {
-    let mut spans = plan(mesh, images, &Interest::everything(mesh)).spans;
+    let mut spans = plan(mesh, images, &ReadSet::everything(mesh)).spans;
     spans.sort();
     let mut pieces: Vec<Piece> = Vec::new();
     for span in spans {
@@ -76,27 +76,27 @@ fn nothing_read_is_nothing_known() {
 #[test]
 fn a_gap_says_why() {
     let (mut images, _) = ImageMap::firmware();
-    images.tell(brisc(), "tensix_brisc", ImageEvidence::Told);
+    images.declare(brisc(), "tensix_brisc", Provenance::Stated);
     let mesh = mesh();
     let gone = AccessError::TimedOut { deadline_cycles: 5 };
-    let spans = plan(&mesh, &images, &Interest::everything(&mesh)).spans;
+    let spans = plan(&mesh, &images, &ReadSet::everything(&mesh)).spans;
     let gaps = spans.into_iter().map(|span| Gap { span, reason: gone.clone() }).collect();
     let state = inspect(&Snapshot { gaps, ..Snapshot::default() }, &mesh, &images);
     let core = state.core(brisc()).unwrap();
     assert_eq!(core.waypoint, Reading::Unread(gone.clone()));
     assert_eq!(core.activity, Reading::Unread(gone));
-    assert_eq!(core.images[0].evidence, ImageEvidence::Told);
+    assert_eq!(core.images[0].evidence, Provenance::Stated);
 }
 
 #[test]
 fn told_images_that_are_not_there_are_a_mismatch() {
     let (mut images, _) = ImageMap::firmware();
-    images.tell(brisc(), "tensix_brisc", ImageEvidence::Told);
+    images.declare(brisc(), "tensix_brisc", Provenance::Stated);
     let mesh = mesh();
-    let shot = filled(&mesh, &images, |_| 0);
-    let state = inspect(&shot, &mesh, &images);
+    let snapshot = filled(&mesh, &images, |_| 0);
+    let state = inspect(&snapshot, &mesh, &images);
     let core = state.core(brisc()).unwrap();
-    assert_eq!(core.images[0].evidence, ImageEvidence::Mismatch);
+    assert_eq!(core.images[0].evidence, Provenance::Mismatch);
     assert_eq!(core.waypoint, Reading::Absent);
     assert_eq!(state.cycles, 7);
 }
@@ -112,18 +112,18 @@ fn any_bytes_are_decoded_without_a_panic() {
         |at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8,
     ] {
         for name in ["erisc_base", "erisc_app", "ring_ping"] {
-            images.tell(erisc, name, ImageEvidence::Told);
+            images.declare(erisc, name, Provenance::Stated);
         }
-        images.tell(brisc(), "tensix_brisc", ImageEvidence::Told);
-        let shot = filled(&mesh, &images, fill);
-        images.learn(&mesh, &shot);
-        let state = inspect(&shot, &mesh, &images);
+        images.declare(brisc(), "tensix_brisc", Provenance::Stated);
+        let snapshot = filled(&mesh, &images, fill);
+        images.learn(&mesh, &snapshot);
+        let state = inspect(&snapshot, &mesh, &images);
         assert_eq!(state.chips.len(), 2);
     }
     // All reset bits set: every core is held.
-    let shot = filled(&mesh, &images, |_| 0xFF);
-    let state = inspect(&shot, &mesh, &images);
+    let snapshot = filled(&mesh, &images, |_| 0xFF);
+    let state = inspect(&snapshot, &mesh, &images);
     assert_eq!(state.core(erisc).unwrap().activity, Reading::Known(Activity::InReset));
     let none = NocAddr { chip: ChipId(9), tile: NocXy { x: 0, y: 0 }, offset: 0 };
-    assert_eq!(shot.word(none), Err(AccessError::NotAsked));
+    assert_eq!(snapshot.word(none), Err(AccessError::NotAsked));
 }

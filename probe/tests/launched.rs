@@ -5,9 +5,9 @@ use crate::folder;
 
 use access::bar_target::BarTarget;
 use decode::images::{Catalog, ImageMap, Mailbox};
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use decode::state::{
-    Activity, CoreState, ImageEvidence, ImageRole, ImageUse, MeshState, Reading, TextCheck,
+    Activity, CoreState, ImageRole, ImageUse, MeshState, Provenance, Reading, TextCheck,
 };
 use folder::Folder;
 use layouts::{ChipId, ChipKind, CoreId, CoreKind, NocAddr, NocXy, Space, TileKind};
@@ -74,9 +74,9 @@ fn session(target: impl Target + 'static, folder: &Folder) -> Session {
     session
 }
 
-fn look(session: &mut Session, tile: NocXy, texts: bool) -> MeshState {
+fn inspected(session: &mut Session, tile: NocXy, texts: bool) -> MeshState {
     let tile = Some((ChipId(0), tile));
-    session.look(&Interest { tile, proofs: true, texts, ..Interest::default() }).state
+    session.inspect(&ReadSet { tile, proofs: true, texts, ..ReadSet::default() }).state
 }
 
 fn of(state: &MeshState, tile: NocXy, core: CoreKind) -> &CoreState {
@@ -106,9 +106,9 @@ fn a_kernel_that_was_moved_is_found_where_the_launch_message_says() {
     let mut target = moved(&folder);
     launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 1, 0);
     let mut session = session(target, &folder);
-    let state = look(&mut session, TENSIX, true);
+    let state = inspected(&mut session, TENSIX, true);
     let image = kernel(of(&state, TENSIX, CoreKind::Brisc)).unwrap();
-    assert_eq!(image.evidence, ImageEvidence::Proved);
+    assert_eq!(image.evidence, Provenance::Verified);
     assert_eq!((image.bias, image.load_addr), (CONFIG + TEXT - 0x14400, CONFIG + TEXT));
     assert_eq!(image.comparison.compared_bytes, image.comparison.text_bytes);
     assert_eq!(kernel(of(&state, TENSIX, CoreKind::Trisc0)), None, "number 0 is none");
@@ -129,18 +129,18 @@ fn a_text_that_is_loaded_otherwise_than_linked_is_compared_by_its_copy() {
     folder.put(elf, &linked);
     let brisc = CoreKind::Brisc;
     let mut session = session(target, &folder);
-    let state = look(&mut session, TENSIX, true);
+    let state = inspected(&mut session, TENSIX, true);
     let core = of(&state, TENSIX, brisc);
     assert_eq!(kernel(core), None);
     let said = core.findings[0].to_string();
     assert!(said.contains("matches the kernel 5 loaded at 0x30400"), "{said}");
     folder.image(&format!("{elf}.xip.elf"), "tensix_worker");
     session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
-    let state = look(&mut session, TENSIX, true);
+    let state = inspected(&mut session, TENSIX, true);
     let image = kernel(of(&state, TENSIX, brisc)).unwrap();
     assert_eq!(
         (image.evidence, &image.comparison.check),
-        (ImageEvidence::Proved, &TextCheck::Equal)
+        (Provenance::Verified, &TextCheck::Equal)
     );
     assert!(image.path.as_ref().unwrap().ends_with(elf));
 }
@@ -155,15 +155,15 @@ fn a_kernel_that_has_ended_is_in_the_entry_before() {
     let path = folder.path().join("kernels/worker/9");
     folder.put("kernels.yaml", format!("{logs}{}\n", path.display()).as_bytes());
     let mut session = session(target, &folder);
-    let state = look(&mut session, TENSIX, false);
+    let state = inspected(&mut session, TENSIX, false);
     let image = kernel(of(&state, TENSIX, CoreKind::Brisc)).unwrap();
-    assert_eq!((image.name.as_str(), image.evidence), ("worker/brisc", ImageEvidence::Sampled));
+    assert_eq!((image.name.as_str(), image.evidence), ("worker/brisc", Provenance::Sampled));
     // Its place may hold the next one: that is nobody's fault.
     let addr = u64::from(CONFIG + TEXT);
     put(session.target(), TENSIX, addr, &[7; 64]);
-    let state = look(&mut session, TENSIX, true);
+    let state = inspected(&mut session, TENSIX, true);
     let core = of(&state, TENSIX, CoreKind::Brisc);
-    assert_eq!(kernel(core).unwrap().evidence, ImageEvidence::Mismatch);
+    assert_eq!(kernel(core).unwrap().evidence, Provenance::Mismatch);
     assert_eq!(core.findings, []);
 }
 
@@ -180,7 +180,7 @@ fn instruction_ram_is_as_the_log_says() {
     elf[first + 8..first + 12].copy_from_slice(&0xFFC0_0000u32.to_le_bytes());
     let path = folder.put("kernels/reader/4/ncrisc/ncrisc.elf", &elf);
     let mut unlogged = session(moved_again(&folder), &folder);
-    let state = look(&mut unlogged, TENSIX, false);
+    let state = inspected(&mut unlogged, TENSIX, false);
     let core = of(&state, TENSIX, CoreKind::Ncrisc);
     assert_eq!(kernel(core), None, "nothing is guessed");
     assert!(core.findings[0].is_unknown());
@@ -190,10 +190,10 @@ fn instruction_ram_is_as_the_log_says() {
     let logs = format!("5: {}\n", path.display());
     folder.put("kernel_elf_paths.txt", logs.as_bytes());
     let mut session = session(target, &folder);
-    let state = look(&mut session, TENSIX, true);
+    let state = inspected(&mut session, TENSIX, true);
     let core = of(&state, TENSIX, CoreKind::Ncrisc);
     let image = kernel(core).unwrap();
-    assert_eq!((image.evidence, image.bias), (ImageEvidence::Recorded, 0));
+    assert_eq!((image.evidence, image.bias), (Provenance::Recorded, 0));
     assert_eq!(image.comparison.check, TextCheck::Iram);
     assert_eq!(core.findings, []);
 }
@@ -224,10 +224,10 @@ impl Target for Partial {
         let hidden = self.from..self.from + 0x1000;
         let hides = |span: &machine::snapshot::Span| hidden.contains(&span.addr.offset);
         let (gone, there): (Vec<_>, Vec<_>) = plan.spans.iter().partition(|span| hides(span));
-        let mut shot = self.inner.read(&Plan { spans: there });
+        let mut snapshot = self.inner.read(&Plan { spans: there });
         let gap = |span| Gap { span, reason: AccessError::NotRecorded };
-        shot.gaps.extend(gone.into_iter().map(gap));
-        shot
+        snapshot.gaps.extend(gone.into_iter().map(gap));
+        snapshot
     }
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
         self.inner.write(addr, bytes)
@@ -255,7 +255,7 @@ fn what_is_not_recorded_is_no_mismatch() {
         &reset.to_le_bytes(),
     );
     let mut session = session(Partial { inner, from: 0xA000 }, &folder);
-    let state = look(&mut session, TENSIX, false);
+    let state = inspected(&mut session, TENSIX, false);
     let core = of(&state, TENSIX, CoreKind::Trisc1);
     let said: Vec<_> = core.findings.iter().map(ToString::to_string).collect();
     let says =
@@ -299,9 +299,9 @@ fn of_all_builds_of_a_package_the_right_one_is_found() {
         let mut session = Session::over(Box::new(target), ImageMap::default());
         session.consult(Catalog::read(std::slice::from_ref(&root)).unwrap());
         let tile = Some((ChipId(0), TENSIX));
-        let interest =
-            Interest { links: true, tile, proofs: true, texts: true, ..Interest::default() };
-        let state = session.look(&interest).state;
+        let read_set =
+            ReadSet { links: true, tile, proofs: true, texts: true, ..ReadSet::default() };
+        let state = session.inspect(&read_set).state;
         let key = build.file_name().unwrap().to_str().unwrap();
         for (tile, kind) in
             [(TENSIX, CoreKind::Brisc), (TENSIX, CoreKind::Trisc2), (ETH, CoreKind::Erisc)]
@@ -309,7 +309,7 @@ fn of_all_builds_of_a_package_the_right_one_is_found() {
             let core = of(&state, tile, kind);
             let [image] = &core.images[..] else { panic!("{key} {:?}", core.findings) };
             let name = format!("{key}/{}", kind.name());
-            assert_eq!(image.evidence, ImageEvidence::Proved);
+            assert_eq!(image.evidence, Provenance::Verified);
             assert!(image.name == name || image.also.contains(&name), "{name}: {image:?}");
             // Equal texts are told apart by what else runs on the chip, so far as that differs.
             found += usize::from(image.name == name);

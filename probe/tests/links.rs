@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use workloads::study::bandwidth::{self, Mover};
-use workloads::study::latency::{self, Way};
+use workloads::study::latency::{self, Distance};
 use workloads::study::published::{GUIDE, TEST};
 
 #[test]
@@ -15,19 +15,20 @@ fn latencies_are_near_the_guides_and_what_is_not_near_is_explained() {
         assert_eq!(row.reasons.len(), row.published.len());
         for (published, reason) in row.published.iter().zip(&row.reasons) {
             let deviation = published.deviation_percent(ns);
-            assert_eq!(reason.is_some(), deviation.abs() > 10.0, "{:?}: {ns} ns", row.way);
+            assert_eq!(reason.is_some(), deviation.abs() > 10.0, "{:?}: {ns} ns", row.distance);
             if published.source == GUIDE && row.packet_bytes == 16 {
-                assert!(deviation.abs() <= 10.0, "{:?}: {ns} ns, {deviation:+.1} %", row.way);
+                assert!(deviation.abs() <= 10.0, "{:?}: {ns} ns, {deviation:+.1} %", row.distance);
             }
         }
         let parts = row.parts();
         let sum = parts.link_ns + parts.wire_ns + parts.copy_ns + parts.kernels_ns;
         assert!((sum - row.per_hop_ns()).abs() < 1e-6 && parts.kernels_ns > 0.0, "{parts:?}");
     }
-    let small: Vec<Way> = rows.iter().filter(|r| r.packet_bytes == 16).map(|r| r.way).collect();
-    let ring = |merged| Way::Ring { hops: 8, merged };
-    assert_eq!(small, [ring(true), ring(false), Way::RoundTrip]);
-    let large = rows.iter().find(|r| (r.way, r.packet_bytes) == (ring(false), 1024)).unwrap();
+    let small: Vec<Distance> =
+        rows.iter().filter(|r| r.packet_bytes == 16).map(|r| r.distance).collect();
+    let ring = |merged| Distance::Ring { hops: 8, merged };
+    assert_eq!(small, [ring(true), ring(false), Distance::RoundTrip]);
+    let large = rows.iter().find(|r| (r.distance, r.packet_bytes) == (ring(false), 1024)).unwrap();
     let reason = large.reasons[0].as_deref().unwrap();
     assert!(reason.contains("from 16 bytes to 1024 it grows by"), "{reason}");
 
@@ -39,13 +40,13 @@ fn latencies_are_near_the_guides_and_what_is_not_near_is_explained() {
 
 #[test]
 fn an_edm_moves_more_than_20_gb_a_second_and_no_size_more_than_its_overheads_leave() {
-    let wishes = [
+    let requests = [
         (Mover::Edm, 16384, 2),
         (Mover::Stream, 16384, 4),
         (Mover::Stream, 1024, 16),
         (Mover::Stream, 1024, 8),
     ];
-    let rows = bandwidth::rows("n300", 1, &wishes, &mut |_| ()).unwrap();
+    let rows = bandwidth::rows("n300", 1, &requests, &mut |_| ()).unwrap();
     assert!(rows[0].measured() > 20.0 && rows[1].measured() > 20.0, "{rows:?}");
     assert!(rows.iter().all(|row| row.measured() <= row.bound()), "{rows:?}");
     // The bound is computed; what is published is of 16 messages in flight.

@@ -9,7 +9,7 @@ use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::patience::Patience;
 use machine::snapshot::{Plan, Span};
-use machine::target::{Abilities, Allow, Preview, Target, Way};
+use machine::target::{Abilities, AccessRoute, Allow, Preview, Target};
 use sick::{Handle, Sick};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::{Scene, Workload};
@@ -47,9 +47,9 @@ fn a_look_costs_what_was_promised_and_the_promise_nothing() {
         assert_eq!(handle.state().transactions, before);
         assert_eq!(promised.gaps.len(), 1);
         let visits = promised.visits.len();
-        let shot = target.read(&plan);
-        assert_eq!((sum(&promised), visits), (shot.transactions, shot.pieces.len()));
-        assert_eq!(handle.state().transactions - before, shot.transactions);
+        let snapshot = target.read(&plan);
+        assert_eq!((sum(&promised), visits), (snapshot.transactions, snapshot.pieces.len()));
+        assert_eq!(handle.state().transactions - before, snapshot.transactions);
     }
 }
 
@@ -84,7 +84,7 @@ fn what_goes_through_a_queue_costs_at_least_what_was_promised() {
     for wanted in [span(1, 1, 0x2_0000, 4), span(1, 1, 0x2_0010, 0x1000)] {
         let plan = Plan { spans: vec![wanted] };
         let promised = target.preview(std::slice::from_ref(&plan));
-        assert_eq!(promised.visits[0].way, Way::Queue);
+        assert_eq!(promised.visits[0].route, AccessRoute::Queue);
         assert!(sum(&promised) <= target.read(&plan).transactions);
     }
 }

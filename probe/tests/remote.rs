@@ -80,13 +80,13 @@ fn write_and_read_back(mut target: BarTarget) {
         }
     }
     let before = target.queue_commands();
-    let shot = target.read(&plan);
-    assert_eq!(shot.gaps, []);
+    let snapshot = target.read(&plan);
+    assert_eq!(snapshot.gaps, []);
     for (span, expected) in plan.spans.iter().zip(expected) {
-        assert_eq!(shot.bytes(span.addr, span.len).unwrap(), expected, "{span:?}");
+        assert_eq!(snapshot.bytes(span.addr, span.len).unwrap(), expected, "{span:?}");
     }
     assert!(target.queue_commands() > before);
-    assert!(target.latched().is_empty());
+    assert!(target.quarantined().is_empty());
 }
 
 #[test]
@@ -107,20 +107,20 @@ fn far_words_cost_as_little_as_counted() {
         let plan = Plan { spans: places.map(|addr| Span { addr, len: 4 }).collect() };
         target.read(&plan);
         let (before, commands) = (target.now().unwrap(), target.queue_commands());
-        let shot = target.read(&plan);
-        assert_eq!(shot.gaps, []);
+        let snapshot = target.read(&plan);
+        assert_eq!(snapshot.gaps, []);
         assert_eq!(target.queue_commands() - commands, 400);
         let cycles = target.now().unwrap() - before;
         eprintln!(
             "{}: {} cycles, {} transactions a word",
             target.name(),
             cycles / 400,
-            shot.transactions / 400
+            snapshot.transactions / 400
         );
         // The simulator answers one alone after 310 to 360 (wormhole.md 10.6.C).
         if target.name() == "ttsim" {
             assert!(cycles / 400 < 200, "{cycles} cycles");
         }
-        assert!(shot.transactions < 400 * 8, "{} transactions", shot.transactions);
+        assert!(snapshot.transactions < 400 * 8, "{} transactions", snapshot.transactions);
     }
 }

@@ -3,8 +3,8 @@
 
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
-use decode::inspect::{Interest, inspect, plan};
-use decode::state::{Activity, ChannelMeaning, ImageEvidence, LinkCondition, Reading};
+use decode::inspect::{ReadSet, inspect, plan};
+use decode::state::{Activity, ChannelMeaning, LinkCondition, Provenance, Reading};
 use launch::{RingPing, RingPingSettings};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Plan, Span};
@@ -20,8 +20,8 @@ fn scene(run: Workload) -> (BarTarget, ImageMap) {
 }
 
 fn read(target: &mut BarTarget, addr: NocAddr, len: u32) -> Vec<u8> {
-    let shot = target.read(&Plan { spans: vec![Span { addr, len }] });
-    shot.bytes(addr, len).unwrap().to_vec()
+    let snapshot = target.read(&Plan { spans: vec![Span { addr, len }] });
+    snapshot.bytes(addr, len).unwrap().to_vec()
 }
 
 fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
@@ -39,14 +39,14 @@ fn a_running_n300_is_found_read_and_understood() {
     let end = |chip, channel| EthId { chip: ChipId(chip), channel };
     assert_eq!(mesh.links, [(8, 0), (9, 1)].map(|(a, b)| Link { a: end(0, a), b: end(1, b) }));
 
-    let everything = Interest::everything(&mesh);
-    let shot = target.read(&plan(&mesh, &images, &everything));
-    assert_eq!(shot.gaps, []);
-    images.learn(&mesh, &shot);
-    let state = inspect(&shot, &mesh, &images);
+    let everything = ReadSet::everything(&mesh);
+    let snapshot = target.read(&plan(&mesh, &images, &everything));
+    assert_eq!(snapshot.gaps, []);
+    images.learn(&mesh, &snapshot);
+    let state = inspect(&snapshot, &mesh, &images);
     assert!(state.links.iter().all(|link| link.condition == LinkCondition::Up));
     let cores = || state.chips.iter().flat_map(|chip| &chip.tiles).flat_map(|tile| &tile.cores);
-    assert!(cores().flat_map(|core| &core.images).all(|i| i.evidence == ImageEvidence::Proved));
+    assert!(cores().flat_map(|core| &core.images).all(|i| i.evidence == Provenance::Verified));
     let running = cores().filter(|core| core.activity == Reading::Known(Activity::Running));
     // 64 workers on each chip, and the four cores of the ring.
     assert_eq!(running.count(), 2 * 64 + 4);
@@ -101,10 +101,10 @@ fn a_thousand_laps_are_intact_and_every_credit_comes_back() {
     }
     // After the teardown no channel of either link holds anything.
     let mesh = target.mesh().clone();
-    let interest = Interest { links: true, proofs: true, ..Interest::default() };
-    let shot = target.read(&plan(&mesh, &images, &interest));
-    images.learn(&mesh, &shot);
-    let state = inspect(&shot, &mesh, &images);
+    let read_set = ReadSet { links: true, proofs: true, ..ReadSet::default() };
+    let snapshot = target.read(&plan(&mesh, &images, &read_set));
+    images.learn(&mesh, &snapshot);
+    let state = inspect(&snapshot, &mesh, &images);
     for link in &state.links {
         assert_eq!((link.a_to_b, link.b_to_a), (Some(0), Some(0)));
         for end in [link.link.a, link.link.b] {
@@ -148,8 +148,8 @@ fn far_writes_leave_their_neighbours_and_errors_are_told() {
     // What the layouts refuse never reaches the bus.
     let before = target.transactions();
     for refused in [at(0xFFB1_1000), at(0xFFB0_0000), at(0x16_E000)] {
-        let shot = target.read(&Plan { spans: vec![Span { addr: refused, len: 4 }] });
-        assert!(matches!(shot.word(refused), Err(AccessError::Refused(_))));
+        let snapshot = target.read(&Plan { spans: vec![Span { addr: refused, len: 4 }] });
+        assert!(matches!(snapshot.word(refused), Err(AccessError::Refused(_))));
     }
     assert_eq!(target.transactions(), before);
 }
@@ -188,13 +188,13 @@ fn a_mesh_without_links_is_idle_unless_a_ring_is_asked_for() {
 
 #[test]
 fn the_same_scene_and_the_same_accesses_give_the_same_bytes_at_the_same_cycles() {
-    let look = || {
+    let inspected = || {
         let (mut target, images) = scene(Workload::RingPing);
         let mesh = target.mesh().clone();
-        let shot = target.read(&plan(&mesh, &images, &Interest::everything(&mesh)));
+        let snapshot = target.read(&plan(&mesh, &images, &ReadSet::everything(&mesh)));
         let pieces =
-            shot.pieces.into_iter().map(|piece| (piece.addr, piece.target_cycles, piece.bytes));
+            snapshot.pieces.into_iter().map(|piece| (piece.addr, piece.target_cycles, piece.bytes));
         (mesh, target.now().unwrap(), pieces.collect::<Vec<_>>())
     };
-    assert!(look() == look());
+    assert!(inspected() == inspected());
 }

@@ -3,12 +3,12 @@
 
 use access::bar_target::BarTarget;
 use layouts::{ChipId, NocAddr, NocXy};
-use machine::bar::{Abreast, Bar, BarOp};
-use machine::fault::{Fault, Station};
+use machine::bar::{Bar, BarOp, DeviceBatch};
+use machine::clients::Client;
+use machine::fault::{ChipAddress, Fault};
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::{Abilities, Allow, Target};
-use machine::visit::Client;
 use machine::window::Order;
 use std::io::{BufReader, ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -67,9 +67,9 @@ fn what_a_client_breaks_stays_broken_for_the_next() {
     assert_eq!(second.welcome().before.change.as_ref().unwrap().what, "core:0.e8:stuck");
     // Chip 1 has no firmware that tells where it stands, and no PCIe.
     let mut second: Box<dyn Bar> = Box::new(second);
-    let refused = second.disrupt(Station::Device(1), &stuck).unwrap_err();
+    let refused = second.disrupt(ChipAddress::Device(1), &stuck).unwrap_err();
     assert!(refused.to_string().contains("this mesh has no such place"), "{refused}");
-    assert_eq!(second.disrupt(Station::Device(0), &absent), Ok(()));
+    assert_eq!(second.disrupt(ChipAddress::Device(0), &absent), Ok(()));
     std::fs::remove_file(path).unwrap();
 }
 
@@ -84,8 +84,8 @@ fn a_mesh_outlives_its_client() {
     drop(first);
     let mut second = open(&path);
     assert!(second.now().unwrap() > then);
-    let shot = second.read(&Plan { spans: vec![Span { addr: here, len: 24 }] });
-    assert_eq!(shot.bytes(here, 24).unwrap(), b"left by the first client");
+    let snapshot = second.read(&Plan { spans: vec![Span { addr: here, len: 24 }] });
+    assert_eq!(snapshot.bytes(here, 24).unwrap(), b"left by the first client");
     drop(second);
     let welcome = connect(&path).welcome().clone();
     assert_eq!(welcome.abilities, emulator_bar::abilities(), "told, not looked up by a name");
@@ -109,11 +109,11 @@ fn two_devices() -> EmulatorBar {
 fn several_devices_are_read_side_by_side_over_a_socket_too() {
     let ask = |device, words: u64| {
         let read = |at| BarOp::Read { device, bar: 0, offset: 0x1FE8_0000 + at, len: 4, ones: 0 };
-        Abreast::new(device, (0..words).map(|n| read(4 * n)).chain([BarOp::Now]).collect())
+        DeviceBatch::new(device, (0..words).map(|n| read(4 * n)).chain([BarOp::Now]).collect())
     };
-    let told = |bar: &mut dyn Bar, mut batches: [Abreast; 2]| {
-        bar.submit_abreast(&mut batches);
-        batches.map(|Abreast { answer, result, .. }| (answer, result))
+    let told = |bar: &mut dyn Bar, mut batches: [DeviceBatch; 2]| {
+        bar.submit_parallel(&mut batches);
+        batches.map(|DeviceBatch { answer, result, .. }| (answer, result))
     };
     let path = serve("abreast", two_devices);
     let expected = told(&mut two_devices(), [ask(0, 3), ask(1, 5)]);
@@ -137,12 +137,12 @@ fn one_client_writes_and_many_look() {
     let Err(AccessError::Refused(why)) = SocketBar::connect(&path, true) else { panic!("let in") };
     assert_eq!(why, format!("{} holds this machine", Client::this()));
     let abilities = || Abilities { stepped_time: true, ..Abilities::default() };
-    let look = || {
+    let inspected = || {
         let bar = SocketBar::connect(&path, false).unwrap();
         assert_eq!(bar.welcome().before.writer, Some(Client::this()));
         BarTarget::open("socket", Box::new(bar), abilities(), Patience::default()).unwrap()
     };
-    let mut readers: Vec<_> = (0..20).map(|_| look()).collect();
+    let mut readers: Vec<_> = (0..20).map(|_| inspected()).collect();
     for round in 0..3_u32 {
         writer.write(here, &round.to_le_bytes()).unwrap();
         for reader in &mut readers {
@@ -178,7 +178,7 @@ fn the_server_itself_keeps_a_client_that_looks_from_writing() {
     assert_eq!(judge(vec![point(1, 1), write(0x1_10A0, vec![0; 4])]), refused());
     assert_eq!(judge(vec![write(0x1FC0_0000, vec![0; 8])]), refused());
     let stuck: Fault = "core:0.e8:stuck".parse().unwrap();
-    assert_eq!(reader.disrupt(Station::Device(0), &stuck), refused());
+    assert_eq!(reader.disrupt(ChipAddress::Device(0), &stuck), refused());
     std::fs::remove_file(path).unwrap();
 }
 

@@ -4,10 +4,12 @@
 use launch::HostPatience;
 use machine::fabric::MuxCore;
 use std::collections::BTreeSet;
-use workloads::study::mux::{Asked, ChannelFigures, Fate, Run, STARVE_FACTOR, Seen, Way, study};
+use workloads::study::mux::{
+    ChannelFigures, Fate, MuxRun, MuxStudy, MuxWait, STARVE_FACTOR, Seen, study,
+};
 
-fn asked(core: MuxCore, workers: usize, seed: u64) -> Asked<'static> {
-    Asked {
+fn asked(core: MuxCore, workers: usize, seed: u64) -> MuxStudy<'static> {
+    MuxStudy {
         mesh: "n300",
         core,
         workers,
@@ -19,8 +21,8 @@ fn asked(core: MuxCore, workers: usize, seed: u64) -> Asked<'static> {
     }
 }
 
-fn run<'a>(seen: &'a Seen, name: &str) -> &'a Run {
-    let mut of = seen.runs.iter().filter(|run| run.way.name == name);
+fn run<'a>(seen: &'a Seen, name: &str) -> &'a MuxRun {
+    let mut of = seen.runs.iter().filter(|run| run.wait.name == name);
     of.next().unwrap_or_else(|| panic!("no run of {name}"))
 }
 
@@ -28,13 +30,13 @@ fn run<'a>(seen: &'a Seen, name: &str) -> &'a Run {
 #[test]
 fn policies_are_told_apart_by_the_closes_that_they_leave_unanswered() {
     let seen = study(&asked(MuxCore::Tensix, 8, 0)).unwrap();
-    assert_eq!(seen.runs.len(), Way::ALL.len());
+    assert_eq!(seen.runs.len(), MuxWait::ALL.len());
     for run in &seen.runs {
         let close = run.figures.longest(|channel| channel.close_cycles);
         let starves = close > STARVE_FACTOR * run.healthy_cycles;
         let expected = ["unbounded", "unbounded_teardown", "bounded_32768"];
         assert_eq!(run.fate == Fate::Starves, starves, "{run:?}");
-        assert_eq!(starves, expected.contains(&run.way.name), "{run:?}");
+        assert_eq!(starves, expected.contains(&run.wait.name), "{run:?}");
         assert_eq!(run.chain.is_empty(), !starves, "{run:?}");
         assert_eq!((run.figures.missing, run.figures.abandoned), (0, 0), "{run:?}");
         assert_eq!(run.figures.channels.len(), 8);
@@ -55,15 +57,15 @@ fn policies_are_told_apart_by_the_closes_that_they_leave_unanswered() {
         assert!(longest(name, |c| c.unattended_cycles) > 500_000, "{name}");
     }
     let cycles: BTreeSet<u64> = seen.runs.iter().map(|run| run.cycles).collect();
-    assert_eq!(cycles.len(), Way::ALL.len(), "times are those of the device, to the cycle");
+    assert_eq!(cycles.len(), MuxWait::ALL.len(), "times are those of the device, to the cycle");
 }
 
 /// The end of the chain: the dispatcher's progress stops, and a host that looks at it gives up.
 #[test]
 fn a_host_gives_up_on_a_run_whose_router_stays_without_slots() {
     let patience = HostPatience { poll_cycles: 100_000, give_up_cycles: 1_000_000 };
-    let hosts = vec![Way::ALL[0]];
-    let asked = Asked { hosts, patience, ..asked(MuxCore::Tensix, 2, 13) };
+    let hosts = vec![MuxWait::ALL[0]];
+    let asked = MuxStudy { hosts, patience, ..asked(MuxCore::Tensix, 2, 13) };
     let seen = study(&asked).unwrap();
     for run in &seen.runs {
         assert_eq!((run.fate, run.stall_cycles), (Fate::NeverEnds, None), "{run:?}");
@@ -74,7 +76,7 @@ fn a_host_gives_up_on_a_run_whose_router_stays_without_slots() {
     let [host] = seen.hosts.as_slice() else { panic!("{:?}", seen.hosts) };
     let gave_up = host.gave_up_cycles.unwrap();
     assert!((1_000_000..1_300_000).contains(&gave_up), "{host:?}");
-    assert!(host.looks >= 10, "{host:?}");
+    assert!(host.polls >= 10, "{host:?}");
     assert_eq!((host.progress, host.commands, host.wait_count), (3, 5, 3), "{host:?}");
     assert!(host.done < host.wait_count, "{host:?}");
     assert!(host.chain.iter().any(|wait| wait.contains("FWSW")), "{host:?}");

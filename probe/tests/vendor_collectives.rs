@@ -5,7 +5,7 @@
 use crate::common;
 
 use access::bar_target::BarTarget;
-use collectives::{FabricWish, Op, Request, Run, RunSettings, Transport, compile};
+use collectives::{FabricOptions, Op, Request, Run, RunSettings, Transport, compile};
 use common::open;
 use decode::images::ImageMap;
 use machine::patience::Patience;
@@ -57,7 +57,7 @@ fn eight_chips_gather_and_scatter_sums() {
 
 #[test]
 fn two_chips_gather_and_scatter_sums_over_the_fabric() {
-    let transport = Transport::Fabric(FabricWish::default());
+    let transport = Transport::Fabric(FabricOptions::default());
     let requests =
         [(Op::AllGather, 515, 1), (Op::ReduceScatter, 130, 2)].map(|(op, elements, workers)| {
             let page_bytes = Some(256);

@@ -5,8 +5,8 @@ use crate::common;
 
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
-use decode::inspect::{Interest, fabric_interest, fabric_ways, inspect, plan, plan_proofs};
-use decode::state::{Reading, Verdict, WayEnd};
+use decode::inspect::{ReadSet, fabric_read_set, fabric_routes, inspect, plan, plan_proofs};
+use decode::state::{RouteEnd, Verdict};
 use fabric::{
     Fabric, FabricOutcome, FabricPlan, FabricRequest, FabricSettings, Termination, running_fabric,
 };
@@ -15,30 +15,30 @@ use machine::fabric::FabricTopology;
 use machine::target::Target;
 
 /// What `meshscope fabric` sees who was told nothing: the status of all routers, their credits, and the ways between them.
-fn seen(target: &mut BarTarget, routers: usize) -> &'static str {
+fn seen(target: &mut BarTarget, routers: usize) -> String {
     let (mut images, _) = ImageMap::firmware();
-    let wish = Interest { links: true, proofs: true, ..Interest::default() };
-    let wish = Interest { fabric: true, fabric_tables: true, ..wish };
+    let asked = ReadSet { links: true, proofs: true, ..ReadSet::default() };
+    let asked = ReadSet { fabric: true, fabric_tables: true, ..asked };
     let mesh = target.mesh().clone();
-    let shot = target.read(&plan_proofs(&mesh, &images, &wish));
-    images.learn(&mesh, &shot);
-    let shot = target.read(&plan(&mesh, &images, &wish));
-    let fabric = inspect(&shot, &mesh, &images).fabric;
+    let snapshot = target.read(&plan_proofs(&mesh, &images, &asked));
+    images.learn(&mesh, &snapshot);
+    let snapshot = target.read(&plan(&mesh, &images, &asked));
+    let fabric = inspect(&snapshot, &mesh, &images).fabric;
     assert_eq!(fabric.routers.len(), routers);
     assert!(fabric.waits.all.is_empty(), "{:?}", fabric.waits.all);
     // Both ways of each link, and no credit is lost.
     assert_eq!(fabric.ledgers.len(), routers);
     assert!(fabric.ledgers.iter().all(|ledger| ledger.verdict == Verdict::Empty));
-    let wish = fabric_interest(&fabric, &wish);
-    let state = inspect(&target.read(&plan(&mesh, &images, &wish)), &mesh, &images);
+    let asked = fabric_read_set(&fabric, &asked);
+    let state = inspect(&target.read(&plan(&mesh, &images, &asked)), &mesh, &images);
     let tables = &state.fabric.tables;
     let far = tables.iter().find(|tables| tables.at.chip == ChipId(1)).unwrap().tables.node;
-    for way in fabric_ways(&state, ChipId(0), far) {
-        assert_eq!((way.end, way.hops.len()), (WayEnd::Arrived, 1));
+    for way in fabric_routes(&state, ChipId(0), far) {
+        assert_eq!((way.end, way.hops.len()), (RouteEnd::Arrived, 1));
     }
-    let status = fabric.routers[0].status.known().copied().unwrap();
-    assert!(fabric.routers.iter().all(|router| router.status == Reading::Known(status)));
-    status
+    let status = fabric.routers[0].facts.status.clone();
+    assert!(fabric.routers.iter().all(|router| router.facts.status == status));
+    status.name().unwrap().to_owned()
 }
 
 #[test]

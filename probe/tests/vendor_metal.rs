@@ -7,8 +7,8 @@
 use crate::common;
 
 use decode::images::Outline;
-use decode::inspect::Interest;
-use decode::state::{Activity, CoreState, GoSignal, ImageEvidence, Reading};
+use decode::inspect::ReadSet;
+use decode::state::{Activity, CoreState, GoSignal, Provenance, Reading};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::target::Allow;
 use probe::session::Session;
@@ -28,8 +28,8 @@ fn open(words: &str) -> Session {
 
 fn core(session: &mut Session, id: CoreId) -> (CoreState, machine::snapshot::Snapshot) {
     let tile = Some((id.chip, id.tile));
-    let look = session.look(&Interest { tile, members: Some(id), ..Interest::default() });
-    (look.state.core(id).unwrap().clone(), look.snapshot)
+    let inspected = session.inspect(&ReadSet { tile, members: Some(id), ..ReadSet::default() });
+    (inspected.state.core(id).unwrap().clone(), inspected.snapshot)
 }
 
 fn id(chip: u16, x: u8, y: u8, core: CoreKind) -> CoreId {
@@ -37,21 +37,20 @@ fn id(chip: u16, x: u8, y: u8, core: CoreKind) -> CoreId {
 }
 
 /// The text of a member's value, by its path.
-fn member(core: &CoreState, shot: &machine::snapshot::Snapshot, path: &str) -> String {
+fn member(core: &CoreState, snapshot: &machine::snapshot::Snapshot, path: &str) -> String {
     let nodes = core.outlines.iter().flat_map(Outline::nodes);
     let node = nodes.into_iter().find(|node| node.path == path).expect(path);
     let at = layouts::NocAddr { chip: core.id.chip, tile: core.id.tile, offset: node.addr };
-    node.value(shot.bytes(at, node.size as u32).unwrap()).to_string()
+    node.value(snapshot.bytes(at, node.size as u32).unwrap()).to_string()
 }
 
 /// The application waits for a go message, and its mailbox is what the host and it made of it.
 fn waits(session: &mut Session, chip: u16, x: u8, y: u8) {
-    let (core, shot) = core(session, id(chip, x, y, CoreKind::Erisc));
+    let (core, snapshot) = core(session, id(chip, x, y, CoreKind::Erisc));
     assert_eq!(core.activity, Reading::Known(Activity::Waiting), "{}", core.id);
     assert_eq!(core.go, Reading::Known(GoSignal::Init));
     assert_eq!(core.waypoint, Reading::Known("XXXX".to_owned()));
-    let told =
-        core.images.iter().any(|i| i.name == "erisc" && i.evidence != ImageEvidence::Mismatch);
+    let told = core.images.iter().any(|i| i.name == "erisc" && i.evidence != Provenance::Mismatch);
     assert!(told, "{:?}", core.images);
     assert_eq!(core.channels.len(), 8);
     for (path, text) in [
@@ -61,7 +60,7 @@ fn waits(session: &mut Session, chip: u16, x: u8, y: u8) {
         ("erisc_info.channels[0].bytes_sent", "0"),
         ("routing_info.routing_enabled", "1"),
     ] {
-        assert_eq!(member(&core, &shot, path), text, "{path}");
+        assert_eq!(member(&core, &snapshot, path), text, "{path}");
     }
     // The application itself wrote its translated coordinates, one for each NoC.
     let image = session.images().named("erisc").unwrap().clone();
@@ -70,9 +69,9 @@ fn waits(session: &mut Session, chip: u16, x: u8, y: u8) {
         addr: layouts::NocAddr { chip: core.id.chip, tile: core.id.tile, offset },
         len: 2,
     });
-    let shot = session.target().read(&machine::snapshot::Plan { spans: spans.to_vec() });
+    let snapshot = session.target().read(&machine::snapshot::Plan { spans: spans.to_vec() });
     for (span, wide) in spans.iter().zip([16..26, 16..18]) {
-        let bytes = shot.bytes(span.addr, 2).unwrap();
+        let bytes = snapshot.bytes(span.addr, 2).unwrap();
         assert!(bytes[0] == bytes[1] && wide.contains(&bytes[0]), "{span:?} {bytes:?}");
     }
 }
@@ -80,12 +79,12 @@ fn waits(session: &mut Session, chip: u16, x: u8, y: u8) {
 /// All five cores are up.
 fn is_up(session: &mut Session, chip: u16, x: u8, y: u8) {
     for kind in [CoreKind::Brisc, CoreKind::Ncrisc, CoreKind::Trisc2] {
-        let (core, shot) = core(session, id(chip, x, y, kind));
+        let (core, snapshot) = core(session, id(chip, x, y, kind));
         assert_eq!(core.activity, Reading::Known(Activity::Waiting), "{}", core.id);
         assert_eq!(core.go, Reading::Known(GoSignal::Done));
         let magic = "mailboxes.core_info.core_magic_number";
-        assert_eq!(member(&core, &shot, magic), "WORKER");
-        let sync = member(&core, &shot, "mailboxes.subordinate_sync.map");
+        assert_eq!(member(&core, &snapshot, magic), "WORKER");
+        let sync = member(&core, &snapshot, "mailboxes.subordinate_sync.map");
         assert_eq!(sync, "{0, 0, 0, 0}", "every other core has acknowledged");
     }
 }

@@ -49,8 +49,8 @@ fn every_word_that_is_allowed_is_answered() {
             .filter(|r| r.bytes < 1 << 32);
         for range in ranges {
             let spans = words(range).into_iter().map(|at| Span { addr: addr(0, x, y, at), len: 4 });
-            let shot = target.read(&Plan { spans: spans.collect() });
-            let bad = shot.gaps.iter().find(|g| !matches!(g.reason, AccessError::Refused(_)));
+            let snapshot = target.read(&Plan { spans: spans.collect() });
+            let bad = snapshot.gaps.iter().find(|g| !matches!(g.reason, AccessError::Refused(_)));
             assert!(bad.is_none(), "{kind:?} {}: {bad:?}", range.name);
         }
     }

@@ -6,8 +6,8 @@ use crate::common;
 
 use common::{addr, open, word};
 use decode::images::ImageMap;
-use decode::inspect::{Interest, inspect, plan};
-use decode::state::{Activity, GoSignal, ImageEvidence, LinkCondition, Reading};
+use decode::inspect::{ReadSet, inspect, plan};
+use decode::state::{Activity, GoSignal, LinkCondition, Provenance, Reading};
 use launch::{Firmware, Pattern, RingPing, RingPingSettings, boot_tensix, launch_worker};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::place::Place;
@@ -25,11 +25,11 @@ fn a_ring_ping_runs_and_returns_every_credit() {
     target.pass(30_000).unwrap();
 
     let mesh = target.mesh().clone();
-    let everything = plan(&mesh, &images, &Interest::everything(&mesh));
-    let shot = target.read(&everything);
-    assert_eq!(shot.gaps, []);
-    images.learn(&mesh, &shot);
-    let state = inspect(&shot, &mesh, &images);
+    let everything = plan(&mesh, &images, &ReadSet::everything(&mesh));
+    let snapshot = target.read(&everything);
+    assert_eq!(snapshot.gaps, []);
+    images.learn(&mesh, &snapshot);
+    let state = inspect(&snapshot, &mesh, &images);
     assert!(state.links.iter().all(|link| link.condition == LinkCondition::Up));
     for stop in &ring.stops {
         let id = CoreId { chip: stop.place.chip, tile: stop.place.tile, core: CoreKind::Erisc };
@@ -38,7 +38,7 @@ fn a_ring_ping_runs_and_returns_every_credit() {
         assert_eq!(core.activity, Reading::Known(Activity::Running));
         assert_eq!(core.go, Reading::Known(GoSignal::Go));
         assert!(core.images.iter().any(|image| image.name == "ring_ping"));
-        assert!(core.images.iter().all(|image| image.evidence == ImageEvidence::Proved));
+        assert!(core.images.iter().all(|image| image.evidence == Provenance::Verified));
         assert!(core.waypoint.known().is_some());
         assert!(core.location.first().unwrap().file.as_ref().unwrap().contains("firmware/device"));
         assert_eq!(core.channels.len(), 8);
@@ -69,18 +69,18 @@ fn a_compute_tile_boots_near_and_far() {
         let worker = launch_worker(&mut images, Firmware::OURS, place, pattern, seed).unwrap();
         worker.finish(&mut target).unwrap();
         target.pass(20_000).unwrap();
-        let interest =
-            Interest { tile: Some((place.chip, place.tile)), proofs: true, ..Interest::default() };
-        let shot = target.read(&plan(&mesh, &images, &interest));
-        images.learn(&mesh, &shot);
-        let state = inspect(&shot, &mesh, &images);
+        let read_set =
+            ReadSet { tile: Some((place.chip, place.tile)), proofs: true, ..ReadSet::default() };
+        let snapshot = target.read(&plan(&mesh, &images, &read_set));
+        images.learn(&mesh, &snapshot);
+        let state = inspect(&snapshot, &mesh, &images);
         let tile = state.tile(place.chip, place.tile).unwrap();
         assert_eq!(tile.cores.len(), 5);
         assert_eq!(tile.cores[0].activity, Reading::Known(Activity::Running));
         assert_eq!(tile.cores[1].activity, Reading::Known(Activity::Waiting));
         for core in &tile.cores {
             eprintln!("{} {:?} {:?}", core.id, core.waypoint, core.location.first());
-            assert!(core.images.iter().all(|image| image.evidence == ImageEvidence::Proved));
+            assert!(core.images.iter().all(|image| image.evidence == Provenance::Verified));
         }
         assert!(word(&mut target, place.at(0x2_0000)) > seed);
     }

@@ -105,8 +105,8 @@ fn a_four_chip_box_and_its_far_half() {
 fn the_librarys_death_is_a_device_event_with_its_last_words() {
     let Some(mut target) = open("wh") else { return };
     let bad = addr(0, 1, 1, 0xFFB1_2080);
-    let shot = target.read(&Plan { spans: vec![Span { addr: bad, len: 4 }] });
-    match shot.word(bad) {
+    let snapshot = target.read(&Plan { spans: vec![Span { addr: bad, len: 4 }] });
+    match snapshot.word(bad) {
         Err(AccessError::DeviceGone(words)) => assert!(words.contains("ERROR"), "{words}"),
         other => panic!("{other:?}"),
     }

@@ -1,7 +1,7 @@
 //! Looking does not change the mesh: a watched ring ping against the same one that nobody looks at.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use decode::state::NamedWord;
 use launch::RingStop;
 use layouts::{ChipId, ChipKind, NocXy, TileKind};
@@ -19,9 +19,9 @@ fn rig(laps: u32) -> Rig {
     Rig::new(MESH, SEED, laps).unwrap()
 }
 
-fn interest(rig: &mut Rig, sight: Sight) -> Interest {
+fn read_set(rig: &mut Rig, sight: Sight) -> ReadSet {
     let stops: Vec<RingStop> = rig.ring().stops.clone();
-    watching::interest(rig.target().mesh(), &stops, sight).unwrap()
+    watching::read_set(rig.target().mesh(), &stops, sight).unwrap()
 }
 
 fn tiles() -> impl Iterator<Item = (ChipId, NocXy, TileKind)> {
@@ -47,11 +47,11 @@ fn differences(a: &Rig, b: &Rig) -> Vec<(ChipId, NocXy, TileKind, Range<usize>)>
 fn through_windows_a_watched_run_has_the_same_bytes_at_the_same_cycle() {
     let (mut watched, mut alone) = (rig(0), rig(0));
     assert_eq!(watched.cycles(), alone.cycles());
-    let near = interest(&mut watched, Sight::Near);
+    let near = read_set(&mut watched, Sight::Near);
     let before = watched.laps();
     let end = watched.cycles() + RUN_CYCLES;
-    let looks = watched.watch(&near, 0, end).unwrap();
-    assert!(looks > 1, "{looks} looks");
+    let snapshots = watched.watch(&near, 0, end).unwrap();
+    assert!(snapshots > 1, "{snapshots} looks");
     alone.pass_until(watched.cycles()).unwrap();
     assert!(watched.laps() > before + 10, "the ring runs: {} laps", watched.laps());
     assert_eq!(differences(&watched, &alone), []);
@@ -87,10 +87,10 @@ fn is_clock(word: &NamedWord) -> bool {
 fn through_queues_a_watched_run_has_the_same_results() {
     let laps = 20;
     let (mut watched, mut alone) = (rig(laps), rig(laps));
-    let far = interest(&mut watched, Sight::Far);
+    let far = read_set(&mut watched, Sight::Far);
     let end = watched.cycles() + RUN_CYCLES;
-    let looks = watched.watch(&far, 20_000, end).unwrap();
-    assert!(looks > 1, "{looks} looks");
+    let snapshots = watched.watch(&far, 20_000, end).unwrap();
+    assert!(snapshots > 1, "{snapshots} looks");
     alone.pass_until(watched.cycles()).unwrap();
     let results = |rig: &Rig| {
         let words = rig.progress().into_iter().filter(|(_, word)| !is_clock(word));
@@ -124,5 +124,5 @@ fn the_cost_of_watching_is_a_table() {
         (Sight::Near, near.laps_unwatched, 0.0)
     );
     assert_eq!(far.sight, Sight::Far);
-    assert!(far.looks > 1 && far.laps > 0 && far.laps <= far.laps_unwatched, "{far:?}");
+    assert!(far.snapshots > 1 && far.laps > 0 && far.laps <= far.laps_unwatched, "{far:?}");
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use gimli::constants as dw;
 
 use crate::die::{Die, View, number};
-use crate::index::{Class, Index, Named};
+use crate::index::{Class, Index, NamedEntry};
 use crate::names::{Name, split_scopes};
 use crate::problem::Problem;
 use crate::spelling::{Speller, lengths};
@@ -30,7 +30,7 @@ pub(crate) struct Builder<'v, 'a> {
     pub(crate) index: &'v Index,
     pub(crate) cache: &'v TypeCache,
     pub(crate) problems: &'v mut Vec<Problem>,
-    under_way: Vec<DieId>,
+    in_progress: Vec<DieId>,
 }
 
 impl<'v, 'a> Builder<'v, 'a> {
@@ -40,7 +40,7 @@ impl<'v, 'a> Builder<'v, 'a> {
         cache: &'v TypeCache,
         problems: &'v mut Vec<Problem>,
     ) -> Self {
-        Builder { view, index, cache, problems, under_way: Vec::new() }
+        Builder { view, index, cache, problems, in_progress: Vec::new() }
     }
 
     /// The type of an entry.
@@ -49,13 +49,13 @@ impl<'v, 'a> Builder<'v, 'a> {
         if let Some(known) = cached {
             return known;
         }
-        if self.under_way.contains(&id) || self.under_way.len() >= MAX_DEPTH {
+        if self.in_progress.contains(&id) || self.in_progress.len() >= MAX_DEPTH {
             self.complain(id, "contains itself, or is nested too deep");
             return self.finish(id, None, Kind::Unknown);
         }
-        self.under_way.push(id);
+        self.in_progress.push(id);
         let built = self.fresh(id);
-        self.under_way.pop();
+        self.in_progress.pop();
         let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
         cache.entry(id).or_insert(built).clone()
     }
@@ -157,7 +157,7 @@ impl<'v, 'a> Builder<'v, 'a> {
         scopes.pop();
         let name = Name { keyword: None, scopes, last: &own };
         let tag = self.view.die(id)?.tag();
-        let record = |named: &&Named| match self.view.die(named.die).map(|die| die.tag()) {
+        let record = |named: &&NamedEntry| match self.view.die(named.die).map(|die| die.tag()) {
             // `struct X;` and `class X {}` are the same type.
             Some(dw::DW_TAG_structure_type | dw::DW_TAG_class_type) => {
                 matches!(tag, dw::DW_TAG_structure_type | dw::DW_TAG_class_type)

@@ -26,7 +26,7 @@ const LOOK_BACK: usize = 8;
 
 /// One function's entry, or that of a part of a function.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct FunctionEntry {
     start: u32,
     /// First address after it, which may be 2^32.
     end: u64,
@@ -45,8 +45,8 @@ pub(crate) struct FrameSections<'a> {
 /// Where the entries of both sections are, by address.
 #[derive(Debug, Default)]
 pub(crate) struct CallFrames {
-    debug: Vec<Entry>,
-    eh: Vec<Entry>,
+    debug: Vec<FunctionEntry>,
+    eh: Vec<FunctionEntry>,
 }
 
 impl CallFrames {
@@ -104,7 +104,7 @@ impl<'a> FrameSections<'a> {
     }
 }
 
-fn find(entries: &[Entry], address: u32) -> Option<Entry> {
+fn find(entries: &[FunctionEntry], address: u32) -> Option<FunctionEntry> {
     let after = entries.partition_point(|entry| entry.start <= address);
     let before = entries.get(..after)?.iter().rev().take(LOOK_BACK);
     before.copied().find(|entry| u64::from(address) < entry.end)
@@ -134,7 +134,7 @@ fn entries<'a, S: UnwindSection<Slice<'a>>>(
     bases: &BaseAddresses,
     name: &'static str,
     problems: &mut Vec<Problem>,
-) -> Vec<Entry> {
+) -> Vec<FunctionEntry> {
     let mut found = Vec::new();
     let mut wrong = None;
     let common = common(section, bases).unwrap_or_else(|error| {
@@ -168,17 +168,17 @@ fn entries<'a, S: UnwindSection<Slice<'a>>>(
 }
 
 /// The entry, if it speaks of any address.
-fn placed(fde: &FrameDescriptionEntry<Slice<'_>>) -> Option<Entry> {
+fn placed(fde: &FrameDescriptionEntry<Slice<'_>>) -> Option<FunctionEntry> {
     let start = u32::try_from(fde.initial_address()).ok()?;
     let end = u64::from(start).checked_add(fde.len())?.min(1 << 32);
-    (end > u64::from(start)).then_some(Entry { start, end, offset: fde.offset() })
+    (end > u64::from(start)).then_some(FunctionEntry { start, end, offset: fde.offset() })
 }
 
 fn rules<'a, S: UnwindSection<Slice<'a>>>(
     section: &S,
     bases: &BaseAddresses,
     context: &mut UnwindContext<usize>,
-    entry: Entry,
+    entry: FunctionEntry,
     address: u32,
 ) -> Result<Rules, String> {
     let offset = S::Offset::from(entry.offset);

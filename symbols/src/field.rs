@@ -24,7 +24,7 @@ pub struct Field {
 
 /// What a path leads to: a typed place inside its root type.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct MemberPlace {
     /// The type the path starts from.
     pub root: Type,
     /// The type at the end of the path.
@@ -33,10 +33,10 @@ pub struct Place {
     pub field: Field,
 }
 
-impl Place {
+impl MemberPlace {
     /// The whole of a type.
-    pub(crate) fn whole(ty: &Type) -> Place {
-        Place { root: ty.clone(), ty: ty.clone(), field: Field::whole(ty) }
+    pub(crate) fn whole(ty: &Type) -> MemberPlace {
+        MemberPlace { root: ty.clone(), ty: ty.clone(), field: Field::whole(ty) }
     }
 }
 

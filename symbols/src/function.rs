@@ -22,7 +22,7 @@ const MAX_COPIES: usize = 1 << 12;
 
 /// A function with all its code.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Function {
+pub struct FunctionCode {
     /// With its scopes and template arguments, as C++ writes it, without parameters.
     pub name: String,
     /// The mangled name where it has one.
@@ -31,14 +31,14 @@ pub struct Function {
     pub declared: Option<(Arc<str>, u32)>,
     /// Its own code, by address: the hot part, what was split off as cold or as a part, and clones.
     /// Empty if all calls were inlined.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CodeRange>,
     /// Where it was inlined, by address.
     pub copies: Vec<InlinedCopy>,
 }
 
 /// A run of code of a function.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Part {
+pub struct CodeRange {
     /// Its first address.
     pub begin: u64,
     /// The address behind its last byte.
@@ -62,7 +62,7 @@ pub struct InlinedCopy {
     pub line: Option<u32>,
 }
 
-impl Function {
+impl FunctionCode {
     /// Bytes of its own code in all parts.
     pub fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.end.saturating_sub(part.begin)).sum()
@@ -72,11 +72,11 @@ impl Function {
 impl Symbols {
     /// All functions of that name: overloads, and those of several scopes. Scopes and template
     /// arguments may be left out; a mangled name means itself, with or without what a clone's adds.
-    pub fn functions(&self, name: &str) -> Result<Vec<Function>, Error> {
+    pub fn functions(&self, name: &str) -> Result<Vec<FunctionCode>, Error> {
         let (view, functions) = (self.inner.view(), self.inner.functions());
         let spelled = spelled(name);
         let wanted = Name::parse(&spelled);
-        let mut found: Vec<Function> = Vec::new();
+        let mut found: Vec<FunctionCode> = Vec::new();
         for root in functions.roots() {
             let Some(own) = view.full_name(root) else { continue };
             let mangled = || view.linkage_name(root).is_some_and(|linkage| linkage == name);
@@ -114,8 +114,8 @@ impl Symbols {
     }
 
     /// Several units may describe one function.
-    fn join(found: &mut Vec<Function>, new: Function) {
-        let same = |f: &&mut Function| f.name == new.name && f.linkage_name == new.linkage_name;
+    fn join(found: &mut Vec<FunctionCode>, new: FunctionCode) {
+        let same = |f: &&mut FunctionCode| f.name == new.name && f.linkage_name == new.linkage_name;
         let Some(known) = found.iter_mut().find(same) else { return found.push(new) };
         known.declared = known.declared.take().or(new.declared);
         known.parts.extend(new.parts);
@@ -124,12 +124,12 @@ impl Symbols {
         known.copies.sort_by_key(|copy| copy.begin);
     }
 
-    fn function(&self, functions: &Functions, root: DieId) -> Function {
+    fn function(&self, functions: &Functions, root: DieId) -> FunctionCode {
         let view = self.inner.view();
         let own = view.full_name(root).unwrap_or_default();
         let name = qualified(&view, &functions.scopes, functions.scope_of(root), &own);
         let linkage_name = view.linkage_name(root).map(std::borrow::Cow::into_owned);
-        let mut function = Function {
+        let mut function = FunctionCode {
             name,
             linkage_name,
             declared: self.declared(root),
@@ -142,7 +142,7 @@ impl Symbols {
                 function.copies.push(self.copy(&own, begin, end));
             } else if !piece.inlined {
                 let symbol = self.symbol_at(begin).map(|symbol| symbol.name);
-                function.parts.push(Part { begin, end, symbol });
+                function.parts.push(CodeRange { begin, end, symbol });
             }
         }
         function
@@ -170,7 +170,7 @@ impl Symbols {
     }
 
     /// Code without debug information, such as assembly: its symbol is all there is.
-    fn only_symbols(&self, name: &str) -> Vec<Function> {
+    fn only_symbols(&self, name: &str) -> Vec<FunctionCode> {
         let symbols = self.inner.function_symbols().into_iter();
         let symbols = symbols.filter(|s| {
             let plain = plain_name(s);
@@ -180,9 +180,9 @@ impl Symbols {
         let functions = symbols.map(|symbol| {
             let (begin, end) = (symbol.address, symbol.address.saturating_add(symbol.size));
             let name = plain_name(&symbol);
-            let part = Part { begin, end, symbol: Some(symbol.name.clone()) };
+            let part = CodeRange { begin, end, symbol: Some(symbol.name.clone()) };
             let linkage_name = (symbol.name != name).then_some(symbol.name);
-            Function { name, linkage_name, declared: None, parts: vec![part], copies: vec![] }
+            FunctionCode { name, linkage_name, declared: None, parts: vec![part], copies: vec![] }
         });
         functions.collect()
     }

@@ -1,7 +1,7 @@
 //! Questions about variables and constants, and typed places in memory.
 
 use crate::error::Error;
-use crate::field::{Field, Place};
+use crate::field::{Field, MemberPlace};
 use crate::index::Class;
 use crate::names::Name;
 use crate::path::{Step, Steps, split_root};
@@ -105,7 +105,7 @@ impl Symbols {
         let ty = variable.ty.ok_or_else(|| Error::NoType { name: name() })?;
         match variable.storage {
             Storage::Address(base) => {
-                let Place { ty, field, .. } = walk(&ty, Steps::new(path, rest))?;
+                let MemberPlace { ty, field, .. } = walk(&ty, Steps::new(path, rest))?;
                 Ok(Located { base, ty, field })
             }
             Storage::Constant(bytes) => self.through_constant(path, rest, &ty, &bytes),
@@ -131,7 +131,7 @@ impl Symbols {
             Some(member) => format!(".{member}"),
             None => rest.to_owned(),
         };
-        let Place { ty, field, .. } = walk(&target, Steps::new(&dotted, &dotted))?;
+        let MemberPlace { ty, field, .. } = walk(&target, Steps::new(&dotted, &dotted))?;
         Ok(Located { base, ty, field })
     }
 }

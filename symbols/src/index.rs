@@ -15,7 +15,7 @@ pub(crate) enum Class {
 
 /// One named entry, 16 bytes: real firmware has some thousands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Named {
+pub(crate) struct NamedEntry {
     pub(crate) die: DieId,
     pub(crate) hash: u32,
     /// Index into the scopes; `NO_SCOPE` at the top.
@@ -49,7 +49,7 @@ pub(crate) struct Scope {
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// Sorted by entry.
-    pub(crate) named: Vec<Named>,
+    pub(crate) named: Vec<NamedEntry>,
     /// Indexes into `named`, sorted by hash.
     pub(crate) by_hash: Vec<u32>,
     pub(crate) scopes: Vec<Scope>,
@@ -70,11 +70,11 @@ impl Index {
     }
 
     /// All entries of that name, the best answer first.
-    pub(crate) fn find(&self, view: &View<'_>, name: &Name<'_>, class: Class) -> Vec<Named> {
+    pub(crate) fn find(&self, view: &View<'_>, name: &Name<'_>, class: Class) -> Vec<NamedEntry> {
         let wanted = hash(name.last.as_bytes());
         let start = self.by_hash.partition_point(|&at| self.hash_at(at) < wanted);
         let same = self.by_hash.iter().skip(start).take_while(|&&at| self.hash_at(at) == wanted);
-        let mut found: Vec<(usize, Named)> = same
+        let mut found: Vec<(usize, NamedEntry)> = same
             .filter_map(|&at| self.named.get(at as usize).copied())
             .filter(|named| named.class == class)
             .filter(|named| view.full_name(named.die).is_some_and(|full| full == name.last))
@@ -127,7 +127,7 @@ pub(crate) fn called(own: &str, name: &str) -> bool {
     own == name || own.split('<').next() == Some(name)
 }
 
-fn is_a(view: &View<'_>, named: Named, keyword: Keyword) -> bool {
+fn is_a(view: &View<'_>, named: NamedEntry, keyword: Keyword) -> bool {
     let tag = view.die(named.die).map(|die| die.tag());
     match keyword {
         Keyword::Record => matches!(tag, Some(dw::DW_TAG_structure_type | dw::DW_TAG_class_type)),

@@ -17,7 +17,7 @@ const MAX_ROWS: usize = 1 << 22;
 
 /// One row: from this address on, until the next row, code comes from this line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
+pub(crate) struct LineRow {
     pub(crate) address: u32,
     pub(crate) file: u32,
     /// 0 where the compiler names no line.
@@ -41,7 +41,7 @@ pub struct LineCode {
 /// A unit's rows and file names.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    rows: Vec<Row>,
+    rows: Vec<LineRow>,
     files: Vec<Option<Arc<str>>>,
     /// DWARF 5 counts files from 0, older versions from 1.
     first_file: u64,
@@ -88,7 +88,7 @@ impl Lines {
 
     /// The line numbers of a file whose path ends as given, as they come.
     pub(crate) fn numbers(&self, file: &str) -> Vec<u32> {
-        let of = |row: &&Row| self.path(row).is_some_and(|path| ends_in(path, file));
+        let of = |row: &&LineRow| self.path(row).is_some_and(|path| ends_in(path, file));
         let rows = self.rows.iter().filter(|row| row.line > 0).filter(of);
         rows.map(|row| row.line).collect()
     }
@@ -109,7 +109,7 @@ impl Lines {
         self.files.get(at)?.as_ref()
     }
 
-    fn path(&self, row: &Row) -> Option<&Arc<str>> {
+    fn path(&self, row: &LineRow) -> Option<&Arc<str>> {
         self.file(row.file.into()).filter(|_| !row.end)
     }
 }
@@ -168,7 +168,7 @@ fn fill<'a>(
         if lines.rows.len() == lines.rows.capacity() {
             lines.rows.reserve_exact(lines.rows.len() / 4 + 64);
         }
-        lines.rows.push(Row {
+        lines.rows.push(LineRow {
             address: u32::try_from(row.address()).unwrap_or(u32::MAX),
             file: u32::try_from(row.file_index()).unwrap_or(u32::MAX),
             line: row.line().and_then(|line| u32::try_from(line.get()).ok()).unwrap_or(0),
@@ -188,7 +188,7 @@ fn fill<'a>(
     lines.rows.truncate(first);
     // The end of one sequence comes before the row that begins the next one there. Most tables are in
     // order, and sorting takes memory.
-    let order = |row: &Row| (row.address, !row.end);
+    let order = |row: &LineRow| (row.address, !row.end);
     if !lines.rows.is_sorted_by_key(order) {
         lines.rows.sort_by_key(order);
     }

@@ -3,7 +3,7 @@
 use crate::casts;
 use crate::error::Error;
 use crate::expression::{Expression, Node, What};
-use crate::field::Place;
+use crate::field::MemberPlace;
 use crate::made;
 use crate::resolved::{EvalError, Resolved};
 use crate::storage::Storage;
@@ -214,9 +214,9 @@ fn as_number(value: &Value) -> Option<i128> {
 /// One step inside a type, taken along in memory or in a constant's bytes.
 fn step(
     from: &Resolved,
-    take: impl FnOnce(&mut Place) -> Result<(), Error>,
+    take: impl FnOnce(&mut MemberPlace) -> Result<(), Error>,
 ) -> Result<Resolved, Error> {
-    let mut place = Place::whole(&from.ty);
+    let mut place = MemberPlace::whole(&from.ty);
     take(&mut place)?;
     let (offset, size) = (place.field.offset, place.field.size);
     let bits = (place.field.bit_size > 0)

@@ -5,7 +5,7 @@ use gimli::{
 };
 
 use crate::die::View;
-use crate::index::{Class, Index, NO_SCOPE, Named, Scope};
+use crate::index::{Class, Index, NO_SCOPE, NamedEntry, Scope};
 use crate::names::hash;
 use crate::problem::Problem;
 use crate::sections::Slice;
@@ -123,7 +123,7 @@ impl<'a> Scan<'_, 'a> {
             Class::Type => found.declaration,
             _ => !known && class == Class::Variable,
         };
-        self.index.named.push(Named { die, hash, scope, class, declaration, local });
+        self.index.named.push(NamedEntry { die, hash, scope, class, declaration, local });
     }
 
     fn in_function(&self, scope: u32) -> bool {

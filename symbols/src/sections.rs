@@ -32,7 +32,7 @@ const USED: [SectionId; 14] = [
 
 /// One section: a range of the file, or of bytes of its own.
 #[derive(Clone, Debug, Default)]
-struct Part {
+struct SectionRange {
     own: Option<Arc<[u8]>>,
     range: Range<usize>,
 }
@@ -40,7 +40,7 @@ struct Part {
 /// All debug sections of one file.
 #[derive(Clone, Debug)]
 pub(crate) struct DebugSections {
-    parts: [Part; USED.len()],
+    parts: [SectionRange; USED.len()],
 }
 
 impl DebugSections {
@@ -56,11 +56,11 @@ impl DebugSections {
     pub(crate) fn split(data: &[u8], image: &Image, problems: &mut Vec<Problem>) -> DebugSections {
         let mut left = MAX_DECOMPRESSED;
         let parts = USED.map(|id| {
-            let Some(name) = id.dwo_name() else { return Part::default() };
+            let Some(name) = id.dwo_name() else { return SectionRange::default() };
             let mut same = image.sections.iter().filter(|section| section.name == name);
             let mut next = || same.next().map(|next| part(data, Some(next), &mut left, problems));
             let first = next().unwrap_or_default();
-            let rest: Vec<Part> = std::iter::from_fn(next).collect();
+            let rest: Vec<SectionRange> = std::iter::from_fn(next).collect();
             if rest.is_empty() { first } else { joined(data, &first, &rest) }
         });
         DebugSections { parts }
@@ -114,7 +114,7 @@ impl DebugSections {
     }
 }
 
-impl Part {
+impl SectionRange {
     fn bytes<'a>(&'a self, data: &'a [u8]) -> &'a [u8] {
         self.own.as_deref().unwrap_or(data).get(self.range.clone()).unwrap_or_default()
     }
@@ -125,19 +125,19 @@ fn part(
     section: Option<&SectionInfo>,
     left: &mut u64,
     problems: &mut Vec<Problem>,
-) -> Part {
-    let Some(section) = section else { return Part::default() };
+) -> SectionRange {
+    let Some(section) = section else { return SectionRange::default() };
     match section.bytes(data, left) {
-        Ok(Cow::Borrowed(_)) => Part { own: None, range: section.file.clone() },
-        Ok(Cow::Owned(bytes)) => Part { range: 0..bytes.len(), own: Some(bytes.into()) },
+        Ok(Cow::Borrowed(_)) => SectionRange { own: None, range: section.file.clone() },
+        Ok(Cow::Owned(bytes)) => SectionRange { range: 0..bytes.len(), own: Some(bytes.into()) },
         Err(reason) => {
             problems.push(Problem::Section { name: section.name.clone(), reason });
-            Part::default()
+            SectionRange::default()
         }
     }
 }
 
-fn joined(data: &[u8], first: &Part, rest: &[Part]) -> Part {
+fn joined(data: &[u8], first: &SectionRange, rest: &[SectionRange]) -> SectionRange {
     /// Sections of a hostile file may all be the whole file.
     const MAX_JOINED: usize = 64 << 20;
     let mut bytes = first.bytes(data).to_vec();
@@ -148,5 +148,5 @@ fn joined(data: &[u8], first: &Part, rest: &[Part]) -> Part {
         }
         bytes.extend_from_slice(next);
     }
-    Part { range: 0..bytes.len(), own: Some(bytes.into()) }
+    SectionRange { range: 0..bytes.len(), own: Some(bytes.into()) }
 }

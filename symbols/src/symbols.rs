@@ -9,7 +9,7 @@ use files::Unusable;
 use crate::beside::Beside;
 use crate::bytes::Bytes;
 use crate::error::Error;
-use crate::field::{Field, Place};
+use crate::field::{Field, MemberPlace};
 use crate::frames::{self, Location};
 use crate::index::Class;
 use crate::inner::Inner;
@@ -126,7 +126,7 @@ impl Symbols {
     }
 
     /// Follows a path such as `mailboxes_t.launch[3].kernel_config.enables` from a type's name.
-    pub fn member(&self, path: &str) -> Result<Place, Error> {
+    pub fn member(&self, path: &str) -> Result<MemberPlace, Error> {
         let (root, rest) = split_root(path);
         let ty = self.type_named(root).ok_or_else(|| Error::NoType { name: root.to_owned() })?;
         walk(&ty, Steps::new(path, rest))
@@ -167,7 +167,7 @@ impl Symbols {
 
 impl Type {
     /// Follows a path from this type: `launch[3].kernel_config`, or `[2].x` for an array.
-    pub fn place(&self, path: &str) -> Result<Place, Error> {
+    pub fn place(&self, path: &str) -> Result<MemberPlace, Error> {
         let path = path.trim();
         let dotted = match path.bytes().next() {
             None | Some(b'[' | b'.') => path.to_owned(),

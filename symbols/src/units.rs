@@ -137,7 +137,7 @@ pub(crate) fn read(
     for header in headers {
         let base = if header.section() == SectionId::DebugTypes { info_length } else { 0 };
         let offset = (base + header.offset().0) as u64;
-        let place = Place { source, first, base };
+        let place = LineBase { source, first, base };
         let table = match tables.get(&header.debug_abbrev_offset().0) {
             Some(Ok(table)) => Arc::clone(table),
             Some(Err(reason)) => {
@@ -160,7 +160,7 @@ pub(crate) fn read(
 
 /// Where the numbering of a source starts, and of a section in it.
 #[derive(Clone, Copy)]
-struct Place {
+struct LineBase {
     source: usize,
     first: u32,
     base: usize,
@@ -169,7 +169,7 @@ struct Place {
 fn unit<'a>(
     dwarf: &gimli::Dwarf<Slice<'a>>,
     header: &UnitHeader<Slice<'a>>,
-    place: Place,
+    place: LineBase,
     abbreviations: Arc<Abbreviations>,
 ) -> Result<(UnitInfo, Option<Skeleton>), String> {
     let encoding = header.encoding();

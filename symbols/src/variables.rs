@@ -5,7 +5,7 @@ use gimli::constants as dw;
 use crate::builder::Builder;
 use crate::die::number;
 use crate::field::little_endian;
-use crate::index::{Class, Named};
+use crate::index::{Class, NamedEntry};
 use crate::names::Name;
 use crate::spelling::qualified;
 use crate::storage::{Storage, storage, to_bytes, value_size};
@@ -58,7 +58,7 @@ impl Constant {
 }
 
 /// A variable as its debug entries describe it; the symbol is joined by the caller.
-pub(crate) fn describe(builder: &mut Builder<'_, '_>, named: Named) -> Option<Variable> {
+pub(crate) fn describe(builder: &mut Builder<'_, '_>, named: NamedEntry) -> Option<Variable> {
     let view = builder.view;
     let own = view.full_name(named.die)?;
     let name = qualified(view, builder.index, named.scope, &own);
@@ -73,7 +73,7 @@ pub(crate) fn describe(builder: &mut Builder<'_, '_>, named: Named) -> Option<Va
 
 /// The type that the nearest entry gives. An array may be declared open and be defined with its
 /// length, so that a complete type further on is worth more than an open one.
-fn type_of(builder: &mut Builder<'_, '_>, named: Named) -> Option<Type> {
+fn type_of(builder: &mut Builder<'_, '_>, named: NamedEntry) -> Option<Type> {
     let view = builder.view;
     let mut first = None;
     for die in view.origins(view.die(named.die)?) {

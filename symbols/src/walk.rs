@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::field::{Field, Place};
+use crate::field::{Field, MemberPlace};
 use crate::path::{Step, Steps};
 use crate::types::{Array, Kind, Member, Record, Type, TypeData};
 
@@ -14,8 +14,8 @@ const MAX_NESTING: usize = 16;
 const MAX_SEARCHED: usize = 4096;
 
 /// Follows the steps from `root`; pointers are not followed.
-pub(crate) fn walk(root: &Type, steps: Steps<'_>) -> Result<Place, Error> {
-    let mut place = Place::whole(root);
+pub(crate) fn walk(root: &Type, steps: Steps<'_>) -> Result<MemberPlace, Error> {
+    let mut place = MemberPlace::whole(root);
     for step in steps {
         match step? {
             Step::Member(name) => member(&mut place, name)?,
@@ -32,7 +32,7 @@ pub(crate) fn walk(root: &Type, steps: Steps<'_>) -> Result<Place, Error> {
     Ok(place)
 }
 
-pub(crate) fn member(place: &mut Place, name: &str) -> Result<(), Error> {
+pub(crate) fn member(place: &mut MemberPlace, name: &str) -> Result<(), Error> {
     if place.ty.record().is_none() {
         return Err(no_parts(&place.ty, format!(".{name}")));
     }
@@ -55,7 +55,7 @@ pub(crate) fn member(place: &mut Place, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-pub(crate) fn index(place: &mut Place, index: u64) -> Result<(), Error> {
+pub(crate) fn index(place: &mut MemberPlace, index: u64) -> Result<(), Error> {
     let Some(array) = place.ty.array() else {
         return Err(no_parts(&place.ty, format!("[{index}]")));
     };

@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::path::Path;
-use symbols::{Error, Function, Symbols};
+use symbols::{Error, FunctionCode, Symbols};
 
 fn open(name: &str) -> Symbols {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/cases/images");
     Symbols::open(format!("{folder}/{name}")).unwrap().0
 }
 
-fn function(symbols: &Symbols, name: &str) -> Function {
+fn function(symbols: &Symbols, name: &str) -> FunctionCode {
     let mut found = symbols.functions(name).unwrap();
     assert_eq!(found.len(), 1, "{name}: {found:?}");
     found.remove(0)

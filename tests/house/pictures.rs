@@ -1,7 +1,8 @@
-//! Golden frames: every screen on every recording of the library at two sizes, from keys to picture.
+//! Golden frames: every screen over every recording of the library, at three sizes.
 //!
-//! The recordings hold raw bytes that were read over the bus, so these frames go the whole way of the data: replay,
-//! inspection by DWARF name, model, view. `BLESS=1 cargo test -p tests` writes the golden files anew.
+//! Recordings hold raw bytes that were read over the bus, so these frames take the whole path of the data: replay,
+//! inspection by DWARF name, model, view. `BLESS=1 cargo test -p tests` writes the golden files anew, and
+//! `recordings/record-library` the recordings.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use decode::images::ImageMap;
@@ -13,23 +14,43 @@ use ratatui::buffer::Cell;
 use recordings::Replay;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tui::feed::{Sample, Traffic};
+use tui::feed::{MeshSnapshot, Traffic};
 use tui::message::Message;
 use tui::model::Model;
 use tui::theme::Theme;
 use tui::{Glyphs, update, view};
 
-/// The screens by the keys that lead to them; `\r` is Enter, and `\u{1b}` Esc.
+/// The screens by the keys that lead to them, as [`code`] reads them.
 const SCREENS: &[(&str, &str)] = &[
     ("mesh", ""),
+    ("mesh_links", "\t"),
+    ("help", "?"),
     ("chip", "\r"),
     ("remote_chip", "l2"),
     ("core", "\r\r"),
     ("worker", ":1:1-2\r\r"),
     ("memory", "\r\r:0x3dc30\r"),
+    ("gaps", "4"),
+    ("fabric", "5"),
+    ("fabric_waits", "5\t"),
+    ("fabric_tables", "5\t\t"),
+    ("fabric_path", "5<"),
 ];
 
-const SIZES: [(u16, u16); 2] = [(80, 24), (160, 48)];
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+/// Snapshots after the last key: each may lead to words that the next one reads.
+const SNAPSHOTS: u64 = 4;
+
+/// `\r` is Enter, `\t` Tab and `<` Shift-Tab.
+fn code(key: char) -> KeyCode {
+    match key {
+        '\r' => KeyCode::Enter,
+        '\t' => KeyCode::Tab,
+        '<' => KeyCode::BackTab,
+        other => KeyCode::Char(other),
+    }
+}
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
@@ -49,21 +70,21 @@ fn open(file: &Path) -> Session {
 }
 
 /// What the probe thread does for the screens.
-fn look(session: &mut Session, model: &mut Model, number: u64) {
-    let look = session.look(&model.interest());
+fn inspected(session: &mut Session, model: &mut Model, number: u64) {
+    let inspected = session.inspect(&model.read_set());
     let target: &dyn Target = session.target();
-    let sample = Sample {
+    let snapshot = MeshSnapshot {
         target: "recording".to_owned(),
         read_only: target.abilities().allow.is_nothing(),
         traffic: Traffic::default(),
-        latched: target.latched(),
-        state: look.state,
-        memory: look.snapshot,
+        quarantined: target.quarantined(),
+        state: inspected.state,
+        memory: inspected.snapshot,
         taken_micros: number,
         number,
         board: Arc::default(),
     };
-    update(model, Message::Sample(Arc::new(sample)));
+    update(model, Message::Snapshot(Arc::new(snapshot)));
     update(model, Message::Tick(number));
 }
 
@@ -71,17 +92,17 @@ fn picture(file: &Path, keys: &str, size: (u16, u16)) -> String {
     picture_of(&mut open(file), keys, size)
 }
 
-/// What the keys lead to on this target, a look after each.
+/// What the keys lead to on this target, with a snapshot after each.
 pub(crate) fn picture_of(session: &mut Session, keys: &str, size: (u16, u16)) -> String {
     let mut model = Model::new("recording", Theme { color: false }, Glyphs { ascii: false }, size);
-    look(session, &mut model, 1);
+    inspected(session, &mut model, 1);
     for (number, key) in (2..).zip(keys.chars()) {
-        let code = match key {
-            '\r' => KeyCode::Enter,
-            other => KeyCode::Char(other),
-        };
-        update(&mut model, Message::Key(KeyEvent::new(code, KeyModifiers::NONE)));
-        look(session, &mut model, number);
+        update(&mut model, Message::Key(KeyEvent::new(code(key), KeyModifiers::NONE)));
+        inspected(session, &mut model, number);
+    }
+    let shown = keys.chars().count() as u64 + 2;
+    for number in shown..shown + SNAPSHOTS {
+        inspected(session, &mut model, number);
     }
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal.draw(|frame| view(&model, frame)).unwrap();

@@ -6,35 +6,34 @@ mod routes;
 mod waits;
 
 pub(crate) use channels::{channel_table, ledger_table, receiver_wait};
-pub(crate) use clients::{client_table, client_wait, mux_table, stage, target};
-pub(crate) use routes::{Addressee, chip_of, groups, tables_text, tables_title, ways_text};
+pub(crate) use clients::{client_table, client_wait, mux_table, policy, stage, target};
+pub(crate) use routes::{Addressee, chip_of, groups, routes_text, tables_text, tables_title};
 pub(crate) use waits::wait;
 
-use decode::state::{ClientState, FabricState, MuxState, RouterState};
+use crate::glyph::Glyphs;
+use crate::reading::short;
+use decode::state::{ClientState, Code, FabricState, MuxState, Reading, RouterState};
 use layouts::{ChipId, NocXy};
 
-/// `fabric_link_t`.
-const LINKS: [&str; 5] = ["direct", "lost", "fallback", "returning", "none left"];
-
-/// Which link a router uses.
-pub(crate) fn link(link: u32) -> String {
-    word(&LINKS, link)
+/// An enumerator in a narrow column.
+fn code(glyphs: Glyphs, reading: &Reading<Code>) -> String {
+    short(glyphs, reading, |code| code.0.short())
 }
 
-/// The word of a number, or the number.
-fn word(words: &[&str], number: u32) -> String {
-    words.get(number as usize).map_or_else(|| number.to_string(), |word| (*word).to_owned())
+/// Which link a router uses.
+pub(crate) fn link(glyphs: Glyphs, router: &RouterState) -> String {
+    code(glyphs, &router.facts.link)
 }
 
 /// What sends, forwards or receives packets.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part<'a> {
+pub(crate) enum FabricPart<'a> {
     Router(&'a RouterState),
     Mux(&'a MuxState),
     Client(&'a ClientState),
 }
 
-impl<'a> Part<'a> {
+impl<'a> FabricPart<'a> {
     /// All parts: routers, then muxes, then clients.
     pub(crate) fn all(fabric: &'a FabricState) -> impl Iterator<Item = Self> {
         let routers = fabric.routers.iter().map(Self::Router);

@@ -4,10 +4,10 @@ use crate::exit::Failure;
 use crate::run::{Board, Order};
 pub use crate::traffic::Traffic;
 use crate::traffic::least_time;
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use decode::state::MeshState;
 use machine::snapshot::{AccessError, Snapshot};
-use machine::target::Latched;
+use machine::target::Quarantined;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -26,7 +26,7 @@ const BUSY_PATIENCE: Duration = Duration::from_secs(12);
 
 /// One published look at the target.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
+pub struct MeshSnapshot {
     /// The words that opened the target, such as `emulator:n300`.
     pub target: String,
     /// Nothing can be written to the target.
@@ -34,7 +34,7 @@ pub struct Sample {
     /// What looking costs.
     pub traffic: Traffic,
     /// What hung, and is not touched until a person wants it tried again.
-    pub latched: Vec<Latched>,
+    pub quarantined: Vec<Quarantined>,
     /// What the bytes mean.
     pub state: MeshState,
     /// The bytes that the look read; where some are missing, its gaps say why.
@@ -48,15 +48,15 @@ pub struct Sample {
 }
 
 /// Something that can be looked at again and again: an open target with its decoder.
-pub trait Look: Send {
+pub trait Inspect: Send {
     /// Takes one look at what somebody is interested in; lets time pass first where it has to be let.
     ///
     /// # Errors
     /// Only when the target is gone for good; anything less is a gap.
-    fn look(&mut self, interest: &Interest) -> Result<Sample, AccessError>;
+    fn inspect(&mut self, read_set: &ReadSet) -> Result<MeshSnapshot, AccessError>;
 
     /// Lets what is latched be tried again.
-    fn clear_latch(&mut self);
+    fn clear_quarantine(&mut self);
 
     /// Begins what a person ordered; the samples tell what becomes of it.
     fn order(&mut self, order: Order);
@@ -68,7 +68,7 @@ pub trait Look: Send {
 /// What the probe thread says.
 #[derive(Clone, Debug)]
 pub(crate) enum Published {
-    Sample(Arc<Sample>),
+    Snapshot(Arc<MeshSnapshot>),
     /// The target could not be opened.
     Closed(Failure),
     /// The target is gone.
@@ -78,11 +78,11 @@ pub(crate) enum Published {
 }
 
 /// What the screens want of the probe thread.
-enum Wish {
+enum FeedCommand {
     /// Looks read this from now on.
-    Look(Interest),
+    Read(ReadSet),
     /// What is latched may be tried again.
-    ClearLatch,
+    ClearQuarantine,
     /// Something is to be done to the machine.
     Order(Order),
 }
@@ -90,7 +90,7 @@ enum Wish {
 /// The screens' end of the probe thread.
 pub(crate) struct Feed {
     newest: watch::Receiver<Option<Published>>,
-    wishes: mpsc::Sender<Wish>,
+    commands: mpsc::Sender<FeedCommand>,
     thread: JoinHandle<()>,
 }
 
@@ -99,10 +99,10 @@ impl Feed {
     pub(crate) fn start<O, L>(open: O) -> std::io::Result<Self>
     where
         O: FnOnce() -> Result<L, Failure> + Send + 'static,
-        L: Look,
+        L: Inspect,
     {
         let (publish, newest) = watch::channel(None);
-        let (wishes, asked) = mpsc::channel();
+        let (requests, asked) = mpsc::channel();
         let thread = std::thread::Builder::new().name("probe".into()).spawn(move || {
             let last = std::panic::catch_unwind(AssertUnwindSafe(|| match open() {
                 Ok(mut looker) => watch_on(&mut looker, &publish, &asked),
@@ -113,14 +113,14 @@ impl Feed {
                 publish.send_replace(Some(last));
             }
         })?;
-        Ok(Self { newest, wishes, thread })
+        Ok(Self { newest, commands: requests, thread })
     }
 
     /// Lets the thread finish the access that it is in, so that no queue is left half read, and what it
     /// has to tear down; not for long.
     pub(crate) fn end(self, busy: bool) {
-        let Self { newest, wishes, thread } = self;
-        drop((newest, wishes));
+        let Self { newest, commands: requests, thread } = self;
+        drop((newest, requests));
         let patience = Instant::now() + if busy { BUSY_PATIENCE } else { END_PATIENCE };
         while !thread.is_finished() && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(5));
@@ -140,41 +140,41 @@ impl Feed {
     }
 
     /// Lets the looks to come read what is on screen.
-    pub(crate) fn look_at(&self, interest: Interest) {
+    pub(crate) fn read(&self, read_set: ReadSet) {
         // If the thread is gone, what it said last is about to be shown.
-        let _ = self.wishes.send(Wish::Look(interest));
+        let _ = self.commands.send(FeedCommand::Read(read_set));
     }
 
     /// Lets something be done to the machine.
     pub(crate) fn order(&self, order: Order) {
-        let _ = self.wishes.send(Wish::Order(order));
+        let _ = self.commands.send(FeedCommand::Order(order));
     }
 
     /// Lets what is latched be tried again.
-    pub(crate) fn clear_latch(&self) {
-        let _ = self.wishes.send(Wish::ClearLatch);
+    pub(crate) fn clear_quarantine(&self) {
+        let _ = self.commands.send(FeedCommand::ClearQuarantine);
     }
 }
 
 /// Looks again and again, until nobody listens or the target is gone.
 fn watch_on(
-    looker: &mut impl Look,
+    looker: &mut impl Inspect,
     publish: &watch::Sender<Option<Published>>,
-    asked: &mpsc::Receiver<Wish>,
+    asked: &mpsc::Receiver<FeedCommand>,
 ) -> Option<Published> {
-    let mut interest = Interest { links: true, ..Interest::default() };
+    let mut read_set = ReadSet { links: true, ..ReadSet::default() };
     let mut before = None;
     loop {
         let began = Instant::now();
-        let sample = match looker.look(&interest) {
-            Ok(sample) => sample,
+        let snapshot = match looker.inspect(&read_set) {
+            Ok(snapshot) => snapshot,
             Err(error) => return Some(Published::Lost(error.to_string())),
         };
-        let Traffic { total, budget, .. } = sample.traffic;
+        let Traffic { total, budget, .. } = snapshot.traffic;
         // Opening cost something too, but that was no look.
-        let cost = before.map_or(sample.state.transactions, |before| total - before);
+        let cost = before.map_or(snapshot.state.transactions, |before| total - before);
         before = Some(total);
-        publish.send_replace(Some(Published::Sample(Arc::new(sample))));
+        publish.send_replace(Some(Published::Snapshot(Arc::new(snapshot))));
         if publish.is_closed() {
             looker.wind_up();
             return None;
@@ -185,9 +185,9 @@ fn watch_on(
         let mut next = earliest.max(began + PACE);
         loop {
             match asked.recv_timeout(next.saturating_duration_since(Instant::now())) {
-                Ok(Wish::Look(asked)) => interest = asked,
-                Ok(Wish::ClearLatch) => looker.clear_latch(),
-                Ok(Wish::Order(order)) => looker.order(order),
+                Ok(FeedCommand::Read(asked)) => read_set = asked,
+                Ok(FeedCommand::ClearQuarantine) => looker.clear_quarantine(),
+                Ok(FeedCommand::Order(order)) => looker.order(order),
                 Err(mpsc::RecvTimeoutError::Timeout) => break,
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
                     looker.wind_up();

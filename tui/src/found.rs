@@ -67,7 +67,7 @@ impl fmt::Display for Unread {
 
 impl Unread {
     /// The word that JSON promises, and the sentence.
-    pub(crate) fn told(&self) -> (&'static str, String) {
+    pub(crate) fn reason(&self) -> (&'static str, String) {
         match self {
             Self::Nowhere(why) => ("private", why.clone()),
             Self::Unmapped(why) => ("unmapped", why.clone()),

@@ -28,7 +28,7 @@ pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'stati
         let on = if on.is_empty() { String::new() } else { format!("  ({})", on.join(", ")) };
         lines.extend(explained(theme, width, &binding.keys(), &format!("{}{on}", binding.help)));
     }
-    lines.push(Line::styled("Orders, after :", theme.title()));
+    lines.push(Line::styled("Commands, after :", theme.title()));
     for (name, about) in line::explained() {
         lines.extend(explained(theme, width, &name, &about));
     }

@@ -2,7 +2,7 @@
 //!
 //! The live view is Elm's: a [`message::Message`] and the [`model::Model`] go through [`update()`], which gives the commands for
 //! the probe thread; [`view()`] reads the model and draws. [`feed`] is that thread: it owns the target, reads what the screens
-//! show, and publishes the newest [`feed::Sample`]. The verbs take one snapshot each and print it as text or JSON. The pages of
+//! show, and publishes the newest [`feed::MeshSnapshot`]. The verbs take one snapshot each and print it as text or JSON. The pages of
 //! `meshscope help` lie in `src/manual`.
 //!
 //! ```

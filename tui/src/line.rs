@@ -243,7 +243,7 @@ mod tests {
         let all = explained();
         let about = |name: &str| all.iter().find(|(of, _)| of == name).map(|(_, about)| &**about);
         assert!(about("run OP").is_some() && about("quit").is_some(), "{all:?}");
-        assert!(about("  --dwell TIME").unwrap().contains("follow"), "{all:?}");
+        assert!(about("  --delay TIME").unwrap().contains("follow"), "{all:?}");
         assert!(all.iter().all(|(_, about)| !about.is_empty()), "{all:?}");
     }
 

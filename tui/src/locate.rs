@@ -5,7 +5,7 @@ use layouts::{ChipId, ChipKind, CoreKind, NocXy};
 
 /// A place that a person named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum NamedPlace {
     /// An address of the tile that is on screen.
     Address(u64),
     /// A chip.
@@ -35,8 +35,8 @@ pub(crate) fn core(text: &str) -> Result<Where, String> {
         _ => return Err(wrong()),
     };
     match self::place(&place)? {
-        Place::Tile(chip, tile, None) => Ok(Where { chip, tile, core }),
-        Place::Channel(chip, channel) => Ok(Where { chip, tile: tile_of(channel)?, core }),
+        NamedPlace::Tile(chip, tile, None) => Ok(Where { chip, tile, core }),
+        NamedPlace::Channel(chip, channel) => Ok(Where { chip, tile: tile_of(channel)?, core }),
         _ => Err(wrong()),
     }
 }
@@ -82,20 +82,22 @@ fn tile_of(channel: u8) -> Result<NocXy, String> {
 }
 
 /// Any place.
-pub(crate) fn place(text: &str) -> Result<Place, String> {
+pub(crate) fn place(text: &str) -> Result<NamedPlace, String> {
     let parts: Vec<&str> = text.trim().split(':').collect();
     match parts[..] {
-        [one] if one.starts_with("0x") || one.starts_with("0X") => Ok(Place::Address(number(one)?)),
-        [one] => Ok(Place::Chip(chip(one)?)),
-        [on, channel] if channel.starts_with('e') => {
-            Ok(Place::Channel(chip(on)?, self::channel(channel)?))
+        [one] if one.starts_with("0x") || one.starts_with("0X") => {
+            Ok(NamedPlace::Address(number(one)?))
         }
-        [on, at] => Ok(Place::Tile(chip(on)?, tile(at)?, None)),
+        [one] => Ok(NamedPlace::Chip(chip(one)?)),
+        [on, channel] if channel.starts_with('e') => {
+            Ok(NamedPlace::Channel(chip(on)?, self::channel(channel)?))
+        }
+        [on, at] => Ok(NamedPlace::Tile(chip(on)?, tile(at)?, None)),
         [on, at, addr] if at.starts_with('e') => {
             let (on, channel) = (chip(on)?, channel(at)?);
-            Ok(Place::Tile(on, tile_of(channel)?, Some(number(addr)?)))
+            Ok(NamedPlace::Tile(on, tile_of(channel)?, Some(number(addr)?)))
         }
-        [on, at, addr] => Ok(Place::Tile(chip(on)?, tile(at)?, Some(number(addr)?))),
+        [on, at, addr] => Ok(NamedPlace::Tile(chip(on)?, tile(at)?, Some(number(addr)?))),
         _ => Err(format!("'{text}' is not <chip>:<x>-<y>:<addr>")),
     }
 }
@@ -103,7 +105,7 @@ pub(crate) fn place(text: &str) -> Result<Place, String> {
 /// A place with an address, as `meshscope read` wants it.
 pub(crate) fn address(text: &str) -> Result<(ChipId, NocXy, u64), String> {
     match place(text)? {
-        Place::Tile(chip, xy, Some(addr)) => Ok((chip, xy, addr)),
+        NamedPlace::Tile(chip, xy, Some(addr)) => Ok((chip, xy, addr)),
         _ => Err(format!(
             "'{text}' is not <chip>:<x>-<y>:<addr> or <chip>:e<channel>:<addr>, such as 0:9-0:0x1104 or 0:e8:0x1104"
         )),

@@ -6,11 +6,11 @@ mod work;
 
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
-use crate::feed::{Look, Sample, now_micros};
+use crate::feed::{Inspect, MeshSnapshot, now_micros};
 use crate::run::Order;
 use crate::traffic::{Meter, Traffic};
 use decode::images::{Catalog, ImageMap};
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Preview, Target};
 use probe::session::{OpenError, Session};
@@ -123,8 +123,8 @@ impl Machine {
     }
 
     /// What a look would touch.
-    pub(crate) fn preview(&mut self, interest: &Interest) -> Preview {
-        self.session.preview(interest)
+    pub(crate) fn preview(&mut self, read_set: &ReadSet) -> Preview {
+        self.session.preview(read_set)
     }
 
     /// The target with what is known of its images.
@@ -138,9 +138,9 @@ impl Machine {
     }
 
     /// Looks at what somebody is interested in.
-    pub(crate) fn take(&mut self, interest: &Interest) -> Sample {
-        let look = self.session.look(interest);
-        let mut state = look.state;
+    pub(crate) fn take(&mut self, read_set: &ReadSet) -> MeshSnapshot {
+        let inspected = self.session.inspect(read_set);
+        let mut state = inspected.state;
         state.problems.extend(self.problems.iter().cloned());
         self.number += 1;
         let taken_micros = now_micros();
@@ -151,13 +151,13 @@ impl Machine {
             per_second: self.meter.note(taken_micros, total),
             budget: self.budget.or(target.abilities().budget),
         };
-        Sample {
+        MeshSnapshot {
             target: target.name().to_owned(),
             traffic,
-            latched: target.latched(),
+            quarantined: target.quarantined(),
             read_only: target.abilities().allow.is_nothing(),
             state,
-            memory: look.snapshot,
+            memory: inspected.snapshot,
             taken_micros,
             number: self.number,
             board: self.work.board(),
@@ -165,17 +165,17 @@ impl Machine {
     }
 }
 
-impl Look for Machine {
-    fn look(&mut self, interest: &Interest) -> Result<Sample, AccessError> {
+impl Inspect for Machine {
+    fn inspect(&mut self, read_set: &ReadSet) -> Result<MeshSnapshot, AccessError> {
         if self.number > 0 && !self.work.carry_on(&mut self.session)? {
             self.session.keep_pace()?;
         }
         self.work.judge_pace(self.session.target())?;
-        Ok(self.take(interest))
+        Ok(self.take(read_set))
     }
 
-    fn clear_latch(&mut self) {
-        self.session.target().clear_latch();
+    fn clear_quarantine(&mut self) {
+        self.session.target().clear_quarantine();
     }
 
     fn order(&mut self, order: Order) {

@@ -57,6 +57,7 @@ const VERBS: &[(&str, &str)] = &[
 const TOPICS: &[(&str, &str)] = &[
     ("targets", include_str!("manual/topics/targets.md")),
     ("addresses", include_str!("manual/topics/addresses.md")),
+    ("words", include_str!("manual/topics/words.md")),
     ("keys", include_str!("manual/topics/keys.md")),
     ("safety", include_str!("manual/topics/safety.md")),
     ("firmware", include_str!("manual/topics/firmware.md")),

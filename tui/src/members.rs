@@ -12,14 +12,14 @@ const WRITTEN_OUT: u64 = 64;
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Row<'a> {
+pub(crate) enum MemberRow<'a> {
     /// A member, and whether it is unfolded, if there is anything inside.
     Member(&'a Node, Option<bool>),
     /// A word that no structure holds.
     Word(&'a NamedWord),
 }
 
-impl<'a> Row<'a> {
+impl<'a> MemberRow<'a> {
     /// With everything around it.
     pub(crate) fn path(&self) -> &'a str {
         match self {
@@ -55,25 +55,25 @@ pub(crate) fn rows<'a>(
     core: &'a CoreState,
     filter: &str,
     turned: &BTreeSet<String>,
-) -> Vec<Row<'a>> {
+) -> Vec<MemberRow<'a>> {
     let wanted = filter.to_lowercase();
     let mut rows = Vec::new();
     for outline in &core.outlines {
         let nodes = outline.nodes();
         if !wanted.is_empty() {
             let holds = |node: &&Node| node.path.to_lowercase().contains(&wanted);
-            rows.extend(nodes.iter().filter(holds).map(|node| Row::Member(node, None)));
+            rows.extend(nodes.iter().filter(holds).map(|node| MemberRow::Member(node, None)));
             continue;
         }
         let mut at = 0;
         while let Some(node) = nodes.get(at) {
             let open = (node.end > at + 1).then(|| is_open(node, turned));
-            rows.push(Row::Member(node, open));
+            rows.push(MemberRow::Member(node, open));
             at = if open == Some(false) { node.end } else { at + 1 };
         }
     }
     let loose = loose(core).filter(|word| word.name.to_lowercase().contains(&wanted));
-    rows.extend(loose.map(Row::Word));
+    rows.extend(loose.map(MemberRow::Word));
     rows
 }
 
@@ -99,10 +99,10 @@ fn loose(core: &CoreState) -> impl Iterator<Item = &NamedWord> {
 }
 
 /// What lies over these bytes of the tile: numbers and the like, each with its place in the order of addresses.
-pub(crate) fn over(core: &CoreState, from: u64, to: u64) -> Vec<(usize, Row<'_>)> {
+pub(crate) fn over(core: &CoreState, from: u64, to: u64) -> Vec<(usize, MemberRow<'_>)> {
     let leaves = core.outlines.iter().flat_map(|outline| outline.leaves(from, to));
-    let leaves = leaves.map(|(index, node)| (index, Row::Member(node, None)));
-    let words = loose(core).enumerate().map(|(index, word)| (index, Row::Word(word)));
+    let leaves = leaves.map(|(index, node)| (index, MemberRow::Member(node, None)));
+    let words = loose(core).enumerate().map(|(index, word)| (index, MemberRow::Word(word)));
     let words = words.filter(|(_, word)| word.addr() < to && word.end() > from);
     let mut all: Vec<_> = leaves.chain(words).collect();
     all.sort_by_key(|(_, row)| row.addr());
@@ -110,10 +110,10 @@ pub(crate) fn over(core: &CoreState, from: u64, to: u64) -> Vec<(usize, Row<'_>)
 }
 
 /// What a row's bytes say, in a look or the one before it.
-pub(crate) fn text(core: CoreId, memory: &Snapshot, row: &Row<'_>) -> Reading<String> {
+pub(crate) fn text(core: CoreId, memory: &Snapshot, row: &MemberRow<'_>) -> Reading<String> {
     let node = match row {
-        Row::Word(word) => return worded(word),
-        Row::Member(node, _) => node,
+        MemberRow::Word(word) => return worded(word),
+        MemberRow::Member(node, _) => node,
     };
     if is_large(node) {
         return Reading::Known(format!("{}, {} bytes", node.ty.name(), node.size));

@@ -1,9 +1,9 @@
 //! Everything that can happen to the picture, and everything that it can ask for.
 
-use crate::feed::Sample;
+use crate::feed::MeshSnapshot;
 use crate::run::Order;
 use crossterm::event::KeyEvent;
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use std::sync::Arc;
 
 /// Something happened: the only way in which the model changes.
@@ -16,7 +16,7 @@ pub enum Message {
     /// The terminal has this many columns and rows now.
     Resize(u16, u16),
     /// The probe thread published a look at the target.
-    Sample(Arc<Sample>),
+    Snapshot(Arc<MeshSnapshot>),
     /// The probe thread ended, and why.
     Lost(String),
     /// A source file was looked for; its text, if it could be read.
@@ -37,9 +37,9 @@ pub enum Command {
     /// Look for a source file, so that the line of a waypoint can be shown.
     ReadSource(String),
     /// Let what is latched be tried again.
-    ClearLatch,
+    ClearQuarantine,
     /// Do something to the machine.
     Order(Order),
     /// Let each look read what is on screen now.
-    Look(Interest),
+    Read(ReadSet),
 }

@@ -1,14 +1,14 @@
 //! The state of the picture: plain data that `update` changes and `view` reads.
 
 use crate::fabric::Addressee;
-use crate::feed::Sample;
+use crate::feed::MeshSnapshot;
 use crate::geometry;
 use crate::glyph::Glyphs;
-use crate::members::{self, Row};
+use crate::members::{self, MemberRow};
 pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
 use crate::run::Sheet;
 use crate::theme::Theme;
-use decode::inspect::{Interest, fabric_interest};
+use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{ChipState, CoreState, MeshState, SourceLine, TileState};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use machine::snapshot::Span;
@@ -75,11 +75,11 @@ pub struct Model {
     /// The words that open the target, shown until the first sample comes.
     pub target: String,
     /// The sample on screen.
-    pub shown: Option<Arc<Sample>>,
+    pub shown: Option<Arc<MeshSnapshot>>,
     /// The sample that was on screen before it, to mark what moved.
-    pub before: Option<Arc<Sample>>,
+    pub before: Option<Arc<MeshSnapshot>>,
     /// The newest sample, which is not shown while frozen.
-    pub newest: Option<Arc<Sample>>,
+    pub newest: Option<Arc<MeshSnapshot>>,
     /// Looks that were published and never shown, because a newer one came first.
     pub dropped: u64,
     /// The display stands still; looks go on.
@@ -199,12 +199,12 @@ impl Model {
 
     /// The mesh on screen.
     pub fn mesh(&self) -> Option<&MeshState> {
-        self.shown.as_deref().map(|sample| &sample.state)
+        self.shown.as_deref().map(|snapshot| &snapshot.state)
     }
 
     /// The mesh that was on screen before.
     pub(crate) fn mesh_before(&self) -> Option<&MeshState> {
-        self.before.as_deref().map(|sample| &sample.state)
+        self.before.as_deref().map(|snapshot| &snapshot.state)
     }
 
     /// The selected chip.
@@ -242,7 +242,7 @@ impl Model {
     }
 
     /// The rows of words of the selected core that are unfolded or pass the filter.
-    pub(crate) fn words(&self) -> Vec<Row<'_>> {
+    pub(crate) fn words(&self) -> Vec<MemberRow<'_>> {
         let rows = |core| members::rows(core, &self.word_filter, &self.turned);
         self.core_state().map(rows).unwrap_or_default()
     }
@@ -257,31 +257,31 @@ impl Model {
     }
 
     /// What the screen shows, and therefore what looks should read.
-    pub fn interest(&self) -> Interest {
-        let mut interest = Interest { links: true, ..Interest::default() };
+    pub fn read_set(&self) -> ReadSet {
+        let mut read_set = ReadSet { links: true, ..ReadSet::default() };
         match self.screen {
             Screen::Mesh | Screen::Gaps => {}
             Screen::Fabric => {
                 let fabric_tables =
                     matches!(self.fabric_pane, FabricPane::Tables | FabricPane::Path);
-                interest = Interest { fabric: true, fabric_tables, proofs: true, ..interest };
+                read_set = ReadSet { fabric: true, fabric_tables, proofs: true, ..read_set };
                 // What there is besides routers is only known after a look at who they talk to.
                 if let Some(newest) = &self.newest {
-                    interest = fabric_interest(&newest.state.fabric, &interest);
+                    read_set = fabric_read_set(&newest.state.fabric, &read_set);
                 }
             }
             Screen::Chip => {
-                interest.compute.push(self.chip);
-                interest.tile = Some((self.chip, self.tile));
+                read_set.compute.push(self.chip);
+                read_set.tile = Some((self.chip, self.tile));
             }
             Screen::Core => {
-                interest.tile = Some((self.chip, self.tile));
-                interest.members = Some(self.core_id());
+                read_set.tile = Some((self.chip, self.tile));
+                read_set.members = Some(self.core_id());
                 let large = self.selected_member().filter(|span| span.len > LARGE_BYTES);
-                interest.spans = self.watched().into_iter().chain(large).collect();
+                read_set.spans = self.watched().into_iter().chain(large).collect();
             }
         }
-        interest
+        read_set
     }
 
     /// Where the memory of the selected tile ends, and with it the memory pane.
@@ -304,13 +304,13 @@ impl Model {
 
     /// The sheets of runs that are on screen.
     pub(crate) fn sheets(&self) -> &[Sheet] {
-        let all = self.shown.as_deref().map_or(&[][..], |sample| &sample.board.sheets);
+        let all = self.shown.as_deref().map_or(&[][..], |snapshot| &snapshot.board.sheets);
         all.get(self.put_away..).unwrap_or_default()
     }
 
     /// A run is under way, whatever the display shows.
     pub(crate) fn runs(&self) -> bool {
-        self.newest.as_ref().is_some_and(|sample| sample.board.going().is_some())
+        self.newest.as_ref().is_some_and(|snapshot| snapshot.board.going().is_some())
     }
 
     /// How old the sample on screen is, in microseconds of host time.

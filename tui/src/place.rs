@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A chip and its cell of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct GridCell {
     pub(crate) chip: ChipId,
     pub(crate) column: usize,
     pub(crate) row: usize,
 }
 
 /// All chips on one grid. A chip without coordinates, or one that claims a taken place, stands below.
-pub(crate) fn places(mesh: &MeshState) -> Vec<Place> {
+pub(crate) fn places(mesh: &MeshState) -> Vec<GridCell> {
     let mut shelves: BTreeMap<(u8, u8), Vec<(ChipId, ChipCoord)>> = BTreeMap::new();
     let mut homeless = Vec::new();
     for chip in &mesh.chips {
@@ -32,7 +32,7 @@ pub(crate) fn places(mesh: &MeshState) -> Vec<Place> {
         for &(chip, at) in chips {
             let (column, row) = (left + usize::from(at.x - x0), usize::from(at.y - y0));
             if taken.insert((column, row)) {
-                found.push(Place { chip, column, row });
+                found.push(GridCell { chip, column, row });
             } else {
                 homeless.push(chip);
             }
@@ -41,14 +41,14 @@ pub(crate) fn places(mesh: &MeshState) -> Vec<Place> {
     }
     let below = found.iter().map(|p| p.row + 1).max().unwrap_or(0);
     let rest = homeless.into_iter().enumerate();
-    found.extend(rest.map(|(column, chip)| Place { chip, column, row: below }));
+    found.extend(rest.map(|(column, chip)| GridCell { chip, column, row: below }));
     found
 }
 
 /// The chip next to `from` in this direction, by the straightest and then the shortest way.
-pub(crate) fn neighbour(places: &[Place], from: ChipId, dx: i32, dy: i32) -> Option<ChipId> {
+pub(crate) fn neighbour(places: &[GridCell], from: ChipId, dx: i32, dy: i32) -> Option<ChipId> {
     let here = places.iter().find(|p| p.chip == from)?;
-    let reach = |p: &Place| {
+    let reach = |p: &GridCell| {
         let x = p.column as i32 - here.column as i32;
         let y = p.row as i32 - here.row as i32;
         let (ahead, aside) = if dx == 0 { (y * dy, x.abs()) } else { (x * dx, y.abs()) };

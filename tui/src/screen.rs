@@ -32,7 +32,7 @@ pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
         .map_err(|e| Failure::Internal(format!("event loop: {e}")))?;
     let mut model = model;
     let result = runtime.block_on(turn(&mut model, &mut feed));
-    let busy = model.newest.as_ref().is_some_and(|sample| sample.board.going().is_some());
+    let busy = model.newest.as_ref().is_some_and(|snapshot| snapshot.board.going().is_some());
     if busy {
         say("the run is torn down; Ctrl-C leaves at once");
         interrupt::watch(|| None)?;
@@ -77,7 +77,7 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                 None
             }
             published = feed.next(), if model.lost.is_none() => Some(match published {
-                Published::Sample(sample) => Message::Sample(sample),
+                Published::Snapshot(snapshot) => Message::Snapshot(snapshot),
                 Published::Closed(failure) => return Err(failure),
                 Published::Lost(why) => Message::Lost(why),
                 Published::Panicked => return Err(Failure::Internal("the probe thread panicked".into())),
@@ -95,9 +95,9 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                         let text = source(&file);
                         messages.push_back(Message::Source(file, text));
                     }
-                    Command::ClearLatch => feed.clear_latch(),
+                    Command::ClearQuarantine => feed.clear_quarantine(),
                     Command::Order(order) => feed.order(order),
-                    Command::Look(interest) => feed.look_at(interest),
+                    Command::Read(read_set) => feed.read(read_set),
                 }
             }
         }

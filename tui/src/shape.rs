@@ -19,7 +19,10 @@ mod value;
 
 pub(crate) use access::{Bytes, DryRun, Written};
 pub(crate) use cores::{Cores, Images};
-pub(crate) use fabric::{fabric, fabric_tables, fabric_waits, fabric_ways};
+pub(crate) use fabric::{
+    Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,
+    fabric_waits,
+};
 pub(crate) use mesh::{Links, Mesh};
 pub(crate) use print::Printed;
 pub(crate) use run::Sweep;

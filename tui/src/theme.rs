@@ -1,7 +1,7 @@
 //! All styles of the screens: sixteen colours by meaning, or none at all.
 
 use crate::glyph::Missing;
-use decode::state::{Activity, ChannelMeaning, ImageEvidence, LinkCondition, Reading};
+use decode::state::{Activity, ChannelMeaning, LinkCondition, Provenance, Reading};
 use ratatui::style::{Color, Modifier, Style};
 
 /// The styles, with or without colour.
@@ -122,11 +122,11 @@ impl Theme {
         }
     }
 
-    pub(crate) fn evidence(self, evidence: ImageEvidence) -> Style {
+    pub(crate) fn evidence(self, evidence: Provenance) -> Style {
         match evidence {
-            ImageEvidence::Proved => self.ok(),
-            ImageEvidence::Told | ImageEvidence::Recorded | ImageEvidence::Sampled => self.warn(),
-            ImageEvidence::Mismatch => self.bad(),
+            Provenance::Verified => self.ok(),
+            Provenance::Stated | Provenance::Recorded | Provenance::Sampled => self.warn(),
+            Provenance::Mismatch => self.bad(),
         }
     }
 }

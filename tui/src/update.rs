@@ -5,10 +5,10 @@ mod prompt;
 mod search;
 mod turn;
 
-use crate::feed::Sample;
+use crate::feed::MeshSnapshot;
 use crate::keys::{self, Action};
 use crate::lists;
-use crate::members::Row;
+use crate::members::MemberRow;
 use crate::message::{Command, Message};
 use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
 use crate::run::Sheet;
@@ -19,7 +19,7 @@ use turn::{open_core, show, turn_to};
 
 /// Carries out one message.
 pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
-    let interest = model.interest();
+    let read_set = model.read_set();
     let mut commands = match message {
         Message::Key(event) => key(model, event),
         Message::Paste(text) => prompt::paste(model, &text),
@@ -27,7 +27,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
             model.size = (columns, rows);
             vec![Command::Draw]
         }
-        Message::Sample(sample) => take_sample(model, sample),
+        Message::Snapshot(snapshot) => take_snapshot(model, snapshot),
         Message::Lost(why) => {
             model.lost = Some(why);
             vec![Command::Draw]
@@ -42,8 +42,8 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
         model.sources.insert(file.clone(), None);
         commands.push(Command::ReadSource(file));
     }
-    if model.interest() != interest {
-        commands.push(Command::Look(model.interest()));
+    if model.read_set() != read_set {
+        commands.push(Command::Read(model.read_set()));
     }
     commands
 }
@@ -58,26 +58,26 @@ fn tick(model: &mut Model, now: u64) -> Vec<Command> {
     if after.is_some() && after == before { Vec::new() } else { vec![Command::Draw] }
 }
 
-fn take_sample(model: &mut Model, sample: Arc<Sample>) -> Vec<Command> {
-    model.now_micros = model.now_micros.max(sample.taken_micros);
+fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command> {
+    model.now_micros = model.now_micros.max(snapshot.taken_micros);
     let first = model.newest.is_none();
     if first {
-        let told = words::before(&sample.state.before, model.now_micros);
+        let told = words::before(&snapshot.state.before, model.now_micros);
         model.notice = told.last().cloned().or(model.notice.take());
     }
-    let last = model.newest.as_ref().map_or(sample.number, |s| s.number + 1);
-    model.dropped += sample.number.saturating_sub(last);
-    if let Some((number, sentence)) = &sample.board.said
+    let last = model.newest.as_ref().map_or(snapshot.number, |s| s.number + 1);
+    model.dropped += snapshot.number.saturating_sub(last);
+    if let Some((number, sentence)) = &snapshot.board.said
         && *number > model.heard
     {
         model.heard = *number;
         model.notice = Some(sentence.clone());
     }
-    let told = |sample: &Arc<Sample>| sample.board.sheets.len();
-    if model.newest.as_ref().map_or(0, told) != told(&sample) {
+    let told = |snapshot: &Arc<MeshSnapshot>| snapshot.board.sheets.len();
+    if model.newest.as_ref().map_or(0, told) != told(&snapshot) {
         model.notice = model.notice.take().filter(|notice| notice != prompt::BEGINS);
     }
-    model.newest = Some(sample);
+    model.newest = Some(snapshot);
     if model.frozen {
         return Vec::new();
     }
@@ -137,13 +137,13 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
 
 /// What is latched now, whatever the display shows.
 fn retry(model: &mut Model) -> Vec<Command> {
-    let count = model.newest.as_ref().map_or(0, |sample| sample.latched.len());
+    let count = model.newest.as_ref().map_or(0, |snapshot| snapshot.quarantined.len());
     if count == 0 {
-        model.notice = Some("nothing is latched".to_owned());
+        model.notice = Some("nothing is in quarantine".to_owned());
         return vec![Command::Draw];
     }
-    model.notice = Some(format!("trying {count} latched again"));
-    vec![Command::ClearLatch, Command::Draw]
+    model.notice = Some(format!("trying {count} in quarantine again"));
+    vec![Command::ClearQuarantine, Command::Draw]
 }
 
 fn act(model: &mut Model, action: Action) {
@@ -210,7 +210,7 @@ fn enter(model: &mut Model) {
         (Screen::Chip, ..) => open_core(model),
         (Screen::Fabric, ..) => open_part(model),
         (Screen::Core, _, CorePane::Words) => {
-            if let Some(addr) = model.words().get(model.word).map(Row::addr) {
+            if let Some(addr) = model.words().get(model.word).map(MemberRow::addr) {
                 motion::point_at(model, addr);
                 model.core_pane = CorePane::Memory;
             }

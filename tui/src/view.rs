@@ -14,7 +14,7 @@ mod prompt;
 mod run;
 mod tiles;
 
-use crate::feed::{Sample, Traffic};
+use crate::feed::{MeshSnapshot, Traffic};
 use crate::geometry;
 use crate::model::{Model, Screen};
 use crate::words;
@@ -42,7 +42,7 @@ pub fn view(model: &Model, frame: &mut Frame) {
     } else if model.shown.is_none() {
         let waited = model.started_micros.map_or(0, |start| model.now_micros.saturating_sub(start));
         let text = format!(
-            "opening {}: {}\n\nwaiting for the first look; an emulated mesh is built and booted first",
+            "opening {}: {}\n\nwaiting for the first snapshot; an emulated mesh is built and booted first",
             model.target,
             words::age(waited)
         );
@@ -66,13 +66,13 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
     let mut left = vec![Span::styled("meshscope ", model.theme.title())];
     match model.shown.as_deref() {
         None => left.push(Span::raw(model.target.clone())),
-        Some(sample) => {
-            let state = &sample.state;
+        Some(snapshot) => {
+            let state = &snapshot.state;
             left.push(Span::raw(format!("  t {}", words::cycles(state.cycles))));
             let age = left.len();
             let shown = model.age_micros().map(words::age).unwrap_or_default();
             left.push(Span::raw(format!("  age {shown}")));
-            left.push(traffic(model, sample));
+            left.push(traffic(model, snapshot));
             let bad = if state.gaps.is_empty() { model.theme.ok() } else { model.theme.bad() };
             left.push(Span::styled(format!("  {} gaps", state.gaps.len()), bad));
             if !state.problems.is_empty() {
@@ -93,7 +93,7 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
             }
             let facts: usize = left.iter().map(Span::width).sum();
             let room = usize::from(width).saturating_sub(right + facts);
-            left.insert(name_at, Span::raw(shorten(model, &sample.target, room)));
+            left.insert(name_at, Span::raw(shorten(model, &snapshot.target, room)));
             if model.dropped > 0 {
                 left.push(Span::styled(format!("  {} dropped", model.dropped), model.theme.warn()));
             }
@@ -109,8 +109,8 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
 }
 
 /// Bus transactions per second, and how many there may be.
-fn traffic(model: &Model, sample: &Sample) -> Span<'static> {
-    let Traffic { per_second, budget, .. } = sample.traffic;
+fn traffic(model: &Model, snapshot: &MeshSnapshot) -> Span<'static> {
+    let Traffic { per_second, budget, .. } = snapshot.traffic;
     let rate = words::count(per_second);
     let Some(budget) = budget else { return Span::raw(format!("  {rate} tx/s")) };
     let text = format!("  {rate}/{} tx/s", words::count(budget.into()));
@@ -152,9 +152,9 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
     if model.lost.is_some() {
         found.push(Span::styled(" LOST ", model.theme.badge(true)));
     }
-    let latched = model.shown.as_ref().map_or(0, |s| s.latched.len());
-    if latched > 0 {
-        let text = format!(" {latched} LATCHED ");
+    let quarantined = model.shown.as_ref().map_or(0, |s| s.quarantined.len());
+    if quarantined > 0 {
+        let text = format!(" {quarantined} QUARANTINED ");
         found.push(Span::styled(text, model.theme.badge(true)));
     }
     if model.shown.as_ref().is_some_and(|s| s.read_only) {

@@ -1,13 +1,13 @@
 //! The words for states and quantities, shared by screens, tables and JSON.
 
 use decode::state::{
-    Activity, ChannelMeaning, Comparison, GoSignal, ImageEvidence, ImageRole, LinkCondition,
+    Activity, ChannelMeaning, Comparison, GoSignal, ImageRole, LinkCondition, Provenance,
     SourceLine, TextCheck,
 };
 use layouts::TileKind;
+use machine::clients::{Before, Change, PastClient};
 use machine::snapshot::AccessError;
-use machine::target::Way;
-use machine::visit::{Before, Change, Visit};
+use machine::target::AccessRoute;
 use std::fmt::Write;
 
 /// The stable word of an access error, as JSON promises it.
@@ -24,10 +24,10 @@ pub(crate) fn reason(error: &AccessError) -> &'static str {
     }
 }
 
-pub(crate) fn way(way: Way) -> &'static str {
-    match way {
-        Way::Window => "window",
-        Way::Queue => "queue",
+pub(crate) fn route(route: AccessRoute) -> &'static str {
+    match route {
+        AccessRoute::Window => "window",
+        AccessRoute::Queue => "queue",
     }
 }
 
@@ -80,13 +80,13 @@ pub(crate) fn role(role: ImageRole) -> &'static str {
     }
 }
 
-pub(crate) fn evidence(evidence: ImageEvidence) -> &'static str {
+pub(crate) fn evidence(evidence: Provenance) -> &'static str {
     match evidence {
-        ImageEvidence::Told => "loaded",
-        ImageEvidence::Recorded => "recorded",
-        ImageEvidence::Sampled => "sampled",
-        ImageEvidence::Proved => "verified",
-        ImageEvidence::Mismatch => "MISMATCH",
+        Provenance::Stated => "stated",
+        Provenance::Recorded => "recorded",
+        Provenance::Sampled => "sampled",
+        Provenance::Verified => "verified",
+        Provenance::Mismatch => "MISMATCH",
     }
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn age(micros: u64) -> String {
 /// Who had a served mesh before us, and who changed it last, one sentence each, at this host time in microseconds.
 pub(crate) fn before(before: &Before, now: u64) -> Vec<String> {
     let ago = |then: u64| age(now.saturating_sub(then));
-    let visit = before.client.as_ref().map(|Visit { client, until_micros, broke_off }| {
+    let visit = before.client.as_ref().map(|PastClient { client, until_micros, broke_off }| {
         let end = if *broke_off { "broke off" } else { "left" };
         format!("the last client, {client}, {end} {} ago", ago(*until_micros))
     });
@@ -154,9 +154,9 @@ pub(crate) fn bytes(bytes: u64) -> String {
 }
 
 /// The provenance as JSON promises it.
-pub(crate) fn evidence_word(evidence: ImageEvidence) -> &'static str {
+pub(crate) fn evidence_word(evidence: Provenance) -> &'static str {
     match evidence {
-        ImageEvidence::Mismatch => "mismatch",
+        Provenance::Mismatch => "mismatch",
         known => self::evidence(known),
     }
 }

@@ -6,12 +6,12 @@
 use crate::common;
 use crate::keys;
 
-use common::{TAKEN, sample};
+use common::{TAKEN, snapshot};
 use decode::state::{Activity, Reading};
 use keys::{SIZES, golden, model, picture, press};
 use layouts::{ChipId, NocXy};
 use machine::snapshot::AccessError;
-use machine::target::Latched;
+use machine::target::Quarantined;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use tui::{Glyphs, update, view};
 fn running(size: (u16, u16)) -> Model {
     let mut model = model(size);
     for n in 0..2 {
-        update(&mut model, Message::Sample(sample(n)));
+        update(&mut model, Message::Snapshot(snapshot(n)));
     }
     update(&mut model, Message::Tick(TAKEN + 200_000));
     model
@@ -68,7 +68,7 @@ fn larger_meshes_shrink_and_then_scroll() {
         [("t3000", 4, 2, (80, 24)), ("galaxy", 8, 4, (80, 24)), ("galaxy", 8, 4, (160, 48))]
     {
         let mut model = model(size);
-        update(&mut model, Message::Sample(common::torus(columns, rows)));
+        update(&mut model, Message::Snapshot(common::torus(columns, rows)));
         golden(&format!("{name}_{}x{}", size.0, size.1), &model);
         press(&mut model, "G");
         let picture = picture(&model);
@@ -81,11 +81,11 @@ fn larger_meshes_shrink_and_then_scroll() {
 fn the_fabric_is_asked_for_while_its_screen_is_shown() {
     let mut model = running((120, 36));
     let asked = |commands: Vec<Command>| {
-        let looks = commands.into_iter().filter_map(|command| match command {
-            Command::Look(interest) => Some(interest.fabric),
+        let snapshots = commands.into_iter().filter_map(|command| match command {
+            Command::Read(read_set) => Some(read_set.fabric),
             _ => None,
         });
-        looks.collect::<Vec<_>>()
+        snapshots.collect::<Vec<_>>()
     };
     assert_eq!(asked(press(&mut model, "5")), [true]);
     // Opens the core of the selected part, and Esc leads back.
@@ -107,12 +107,12 @@ fn tables_are_read_while_they_are_shown_and_paths_turn_to_other_nodes() {
         assert!(picture.contains(wanted), "{wanted:?} after {keys:?}:\n{picture}");
     };
     press(&mut model, "5");
-    assert!(!model.interest().fabric_tables);
+    assert!(!model.read_set().fabric_tables);
     press(&mut model, "<tab><tab>");
-    assert!(model.interest().fabric_tables);
+    assert!(model.read_set().fabric_tables);
     // For whom the oldest packet is; then node after node; then the packet again.
     told(&mut model, "<tab>", "path from chip 0 to M0D1 (chip 1)");
-    assert!(model.interest().fabric_tables);
+    assert!(model.read_set().fabric_tables);
     told(&mut model, "l", "path from chip 0 to M0D0 (chip 0)");
     told(&mut model, "l", "path from chip 0 to M0D1");
     told(&mut model, "l", "oldest packet: #41 of M0D0");
@@ -221,7 +221,7 @@ fn space_freezes_the_display_and_looks_go_on() {
     press(&mut model, " ");
     let frozen = picture(&model);
     assert!(frozen.contains("FROZEN 0.1s"), "{frozen}");
-    assert!(update(&mut model, Message::Sample(sample(2))).is_empty());
+    assert!(update(&mut model, Message::Snapshot(snapshot(2))).is_empty());
     update(&mut model, Message::Tick(TAKEN + 2_100_000));
     let later = picture(&model);
     assert!(later.contains("FROZEN 2.0s") && later.contains("t 2050.00 us"), "{later}");
@@ -245,24 +245,24 @@ fn an_old_sample_is_stale_and_a_lost_target_is_lost() {
 
 #[test]
 fn a_chip_that_others_hold_says_who() {
-    let mut held = (*sample(1)).clone();
+    let mut held = (*snapshot(1)).clone();
     let holder = |pid, name: &str| machine::bar::Holder { pid, name: name.into() };
     held.state.chips[0].holders = vec![holder(4711, "python3"), holder(4712, "tt-smi")];
     let mut model = running((80, 24));
-    update(&mut model, Message::Sample(std::sync::Arc::new(held)));
+    update(&mut model, Message::Snapshot(std::sync::Arc::new(held)));
     let picture = picture(&model);
     assert!(picture.contains("│ open in 4711 python3 +1"), "{picture}");
 }
 
 #[test]
 fn a_chip_that_is_gone_is_unread_and_not_just_not_looked_at() {
-    let mut gone = (*sample(1)).clone();
+    let mut gone = (*snapshot(1)).clone();
     let why = || AccessError::DeviceGone("reset".into());
     for core in gone.state.chips[0].tiles.iter_mut().flat_map(|tile| &mut tile.cores) {
         core.activity = Reading::Unread(why());
     }
     let mut model = running((80, 24));
-    update(&mut model, Message::Sample(std::sync::Arc::new(gone)));
+    update(&mut model, Message::Snapshot(std::sync::Arc::new(gone)));
     let picture = picture(&model);
     assert!(picture.contains("│ erisc ? unread"), "{picture}");
 }
@@ -275,11 +275,11 @@ fn enter_goes_in_and_esc_comes_back() {
     let commands = press(&mut model, "<enter>");
     assert_eq!(model.screen, Screen::Core);
     let asks =
-        |c: &Command| matches!(c, Command::Look(i) if i.tile.is_some() && i.spans.len() == 1);
+        |c: &Command| matches!(c, Command::Read(i) if i.tile.is_some() && i.spans.len() == 1);
     assert!(commands.iter().any(asks), "{commands:?}");
     let commands = press(&mut model, "<esc>");
     let chip =
-        |c: &Command| matches!(c, Command::Look(i) if i.spans.is_empty() && i.compute.len() == 1);
+        |c: &Command| matches!(c, Command::Read(i) if i.spans.is_empty() && i.compute.len() == 1);
     assert!(commands.iter().any(chip), "{commands:?}");
     press(&mut model, "<esc><esc><esc>");
     assert_eq!(model.screen, Screen::Mesh, "Esc never leaves the program");
@@ -341,12 +341,12 @@ fn the_chip_screen_finds_waypoints() {
 #[test]
 fn paths_are_told_apart_by_their_ends() {
     let mut model = running((80, 24));
-    let mut long = (*sample(2)).clone();
+    let mut long = (*snapshot(2)).clone();
     let tiles = long.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
     for word in tiles.flat_map(|tile| &mut tile.cores).flat_map(|core| &mut core.words) {
         word.name = format!("mailboxes.launch[1].kernel_config.{}", word.name);
     }
-    update(&mut model, Message::Sample(Arc::new(long)));
+    update(&mut model, Message::Snapshot(Arc::new(long)));
     press(&mut model, ":0:e8<enter>/erisc_info<enter>");
     let shown = picture(&model);
     let paths = shown.lines().filter_map(|line| Some(line.split_once('…')?.1.split_once(' ')?.0));
@@ -360,10 +360,10 @@ fn paths_are_told_apart_by_their_ends() {
 #[test]
 fn what_runs_is_marked_where_nobody_knows_it() {
     let mut model = running((80, 24));
-    let mut lost = (*sample(2)).clone();
+    let mut lost = (*snapshot(2)).clone();
     let tiles = lost.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
     tiles.flat_map(|tile| &mut tile.cores).for_each(|core| core.location.clear());
-    update(&mut model, Message::Sample(Arc::new(lost)));
+    update(&mut model, Message::Snapshot(Arc::new(lost)));
     press(&mut model, ":0:e8<enter>");
     let shown = picture(&model);
     assert!(shown.contains("within     ¿") && shown.contains("source     ¿"), "{shown}");
@@ -378,13 +378,13 @@ fn why_there_are_no_channels_is_told() {
         (Activity::InReset, "no channels: the core is in reset"),
         (Activity::Waiting, "no channels: their words were not read"),
     ] {
-        let mut ended = (*sample(2)).clone();
+        let mut ended = (*snapshot(2)).clone();
         let tiles = ended.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
         for core in tiles.flat_map(|tile| &mut tile.cores) {
             core.channels.clear();
             core.activity = Reading::Known(activity);
         }
-        update(&mut model, Message::Sample(Arc::new(ended)));
+        update(&mut model, Message::Snapshot(Arc::new(ended)));
         press(&mut model, ":0:e8<enter>");
         let shown = picture(&model);
         assert!(shown.contains(says) && shown.contains("erisc_info"), "{shown}");
@@ -478,15 +478,19 @@ fn panes_turn_both_ways_and_cores_too() {
 fn what_hung_is_latched_until_a_key_lets_it_be_tried_again() {
     let mut model = running((80, 24));
     assert_eq!(press(&mut model, "r"), [Command::Draw]);
-    assert!(picture(&model).contains("nothing is latched"));
-    let mut sick = (*sample(2)).clone();
+    assert!(picture(&model).contains("nothing is in quarantine"));
+    let mut sick = (*snapshot(2)).clone();
     let reason = AccessError::Unreachable("tile 1-2 hangs".into());
-    sick.latched =
-        vec![Latched { chip: ChipId(0), tile: Some(NocXy { x: 1, y: 2 }), towards: None, reason }];
+    sick.quarantined = vec![Quarantined {
+        chip: ChipId(0),
+        tile: Some(NocXy { x: 1, y: 2 }),
+        towards: None,
+        reason,
+    }];
     sick.traffic.per_second = 23_456;
-    update(&mut model, Message::Sample(Arc::new(sick)));
+    update(&mut model, Message::Snapshot(Arc::new(sick)));
     press(&mut model, "4");
-    golden("latched_80x24", &model);
-    assert_eq!(press(&mut model, "r"), [Command::ClearLatch, Command::Draw]);
-    assert!(picture(&model).contains("trying 1 latched again"));
+    golden("quarantined_80x24", &model);
+    assert_eq!(press(&mut model, "r"), [Command::ClearQuarantine, Command::Draw]);
+    assert!(picture(&model).contains("trying 1 in quarantine again"));
 }

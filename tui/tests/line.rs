@@ -7,21 +7,21 @@ use crate::common;
 use crate::keys;
 
 use collectives::Stage;
-use common::{TAKEN, sample};
+use common::{TAKEN, snapshot};
 use keys::{SIZES, golden, model, picture, press};
 use layouts::ChipId;
 use std::sync::Arc;
-use tui::feed::Sample;
+use tui::feed::MeshSnapshot;
 use tui::message::{Command, Message};
 use tui::model::{Model, Screen};
 use tui::run::{Board, Going, Measured, Order, Sheet, SheetState};
 use tui::update;
 
 fn with(board: Board, n: u64) -> Message {
-    Message::Sample(Arc::new(Sample {
+    Message::Snapshot(Arc::new(MeshSnapshot {
         board: Arc::new(board),
         read_only: false,
-        ..(*sample(n)).clone()
+        ..(*snapshot(n)).clone()
     }))
 }
 
@@ -121,9 +121,9 @@ fn the_line_orders_with_the_grammar_of_the_verb() {
     let run = |command: &Command| matches!(command, Command::Order(Order::Run(_)));
     assert_eq!(orders.iter().filter(|command| run(command)).count(), 1);
     assert_eq!(model.screen, Screen::Mesh, "where it is shown");
-    assert!(picture(&model).contains("looks at the tiles"), "before the probe thread answers");
+    assert!(picture(&model).contains("reads the tiles"), "before the probe thread answers");
     update(&mut model, with(board(vec![sheet(Vec::new(), SheetState::Going(None))]), 1));
-    assert!(!picture(&model).contains("looks at the tiles"));
+    assert!(!picture(&model).contains("reads the tiles"));
     assert!(press(&mut model, ":stop<enter>").contains(&Command::Order(Order::Stop)));
     let fault = Order::Fault("link:0.8:down".parse().unwrap());
     assert!(press(&mut model, ":fault link:0.8:down<enter>").contains(&Command::Order(fault)));

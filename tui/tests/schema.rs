@@ -152,7 +152,17 @@ fn commands_are_as_their_schemas_say() {
 
 #[test]
 fn fabrics_are_as_their_schemas_say() {
-    judge_on(LINE, &[&["fabric", "status"], &["fabric", "drain"]]);
+    judge_on(
+        LINE,
+        &[
+            &["fabric"],
+            &["fabric", "status"],
+            &["fabric", "drain"],
+            &["fabric", "waits"],
+            &["fabric", "tables"],
+            &["fabric", "path", "0", "1"],
+        ],
+    );
 }
 
 /// `latency`, `bandwidth`, `transport`, `reroute` and `mux` take minutes.

@@ -2,13 +2,13 @@
 
 mod cut;
 mod far;
-mod ways;
+mod gateways;
 
 use crate::bus::Bus;
-use crate::guard::{Latch, read_near, seen};
-use crate::planner::Run;
+use crate::guard::{Quarantine, read_near, seen};
+use crate::planner::MergedRange;
 use crate::queue::{Queue, Results, Stamped};
-use far::Way;
+use far::FarRoute;
 use layouts::{ChipCoord, NocXy};
 use machine::patience::Patience;
 use machine::snapshot::AccessError;
@@ -42,7 +42,7 @@ pub(crate) struct Access {
     doubted: BTreeSet<(u8, NocXy)>,
     pub(crate) patience: Patience,
     /// What hung, and is not touched again.
-    pub(crate) latch: Latch,
+    pub(crate) quarantine: Quarantine,
     /// The device whose queues we have the lock of.
     locked: Option<u8>,
 }
@@ -54,7 +54,7 @@ impl Access {
             queues: BTreeMap::new(),
             doubted: BTreeSet::new(),
             patience,
-            latch: Latch::default(),
+            quarantine: Quarantine::default(),
             locked: None,
         }
     }
@@ -62,7 +62,7 @@ impl Access {
     /// What belongs to one device, without a bar yet, to be given back by [`Access::join`].
     pub(crate) fn part(&mut self, device: u8) -> Self {
         let mut part = Self::new(self.bus.part(device), self.patience);
-        part.latch = self.latch.part(device);
+        part.quarantine = self.quarantine.part(device);
         let queues = std::mem::take(&mut self.queues).into_iter();
         (part.queues, self.queues) = queues.partition(|((of, _), _)| *of == device);
         let doubted = std::mem::take(&mut self.doubted).into_iter();
@@ -73,15 +73,15 @@ impl Access {
     /// Takes back what belongs to one device.
     pub(crate) fn join(&mut self, device: u8, part: Self) {
         self.bus.join(part.bus);
-        self.latch.join(device, part.latch);
+        self.quarantine.join(device, part.quarantine);
         self.queues.extend(part.queues);
         self.doubted.extend(part.doubted);
     }
 
     /// Lets everything that hung be tried again. Whoever brought it back may have reset it, so no
     /// window is believed to show what it did.
-    pub(crate) fn clear_latch(&mut self) {
-        self.latch.clear();
+    pub(crate) fn clear_quarantine(&mut self) {
+        self.quarantine.clear();
         self.bus.forget_windows();
     }
 
@@ -118,7 +118,7 @@ impl Access {
         if !(memory || whole) {
             return Err(AccessError::Refused("registers are read as whole words".into()));
         }
-        let run = Run { tile, offset, len, memory };
+        let run = MergedRange { tile, offset, len, memory };
         match route {
             Route::Pcie(device) => self.read_near(*device, &run),
             Route::Queue { .. } => {
@@ -130,15 +130,15 @@ impl Access {
 
     /// Reads several ranges of a chip; a result for each, in their order. Those of a far chip are
     /// under way together as far as its gateways allow.
-    pub(crate) fn read_runs(&mut self, route: &Route, runs: &[Run]) -> Results {
+    pub(crate) fn read_runs(&mut self, route: &Route, runs: &[MergedRange]) -> Results {
         match route {
             Route::Pcie(device) => {
                 let reads = runs.iter().map(|run| self.read_near(*device, run)).collect();
                 Results { reads, silent: None, convicted: Vec::new() }
             }
             Route::Queue { device, tiles, direct, coord } => {
-                let way = Way { device: *device, tiles, direct: *direct, coord: *coord };
-                self.read_through(way, runs)
+                let route = FarRoute { device: *device, tiles, direct: *direct, coord: *coord };
+                self.read_through(route, runs)
             }
         }
     }
@@ -169,32 +169,37 @@ impl Access {
         if !(memory || whole) {
             return Err(AccessError::Refused("registers are written as whole words".into()));
         }
-        let run = Run { tile, offset, len: bytes.len() as u32, memory };
+        let run = MergedRange { tile, offset, len: bytes.len() as u32, memory };
         match route {
             Route::Pcie(device) => {
                 let (run, bytes) = self.whole_words(route, run, bytes)?;
                 self.write_near(*device, &run, &bytes)
             }
             Route::Queue { device, tiles, direct, coord } => {
-                let way = Way { device: *device, tiles, direct: *direct, coord: *coord };
+                let far = FarRoute { device: *device, tiles, direct: *direct, coord: *coord };
                 // Nobody may write between reading the neighbours and writing them back.
                 self.locked(*device, |access| {
                     let (run, bytes) = access.whole_words(route, run, bytes)?;
-                    access.write_through(way, &run, &bytes)
+                    access.write_through(far, &run, &bytes)
                 })
             }
         }
     }
 
-    fn read_near(&mut self, device: u8, run: &Run) -> Result<Stamped, AccessError> {
+    fn read_near(&mut self, device: u8, run: &MergedRange) -> Result<Stamped, AccessError> {
         let mut result = Err(AccessError::NotAsked);
-        let Self { bus, latch, patience, .. } = self;
-        read_near(bus, latch, *patience, device, &[*run], &mut |_, read| result = read);
+        let Self { bus, quarantine, patience, .. } = self;
+        read_near(bus, quarantine, *patience, device, &[*run], &mut |_, read| result = read);
         result.map(|(bytes, cycles)| Stamped { bytes: bytes.to_vec(), cycles })
     }
 
-    fn write_near(&mut self, device: u8, run: &Run, bytes: &[u8]) -> Result<(), AccessError> {
-        seen(&mut self.bus, &mut self.latch, self.patience, device, run.tile)?;
+    fn write_near(
+        &mut self,
+        device: u8,
+        run: &MergedRange,
+        bytes: &[u8],
+    ) -> Result<(), AccessError> {
+        seen(&mut self.bus, &mut self.quarantine, self.patience, device, run.tile)?;
         let mut batch = self.bus.batch();
         if run.memory {
             // Posted writes are there once a read through the same window has come back.
@@ -214,15 +219,15 @@ impl Access {
     fn whole_words<'b>(
         &mut self,
         route: &Route,
-        run: Run,
+        run: MergedRange,
         bytes: &'b [u8],
-    ) -> Result<(Run, Cow<'b, [u8]>), AccessError> {
+    ) -> Result<(MergedRange, Cow<'b, [u8]>), AccessError> {
         let start = run.offset & !3;
         let end = (run.offset + bytes.len() as u64).next_multiple_of(4);
         if end - start == bytes.len() as u64 {
             return Ok((run, Cow::Borrowed(bytes)));
         }
-        let whole = Run { offset: start, len: (end - start) as u32, ..run };
+        let whole = MergedRange { offset: start, len: (end - start) as u32, ..run };
         let mut merged = self.read(route, run.tile, start, whole.len)?.bytes;
         let at = (run.offset - start) as usize;
         merged[at..at + bytes.len()].copy_from_slice(bytes);

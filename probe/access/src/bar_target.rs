@@ -7,16 +7,16 @@ mod reading;
 use crate::access::{Access, Route};
 use crate::bus::Bus;
 use crate::discover::discover;
-use crate::guard::{AuditLog, Deed, FarPlace, Guard};
-use crate::planner::Run;
+use crate::guard::{AuditEntry, AuditLog, FarPlace, Guard};
+use crate::planner::MergedRange;
 use checked::Known;
 use layouts::{ChipId, NocAddr};
 use machine::bar::{Bar, Holder};
 use machine::clock::host_micros;
-use machine::fault::{Fault, Station};
+use machine::fault::{ChipAddress, Fault};
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
-use machine::target::Latched;
+use machine::target::Quarantined;
 use machine::target::{Abilities, Mesh, Old, Preview, Target};
 use reading::read_all;
 use std::collections::BTreeMap;
@@ -96,7 +96,8 @@ impl BarTarget {
         let chip = span.addr.chip;
         let route = self.routes.get(&chip).cloned().ok_or_else(|| no_route(chip))?;
         match route {
-            Route::Queue { device, coord, .. } => match self.access.latch.far((device, coord)) {
+            Route::Queue { device, coord, .. } => match self.access.quarantine.far((device, coord))
+            {
                 Some(reason) => Err(reason.clone()),
                 None => Ok(route),
             },
@@ -118,7 +119,7 @@ impl BarTarget {
             Ok(stand) => stand,
             Err(reason) => return Ok(Err(reason)),
         };
-        let run = Run::of(span, stand);
+        let run = MergedRange::of(span, stand);
         let mut read = self.access.read(route, run.tile, run.offset, run.len)?.bytes;
         read.drain(..(span.addr.offset - run.offset) as usize);
         read.truncate(span.len as usize);
@@ -147,15 +148,15 @@ impl Target for BarTarget {
     fn read(&mut self, plan: &Plan) -> Snapshot {
         let before = self.transactions();
         let checked = self.checked(plan);
-        let mut shot = Snapshot { gaps: checked.gaps.clone(), ..Snapshot::default() };
-        shot.pieces.reserve(checked.chips.iter().map(|(.., runs)| runs.len()).sum());
+        let mut snapshot = Snapshot { gaps: checked.gaps.clone(), ..Snapshot::default() };
+        snapshot.pieces.reserve(checked.chips.iter().map(|(.., runs)| runs.len()).sum());
         // A write that did not arrive is told by the next call that can say so.
         self.late = self.late.take().or(self.access.flush().err());
-        read_all(&mut self.access, &checked.chips, &mut shot);
+        read_all(&mut self.access, &checked.chips, &mut snapshot);
         self.known.keep(checked);
-        shot.pieces.sort_by_key(|piece| piece.addr);
-        shot.transactions = self.transactions() - before;
-        shot
+        snapshot.pieces.sort_by_key(|piece| piece.addr);
+        snapshot.transactions = self.transactions() - before;
+        snapshot
     }
 
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
@@ -169,16 +170,16 @@ impl Target for BarTarget {
     fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<Old, AccessError> {
         let span = Span { addr, len: bytes.len() as u32 };
         let route = self.writable(&span)?;
-        let deed = Deed { addr, old: self.old(&route, &span)?, new: bytes };
+        let entry = AuditEntry { addr, old: self.old(&route, &span)?, new: bytes };
         let audit = self.audit.clone();
         if let Some(audit) = &audit {
-            audit.append(&deed, host_micros())?;
+            audit.append(&entry, host_micros())?;
         }
         let written = self.write_to(&route, addr, bytes);
         if let (Err(reason), Some(audit)) = (&written, &audit) {
-            audit.failed(&deed, host_micros(), reason);
+            audit.failed(&entry, host_micros(), reason);
         }
-        written.map(|()| deed.old)
+        written.map(|()| entry.old)
     }
 
     fn commanded_by(&mut self, command: &str) {
@@ -203,8 +204,8 @@ impl Target for BarTarget {
         }
         self.mesh.check_fault(fault).map_err(|error| AccessError::Refused(error.to_string()))?;
         let at = match self.routes.get(&fault.chip()) {
-            Some(Route::Pcie(device)) => Station::Device(*device),
-            Some(Route::Queue { coord, .. }) => Station::at(*coord),
+            Some(Route::Pcie(device)) => ChipAddress::Device(*device),
+            Some(Route::Queue { coord, .. }) => ChipAddress::at(*coord),
             None => return Err(no_route(fault.chip())),
         };
         // Writes that a person gave before come before it.
@@ -236,8 +237,8 @@ impl Target for BarTarget {
         self.writes(span)
     }
 
-    fn latched(&self) -> Vec<Latched> {
-        let latch = &self.access.latch;
+    fn quarantined(&self) -> Vec<Quarantined> {
+        let quarantine = &self.access.quarantine;
         // What is no chip of the mesh is never asked, and has no name to be told by.
         let near = |device| self.chip_at(|route| *route == Route::Pcie(device));
         let far = |(at_device, at): FarPlace| {
@@ -249,25 +250,25 @@ impl Target for BarTarget {
         };
         let one = |chip: Option<ChipId>, tile, reason: &AccessError| {
             let reason = reason.clone();
-            Some(Latched { chip: chip?, tile, towards: None, reason })
+            Some(Quarantined { chip: chip?, tile, towards: None, reason })
         };
-        let devices = latch.devices().filter_map(|(device, why)| one(near(device), None, why));
+        let devices = quarantine.devices().filter_map(|(device, why)| one(near(device), None, why));
         let tiles =
-            latch.tiles().filter_map(|(device, tile, why)| one(near(device), Some(tile), why));
-        let chips = latch.far_chips().filter_map(|(place, why)| one(far(place), None, why));
-        let ways = latch.lost_ways().iter().filter_map(|way| {
-            Some(Latched {
-                chip: near(way.chip.0)?,
-                tile: Some(way.gateway),
-                towards: Some(far(way.chip)?),
-                reason: way.reason.clone(),
+            quarantine.tiles().filter_map(|(device, tile, why)| one(near(device), Some(tile), why));
+        let chips = quarantine.far_chips().filter_map(|(place, why)| one(far(place), None, why));
+        let routes = quarantine.lost_gateways().iter().filter_map(|route| {
+            Some(Quarantined {
+                chip: near(route.chip.0)?,
+                tile: Some(route.gateway),
+                towards: Some(far(route.chip)?),
+                reason: route.reason.clone(),
             })
         });
-        devices.chain(tiles).chain(chips).chain(ways).collect()
+        devices.chain(tiles).chain(chips).chain(routes).collect()
     }
 
-    fn clear_latch(&mut self) {
-        self.access.clear_latch();
+    fn clear_quarantine(&mut self) {
+        self.access.clear_quarantine();
     }
 
     fn remarks(&mut self) -> Vec<String> {

@@ -3,7 +3,7 @@
 use crate::windows::Windows;
 use layouts::{ChipLayout, NocXy};
 use machine::bar::{Bar, BarOp, Elsewhere, Holder, Sharing};
-use machine::fault::{Fault, Station};
+use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::{AccessError, Bytes};
 use machine::window::Order;
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ impl Bus {
     }
 
     /// Makes something go wrong.
-    pub(crate) fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+    pub(crate) fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         self.bar.disrupt(at, fault)
     }
 

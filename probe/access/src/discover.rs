@@ -15,7 +15,7 @@ use far::Gateway;
 use layouts::{Board, ChipCoord, ChipId, ChipLayout};
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
-use near::TRAINING_LOOKS;
+use near::TRAINING_POLLS;
 use port::{Peer, Port};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -51,7 +51,7 @@ pub(crate) fn discover(access: &mut Access) -> Result<Found, AccessError> {
         problems: Vec::new(),
         given_up: Vec::new(),
         silent: Vec::new(),
-        training_looks: TRAINING_LOOKS,
+        training_polls: TRAINING_POLLS,
     };
     walk.pcie_chips()?;
     if walk.chips.is_empty() {
@@ -75,7 +75,7 @@ struct Walk<'a> {
     /// Links by which a chip was asked in vain although it answers over another.
     silent: Vec<(usize, u8, AccessError)>,
     /// How often training links may still be waited for.
-    training_looks: u32,
+    training_polls: u32,
     /// The host of each chip that only another host reaches, by its id.
     elsewhere: BTreeMap<u64, String>,
 }

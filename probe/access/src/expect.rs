@@ -14,7 +14,7 @@ use std::fmt;
 
 /// An end of a link in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum End {
+pub enum ExpectedEnd {
     /// On a chip that was found.
     Found(EthId),
     /// On a chip that was not, by its number in the descriptor.
@@ -55,13 +55,13 @@ pub enum Difference {
         expected: ChipCoord,
     },
     /// A described link was not found, and nothing else is at its ends.
-    MissingLink(End, End),
+    MissingLink(ExpectedEnd, ExpectedEnd),
     /// A link was found that is not described.
     ExtraLink(EthId, EthId),
     /// An end is linked to another one than it should be.
     SwappedLink {
         /// The described link.
-        expected: (End, End),
+        expected: (ExpectedEnd, ExpectedEnd),
         /// The link that was found at one of its ends.
         found: (EthId, EthId),
     },
@@ -82,7 +82,7 @@ impl Difference {
     }
 }
 
-impl fmt::Display for End {
+impl fmt::Display for ExpectedEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Found(end) => write!(f, "{end}"),
@@ -130,14 +130,16 @@ fn chips(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec
 fn links(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec<Difference> {
     let number = |chip| expected.chip(chip).map_or(0, |chip| chip.file_id);
     let end = |EthId { chip, channel }: EthId| {
-        let missing = End::Missing { file_id: number(chip), channel };
-        matching.found(chip).map_or(missing, |chip| End::Found(EthId { chip, channel }))
+        let missing = ExpectedEnd::Missing { file_id: number(chip), channel };
+        matching.found(chip).map_or(missing, |chip| ExpectedEnd::Found(EthId { chip, channel }))
     };
     let mut extra: Vec<(EthId, EthId)> = found.links.iter().map(|link| (link.a, link.b)).collect();
     let mut missing = Vec::new();
     for &(a, b) in &expected.links {
         let (a, b) = (end(a).min(end(b)), end(a).max(end(b)));
-        let is = |link: &(EthId, EthId)| (End::Found(link.0), End::Found(link.1)) == (a, b);
+        let is = |link: &(EthId, EthId)| {
+            (ExpectedEnd::Found(link.0), ExpectedEnd::Found(link.1)) == (a, b)
+        };
         match extra.iter().position(is) {
             Some(at) => drop(extra.remove(at)),
             None => missing.push((a, b)),
@@ -146,7 +148,10 @@ fn links(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec
     let mut all = Vec::new();
     for (a, b) in missing {
         let shares = |link: &(EthId, EthId)| {
-            [link.0, link.1].into_iter().map(End::Found).any(|found| found == a || found == b)
+            [link.0, link.1]
+                .into_iter()
+                .map(ExpectedEnd::Found)
+                .any(|found| found == a || found == b)
         };
         all.push(match extra.iter().position(shares) {
             Some(at) => Difference::SwappedLink { expected: (a, b), found: extra.remove(at) },

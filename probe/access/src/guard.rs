@@ -2,14 +2,14 @@
 
 mod audit;
 mod hang;
-mod latch;
 mod near;
+mod quarantine;
 mod refusals;
 
+pub(crate) use audit::AuditEntry;
 pub use audit::AuditLog;
-pub(crate) use audit::Deed;
-pub(crate) use latch::{FarPlace, Latch};
 pub(crate) use near::{read_near, seen};
+pub(crate) use quarantine::{FarPlace, Quarantine};
 
 use layouts::{ChipLayout, NocAddr, Reason, Space, Stand, TileKind};
 use machine::snapshot::{AccessError, Span};

@@ -21,7 +21,6 @@
 //! Nothing is touched that was not judged. An attach writes nothing but windows and read requests. A write is never sent a second
 //! time. What cannot be logged is not written.
 
-mod abreast;
 mod access;
 pub mod bar_target;
 mod bus;
@@ -30,6 +29,7 @@ mod discover;
 mod eth_firmware;
 pub mod expect;
 mod guard;
+mod parallel;
 mod planner;
 mod queue;
 mod telemetry;

@@ -13,7 +13,7 @@ const FAR_BRIDGE_BYTES: u64 = 128;
 
 /// A range to read in one go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct MergedRange {
     pub(crate) tile: NocXy,
     pub(crate) offset: u64,
     pub(crate) len: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Run {
     pub(crate) memory: bool,
 }
 
-impl Run {
+impl MergedRange {
     /// What runs of one chip are sorted by.
     pub(crate) fn place(&self) -> (NocXy, u64) {
         (self.tile, self.offset)
@@ -60,9 +60,9 @@ impl Run {
 
 /// Merges the wanted ranges of one chip, sorted by tile and address. Each wanted range lies in one
 /// run.
-pub(crate) fn merge(wanted: impl Iterator<Item = Run>, remote: bool) -> Vec<Run> {
+pub(crate) fn merge(wanted: impl Iterator<Item = MergedRange>, remote: bool) -> Vec<MergedRange> {
     let bridge = if remote { FAR_BRIDGE_BYTES } else { NEAR_BRIDGE_BYTES };
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<MergedRange> = Vec::new();
     for next in wanted {
         match runs.last_mut() {
             Some(run) if joins(run, &next, bridge) => {
@@ -74,7 +74,7 @@ pub(crate) fn merge(wanted: impl Iterator<Item = Run>, remote: bool) -> Vec<Run>
     runs
 }
 
-fn joins(run: &Run, next: &Run, bridge: u64) -> bool {
+fn joins(run: &MergedRange, next: &MergedRange, bridge: u64) -> bool {
     let reach = if run.memory { bridge } else { 0 };
     run.tile == next.tile
         && run.memory == next.memory
@@ -95,8 +95,9 @@ mod tests {
             0xFFB0_0000.. => Stand::Registers,
             _ => Stand::Memory,
         };
-        let mut runs: Vec<Run> = wanted.iter().map(|span| Run::of(span, stand(span))).collect();
-        runs.sort_unstable_by_key(Run::place);
+        let mut runs: Vec<MergedRange> =
+            wanted.iter().map(|span| MergedRange::of(span, stand(span))).collect();
+        runs.sort_unstable_by_key(MergedRange::place);
         let merged = merge(runs.into_iter(), remote);
         merged.iter().map(|r| (r.tile.x, r.offset, r.len)).collect()
     }

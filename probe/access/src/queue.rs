@@ -7,9 +7,9 @@
 //! number share a data buffer; never more than four entries are asked for and not yet taken; what a
 //! time-out or another client left is waited for and dropped before anything new is asked.
 
+mod active;
 mod command;
-mod lane;
-mod look;
+mod indices;
 mod pace;
 mod reader;
 mod wait;
@@ -88,8 +88,8 @@ impl Queue {
         let eth = eth();
         let (at, routing) = (eth.l1.queue_pointer.at, &eth.routing);
         let pointer = u64::from(bus.batch().read(device, tile, at, 4).run().word()?);
-        let believed = (routing.base_low..routing.base_end).contains(&pointer);
-        let base = if believed { pointer } else { routing.fallback_base };
+        let resolved = (routing.base_low..routing.base_end).contains(&pointer);
+        let base = if resolved { pointer } else { routing.fallback_base };
         Ok(Self {
             device,
             tile,

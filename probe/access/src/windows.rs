@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// What a window shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct View {
+struct WindowView {
     class: usize,
     tile: NocXy,
     page: u64,
@@ -19,13 +19,13 @@ struct View {
 struct Slot {
     /// Index of the window in hardware.
     window: u16,
-    view: Option<View>,
+    view: Option<WindowView>,
     last_used: u64,
 }
 
 /// Where an access goes in BAR0, and how the window is pointed there before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct WindowSlot {
     /// BAR0 offset of the first byte.
     pub(crate) bar_offset: u64,
     /// Bytes from there to the window's end.
@@ -56,7 +56,7 @@ impl Point {
 pub(crate) struct Windows {
     classes: &'static [WindowClass],
     slots: Vec<Vec<Slot>>,
-    shown: HashMap<View, usize, BuildHasherDefault<Mixer>>,
+    shown: HashMap<WindowView, usize, BuildHasherDefault<Mixer>>,
     uses: u64,
 }
 
@@ -82,14 +82,14 @@ impl Windows {
         offset: u64,
         len: u64,
         order: Order,
-    ) -> Option<Place> {
+    ) -> Option<WindowSlot> {
         let classes = self.classes;
         let last = offset + len.max(1) - 1;
         let there = |class: &usize| !self.slots[*class].is_empty();
         // Every window holds a power of two of bytes, and no division is made for each access.
         let page = |class: usize, at: u64| at >> classes[class].bytes.trailing_zeros();
         let holds_whole = |class: &usize| page(*class, offset) == page(*class, last);
-        let view = |class: usize| View { class, tile, page: page(class, offset), order };
+        let view = |class: usize| WindowView { class, tile, page: page(class, offset), order };
         let ours = || (0..classes.len()).filter(there);
         let shown = |class| Some((class, *self.shown.get(&view(class))?));
         let (class, slot, fresh) =
@@ -98,7 +98,7 @@ impl Windows {
                 self.slots[class][slot].last_used = self.uses;
                 (class, slot, false)
             } else {
-                let mut fitting: Vec<View> = ours().filter(holds_whole).map(view).collect();
+                let mut fitting: Vec<WindowView> = ours().filter(holds_whole).map(view).collect();
                 if fitting.is_empty() {
                     fitting.push(view(ours().next_back()?));
                 }
@@ -107,7 +107,7 @@ impl Windows {
         let (facts, window) = (&classes[class], self.slots[class][slot].window);
         let within = offset & (facts.bytes - 1);
         let point = Point { window, tile, page: offset - within, order };
-        Some(Place {
+        Some(WindowSlot {
             bar_offset: facts.bar_offset + u64::from(window - facts.first) * facts.bytes + within,
             room: facts.bytes - within,
             point: fresh.then_some(point),
@@ -130,7 +130,7 @@ impl Windows {
 
     /// A window with one of these views: one that has it, else the one that was used the longest
     /// ago, smaller classes first among those never used.
-    fn show(&mut self, views: &[View]) -> (usize, usize, bool) {
+    fn show(&mut self, views: &[WindowView]) -> (usize, usize, bool) {
         self.uses += 1;
         let shown = views.iter().find_map(|view| Some((view.class, *self.shown.get(view)?)));
         if let Some((class, slot)) = shown {
@@ -202,7 +202,7 @@ mod tests {
         Windows::new(layout, &all_but_the_drivers(layout))
     }
 
-    fn entry_of(place: &Place) -> Option<(u64, u64)> {
+    fn entry_of(place: &WindowSlot) -> Option<(u64, u64)> {
         place.point.and_then(|point| {
             entry(ChipKind::Wormhole.layout(), point.window, point.tile, point.page, point.order)
         })

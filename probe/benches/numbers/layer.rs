@@ -92,8 +92,8 @@ fn compare(name: &str, mut bar: Box<dyn Bar>, share: u32) {
             bare = bare.min(without(bar.as_mut(), shape, &harvested));
             let mut target = target(bar);
             layered = layered.min(best(shape.rounds, || {
-                let shot = target.read(&plan);
-                assert_eq!((shot.pieces.len(), shot.gaps.len()), (plan.spans.len(), 0));
+                let snapshot = target.read(&plan);
+                assert_eq!((snapshot.pieces.len(), snapshot.gaps.len()), (plan.spans.len(), 0));
             }));
             bar = target.into_bar();
         }

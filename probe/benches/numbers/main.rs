@@ -7,9 +7,9 @@
 
 mod first_word;
 mod layer;
-mod look;
 mod peer;
 mod pipe;
+mod snapshot;
 mod waypoints;
 
 use access::bar_target::BarTarget;
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let sections: [Section; 5] = [
         ("pipe", pipe::run),
         ("layer", layer::run),
-        ("look", look::run),
+        ("look", snapshot::run),
         ("waypoints", waypoints::run),
         ("first-word", first_word::run),
     ];

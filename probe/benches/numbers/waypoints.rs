@@ -36,11 +36,11 @@ pub(crate) fn run() {
         let (mut transactions, mut cycles) = (0, 0);
         let seconds = best(20, || {
             let before = target.now().unwrap();
-            let shot = target.read(&plan);
-            transactions = shot.transactions;
-            assert_eq!(shot.gaps, []);
+            let snapshot = target.read(&plan);
+            transactions = snapshot.transactions;
+            assert_eq!(snapshot.gaps, []);
             for span in &plan.spans {
-                assert!(shot.bytes(span.addr, 4).is_ok());
+                assert!(snapshot.bytes(span.addr, 4).is_ok());
             }
             cycles = target.now().unwrap() - before;
         });

@@ -31,8 +31,8 @@ pub(super) fn blame(
         let kind = if core.kernel == EDM { CoreKind::Erisc } else { CoreKind::Brisc };
         let own = mailbox(&firmware)?;
         let span = Span { addr: core.place.at(own.waypoint(kind)), len: own.waypoint_bytes as u32 };
-        let shot = target.read(&Plan { spans: vec![span] });
-        waypoints.push(match shot.bytes(span.addr, span.len).map(waypoint_code) {
+        let snapshot = target.read(&Plan { spans: vec![span] });
+        waypoints.push(match snapshot.bytes(span.addr, span.len).map(waypoint_code) {
             Ok(code) if code == PARKED => return Ok(None),
             Ok(code) => {
                 let line = line_of(images, core.kernel, &code);

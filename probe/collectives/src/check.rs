@@ -29,10 +29,10 @@ pub(super) fn differing(
             + 4 * expected.command as u64;
         spans.push(Span { addr: plan.place.at(at), len: 4 });
     }
-    let shot = target.read(&Plan { spans: spans.clone() });
+    let snapshot = target.read(&Plan { spans: spans.clone() });
     let mut differing = Vec::new();
     for (index, (expected, span)) in program.expected.iter().zip(spans).enumerate() {
-        if shot.word(span.addr)? != expected.digest {
+        if snapshot.word(span.addr)? != expected.digest {
             differing.push(index);
         }
     }
@@ -90,9 +90,9 @@ impl Comparison {
     ) -> Result<Option<WrongStretch>, RunError> {
         let some: Vec<Span> =
             self.pages.iter().skip(self.next).take(PAGES_A_POLL).copied().collect();
-        let shot = target.read(&Plan { spans: some.clone() });
+        let snapshot = target.read(&Plan { spans: some.clone() });
         for span in some {
-            self.compare(shot.bytes(span.addr, span.len)?);
+            self.compare(snapshot.bytes(span.addr, span.len)?);
             self.next += 1;
         }
         if self.next < self.pages.len() {

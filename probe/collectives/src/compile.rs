@@ -7,7 +7,7 @@ mod build;
 mod channels;
 mod data;
 mod fabric;
-mod lanes;
+mod link_shares;
 mod reduce_scatter;
 mod rooted;
 mod send_receive;
@@ -46,8 +46,8 @@ pub fn compile_over(
     request.check()?;
     let (topology, fabric) = match request.transport {
         Transport::Edm => (topology(mesh, request)?, None),
-        Transport::Fabric(wish) => {
-            let (topology, fabric) = fabric::ranks(mesh, request, wish, running)?;
+        Transport::Fabric(options) => {
+            let (topology, fabric) = fabric::ranks(mesh, request, options, running)?;
             (topology, Some(fabric))
         }
     };
@@ -58,17 +58,17 @@ pub fn compile_over(
     direction(request, topology.kind)?;
     let shape = Shape::new(request, &topology)?;
     let mut build = Build::new(mesh, request, &topology, shape)?;
-    for lane in build.lanes() {
+    for share in build.link_shares() {
         match request.op {
-            Op::AllGather => all_gather::workers(&mut build, &lane)?,
-            Op::ReduceScatter => reduce_scatter::workers(&mut build, &lane)?,
-            Op::AllReduce => all_reduce::workers(&mut build, &lane)?,
-            Op::Broadcast => rooted::broadcast(&mut build, &lane)?,
-            Op::Reduce => rooted::reduce(&mut build, &lane)?,
-            Op::Gather => rooted::gather(&mut build, &lane)?,
-            Op::Scatter => rooted::scatter(&mut build, &lane)?,
-            Op::AllToAll => all_to_all::workers(&mut build, &lane)?,
-            Op::SendReceive => send_receive::workers(&mut build, &lane)?,
+            Op::AllGather => all_gather::workers(&mut build, &share)?,
+            Op::ReduceScatter => reduce_scatter::workers(&mut build, &share)?,
+            Op::AllReduce => all_reduce::workers(&mut build, &share)?,
+            Op::Broadcast => rooted::broadcast(&mut build, &share)?,
+            Op::Reduce => rooted::reduce(&mut build, &share)?,
+            Op::Gather => rooted::gather(&mut build, &share)?,
+            Op::Scatter => rooted::scatter(&mut build, &share)?,
+            Op::AllToAll => all_to_all::workers(&mut build, &share)?,
+            Op::SendReceive => send_receive::workers(&mut build, &share)?,
         }
     }
     finish(build, fabric)
@@ -78,7 +78,7 @@ pub fn compile_over(
 fn topology(mesh: &Mesh, request: &Request) -> Result<Topology, CclError> {
     let found = match (request.op, request.topology, request.chips.as_slice()) {
         (Op::SendReceive, None | Some(TopologyKind::Line), &[from, to]) => {
-            Topology::way(mesh, from, to, request.links)
+            Topology::line_between(mesh, from, to, request.links)
         }
         (Op::SendReceive, None, chips) => {
             Topology::find(mesh, chips, Some(TopologyKind::Line), request.links)
@@ -106,7 +106,7 @@ fn crossing(
     build: &mut Build<'_>,
     fabric: Option<(FabricPlan, bool)>,
 ) -> Result<Option<Crossing>, CclError> {
-    let (Some(fabric), Transport::Fabric(wish)) = (fabric, build.request.transport) else {
+    let (Some(fabric), Transport::Fabric(options)) = (fabric, build.request.transport) else {
         return Ok(None);
     };
     let Build { mesh, workers, tiles, .. } = build;
@@ -116,7 +116,7 @@ fn crossing(
         let few = CclError::TooFewTiles { chip, wanted: *used, tiles: tiles.len() };
         tiles.get(*used - 1).copied().ok_or(few)
     };
-    Crossing::new(mesh, fabric, wish, workers, &mut next).map(Some)
+    Crossing::new(mesh, fabric, options, workers, &mut next).map(Some)
 }
 
 /// Fills, EDMs and checks of the workers.
@@ -135,7 +135,7 @@ fn finish(mut build: Build<'_>, fabric: Option<(FabricPlan, bool)>) -> Result<Pr
         buffer_bytes: build.request.buffer_bytes,
         buffers_per_channel: build.request.buffers_per_channel,
         worker_initiated: build.request.worker_initiated,
-        dwell_cycles: build.request.dwell_cycles,
+        delay_cycles: build.request.delay_cycles,
         fills,
         edms,
         crossing,

@@ -30,10 +30,10 @@ pub(super) fn mux(
     let missing = || ControlError::Settings(format!("there is no router at {}", plan.router));
     Ok(Mux {
         place: plan.place,
-        core: crossing.wish.core,
-        policy: crossing.wish.policy,
+        core: crossing.options.core,
+        policy: crossing.options.policy,
         channels: plan.clients.len() as u32,
-        buffer_count: crossing.wish.slots,
+        buffer_count: crossing.options.slots,
         header_bytes: header_bytes(images, crossing.plan.topology)?,
         router: connection(images, &crossing.plan, router.ok_or_else(missing)?)?,
     })
@@ -81,10 +81,10 @@ pub(super) fn refuse(
         let words = [of.handshake.into(), client];
         spans.insert(eth, words.map(|at| Span { addr: router.place.at(at), len: 4 }));
     }
-    let shot = target.read(&Plan { spans: spans.values().flatten().copied().collect() });
+    let snapshot = target.read(&Plan { spans: spans.values().flatten().copied().collect() });
     for (eth, [handshake, client]) in spans {
-        if shot.word(handshake.addr)? != 0 {
-            let [x, _, y, _] = shot.word(client.addr)?.to_le_bytes();
+        if snapshot.word(handshake.addr)? != 0 {
+            let [x, _, y, _] = snapshot.word(client.addr)?.to_le_bytes();
             let client = Place { chip: eth.chip, tile: NocXy { x, y } };
             let user = User::Client(eth, client);
             return Err(RunError::new(Cause::InUse(user)).at(handshake.addr.into()));

@@ -2,7 +2,7 @@
 
 use super::error::CclError;
 use super::program::WorkerPlan;
-use super::transport::{Crossing, Exit, FabricWish, FarEnd, MuxPlan};
+use super::transport::{Crossing, Exit, FabricOptions, FarEnd, MuxPlan};
 use fabric::{FabricPlan, MOST_HOPS, Router};
 use layouts::{ChipId, EthId};
 use machine::fabric::{FabricNode, MuxCore};
@@ -22,11 +22,11 @@ impl Crossing {
     pub(super) fn new(
         mesh: &Mesh,
         (plan, found): (FabricPlan, bool),
-        wish: FabricWish,
+        options: FabricOptions,
         workers: &[WorkerPlan],
         tiles: &mut dyn FnMut(ChipId) -> Result<Place, CclError>,
     ) -> Result<Self, CclError> {
-        let mut crossing = Self { plan, found, wish, muxes: Vec::new(), ends: BTreeMap::new() };
+        let mut crossing = Self { plan, found, options, muxes: Vec::new(), ends: BTreeMap::new() };
         // Who sends to whom, and over which plane.
         let outbound = |worker: &WorkerPlan| worker.outbound.map(|to| (to.edm, to.number));
         let pairs: Vec<(Place, Place, u32)> = workers
@@ -37,7 +37,7 @@ impl Crossing {
         let mut ways = Vec::new();
         for &(from, to, link) in &pairs {
             for (here, there) in [(from, to), (to, from)] {
-                let (node, hops, router) = crossing.way(here, there, link)?;
+                let (node, hops, router) = crossing.route(here, there, link)?;
                 let of = clients.entry(router.eth).or_default();
                 if !of.contains(&here) {
                     of.push(here);
@@ -48,7 +48,7 @@ impl Crossing {
         let exits = crossing.place_muxes(mesh, clients, tiles)?;
         for (here, there, node, hops, router, sends) in ways {
             let Some(&exit) = exits.get(&(router, here)) else { continue };
-            let none = || CclError::NoWay { from: here.chip, to: there.chip };
+            let none = || CclError::NoRoute { from: here.chip, to: there.chip };
             let own = crossing.plan.node(here.chip).ok_or_else(none)?;
             let ends = crossing.ends.entry(here).or_default();
             ends.node = own;
@@ -68,13 +68,13 @@ impl Crossing {
     }
 
     /// The node, the hops to it and the router by which a packet leaves.
-    fn way(
+    fn route(
         &self,
         from: Place,
         to: Place,
         link: u32,
     ) -> Result<(FabricNode, u32, &Router), CclError> {
-        let none = || CclError::NoWay { from: from.chip, to: to.chip };
+        let none = || CclError::NoRoute { from: from.chip, to: to.chip };
         let node = |place: Place| self.plan.node(place.chip).ok_or_else(none);
         let (here, there) = (node(from)?, node(to)?);
         let direction = self.plan.next_hop(here, there).ok_or_else(none)?;
@@ -111,7 +111,7 @@ impl Crossing {
                 return Err(CclError::TooManyClients { router, clients, most });
             }
             let chip = router.chip;
-            let place = match self.wish.core {
+            let place = match self.options.core {
                 MuxCore::Tensix => tiles(chip)?,
                 MuxCore::Ethernet => {
                     let idle = idle.entry(chip).or_insert_with(|| idle_tiles(mesh, chip));

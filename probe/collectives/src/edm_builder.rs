@@ -21,14 +21,14 @@ pub struct ChannelAddresses {
 
 /// A channel as it was added.
 #[derive(Clone, Debug)]
-struct Channel {
+struct AddedChannel {
     sends: bool,
     messages: u32,
     worker_semaphore: u32,
     workers: Vec<NocXy>,
 }
 
-impl Channel {
+impl AddedChannel {
     /// Each worker of a channel has a semaphore of its own there.
     fn semaphores(&self) -> u32 {
         self.workers.len().max(1) as u32
@@ -42,7 +42,7 @@ pub struct EdmBuilder {
     handshake_sender: bool,
     settings: EdmSettings,
     limits: Limits,
-    channels: Vec<Channel>,
+    channels: Vec<AddedChannel>,
 }
 
 impl EdmBuilder {
@@ -82,7 +82,12 @@ impl EdmBuilder {
         messages: u32,
         workers: &[NocXy],
     ) -> Result<ChannelAddresses, ControlError> {
-        self.add(Channel { sends: true, messages, worker_semaphore, workers: workers.to_vec() })
+        self.add(AddedChannel {
+            sends: true,
+            messages,
+            worker_semaphore,
+            workers: workers.to_vec(),
+        })
     }
 
     /// Adds a channel whose buffers workers empty. No workers: the EDM checks what comes and drops it.
@@ -95,10 +100,15 @@ impl EdmBuilder {
         messages: u32,
         workers: &[NocXy],
     ) -> Result<ChannelAddresses, ControlError> {
-        self.add(Channel { sends: false, messages, worker_semaphore, workers: workers.to_vec() })
+        self.add(AddedChannel {
+            sends: false,
+            messages,
+            worker_semaphore,
+            workers: workers.to_vec(),
+        })
     }
 
-    fn add(&mut self, channel: Channel) -> Result<ChannelAddresses, ControlError> {
+    fn add(&mut self, channel: AddedChannel) -> Result<ChannelAddresses, ControlError> {
         let refuse =
             |why: String| Err(ControlError::Settings(format!("EDM of {}: {why}", self.place)));
         if channel.workers.len() > self.limits.workers as usize {
@@ -130,7 +140,7 @@ impl EdmBuilder {
     /// Where the channel of this number is. Its buffers are at the same place at both ends of the link.
     fn addresses(&self, number: u32) -> ChannelAddresses {
         let buffers = u64::from(self.limits.start) + u64::from(number) * self.channel_bytes();
-        let before = self.channels.iter().take(number as usize).map(Channel::semaphores).sum();
+        let before = self.channels.iter().take(number as usize).map(AddedChannel::semaphores).sum();
         let base = ChipKind::Wormhole.layout().eth.l1.kernel_config.at;
         let semaphore = semaphore_address(base, self.limits.arguments, before);
         ChannelAddresses { buffers: buffers as u32, semaphore: semaphore as u32 }
@@ -186,7 +196,7 @@ impl EdmBuilder {
     }
 
     fn launch(&self, arguments: Vec<u8>) -> KernelLaunch<'static> {
-        let semaphores: u32 = self.channels.iter().map(Channel::semaphores).sum();
+        let semaphores: u32 = self.channels.iter().map(AddedChannel::semaphores).sum();
         KernelLaunch {
             place: self.place,
             kernel: EDM,

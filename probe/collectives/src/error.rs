@@ -94,7 +94,7 @@ pub enum CclError {
         planes: u32,
     },
     /// No way leads over the fabric from one chip to another.
-    NoWay {
+    NoRoute {
         /// From this chip.
         from: ChipId,
         /// To this one.
@@ -195,7 +195,7 @@ impl fmt::Display for CclError {
                     "{links} links were asked for, and the fabric has {planes} routing plane{plural}"
                 )
             }
-            Self::NoWay { from, to } => {
+            Self::NoRoute { from, to } => {
                 write!(f, "no way leads over the fabric from chip {from} to chip {to}")
             }
             Self::TooManyHops { from, to, hops, most } => write!(

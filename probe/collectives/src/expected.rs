@@ -2,7 +2,7 @@
 //! (`ccl_pattern`, `ccl_digest`).
 
 use super::op::DataType;
-use super::program::{Expected, Program, Stretch, WorkerPlan};
+use super::program::{Expected, OutputRange, Program, WorkerPlan};
 
 const DIGEST_SEED: u32 = 0x811C_9DC5;
 const DIGEST_PRIME: u32 = 0x0100_0193;
@@ -66,7 +66,7 @@ pub(super) fn words<'a>(
     data_type: DataType,
     seed: u32,
     worker: &WorkerPlan,
-    stretch: &'a Stretch,
+    stretch: &'a OutputRange,
 ) -> impl Iterator<Item = u32> + 'a {
     let page_bytes = worker.tensors.get(stretch.tensor).map_or(0, |tensor| tensor.page_bytes);
     let before = worker.pages.saturating_sub(1);

@@ -5,7 +5,7 @@ use super::launcher;
 use super::program::Program;
 use super::survey::{survey, tiles};
 use decode::images::ImageMap;
-use launch::occupancy::{Finding, Loaded};
+use launch::occupancy::{Loaded, TileUse};
 use launch::occupancy::{allowed, held, kind, used};
 use launch::outcome::{Cause, Misfit, RunError};
 use layouts::{TileKind, Writing};
@@ -36,7 +36,7 @@ pub(super) fn judge(
     program: &Program,
     loaded: &Loaded,
     faults: &[Fault],
-) -> Result<BTreeMap<Place, Finding>, RunError> {
+) -> Result<BTreeMap<Place, TileUse>, RunError> {
     fits(target, program)?;
     let mesh = target.mesh();
     for fault in faults {
@@ -54,8 +54,8 @@ pub(super) fn judge(
     if let Some(crossing) = &program.crossing {
         connect::refuse(target, images, crossing)?;
     }
-    let boots = |(place, finding): (&Place, &Finding)| {
-        *finding == Finding::Cold && kind(*place) == Some(TileKind::Tensix)
+    let boots = |(place, finding): (&Place, &TileUse)| {
+        *finding == TileUse::Cold && kind(*place) == Some(TileKind::Tensix)
     };
     if found.iter().any(boots) {
         let needs = [Writing::Write, Writing::Launch, Writing::Reset];

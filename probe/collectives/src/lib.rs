@@ -1,7 +1,7 @@
 //! Collectives: who moves what over which links, compiled on the host for EDMs and workers (CCL guide).
 //!
 //! A [`Request`] (operation, size, chips, links, layout, transport) and a mesh give a [`Program`] by [`compile()`]: EDMs on Ethernet
-//! cores, workers with their lists of [`Command`]s, tensors. That is pure. A [`Run`] launches a program, follows it, checks the data
+//! cores, workers with their lists of [`WorkerCommand`]s, tensors. That is pure. A [`Run`] launches a program, follows it, checks the data
 //! and takes everything away again; it gives a [`RunReport`], whose bandwidths are those of nccl-tests. [`Transport`] chooses
 //! EDMs or the fabric.
 //!
@@ -60,12 +60,12 @@ pub use in_use::refuse_if_in_use;
 pub use launcher::fits;
 pub use op::{Bidirectional, DataType, Op};
 pub use program::{
-    Bank, Channel, Command, EdmChannel, EdmPlan, Partner, Program, Tensor, WorkerPlan,
+    Bank, Channel, EdmChannel, EdmPlan, Partner, Program, Tensor, WorkerCommand, WorkerPlan,
 };
 pub use report::{ChipTimes, RunProgress, RunReport, RunSettings, Stage, WrongStretch};
 pub use request::{Layout, Request};
 pub use run::Run;
-pub use transport::{Crossing, FabricWish, Transport};
+pub use transport::{Crossing, FabricOptions, Transport};
 pub use writes::writes;
 
 #[cfg(test)]

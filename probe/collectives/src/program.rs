@@ -56,7 +56,7 @@ pub mod flags {
 
 /// One command of a worker; see `ccl_command_t`. `flags` are [`flags`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Command {
+pub struct WorkerCommand {
     /// What it does.
     pub flags: u16,
     /// Tensor that it reads, an index.
@@ -110,7 +110,7 @@ pub struct WorkerPlan {
     /// The tensors, by their index in the commands.
     pub tensors: Vec<Tensor>,
     /// The list.
-    pub commands: Vec<Command>,
+    pub commands: Vec<WorkerCommand>,
     /// Where packets come from.
     pub inbound: Option<Channel>,
     /// Where packets go.
@@ -151,12 +151,12 @@ pub struct Expected {
     /// What its digest must be.
     pub digest: u32,
     /// The same stretch in full, so that wrong elements can be counted: computed only when asked.
-    pub stretch: Stretch,
+    pub stretch: OutputRange,
 }
 
 /// A stretch of a chip's output tensor: `pages` pages from `first_page`, and what the host computes for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct OutputRange {
     /// The chip.
     pub chip: ChipId,
     /// The tensor, by its number in the checking worker's list.
@@ -165,7 +165,7 @@ pub struct Stretch {
     pub first_page: u32,
     /// Number of the first element of the expected data that lies there.
     pub first_element: u64,
-    /// Streams of [`Command::rank`] that are added up there: each arm's in its order, then the arms' sums in theirs. Data
+    /// Streams of [`WorkerCommand::rank`] that are added up there: each arm's in its order, then the arms' sums in theirs. Data
     /// that only moved is one arm of one stream.
     pub arms: Vec<Vec<u32>>,
 }
@@ -190,7 +190,7 @@ pub struct Program {
     /// Channels end when their workers say so, not after a number of messages.
     pub worker_initiated: bool,
     /// So long each message that a worker has read rests in its buffer, in cycles, so that a person can follow.
-    pub dwell_cycles: u32,
+    pub delay_cycles: u32,
     /// Kernels that put the inputs in place.
     pub fills: Vec<WorkerPlan>,
     /// EDMs of the run; none over the fabric.

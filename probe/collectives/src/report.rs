@@ -68,7 +68,7 @@ impl Stage {
     /// For people.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Survey => "looks at the tiles",
+            Self::Survey => "reads the tiles",
             Self::Boot => "boots compute tiles",
             Self::TakeOver => "takes Ethernet tiles over",
             Self::FabricUp => "brings the fabric up",

@@ -56,7 +56,7 @@ pub struct Request {
     /// Channels end when their workers say so, not after a number of messages.
     pub worker_initiated: bool,
     /// So long each message that a worker has read rests in its buffer, in cycles, so that a person can follow; 0 to measure.
-    pub dwell_cycles: u32,
+    pub delay_cycles: u32,
     /// Seed of the data.
     pub seed: u32,
     /// How packets get from rank to rank.
@@ -91,7 +91,7 @@ impl Request {
             buffer_bytes: BUFFER_BYTES,
             buffers_per_channel: BUFFERS,
             worker_initiated: false,
-            dwell_cycles: 0,
+            delay_cycles: 0,
             seed: 1,
             transport: Transport::default(),
             workers: 1,

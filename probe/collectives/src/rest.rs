@@ -28,7 +28,7 @@ pub struct Rest {
 }
 
 /// One word that must be 0.
-struct Word {
+struct RestWord {
     what: String,
     span: Span,
 }
@@ -65,16 +65,16 @@ impl Rest {
     ///
     /// # Errors
     /// When a word cannot be read.
-    pub fn look(
+    pub fn leftovers(
         &self,
         target: &mut dyn Target,
         program: &Program,
     ) -> Result<Vec<String>, AccessError> {
         let words = self.words(program);
-        let shot = target.read(&Plan { spans: words.iter().map(|word| word.span).collect() });
+        let snapshot = target.read(&Plan { spans: words.iter().map(|word| word.span).collect() });
         let mut left = Vec::new();
-        for Word { what, span } in words {
-            let value = shot.word(span.addr)?;
+        for RestWord { what, span } in words {
+            let value = snapshot.word(span.addr)?;
             if value != 0 {
                 left.push(format!("{what} is {value:#x}"));
             }
@@ -82,8 +82,8 @@ impl Rest {
         Ok(left)
     }
 
-    fn words(&self, program: &Program) -> Vec<Word> {
-        let word = |place: Place, at: u64, what: String| Word {
+    fn words(&self, program: &Program) -> Vec<RestWord> {
+        let word = |place: Place, at: u64, what: String| RestWord {
             what: format!("{what} of {}", name(place)),
             span: Span { addr: place.at(at), len: 4 },
         };

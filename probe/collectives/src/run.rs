@@ -18,7 +18,7 @@ use super::watch::Watch;
 use ::fabric::Fabric;
 use decode::images::ImageMap;
 use fabric::{is_mux, ownership};
-use launch::cause::ways;
+use launch::cause::gateway_notes;
 use launch::occupancy::Loaded;
 use launch::outcome::RunError;
 use launch::{ControlError, Together, task};
@@ -26,7 +26,7 @@ use layouts::ChipId;
 use machine::fault::Fault;
 use machine::place::Place;
 use machine::target::Target;
-use outcome::Outcome;
+use outcome::RunEnd;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A program under way. All times are cycles of the target.
@@ -49,7 +49,7 @@ pub struct Run {
     faults: Vec<Fault>,
     moving: bool,
     report: RunReport,
-    outcome: Outcome,
+    outcome: RunEnd,
     /// Who does not answer though he was told to return at once.
     dead: Vec<Place>,
     /// What could not be cleared away.
@@ -94,7 +94,7 @@ impl Run {
             taken: Vec::new(),
             running: BTreeMap::new(),
             last,
-            outcome: Outcome::Whole,
+            outcome: RunEnd::Whole,
             dead: Vec::new(),
             left: Vec::new(),
             cancel: false,
@@ -143,9 +143,9 @@ impl Run {
         images: &mut ImageMap,
     ) -> Result<RunProgress, RunError> {
         target.commanded_by(self.program.op.name());
-        let whole = matches!(self.outcome, Outcome::Whole);
+        let whole = matches!(self.outcome, RunEnd::Whole);
         if self.cancel && whole && !self.is_bringing_up() {
-            self.abandon(images, Outcome::Cancelled)?;
+            self.abandon(images, RunEnd::Cancelled)?;
         }
         if self.moving {
             self.disrupt(target)?;
@@ -166,14 +166,14 @@ impl Run {
         images: &ImageMap,
     ) -> Result<bool, RunError> {
         let outcome = match self.outcome {
-            Outcome::Whole => {
-                let known = ways(target, &error);
-                Outcome::Failed(error.and(known))
+            RunEnd::Whole => {
+                let known = gateway_notes(target, &error);
+                RunEnd::Failed(error.and(known))
             }
             // Who does not drain in time is stopped where it is.
-            Outcome::Cancelled => Outcome::Stuck,
+            RunEnd::Cancelled => RunEnd::Stuck,
             // What was wrong first is what is told.
-            Outcome::Stuck | Outcome::Failed(_) => {
+            RunEnd::Stuck | RunEnd::Failed(_) => {
                 self.tasks.clear();
                 return self.end().and(Err(error));
             }
@@ -247,7 +247,7 @@ impl Run {
                 }
                 if *layer == Layer::Transfer {
                     self.times.take(watch, self.last);
-                    self.times.tell(&mut self.report);
+                    self.times.report(&mut self.report);
                 }
             }
             Task::Digests => {

@@ -27,16 +27,16 @@ impl Block {
     }
 
     /// Cuts it into so many parts, or fewer if it has fewer pages; the first ones are larger.
-    pub fn parts(&self, parts: u32) -> Vec<Part> {
+    pub fn parts(&self, parts: u32) -> Vec<PageSlice> {
         let whole =
-            Part { first_page: 0, pages: self.pages, last_page_bytes: self.last_page_bytes };
+            PageSlice { first_page: 0, pages: self.pages, last_page_bytes: self.last_page_bytes };
         whole.cut(parts, self.page_bytes)
     }
 }
 
 /// A stretch of pages of every block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct PageSlice {
     /// Its first page.
     pub first_page: u32,
     /// How many.
@@ -45,7 +45,7 @@ pub struct Part {
     pub last_page_bytes: u32,
 }
 
-impl Part {
+impl PageSlice {
     /// Cuts it into so many parts, or fewer if it has fewer pages; the first ones are larger.
     pub fn cut(&self, parts: u32, page_bytes: u32) -> Vec<Self> {
         let (each, more) = (self.pages / parts, self.pages % parts);
@@ -100,6 +100,6 @@ mod tests {
     #[test]
     fn fewer_pages_than_parts_leave_parts_out() {
         let block = Block::new(3, 2, 64);
-        assert_eq!(block.parts(4), [Part { first_page: 0, pages: 1, last_page_bytes: 32 }]);
+        assert_eq!(block.parts(4), [PageSlice { first_page: 0, pages: 1, last_page_bytes: 32 }]);
     }
 }

@@ -63,20 +63,20 @@ pub(super) fn standing_worker(
         })
         .collect();
     let spans = workers.iter().flat_map(|(_, core, _)| places.spans(core)).collect();
-    let shot = target.read(&Plan { spans });
-    let told_to_go =
-        |core: &Watched| shot.word(core.place.at(places.go)).is_ok_and(|go| !returned.holds(go));
+    let snapshot = target.read(&Plan { spans });
+    let has_go = |core: &Watched| {
+        snapshot.word(core.place.at(places.go)).is_ok_and(|go| !returned.holds(go))
+    };
     // Who never began keeps everybody else waiting.
-    let asleep =
-        |(_, core, code): &&(usize, &Watched, &str)| *code == WAITS_FOR_GO && told_to_go(core);
+    let asleep = |(_, core, code): &&(usize, &Watched, &str)| *code == WAITS_FOR_GO && has_go(core);
     if let Some((at, ..)) = workers.iter().find(asleep) {
         return Ok(Some((*at, "it did not take its go message".to_owned())));
     }
-    let standing = workers.iter().filter(|(_, core, _)| told_to_go(core) && !core.over_fabric);
+    let standing = workers.iter().filter(|(_, core, _)| has_go(core) && !core.over_fabric);
     let mut standing = standing.filter_map(|(at, core, code)| {
         let passing = PASSING.iter().find(|(passing, _)| passing == code);
         let why = passing.map(|(_, why)| (*why).to_owned());
-        Some((*at, why.or_else(|| places.unused(&shot, core).filter(|_| *code == WAITS))?))
+        Some((*at, why.or_else(|| places.unused(&snapshot, core).filter(|_| *code == WAITS))?))
     });
     Ok(standing.next())
 }
@@ -88,7 +88,7 @@ impl Places {
     }
 
     /// What a worker was given and does not use, if nothing else is missing for its next packet.
-    fn unused(&self, shot: &Snapshot, core: &Watched) -> Option<String> {
+    fn unused(&self, snapshot: &Snapshot, core: &Watched) -> Option<String> {
         let values = &core.values;
         let command = values.command as usize;
         // The packet that it waits with is of the command begun last, or of the one after it.
@@ -98,7 +98,7 @@ impl Places {
             return None;
         }
         let ahead = |flag: u16, at: u64, taken: u32| {
-            let there = shot.word(core.place.at(at)).ok()?;
+            let there = snapshot.word(core.place.at(at)).ok()?;
             Some(needs & flag == 0 || there.wrapping_sub(taken) as i32 > 0)
         };
         let there = ahead(FROM_CHANNEL, self.inbound, values.packets_in)?

@@ -2,7 +2,7 @@
 
 use super::program::Program;
 use decode::images::ImageMap;
-use launch::occupancy::{Finding, Loaded, survey_tiles};
+use launch::occupancy::{Loaded, TileUse, survey_tiles};
 use launch::outcome::RunError;
 use machine::fabric::MuxCore;
 use machine::place::Place;
@@ -16,7 +16,7 @@ pub(super) fn tiles(program: &Program) -> (Vec<Place>, Vec<Place>) {
     let mut ethernet: BTreeSet<Place> = program.edms.iter().map(|plan| plan.place).collect();
     if let Some(crossing) = &program.crossing {
         let muxes = crossing.muxes.iter().map(|mux| mux.place);
-        match crossing.wish.core {
+        match crossing.options.core {
             MuxCore::Tensix => compute.extend(muxes),
             MuxCore::Ethernet => ethernet.extend(muxes),
         }
@@ -33,7 +33,7 @@ pub(super) fn survey(
     images: &ImageMap,
     program: &Program,
     loaded: &Loaded,
-) -> Result<BTreeMap<Place, Finding>, RunError> {
+) -> Result<BTreeMap<Place, TileUse>, RunError> {
     let (compute, ethernet) = tiles(program);
     survey_tiles(target, images, compute, ethernet, loaded)
 }

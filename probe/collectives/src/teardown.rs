@@ -15,17 +15,17 @@ use machine::place::Place;
 
 /// How kernels are told to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum TeardownMode {
     /// With every credit: workers first, then EDMs, which drain their links.
-    Gracefully,
+    Graceful,
     /// Wherever they are.
-    AtOnce,
+    Immediate,
 }
 
 /// Tells a kernel to return.
 pub(super) fn stop(
     images: &ImageMap,
-    way: Way,
+    way: TeardownMode,
     place: Place,
     kernel: &'static str,
 ) -> Result<Operation, RunError> {
@@ -41,10 +41,10 @@ pub(super) fn stop(
 ///
 /// # Errors
 /// `NoImage` or `NoMember`.
-pub(super) fn signal(images: &ImageMap, way: Way, kernel: &str) -> Result<u32, RunError> {
+pub(super) fn signal(images: &ImageMap, way: TeardownMode, kernel: &str) -> Result<u32, RunError> {
     let signal = match way {
-        Way::Gracefully => "GRACEFULLY_TERMINATE",
-        Way::AtOnce => "IMMEDIATELY_TERMINATE",
+        TeardownMode::Graceful => "GRACEFULLY_TERMINATE",
+        TeardownMode::Immediate => "IMMEDIATELY_TERMINATE",
     };
     Ok(constant_of(images, kernel, signal)?)
 }

@@ -41,7 +41,7 @@ impl Times {
     }
 
     /// Puts means and the last launch's times into the report.
-    pub(super) fn tell(&self, report: &mut RunReport) {
+    pub(super) fn report(&self, report: &mut RunReport) {
         let count = self.counted.max(1);
         report.time_cycles = self.transfer_cycles / count;
         report.start_skew_cycles = self.skew_cycles / count;

@@ -16,7 +16,7 @@ pub enum Transport {
     #[default]
     Edm,
     /// The fabric.
-    Fabric(FabricWish),
+    Fabric(FabricOptions),
 }
 
 impl Transport {
@@ -31,7 +31,7 @@ impl Transport {
 
 /// Which fabric, and which muxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FabricWish {
+pub struct FabricOptions {
     /// What its routers are built for; that of the ranks if not told.
     pub topology: Option<FabricTopology>,
     /// Routing planes; one more than links if not told, where there are so many: packets of a link that goes down have another way.
@@ -44,7 +44,7 @@ pub struct FabricWish {
     pub slots: u32,
 }
 
-impl Default for FabricWish {
+impl Default for FabricOptions {
     fn default() -> Self {
         let (core, policy) = (MuxCore::Tensix, Policy::Unbounded);
         Self { topology: None, planes: None, core, policy, slots: 4 }
@@ -110,7 +110,7 @@ pub struct Crossing {
     /// It runs already, and goes on when the program is over.
     pub found: bool,
     /// What was wished.
-    pub wish: FabricWish,
+    pub options: FabricOptions,
     /// Muxes of the run.
     pub muxes: Vec<MuxPlan>,
     /// Connections of each worker.

@@ -14,7 +14,7 @@ use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 
 /// Cores that are looked at in one poll at most.
-const LOOK_AT: usize = 48;
+const MOST_CORES: usize = 48;
 
 /// Kernels that run.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ pub(super) struct Watch {
     next: usize,
     /// Bytes that are to arrive.
     of: u64,
-    worker: Words,
-    edm: Words,
+    worker: KernelWords,
+    edm: KernelWords,
     /// Time of the last change.
     moved: Option<u64>,
     deadline_cycles: u64,
@@ -32,7 +32,7 @@ pub(super) struct Watch {
 
 /// What is read of a kind of kernel.
 #[derive(Debug)]
-struct Words {
+struct KernelWords {
     state: StateWords,
     go: (u64, Condition),
     finished: u32,
@@ -40,7 +40,7 @@ struct Words {
     stopped: u32,
 }
 
-impl Words {
+impl KernelWords {
     fn of(
         images: &ImageMap,
         kernel: &str,
@@ -108,8 +108,8 @@ impl Watch {
             cores,
             next: 0,
             of,
-            worker: Words::of(images, WORKER, state, "CCL")?,
-            edm: Words::of(images, EDM, StateWords::of_edm(images)?, "EDM")?,
+            worker: KernelWords::of(images, WORKER, state, "CCL")?,
+            edm: KernelWords::of(images, EDM, StateWords::of_edm(images)?, "EDM")?,
             moved: None,
             deadline_cycles,
         })
@@ -141,11 +141,11 @@ impl Watch {
     ) -> Result<bool, RunError> {
         let asked = self.some();
         let spans = asked.iter().flat_map(|&index| self.spans(index)).collect();
-        let shot = target.read(&Plan { spans });
+        let snapshot = target.read(&Plan { spans });
         let now = target.now()?;
         let mut moved = self.moved.is_none();
         for index in asked {
-            moved |= self.learn(index, &shot)?;
+            moved |= self.learn(index, &snapshot)?;
         }
         if moved {
             self.moved = Some(now);
@@ -172,12 +172,12 @@ impl Watch {
         let count = self.cores.len();
         let order = (0..count).map(|n| (self.next + n) % count);
         let open = order.filter(|&index| !self.cores.get(index).is_none_or(|core| core.finished));
-        let some: Vec<usize> = open.take(LOOK_AT).collect();
+        let some: Vec<usize> = open.take(MOST_CORES).collect();
         self.next = some.last().map_or(0, |last| last + 1);
         some
     }
 
-    fn words(&self, kernel: &str) -> &Words {
+    fn words(&self, kernel: &str) -> &KernelWords {
         if kernel == EDM { &self.edm } else { &self.worker }
     }
 
@@ -189,11 +189,11 @@ impl Watch {
     }
 
     /// Takes what was read of a core; tells whether anything changed.
-    fn learn(&mut self, index: usize, shot: &Snapshot) -> Result<bool, RunError> {
+    fn learn(&mut self, index: usize, snapshot: &Snapshot) -> Result<bool, RunError> {
         let Some(core) = self.cores.get(index) else { return Ok(false) };
         let words = self.words(core.kernel);
-        let state = shot.bytes(core.place.at(words.state.start), words.state.len);
-        let (go, values) = match (shot.word(core.place.at(words.go.0)), state) {
+        let state = snapshot.bytes(core.place.at(words.state.start), words.state.len);
+        let (go, values) = match (snapshot.word(core.place.at(words.go.0)), state) {
             (Ok(go), Ok(state)) => (go, words.state.read(state)),
             (Err(gone @ AccessError::DeviceGone(_)), _) => return Err(gone.into()),
             // Who cannot be read now may be later; patience ends as with one that stands still.

@@ -109,7 +109,7 @@ const OF_CHANNEL: [(&str, Take); 5] = [
 
 /// A member in the bytes that are read.
 #[derive(Clone, Copy, Debug)]
-struct Word {
+struct MemberWord {
     at: usize,
     size: usize,
     take: Take,
@@ -120,25 +120,25 @@ struct Word {
 pub(super) struct StateWords {
     pub(super) start: u64,
     pub(super) len: u32,
-    words: Vec<Word>,
+    words: Vec<MemberWord>,
 }
 
 impl StateWords {
     pub(super) fn of_worker(images: &ImageMap) -> Result<Self, ControlError> {
-        let state = State { image: &*image(images, WORKER)?, global: "ccl_worker_state" };
+        let state = KernelState { image: &*image(images, WORKER)?, global: "ccl_worker_state" };
         let members = OF_WORKER.map(|(member, take)| (member.to_owned(), take));
         state.words(&members)
     }
 
     /// Of a worker that fills or checks.
     pub(super) fn of_filler(images: &ImageMap) -> Result<Self, ControlError> {
-        let state = State { image: &*image(images, WORKER)?, global: "ccl_worker_state" };
+        let state = KernelState { image: &*image(images, WORKER)?, global: "ccl_worker_state" };
         let members = OF_WORKER.into_iter().chain([OF_FILLER]);
         state.words(&members.map(|(member, take)| (member.to_owned(), take)).collect::<Vec<_>>())
     }
 
     pub(super) fn of_edm(images: &ImageMap) -> Result<Self, ControlError> {
-        let state = State { image: &*image(images, EDM)?, global: "edm_state" };
+        let state = KernelState { image: &*image(images, EDM)?, global: "edm_state" };
         let mut members = OF_EDM.map(|(member, take)| (member.to_owned(), take)).to_vec();
         for channel in 0..state.find("channels")?.field.count {
             let of = |(member, take)| (format!("channels[{channel}].{member}"), take);
@@ -162,12 +162,12 @@ impl StateWords {
 }
 
 /// A kernel's global.
-struct State<'a> {
+struct KernelState<'a> {
     image: &'a Image,
     global: &'static str,
 }
 
-impl State<'_> {
+impl KernelState<'_> {
     fn find(&self, member: &str) -> Result<Located, ControlError> {
         let path = format!("{}.{member}", self.global);
         let missing = |_| ControlError::NoMember(self.image.name.clone(), path.clone());
@@ -182,7 +182,7 @@ impl State<'_> {
         let none = || ControlError::NoMember(self.image.name.clone(), self.global.to_owned());
         let start = starts.min().ok_or_else(none)? & !3;
         let end = ends.max().ok_or_else(none)?.next_multiple_of(4);
-        let word = |(place, take): &(Located, Take)| Word {
+        let word = |(place, take): &(Located, Take)| MemberWord {
             at: (place.address() - start) as usize,
             size: place.field.size.min(8) as usize,
             take: *take,

@@ -2,7 +2,7 @@
 
 use super::edm_builder::{ChannelAddresses, xy};
 use super::op::DataType;
-use super::program::{Bank, Channel, Command, Program, WorkerPlan};
+use super::program::{Bank, Channel, Program, WorkerCommand, WorkerPlan};
 use decode::images::ImageMap;
 use launch::records::{records, size};
 use launch::{
@@ -132,7 +132,7 @@ pub(super) fn write_lists(
         "rank",
         "first_element",
     ];
-    let command = |c: &Command| {
+    let command = |c: &WorkerCommand| {
         let (source, destination) = (c.source.into(), c.destination.into());
         let (from, to) = (c.source_page, c.destination_page);
         [c.flags.into(), source, destination, from, to, c.rank, c.first_element]
@@ -183,7 +183,7 @@ pub(super) fn worker_launch(
         ("fifo_bytes", plan.fifo_bytes),
         ("partner_xy", plan.partner.map_or(0, |partner| xy(partner.tile))),
         ("pause_at_stage", 0),
-        ("dwell_cycles", if moves { program.dwell_cycles } else { 0 }),
+        ("dwell_cycles", if moves { program.delay_cycles } else { 0 }),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .to_vec();

@@ -2,7 +2,6 @@
 
 pub mod catalog;
 mod channels;
-mod fabric;
 mod finding;
 mod kinds;
 mod known;
@@ -19,13 +18,9 @@ mod waypoints;
 pub use catalog::{Catalog, CatalogError};
 pub use channels::Channels;
 pub(crate) use channels::{ChannelTable, Sync};
-pub use fabric::{
-    ClientLayout, ClientPlace, DownstreamPlace, HeaderFields, MuxChannelPlace, MuxLayout,
-    ReceiverPlace, RouterLayout, SenderPlace, Slots, TablesLayout, Word, stream,
-};
 pub use finding::ImageFinding;
-pub use kinds::{GoSignal, ImageEvidence, ImageRole, SourceLine};
-pub use known::Load;
+pub use kinds::{GoSignal, ImageRole, Provenance, SourceLine};
+pub use known::LoadedImage;
 pub use library::Library;
 pub use mailbox::Mailbox;
 pub use outline::{Node, Outline};
@@ -37,6 +32,7 @@ pub use text::{Comparison, Difference, TextCheck};
 pub use waypoints::WaypointPlace;
 pub use waypoints::code as waypoint_code;
 
+use crate::fabric::{ClientLayout, MuxLayout, RouterLayout};
 use known::Known;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +64,7 @@ pub struct Image {
     /// Its words as a mux, if it is one.
     pub(crate) mux: Option<MuxLayout>,
     /// Its connections to channels of routers and muxes.
-    pub(crate) clients: Option<ClientLayout>,
+    pub(crate) clients: Vec<ClientLayout>,
     /// The number by which launch messages name it; 0 if it is no built-in kernel.
     pub kernel_id: u16,
     /// Where its code sets waypoints.
@@ -78,7 +74,7 @@ pub struct Image {
     /// Its own progress words: scalar members of the globals named `*_state`.
     pub state: Vec<Spot>,
     /// The scalars that are told of a core whose mailbox this image describes.
-    pub(crate) told: Vec<Spot>,
+    pub(crate) summary: Vec<Spot>,
     /// The same global with every member.
     pub(crate) own: Option<Outline>,
     /// What it shares with the host, with every member.
@@ -134,7 +130,7 @@ impl Image {
             kernel_id: 0,
             waypoints: waypoints::read(&symbols),
             build_id,
-            told: spots::told(layout, &symbols),
+            summary: spots::summary(layout, &symbols),
             own: Outline::global(&symbols, &state),
             shared: Outline::shared(layout, &symbols),
             state: spots(layout, &symbols, &state),
@@ -146,7 +142,7 @@ impl Image {
 
     /// It is a router, a mux or a client of one.
     pub(crate) fn is_fabric(&self) -> bool {
-        self.router.is_some() || self.mux.is_some() || self.clients.is_some()
+        self.router.is_some() || self.mux.is_some() || !self.clients.is_empty()
     }
 
     /// The place and value of the build id, for an image that is proved by it: one of a directory may
@@ -231,7 +227,7 @@ impl ImageMap {
     }
 
     /// Somebody says that this image was loaded on this core.
-    pub fn tell(&mut self, core: CoreId, name: &str, evidence: ImageEvidence) {
+    pub fn declare(&mut self, core: CoreId, name: &str, evidence: Provenance) {
         if let Some(index) = self.images.iter().position(|image| image.name == name) {
             let known = Known::said(evidence, self.images[index].samples());
             self.on.entry(core).or_default().insert(index, known);
@@ -252,7 +248,7 @@ impl ImageMap {
     /// below the kernels on the core itself, else (for a Tensix tile) of the image on its BRISC.
     pub fn mailbox_of(&self, core: CoreId) -> Option<(&Mailbox, &Image)> {
         let of = |core: CoreId| {
-            let mut own = self.believed(core).into_iter().map(|load| load.image);
+            let mut own = self.resolved(core).into_iter().map(|load| load.image);
             let own = own.find(|image| image.role != ImageRole::Kernel && image.mailbox.is_some());
             own.and_then(|image| Some((image.mailbox.as_ref()?, image)))
         };
@@ -266,8 +262,8 @@ impl ImageMap {
     pub(crate) fn fabric_image(&self, core: CoreId) -> Option<&Image> {
         let known = self.on.get(&core)?;
         let any = known.keys().any(|index| self.images.get(*index).is_some_and(|i| i.is_fabric()));
-        let mut believed = if any { self.believed(core) } else { Vec::new() }.into_iter();
-        believed.find(|load| load.image.is_fabric()).map(|load| load.image)
+        let mut resolved = if any { self.resolved(core) } else { Vec::new() }.into_iter();
+        resolved.find(|load| load.image.is_fabric()).map(|load| load.image)
     }
 
     /// The tiles of all of them.
@@ -279,7 +275,7 @@ impl ImageMap {
     /// Every structure of L1 that the images of a core describe: what its kernels keep, then what firmware shares
     /// with the host.
     pub fn outlines(&self, core: CoreId) -> Vec<Outline> {
-        let own = self.believed(core).into_iter().filter_map(|load| load.image.own.clone());
+        let own = self.resolved(core).into_iter().filter_map(|load| load.image.own.clone());
         let shared = self.mailbox_of(core).map_or(&[][..], |(_, image)| &image.shared);
         own.chain(shared.iter().cloned()).collect()
     }

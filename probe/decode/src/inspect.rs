@@ -4,62 +4,62 @@ mod channels;
 mod core;
 mod eth;
 mod fabric;
-mod interest;
 mod links;
 mod plan;
+mod read_set;
 
-pub use fabric::{fabric_heads, fabric_interest, fabric_ways};
-pub use interest::Interest;
+pub use fabric::{fabric_heads, fabric_read_set, fabric_routes};
 pub use plan::{cores, plan_texts};
 pub use plan::{plan, plan_proofs, plan_tables};
+pub use read_set::ReadSet;
 
 use crate::images::ImageMap;
 use crate::state::{ChipState, MeshState, TileState};
 use layouts::{ChipId, ChipLayout, NocAddr, NocXy, TileKind};
+use machine::clients::Before;
 use machine::snapshot::Snapshot;
 use machine::target::{Chip, Mesh};
-use machine::visit::Before;
 
 /// What a look at the mesh means, with what the look itself tells of the images.
-pub fn inspect(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
+pub fn inspect(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
     let mut images = images.clone();
-    images.learn(mesh, shot);
-    decode(shot, mesh, &images)
+    images.learn(mesh, snapshot);
+    decode(snapshot, mesh, &images)
 }
 
 /// What a look means to images that have already learned from it.
-pub fn decode(shot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
-    let view = View { shot, mesh, images };
+pub fn decode(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
+    let view = Inspection { snapshot, mesh, images };
     let mut chips: Vec<ChipState> = mesh.chips.iter().map(|chip| view.chip(chip)).collect();
     let links = links::join(&view, &mut chips);
-    let ways: Vec<_> = chips
+    let routes: Vec<_> = chips
         .iter()
-        .map(|chip| links::ways(&mesh.layout().eth.values, &chip.chip, &chips, &links))
+        .map(|chip| links::gateways(&mesh.layout().eth.values, &chip.chip, &chips, &links))
         .collect();
-    chips.iter_mut().zip(ways).for_each(|(chip, ways)| chip.ways = ways);
+    chips.iter_mut().zip(routes).for_each(|(chip, routes)| chip.gateways = routes);
     // Where nothing was read the caller asks the target for its time.
-    let cycles = shot.pieces.iter().map(|piece| piece.target_cycles).min().map_or(0, |at| at);
+    let cycles = snapshot.pieces.iter().map(|piece| piece.target_cycles).min().map_or(0, |at| at);
     MeshState {
         kind: mesh.kind,
         cycles,
         fabric: view.fabric(&chips, &links, cycles),
         chips,
         links,
-        gaps: shot.gaps.clone(),
+        gaps: snapshot.gaps.clone(),
         problems: mesh.problems.clone(),
-        transactions: shot.transactions,
+        transactions: snapshot.transactions,
         before: Before::default(),
     }
 }
 
 /// Everything that decoding may look at.
-struct View<'a> {
-    shot: &'a Snapshot,
+struct Inspection<'a> {
+    snapshot: &'a Snapshot,
     mesh: &'a Mesh,
     images: &'a ImageMap,
 }
 
-impl View<'_> {
+impl Inspection<'_> {
     /// What is where on the chips.
     fn layout(&self) -> &'static ChipLayout {
         self.mesh.layout()
@@ -70,8 +70,8 @@ impl View<'_> {
         let tiles = tiles.map(|tile| self.tile(chip, tile.xy, tile.kind, tile.channel));
         ChipState {
             chip: chip.clone(),
-            ways: Vec::new(),
-            cycles: self.shot.newest_cycles(chip.id),
+            gateways: Vec::new(),
+            cycles: self.snapshot.newest_cycles(chip.id),
             holders: Vec::new(),
             tiles: tiles.collect(),
         }

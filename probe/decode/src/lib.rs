@@ -2,7 +2,7 @@
 //!
 //! - [`images::ImageMap`] knows per core which image has which layer, where it is loaded, and how that is known: proved, sampled,
 //!   recorded, told. [`images::Catalog`] finds ELFs in folders of tt-metal.
-//! - [`inspect::Interest`] says what is wanted; it becomes plans, and a target reads them.
+//! - [`inspect::ReadSet`] says what is wanted; it becomes plans, and a target reads them.
 //! - [`inspect::inspect`] turns the snapshot into a [`state::MeshState`]: chips, tiles, cores, links, fabric. Each value is a
 //!   [`state::Reading`]: known, or why not.
 //!
@@ -24,6 +24,8 @@
 //! It is pure: no clock, no file but an image, no target. Members are found by type and name in the image that is loaded; nothing
 //! assumes an address that DWARF has.
 
+pub mod fabric;
 pub mod images;
 pub mod inspect;
+mod reading;
 pub mod state;

@@ -4,55 +4,20 @@ mod fabric;
 
 pub use fabric::*;
 
+pub use crate::fabric::{
+    ClientFacts, Code, EdgeFacts, Enumerator, MuxChannelFacts, MuxFacts, NocTarget, PacketFacts,
+    ReceiverFacts, RouterCounts, RouterFacts, SenderFacts,
+};
 use crate::images::Outline;
 pub use crate::images::{
-    Comparison, Difference, GoSignal, ImageEvidence, ImageFinding, ImageRole, SourceLine, TextCheck,
+    Comparison, Difference, GoSignal, ImageFinding, ImageRole, Provenance, SourceLine, TextCheck,
 };
+pub use crate::reading::Reading;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
 use machine::bar::Holder;
-use machine::snapshot::{AccessError, Gap};
+use machine::clients::Before;
+use machine::snapshot::Gap;
 use machine::target::{Chip, Link};
-use machine::visit::Before;
-
-/// A value with the ways in which it can be missing; each has its own word and glyph on screen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reading<T> {
-    /// Read and decoded.
-    Known(T),
-    /// Read, but the bytes mean nothing known; they are given as they are.
-    Unknown(u64),
-    /// Not read, and why.
-    Unread(AccessError),
-    /// This target or this core has no such thing.
-    Absent,
-}
-
-impl<T> Reading<T> {
-    /// The same with another value where it is known.
-    pub fn map<U>(self, of: impl FnOnce(T) -> U) -> Reading<U> {
-        match self {
-            Self::Known(value) => Reading::Known(of(value)),
-            other => other.without(),
-        }
-    }
-
-    /// How it is missing; a known value is missing from what was looked for.
-    pub fn without<U>(self) -> Reading<U> {
-        match self {
-            Self::Known(_) | Self::Absent => Reading::Absent,
-            Self::Unknown(bytes) => Reading::Unknown(bytes),
-            Self::Unread(reason) => Reading::Unread(reason),
-        }
-    }
-
-    /// The value, if it is known.
-    pub fn known(&self) -> Option<&T> {
-        match self {
-            Self::Known(value) => Some(value),
-            _ => None,
-        }
-    }
-}
 
 /// A moment of the whole mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +49,7 @@ pub struct ChipState {
     pub chip: Chip,
     /// Of a far chip, the Ethernet tiles of the chip with PCIe over which it is reached: gateways of links that are not known
     /// to be down, and that were not given up.
-    pub ways: Vec<EthId>,
+    pub gateways: Vec<EthId>,
     /// Newest target time of its ranges, in device cycles, if any was read.
     pub cycles: Option<u64>,
     /// Who else had its device open then.
@@ -190,7 +155,7 @@ pub struct ImageUse {
     /// Where it was loaded, as the core sees it.
     pub load_addr: u32,
     /// How that is known.
-    pub evidence: ImageEvidence,
+    pub evidence: Provenance,
     /// The file of a directory that it came from.
     pub path: Option<String>,
     /// What is added to a linked address of its code to get where it runs, modulo 2^32.

@@ -7,7 +7,7 @@
 mod common;
 
 use common::{addi, jal, li, lw, store, sw};
-use emulator::{Image, Mesh, MeshConfig, PowerOn};
+use emulator::{LoadImage, Mesh, MeshConfig, PowerOn};
 use std::time::Instant;
 
 /// A mesh of two chips of which the first `tiles` Ethernet tiles each run a program.
@@ -17,7 +17,7 @@ fn mesh(tiles: u8, chips: usize, threads: usize, program: &[u32]) -> Mesh {
     for chip in &mut config.chips[..chips] {
         for channel in 0..tiles {
             let (x, y) = chip.eth_tile(channel).unwrap();
-            let image = Image::Load { addr: 0, bytes: bytes.clone() };
+            let image = LoadImage::Load { addr: 0, bytes: bytes.clone() };
             chip.power_on.push(PowerOn { x, y, image, start: true });
         }
     }

@@ -12,7 +12,7 @@ pub(crate) struct Next {
 
 /// Until when units may run alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct RunWindow {
     /// The earliest emission of all units.
     first: u64,
     /// The earliest emission of all but that unit.
@@ -20,7 +20,7 @@ pub(crate) struct Window {
     earliest: usize,
 }
 
-impl Window {
+impl RunWindow {
     /// The earliest cycle at which something may leave any unit but this one.
     pub(crate) fn others(&self, unit: usize) -> u64 {
         if unit == self.earliest { self.second } else { self.first }
@@ -83,8 +83,8 @@ impl Agenda {
     }
 
     /// How far the units may run alone; `None` if nothing happens before `until`.
-    pub(crate) fn window(&mut self, until: u64) -> Option<Window> {
-        let (start, window) = self.look();
+    pub(crate) fn window(&mut self, until: u64) -> Option<RunWindow> {
+        let (start, window) = self.next_window();
         if start < self.horizon {
             return (start < until).then_some(window);
         }
@@ -103,12 +103,12 @@ impl Agenda {
             let next = self.next[unit];
             self.set(unit, next);
         }
-        Some(self.look().1)
+        Some(self.next_window().1)
     }
 
     /// The first activity of the soon units, and the window that follows from their emissions and the horizon. Units that have
     /// nothing to do before the horizon any more are dropped.
-    fn look(&mut self) -> (u64, Window) {
+    fn next_window(&mut self) -> (u64, RunWindow) {
         let (mut start, mut first, mut second, mut earliest) = (u64::MAX, u64::MAX, u64::MAX, 0);
         let mut at = 0;
         while let Some(&unit) = self.soon.get(at) {
@@ -129,7 +129,7 @@ impl Agenda {
         }
         // The units that are not soon emit nothing before the horizon.
         let (first, second) = (first.min(self.horizon), second.min(self.horizon));
-        (start, Window { first, second, earliest })
+        (start, RunWindow { first, second, earliest })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::arc::Arc as ArcTile;
 use crate::blocks::{Blocks, Special};
 use crate::chip::{Chip, Unit};
 use crate::config::{
-    ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, Image, TileConfig, TileKind,
+    ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, LoadImage, TileConfig, TileKind,
 };
 use crate::debug::Debug;
 use crate::dram::Dram;
@@ -90,8 +90,8 @@ impl Chip {
                 return Err(error("outside the grid".into()));
             }
             let pieces = match &load.image {
-                Image::Load { addr, bytes } => vec![(*addr, bytes.clone())],
-                Image::Elf(file) => elf::segments(file).map_err(error)?,
+                LoadImage::Load { addr, bytes } => vec![(*addr, bytes.clone())],
+                LoadImage::Elf(file) => elf::segments(file).map_err(error)?,
             };
             let (unit, port) = self.place((x, y));
             for (addr, bytes) in pieces {

@@ -8,7 +8,7 @@ use crate::config::{GRID_HEIGHT, GRID_WIDTH};
 use crate::endpoint::Endpoint;
 use crate::grid::{self, Xy};
 use crate::passive::{ARC_XBAR, Backend, Passive};
-use crate::tlb::{Entry, WINDOWS, WINDOWS_END, Window};
+use crate::tlb::{TlbEntry, TlbWindow, WINDOWS, WINDOWS_END};
 
 /// The window configuration array.
 const ENTRIES: u64 = 0x1FC0_0000;
@@ -26,30 +26,30 @@ const BAR4_BYTES: u64 = 0x0200_0000;
 
 /// What BAR0 has at an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Window(Window),
+enum BarRegion {
+    Window(TlbWindow),
     Entries(usize),
     PcieNiu(usize, u32),
     Arc(u32),
     Nothing,
 }
 
-fn place(offset: u64) -> Place {
-    if let Some(window) = Window::at(offset) {
-        return Place::Window(window);
+fn place(offset: u64) -> BarRegion {
+    if let Some(window) = TlbWindow::at(offset) {
+        return BarRegion::Window(window);
     }
     for (base, noc) in PCIE_NIUS {
         if (base..base + 0x1000).contains(&offset) {
-            return Place::PcieNiu(noc, (offset - base) as u32);
+            return BarRegion::PcieNiu(noc, (offset - base) as u32);
         }
     }
     match offset {
         ENTRIES.. if offset < ENTRIES + 8 * WINDOWS as u64 => {
-            Place::Entries((offset - ENTRIES) as usize)
+            BarRegion::Entries((offset - ENTRIES) as usize)
         }
-        ARC_CSM..ARC_APB => Place::Arc(CSM + (offset - ARC_CSM) as u32),
-        ARC_APB..BAR0_END => Place::Arc(APB + (offset - ARC_APB) as u32),
-        _ => Place::Nothing,
+        ARC_CSM..ARC_APB => BarRegion::Arc(CSM + (offset - ARC_CSM) as u32),
+        ARC_APB..BAR0_END => BarRegion::Arc(APB + (offset - ARC_APB) as u32),
+        _ => BarRegion::Nothing,
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn bar0_offset(bar: u8, offset: u64, len: usize) -> Option<u64> {
 
 /// Splits a range where windows end: on the bus such an access is two.
 pub(crate) fn split(offset: u64, len: usize) -> (usize, usize) {
-    let room = Window::at(offset).map_or(BAR0_END - offset, |w| w.base + w.size() - offset);
+    let room = TlbWindow::at(offset).map_or(BAR0_END - offset, |w| w.base + w.size() - offset);
     let first = len.min(usize::try_from(room).unwrap_or(usize::MAX));
     (first, len - first)
 }
@@ -88,15 +88,15 @@ impl Chip {
     ) -> Result<(), Refused> {
         let at_bar = |refusal| (refusal, None, offset);
         match place(offset) {
-            Place::Window(window) => self.window_read(window, offset, out, now),
-            Place::Entries(at) => {
+            BarRegion::Window(window) => self.window_read(window, offset, out, now),
+            BarRegion::Entries(at) => {
                 aligned(offset, out.len()).map_err(at_bar)?;
                 let bytes: Vec<u8> = self.windows.iter().flat_map(|e| e.to_le_bytes()).collect();
                 let range = at..at + out.len();
                 out.copy_from_slice(bytes.get(range).ok_or(at_bar(UNMAPPED))?);
                 Ok(())
             }
-            Place::PcieNiu(noc, register) => {
+            BarRegion::PcieNiu(noc, register) => {
                 let read = self.endpoint(|b| matches!(b, Backend::Pcie(_)));
                 let unit = read.ok_or(at_bar(NOT_MODELLED))?;
                 word(offset, out.len()).map_err(at_bar)?;
@@ -104,13 +104,13 @@ impl Chip {
                 out.copy_from_slice(&value.to_le_bytes());
                 Ok(())
             }
-            Place::Arc(addr) => {
+            BarRegion::Arc(addr) => {
                 let arc = self.endpoint(|b| matches!(b, Backend::Arc(_)));
                 let unit = arc.ok_or(at_bar(NOT_MODELLED))?;
                 unit.run(now);
                 unit.read(0, 0, ARC_XBAR + u64::from(addr), out, now).map_err(at_bar)
             }
-            Place::Nothing => Err(at_bar(Refusal::refused("bar-hole"))),
+            BarRegion::Nothing => Err(at_bar(Refusal::refused("bar-hole"))),
         }
     }
 
@@ -118,8 +118,8 @@ impl Chip {
     pub(crate) fn host_write(&mut self, offset: u64, data: &[u8], now: u64) -> Result<(), Refused> {
         let at_bar = |refusal| (refusal, None, offset);
         match place(offset) {
-            Place::Window(window) => self.window_write(window, offset, data, now),
-            Place::Entries(at) => {
+            BarRegion::Window(window) => self.window_write(window, offset, data, now),
+            BarRegion::Entries(at) => {
                 aligned(offset, data.len()).map_err(at_bar)?;
                 for (i, byte) in data.iter().enumerate() {
                     let (index, shift) = ((at + i) / 8, (at + i) % 8 * 8);
@@ -128,7 +128,7 @@ impl Chip {
                 }
                 Ok(())
             }
-            Place::Arc(addr) => {
+            BarRegion::Arc(addr) => {
                 let arc = self.endpoint(|b| matches!(b, Backend::Arc(_)));
                 let unit = arc.ok_or(at_bar(NOT_MODELLED))?;
                 unit.run(now);
@@ -137,7 +137,9 @@ impl Chip {
                 self.refresh(index);
                 Ok(())
             }
-            Place::PcieNiu(..) | Place::Nothing => Err(at_bar(Refusal::refused("bar-hole"))),
+            BarRegion::PcieNiu(..) | BarRegion::Nothing => {
+                Err(at_bar(Refusal::refused("bar-hole")))
+            }
         }
     }
 
@@ -159,13 +161,13 @@ impl Chip {
     }
 
     /// The entry of a window, if it can be used, and the tile-local address of a BAR0 offset.
-    fn entry(&self, window: Window, offset: u64) -> Result<(Entry, u64), Refused> {
-        let entry = Entry::decode(self.windows[window.index], window.shift);
+    fn entry(&self, window: TlbWindow, offset: u64) -> Result<(TlbEntry, u64), Refused> {
+        let entry = TlbEntry::decode(self.windows[window.index], window.shift);
         let addr = entry.local + (offset - window.base);
         let refusal = match entry {
-            Entry { ordering: 3, .. } => Refusal::refused("window-ordering"),
+            TlbEntry { ordering: 3, .. } => Refusal::refused("window-ordering"),
             // A linked transaction to another target than the next one wedges the NoC (wormhole.md 1.3).
-            Entry { linked: true, .. } => Refusal::hang("window-linked"),
+            TlbEntry { linked: true, .. } => Refusal::hang("window-linked"),
             _ => return Ok((entry, addr)),
         };
         Err((refusal, None, addr))
@@ -185,7 +187,7 @@ impl Chip {
 
     fn window_read(
         &mut self,
-        window: Window,
+        window: TlbWindow,
         offset: u64,
         out: &mut [u8],
         now: u64,
@@ -206,14 +208,14 @@ impl Chip {
         read.map_err(|refusal| (refusal, Some(at), addr))
     }
 
-    fn target(&mut self, entry: &Entry, addr: u64) -> Result<Xy, Refused> {
+    fn target(&mut self, entry: &TlbEntry, addr: u64) -> Result<Xy, Refused> {
         let at = grid::flip_checked(entry.noc, self.translated(entry.noc, entry.end));
         if grid::on_grid(at) { Ok(at) } else { Err((Refusal::hang("no-such-tile"), None, addr)) }
     }
 
     fn window_write(
         &mut self,
-        window: Window,
+        window: TlbWindow,
         offset: u64,
         data: &[u8],
         now: u64,

@@ -100,14 +100,14 @@ pub struct PowerOn {
     /// Row of the tile on NOC 0.
     pub y: u8,
     /// What is loaded.
-    pub image: Image,
+    pub image: LoadImage,
     /// Release the tile's first hart (BRISC, ERISC) from reset.
     pub start: bool,
 }
 
 /// Bytes to load.
 #[derive(Clone, Debug)]
-pub enum Image {
+pub enum LoadImage {
     /// Bytes at a tile-local address.
     Load {
         /// Tile-local address of the first byte (L1, or DRAM).

@@ -2,7 +2,7 @@
 
 use crate::bar;
 use crate::condition::{Actor, Condition};
-use crate::journal::{Deed, Entry, Journal};
+use crate::journal::{HostAction, Journal, JournalEntry};
 use crate::mesh::Mesh;
 use crate::pci;
 
@@ -17,7 +17,7 @@ impl Mesh {
     /// The same at the present cycle, for a host that does more than one thing at a time: no time passes. The value, and
     /// the cycles that the access takes.
     pub fn begin_config_read(&mut self, device: usize, offset: u32) -> (u32, u64) {
-        self.note(|| Deed::ConfigRead { device, offset });
+        self.note(|| HostAction::ConfigRead { device, offset });
         let space = self.spaces.get(device).filter(|_| offset.is_multiple_of(4));
         let value = space.map_or(u32::MAX, |space| space.read(offset));
         (value, self.timing.host_config_read)
@@ -26,7 +26,7 @@ impl Mesh {
     /// Writes 4 bytes of PCI config space, of which few bits take: a host may ask how large a BAR is,
     /// and none moves. Nothing happens where there is no device.
     pub fn config_write(&mut self, device: usize, offset: u32, value: u32) {
-        self.note(|| Deed::ConfigWrite { device, offset, value });
+        self.note(|| HostAction::ConfigWrite { device, offset, value });
         if let Some(space) = self.spaces.get_mut(device).filter(|_| offset.is_multiple_of(4)) {
             space.write(offset, value);
         }
@@ -67,7 +67,7 @@ impl Mesh {
     /// access takes.
     pub fn begin_read(&mut self, device: usize, bar: u8, offset: u64, out: &mut [u8]) -> u64 {
         let len = out.len();
-        self.note(|| Deed::Read { device, bar, offset, len });
+        self.note(|| HostAction::Read { device, bar, offset, len });
         if let (2, Some(&chip)) = (bar, self.devices.get(device)) {
             return self.bar2_read(device, chip, offset, out);
         }
@@ -110,7 +110,7 @@ impl Mesh {
 
     /// The same at the present cycle, as [`Mesh::begin_read`] reads.
     pub fn begin_write(&mut self, device: usize, bar: u8, offset: u64, data: &[u8]) -> u64 {
-        self.note(|| Deed::Write { device, bar, offset, bytes: data.to_vec() });
+        self.note(|| HostAction::Write { device, bar, offset, bytes: data.to_vec() });
         if let (2, Some(&chip)) = (bar, self.devices.get(device)) {
             return self.bar2_write(device, chip, offset, data);
         }
@@ -165,9 +165,9 @@ impl Mesh {
         self.journal.as_ref()
     }
 
-    pub(crate) fn note(&mut self, deed: impl FnOnce() -> Deed) {
+    pub(crate) fn note(&mut self, action: impl FnOnce() -> HostAction) {
         if let Some(journal) = &mut self.journal {
-            journal.entries.push(Entry { cycle: self.now, deed: deed() });
+            journal.entries.push(JournalEntry { cycle: self.now, action: action() });
         }
     }
 
@@ -178,28 +178,28 @@ impl Mesh {
         for entry in &journal.entries {
             self.clock(entry.cycle.saturating_sub(self.now));
             let mut cycles = 0;
-            match &entry.deed {
-                Deed::ConfigRead { device, offset } => {
+            match &entry.action {
+                HostAction::ConfigRead { device, offset } => {
                     let read = self.begin_config_read(*device, *offset);
                     answers.extend(read.0.to_le_bytes());
                     cycles = read.1;
                 }
-                Deed::ConfigWrite { device, offset, value } => {
+                HostAction::ConfigWrite { device, offset, value } => {
                     self.config_write(*device, *offset, *value);
                 }
-                Deed::Read { device, bar, offset, len } => {
+                HostAction::Read { device, bar, offset, len } => {
                     let start = answers.len();
                     answers.resize(start + len, 0);
                     cycles = self.begin_read(*device, *bar, *offset, &mut answers[start..]);
                 }
-                Deed::Write { device, bar, offset, bytes } => {
+                HostAction::Write { device, bar, offset, bytes } => {
                     cycles = self.begin_write(*device, *bar, *offset, bytes);
                 }
-                Deed::Link { link, up } => self.set_link(*link, *up),
-                Deed::Disrupt { what, from_cycle, until_cycle } => {
+                HostAction::Link { link, up } => self.set_link(*link, *up),
+                HostAction::Disrupt { what, from_cycle, until_cycle } => {
                     self.disrupt(*what, *from_cycle, *until_cycle);
                 }
-                Deed::Reset { chip } => self.reset_chip(*chip),
+                HostAction::Reset { chip } => self.reset_chip(*chip),
             }
             end = end.max(self.now.saturating_add(cycles));
         }

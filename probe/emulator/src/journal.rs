@@ -4,7 +4,7 @@ use crate::disruption::Disruption;
 
 /// Something done from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum HostAction {
     /// A read of PCI config space.
     ConfigRead {
         /// PCIe device.
@@ -68,16 +68,16 @@ pub enum Deed {
 
 /// A deed and when it was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct JournalEntry {
     /// Cycle before the access.
     pub cycle: u64,
     /// What was done.
-    pub deed: Deed,
+    pub action: HostAction,
 }
 
 /// Deeds in the order of their cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Journal {
     /// The deeds.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<JournalEntry>,
 }

@@ -77,12 +77,12 @@ mod view;
 
 pub use condition::{Actor, Condition};
 pub use config::{
-    ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, Image, LinkConfig, MeshConfig, PowerOn,
+    ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, LinkConfig, LoadImage, MeshConfig, PowerOn,
     TileConfig, TileKind,
 };
 pub use disruption::{Disruption, HartId};
 pub use endpoint::HostMemory;
-pub use journal::{Deed, Entry, Journal};
+pub use journal::{HostAction, Journal, JournalEntry};
 pub use mesh::Mesh;
 pub use timing::Timing;
 pub use view::{HartView, Unrest};

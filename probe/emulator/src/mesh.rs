@@ -8,7 +8,7 @@ use crate::endpoint::HostMemory;
 use crate::eth::LinkEnd;
 use crate::grid;
 use crate::hart::Order;
-use crate::journal::{Deed, Journal};
+use crate::journal::{HostAction, Journal};
 use crate::memory::TileMemory;
 use crate::pci::ConfigSpace;
 use crate::timing::Timing;
@@ -229,7 +229,7 @@ impl Mesh {
     /// Takes a link down or brings it up, at the present cycle. Packets on the wire still arrive; the rest waits in the queues.
     /// Nothing happens if there is no such link.
     pub fn set_link(&mut self, link: usize, up: bool) {
-        self.note(|| Deed::Link { link, up });
+        self.note(|| HostAction::Link { link, up });
         if let Some(state) = self.links_up.get_mut(link) {
             *state = up;
             let _ = self.apply_link(link);
@@ -254,7 +254,7 @@ impl Mesh {
             Disruption::StuckCore(core) | Disruption::CoreReleased(core) => self.has_hart(core),
         };
         if known {
-            self.note(|| Deed::Disrupt { what, from_cycle, until_cycle });
+            self.note(|| HostAction::Disrupt { what, from_cycle, until_cycle });
             self.disruptor.plan(what, from_cycle.max(self.now), until_cycle);
             // What begins now has begun when this returns.
             self.run_until(self.now);
@@ -313,7 +313,7 @@ impl Mesh {
 
     /// Resets a chip, remote or not, to what it is at power on; the rest of the mesh goes on. Nothing if there is no such chip.
     pub fn reset_chip(&mut self, chip: usize) {
-        self.note(|| Deed::Reset { chip });
+        self.note(|| HostAction::Reset { chip });
         self.rebuild(chip);
     }
 

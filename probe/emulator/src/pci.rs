@@ -2,17 +2,17 @@
 //! wormhole.md 10.2).
 
 /// A BAR of device 0: its number, its bus address and its size in bytes.
-struct Window {
+struct BarWindow {
     bar: u8,
     base: u64,
     bytes: u64,
 }
 
 /// The three BARs, each of 64 bits, where the vendor's simulator puts those of device 0.
-const BARS: [Window; 3] = [
-    Window { bar: 0, base: 0x1_0000_0000, bytes: 512 << 20 },
-    Window { bar: 2, base: 0x1_2000_0000, bytes: 1 << 20 },
-    Window { bar: 4, base: 0x8_0000_0000, bytes: 32 << 20 },
+const BARS: [BarWindow; 3] = [
+    BarWindow { bar: 0, base: 0x1_0000_0000, bytes: 512 << 20 },
+    BarWindow { bar: 2, base: 0x1_2000_0000, bytes: 1 << 20 },
+    BarWindow { bar: 4, base: 0x8_0000_0000, bytes: 32 << 20 },
 ];
 
 /// From the BARs of one device to those of the next.
@@ -70,7 +70,7 @@ impl ConfigSpace {
 /// The address bits of a BAR that its size leaves to the host.
 fn bar_mask(offset: u32) -> u32 {
     let number = offset.checked_sub(FIRST_BAR).map(|from| from / 4);
-    let of = |window: &&Window| number.is_some_and(|n| n & !1 == u32::from(window.bar));
+    let of = |window: &&BarWindow| number.is_some_and(|n| n & !1 == u32::from(window.bar));
     let Some(window) = BARS.iter().find(of) else { return 0 };
     let mask = !(window.bytes - 1);
     if number.is_some_and(|n| n & 1 == 1) { (mask >> 32) as u32 } else { mask as u32 }

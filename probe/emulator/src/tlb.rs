@@ -8,13 +8,13 @@ pub(crate) const WINDOWS_END: u64 = 0x1F00_0000;
 
 /// A window of BAR0: where it starts and log2 of its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct TlbWindow {
     pub(crate) index: usize,
     pub(crate) base: u64,
     pub(crate) shift: u32,
 }
 
-impl Window {
+impl TlbWindow {
     /// The window that holds this BAR0 offset.
     pub(crate) fn at(offset: u64) -> Option<Self> {
         let (first, base, shift) = match offset {
@@ -35,7 +35,7 @@ impl Window {
 
 /// A decoded entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct TlbEntry {
     /// Tile-local address of the window's first byte.
     pub(crate) local: u64,
     pub(crate) end: (u8, u8),
@@ -46,7 +46,7 @@ pub(crate) struct Entry {
     pub(crate) linked: bool,
 }
 
-impl Entry {
+impl TlbEntry {
     /// Decodes the entry of a window of 2^`shift` bytes; the fields follow an offset of 36 - `shift` bits.
     pub(crate) fn decode(raw: u64, shift: u32) -> Self {
         let offset_bits = 36 - shift;
@@ -65,11 +65,11 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Window};
+    use super::{TlbEntry, TlbWindow};
 
     #[test]
     fn windows_of_three_sizes() {
-        let at = |offset| Window::at(offset).map(|w| (w.index, w.base, w.size()));
+        let at = |offset| TlbWindow::at(offset).map(|w| (w.index, w.base, w.size()));
         assert_eq!(at(0x0012_3456), Some((1, 0x0010_0000, 1 << 20)));
         assert_eq!(at(0x09C0_0000), Some((156, 0x09C0_0000, 2 << 20)));
         assert_eq!(at(0x0AFF_FFFF), Some((165, 0x0AE0_0000, 2 << 20)));
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_worked_value() {
-        let entry = Entry::decode(0x0000_2400_0189_0000, 20);
+        let entry = TlbEntry::decode(0x0000_2400_0189_0000, 20);
         assert_eq!((entry.local, entry.end, entry.noc), (0, (9, 6), 0));
         assert_eq!((entry.ordering, entry.multicast, entry.linked), (1, false, false));
     }

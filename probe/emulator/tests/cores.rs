@@ -95,7 +95,7 @@ fn packets_cross_the_link_in_order() {
         config.chips[chip].power_on.push(emulator::PowerOn {
             x: tile.0,
             y: tile.1,
-            image: emulator::Image::Load { addr: 0, bytes: bytes(program) },
+            image: emulator::LoadImage::Load { addr: 0, bytes: bytes(program) },
             start: true,
         });
     }

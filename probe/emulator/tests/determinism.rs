@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{Host, T0, T1, T2, addi, bne, jal, li, lw, store, sw};
-use emulator::{Disruption, HartId, Image, Mesh, MeshConfig, PowerOn};
+use emulator::{Disruption, HartId, LoadImage, Mesh, MeshConfig, PowerOn};
 
 const NIU: u32 = 0xFFB2_0000;
 const TXQ: u32 = 0xFFB9_0000;
@@ -75,7 +75,7 @@ fn busy_mesh(seed: u64, sleep: bool, threads: usize) -> Mesh {
             config.chips[chip].power_on.push(PowerOn {
                 x: own.0 as u8,
                 y: own.1 as u8,
-                image: Image::Load { addr: 0, bytes },
+                image: LoadImage::Load { addr: 0, bytes },
                 start: true,
             });
         }

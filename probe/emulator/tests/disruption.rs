@@ -7,7 +7,7 @@ use common::{Host, T0, addi, jal, lw, store, sw};
 use emulator::Disruption::{
     BitErrors, CoreReleased, LinkDown, LinkFlap, LinkMended, LinkSlow, SlowAck, StuckCore,
 };
-use emulator::{HartId, Image, Mesh, MeshConfig, PowerOn};
+use emulator::{HartId, LoadImage, Mesh, MeshConfig, PowerOn};
 
 /// E8 of the first chip, and E0 of the second at the other end of link 0.
 const NEAR: (u8, u8) = (9, 6);
@@ -18,7 +18,7 @@ const TXQ: u32 = 0xFFB9_0000;
 fn n300() -> Host {
     let mut config = MeshConfig::n300();
     let bytes = (1..=64).cycle().take(4096).collect();
-    let image = Image::Load { addr: 0x2_0000, bytes };
+    let image = LoadImage::Load { addr: 0x2_0000, bytes };
     config.chips[0].power_on.push(PowerOn { x: NEAR.0, y: NEAR.1, image, start: false });
     Host::new(config)
 }

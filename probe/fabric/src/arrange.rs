@@ -27,7 +27,7 @@ pub(super) fn arrange(
     let by_coordinates = if hint.is_none() { standing(mesh, chips) } else { None };
     let hint = hint.or(by_coordinates.as_ref());
     let most = most_links(free, chips);
-    let wished = planes.map_or((1..=most.max(1)).rev().collect(), |planes| vec![planes]);
+    let requested = planes.map_or((1..=most.max(1)).rev().collect(), |planes| vec![planes]);
     let find = |planes: u32| match topology {
         FabricTopology::Line => line(mesh, free, chips, hint, planes),
         FabricTopology::Ring => ring(mesh, free, chips, planes),
@@ -36,7 +36,7 @@ pub(super) fn arrange(
         }
     };
     let mut failed = None;
-    for planes in wished {
+    for planes in requested {
         match find(planes) {
             Ok(found) => return Ok((found, planes)),
             Err(error) => failed = Some(error),

@@ -126,9 +126,9 @@ impl Fabric {
     }
 
     /// The next polls take it down.
-    pub fn terminate(&mut self, way: Termination) {
+    pub fn terminate(&mut self, route: Termination) {
         if !self.is_going_down() {
-            self.go_down(way, Ok(FabricOutcome::Down));
+            self.go_down(route, Ok(FabricOutcome::Down));
         }
     }
 
@@ -142,13 +142,13 @@ impl Fabric {
     }
 
     /// Firmware that is half started is not left so: those tasks come first.
-    fn go_down(&mut self, way: Termination, end: Result<FabricOutcome, RunError>) {
+    fn go_down(&mut self, route: Termination, end: Result<FabricOutcome, RunError>) {
         let half = |task: &Task| matches!(task, Task::Steps(FabricStage::TakeOver, _));
         let failed = end.is_err();
         let launches = |task: &Task| matches!(task, Task::Steps(FabricStage::Launch, _));
         self.half_launched = failed || self.tasks.iter().any(launches);
         self.tasks.retain(|task| half(task) && !failed);
-        self.tasks.extend([Task::Stop(way), Task::GiveBack]);
+        self.tasks.extend([Task::Stop(route), Task::GiveBack]);
         self.end = end;
     }
 
@@ -202,8 +202,8 @@ impl Fabric {
             }
             Ok(_) => Err(RunError::new(Cause::Left).and(left)),
             Err(error) => {
-                let ways = cause::ways(target, &error);
-                Err(error.and(ways).and(left))
+                let routes = cause::gateway_notes(target, &error);
+                Err(error.and(routes).and(left))
             }
         }
     }
@@ -233,9 +233,9 @@ impl Fabric {
                     self.make_ready(images)?;
                 }
             }
-            Task::Stop(way) => {
-                let way = *way;
-                self.stop(way, target, images)?;
+            Task::Stop(route) => {
+                let route = *route;
+                self.stop(route, target, images)?;
             }
             Task::Returns(returns) => return self.returns(returns, target),
             Task::GiveBack => self.give_back(images)?,

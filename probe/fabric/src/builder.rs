@@ -68,9 +68,9 @@ pub fn router_launch(
     };
     let tiles: Vec<u32> = local.iter().map(|router| xy(router.place.tile)).collect();
     list("local_edm_xy", &tiles)?;
-    let downstream = Direction::ALL.map(|way| {
-        let other = plan.router(router.node, way, router.plane);
-        other.filter(|_| way != router.direction).map_or(NONE, |other| xy(other.place.tile))
+    let downstream = Direction::ALL.map(|route| {
+        let other = plan.router(router.node, route, router.plane);
+        other.filter(|_| route != router.direction).map_or(NONE, |other| xy(other.place.tile))
     });
     list("downstream_xy", &downstream)?;
     let fallbacks = plan.fallbacks(router).into_iter().map(|other| xy(other.place.tile));

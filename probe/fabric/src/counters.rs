@@ -21,11 +21,11 @@ pub fn router_counters(
     let at = members.iter().map(|member| kernel.state(member)).collect::<Result<Vec<_>, _>>()?;
     let span = |router: &Router, at: u64| Span { addr: router.place.at(at), len: 4 };
     let of = |router| at.iter().map(move |&at| span(router, at));
-    let shot = target.read(&Plan { spans: plan.routers.iter().flat_map(of).collect() });
+    let snapshot = target.read(&Plan { spans: plan.routers.iter().flat_map(of).collect() });
     let value = |router: &Router, at: u64| {
         let Span { addr, len } = span(router, at);
         let unread = |reason| ControlError::Access { addr, reason };
-        Ok(Spot::value(shot.bytes(addr, len).map_err(unread)?) as u32)
+        Ok(Spot::value(snapshot.bytes(addr, len).map_err(unread)?) as u32)
     };
     let values = |router| at.iter().map(|&at| value(router, at)).collect();
     plan.routers.iter().map(values).collect()

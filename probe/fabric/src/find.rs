@@ -32,7 +32,7 @@ pub fn running_fabric(
         if found.is_empty() {
             continue;
         }
-        let words = Words::of(RouterImage::of(images, topology)?)?;
+        let words = RouterSpans::of(RouterImage::of(images, topology)?)?;
         let mut routers = Vec::new();
         for (&eth, &peer) in &ends {
             let place = target.mesh().place(eth)?;
@@ -46,7 +46,7 @@ pub fn running_fabric(
 }
 
 /// A router, and what its tables say of its mesh.
-struct Told {
+struct RouterNode {
     router: Router,
     row: usize,
     column: usize,
@@ -55,7 +55,7 @@ struct Told {
 }
 
 /// Where the words are.
-struct Words {
+struct RouterSpans {
     args: u64,
     args_bytes: u64,
     tables: u64,
@@ -63,7 +63,7 @@ struct Words {
     image: RouterImage,
 }
 
-impl Words {
+impl RouterSpans {
     fn of(image: RouterImage) -> Result<Self, ControlError> {
         Ok(Self {
             args: image.state("args")?,
@@ -80,13 +80,13 @@ impl Words {
         eth: EthId,
         peer: EthId,
         place: Place,
-    ) -> Result<Told, ControlError> {
+    ) -> Result<RouterNode, ControlError> {
         let args = Span { addr: place.at(self.args), len: self.args_bytes as u32 };
         let tables = Span { addr: place.at(self.tables), len: self.tables_bytes as u32 };
-        let shot = target.read(&Plan { spans: vec![args, tables] });
+        let snapshot = target.read(&Plan { spans: vec![args, tables] });
         let bytes = |span: Span| {
             let unread = |reason| ControlError::Access { addr: span.addr, reason };
-            shot.bytes(span.addr, span.len).map_err(unread)
+            snapshot.bytes(span.addr, span.len).map_err(unread)
         };
         let (args, tables) = (bytes(args)?, bytes(tables)?);
         let value = |of: &str, member: &str, bytes: &[u8]| {
@@ -98,12 +98,13 @@ impl Words {
         };
         let arg = |member| value("fabric_router_args_t", member, args);
         let told = |member| value("routing_l1_info_t", member, tables);
-        let way = arg("my_direction")?;
+        let route = arg("my_direction")?;
         let direction = Direction::ALL.into_iter();
-        let direction = direction.map(|way| Ok((self.image.constant(way.name())?, way)));
+        let direction = direction.map(|route| Ok((self.image.constant(route.name())?, route)));
         let direction: Vec<(u32, Direction)> = direction.collect::<Result<_, ControlError>>()?;
-        let direction = direction.into_iter().find_map(|(code, it)| (code == way).then_some(it));
-        let no_way = || ControlError::Settings(format!("the router of {eth} has direction {way}"));
+        let direction = direction.into_iter().find_map(|(code, it)| (code == route).then_some(it));
+        let no_way =
+            || ControlError::Settings(format!("the router of {eth} has direction {route}"));
         let node =
             FabricNode { mesh: told("my_mesh_id")? as u16, device: told("my_device_id")? as u16 };
         let neighbor = FabricNode {
@@ -123,7 +124,7 @@ impl Words {
             inter_mesh: arg("inter_mesh")? != 0,
             master: arg("is_local_master")? != 0,
         };
-        Ok(Told {
+        Ok(RouterNode {
             router,
             row: told("my_row")? as usize,
             column: told("my_column")? as usize,
@@ -137,13 +138,13 @@ impl Words {
 fn whole(
     chip_kind: ChipKind,
     topology: FabricTopology,
-    told: Vec<Told>,
+    told: Vec<RouterNode>,
 ) -> Result<FabricPlan, ControlError> {
     let broken =
         |why: String| Err(ControlError::Settings(format!("the fabric is not whole: {why}")));
     let mut meshes: BTreeMap<u16, (FabricMesh, BTreeMap<u16, ChipId>)> = BTreeMap::new();
     for told in &told {
-        let Told { router, row, column, rows, columns } = told;
+        let RouterNode { router, row, column, rows, columns } = told;
         let FabricNode { mesh: number, device } = router.node;
         let one = meshes
             .entry(number)

@@ -2,7 +2,7 @@
 
 use super::progress::FabricStage;
 use super::standing::{is_parked, standings, statuses};
-use super::words::{REFUSALS, RouterWords};
+use super::words::RouterWords;
 use super::{FabricPlan, Router};
 use decode::images::ImageMap;
 use launch::ControlError;
@@ -13,7 +13,7 @@ use machine::target::Target;
 use std::collections::BTreeMap;
 
 /// Routers that are looked at in one poll at most.
-const LOOK_AT: usize = 64;
+const MOST_ROUTERS: usize = 64;
 
 /// Routers on their way to a status.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Follow {
     fn some<'a>(&mut self, plan: &'a FabricPlan) -> Vec<&'a Router> {
         let after = self.open.keys().filter(|eth| self.next.is_some_and(|next| **eth > next));
         let before = self.open.keys().filter(|eth| self.next.is_none_or(|next| **eth <= next));
-        let some: Vec<EthId> = after.chain(before).take(LOOK_AT).copied().collect();
+        let some: Vec<EthId> = after.chain(before).take(MOST_ROUTERS).copied().collect();
         self.next = some.last().copied();
         some.into_iter().filter_map(|eth| plan.router_at(eth)).collect()
     }
@@ -118,8 +118,8 @@ impl Follow {
             return Ok(());
         }
         let addr = router.place.at(self.words.refusal);
-        let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-        let refusal = self.words.image.spelled(shot.word(addr)?, &REFUSALS);
+        let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+        let refusal = self.words.refusals.of_value(snapshot.word(addr)?.into()).to_string();
         let peer = router.peer;
         let why = match refusal.as_str() {
             "BAD_ARGUMENTS" => "its arguments make no sense".to_owned(),

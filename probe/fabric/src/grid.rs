@@ -60,9 +60,9 @@ impl<'a> Grid<'a> {
             return true;
         }
         // Corners and edges first: they have the fewest neighbours.
-        let mut ways: Vec<usize> = (0..chips).filter(|&chip| self.fits(chip)).collect();
-        ways.sort_by_key(|&chip| self.edges.degree(chip));
-        for chip in ways {
+        let mut routes: Vec<usize> = (0..chips).filter(|&chip| self.fits(chip)).collect();
+        routes.sort_by_key(|&chip| self.edges.degree(chip));
+        for chip in routes {
             if self.budget == 0 {
                 return false;
             }

@@ -66,12 +66,12 @@ impl FabricMesh {
 
     /// All neighbours of a device; with each, whether the same two chips are joined both ways round.
     pub(super) fn around(&self, device: usize) -> Vec<(usize, bool)> {
-        let ways = Direction::ALL.into_iter();
-        let ways = ways.filter_map(|way| {
-            let (neighbor, _) = self.neighbor(device, way)?;
-            Some((neighbor, self.extent(way) == (2, true)))
+        let routes = Direction::ALL.into_iter();
+        let routes = routes.filter_map(|route| {
+            let (neighbor, _) = self.neighbor(device, route)?;
+            Some((neighbor, self.extent(route) == (2, true)))
         });
-        ways.collect()
+        routes.collect()
     }
 
     /// Do these chips share their links between two edges?
@@ -99,10 +99,10 @@ impl FabricMesh {
 
     /// The first edge that has fewer links than planes.
     pub(super) fn lacking(&self, free: &FreeLinks, planes: u32) -> Option<(ChipId, ChipId)> {
-        let ways = (0..self.chips.len())
-            .flat_map(|device| Direction::ALL.into_iter().map(move |way| (device, way)));
-        ways.into_iter().find_map(|(device, way)| {
-            let (neighbor, _, sockets) = self.sockets(free, device, way)?;
+        let routes = (0..self.chips.len())
+            .flat_map(|device| Direction::ALL.into_iter().map(move |route| (device, route)));
+        routes.into_iter().find_map(|(device, route)| {
+            let (neighbor, _, sockets) = self.sockets(free, device, route)?;
             let lacks = sockets.len() < planes as usize;
             let edge = (*self.chips.get(device)?, *self.chips.get(neighbor)?);
             lacks.then_some(edge)

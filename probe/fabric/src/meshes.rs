@@ -18,7 +18,7 @@ pub(super) fn meshes(
     if request.planes == Some(0) {
         return Err(FabricError::NoPlanes);
     }
-    let all = wished(mesh, free, request)?;
+    let all = requested(mesh, free, request)?;
     let parts = match &request.division {
         Division::Whole => vec![(all, None)],
         Division::Chips(parts) => parts.iter().map(|part| (part.clone(), None)).collect(),
@@ -36,7 +36,7 @@ pub(super) fn meshes(
 }
 
 /// All chips that are wanted, each once and there.
-fn wished(
+fn requested(
     mesh: &Mesh,
     free: &FreeLinks,
     request: &FabricRequest,
@@ -62,7 +62,7 @@ fn wished(
 }
 
 /// Chips of a part, and how they stand if that is known.
-type Part = (Vec<ChipId>, Option<FabricMesh>);
+type MeshPart = (Vec<ChipId>, Option<FabricMesh>);
 
 fn cut(
     mesh: &Mesh,
@@ -70,7 +70,7 @@ fn cut(
     chips: &[ChipId],
     request: &FabricRequest,
     parts: usize,
-) -> Result<Vec<Part>, FabricError> {
+) -> Result<Vec<MeshPart>, FabricError> {
     let mut shelves: BTreeMap<_, Vec<ChipId>> = BTreeMap::new();
     for &chip in chips {
         let coord = mesh.chip(chip).and_then(|chip| chip.coord);
@@ -202,9 +202,9 @@ fn used_directions(meshes: &[FabricMesh]) -> BTreeMap<FabricNode, BTreeSet<Direc
     let mut used: BTreeMap<FabricNode, BTreeSet<Direction>> = BTreeMap::new();
     for (mesh, it) in (0..).zip(meshes) {
         for device in 0..it.chips.len() {
-            let ways = Direction::ALL.into_iter();
-            let ways = ways.filter(|&way| it.neighbor(device, way).is_some());
-            used.insert(FabricNode { mesh, device: device as u16 }, ways.collect());
+            let routes = Direction::ALL.into_iter();
+            let routes = routes.filter(|&route| it.neighbor(device, route).is_some());
+            used.insert(FabricNode { mesh, device: device as u16 }, routes.collect());
         }
     }
     used
@@ -218,15 +218,15 @@ fn left_over(
     to: FabricNode,
 ) -> Option<(Direction, Direction)> {
     let can_be = |node: FabricNode| {
-        let ways = Direction::ALL.into_iter();
-        let ways = ways.filter(|way| topology.is_2d() || way.is_along_row());
+        let routes = Direction::ALL.into_iter();
+        let routes = routes.filter(|route| topology.is_2d() || route.is_along_row());
         let used = used.get(&node);
-        ways.filter(|way| used.is_none_or(|used| !used.contains(way))).collect::<Vec<_>>()
+        routes.filter(|route| used.is_none_or(|used| !used.contains(route))).collect::<Vec<_>>()
     };
     let (here, there) = (can_be(from), can_be(to));
-    let straight = here.iter().find(|way| there.contains(&way.opposite()));
-    if let Some(&way) = straight {
-        return Some((way, way.opposite()));
+    let straight = here.iter().find(|route| there.contains(&route.opposite()));
+    if let Some(&route) = straight {
+        return Some((route, route.opposite()));
     }
     Some((*here.first()?, *there.first()?))
 }

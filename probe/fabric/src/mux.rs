@@ -88,7 +88,7 @@ pub struct MuxTerms {
     /// How long a bounded wait lasts.
     pub turn: Option<Turn>,
     /// A dispatcher's tile that the kernel tells that it is done; where firmware does that there is none.
-    pub tells: Option<NocXy>,
+    pub notifies: Option<NocXy>,
     /// Is the kernel's text there already?
     pub in_place: bool,
 }
@@ -265,7 +265,7 @@ impl MuxTerms {
         let values = [
             ("wait_cycles", turn.wait_cycles),
             ("keeps_router", turn.keeps_router.into()),
-            ("dispatch_xy", self.tells.map_or(0, xy)),
+            ("dispatch_xy", self.notifies.map_or(0, xy)),
         ];
         values.map(|(member, value)| (member.to_owned(), value)).to_vec()
     }

@@ -25,10 +25,10 @@ impl FabricStage {
     /// For people.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Survey => "looks at the tiles",
+            Self::Survey => "reads the tiles",
             Self::TakeOver => "takes Ethernet tiles over",
             Self::Launch => "launches routers",
-            Self::Handshake => "waits for the routers to meet",
+            Self::Handshake => "waits for the handshake of the routers",
             Self::Ready => "waits for the routers to be ready",
             Self::Stop => "stops the routers",
             Self::GiveBack => "gives the tiles back",

@@ -74,7 +74,7 @@ pub struct RandomTraffic {
 
 /// The packets of a draw, and what stands between workers and routers.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct PacketLoad {
     /// Who sends what.
     pub traffic: Traffic,
     /// The workers, by node.
@@ -116,7 +116,7 @@ impl RandomTraffic {
     ///
     /// # Errors
     /// When there is no room for them, or an image is missing or lacks a member.
-    pub fn draw(&self, images: &ImageMap, draw: Draw) -> Result<Load, ControlError> {
+    pub fn draw(&self, images: &ImageMap, draw: Draw) -> Result<PacketLoad, ControlError> {
         let mut dice = Dice(draw.seed);
         let mut load = self.workers(images, draw.mux_percent, &mut dice)?;
         let nodes = load.ids.len();
@@ -150,7 +150,7 @@ impl RandomTraffic {
     pub fn launch(
         &self,
         images: &mut ImageMap,
-        load: &Load,
+        load: &PacketLoad,
         run_id: u32,
     ) -> Result<[Vec<Operation>; 3], ControlError> {
         let muxes = load.muxes.iter().map(|mux| mux.launch(images, run_id));
@@ -170,12 +170,12 @@ impl RandomTraffic {
         images: &ImageMap,
         mux_percent: u64,
         dice: &mut Dice,
-    ) -> Result<Load, ControlError> {
+    ) -> Result<PacketLoad, ControlError> {
         let two_dimensions = self.plan.topology.is_2d();
         let header =
             if two_dimensions { "HybridMeshPacketHeader" } else { "LowLatencyPacketHeader" };
         let header_bytes = size(&*image(images, "fabric_traffic")?, header)? as u32;
-        let mut load = Load {
+        let mut load = PacketLoad {
             traffic: Traffic::new(two_dimensions),
             ids: Vec::new(),
             muxes: Vec::new(),
@@ -221,13 +221,13 @@ impl RandomTraffic {
     /// A packet more. False: nothing leads there.
     fn ship(
         &self,
-        load: &mut Load,
+        load: &mut PacketLoad,
         dice: &mut Dice,
         (from, to): (usize, usize),
         send: SendType,
         bytes: u32,
     ) -> Result<bool, ControlError> {
-        let Some((direction, route)) = self.way(from, to, dice) else { return Ok(false) };
+        let Some((direction, route)) = self.route(from, to, dice) else { return Ok(false) };
         let Some(connection) = load.connections[from][direction.index()] else { return Ok(false) };
         let (ttl, control, arrives) = (TTL, false, true);
         let shipment = Shipment { connection, send, bytes, ttl, route, control, arrives };
@@ -237,7 +237,7 @@ impl RandomTraffic {
     }
 
     /// How a packet gets from one node to another.
-    fn way(&self, from: usize, to: usize, dice: &mut Dice) -> Option<(Direction, Route)> {
+    fn route(&self, from: usize, to: usize, dice: &mut Dice) -> Option<(Direction, Route)> {
         let tables = self.tables.get(from)?;
         let target = self.tables.get(to)?.node;
         let same = target.mesh == tables.node.mesh;

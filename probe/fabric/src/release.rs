@@ -1,7 +1,8 @@
 //! Closes channels of routers whose clients ended without it, by the words with which a client itself would.
 
 use super::{FabricPlan, connection, words::RouterImage};
-use decode::images::{ImageMap, stream};
+use decode::fabric::stream;
+use decode::images::ImageMap;
 use launch::ControlError;
 use layouts::{EthId, NocAddr, TileKind};
 use machine::snapshot::{AccessError, Plan, Span};
@@ -9,7 +10,7 @@ use machine::target::Target;
 
 /// A channel that is to be closed.
 #[derive(Debug)]
-struct Channel {
+struct ClosingChannel {
     eth: EthId,
     slots: u32,
     handshake: NocAddr,
@@ -23,7 +24,7 @@ struct Channel {
 /// Closes the first channels of routers. Their clients must have ended: what they handed over is sent, and nobody hands over more.
 #[derive(Debug)]
 pub struct Release {
-    open: Vec<Channel>,
+    open: Vec<ClosingChannel>,
     close: u32,
     patience_cycles: u64,
     since: Option<u64>,
@@ -52,7 +53,7 @@ impl Release {
             let free =
                 free.ok_or_else(|| image.missing("sender_channel_0_free_slots_stream_id"))?;
             let at = |address: u64| router.place.at(address);
-            Ok(Channel {
+            Ok(ClosingChannel {
                 eth: router.eth,
                 slots: of.buffer_count,
                 handshake: at(of.handshake.into()),
@@ -62,7 +63,8 @@ impl Release {
                 asked: false,
             })
         };
-        let open: Vec<Channel> = routers.map(channel).collect::<Result<_, ControlError>>()?;
+        let open: Vec<ClosingChannel> =
+            routers.map(channel).collect::<Result<_, ControlError>>()?;
         let close = image.constant("CLOSE_CONNECTION_REQUEST")?;
         let total = open.len() as u64;
         Ok(Self { open, close, patience_cycles, since: None, total })
@@ -82,9 +84,9 @@ impl Release {
         let since = *self.since.get_or_insert(now);
         let word = |addr: NocAddr| Span { addr, len: 4 };
         let words = self.open.iter().flat_map(|one| [one.handshake, one.free_slots, one.sent]);
-        let shot = target.read(&Plan { spans: words.map(word).collect() });
+        let snapshot = target.read(&Plan { spans: words.map(word).collect() });
         for one in &mut self.open {
-            let words = [one.handshake, one.free_slots, one.sent].map(|addr| shot.word(addr));
+            let words = [one.handshake, one.free_slots, one.sent].map(|addr| snapshot.word(addr));
             let [Ok(handshake), Ok(free), Ok(sent)] = words else { continue };
             // Only what was sent has a number that stays as it is.
             let slot = sent.checked_rem(one.slots);
@@ -100,13 +102,13 @@ impl Release {
                 one.asked = true;
             }
         }
-        self.open.retain(|one| shot.word(one.handshake) != Ok(0));
+        self.open.retain(|one| snapshot.word(one.handshake) != Ok(0));
         Ok(self.open.is_empty() || now.saturating_sub(since) > self.patience_cycles)
     }
 
     /// The channels that are still open, one sentence each.
     pub fn left(&self) -> Vec<String> {
-        let why = |one: &Channel| {
+        let why = |one: &ClosingChannel| {
             let what = if one.asked { "does not answer" } else { "does not send what lies in it" };
             format!("the channel of the router of {} stays open: the router {what}", one.eth)
         };

@@ -13,7 +13,8 @@ impl FabricPlan {
         let (to_row, to_column) = mesh.place(usize::from(device));
         let along = shorter(column, to_column, mesh.columns, mesh.closed_rows);
         let across = || shorter(row, to_row, mesh.rows, mesh.closed_columns);
-        let ahead = |way: (Direction, Direction), forward| if forward { way.0 } else { way.1 };
+        let ahead =
+            |route: (Direction, Direction), forward| if forward { route.0 } else { route.1 };
         let row = along.map(|(forward, _)| ahead((Direction::East, Direction::West), forward));
         row.or_else(|| {
             across().map(|(forward, _)| ahead((Direction::South, Direction::North), forward))
@@ -27,7 +28,7 @@ impl FabricPlan {
         let (to_row, to_column) = mesh.place(usize::from(device));
         let along = shorter(column, to_column, mesh.columns, mesh.closed_rows);
         let across = shorter(row, to_row, mesh.rows, mesh.closed_columns);
-        along.map_or(0, |way| way.1) + across.map_or(0, |way| way.1)
+        along.map_or(0, |route| route.1) + across.map_or(0, |route| route.1)
     }
 
     /// The chip by which packets of this one leave for another mesh, the nearest there is, and the direction in which they leave

@@ -1,6 +1,6 @@
 //! What a router that gets no further waits for.
 
-use super::words::{POSTCODES, RouterWords};
+use super::words::RouterWords;
 use super::{FabricPlan, Router};
 use decode::images::{ImageMap, waypoint_code};
 use launch::cause::{link_is_down, still};
@@ -72,8 +72,9 @@ pub(super) fn is_parked(
     let own = mailbox(&firmware)?;
     let (at, len) = (own.waypoint(CoreKind::Erisc), own.waypoint_bytes as u32);
     let span = |router: &Router| Span { addr: router.place.at(at), len };
-    let shot = target.read(&Plan { spans: routers.iter().map(|router| span(router)).collect() });
-    let code = |router: &Router| shot.bytes(span(router).addr, len).map(waypoint_code);
+    let snapshot =
+        target.read(&Plan { spans: routers.iter().map(|router| span(router)).collect() });
+    let code = |router: &Router| snapshot.bytes(span(router).addr, len).map(waypoint_code);
     Ok(routers.iter().any(|router| code(router).as_deref() == Ok(PARKED)))
 }
 
@@ -96,9 +97,9 @@ fn standing(
     asked.push(&peer);
     let statuses = statuses(target, words, &asked)?;
     let addr = router.place.at(words.postcode);
-    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    let postcode = match shot.word(addr) {
-        Ok(word) => Waypoint::At(words.image.spelled(word, &POSTCODES), None),
+    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    let postcode = match snapshot.word(addr) {
+        Ok(word) => Waypoint::At(words.postcodes.of_value(word.into()).to_string(), None),
         Err(reason) => Waypoint::Unread(reason.to_string()),
     };
     let status = statuses.get(&router.eth).map(|status| words.status_name(*status));
@@ -107,7 +108,7 @@ fn standing(
     } else if link_is_down(target, router.eth) || link_is_down(target, router.peer) {
         format!("its link to {} is down", router.peer)
     } else {
-        let told = Told { words, statuses: &statuses };
+        let told = Statuses { words, statuses: &statuses };
         match status.as_deref() {
             Some("STARTED") => told.of_peer(router, identity(target, words, router)?),
             status => told.waits(router, &local, status),
@@ -129,18 +130,18 @@ fn identity(
         Ok::<_, ControlError>(Span { addr: router.place.at(base + at), len: 4 })
     };
     let (theirs, ours) = (at("peer_identity")?, at("identity")?);
-    let shot = target.read(&Plan { spans: vec![theirs, ours] });
-    let word = |span: Span| shot.word(span.addr).map_err(|reason: AccessError| reason);
+    let snapshot = target.read(&Plan { spans: vec![theirs, ours] });
+    let word = |span: Span| snapshot.word(span.addr).map_err(|reason: AccessError| reason);
     Ok((word(theirs)?, word(ours)?))
 }
 
-struct Told<'a> {
+struct Statuses<'a> {
     words: &'a RouterWords,
     statuses: &'a BTreeMap<EthId, u32>,
 }
 
-impl Told<'_> {
-    fn told(&self, eth: EthId) -> String {
+impl Statuses<'_> {
+    fn sentence(&self, eth: EthId) -> String {
         self.statuses.get(&eth).map_or_else(
             || "cannot be read".to_owned(),
             |status| format!("is {}", self.words.status_name(*status)),
@@ -148,7 +149,7 @@ impl Told<'_> {
     }
 
     fn of_peer(&self, router: &Router, (theirs, ours): (u32, u32)) -> String {
-        let (peer, told) = (router.peer, self.told(router.peer));
+        let (peer, told) = (router.peer, self.sentence(router.peer));
         let waits = format!("it waits for its peer {peer}, which {told}");
         match theirs {
             0 => format!("{waits} and has sent nothing over the link"),
@@ -166,13 +167,14 @@ impl Told<'_> {
             None => "it cannot be read".to_owned(),
             Some("NOT_STARTED") => "its kernel has not begun".to_owned(),
             Some("REMOTE_HANDSHAKE_COMPLETE") if router.master => {
-                let behind = local.iter().filter(|other| {
-                    let status = self.statuses.get(&other.eth);
-                    let rank = status.and_then(|status| self.words.rank(*status));
-                    other.eth != router.eth && rank.is_none_or(|rank| rank < 2)
-                });
-                let behind: Vec<String> =
-                    behind.map(|other| format!("{} {}", other.eth, self.told(other.eth))).collect();
+                let rank = |router: &Router| {
+                    let status = self.statuses.get(&router.eth);
+                    status.and_then(|status| self.words.rank(*status))
+                };
+                let behind = local.iter().filter(|other| rank(other) < rank(router));
+                let behind: Vec<String> = behind
+                    .map(|other| format!("{} {}", other.eth, self.sentence(other.eth)))
+                    .collect();
                 let others = local.len().saturating_sub(1);
                 let behind = if behind.is_empty() {
                     "all of which have met their peers".to_owned()
@@ -184,13 +186,13 @@ impl Told<'_> {
             Some("REMOTE_HANDSHAKE_COMPLETE" | "LOCAL_HANDSHAKE_COMPLETE") => {
                 match local.first().filter(|master| master.eth != router.eth) {
                     Some(master) => {
-                        let (eth, told) = (master.eth, self.told(master.eth));
+                        let (eth, told) = (master.eth, self.sentence(master.eth));
                         format!("it waits for its master {eth}, which {told}")
                     }
                     None => "it waits for the host".to_owned(),
                 }
             }
-            Some(_) => format!("its peer {} {}", router.peer, self.told(router.peer)),
+            Some(_) => format!("its peer {} {}", router.peer, self.sentence(router.peer)),
         }
     }
 }
@@ -202,10 +204,11 @@ pub(super) fn statuses(
     routers: &[&Router],
 ) -> Result<BTreeMap<EthId, u32>, AccessError> {
     let span = |router: &Router| Span { addr: router.place.at(words.status), len: 4 };
-    let shot = target.read(&Plan { spans: routers.iter().map(|router| span(router)).collect() });
+    let snapshot =
+        target.read(&Plan { spans: routers.iter().map(|router| span(router)).collect() });
     let mut found = BTreeMap::new();
     for router in routers {
-        match shot.word(span(router).addr) {
+        match snapshot.word(span(router).addr) {
             Ok(status) => drop(found.insert(router.eth, status)),
             Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
             Err(_) => {}

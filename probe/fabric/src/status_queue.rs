@@ -122,14 +122,14 @@ pub fn status_queues(
         len: size as u32,
     };
     let spans = plan.routers.iter().flat_map(|router| fields.iter().map(|&it| span(router, it)));
-    let shot = target.read(&Plan { spans: spans.collect() });
+    let snapshot = target.read(&Plan { spans: spans.collect() });
     let mut queues = Vec::new();
     for router in &plan.routers {
         let mut told = [0; 3];
         for (told, &field) in told.iter_mut().zip(&fields) {
             let span = span(router, field);
             let unread = |reason| ControlError::Access { addr: span.addr, reason };
-            *told = Spot::value(shot.bytes(span.addr, span.len).map_err(unread)?) as u32;
+            *told = Spot::value(snapshot.bytes(span.addr, span.len).map_err(unread)?) as u32;
         }
         let [run_id, xy, address] = told;
         if xy != 0 {

@@ -55,7 +55,7 @@ pub fn check_tables(tables: &RoutingTables, plan: &FabricPlan) -> Result<(), Fab
     }
     for (table, entries) in [(L0, intra), (L1, inter)] {
         let nowhere = entries.into_iter().find_map(|(number, entry)| match entry {
-            Entry::To(way) if plan.router(node, way, 0).is_none() => Some((number, way)),
+            Entry::To(route) if plan.router(node, route, 0).is_none() => Some((number, route)),
             _ => None,
         });
         if let Some((entry, direction)) = nowhere {
@@ -151,15 +151,15 @@ impl<'a> Packer<'a> {
         }
         let code = |name| constant_of(self.images, self.kernel, name);
         let (here, absent) = (code("NO_DIRECTION")?, code("NO_ENTRY")?);
-        let mut ways = Vec::new();
-        for way in Direction::ALL {
-            ways.push(code(way.name())?);
+        let mut routes = Vec::new();
+        for route in Direction::ALL {
+            routes.push(code(route.name())?);
         }
         let outside = || too_large(member, entries.len() as u64);
         let bytes = self.bytes.get_mut(range).ok_or_else(outside)?;
         for number in 0..room {
             let code = match entries.get(number).unwrap_or(&Entry::Absent) {
-                Entry::To(way) => *ways.get(way.index()).ok_or_else(outside)?,
+                Entry::To(route) => *routes.get(route.index()).ok_or_else(outside)?,
                 Entry::Here => here,
                 Entry::Absent => absent,
             };

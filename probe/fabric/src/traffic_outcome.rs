@@ -15,7 +15,7 @@ const REFUSED: u32 = 6;
 
 /// What a worker says of its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct TrafficOutcome {
     /// `fabric_traffic_phase_t`.
     pub phase: u32,
     /// Packets handed to a router or mux.
@@ -46,7 +46,7 @@ pub struct Outcome {
     pub longest_slot_wait_cycles: u64,
 }
 
-impl Outcome {
+impl TrafficOutcome {
     /// Finished, stopped or refused.
     pub fn is_over(&self) -> bool {
         (FINISHED..=REFUSED).contains(&self.phase)
@@ -68,7 +68,7 @@ impl Traffic {
         target: &mut dyn Target,
         images: &ImageMap,
         id: WorkerId,
-    ) -> Result<Outcome, ControlError> {
+    ) -> Result<TrafficOutcome, ControlError> {
         let place = self.place(id)?;
         let kernel = image(images, KERNEL)?;
         let state = |member: &str| {
@@ -82,10 +82,10 @@ impl Traffic {
         let nacks = WORDS + offset(&kernel, &format!("{WORDS_TYPE}.nacks"))?;
         let spans =
             [(start, len), (nacks.into(), 4)].map(|(at, len)| Span { addr: place.at(at), len });
-        let shot = target.read(&Plan { spans: spans.to_vec() });
+        let snapshot = target.read(&Plan { spans: spans.to_vec() });
         let bytes = |span: Span| {
             let failed = |reason| ControlError::Access { addr: span.addr, reason };
-            shot.bytes(span.addr, span.len).map_err(failed)
+            snapshot.bytes(span.addr, span.len).map_err(failed)
         };
         let (own, nacks) = (bytes(spans[0])?, bytes(spans[1])?);
         let value = |member: &str| {
@@ -96,7 +96,7 @@ impl Traffic {
             Ok::<u64, ControlError>(Spot::value(bytes))
         };
         let word = |member: &str| value(member).map(|value| value as u32);
-        Ok(Outcome {
+        Ok(TrafficOutcome {
             phase: word("phase")?,
             sent: word("packets_sent")?,
             refused: word("packets_refused")?,

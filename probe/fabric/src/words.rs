@@ -1,5 +1,6 @@
 //! Where the words of a router are, as its image says.
 
+use decode::fabric::Enumeration;
 use decode::images::{Image, ImageMap};
 use launch::{ControlError, image};
 use machine::fabric::FabricTopology;
@@ -68,10 +69,9 @@ impl RouterImage {
         self.global(&format!("fabric_router_state.{member}"))
     }
 
-    /// Name of a value among these enumerators, else the value.
-    pub(super) fn spelled(&self, value: u32, names: &[&str]) -> String {
-        let name = names.iter().find(|name| self.constant(name) == Ok(value));
-        name.map_or_else(|| format!("{value:#x}"), |name| (*name).to_owned())
+    /// The enumeration of this name.
+    pub(super) fn enumeration(&self, name: &str) -> Result<Arc<Enumeration>, ControlError> {
+        Enumeration::named(&self.image.symbols, name).ok_or_else(|| self.missing(name))
     }
 }
 
@@ -83,6 +83,12 @@ pub(super) struct RouterWords {
     pub(super) termination: u64,
     pub(super) postcode: u64,
     pub(super) refusal: u64,
+    /// `EDMStatus`, in the order in which a router goes through it.
+    statuses: Arc<Enumeration>,
+    /// `fabric_postcode_t`.
+    pub(super) postcodes: Arc<Enumeration>,
+    /// `fabric_refusal_t`.
+    pub(super) refusals: Arc<Enumeration>,
 }
 
 impl RouterWords {
@@ -93,46 +99,20 @@ impl RouterWords {
             termination: image.constant("termination_signal_addr")?.into(),
             postcode: image.constant("postcode_addr")?.into(),
             refusal: image.state("refusal")?,
+            statuses: image.enumeration("EDMStatus")?,
+            postcodes: image.enumeration("fabric_postcode_t")?,
+            refusals: image.enumeration("fabric_refusal_t")?,
             image,
         })
     }
 
     /// Name of an `EDMStatus`.
     pub(super) fn status_name(&self, status: u32) -> String {
-        self.image.spelled(status, &STATUSES)
+        self.statuses.of_value(status.into()).to_string()
     }
 
-    /// How far a router is by its status: its place in [`STATUSES`]; none of an unknown one.
+    /// How far a router is by its status: its place in `EDMStatus`; none of an unknown one.
     pub(super) fn rank(&self, status: u32) -> Option<usize> {
-        STATUSES.iter().position(|name| self.image.constant(name) == Ok(status))
+        self.statuses.position(status.into())
     }
 }
-
-/// `EDMStatus` in the order in which a router goes through it, and REFUSED.
-pub(super) const STATUSES: [&str; 7] = [
-    "NOT_STARTED",
-    "STARTED",
-    "REMOTE_HANDSHAKE_COMPLETE",
-    "LOCAL_HANDSHAKE_COMPLETE",
-    "READY_FOR_TRAFFIC",
-    "TERMINATED",
-    "REFUSED",
-];
-
-/// `fabric_postcode_t`.
-pub(super) const POSTCODES: [&str; 10] = [
-    "POSTCODE_INIT_STARTED",
-    "POSTCODE_TXQ_READY",
-    "POSTCODE_STREAMS_READY",
-    "POSTCODE_DOWNSTREAM_STARTED",
-    "POSTCODE_VCS_SET_UP",
-    "POSTCODE_WORKER_INTERFACES",
-    "POSTCODE_HANDSHAKE_DONE",
-    "POSTCODE_VCS_OPENED",
-    "POSTCODE_ROUTING_TABLE",
-    "POSTCODE_INIT_COMPLETE",
-];
-
-/// `fabric_refusal_t`.
-pub(super) const REFUSALS: [&str; 5] =
-    ["FITS", "BAD_ARGUMENTS", "OTHER_PROTOCOL", "OTHER_SLOTS", "OTHER_NEIGHBOR"];

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const PAUSE_CYCLES: u64 = 100_000;
 
 /// Links of gateways that are down; the gateways of a far chip that did not answer, where none is known to be.
-pub fn ways(target: &mut dyn Target, error: &RunError) -> Vec<String> {
+pub fn gateway_notes(target: &mut dyn Target, error: &RunError) -> Vec<String> {
     let lost = match &error.cause {
         Cause::InUse(_)
         | Cause::NotAllowed(_)
@@ -33,8 +33,8 @@ pub fn ways(target: &mut dyn Target, error: &RunError) -> Vec<String> {
     let linked = |end| mesh.links.iter().any(|link| link.a == end || link.b == end);
     gateways.retain(|end, chips| linked(*end) && lost.is_none_or(|lost| chips.contains(&lost)));
     let places = gateways.keys().filter_map(|end| place(*end));
-    let shot = target.read(&Plan { spans: places.flat_map(spans).collect() });
-    let down = gateways.iter().filter(|(end, _)| is_down(&shot, **end));
+    let snapshot = target.read(&Plan { spans: places.flat_map(spans).collect() });
+    let down = gateways.iter().filter(|(end, _)| is_down(&snapshot, **end));
     let down: Vec<String> = down
         .map(|(end, chips)| {
             let link = target.mesh().links.iter().find(|link| link.a == *end || link.b == *end);
@@ -69,18 +69,18 @@ fn spans(place: Place) -> [Span; 2] {
 }
 
 /// A status word that nobody fills says nothing.
-fn is_down(shot: &Snapshot, end: EthId) -> bool {
+fn is_down(snapshot: &Snapshot, end: EthId) -> bool {
     let Some([train, status]) = place(end).map(spans) else { return false };
     let values = &ChipKind::Wormhole.layout().eth.values;
-    shot.word(train.addr).is_ok_and(|train| train != values.train_up)
-        || shot.word(status.addr).is_ok_and(|status| ![0, values.link_up].contains(&status))
+    snapshot.word(train.addr).is_ok_and(|train| train != values.train_up)
+        || snapshot.word(status.addr).is_ok_and(|status| ![0, values.link_up].contains(&status))
 }
 
 /// Is the link of this Ethernet tile down, as the tile itself says?
 pub fn link_is_down(target: &mut dyn Target, end: EthId) -> bool {
     let spans = place(end).into_iter().flat_map(spans).collect();
-    let shot = target.read(&Plan { spans });
-    is_down(&shot, end)
+    let snapshot = target.read(&Plan { spans });
+    is_down(&snapshot, end)
 }
 
 /// Which of these Ethernet cores stand still, while one of them or of the other ends of their links beats.
@@ -89,14 +89,14 @@ pub fn link_is_down(target: &mut dyn Target, end: EthId) -> bool {
 /// When time cannot pass.
 pub fn still(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, RunError> {
     let beat = |place: Place| place.at(ChipKind::Wormhole.layout().eth.l1.heartbeat.at);
-    let mut looked: Vec<Place> = cores.to_vec();
+    let mut inspected: Vec<Place> = cores.to_vec();
     for link in &target.mesh().links {
         let (Some(a), Some(b)) = (place(link.a), place(link.b)) else { continue };
-        looked.extend(cores.contains(&a).then_some(b));
-        looked.extend(cores.contains(&b).then_some(a));
+        inspected.extend(cores.contains(&a).then_some(b));
+        inspected.extend(cores.contains(&b).then_some(a));
     }
     let span = |place: &Place| Span { addr: beat(*place), len: 4 };
-    let plan = Plan { spans: looked.iter().map(span).collect() };
+    let plan = Plan { spans: inspected.iter().map(span).collect() };
     let before = target.read(&plan);
     target.pass(PAUSE_CYCLES)?;
     let after = target.read(&plan);
@@ -104,7 +104,7 @@ pub fn still(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, Run
         let (before, after) = (before.word(beat(*place)).ok()?, after.word(beat(*place)).ok()?);
         Some(before != after)
     };
-    if !looked.iter().any(|place| moved(place) == Some(true)) {
+    if !inspected.iter().any(|place| moved(place) == Some(true)) {
         return Ok(Vec::new());
     }
     Ok(cores.iter().copied().filter(|place| moved(place) == Some(false)).collect())

@@ -2,7 +2,7 @@
 //! (tt-metal.md 7.4); and how a host waits for that (tt-metal.md 7.5).
 
 use super::kernel::{KernelLaunch, place_kernel};
-use super::stretch::{Stretch, arguments, constant, constant_of, mailbox};
+use super::l1_range::{L1Range, arguments, constant, constant_of, mailbox};
 use super::tensix::{CONFIG_BASE, TEXT_OFFSET};
 use super::{ControlError, Firmware, Operation, image};
 use decode::images::{ImageMap, Spot};
@@ -25,7 +25,7 @@ pub const HOST_PATIENCE_CYCLES: u64 = 5_000_000_000;
 
 /// A command of a dispatcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum DispatchCommand {
     /// Lets a placed kernel go.
     Go(Place, &'static str),
     /// Waits until so many cores are done.
@@ -77,10 +77,10 @@ impl Dispatcher {
         let mut operation = Operation::new(format!("{place} tells the dispatcher"));
         // The word of the mode holds nothing else that a launch sets.
         let mode = mailbox.launch + mailbox.mode;
-        let mut message = Stretch::zeros(mode & !3, 4);
+        let mut message = L1Range::zeros(mode & !3, 4);
         message.put(mode, 1, constant("DISPATCH_MODE_DEV")?);
         operation.write(place.at(message.start), message.bytes);
-        let mut go = Stretch::zeros(mailbox.go_message, mailbox.go_message_bytes);
+        let mut go = L1Range::zeros(mailbox.go_message, mailbox.go_message_bytes);
         go.put(mailbox.go_signal, 1, constant("RUN_MSG_RESET_READ_PTR_FROM_HOST")?);
         operation.write(place.at(go.start), go.bytes);
         Ok(operation)
@@ -94,7 +94,7 @@ impl Dispatcher {
         self,
         images: &mut ImageMap,
         run_id: u32,
-        commands: &[Command],
+        commands: &[DispatchCommand],
     ) -> Result<Operation, ControlError> {
         let mut operation = Operation::new(format!("dispatch on {}", self.place));
         let bytes = commands.iter().map(|command| self.record(images, *command));
@@ -122,17 +122,19 @@ impl Dispatcher {
     }
 
     /// A `dispatch_command_t`.
-    fn record(self, images: &ImageMap, command: Command) -> Result<Vec<u8>, ControlError> {
+    fn record(self, images: &ImageMap, command: DispatchCommand) -> Result<Vec<u8>, ControlError> {
         let id = |name| constant_of(images, KERNEL, name);
         let values = match command {
-            Command::Go(place, firmware) => {
+            DispatchCommand::Go(place, firmware) => {
                 let (address, value) = self.go_message(images, firmware)?;
                 let xy = u32::from(place.tile.x) | u32::from(place.tile.y) << 16;
                 let id = id("DISPATCH_SEND_GO")?;
                 vec![("id", id), ("xy", xy), ("address", address), ("value", value)]
             }
-            Command::Wait(count) => vec![("id", id("DISPATCH_WAIT")?), ("value", count)],
-            Command::Event(number) => vec![("id", id("DISPATCH_WRITE_EVENT")?), ("value", number)],
+            DispatchCommand::Wait(count) => vec![("id", id("DISPATCH_WAIT")?), ("value", count)],
+            DispatchCommand::Event(number) => {
+                vec![("id", id("DISPATCH_WRITE_EVENT")?), ("value", number)]
+            }
         };
         arguments(&*image(images, KERNEL)?, "dispatch_command_t", &values)
     }
@@ -141,7 +143,7 @@ impl Dispatcher {
     fn go_message(self, images: &ImageMap, firmware: &str) -> Result<(u32, u32), ControlError> {
         let firmware = image(images, firmware)?;
         let mailbox = mailbox(&firmware)?;
-        let mut go = Stretch::zeros(mailbox.go_message, mailbox.go_message_bytes);
+        let mut go = L1Range::zeros(mailbox.go_message, mailbox.go_message_bytes);
         go.put(mailbox.go_signal, 1, mailbox.signals.go.into());
         for (member, value) in [("master_x", self.place.tile.x), ("master_y", self.place.tile.y)] {
             let path = format!("mailboxes->go_messages[0].{member}");
@@ -174,9 +176,9 @@ impl Dispatcher {
         let len = (queue - start) as u32 + entries;
         let stream = self.place.at(stream(constant_of(images, KERNEL, "DISPATCH_STREAM_ID")?));
         let spans = [Span { addr, len }, Span { addr: stream, len: 4 }];
-        let shot = target.read(&Plan { spans: spans.to_vec() });
+        let snapshot = target.read(&Plan { spans: spans.to_vec() });
         let span = |Span { addr, len }: Span| {
-            shot.bytes(addr, len).map_err(|reason| ControlError::Access { addr, reason })
+            snapshot.bytes(addr, len).map_err(|reason| ControlError::Access { addr, reason })
         };
         let (bytes, done) = (span(spans[0])?, span(spans[1])?);
         let value = |member: &str| {
@@ -245,18 +247,18 @@ pub struct HostWait {
     moved_at: u64,
     progress: u32,
     /// Looks so far.
-    pub looks: u64,
+    pub polls: u64,
 }
 
 impl HostWait {
     /// From a moment at which the dispatcher has this progress.
     pub fn new(patience: HostPatience, now: u64, progress: u32) -> Self {
-        Self { patience, moved_at: now, progress, looks: 0 }
+        Self { patience, moved_at: now, progress, polls: 0 }
     }
 
     /// A look at the dispatcher.
-    pub fn look(&mut self, now: u64, report: &DispatchReport) -> HostView {
-        self.looks += 1;
+    pub fn poll(&mut self, now: u64, report: &DispatchReport) -> HostView {
+        self.polls += 1;
         if report.written != 0 {
             return HostView::Completed;
         }
@@ -277,15 +279,15 @@ mod tests {
         let patience = HostPatience { poll_cycles: 10, give_up_cycles: 50 };
         let mut host = HostWait::new(patience, 0, 0);
         let report = |progress| DispatchReport { progress, ..DispatchReport::default() };
-        assert_eq!(host.look(10, &report(1)), HostView::Waits);
+        assert_eq!(host.poll(10, &report(1)), HostView::Waits);
         for now in [20, 30, 40, 50] {
-            assert_eq!(host.look(now, &report(1)), HostView::Waits, "{now}");
+            assert_eq!(host.poll(now, &report(1)), HostView::Waits, "{now}");
         }
-        assert_eq!(host.look(55, &report(2)), HostView::Waits, "it has moved");
-        assert_eq!(host.look(104, &report(2)), HostView::Waits);
-        assert_eq!(host.look(105, &report(2)), HostView::GaveUp);
+        assert_eq!(host.poll(55, &report(2)), HostView::Waits, "it has moved");
+        assert_eq!(host.poll(104, &report(2)), HostView::Waits);
+        assert_eq!(host.poll(105, &report(2)), HostView::GaveUp);
         let done = DispatchReport { written: 1, ..report(3) };
-        assert_eq!(host.look(200, &done), HostView::Completed);
-        assert_eq!(host.looks, 9);
+        assert_eq!(host.poll(200, &done), HostView::Completed);
+        assert_eq!(host.polls, 9);
     }
 }

@@ -1,10 +1,10 @@
 //! Ethernet tiles: the application takes the core over from base firmware, and gives it back.
 
 use super::firmware::{clear_tables, load};
-use super::stretch::{fresh_mailbox, mailbox};
+use super::l1_range::{fresh_mailbox, mailbox};
 use super::{Condition, ControlError, Firmware, Operation, image};
 use decode::images::{Image, ImageMap, member};
-use decode::state::ImageEvidence;
+use decode::state::Provenance;
 use layouts::{ChipKind, CoreId, CoreKind, Space, TileKind};
 use machine::place::Place;
 
@@ -51,7 +51,7 @@ pub fn start_application(
         operation.wait("the application waits for a go message", place.at(waypoint), waits);
     }
     let core = CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc };
-    images.tell(core, firmware.application, ImageEvidence::Told);
+    images.declare(core, firmware.application, Provenance::Stated);
     Ok(operation)
 }
 

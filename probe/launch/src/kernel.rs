@@ -1,10 +1,10 @@
 //! Launching a kernel: segments, runtime arguments, launch message, go (tt-metal.md 7.2).
 
 use super::firmware::{load, load_data};
-use super::stretch::{Stretch, constant, mailbox};
+use super::l1_range::{L1Range, constant, mailbox};
 use super::{Condition, ControlError, Operation, image};
 use decode::images::{Image, ImageMap, Mailbox};
-use decode::state::ImageEvidence;
+use decode::state::Provenance;
 use layouts::{CoreId, CoreKind};
 use machine::place::Place;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ pub fn place_kernel(
     let message = message(images, &firmware, &kernel, launch)?;
     operation.write(place.at(message.start), message.bytes);
     let core = CoreId { chip: place.chip, tile: place.tile, core: kernel.core };
-    images.tell(core, launch.kernel, ImageEvidence::Told);
+    images.declare(core, launch.kernel, Provenance::Stated);
     Ok(operation)
 }
 
@@ -143,8 +143,8 @@ pub fn done(mailbox: &Mailbox) -> (u64, Condition) {
 }
 
 /// The go message that lets kernels run.
-fn go(mailbox: &Mailbox) -> Stretch {
-    let mut go = Stretch::zeros(mailbox.go_message, mailbox.go_message_bytes);
+fn go(mailbox: &Mailbox) -> L1Range {
+    let mut go = L1Range::zeros(mailbox.go_message, mailbox.go_message_bytes);
     go.put(mailbox.go_signal, 1, mailbox.signals.go.into());
     go
 }
@@ -155,14 +155,14 @@ fn message(
     firmware: &Arc<Image>,
     kernel: &Arc<Image>,
     launch: &KernelLaunch<'_>,
-) -> Result<Stretch, ControlError> {
+) -> Result<L1Range, ControlError> {
     let mailbox = mailbox(firmware)?;
     let processor = mailbox.processor(kernel.core);
     let constant = |name: &str| constant(images, &[firmware, kernel], name);
     let core_type = constant(&format!("ProgrammableCoreType::{}", launch.core_type))?;
     let no_offset = constant(NO_OFFSET.0).unwrap_or(NO_OFFSET.1);
     let semaphores = if launch.semaphores.is_empty() { 0 } else { launch.semaphore_offset() };
-    let mut message = Stretch::zeros(mailbox.launch, mailbox.launch_bytes);
+    let mut message = L1Range::zeros(mailbox.launch, mailbox.launch_bytes);
     for (member, value) in [
         (format!("kernel_config_base[{core_type}]"), launch.config_base),
         (format!("rta_offset[{processor}].rta_offset"), 0),

@@ -26,6 +26,7 @@ mod dispatch;
 mod erisc;
 mod firmware;
 mod kernel;
+mod l1_range;
 pub mod occupancy;
 mod operation;
 pub mod outcome;
@@ -34,26 +35,25 @@ mod ring;
 mod ring_ping;
 mod running;
 mod sentence;
-mod stretch;
 pub mod task;
 mod tensix;
 mod together;
 pub mod topology;
 
 pub use dispatch::{
-    Command, DispatchReport, Dispatcher, HOST_PATIENCE_CYCLES, HOST_POLL_CYCLES, HostPatience,
-    HostView, HostWait,
+    DispatchCommand, DispatchReport, Dispatcher, HOST_PATIENCE_CYCLES, HOST_POLL_CYCLES,
+    HostPatience, HostView, HostWait,
 };
 pub use erisc::{start_application, stop_application};
 pub use firmware::Firmware;
 pub use kernel::{KernelLaunch, go_kernel, launch_kernel, place_kernel};
 pub use kernel::{await_done, done, semaphore_address};
+pub use l1_range::{arguments, constant_of, mailbox};
 pub use operation::{Condition, ControlError, Operation, Step};
 pub use ring::{Ring, RingStop};
 pub use ring_ping::{RingPing, RingPingSettings};
 pub use running::{compute_tiles, running};
 pub use sentence::{reason, step};
-pub use stretch::{arguments, constant_of, mailbox};
 pub use tensix::{CONFIG_BASE, TEXT_OFFSET};
 pub use tensix::{Pattern, boot_tensix, launch_worker, running_workers, stop_workers};
 pub use together::Together;

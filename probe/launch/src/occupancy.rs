@@ -21,7 +21,7 @@ pub struct Loaded {
 
 /// What a tile is at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum TileUse {
     /// Our firmware waits for a kernel there.
     Ready,
     /// It has to be booted or taken over first.
@@ -29,7 +29,7 @@ pub enum Finding {
     /// A kernel runs there, by its name if it is known.
     Runs(Option<String>),
     /// An application that is not ours has the core.
-    Stranger,
+    UnknownApplication,
 }
 
 /// What is on these compute tiles and Ethernet tiles; nothing is written.
@@ -42,19 +42,21 @@ pub fn survey_tiles(
     compute: Vec<Place>,
     ethernet: Vec<Place>,
     loaded: &Loaded,
-) -> Result<BTreeMap<Place, Finding>, RunError> {
-    let looks: Vec<Look<'_>> = compute
+) -> Result<BTreeMap<Place, TileUse>, RunError> {
+    let looks: Vec<TileCheck<'_>> = compute
         .into_iter()
-        .map(|place| Look::at(images, place, CoreKind::Brisc, loaded))
-        .chain(ethernet.into_iter().map(|place| Look::at(images, place, CoreKind::Erisc, loaded)))
+        .map(|place| TileCheck::at(images, place, CoreKind::Brisc, loaded))
+        .chain(
+            ethernet.into_iter().map(|place| TileCheck::at(images, place, CoreKind::Erisc, loaded)),
+        )
         .collect::<Result<_, _>>()?;
-    let spans = looks.iter().flat_map(Look::spans).collect();
-    let shot = target.read(&Plan { spans });
-    looks.iter().map(|look| Ok((look.place, look.judge(images, &shot)?))).collect()
+    let spans = looks.iter().flat_map(TileCheck::spans).collect();
+    let snapshot = target.read(&Plan { spans });
+    looks.iter().map(|look| Ok((look.place, look.judge(images, &snapshot)?))).collect()
 }
 
 /// What is asked of one tile.
-struct Look<'a> {
+struct TileCheck<'a> {
     place: Place,
     core: CoreId,
     /// Our firmware there.
@@ -68,7 +70,7 @@ struct Look<'a> {
     go: Span,
 }
 
-impl<'a> Look<'a> {
+impl<'a> TileCheck<'a> {
     fn at(
         images: &'a ImageMap,
         place: Place,
@@ -89,14 +91,14 @@ impl<'a> Look<'a> {
         };
         let proof = firmware.build_id.as_ref();
         let proof = proof.map(|(at, id)| (span(*at, id.len()), id.as_slice()));
-        let proved = loaded.firmware.contains(&place);
+        let verified = loaded.firmware.contains(&place);
         Ok(Self {
             place,
             core: id,
             firmware,
             mailbox,
-            life: life.filter(|_| !proved),
-            proof: proof.filter(|_| !proved),
+            life: life.filter(|_| !verified),
+            proof: proof.filter(|_| !verified),
             go: span(mailbox.go_word().0, 4),
         })
     }
@@ -106,8 +108,8 @@ impl<'a> Look<'a> {
         self.life.into_iter().chain(proof).chain([self.go])
     }
 
-    fn judge(&self, images: &ImageMap, shot: &Snapshot) -> Result<Finding, RunError> {
-        let word = |span: Span| shot.word(span.addr).map_err(|reason| unread(span, &reason));
+    fn judge(&self, images: &ImageMap, snapshot: &Snapshot) -> Result<TileUse, RunError> {
+        let word = |span: Span| snapshot.word(span.addr).map_err(|reason| unread(span, &reason));
         if let Some(life) = self.life {
             let word = word(life)?;
             // An Ethernet tile's flag is set while an application has the core; a compute tile's bit holds it in reset.
@@ -117,30 +119,31 @@ impl<'a> Look<'a> {
                 word >> ChipKind::Wormhole.layout().tensix.cores.brisc.reset_bit & 1 == 1
             };
             if asleep {
-                return Ok(Finding::Cold);
+                return Ok(TileUse::Cold);
             }
         }
         let (_, shift) = self.mailbox.go_word();
         let go = word(self.go)?;
         if go >> shift & 0xFF == u32::from(self.mailbox.signals.go) {
-            return Ok(Finding::Runs(self.kernel(images)));
+            return Ok(TileUse::Runs(self.kernel(images)));
         }
         if let Some((span, id)) = self.proof {
-            let there = shot.bytes(span.addr, span.len).map_err(|reason| unread(span, &reason))?;
+            let there =
+                snapshot.bytes(span.addr, span.len).map_err(|reason| unread(span, &reason))?;
             if there != id {
                 let ethernet = self.core.core == CoreKind::Erisc;
-                return Ok(if ethernet { Finding::Stranger } else { Finding::Cold });
+                return Ok(if ethernet { TileUse::UnknownApplication } else { TileUse::Cold });
             }
         }
         let (_, up) = done(mailbox(self.firmware)?);
         let up = self.core.core == CoreKind::Erisc || up.holds(go);
-        Ok(if up { Finding::Ready } else { Finding::Cold })
+        Ok(if up { TileUse::Ready } else { TileUse::Cold })
     }
 
     /// Name of the kernel that the core is believed to run.
     fn kernel(&self, images: &ImageMap) -> Option<String> {
-        let mut believed = images.believed(self.core).into_iter();
-        let kernel = believed.find(|load| load.image.role == ImageRole::Kernel)?;
+        let mut resolved = images.resolved(self.core).into_iter();
+        let kernel = resolved.find(|load| load.image.role == ImageRole::Kernel)?;
         Some(kernel.image.name.clone())
     }
 }
@@ -163,12 +166,12 @@ pub fn held(target: &mut dyn Target) -> Result<(), RunError> {
 }
 
 /// Something runs on one of the tiles.
-pub fn used(found: &BTreeMap<Place, Finding>) -> Result<(), RunError> {
+pub fn used(found: &BTreeMap<Place, TileUse>) -> Result<(), RunError> {
     for (place, finding) in found {
         let user = match finding {
-            Finding::Ready | Finding::Cold => continue,
-            Finding::Runs(kernel) => User::Kernel(kernel.clone()),
-            Finding::Stranger => User::Application,
+            TileUse::Ready | TileUse::Cold => continue,
+            TileUse::Runs(kernel) => User::Kernel(kernel.clone()),
+            TileUse::UnknownApplication => User::Application,
         };
         return Err(RunError::new(Cause::InUse(user)).at(*place));
     }

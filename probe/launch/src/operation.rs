@@ -181,9 +181,9 @@ impl Operation {
         loop {
             self.write_on(target, u64::MAX)?;
             let Some(addr) = self.awaited() else { return Ok(true) };
-            let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+            let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
             let now = target.now().map_err(|reason| ControlError::Access { addr, reason })?;
-            if !self.judge(&shot, now)? {
+            if !self.judge(&snapshot, now)? {
                 return Ok(false);
             }
         }
@@ -218,12 +218,12 @@ impl Operation {
     }
 
     /// Goes past a wait whose word shows what it must; tells whether it did.
-    pub(super) fn judge(&mut self, shot: &Snapshot, now: u64) -> Result<bool, ControlError> {
+    pub(super) fn judge(&mut self, snapshot: &Snapshot, now: u64) -> Result<bool, ControlError> {
         let Some(Step::Await { what, addr, until, deadline_cycles }) = self.steps.front() else {
             return Ok(false);
         };
         let addr = *addr;
-        let value = shot.word(addr).map_err(|reason| ControlError::Access { addr, reason })?;
+        let value = snapshot.word(addr).map_err(|reason| ControlError::Access { addr, reason })?;
         if until.holds(value) {
             self.waiting_since = None;
             self.steps.pop_front();

@@ -38,7 +38,7 @@ impl Ring {
         chips.sort();
         let from = |start, least| {
             let best = Vec::new();
-            let mut search = Search { mesh, start, least, best, budget: SEARCH_BUDGET };
+            let mut search = RingSearch { mesh, start, least, best, budget: SEARCH_BUDGET };
             search.extend(start, &mut Vec::new());
             (search.best.len() >= 2).then_some(Self { hops: search.best })
         };
@@ -70,7 +70,7 @@ fn place(eth: EthId) -> Option<Place> {
     Some(Place { chip: eth.chip, tile: ChipKind::Wormhole.layout().eth_channel(eth.channel)? })
 }
 
-struct Search<'a> {
+struct RingSearch<'a> {
     mesh: &'a Mesh,
     start: ChipId,
     /// Chips that the ring must have.
@@ -79,7 +79,7 @@ struct Search<'a> {
     budget: u32,
 }
 
-impl Search<'_> {
+impl RingSearch<'_> {
     /// Depth first; a ring through every chip ends the search.
     fn extend(&mut self, at: ChipId, path: &mut Vec<(EthId, EthId)>) {
         let done = self.budget == 0 || self.best.len() == self.mesh.chips.len();
@@ -87,7 +87,7 @@ impl Search<'_> {
             return;
         }
         self.budget -= 1;
-        for (from, to) in self.ways(at, path) {
+        for (from, to) in self.next_links(at, path) {
             path.push((from, to));
             if to.chip == self.start {
                 if path.len() > self.best.len() {
@@ -102,7 +102,7 @@ impl Search<'_> {
 
     /// One free link to each chip that may come next, those with the fewest ways onward first: what
     /// is entered late could not be left any more.
-    fn ways(&self, at: ChipId, path: &[(EthId, EthId)]) -> Vec<(EthId, EthId)> {
+    fn next_links(&self, at: ChipId, path: &[(EthId, EthId)]) -> Vec<(EthId, EthId)> {
         let seen = |chip| path.iter().any(|(near, _)| near.chip == chip);
         let mut ways: Vec<(EthId, EthId)> = Vec::new();
         for (from, to) in self.leaving(at) {

@@ -2,8 +2,8 @@
 
 use super::erisc::start_application;
 use super::kernel::await_done;
+use super::l1_range::{arguments, constant_of};
 use super::running::running;
-use super::stretch::{arguments, constant_of};
 use super::{
     Condition, ControlError, Firmware, KernelLaunch, Operation, Ring, RingStop, image,
     launch_kernel,
@@ -25,14 +25,14 @@ pub struct RingPingSettings {
     /// Bytes of the payload: a multiple of 16 from 16 to 65520.
     pub payload_bytes: u32,
     /// Rest at each hop, in cycles, so that a person can follow.
-    pub dwell_cycles: u32,
+    pub delay_cycles: u32,
     /// Park before this stage: 0 never, 1 handshake, 2 meeting the sibling, 3 the first lap.
     pub pause_at_stage: u32,
 }
 
 impl Default for RingPingSettings {
     fn default() -> Self {
-        Self { run_id: 1, laps: 0, payload_bytes: 1024, dwell_cycles: 0, pause_at_stage: 0 }
+        Self { run_id: 1, laps: 0, payload_bytes: 1024, delay_cycles: 0, pause_at_stage: 0 }
     }
 }
 
@@ -117,7 +117,7 @@ impl RingPing {
             ("master", u32::from(stop.position == 0)),
             ("laps", settings.laps),
             ("payload_bytes", settings.payload_bytes),
-            ("dwell_cycles", settings.dwell_cycles),
+            ("dwell_cycles", settings.delay_cycles),
             ("sibling_x", stop.sibling.tile.x.into()),
             ("sibling_y", stop.sibling.tile.y.into()),
             ("ring_position", stop.position),

@@ -1,6 +1,6 @@
 //! Which tiles run a kernel of ours, as their own words tell.
 
-use super::stretch::mailbox;
+use super::l1_range::mailbox;
 use super::{ControlError, image};
 use decode::images::{Image, ImageMap};
 use layouts::{ChipKind, TileKind};
@@ -38,24 +38,24 @@ pub fn running(
         let go = Span { addr: place.at(word), len: 4 };
         [go, Span { addr: place.at(*at), len: id.len() as u32 }]
     };
-    let shot = target.read(&Plan { spans: places.iter().copied().flat_map(spans).collect() });
+    let snapshot = target.read(&Plan { spans: places.iter().copied().flat_map(spans).collect() });
     let mut found = Vec::new();
     for place in places {
         let [go, proof] = spans(place);
         let unread = |addr| move |reason| ControlError::Access { addr, reason };
-        let go = shot.word(go.addr).map_err(unread(go.addr))?;
-        let there = shot.bytes(proof.addr, proof.len).map_err(unread(proof.addr))?;
+        let go = snapshot.word(go.addr).map_err(unread(go.addr))?;
+        let there = snapshot.bytes(proof.addr, proof.len).map_err(unread(proof.addr))?;
         if go >> shift & 0xFF == u32::from(mailbox.signals.go) && there == *id {
             found.push(place);
         }
     }
     let Some((at, text)) = beginning(images, &kernel) else { return Ok(found) };
     let span = |place: &Place| Span { addr: place.at(at), len: text.len() as u32 };
-    let shot = target.read(&Plan { spans: found.iter().map(span).collect() });
+    let snapshot = target.read(&Plan { spans: found.iter().map(span).collect() });
     let mut running = Vec::new();
     for place in found {
         let Span { addr, len } = span(&place);
-        let there = shot.bytes(addr, len);
+        let there = snapshot.bytes(addr, len);
         if there.map_err(|reason| ControlError::Access { addr, reason })? == text {
             running.push(place);
         }

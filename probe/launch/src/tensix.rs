@@ -2,11 +2,11 @@
 
 use super::firmware::{clear_tables, first_jump, load};
 use super::kernel::{await_done, core_of, done};
+use super::l1_range::{arguments, constant_of, fresh_mailbox, mailbox};
 use super::running::{compute_tiles, running};
-use super::stretch::{arguments, constant_of, fresh_mailbox, mailbox};
 use super::{ControlError, Firmware, KernelLaunch, Operation, image, launch_kernel};
 use decode::images::ImageMap;
-use decode::state::ImageEvidence;
+use decode::state::Provenance;
 use layouts::ChipKind;
 use machine::place::Place;
 use machine::target::Target;
@@ -40,7 +40,7 @@ pub fn boot_tensix(
     for name in firmware.tensix {
         let image = image(images, name)?;
         load(&mut operation, place, &image)?;
-        images.tell(core_of(place, image.core), name, ImageEvidence::Told);
+        images.declare(core_of(place, image.core), name, Provenance::Stated);
     }
     first_jump(&mut operation, place, &brisc)?;
     operation.write_word(reset, tensix.reset_all_but_brisc);

@@ -59,17 +59,17 @@ impl Together {
             if self.going.is_empty() {
                 return Ok(true);
             }
-            if room == 0 || !self.look(target)? {
+            if room == 0 || !self.poll_words(target)? {
                 return Ok(false);
             }
         }
     }
 
     /// Looks at every word that is waited for; tells whether any of the commands goes on.
-    fn look(&mut self, target: &mut dyn Target) -> Result<bool, ControlError> {
+    fn poll_words(&mut self, target: &mut dyn Target) -> Result<bool, ControlError> {
         let words = self.going.iter().filter_map(Operation::awaited);
         let spans: Vec<Span> = words.map(|addr| Span { addr, len: 4 }).collect();
-        let shot = target.read(&Plan { spans });
+        let snapshot = target.read(&Plan { spans });
         let now = match (target.now().map_err(ControlError::Gone), &mut self.failed) {
             (Ok(now), _) => now,
             (Err(error), None) => return Err(error),
@@ -81,7 +81,7 @@ impl Together {
         };
         let mut moved = false;
         self.each(|operation| {
-            moved |= operation.judge(&shot, now)?;
+            moved |= operation.judge(&snapshot, now)?;
             Ok(())
         })?;
         Ok(moved)

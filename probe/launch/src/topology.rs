@@ -42,7 +42,7 @@ impl Topology {
         links: u32,
     ) -> Result<Self, TopologyError> {
         let free = FreeLinks::of(mesh);
-        let chips = wished(mesh, &free, chips)?;
+        let chips = requested(mesh, &free, chips)?;
         let ring = || through(&free, &chips, TopologyKind::Ring, links);
         let line = || through(&free, &chips, TopologyKind::Line, links);
         let (kind, ranks) = match kind {
@@ -60,9 +60,14 @@ impl Topology {
     ///
     /// # Errors
     /// What the way lacks.
-    pub fn way(mesh: &Mesh, from: ChipId, to: ChipId, links: u32) -> Result<Self, TopologyError> {
+    pub fn line_between(
+        mesh: &Mesh,
+        from: ChipId,
+        to: ChipId,
+        links: u32,
+    ) -> Result<Self, TopologyError> {
         let free = FreeLinks::of(mesh);
-        wished(mesh, &free, &[from, to])?;
+        requested(mesh, &free, &[from, to])?;
         let all: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
         let way = |least| {
             let graph = Graph::new(&all, |a, b| free.between(a, b).len() >= least);
@@ -100,7 +105,11 @@ impl Topology {
 
 /// The chips that were named, each once and there. If none was, all of the mesh but those whose every link is reserved for
 /// dispatch: the gateways of a TG are no part of its mesh.
-fn wished(mesh: &Mesh, free: &FreeLinks, chips: &[ChipId]) -> Result<Vec<ChipId>, TopologyError> {
+fn requested(
+    mesh: &Mesh,
+    free: &FreeLinks,
+    chips: &[ChipId],
+) -> Result<Vec<ChipId>, TopologyError> {
     let mut there: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
     there.sort_unstable();
     let mut seen = BTreeSet::new();
@@ -113,13 +122,17 @@ fn wished(mesh: &Mesh, free: &FreeLinks, chips: &[ChipId]) -> Result<Vec<ChipId>
         }
     }
     let joined = |chip: &ChipId| there.iter().any(|&other| !free.between(*chip, other).is_empty());
-    let wished = if chips.is_empty() {
+    let requested = if chips.is_empty() {
         let mesh: Vec<ChipId> = there.iter().copied().filter(joined).collect();
         if mesh.is_empty() { there } else { mesh }
     } else {
         chips.to_vec()
     };
-    if wished.len() < 2 { Err(TopologyError::TooFewChips(wished.len())) } else { Ok(wished) }
+    if requested.len() < 2 {
+        Err(TopologyError::TooFewChips(requested.len()))
+    } else {
+        Ok(requested)
+    }
 }
 
 /// An order of the chips in which each is a neighbour of the next.

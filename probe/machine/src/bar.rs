@@ -1,6 +1,6 @@
 //! The one way to a live machine: PCI config space, BARs and time, in batches.
 
-use crate::fault::{Fault, Station};
+use crate::fault::{ChipAddress, Fault};
 use crate::snapshot::AccessError;
 use crate::window::{self, Order};
 use layouts::ChipKind;
@@ -70,7 +70,7 @@ pub enum BarOp {
 
 /// A batch for one device that goes on beside those for others.
 #[derive(Debug)]
-pub struct Abreast {
+pub struct DeviceBatch {
     /// The device; no operation is for another one.
     pub device: u8,
     /// The operations, in order.
@@ -81,7 +81,7 @@ pub struct Abreast {
     pub result: Result<(), AccessError>,
 }
 
-impl Abreast {
+impl DeviceBatch {
     /// A batch that is to be carried out.
     pub fn new(device: u8, batch: Vec<BarOp>) -> Self {
         Self { device, batch, answer: Vec::new(), result: Ok(()) }
@@ -135,8 +135,8 @@ pub trait Bar: Send {
 
     /// Carries out batches for different devices, each as [`Bar::submit`] does, and returns when all are over. They begin
     /// together on a machine that can do so, on any other they follow one another.
-    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
-        for Abreast { batch, answer, result, .. } in batches {
+    fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
+        for DeviceBatch { batch, answer, result, .. } in batches {
             *result = self.submit(batch, answer);
         }
     }
@@ -185,7 +185,7 @@ pub trait Bar: Send {
     ///
     /// # Errors
     /// `Refused` where nobody can break anything, and for a link or core that is not there.
-    fn disrupt(&mut self, _at: Station, _fault: &Fault) -> Result<(), AccessError> {
+    fn disrupt(&mut self, _at: ChipAddress, _fault: &Fault) -> Result<(), AccessError> {
         Err(Fault::refused())
     }
 

@@ -68,14 +68,14 @@ pub enum CoreFault {
 
 /// A chip as the machine knows it, whatever number discovery gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Station {
+pub enum ChipAddress {
     /// The chip of a PCIe device.
     Device(u8),
     /// The chip that its base firmware says stands there: rack, shelf, x, y.
     At([u8; 4]),
 }
 
-impl Station {
+impl ChipAddress {
     /// The chip at a place.
     pub fn at(coord: ChipCoord) -> Self {
         Self::At([coord.rack, coord.shelf, coord.x, coord.y])

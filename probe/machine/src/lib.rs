@@ -28,6 +28,7 @@
 //! A snapshot is immutable. Every byte that was asked for is in a piece or in a gap; no value stands for "could not read".
 
 pub mod bar;
+pub mod clients;
 pub mod clock;
 pub mod fabric;
 pub mod fault;
@@ -35,6 +36,5 @@ pub mod patience;
 pub mod place;
 pub mod snapshot;
 pub mod target;
-pub mod visit;
 pub mod window;
 pub mod words;

@@ -105,7 +105,7 @@ pub type Old = Result<Vec<u8>, AccessError>;
 
 /// How an access gets to its tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum AccessRoute {
     /// Through a TLB window of the chip's own PCIe function.
     Window,
     /// Through the routing queue of another chip's Ethernet tile.
@@ -114,11 +114,11 @@ pub enum Way {
 
 /// An access that would be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Visit {
+pub struct PlannedAccess {
     /// What would be touched.
     pub span: Span,
     /// How.
-    pub way: Way,
+    pub route: AccessRoute,
     /// It would be written; otherwise read.
     pub write: bool,
     /// Bus transactions that it would cost: exact through a window, at least so many through a
@@ -130,7 +130,7 @@ pub struct Visit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
     /// The accesses, in their order.
-    pub visits: Vec<Visit>,
+    pub visits: Vec<PlannedAccess>,
     /// What would not be touched, and why.
     pub gaps: Vec<Gap>,
 }
@@ -250,7 +250,7 @@ impl Mesh {
 
 /// Something that is not touched until a person clears it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Latched {
+pub struct Quarantined {
     /// The chip that it belongs to, or that it is.
     pub chip: ChipId,
     /// The tile, if it is one tile only.
@@ -283,9 +283,9 @@ pub trait Target: Send {
     /// What kept the bytes from being written.
     fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<Old, AccessError> {
         let span = Span { addr, len: bytes.len() as u32 };
-        let shot = self.read(&Plan { spans: vec![span] });
+        let snapshot = self.read(&Plan { spans: vec![span] });
         self.write(addr, bytes)?;
-        Ok(shot.bytes(addr, span.len).map(<[u8]>::to_vec))
+        Ok(snapshot.bytes(addr, span.len).map(<[u8]>::to_vec))
     }
     /// Names the command that the writes to come belong to, for the audit log.
     fn commanded_by(&mut self, _command: &str) {}
@@ -324,12 +324,12 @@ pub trait Target: Send {
     fn preview_write(&mut self, _span: Span) -> Preview {
         Preview::default()
     }
-    /// What hung, and is not touched until [`Target::clear_latch`].
-    fn latched(&self) -> Vec<Latched> {
+    /// What hung, and is not touched until [`Target::clear_quarantine`].
+    fn quarantined(&self) -> Vec<Quarantined> {
         Vec::new()
     }
     /// Lets everything that is latched be tried again: a command that a person gave.
-    fn clear_latch(&mut self) {}
+    fn clear_quarantine(&mut self) {}
     /// What the machine itself found wrong since it was opened, one sentence each.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()

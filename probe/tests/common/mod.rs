@@ -44,8 +44,8 @@ pub fn addr(chip: u16, x: u8, y: u8, offset: u64) -> NocAddr {
 }
 
 pub fn read(target: &mut BarTarget, addr: NocAddr, len: u32) -> Vec<u8> {
-    let shot = target.read(&Plan { spans: vec![Span { addr, len }] });
-    shot.bytes(addr, len).unwrap().to_vec()
+    let snapshot = target.read(&Plan { spans: vec![Span { addr, len }] });
+    snapshot.bytes(addr, len).unwrap().to_vec()
 }
 
 pub fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {

@@ -97,8 +97,8 @@ impl Bench {
 
     pub fn bytes(&mut self, place: Place, at: u64, len: u32) -> Vec<u8> {
         let span = Span { addr: place.at(at), len };
-        let shot = self.target.read(&Plan { spans: vec![span] });
-        shot.bytes(span.addr, len).unwrap().to_vec()
+        let snapshot = self.target.read(&Plan { spans: vec![span] });
+        snapshot.bytes(span.addr, len).unwrap().to_vec()
     }
 
     pub fn word(&mut self, place: Place, at: u64) -> u32 {

@@ -17,8 +17,8 @@ const STREAM: u32 = 5;
 const READY_FOR_TRAFFIC: u32 = 0xA3B3_C3D3;
 
 pub fn bytes(target: &mut BarTarget, addr: NocAddr, len: u32) -> Vec<u8> {
-    let shot = target.read(&Plan { spans: vec![Span { addr, len }] });
-    shot.bytes(addr, len).unwrap().to_vec()
+    let snapshot = target.read(&Plan { spans: vec![Span { addr, len }] });
+    snapshot.bytes(addr, len).unwrap().to_vec()
 }
 
 pub fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {

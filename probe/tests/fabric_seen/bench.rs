@@ -3,7 +3,7 @@
 
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
-use decode::inspect::{Interest, fabric_interest};
+use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::FabricState;
 use fabric::mux::{Mux, Policy};
 use fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
@@ -128,15 +128,15 @@ impl<const N: usize> Bench<N> {
 }
 
 /// Looks until nothing new is found.
-pub fn look(session: &mut Session) -> (FabricState, usize) {
-    let mut interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
+pub fn inspected(session: &mut Session) -> (FabricState, usize) {
+    let mut read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
     for looks in 1..10 {
-        let fabric = session.look(&interest).state.fabric;
-        let next = fabric_interest(&fabric, &interest);
-        if next == interest {
+        let fabric = session.inspect(&read_set).state.fabric;
+        let next = fabric_read_set(&fabric, &read_set);
+        if next == read_set {
             return (fabric, looks);
         }
-        interest = next;
+        read_set = next;
     }
     panic!("every look finds something new");
 }

@@ -2,8 +2,8 @@
 //! each look sees how far everybody has come.
 #![allow(unreachable_pub, reason = "a module of a test")]
 
-use super::bench::{Bench, look};
-use decode::state::{FabricState, Party, Reading, WaitReason};
+use super::bench::{Bench, inspected};
+use decode::state::{FabricState, Party, WaitReason};
 use fabric::mux::Policy;
 use layouts::{CoreId, CoreKind};
 use machine::fault::{CoreFault, Fault, LinkFault, What};
@@ -51,7 +51,7 @@ pub fn pause(session: &mut Session, place: Place, kernel: &str, stages: u32) {
 /// What a stranger sees a while later, and the steps of the clients.
 fn later(session: &mut Session, clients: [Place; 3]) -> (FabricState, [u8; 3]) {
     session.target().pass(200_000).unwrap();
-    let (fabric, _) = look(session);
+    let (fabric, _) = inspected(session);
     let steps = clients.map(|place| {
         let mut found = fabric.clients.iter();
         found.find(|client| client.at == brisc(place)).unwrap().ending.unwrap()
@@ -122,6 +122,6 @@ fn the_steps_of_an_end_are_seen_in_their_order() {
     let_go(session.target(), erisc(router.place));
     let (fabric, steps) = later(&mut session, clients);
     assert_eq!(steps, [12; 3]);
-    assert_eq!(fabric.muxes[0].status, Reading::Known("TERMINATED"));
+    assert_eq!(fabric.muxes[0].facts.status.name(), Some("TERMINATED"));
     assert!(fabric.waits.all.is_empty(), "{:?}", fabric.waits.all);
 }

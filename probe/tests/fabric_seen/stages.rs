@@ -1,10 +1,10 @@
 //! Fabrics that do not come up or do not end, and whom everybody waits for.
 
-use super::bench::{Bench, look};
+use super::bench::{Bench, inspected};
 use super::ending::pause;
 use decode::images::ImageMap;
-use decode::inspect::Interest;
-use decode::state::{FabricState, Party, Reading, Wait, WaitReason};
+use decode::inspect::ReadSet;
+use decode::state::{FabricState, Party, Wait, WaitReason};
 use fabric::mux::Policy;
 use fabric::{
     Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
@@ -59,8 +59,8 @@ fn a_router_that_stands_still_is_found_before_anybody_waits_for_it() {
             session.target().disrupt(&fault.counted_from(now)).unwrap();
         }
         session.target().pass(cycles).unwrap();
-        let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-        session.look(&interest).state.fabric
+        let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+        session.inspect(&read_set).state.fabric
     };
     let (first, second) = (after(0, None), after(30_000, None));
     let healthy = second.waits.lasting(&first.waits);
@@ -106,7 +106,7 @@ fn bring_up_waits_for_the_router_that_never_came() {
     let mut fabric = Fabric::new(plan, settings.clone()).with_tables(tables);
     begin(&mut target, &mut images, &mut fabric);
     let mut session = Session::over(Box::new(target), ImageMap::firmware().0);
-    let (found, _) = look(&mut session);
+    let (found, _) = inspected(&mut session);
     let root = Party::Router(missing.eth);
     assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
     assert_eq!(found.waits.notes[&root], "no router is seen there");
@@ -125,7 +125,7 @@ fn bring_up_waits_for_the_router_that_never_came() {
     let settings = FabricSettings { pause_at_stage: 2, ..settings };
     let mut fabric = Fabric::new(all.clone(), settings);
     begin(target, images, &mut fabric);
-    let (parked, _) = look(&mut session);
+    let (parked, _) = inspected(&mut session);
     assert!(parked.waits.all.is_empty(), "{:?}", parked.waits.all);
     let master = *[late, met].iter().find(|router| router.master).unwrap();
     write(&mut session, &master, "edm_local_sync_ptr_addr", 5);
@@ -133,7 +133,7 @@ fn bring_up_waits_for_the_router_that_never_came() {
         pause(&mut session, router.place, LINE, u32::MAX);
     }
     session.target().pass(100_000).unwrap();
-    let (found, _) = look(&mut session);
+    let (found, _) = inspected(&mut session);
     let root = router(master);
     assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
     assert_eq!(found.waits.notes[&root], "its edm_local_sync is 6, and its chip has 2 routers");
@@ -158,11 +158,11 @@ fn a_router_that_does_not_fit_says_why() {
     let mut far = end(&target, 1, FabricTopology::Line);
     far.finish(&mut target, &mut images, 2_000).unwrap_err();
     let mut session = Session::over(Box::new(target), ImageMap::firmware().0);
-    let (found, _) = look(&mut session);
+    let (found, _) = inspected(&mut session);
     assert_eq!(found.routers.len(), 2);
     for router in &found.routers {
-        assert_eq!(router.status, Reading::Known("REFUSED"), "{}", router.at);
-        assert_eq!(router.refusal_name, Reading::Known("OTHER_PROTOCOL"));
+        assert_eq!(router.facts.status.name(), Some("REFUSED"), "{}", router.at);
+        assert_eq!(router.refusal_name(), Some("OTHER_PROTOCOL"));
     }
     assert!(found.waits.all.is_empty(), "{:?}", found.waits.all);
 }
@@ -174,7 +174,7 @@ fn an_end_waits_for_the_peer() {
     let (near, far) = (bench.router, bench.far);
     let mut session = bench.strangers();
     write(&mut session, &far, "termination_signal_addr", 1);
-    let (found, _) = look(&mut session);
+    let (found, _) = inspected(&mut session);
     let left = Party::Router(near.eth);
     let leaves = wait(&found, Party::Router(far.eth));
     assert_eq!((leaves.on, leaves.reason), (left, WaitReason::Leave));
@@ -193,14 +193,14 @@ fn an_end_waits_for_packets_and_clients_wait_for_who_is_gone() {
     bench.launch_senders();
     let mut session = bench.strangers();
     write(&mut session, &near, "termination_signal_addr", 1);
-    let (found, _) = look(&mut session);
+    let (found, _) = inspected(&mut session);
     let (router, sender) = (Party::Router(near.eth), Party::Sender(near.eth, 0));
     let drains = wait(&found, router);
     assert_eq!((drains.on, drains.reason), (sender, WaitReason::Drain));
     assert_eq!(found.waits.roots(), [Party::Link(near.eth)], "{:?}", found.waits.all);
 
     write(&mut session, &near, "termination_signal_addr", 2);
-    let (found, _) = look(&mut session);
+    let (found, _) = inspected(&mut session);
     assert_eq!(found.waits.roots(), [router], "{:?}", found.waits.all);
     assert_eq!(found.waits.notes[&router], "it has ended (TERMINATED)");
     let waits = wait(&found, sender);

@@ -3,8 +3,8 @@
 use crate::SIMULATOR_BUDGET;
 use emulator::{Disruption, HartId, Mesh, MeshConfig};
 use layouts::{ChipKind, NocXy};
-use machine::bar::{Abreast, Bar, BarOp};
-use machine::fault::{CoreFault, Fault, LinkFault, Station, What};
+use machine::bar::{Bar, BarOp, DeviceBatch};
+use machine::fault::{ChipAddress, CoreFault, Fault, LinkFault, What};
 use machine::snapshot::AccessError;
 use machine::target::Abilities;
 use machine::window;
@@ -97,13 +97,13 @@ impl Bar for EmulatorBar {
     }
 
     /// What is to begin first is begun first, of two that begin together that of the first batch.
-    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+    fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let mut end = self.mesh.now();
         let mut due: BinaryHeap<_> =
             (0..batches.len()).map(|number| Reverse((end, number, 0))).collect();
         while let Some(Reverse((cycle, number, place))) = due.pop() {
             self.mesh.clock(cycle.saturating_sub(self.mesh.now()));
-            let Some(Abreast { batch, answer, .. }) = batches.get_mut(number) else { continue };
+            let Some(DeviceBatch { batch, answer, .. }) = batches.get_mut(number) else { continue };
             let Some(op) = batch.get(place) else { continue };
             let over = cycle.saturating_add(self.begin(op, answer));
             end = end.max(over);
@@ -114,14 +114,16 @@ impl Bar for EmulatorBar {
         self.mesh.clock(end.saturating_sub(self.mesh.now()));
     }
 
-    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+    fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         let absent = || AccessError::Refused(format!("{fault}: this mesh has no such place"));
         let chips = || self.mesh.config().chips.iter();
         let chip = match at {
-            Station::Device(device) => {
+            ChipAddress::Device(device) => {
                 (0..).zip(chips()).filter(|(_, chip)| chip.pcie).nth(usize::from(device))
             }
-            Station::At(place) => (0..).zip(chips()).find(|(_, chip)| chip.place == Some(place)),
+            ChipAddress::At(place) => {
+                (0..).zip(chips()).find(|(_, chip)| chip.place == Some(place))
+            }
         };
         let (chip, _) = chip.ok_or_else(absent)?;
         let what = disruption(self.mesh.config(), chip, fault).ok_or_else(absent)?;
@@ -192,9 +194,9 @@ mod tests {
         let fresh = || EmulatorBar::new(Scene::new("t3000").power_on(&images).unwrap());
         let (mut one, mut all) = (fresh(), fresh());
         all.mesh_mut().record(true);
-        let batch = |device| Abreast::new(device, reads(device));
-        let mut batches: Vec<Abreast> = (0..4).map(batch).collect();
-        all.submit_abreast(&mut batches);
+        let batch = |device| DeviceBatch::new(device, reads(device));
+        let mut batches: Vec<DeviceBatch> = (0..4).map(batch).collect();
+        all.submit_parallel(&mut batches);
         let read = all.mesh().config().timing.host_read;
         assert_eq!(all.mesh().now(), 13 * read + 5, "four devices, 10 to 13 words");
         for of in &batches {

@@ -1,8 +1,8 @@
 //! Machines of several hosts: the devices of one of them, and several machines as one.
 
 use layouts::{ChipKind, ClusterDescriptor};
-use machine::bar::{Abreast, Bar, BarOp, Elsewhere, Holder, Sharing};
-use machine::fault::{Fault, Station};
+use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, Holder, Sharing};
+use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::AccessError;
 
 /// The devices of one host, counted from 0.
@@ -70,20 +70,20 @@ impl Bar for HostBar {
         self.bar.submit(&batch.ok_or_else(absent)?, answer)
     }
 
-    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+    fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let (mut numbers, mut asked) = (Vec::new(), Vec::new());
         for (number, one) in batches.iter_mut().enumerate() {
             let ops = one.batch.iter().map(|op| self.translated(op));
             match self.device(one.device).zip(ops.collect()) {
                 Some((device, ops)) => {
                     numbers.push(number);
-                    asked.push(Abreast::new(device, ops));
+                    asked.push(DeviceBatch::new(device, ops));
                 }
                 None => one.result = Err(absent()),
             }
         }
-        self.bar.submit_abreast(&mut asked);
-        for (number, Abreast { answer, result, .. }) in numbers.into_iter().zip(asked) {
+        self.bar.submit_parallel(&mut asked);
+        for (number, DeviceBatch { answer, result, .. }) in numbers.into_iter().zip(asked) {
             let Some(one) = batches.get_mut(number) else { continue };
             (one.answer, one.result) = (answer, result);
         }
@@ -112,10 +112,12 @@ impl Bar for HostBar {
         self.bar.announce(change);
     }
 
-    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+    fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         let at = match at {
-            Station::Device(device) => Station::Device(self.device(device).ok_or_else(absent)?),
-            other @ Station::At(_) => other,
+            ChipAddress::Device(device) => {
+                ChipAddress::Device(self.device(device).ok_or_else(absent)?)
+            }
+            other @ ChipAddress::At(_) => other,
         };
         self.bar.disrupt(at, fault)
     }
@@ -255,13 +257,13 @@ impl Bar for JoinedBar {
         }
     }
 
-    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+    fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         match at {
-            Station::Device(device) => {
+            ChipAddress::Device(device) => {
                 let (bar, device) = self.at(device).ok_or_else(absent)?;
-                bar.disrupt(Station::Device(device), fault)
+                bar.disrupt(ChipAddress::Device(device), fault)
             }
-            Station::At(_) => {
+            ChipAddress::At(_) => {
                 let mut tried = self.bars.iter_mut().map(|(bar, _)| bar.disrupt(at, fault));
                 tried.find(Result::is_ok).unwrap_or_else(|| Err(Fault::refused()))
             }

@@ -5,8 +5,8 @@
 //! passed for the others too.
 
 use layouts::{ChipLayout, NocXy};
-use machine::bar::{Abreast, Bar, BarOp, Holder, Sharing, now};
-use machine::fault::{Fault, Station};
+use machine::bar::{Bar, BarOp, DeviceBatch, Holder, Sharing, now};
+use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::AccessError;
 use machine::window::Order;
 use parking_lot::{FairMutex, FairMutexGuard};
@@ -16,14 +16,14 @@ use std::sync::Arc;
 
 /// What a window shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct View {
+struct WindowView {
     tile: NocXy,
     page: u64,
     order: Order,
 }
 
 /// What windows show, by device and index in hardware.
-type Views = HashMap<(u8, u16), View>;
+type Views = HashMap<(u8, u16), WindowView>;
 
 /// The machine, and where its windows really point.
 struct Machine {
@@ -109,7 +109,7 @@ impl Machine {
         for (at, op) in batch.iter().enumerate() {
             match *op {
                 BarOp::Point { device, window, x, y, page, order } => {
-                    let view = View { tile: NocXy { x, y }, page, order };
+                    let view = WindowView { tile: NocXy { x, y }, page, order };
                     views.insert((device, window), view);
                     self.shown.insert((device, window), view);
                 }
@@ -135,7 +135,7 @@ impl Machine {
         if self.shown.insert((device, window), view) == Some(view) {
             return None;
         }
-        let View { tile: NocXy { x, y }, page, order } = view;
+        let WindowView { tile: NocXy { x, y }, page, order } = view;
         Some(BarOp::Point { device, window, x, y, page, order })
     }
 
@@ -170,14 +170,14 @@ impl Bar for SharedBar {
         result
     }
 
-    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+    fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let mut machine = self.machine.lock();
         for one in batches.iter_mut() {
             if let Cow::Owned(pointed) = machine.pointed(&mut self.views, &one.batch) {
                 one.batch = pointed;
             }
         }
-        machine.bar.submit_abreast(batches);
+        machine.bar.submit_parallel(batches);
         for one in batches.iter() {
             machine.note(&one.batch, one.answer.len(), &one.result);
         }
@@ -205,7 +205,7 @@ impl Bar for SharedBar {
         self.machine().bar.announce(change);
     }
 
-    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+    fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         self.machine().bar.disrupt(at, fault)
     }
 
@@ -254,8 +254,8 @@ mod tests {
         assert_eq!(words(&mut second, &[read()]), [2; 4]);
         assert_eq!(second.aim_after(&[], 0, 4), Some((NocXy { x: 2, y: 1 }, 0x10_0004)));
         assert_eq!(second.aim_after(&[], 0, 0x1FC0_0000), None);
-        let mut batches = [Abreast::new(0, vec![point(0, 1), read()])];
-        second.submit_abreast(&mut batches);
+        let mut batches = [DeviceBatch::new(0, vec![point(0, 1), read()])];
+        second.submit_parallel(&mut batches);
         assert_eq!(batches[0].answer, [3; 4]);
         assert_eq!(words(&mut first, &[read()]), [2; 4]);
     }

@@ -1,10 +1,10 @@
 //! A machine at the other end of a Unix socket.
 
 use crate::wire::{self, Outbox, Received, Reply, Request, VERSION, Welcome};
-use machine::bar::{Abreast, Bar, BarOp, Elsewhere, MOST_DEVICES, Sharing};
-use machine::fault::{Fault, Station};
+use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, MOST_DEVICES, Sharing};
+use machine::clients::Client;
+use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::AccessError;
-use machine::visit::Client;
 use std::borrow::Cow;
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
@@ -177,10 +177,10 @@ impl SocketBar {
         }
     }
 
-    fn exchange_abreast(&mut self, batches: &mut [Abreast]) -> Result<(), AccessError> {
+    fn exchange_parallel(&mut self, batches: &mut [DeviceBatch]) -> Result<(), AccessError> {
         let ops = batches.iter().map(|one| (one.device, Cow::Borrowed(one.batch.as_slice())));
-        let (request, mut bytes) = (Request::Abreast(ops.collect()), Vec::new());
-        let Some(Reply::Abreast(told)) = self.call(&request, &mut bytes)? else {
+        let (request, mut bytes) = (Request::Parallel(ops.collect()), Vec::new());
+        let Some(Reply::Parallel(told)) = self.call(&request, &mut bytes)? else {
             return Err(self.broken("it answered another question"));
         };
         let mut rest = bytes.as_slice();
@@ -209,8 +209,8 @@ impl Bar for SocketBar {
         self.exchange(&[BarOp::Pass { cycles: left }], answer)
     }
 
-    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
-        if let Err(error) = self.exchange_abreast(batches) {
+    fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
+        if let Err(error) = self.exchange_parallel(batches) {
             for one in batches {
                 one.result = Err(error.clone());
             }
@@ -236,7 +236,7 @@ impl Bar for SocketBar {
         sent.map_err(|error| self.broken(&error.to_string()))
     }
 
-    fn disrupt(&mut self, at: Station, fault: &Fault) -> Result<(), AccessError> {
+    fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         self.change = None;
         let request = Request::Disrupt { at, fault: fault.to_string().into() };
         match self.call(&request, &mut Vec::new())? {

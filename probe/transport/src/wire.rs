@@ -6,10 +6,10 @@
 //! socket does; a reply without a message is a batch that went well.
 
 use machine::bar::{BarOp, Elsewhere};
-use machine::fault::Station;
+use machine::clients::{Before, Client};
+use machine::fault::ChipAddress;
 use machine::snapshot::AccessError;
 use machine::target::Abilities;
-use machine::visit::{Before, Client};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -44,7 +44,7 @@ pub enum Request<'a> {
         change: Option<Cow<'a, str>>,
     },
     /// Operations for different devices, by device: those of each in order, and all of them side by side.
-    Abreast(Vec<(u8, Cow<'a, [BarOp]>)>),
+    Parallel(Vec<(u8, Cow<'a, [BarOp]>)>),
     /// The lock for requests through the routing queues; answered when it is this client's.
     LockQueues,
     /// Gives the lock back; it has no reply.
@@ -52,7 +52,7 @@ pub enum Request<'a> {
     /// Something to go wrong, which only the client with the right to write may ask for.
     Disrupt {
         /// The chip that the fault is about.
-        at: Station,
+        at: ChipAddress,
         /// The fault, in its words; its times are the machine's own.
         fault: Cow<'a, str>,
     },
@@ -74,7 +74,7 @@ pub enum Reply {
     /// A batch was broken off at its first error; what the reads before that gave comes with it.
     Failed(AccessError),
     /// What came of the operations for each device: how many of the bytes are its answer, and what broke them off.
-    Abreast(Vec<(u32, Result<(), AccessError>)>),
+    Parallel(Vec<(u32, Result<(), AccessError>)>),
 }
 
 /// What a new client learns of the machine.

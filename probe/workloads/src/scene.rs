@@ -70,7 +70,7 @@ const LARGE_MESH_FAR_TILES: usize = 1;
 /// The same moment on a larger mesh, whose cycles cost the host much more: it is not kept waiting.
 const LARGE_HANDOVER_CYCLES: u64 = 1_000_000;
 /// Rest at each hop, in cycles.
-const DWELL_CYCLES: u32 = 5_000_000;
+const DELAY_CYCLES: u32 = 5_000_000;
 /// Rest of the worker between two patterns, in cycles.
 const WORKER_REST_CYCLES: u32 = 2_000_000;
 /// How long a fabric is let alone between two looks at how far it is, in cycles.
@@ -240,7 +240,7 @@ impl Scene {
         Operation::finish_all(workers.collect::<Result<_, _>>()?, target)?;
         ring.prepare(images)?.finish(target)?;
         let settings =
-            RingPingSettings { dwell_cycles: DWELL_CYCLES, ..RingPingSettings::default() };
+            RingPingSettings { delay_cycles: DELAY_CYCLES, ..RingPingSettings::default() };
         ring.launch(images, &settings)?.finish(target)?;
         Ok(())
     }

@@ -20,7 +20,7 @@ pub(crate) struct Moment {
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct StoredPiece {
-    at: Place,
+    at: SpanPlace,
     target_cycles: u64,
     host_micros: u64,
     #[serde(with = "serde_bytes")]
@@ -29,7 +29,7 @@ struct StoredPiece {
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct StoredGap {
-    at: Place,
+    at: SpanPlace,
     len: u32,
     reason: String,
     #[serde(default)]
@@ -39,29 +39,29 @@ struct StoredGap {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Place {
+struct SpanPlace {
     chip: u16,
     x: u8,
     y: u8,
     offset: u64,
 }
 
-impl Place {
+impl SpanPlace {
     /// Do so many bytes, and at least one, stand below the end of a tile's addresses?
     fn holds(self, len: usize) -> bool {
         len > 0 && self.offset.saturating_add(len as u64) <= TILE_END
     }
 }
 
-impl From<NocAddr> for Place {
+impl From<NocAddr> for SpanPlace {
     fn from(addr: NocAddr) -> Self {
         let NocAddr { chip, tile, offset } = addr;
         Self { chip: chip.0, x: tile.x, y: tile.y, offset }
     }
 }
 
-impl From<Place> for NocAddr {
-    fn from(place: Place) -> Self {
+impl From<SpanPlace> for NocAddr {
+    fn from(place: SpanPlace) -> Self {
         let tile = NocXy { x: place.x, y: place.y };
         Self { chip: ChipId(place.chip), tile, offset: place.offset }
     }

@@ -1,7 +1,7 @@
 //! Four chips in a line, only the first with PCIe, whose Ethernet tiles run our base firmware; and a host that speaks the
 //! queue protocol word by word, so that what the firmware does is seen and not what a client makes of it.
 
-use emulator::{ChipConfig, Image, LinkConfig, Mesh, MeshConfig, PowerOn};
+use emulator::{ChipConfig, LinkConfig, LoadImage, Mesh, MeshConfig, PowerOn};
 use object::{Object, ObjectSymbol};
 
 /// x, y, rack, shelf of each chip: far from contiguous, as a grown installation is.
@@ -60,9 +60,10 @@ fn chip(index: usize) -> ChipConfig {
     for channel in 0..16 {
         let own = u32::from_le_bytes([rack, shelf, x, y]);
         let (x, y) = config.eth_tile(channel).unwrap();
-        let load = |addr, bytes| PowerOn { x, y, image: Image::Load { addr, bytes }, start: false };
+        let load =
+            |addr, bytes| PowerOn { x, y, image: LoadImage::Load { addr, bytes }, start: false };
         let identity = words(&[0x1234, index as u32, own, channel.into(), 0xFFFF]);
-        config.power_on.push(PowerOn { x, y, image: Image::Elf(elf.to_vec()), start: true });
+        config.power_on.push(PowerOn { x, y, image: LoadImage::Elf(elf.to_vec()), start: true });
         config.power_on.push(load(0x10EC, identity));
         config.power_on.push(load(routing_table_address(elf), table.clone()));
     }

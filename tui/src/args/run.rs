@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
-use collectives::{Bidirectional, DataType, FabricWish, Layout, Op, Transport};
+use collectives::{Bidirectional, DataType, FabricOptions, Layout, Op, Transport};
 use fabric::mux::Policy;
 use launch::topology::TopologyKind;
 use machine::fabric::FabricTopology;
@@ -63,7 +63,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_parser = layouts(), default_value = "interleaved", value_name = "LAYOUT")]
     pub(crate) layout: Layout,
     /// Both directions of a ring: not used, half of each tensor in each, or whole tensors half-way round in each.
-    #[arg(long, value_parser = ways(), default_value = "no", value_name = "HOW")]
+    #[arg(long, value_parser = directions(), default_value = "no", value_name = "HOW")]
     pub(crate) bidirectional: Bidirectional,
     /// Rank that has the data first or gets it last (broadcast, scatter, reduce, gather).
     #[arg(
@@ -101,8 +101,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FAULT")]
     pub(crate) fault: Vec<String>,
     /// Each message that a worker has read rests so long in its buffer, such as 200us, so that a person can follow.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) dwell: Option<String>,
+    #[arg(long, alias = "dwell", value_name = "TIME")]
+    pub(crate) delay: Option<String>,
     /// Over what packets get from rank to rank: links with an EDM at each end, or the fabric, which is brought up if none runs.
     #[arg(long, value_parser = transports(), default_value = "edm", value_name = "TRANSPORT")]
     pub(crate) transport: Transport,
@@ -128,9 +128,11 @@ pub(crate) struct RunArguments {
 }
 
 /// A word for each value: the one that is shown, and others that are understood.
-type Words<T> = Vec<(&'static str, &'static [&'static str], T)>;
+type ValueNames<T> = Vec<(&'static str, &'static [&'static str], T)>;
 
-fn one_of<T: Clone + Send + Sync + 'static>(words: Words<T>) -> impl TypedValueParser<Value = T> {
+fn one_of<T: Clone + Send + Sync + 'static>(
+    words: ValueNames<T>,
+) -> impl TypedValueParser<Value = T> {
     let shown = words.iter().map(|(name, others, _)| PossibleValue::new(*name).aliases(*others));
     let shown: Vec<_> = shown.collect();
     PossibleValuesParser::new(shown).try_map(move |word| {
@@ -162,7 +164,7 @@ fn layouts() -> impl TypedValueParser<Value = Layout> {
     one_of([Layout::Interleaved, Layout::Sharded].map(|at| (at.name(), &[][..], at)).into())
 }
 
-fn ways() -> impl TypedValueParser<Value = Bidirectional> {
+fn directions() -> impl TypedValueParser<Value = Bidirectional> {
     one_of(vec![
         ("no", &[], Bidirectional::No),
         ("half", &["half-tensors"], Bidirectional::HalfTensors),
@@ -171,7 +173,7 @@ fn ways() -> impl TypedValueParser<Value = Bidirectional> {
 }
 
 fn transports() -> impl TypedValueParser<Value = Transport> {
-    let all = [Transport::Edm, Transport::Fabric(FabricWish::default())];
+    let all = [Transport::Edm, Transport::Fabric(FabricOptions::default())];
     one_of(all.map(|transport| (transport.name(), &[][..], transport)).into())
 }
 

@@ -1,11 +1,12 @@
 //! The channels of a router.
 
-use super::word;
+use super::code;
 use crate::glyph::Glyphs;
 use crate::output::Columns;
 use crate::reading::short;
 use decode::state::{
-    HeadState, LedgerState, PacketState, Reading, ReceiverState, RouterState, SenderState,
+    Enumerator, HeadState, LedgerState, NocTarget, PacketFacts, PacketState, Reading,
+    ReceiverState, RouterState, SenderState,
 };
 use layouts::NocXy;
 
@@ -13,11 +14,6 @@ const CHANNELS: [&str; 8] =
     ["CHANNEL", "VC", "SLOTS", "QUEUED", "IN FLIGHT", "CONNECTION", "WAITS FOR", "HEAD"];
 const LEDGERS: [&str; 9] =
     ["FROM", "TO", "VC", "SLOTS", "QUEUED", "FREE", "IN FLIGHT", "ARRIVED+HELD", "VERDICT"];
-/// `connection_t`.
-pub(super) const CONNECTIONS: [&str; 3] = ["unused", "open", "close requested"];
-/// `fabric_wait_t`.
-const WAITS: [&str; 4] = ["-", "downstream", "NoC", "TXQ"];
-
 pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
     let mut table = Columns::new(&CHANNELS);
     let count = |reading: &Reading<u64>| short(glyphs, reading, u64::to_string);
@@ -26,8 +22,8 @@ pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
             format!("sender {}", channel.index),
             channel.virtual_channel.to_string(),
             channel.slots.to_string(),
-            count(&channel.queued),
-            count(&channel.in_flight),
+            count(&channel.facts.queued),
+            count(&channel.facts.in_flight),
             connection(glyphs, channel),
             "-".to_owned(),
             head(glyphs, channel.head.as_ref()),
@@ -38,16 +34,16 @@ pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
             format!("receiver {}", channel.index),
             channel.virtual_channel.to_string(),
             channel.slots.to_string(),
-            count(&channel.arrived),
-            count(&channel.held),
+            count(&channel.facts.arrived),
+            count(&channel.facts.held),
             "-".to_owned(),
             receiver_wait(glyphs, channel),
             head(glyphs, channel.head.as_ref()),
         ]);
     }
     for edge in &router.downstream {
-        let tile = edge.tile.map_or_else(String::new, |tile: NocXy| tile.to_string());
-        let credits = count(&edge.credits);
+        let tile = edge.facts.tile.known().map_or_else(String::new, NocXy::to_string);
+        let credits = count(&edge.facts.credits);
         table.row(vec![
             format!("to {} {tile}", edge.direction.name()),
             edge.virtual_channel.to_string(),
@@ -79,30 +75,36 @@ pub(crate) fn ledger_table<'a>(ledgers: impl Iterator<Item = &'a LedgerState>) -
 
 /// What the oldest packet of a receiver channel waits for.
 pub(crate) fn receiver_wait(glyphs: Glyphs, channel: &ReceiverState) -> String {
-    let towards: Vec<_> = channel.pending.iter().map(|direction| direction.name()).collect();
-    let waits = short(glyphs, &channel.waits_for, |wait| word(&WAITS, *wait));
+    let towards: Vec<_> = channel.pending().iter().map(|direction| direction.name()).collect();
+    let waits = &channel.facts.waits_for;
+    let waits = if waits.is("WAITS_FOR_NOTHING") { "-".to_owned() } else { code(glyphs, waits) };
     format!("{waits} {}", towards.join("+")).trim_end().to_owned()
 }
 
 fn connection(glyphs: Glyphs, channel: &SenderState) -> String {
-    let state = short(glyphs, &channel.connection, |state| word(&CONNECTIONS, *state));
-    match channel.client {
+    let state = code(glyphs, &channel.facts.connection);
+    match channel.client() {
         Some(client) => format!("{state} {client}"),
         None => state,
     }
 }
 
 pub(crate) fn head(glyphs: Glyphs, head: Option<&HeadState>) -> String {
-    head.map_or("-".to_owned(), |head| short(glyphs, &head.packet, packet))
+    head.map_or("-".to_owned(), |head| short(glyphs, &head.packet, |it| packet(glyphs, it)))
 }
 
 /// A packet in a line.
-fn packet(packet: &PacketState) -> String {
-    let kind = packet.send_type.map_or_else(|number| format!("type {number}"), str::to_owned);
-    let (tile, addr) = packet.noc_address;
-    let from = packet.source;
+fn packet(glyphs: Glyphs, packet: &PacketState) -> String {
+    let PacketFacts { send_type, payload_bytes, ttl, source, number, to, .. } = &packet.facts;
+    let count = |reading: &Reading<u64>| short(glyphs, reading, u64::to_string);
+    let to = short(glyphs, to, |NocTarget { tile, addr }| format!("{tile}:{addr:#x}"));
     format!(
-        "{kind} {} B from {from} #{} to {tile}:{addr:#x} ttl {} [{}]",
-        packet.payload_bytes, packet.number, packet.ttl, packet.route
+        "{} {} B from {} #{} to {to} ttl {} [{}]",
+        short(glyphs, send_type, Enumerator::to_string),
+        count(payload_bytes),
+        short(glyphs, source, ToString::to_string),
+        count(number),
+        count(ttl),
+        packet.route
     )
 }

@@ -1,11 +1,11 @@
 //! Muxes, a row for each channel, and the connections of kernels.
 
-use super::channels::{CONNECTIONS, head};
-use super::word;
+use super::channels::head;
+use super::code;
 use crate::glyph::Glyphs;
 use crate::output::Columns;
 use crate::reading::short;
-use decode::state::{Activity, ClientState, FabricPort, MuxState, Reading};
+use decode::state::{Activity, ClientState, Enumerator, FabricPort, MuxState, Reading};
 
 const MUXES: [&str; 11] = [
     "MUX",
@@ -28,18 +28,19 @@ pub(crate) fn mux_table(glyphs: Glyphs, muxes: &[MuxState]) -> String {
     for mux in muxes {
         for channel in &mux.channels {
             let count = |reading: &Reading<u64>| short(glyphs, reading, u64::to_string);
-            let client = channel.client.map_or("-".to_owned(), |client| client.to_string());
+            let client = channel.facts.client.known();
+            let client = client.map_or("-".to_owned(), ToString::to_string);
             table.row(vec![
                 mux.at.to_string(),
-                mux.policy.unwrap_or("?").to_owned(),
-                short(glyphs, &mux.status, |status| (*status).to_owned()),
+                policy(glyphs, mux),
+                short(glyphs, &mux.facts.status, Enumerator::to_string),
                 channel.index.to_string(),
-                count(&channel.slots),
-                count(&channel.queued),
-                short(glyphs, &channel.connection, |state| word(&CONNECTIONS, *state)),
+                count(&channel.facts.slots),
+                count(&channel.facts.queued),
+                code(glyphs, &channel.facts.connection),
                 client,
-                count(&channel.forwarded),
-                count(&channel.polls),
+                count(&channel.facts.forwarded),
+                count(&channel.facts.polls),
                 mux_wait(glyphs, mux, channel.index),
             ]);
         }
@@ -50,9 +51,9 @@ pub(crate) fn mux_table(glyphs: Glyphs, muxes: &[MuxState]) -> String {
 /// What a channel waits for: a slot of the router, or the channel that waits for one.
 fn mux_wait(glyphs: Glyphs, mux: &MuxState, index: u8) -> String {
     let channel = &mux.channels[usize::from(index)];
-    let waits = channel.queued.known().is_some_and(|queued| *queued > 0)
-        || channel.connection.known() == Some(&2);
-    match mux.holder.known() {
+    let waits = channel.facts.queued.known().is_some_and(|queued| *queued > 0)
+        || channel.facts.connection.is("CLOSE_CONNECTION_REQUEST");
+    match mux.facts.holder.known() {
         Some(holder) if *holder == u64::from(index) => {
             format!("slot of the router, for {}", head(glyphs, channel.head.as_ref()))
         }
@@ -64,13 +65,13 @@ fn mux_wait(glyphs: Glyphs, mux: &MuxState, index: u8) -> String {
 pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> String {
     let mut table = Columns::new(&CLIENTS);
     for client in clients {
-        let used = short(glyphs, &client.used, u64::to_string);
-        let slots = short(glyphs, &client.slots, u64::to_string);
+        let used = short(glyphs, &client.facts.used, u64::to_string);
+        let slots = short(glyphs, &client.facts.slots, u64::to_string);
         table.row(vec![
             client.at.to_string(),
             client.name.clone(),
             target(client),
-            short(glyphs, &client.stage, stage),
+            stage(glyphs, client),
             short(glyphs, &client.waypoint, String::clone),
             format!("{used} of {slots}"),
             client_wait(client).to_owned(),
@@ -86,13 +87,18 @@ pub(crate) fn step(client: &ClientState) -> String {
 }
 
 /// How far a connection is.
-pub(crate) fn stage(stage: &&str) -> String {
-    stage.trim_start_matches("CLIENT_").to_lowercase()
+pub(crate) fn stage(glyphs: Glyphs, client: &ClientState) -> String {
+    short(glyphs, &client.facts.stage, Enumerator::short)
+}
+
+/// How a mux forwards.
+pub(crate) fn policy(glyphs: Glyphs, mux: &MuxState) -> String {
+    short(glyphs, &mux.facts.policy, Enumerator::to_string)
 }
 
 /// The channel that a client sends into, or its tile.
 pub(crate) fn target(client: &ClientState) -> String {
-    let tile = client.to_tile.map(|tile| tile.to_string());
+    let tile = client.facts.to_tile.known().map(ToString::to_string);
     client.to.map(port).or(tile).unwrap_or_else(|| "?".to_owned())
 }
 
@@ -109,7 +115,7 @@ pub(crate) fn client_wait(client: &ClientState) -> &'static str {
     if client.activity != Reading::Known(Activity::Running) {
         return "-";
     }
-    match (client.stage.known().copied(), client.waits.known()) {
+    match (client.facts.stage.name(), client.facts.waits.known()) {
         (_, Some(true)) => "slot",
         (Some("CLIENT_OPENING"), _) => "READY_FOR_TRAFFIC",
         (Some("CLIENT_CLOSING"), _) => "teardown",

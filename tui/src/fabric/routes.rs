@@ -1,8 +1,8 @@
 //! Routing tables and the ways of packets by them.
 
-use crate::locate::{self, Place};
+use crate::locate::{self, NamedPlace};
 use crate::output::Columns;
-use decode::state::{FabricWay, MeshState, TablesState, WayEnd};
+use decode::state::{FabricRoute, MeshState, RouteEnd, TablesState};
 use layouts::ChipId;
 use machine::fabric::{Entry, FabricNode};
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ impl FromStr for Addressee {
             return Ok(Self::Node(FabricNode { mesh: number(mesh)?, device: number(device)? }));
         }
         match locate::place(words) {
-            Ok(Place::Chip(chip)) => Ok(Self::Chip(chip)),
+            Ok(NamedPlace::Chip(chip)) => Ok(Self::Chip(chip)),
             _ => Err(format!("'{words}' is not a chip, such as 7, nor a node, such as M0D3")),
         }
     }
@@ -50,7 +50,7 @@ impl Addressee {
             Self::Chip(chip) => chip,
         };
         let mut there = state.fabric.routers.iter().filter(|router| router.at.chip == chip);
-        let node = there.find_map(|router| router.node.known()).copied();
+        let node = there.find_map(|router| router.facts.node.known()).copied();
         node.ok_or_else(|| format!("no router of a fabric runs on chip {chip}"))
     }
 }
@@ -112,7 +112,7 @@ pub(crate) fn tables_text(
 /// The chip of a node.
 pub(crate) fn chip_of(state: &MeshState, node: FabricNode) -> String {
     let mut routers = state.fabric.routers.iter();
-    let there = routers.find(|router| router.node.known() == Some(&node));
+    let there = routers.find(|router| router.facts.node.known() == Some(&node));
     there.map_or("-".to_owned(), |router| router.at.chip.to_string())
 }
 
@@ -126,43 +126,43 @@ fn entry(entry: Entry) -> &'static str {
 }
 
 /// The ways of all planes beside each other, link after link, and where each ends.
-pub(crate) fn ways_text(ways: &[FabricWay]) -> String {
-    let heads: Vec<_> = (0..ways.len()).map(|plane| format!("PLANE {plane}")).collect();
+pub(crate) fn routes_text(routes: &[FabricRoute]) -> String {
+    let heads: Vec<_> = (0..routes.len()).map(|plane| format!("PLANE {plane}")).collect();
     let heads = std::iter::once("HOP").chain(heads.iter().map(String::as_str));
     let mut table = Columns::new(&heads.collect::<Vec<_>>());
-    let longest = ways.iter().map(|way| way.hops.len()).max().unwrap_or(0);
+    let longest = routes.iter().map(|route| route.hops.len()).max().unwrap_or(0);
     for hop in 0..longest {
-        let link = |way: &FabricWay| {
-            way.hops.get(hop).map_or_else(String::new, |hop| {
+        let link = |route: &FabricRoute| {
+            route.hops.get(hop).map_or_else(String::new, |hop| {
                 let second = if hop.virtual_channel == 1 { " VC 1" } else { "" };
                 format!("{} {} -> {}{second}", hop.direction.name(), hop.out, hop.into)
             })
         };
         let number = (hop + 1).to_string();
-        table.row(std::iter::once(number).chain(ways.iter().map(link)).collect());
+        table.row(std::iter::once(number).chain(routes.iter().map(link)).collect());
     }
     let mut text = if longest > 0 { table.text() } else { String::new() };
-    for (plane, way) in ways.iter().enumerate() {
-        let hops = match way.hops.len() {
+    for (plane, route) in routes.iter().enumerate() {
+        let hops = match route.hops.len() {
             0 => String::new(),
             1 => " after 1 hop".to_owned(),
             n => format!(" after {n} hops"),
         };
-        let _ = writeln!(text, "plane {plane}: {}{hops}", end(way.end));
+        let _ = writeln!(text, "plane {plane}: {}{hops}", end(route.end));
     }
     text
 }
 
-fn end(end: WayEnd) -> String {
+fn end(end: RouteEnd) -> String {
     match end {
-        WayEnd::Arrived => "arrived".to_owned(),
-        WayEnd::NoEntry(at) => format!("dropped: the tables of {at} have no entry for it"),
-        WayEnd::NoRouter(at, direction) => {
+        RouteEnd::Arrived => "arrived".to_owned(),
+        RouteEnd::NoEntry(at) => format!("dropped: the tables of {at} have no entry for it"),
+        RouteEnd::NoRouter(at, direction) => {
             format!("dropped: the plane of {at} has no router towards {direction}")
         }
-        WayEnd::Loop(at) => {
+        RouteEnd::Loop(at) => {
             format!("goes round: it comes back to {at} until its time to live is over")
         }
-        WayEnd::Unread(at) => format!("unknown: nothing was read at {at}"),
+        RouteEnd::Unread(at) => format!("unknown: nothing was read at {at}"),
     }
 }

@@ -1,58 +1,59 @@
 //! Routers, muxes and clients of the fabric: what a row of their list shows, and which of them pass the filter.
 
-use crate::fabric::{self, Part};
+use crate::fabric::{self, FabricPart};
 use crate::model::Model;
 use crate::reading::short;
 use decode::state::{LedgerState, Reading, RouterState};
 use layouts::EthId;
 
 /// The parts of the fabric that pass the filter.
-pub(crate) fn parts(model: &Model) -> Vec<Part<'_>> {
+pub(crate) fn parts(model: &Model) -> Vec<FabricPart<'_>> {
     let Some(mesh) = model.mesh() else { return Vec::new() };
     let wanted = model.part_filter.to_lowercase();
-    let holds =
-        |part: &Part<'_>| wanted.is_empty() || text(model, part).to_lowercase().contains(&wanted);
-    Part::all(&mesh.fabric).filter(holds).collect()
+    let holds = |part: &FabricPart<'_>| {
+        wanted.is_empty() || text(model, part).to_lowercase().contains(&wanted)
+    };
+    FabricPart::all(&mesh.fabric).filter(holds).collect()
 }
 
 /// What a row shows, which is what `/` looks through.
-fn text(model: &Model, part: &Part<'_>) -> String {
+fn text(model: &Model, part: &FabricPart<'_>) -> String {
     part_cells(model, part).join(" ")
 }
 
 /// A row of the list.
-pub(crate) fn part_cells(model: &Model, part: &Part<'_>) -> [String; 5] {
+pub(crate) fn part_cells(model: &Model, part: &FabricPart<'_>) -> [String; 5] {
     let g = model.glyphs;
     let count = |reading: &Reading<u64>| short(g, reading, u64::to_string);
     match part {
-        Part::Router(router) => {
-            let node = short(g, &router.node, ToString::to_string);
-            let direction = short(g, &router.direction, |it| it.name().to_owned());
-            let queued = total(router.senders.iter().map(|channel| &channel.queued));
-            let flying = total(router.senders.iter().map(|channel| &channel.in_flight));
+        FabricPart::Router(router) => {
+            let node = short(g, &router.facts.node, ToString::to_string);
+            let direction = short(g, &router.facts.direction, |it| it.name().to_owned());
+            let queued = total(router.senders.iter().map(|channel| &channel.facts.queued));
+            let flying = total(router.senders.iter().map(|channel| &channel.facts.in_flight));
             [
                 router.at.to_string(),
                 format!("router {node} {direction}"),
-                short(g, &router.status, |status| (*status).to_owned()),
+                short(g, &router.facts.status, ToString::to_string),
                 format!("{queued}+{flying}"),
                 link_or_wait(model, router),
             ]
         }
-        Part::Mux(mux) => [
+        FabricPart::Mux(mux) => [
             mux.at.to_string(),
-            format!("mux {}", mux.policy.unwrap_or("?")),
-            short(g, &mux.status, |status| (*status).to_owned()),
-            total(mux.channels.iter().map(|channel| &channel.queued)),
-            match &mux.holder {
+            format!("mux {}", fabric::policy(g, mux)),
+            short(g, &mux.facts.status, ToString::to_string),
+            total(mux.channels.iter().map(|channel| &channel.facts.queued)),
+            match &mux.facts.holder {
                 Reading::Known(holder) => format!("slot of the router, channel {holder}"),
                 _ => String::new(),
             },
         ],
-        Part::Client(client) => [
+        FabricPart::Client(client) => [
             client.at.to_string(),
             format!("{} to {}", client.name, fabric::target(client)),
-            short(g, &client.stage, fabric::stage),
-            count(&client.used),
+            fabric::stage(g, client),
+            count(&client.facts.used),
             fabric::client_wait(client).to_owned(),
         ],
     }
@@ -66,7 +67,8 @@ fn total<'a>(all: impl Iterator<Item = &'a Reading<u64>>) -> String {
 
 /// What its receivers wait for, and what its link does.
 fn link_or_wait(model: &Model, router: &RouterState) -> String {
-    let waits = router.receivers.iter().filter(|channel| channel.waits_for.known() != Some(&0));
+    let waits =
+        router.receivers.iter().filter(|channel| channel.facts.waits_for.value() != Some(0));
     let waits: Vec<_> = waits
         .filter(|channel| channel.head.is_some())
         .map(|channel| {
@@ -74,7 +76,7 @@ fn link_or_wait(model: &Model, router: &RouterState) -> String {
         })
         .collect();
     let verdict = worst_credits(model, router.at).map_or_else(String::new, LedgerState::words);
-    let link = short(model.glyphs, &router.link, |link| fabric::link(*link));
+    let link = fabric::link(model.glyphs, router);
     [vec![format!("{verdict}, {link}")], waits].concat().join("; ")
 }
 

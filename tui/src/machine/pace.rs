@@ -9,7 +9,7 @@ const JUDGED_AFTER: Duration = Duration::from_secs(2);
 
 /// A pace that was asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct RequestedPace {
     pace: Pace,
     since: Instant,
     /// The target's own time then.
@@ -17,7 +17,7 @@ pub(super) struct Asked {
     judged: bool,
 }
 
-impl Asked {
+impl RequestedPace {
     pub(super) fn new(pace: Pace, now_cycles: u64) -> Self {
         Self { pace, since: Instant::now(), cycles: now_cycles, judged: false }
     }

@@ -52,10 +52,10 @@ impl Stop {
 
     /// What is being done.
     pub(super) fn begins(&self) -> String {
-        self.told("tearing the ring ping down", "stopping ", "")
+        self.sentence("tearing the ring ping down", "stopping ", "")
     }
 
-    fn told(&self, ring: &str, before: &str, after: &str) -> String {
+    fn sentence(&self, ring: &str, before: &str, after: &str) -> String {
         let workers = counted(self.count as u64, "worker", "workers");
         let workers = format!("{before}{workers}{after}");
         match (&self.ring, self.count) {
@@ -87,7 +87,7 @@ impl Stop {
             }
         }
         match self.workers.failed() {
-            [] => Ok(Some(self.told("the ring ping is torn down", "", " stopped"))),
+            [] => Ok(Some(self.sentence("the ring ping is torn down", "", " stopped"))),
             [first, ..] => Err(first.clone()),
         }
     }

@@ -1,6 +1,6 @@
 //! What a person ordered of the machine: one run or teardown at a time, carried on between two looks.
 
-use super::pace::{Asked, missed};
+use super::pace::{RequestedPace, missed};
 use super::stop::Stop;
 use crate::exit::Failure;
 use crate::run::{Board, Job, Order, Sheet, SheetState, Sweep, Turn, may_change};
@@ -25,7 +25,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is under way.
 #[derive(Default)]
-enum Task {
+enum MachineTask {
     #[default]
     None,
     Run(Box<Job>),
@@ -35,10 +35,10 @@ enum Task {
 /// Orders and what becomes of them.
 #[derive(Default)]
 pub(super) struct Work {
-    task: Task,
+    task: MachineTask,
     board: Arc<Board>,
     /// The pace that a person asked for.
-    pace: Option<Asked>,
+    pace: Option<RequestedPace>,
     /// Since when the stage that is followed goes on: host time and target's time.
     since: Option<(Instant, u64)>,
     /// That stage.
@@ -53,7 +53,7 @@ impl Work {
 
     /// Something is under way.
     pub(super) fn is_busy(&self) -> bool {
-        !matches!(self.task, Task::None)
+        !matches!(self.task, MachineTask::None)
     }
 
     fn board_mut(&mut self) -> &mut Board {
@@ -88,21 +88,21 @@ impl Work {
         let title = job.program().map(|program| job.sweep().title(program)).unwrap_or_default();
         let state = SheetState::Going(None);
         self.board_mut().sheets.push(Sheet { title, rows: Vec::new(), state });
-        self.task = Task::Run(Box::new(job));
+        self.task = MachineTask::Run(Box::new(job));
         Ok(())
     }
 
     fn stop(&mut self, session: &mut Session) -> Result<(), Failure> {
         match &mut self.task {
-            Task::Run(job) => {
+            MachineTask::Run(job) => {
                 job.cancel();
                 self.set(SheetState::Stopping);
             }
-            Task::Stop(stop) => {
+            MachineTask::Stop(stop) => {
                 let begins = stop.begins();
                 self.board_mut().say(format!("{begins} already"));
             }
-            Task::None => {
+            MachineTask::None => {
                 let (target, images) = session.parts();
                 may_launch(target)?;
                 let name = target.name().to_owned();
@@ -110,7 +110,7 @@ impl Work {
                 match Stop::find(target, images).map_err(failed)? {
                     Some(stop) => {
                         self.board_mut().say(stop.begins());
-                        self.task = Task::Stop(Box::new(stop));
+                        self.task = MachineTask::Stop(Box::new(stop));
                     }
                     None => self.board_mut().say("nothing runs here that :stop could end"),
                 }
@@ -140,7 +140,7 @@ impl Work {
             return Err(Failure::Usage(format!("{}: {why}", session.target().name())));
         }
         let failed = |error| Failure::of_access("pace", &error);
-        let asked = Asked::new(pace, session.target().now().map_err(failed)?);
+        let asked = RequestedPace::new(pace, session.target().now().map_err(failed)?);
         self.board_mut().say(asked.begins());
         (self.pace, self.since) = (Some(asked), None);
         Ok(())
@@ -189,7 +189,7 @@ impl Work {
     fn leave_stage(&mut self, target: &mut dyn Target) -> Result<(), AccessError> {
         let Some((then, cycles)) = self.since.take() else { return Ok(()) };
         let asked = self.pace.as_ref().filter(|_| self.followed.is_some_and(Stage::is_transfer));
-        let Some(pace) = asked.map(Asked::pace) else { return Ok(()) };
+        let Some(pace) = asked.map(RequestedPace::pace) else { return Ok(()) };
         if let Some(said) = missed(pace, then.elapsed(), target.now()?.saturating_sub(cycles)) {
             self.board_mut().say(format!("while data moved {said}"));
         }
@@ -201,7 +201,7 @@ impl Work {
         if !target.abilities().stepped_time {
             return Ok(STEP_CYCLES);
         }
-        let pace = self.pace.as_ref().map_or(FOLLOW, Asked::pace);
+        let pace = self.pace.as_ref().map_or(FOLLOW, RequestedPace::pace);
         let Pace::CyclesPerSecond(pace) = pace else { return Ok(STEP_CYCLES) };
         let now = target.now()?;
         let (then, cycles) = *self.since.get_or_insert((Instant::now(), now));
@@ -213,18 +213,18 @@ impl Work {
     fn poll(&mut self, session: &mut Session) -> Option<Stage> {
         let (target, images) = session.parts();
         match &mut self.task {
-            Task::None => None,
-            Task::Stop(stop) => {
+            MachineTask::None => None,
+            MachineTask::Stop(stop) => {
                 let said = match stop.poll(target, images) {
                     Ok(None) => return None,
                     Ok(Some(done)) => done,
                     Err(error) => Failure::of_control(target.name(), &error).to_string(),
                 };
-                self.task = Task::None;
+                self.task = MachineTask::None;
                 self.board_mut().say(said);
                 None
             }
-            Task::Run(job) => {
+            MachineTask::Run(job) => {
                 let turn = job.poll(target, images);
                 self.note(turn)
             }
@@ -250,7 +250,7 @@ impl Work {
             Ok(Turn::Cancelled) => SheetState::Stopped,
             Err(failure) => SheetState::Failed(failure.to_string()),
         };
-        self.task = Task::None;
+        self.task = MachineTask::None;
         self.set(state);
         None
     }
@@ -263,7 +263,7 @@ impl Work {
 
     /// Nobody looks any more: what is under way is torn down, for a while.
     pub(super) fn wind_up(&mut self, session: &mut Session) {
-        if let Task::Run(job) = &mut self.task {
+        if let MachineTask::Run(job) = &mut self.task {
             job.cancel();
         }
         let end = Instant::now() + LAST_PATIENCE;

@@ -3,7 +3,7 @@
 use super::amount::{Step, bytes, chips, count, sizes, time};
 use crate::args::RunArguments;
 use crate::words;
-use collectives::{FabricWish, Program, Request, RunSettings, Transport, compile_over};
+use collectives::{FabricOptions, Program, Request, RunSettings, Transport, compile_over};
 use decode::images::ImageMap;
 use fabric::{FabricPlan, running_fabric};
 use machine::fault::Fault;
@@ -16,7 +16,7 @@ const LEAST_TIMEOUT_CYCLES: u64 = 100_000;
 /// A credit that comes back over the fabric takes longer than one of an EDM: with more buffers nobody waits for it.
 const FABRIC_BUFFERS: u32 = 4;
 /// A second of rest at each packet is as slow as anybody can want it, in cycles.
-const MOST_DWELL_CYCLES: u32 = 1_000_000_000;
+const MOST_DELAY_CYCLES: u32 = 1_000_000_000;
 
 /// What a person asked for; nothing is known of a mesh yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,14 +56,14 @@ impl Sweep {
                 fabric_only(run)?;
                 Transport::Edm
             }
-            Transport::Fabric(wish) => {
+            Transport::Fabric(options) => {
                 let topology = run.fabric;
-                let core = run.mux.unwrap_or(wish.core);
-                let policy = run.mux_policy.unwrap_or(wish.policy);
+                let core = run.mux.unwrap_or(options.core);
+                let policy = run.mux_policy.unwrap_or(options.policy);
                 let planes = run.planes.as_deref().map(|text| count("--planes", text, 1, 16));
                 let planes = planes.transpose()?;
                 request.buffers_per_channel = FABRIC_BUFFERS;
-                Transport::Fabric(FabricWish { topology, planes, core, policy, ..wish })
+                Transport::Fabric(FabricOptions { topology, planes, core, policy, ..options })
             }
         };
         let small = |what: &str, text: &str| {
@@ -79,11 +79,11 @@ impl Sweep {
         }
         request.page_bytes =
             run.page_bytes.as_deref().map(|text| small("--page-bytes", text)).transpose()?;
-        if let Some(text) = &run.dwell {
-            let cycles = time("--dwell", text)?;
-            let fits = u32::try_from(cycles).ok().filter(|cycles| *cycles <= MOST_DWELL_CYCLES);
-            request.dwell_cycles =
-                fits.ok_or_else(|| format!("--dwell: {text} is longer than 1s"))?;
+        if let Some(text) = &run.delay {
+            let cycles = time("--delay", text)?;
+            let fits = u32::try_from(cycles).ok().filter(|cycles| *cycles <= MOST_DELAY_CYCLES);
+            request.delay_cycles =
+                fits.ok_or_else(|| format!("--delay: {text} is longer than 1s"))?;
         }
         for &bytes in &sizes {
             let size = Request { bytes, ..request.clone() };
@@ -98,7 +98,7 @@ impl Sweep {
             deadline_cycles: match &run.timeout {
                 Some(text) => timeout(text)?,
                 None => {
-                    RunSettings::default().deadline_cycles + 2 * u64::from(request.dwell_cycles)
+                    RunSettings::default().deadline_cycles + 2 * u64::from(request.delay_cycles)
                 }
             },
         };
@@ -131,9 +131,9 @@ impl Sweep {
         target: &mut dyn Target,
         images: &ImageMap,
     ) -> Result<Option<FabricPlan>, String> {
-        let Transport::Fabric(wish) = self.request.transport else { return Ok(None) };
+        let Transport::Fabric(options) = self.request.transport else { return Ok(None) };
         let running = running_fabric(target, images).map_err(|error| error.to_string())?;
-        match (running, wish.topology) {
+        match (running, options.topology) {
             (Some(plan), Some(wanted)) if plan.topology != wanted => {
                 Err(format!("--fabric {wanted}: a {} runs on the mesh", plan.topology))
             }

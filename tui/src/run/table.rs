@@ -166,8 +166,8 @@ fn about(mesh: &Mesh, chip: ChipId) -> String {
     let board = chip.board.iter().map(|board| format!(" {board}"));
     let coord = chip.coord.iter();
     let coord = coord.map(|at| format!(" x{} y{} rack {} shelf {}", at.x, at.y, at.rack, at.shelf));
-    let way = if chip.pcie { " PCIe".to_owned() } else { " remote".to_owned() };
-    board.chain(coord).chain([way]).collect()
+    let route = if chip.pcie { " PCIe".to_owned() } else { " remote".to_owned() };
+    board.chain(coord).chain([route]).collect()
 }
 
 /// The footer.

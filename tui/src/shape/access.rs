@@ -4,7 +4,7 @@ use super::{Missed, Missing, Why, missed, xy};
 use crate::words;
 use layouts::NocAddr;
 use machine::snapshot::AccessError;
-use machine::target::{Preview, Visit};
+use machine::target::{PlannedAccess, Preview};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -94,14 +94,14 @@ impl Written {
 impl<'a> DryRun<'a> {
     /// The shape of any verb with `--dry-run`.
     pub(crate) fn new(target: &'a str, discovery: u64, preview: &Preview) -> Self {
-        let planned = |visit: &Visit| {
+        let planned = |visit: &PlannedAccess| {
             let NocAddr { chip, tile, offset } = visit.span.addr;
             Planned {
                 chip: chip.0,
                 tile: xy(tile),
                 addr: offset,
                 len: visit.span.len,
-                route: words::way(visit.way),
+                route: words::route(visit.route),
                 write: visit.write,
                 transactions: visit.transactions,
             }

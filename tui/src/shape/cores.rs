@@ -77,7 +77,7 @@ struct Image<'a> {
     name: &'a str,
     /// Where it was loaded, as the core sees it.
     load_addr: u32,
-    /// How that is known: loaded (this process loaded it, or was told so), recorded (a file of the host or the recording says so),
+    /// How that is known: stated (this process loaded it, or the command line says so), recorded (a file of the host or the recording says so),
     /// sampled (samples of its text were found in L1), verified (its whole text or its build id was found in L1), mismatch (L1
     /// holds something else).
     provenance: &'static str,

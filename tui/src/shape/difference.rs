@@ -1,7 +1,7 @@
 //! The JSON of a difference between a mesh and its descriptor.
 
-use super::{End as FoundEnd, end};
-use access::expect::{Difference, End};
+use super::{End, end};
+use access::expect::{Difference, ExpectedEnd};
 use layouts::{ChipCoord, ChipId, EthId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,17 +35,17 @@ pub(crate) struct Differs {
 #[derive(Serialize, JsonSchema)]
 struct Ends {
     /// One end of the link.
-    a: ExpectedEnd,
+    a: DescribedEnd,
     /// The other end.
-    b: ExpectedEnd,
+    b: DescribedEnd,
 }
 
 /// An end of a link: on a chip of the mesh, or on one that is missing.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum ExpectedEnd {
+enum DescribedEnd {
     /// On a chip of the mesh.
-    Found(FoundEnd),
+    Found(End),
     /// On a chip that is missing.
     Missing {
         /// The chip's number in the descriptor.
@@ -56,18 +56,18 @@ enum ExpectedEnd {
 }
 
 impl Ends {
-    fn new(a: End, b: End) -> Self {
+    fn new(a: ExpectedEnd, b: ExpectedEnd) -> Self {
         let end = |at| match at {
-            End::Found(at) => ExpectedEnd::Found(end(at)),
-            End::Missing { file_id, channel } => {
-                ExpectedEnd::Missing { expected_chip: file_id, channel }
+            ExpectedEnd::Found(at) => DescribedEnd::Found(end(at)),
+            ExpectedEnd::Missing { file_id, channel } => {
+                DescribedEnd::Missing { expected_chip: file_id, channel }
             }
         };
         Self { a: end(a), b: end(b) }
     }
 
     fn found((a, b): (EthId, EthId)) -> Self {
-        Self::new(End::Found(a), End::Found(b))
+        Self::new(ExpectedEnd::Found(a), ExpectedEnd::Found(b))
     }
 }
 

@@ -1,101 +1,145 @@
-//! The shape of `fabric`.
+//! The shape of `fabric`. What a router, a channel, a mux, a client and a packet say comes from their tables of facts: a row is a
+//! key.
 
 mod channels;
 mod clients;
 mod routes;
 mod waits;
 
-pub(crate) use routes::{fabric_tables, fabric_ways};
-pub(crate) use waits::fabric_waits;
+pub(crate) use routes::{FabricRoutes, FabricTables, fabric_routes, fabric_tables};
+pub(crate) use waits::{FabricWaits, fabric_waits};
 
-use super::{end, missed};
-use channels::{receiver, sender};
-use clients::{client, mux, running};
-use decode::state::{LedgerState, MeshState, Reading, RouterState};
-use layouts::NocXy;
-use machine::fabric::FabricNode;
-use serde_json::{Map, Value, json};
+use super::{End, Missed, end, missed, xy};
+use channels::{Edge, Receiver, Sender};
+use clients::{Client, Mux, running};
+use decode::state::{LedgerState, MeshState, RouterCounts, RouterFacts, RouterState};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// The shape of `fabric`: routers with their channels, muxes, connections of kernels, and the credits of both ends of each link.
-pub(crate) fn fabric(target: &str, state: &MeshState) -> Value {
-    json!({
-        "target": target,
-        "cycles": state.cycles,
-        "routers": state.fabric.routers.iter().map(router).collect::<Vec<_>>(),
-        "muxes": state.fabric.muxes.iter().map(mux).collect::<Vec<_>>(),
-        "clients": state.fabric.clients.iter().map(client).collect::<Vec<_>>(),
-        "links": state.fabric.ledgers.iter().map(ledger).collect::<Vec<_>>(),
-        "waits": waits::waits(&state.fabric.waits),
-        "gaps": missed(&state.gaps),
-    })
+/// The routers of a fabric with their channels, its muxes, the connections of kernels, and the credits of both ends of each link.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Fabric<'a> {
+    /// The target, as `--target` names it.
+    target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
+    cycles: u64,
+    /// Its routers.
+    routers: Vec<Router<'a>>,
+    /// Its muxes.
+    muxes: Vec<Mux<'a>>,
+    /// The connections of kernels to channels of routers and muxes.
+    clients: Vec<Client<'a>>,
+    /// The credits of each virtual channel, in each direction of a link.
+    links: Vec<Ledger>,
+    /// Who waits for whom.
+    waits: Vec<waits::Wait>,
+    /// What was not read.
+    gaps: Vec<Missed>,
 }
 
-/// The value; null where it could not be known.
-fn known<T: Clone + Into<Value>>(reading: &Reading<T>) -> Value {
-    reading.known().cloned().map_or(Value::Null, Into::into)
+/// The shape of `fabric`.
+pub(crate) fn fabric<'a>(target: &'a str, state: &'a MeshState) -> Fabric<'a> {
+    Fabric {
+        target,
+        cycles: state.cycles,
+        routers: state.fabric.routers.iter().map(Router::of).collect(),
+        muxes: state.fabric.muxes.iter().map(Mux::of).collect(),
+        clients: state.fabric.clients.iter().map(Client::of).collect(),
+        links: state.fabric.ledgers.iter().map(Ledger::of).collect(),
+        waits: waits::waits(&state.fabric.waits),
+        gaps: missed(&state.gaps),
+    }
 }
 
-fn tile(xy: NocXy) -> Value {
-    json!([xy.x, xy.y])
+/// A router.
+#[derive(Serialize, JsonSchema)]
+struct Router<'a> {
+    /// The chip's id.
+    chip: u16,
+    /// The Ethernet channel.
+    channel: u8,
+    /// NOC 0 coordinates of its tile: x, y.
+    tile: [u8; 2],
+    /// The name of its image.
+    image: &'a str,
+    /// A kernel runs on its core; null if that is not known.
+    running: Option<bool>,
+    /// The waypoint of its core: up to four letters.
+    waypoint: Option<&'a str>,
+    #[serde(flatten)]
+    facts: &'a RouterFacts,
+    /// The name of `refusal`; null if it did not refuse.
+    refusal_name: Option<&'a str>,
+    /// Its sender channels.
+    senders: Vec<Sender<'a>>,
+    /// Its receiver channels.
+    receivers: Vec<Receiver<'a>>,
+    /// Its credits for the other routers of its plane on this chip.
+    downstream: Vec<Edge<'a>>,
+    /// What it counts.
+    counts: &'a RouterCounts,
 }
 
-fn node(node: FabricNode) -> Value {
-    json!({ "mesh": node.mesh, "device": node.device })
+impl<'a> Router<'a> {
+    fn of(router: &'a RouterState) -> Self {
+        Self {
+            chip: router.at.chip.0,
+            channel: router.at.channel,
+            tile: xy(router.tile),
+            image: &router.image,
+            running: running(&router.activity),
+            waypoint: router.waypoint.known().map(String::as_str),
+            facts: &router.facts,
+            refusal_name: router.refusal_name(),
+            senders: router.senders.iter().map(Sender::of).collect(),
+            receivers: router.receivers.iter().map(Receiver::of).collect(),
+            downstream: router.downstream.iter().map(Edge::of).collect(),
+            counts: &router.counts,
+        }
+    }
 }
 
-fn router(router: &RouterState) -> Value {
-    let counts: Map<String, Value> =
-        router.counts.iter().map(|(name, count)| ((*name).to_owned(), known(count))).collect();
-    let downstream = router.downstream.iter().map(|edge| {
-        json!({
-            "direction": edge.direction.name(),
-            "virtual_channel": edge.virtual_channel,
-            "tile": edge.tile.map(tile),
-            "credits": known(&edge.credits),
-        })
-    });
-    json!({
-        "chip": router.at.chip.0,
-        "channel": router.at.channel,
-        "tile": tile(router.tile),
-        "image": router.image,
-        "topology": router.topology,
-        "node": router.node.known().copied().map(node),
-        "direction": router.direction.known().map(|direction| direction.name()),
-        "running": running(&router.activity),
-        "waypoint": known(&router.waypoint),
-        "master": known(&router.master),
-        "dateline": known(&router.dateline),
-        "status": known(&router.status),
-        "postcode": known(&router.postcode),
-        "termination": known(&router.termination),
-        "refusal": known(&router.refusal),
-        "refusal_name": known(&router.refusal_name),
-        "local_sync": known(&router.local_sync),
-        "local_routers": known(&router.local_routers),
-        "link": known(&router.link),
-        "epoch": known(&router.epoch),
-        "fallback": router.fallback.map(tile),
-        "passes": known(&router.passes),
-        "senders": router.senders.iter().map(sender).collect::<Vec<_>>(),
-        "receivers": router.receivers.iter().map(receiver).collect::<Vec<_>>(),
-        "downstream": downstream.collect::<Vec<_>>(),
-        "counts": counts,
-    })
+/// The credits of one virtual channel in one direction of a link.
+#[derive(Serialize, JsonSchema)]
+struct Ledger {
+    /// The end that sends.
+    from: End,
+    /// The end that receives.
+    to: End,
+    /// The virtual channel; 2 is the control channel.
+    virtual_channel: u8,
+    /// Slots of the receiver.
+    slots: u64,
+    /// Packets that the sender holds.
+    queued: u64,
+    /// Credits of the sender: slots of the receiver that it takes for free.
+    remote_free_slots: u64,
+    /// Packets that the sender sent and has no completion of.
+    in_flight: u64,
+    /// Packets that the receiver has not looked at.
+    arrived: u64,
+    /// Packets that the receiver holds.
+    held: u64,
+    /// The end of another link over which the sender sends instead; null if it does not.
+    rerouted_by: Option<End>,
+    /// What these numbers say together.
+    verdict: &'static str,
 }
 
-fn ledger(ledger: &LedgerState) -> Value {
-    json!({
-        "from": end(ledger.from),
-        "to": end(ledger.to),
-        "virtual_channel": ledger.virtual_channel,
-        "slots": ledger.slots,
-        "queued": ledger.queued,
-        "remote_free_slots": ledger.remote_free_slots,
-        "in_flight": ledger.in_flight,
-        "arrived": ledger.arrived,
-        "held": ledger.held,
-        "rerouted_by": ledger.rerouted_by.map(end),
-        "verdict": ledger.verdict.word(),
-    })
+impl Ledger {
+    fn of(ledger: &LedgerState) -> Self {
+        Self {
+            from: end(ledger.from),
+            to: end(ledger.to),
+            virtual_channel: ledger.virtual_channel,
+            slots: ledger.slots,
+            queued: ledger.queued,
+            remote_free_slots: ledger.remote_free_slots,
+            in_flight: ledger.in_flight,
+            arrived: ledger.arrived,
+            held: ledger.held,
+            rerouted_by: ledger.rerouted_by.map(end),
+            verdict: ledger.verdict.word(),
+        }
+    }
 }

@@ -221,7 +221,7 @@ fn chip(state: &ChipState) -> Chip<'_> {
         pcie: chip.pcie,
         board: chip.board.as_deref(),
         unique_id: chip.unique_id,
-        gateway: chip.gateway.as_ref().map(|_| state.ways.iter().copied().map(end).collect()),
+        gateway: chip.gateway.as_ref().map(|_| state.gateways.iter().copied().map(end).collect()),
         harvested_rows: &chip.harvested_rows,
         holders: state.holders.iter().map(|h| Holder { pid: h.pid, name: &h.name }).collect(),
     }

@@ -63,7 +63,7 @@ impl<'a> Printed<'a> {
                     .map_or_else(|| Decoded::of(value), |ty| Decoded::typed(value, ty)),
             ),
             Value::Missing(why) => {
-                let (reason, detail) = why.told();
+                let (reason, detail) = why.reason();
                 missing.insert("value", Why { reason, detail });
                 None
             }

@@ -5,7 +5,7 @@ use crate::geometry::{self, GRID};
 use crate::help;
 use crate::keys::Action;
 use crate::lists;
-use crate::members::Row;
+use crate::members::MemberRow;
 use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen};
 use crate::place;
 use layouts::NocXy;
@@ -39,8 +39,8 @@ pub(super) fn go(model: &mut Model, action: Action) {
                 row(model.part, lists::parts(model).len(), geometry::page(model.size), action);
         }
         (Screen::Gaps, ..) => {
-            let latched = model.shown.as_ref().map_or(0, |sample| sample.latched.len());
-            let lines = model.mesh().map_or(0, |m| latched + m.gaps.len() + m.problems.len());
+            let quarantined = model.shown.as_ref().map_or(0, |snapshot| snapshot.quarantined.len());
+            let lines = model.mesh().map_or(0, |m| quarantined + m.gaps.len() + m.problems.len());
             model.gap = row(model.gap, lines, geometry::page(model.size), action);
         }
     }
@@ -49,14 +49,15 @@ pub(super) fn go(model: &mut Model, action: Action) {
 /// Folds or unfolds the selected row; what has nothing inside leads to what it is in.
 fn fold(model: &mut Model, open: bool) {
     let rows = model.words();
-    let Some(Row::Member(node, is_open)) = rows.get(model.word).copied() else { return };
+    let Some(MemberRow::Member(node, is_open)) = rows.get(model.word).copied() else { return };
     if is_open == Some(!open) {
         let path = node.path.clone();
         if !model.turned.remove(&path) {
             model.turned.insert(path);
         }
     } else if !open {
-        let above = |row: &Row<'_>| matches!(row, Row::Member(up, _) if up.depth < node.depth);
+        let above =
+            |row: &MemberRow<'_>| matches!(row, MemberRow::Member(up, _) if up.depth < node.depth);
         let before = rows.get(..model.word).unwrap_or_default();
         if let Some(up) = before.iter().rposition(above) {
             model.word = up;
@@ -68,7 +69,8 @@ fn fold(model: &mut Model, open: bool) {
 /// of the selected part is.
 fn turn_addressee(model: &mut Model, forward: bool) {
     let Some(mesh) = model.mesh() else { return };
-    let nodes: BTreeSet<_> = mesh.fabric.routers.iter().filter_map(|r| r.node.known()).collect();
+    let nodes: BTreeSet<_> =
+        mesh.fabric.routers.iter().filter_map(|r| r.facts.node.known()).collect();
     let nodes: Vec<_> = nodes.into_iter().copied().collect();
     let to = model.path_to.and_then(|to| to.node(mesh).ok());
     let at = to.and_then(|to| nodes.iter().position(|node| *node == to));
@@ -163,7 +165,7 @@ pub(super) fn select_tile(model: &mut Model, xy: NocXy) {
 
 /// Shows the memory around the first word of the selected core.
 fn point_at_words(model: &mut Model) {
-    let first = model.words().iter().map(Row::addr).min();
+    let first = model.words().iter().map(MemberRow::addr).min();
     point_at(model, first.unwrap_or(0));
 }
 

@@ -11,7 +11,7 @@ use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
 
 /// Said of a run until the probe thread tells of it.
-pub(super) const BEGINS: &str = "run: looks at the tiles";
+pub(super) const BEGINS: &str = "run: reads the tiles";
 /// Lines of the history that are kept.
 const MOST: usize = 100;
 
@@ -114,7 +114,7 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
 
 /// Shows all results of the session, or puts away those that are shown.
 fn turn_results(model: &mut Model) {
-    let all = model.shown.as_ref().map_or(0, |sample| sample.board.sheets.len());
+    let all = model.shown.as_ref().map_or(0, |snapshot| snapshot.board.sheets.len());
     model.put_away = if model.put_away == 0 { all } else { 0 };
     if all == 0 {
         model.notice = Some("nothing was run yet: :run all-gather --check".to_owned());

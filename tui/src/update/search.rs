@@ -4,8 +4,8 @@ use super::motion;
 use super::turn::{open_core, show};
 use crate::line;
 use crate::lists;
-use crate::locate::{self, Place};
-use crate::members::{self, Row};
+use crate::locate::{self, NamedPlace};
+use crate::members::{self, MemberRow};
 use crate::model::{CorePane, Model, Screen};
 use crate::words;
 use decode::state::TileState;
@@ -98,8 +98,8 @@ fn goto_in_tile(model: &mut Model, text: &str) {
 fn word(model: &Model, text: &str) -> Option<u64> {
     let wanted = text.to_lowercase();
     let all = model.core_state().map_or_else(Vec::new, |core| members::over(core, 0, u64::MAX));
-    let named = |row: &&Row<'_>| row.path().to_lowercase().contains(&wanted);
-    all.iter().map(|(_, row)| row).find(named).map(Row::addr)
+    let named = |row: &&MemberRow<'_>| row.path().to_lowercase().contains(&wanted);
+    all.iter().map(|(_, row)| row).find(named).map(MemberRow::addr)
 }
 
 fn goto_address(model: &mut Model, addr: u64) {
@@ -126,13 +126,13 @@ pub(super) fn goto(model: &mut Model, text: &str) {
         },
         Err(_) if name => model.notice = Some(line::unknown(text)),
         Err(why) => model.notice = Some(why),
-        Ok(Place::Address(addr)) => goto_address_of_core(model, addr),
-        Ok(Place::Chip(chip)) => {
+        Ok(NamedPlace::Address(addr)) => goto_address_of_core(model, addr),
+        Ok(NamedPlace::Chip(chip)) => {
             if select_chip(model, chip) {
                 show(model, Screen::Chip);
             }
         }
-        Ok(Place::Channel(chip, channel)) => {
+        Ok(NamedPlace::Channel(chip, channel)) => {
             if !select_chip(model, chip) {
                 return;
             }
@@ -146,7 +146,7 @@ pub(super) fn goto(model: &mut Model, text: &str) {
                 }
             }
         }
-        Ok(Place::Tile(chip, xy, addr)) => {
+        Ok(NamedPlace::Tile(chip, xy, addr)) => {
             if !select_chip(model, chip) {
                 return;
             }

@@ -20,7 +20,7 @@ pub(super) fn turn_to(model: &mut Model, screen: Screen) {
     model.screen = screen;
     if screen == Screen::Fabric {
         // One look may be under way.
-        model.fabric_unasked = model.newest.as_ref().map_or(0, |sample| sample.number + 1);
+        model.fabric_unasked = model.newest.as_ref().map_or(0, |snapshot| snapshot.number + 1);
     }
 }
 

@@ -1,13 +1,13 @@
 //! `cores`: every core with its waypoint, or those of a chip or tile.
 
-use super::target::{Style, cell, judge, look, tell};
+use super::target::{Style, cell, inspect, judge, report};
 use crate::exit::{Failure, Outcome};
-use crate::locate::{self, Place};
+use crate::locate::{self, NamedPlace};
 use crate::machine::Opening;
 use crate::output::{Columns, json, say, text};
 use crate::shape::Cores;
 use crate::words;
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use decode::state::{ChipState, CoreState, MeshState, NamedWord};
 use layouts::{ChipId, ChipKind, EthId, NocXy, Tile, TileKind};
 use machine::target::Mesh;
@@ -22,10 +22,10 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     // A place that cannot be meant is told before a target is opened.
     let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
-    let sample = look(target, |mesh| Interest { details: words, ..interest(mesh, place) })?;
-    let state = &sample.state;
+    let snapshot = inspect(target, |mesh| ReadSet { details: words, ..read_set(mesh, place) })?;
+    let state = &snapshot.state;
     check(state, place)?;
-    tell(target, state);
+    report(target, state);
     let passes = |core: &CoreState| place.is_none_or(|p| holds(state, p, core));
     if style.json {
         json(Cores::new(&target.words, state, words, passes))?;
@@ -60,22 +60,22 @@ pub(super) fn say_findings(chips: &[ChipState], passes: impl Fn(&CoreState) -> b
 }
 
 /// All cores, or only what the place needs.
-pub(super) fn interest(mesh: &Mesh, place: Option<Place>) -> Interest {
+pub(super) fn read_set(mesh: &Mesh, place: Option<NamedPlace>) -> ReadSet {
     let tile = match place {
-        Some(Place::Chip(chip)) => {
-            return Interest { links: true, compute: vec![chip], ..Interest::default() };
+        Some(NamedPlace::Chip(chip)) => {
+            return ReadSet { links: true, compute: vec![chip], ..ReadSet::default() };
         }
-        Some(Place::Tile(chip, xy, _)) => (chip, xy),
-        Some(Place::Channel(chip, channel)) => {
+        Some(NamedPlace::Tile(chip, xy, _)) => (chip, xy),
+        Some(NamedPlace::Channel(chip, channel)) => {
             let ours = |t: &&Tile| t.kind == TileKind::Eth && t.channel == Some(channel);
             let Some(tile) = ChipKind::Wormhole.layout().grid().iter().find(ours) else {
-                return Interest::default();
+                return ReadSet::default();
             };
             (chip, tile.xy)
         }
-        Some(Place::Address(_)) | None => return Interest::everything(mesh),
+        Some(NamedPlace::Address(_)) | None => return ReadSet::everything(mesh),
     };
-    Interest { tile: Some(tile), ..Interest::default() }
+    ReadSet { tile: Some(tile), ..ReadSet::default() }
 }
 
 /// The decoded words of a core, below its own line.
@@ -100,7 +100,7 @@ fn row(style: Style, core: &CoreState) -> Vec<String> {
 }
 
 /// A chip, tile or channel that is not there is the argument's fault.
-pub(super) fn check(state: &MeshState, place: Option<Place>) -> Result<(), Failure> {
+pub(super) fn check(state: &MeshState, place: Option<NamedPlace>) -> Result<(), Failure> {
     check_place(
         place,
         |chip| state.chips.iter().any(|known| known.chip.id == chip),
@@ -110,7 +110,7 @@ pub(super) fn check(state: &MeshState, place: Option<Place>) -> Result<(), Failu
 }
 
 /// A chip, tile or channel that is not there is the argument's fault, also before a look.
-pub(super) fn check_on(mesh: &Mesh, place: Option<Place>) -> Result<(), Failure> {
+pub(super) fn check_on(mesh: &Mesh, place: Option<NamedPlace>) -> Result<(), Failure> {
     check_place(
         place,
         |chip| mesh.chips.iter().any(|known| known.id == chip),
@@ -121,24 +121,24 @@ pub(super) fn check_on(mesh: &Mesh, place: Option<Place>) -> Result<(), Failure>
 
 /// Refuses a place by what there is, in one wording for looks and for their dry runs.
 fn check_place(
-    place: Option<Place>,
+    place: Option<NamedPlace>,
     has_chip: impl Fn(ChipId) -> bool,
     has_cores: impl Fn(ChipId, NocXy) -> bool,
     has_channel: impl Fn(ChipId, u8) -> bool,
 ) -> Result<(), Failure> {
     let (chip, fault) = match place {
         None => return Ok(()),
-        Some(Place::Address(_) | Place::Tile(_, _, Some(_))) => {
+        Some(NamedPlace::Address(_) | NamedPlace::Tile(_, _, Some(_))) => {
             return Err(Failure::Usage(
                 "cores are not at addresses: give a chip, a tile or a channel".into(),
             ));
         }
-        Some(Place::Chip(chip)) => (chip, None),
-        Some(Place::Tile(chip, xy, None)) => {
+        Some(NamedPlace::Chip(chip)) => (chip, None),
+        Some(NamedPlace::Tile(chip, xy, None)) => {
             let none = !has_cores(chip, xy);
             (chip, none.then(|| format!("tile {chip}:{xy} has no cores")))
         }
-        Some(Place::Channel(chip, channel)) => {
+        Some(NamedPlace::Channel(chip, channel)) => {
             let none = !has_channel(chip, channel);
             (chip, none.then(|| format!("chip {chip} has no Ethernet channel {channel}")))
         }
@@ -149,12 +149,12 @@ fn check_place(
     fault.map_or(Ok(()), |why| Err(Failure::Usage(why)))
 }
 
-pub(super) fn holds(state: &MeshState, place: Place, core: &CoreState) -> bool {
+pub(super) fn holds(state: &MeshState, place: NamedPlace, core: &CoreState) -> bool {
     match place {
-        Place::Address(_) => false,
-        Place::Chip(chip) => core.id.chip == chip,
-        Place::Tile(chip, xy, _) => (core.id.chip, core.id.tile) == (chip, xy),
-        Place::Channel(chip, channel) => {
+        NamedPlace::Address(_) => false,
+        NamedPlace::Chip(chip) => core.id.chip == chip,
+        NamedPlace::Tile(chip, xy, _) => (core.id.chip, core.id.tile) == (chip, xy),
+        NamedPlace::Channel(chip, channel) => {
             let tile = state.eth(EthId { chip, channel });
             tile.is_some_and(|t| (core.id.chip, core.id.tile) == (chip, t.xy))
         }

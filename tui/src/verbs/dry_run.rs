@@ -10,9 +10,9 @@ use crate::output::{Columns, json, say, text};
 use crate::run::Sweep;
 use crate::shape::DryRun;
 use crate::words;
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use machine::snapshot::Span;
-use machine::target::{Preview, Visit};
+use machine::target::{PlannedAccess, Preview};
 
 pub(super) fn dry_run(verb: &Verb, opening: &Opening, style: Style) -> Result<Outcome, Failure> {
     let ask = question(verb, opening)?;
@@ -38,31 +38,31 @@ type Question = Box<dyn FnOnce(&mut Machine) -> Result<Preview, Failure>>;
 
 /// What is to be asked; a place that cannot be meant is told before a target is opened.
 fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
-    let look = |interest: Interest| -> Question { Box::new(move |m| Ok(m.preview(&interest))) };
+    let inspected = |read_set: ReadSet| -> Question { Box::new(move |m| Ok(m.preview(&read_set))) };
     Ok(match verb {
-        Verb::Mesh { .. } | Verb::Links => look(Interest { links: true, ..Interest::default() }),
+        Verb::Mesh { .. } | Verb::Links => inspected(ReadSet { links: true, ..ReadSet::default() }),
         Verb::Fabric { question: None, .. } => {
-            look(Interest { links: true, fabric: true, proofs: true, ..Interest::default() })
+            inspected(ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() })
         }
         Verb::Cores { place, words } => {
             let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
             let details = *words;
             Box::new(move |machine| {
                 cores::check_on(&machine.mesh(), place)?;
-                let interest = cores::interest(&machine.mesh(), place);
-                Ok(machine.preview(&Interest { details, ..interest }))
+                let read_set = cores::read_set(&machine.mesh(), place);
+                Ok(machine.preview(&ReadSet { details, ..read_set }))
             })
         }
         Verb::Images { place } => {
             let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
             Box::new(move |machine| {
                 cores::check_on(&machine.mesh(), place)?;
-                let interest = cores::interest(&machine.mesh(), place);
-                Ok(machine.preview(&Interest { proofs: true, texts: true, ..interest }))
+                let read_set = cores::read_set(&machine.mesh(), place);
+                Ok(machine.preview(&ReadSet { proofs: true, texts: true, ..read_set }))
             })
         }
         Verb::Read { place, len } => {
-            look(Interest { spans: vec![read::span(place, len)?], ..Interest::default() })
+            inspected(ReadSet { spans: vec![read::span(place, len)?], ..ReadSet::default() })
         }
         Verb::Print { core, expression, image } => {
             let question = print::Question::of(core, expression, image.as_deref())?;
@@ -98,14 +98,14 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
 
 fn table(preview: &Preview) -> String {
     let mut table = Columns::new(&["CHIP", "TILE", "ADDRESS", "BYTES", "WHAT", "BY", "TX"]);
-    for Visit { span, way, write, transactions } in &preview.visits {
+    for PlannedAccess { span, route, write, transactions } in &preview.visits {
         table.row(vec![
             span.addr.chip.to_string(),
             span.addr.tile.to_string(),
             format!("{:#x}", span.addr.offset),
             span.len.to_string(),
             if *write { "write" } else { "read" }.to_owned(),
-            words::way(*way).to_owned(),
+            words::route(*route).to_owned(),
             transactions.to_string(),
         ]);
     }

@@ -8,25 +8,23 @@ mod waits;
 pub(super) use keep::KeptEntry;
 
 use super::cores;
-use super::target::{Style, cell, end_of_all, judge, open, tell};
+use super::target::{Style, cell, end_of_all, judge, open, report};
 use crate::args::FabricQuestion;
 use crate::exit::{Failure, Outcome};
 use crate::fabric::{channel_table, client_table, ledger_table, link, mux_table};
-use crate::feed::Sample;
-use crate::locate::{self, Place};
+use crate::feed::MeshSnapshot;
+use crate::locate::{self, NamedPlace};
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::shape;
-use decode::inspect::{Interest, fabric_interest};
+use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{FabricState, MeshState, Reading, RouterState, Verdict};
 use layouts::{ChipId, NocXy};
 
 const ROUTERS: [&str; 8] =
     ["ROUTER", "NODE", "DIRECTION", "STATUS", "LINK", "SENT", "RECEIVED", "DROPPED"];
 /// How many looks follow what the first one led to: from routers to muxes, their clients, and the words of all of them.
-const MOST_LOOKS: usize = 6;
-/// The names of what a router counts as dropped.
-const DROPS: [&str; 3] = ["expired", "timed_out", "routing_errors"];
+const MOST_SNAPSHOTS: usize = 6;
 
 /// Answers one of the questions beside the first.
 pub(super) fn ask(
@@ -47,14 +45,14 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
     let mut machine = open(target)?;
     cores::check_on(&machine.mesh(), place)?;
-    let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-    let (_, sample) = follow(&mut machine, interest);
-    if let Some(gone) = end_of_all(&sample.memory) {
+    let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+    let (_, snapshot) = follow(&mut machine, read_set);
+    if let Some(gone) = end_of_all(&snapshot.memory) {
         return Err(Failure::of_access(&target.words, gone));
     }
-    let mut state = sample.state;
+    let mut state = snapshot.state;
     narrow(&mut state.fabric, place);
-    tell(target, &state);
+    report(target, &state);
     if style.json {
         json(shape::fabric(&target.words, &state))?;
     } else {
@@ -69,43 +67,43 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
 
 /// Looks until nothing new comes: which packets are oldest, who the clients are and where their words stand is only known
 /// after a look at who they send to.
-fn follow(machine: &mut Machine, mut interest: Interest) -> (Interest, Sample) {
-    let mut sample = machine.take(&interest);
-    for look in 0..MOST_LOOKS {
-        let next = fabric_interest(&sample.state.fabric, &interest);
+fn follow(machine: &mut Machine, mut read_set: ReadSet) -> (ReadSet, MeshSnapshot) {
+    let mut snapshot = machine.take(&read_set);
+    for inspected in 0..MOST_SNAPSHOTS {
+        let next = fabric_read_set(&snapshot.state.fabric, &read_set);
         // Whether counts do not add up because packets move shows only a second look.
-        if next == interest && look > 0 || end_of_all(&sample.memory).is_some() {
+        if next == read_set && inspected > 0 || end_of_all(&snapshot.memory).is_some() {
             break;
         }
-        interest = next;
-        sample = machine.take(&interest);
+        read_set = next;
+        snapshot = machine.take(&read_set);
     }
-    (interest, sample)
+    (read_set, snapshot)
 }
 
 /// A look that has all of a fabric, if there is one: words and packets that are known only after a look at who was told of them.
-pub(super) fn whole(machine: &mut Machine, interest: &Interest) -> Sample {
-    let mut wish = interest.clone();
-    let mut sample = machine.take(&wish);
-    for _ in 0..MOST_LOOKS {
-        let fabric = &sample.state.fabric;
+pub(super) fn whole(machine: &mut Machine, read_set: &ReadSet) -> MeshSnapshot {
+    let mut asked = read_set.clone();
+    let mut snapshot = machine.take(&asked);
+    for _ in 0..MOST_SNAPSHOTS {
+        let fabric = &snapshot.state.fabric;
         let none =
             fabric.routers.is_empty() && fabric.muxes.is_empty() && fabric.clients.is_empty();
-        let next = fabric_interest(fabric, &wish);
-        if none || next == wish || end_of_all(&sample.memory).is_some() {
+        let next = fabric_read_set(fabric, &asked);
+        if none || next == asked || end_of_all(&snapshot.memory).is_some() {
             break;
         }
-        wish = next;
-        sample = machine.take(&wish);
+        asked = next;
+        snapshot = machine.take(&asked);
     }
-    sample
+    snapshot
 }
 
 /// What a person asked for, and what its clients and muxes are if that is a chip.
-fn narrow(fabric: &mut FabricState, place: Option<Place>) {
+fn narrow(fabric: &mut FabricState, place: Option<NamedPlace>) {
     let Some(place) = place else { return };
     fabric.routers.retain(|router| {
-        matches!(place, Place::Channel(chip, channel)
+        matches!(place, NamedPlace::Channel(chip, channel)
             if router.at.chip == chip && router.at.channel == channel)
             || is_at(place, router.at.chip, router.tile)
     });
@@ -115,19 +113,17 @@ fn narrow(fabric: &mut FabricState, place: Option<Place>) {
     fabric.clients.retain(|client| is_at(place, client.at.chip, client.at.tile));
 }
 
-fn is_at(place: Place, chip: ChipId, tile: NocXy) -> bool {
+fn is_at(place: NamedPlace, chip: ChipId, tile: NocXy) -> bool {
     match place {
-        Place::Chip(of) => of == chip,
-        Place::Tile(of, xy, _) => of == chip && xy == tile,
-        Place::Channel(..) | Place::Address(_) => false,
+        NamedPlace::Chip(of) => of == chip,
+        NamedPlace::Tile(of, xy, _) => of == chip && xy == tile,
+        NamedPlace::Channel(..) | NamedPlace::Address(_) => false,
     }
 }
 
 fn outcome(state: &MeshState) -> Outcome {
-    let refused =
-        |router: &RouterState| router.refusal.known().is_some_and(|refusal| *refusal != 0);
     let miscounted = state.fabric.ledgers.iter().any(|l| l.verdict == Verdict::Miscounted);
-    if miscounted || state.fabric.routers.iter().any(refused) {
+    if miscounted || state.fabric.routers.iter().any(RouterState::refused) {
         Outcome::Findings
     } else {
         judge(state)
@@ -162,16 +158,16 @@ fn routers(style: Style, fabric: &FabricState) -> String {
             let all: Option<u64> = all.map(|count| count.known().copied()).sum();
             all.map_or("?".to_owned(), |sum| sum.to_string())
         };
-        let drops = router.counts.iter().filter(|(name, _)| DROPS.contains(name));
+        let dropped = router.counts.dropped();
         table.row(vec![
             router.at.to_string(),
-            cell(style, &router.node, ToString::to_string),
-            cell(style, &router.direction, |direction| direction.name().to_owned()),
-            cell(style, &router.status, |status| (*status).to_owned()),
-            cell(style, &router.link, |it| link(*it)),
-            sum(&mut router.senders.iter().map(|channel| &channel.sent)),
-            sum(&mut router.receivers.iter().map(|channel| &channel.received)),
-            sum(&mut drops.map(|(_, count)| count)),
+            cell(style, &router.facts.node, ToString::to_string),
+            cell(style, &router.facts.direction, |direction| direction.name().to_owned()),
+            cell(style, &router.facts.status, ToString::to_string),
+            link(style.glyphs, router),
+            sum(&mut router.senders.iter().map(|channel| &channel.facts.sent)),
+            sum(&mut router.receivers.iter().map(|channel| &channel.facts.received)),
+            dropped.map_or("?".to_owned(), |dropped| dropped.to_string()),
         ]);
     }
     table.text()

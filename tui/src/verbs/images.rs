@@ -1,25 +1,25 @@
 //! `images`: which image runs on which core, how that is known, and what is wrong with it.
 
-use super::cores::{check, holds, interest, say_findings};
-use super::target::{Style, judge, look, tell};
+use super::cores::{check, holds, read_set, say_findings};
+use super::target::{Style, inspect, judge, report};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::Opening;
 use crate::output::{Columns, json, text};
 use crate::shape::Images;
 use crate::words;
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use decode::state::{CoreState, ImageUse};
 
 const HEAD: [&str; 7] = ["CORE", "ROLE", "IMAGE", "LOADED AT", "PROVENANCE", "COMPARED", "FILE"];
 
 pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result<Outcome, Failure> {
     let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
-    let whole = |interest| Interest { proofs: true, texts: true, ..interest };
-    let sample = look(target, |mesh| whole(interest(mesh, place)))?;
-    let state = &sample.state;
+    let whole = |read_set| ReadSet { proofs: true, texts: true, ..read_set };
+    let snapshot = inspect(target, |mesh| whole(read_set(mesh, place)))?;
+    let state = &snapshot.state;
     check(state, place)?;
-    tell(target, state);
+    report(target, state);
     let passes = |core: &CoreState| place.is_none_or(|place| holds(state, place, core));
     let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
     let cores: Vec<_> = all.filter(|core| passes(core)).collect();

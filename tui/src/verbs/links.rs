@@ -1,13 +1,13 @@
 //! `links`: every link with what each of its ends says.
 
-use super::target::{Style, cell, judge, look, tell};
+use super::target::{Style, cell, inspect, judge, report};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;
 use crate::output::{Columns, json, text};
 use crate::shape::Links;
 use crate::words;
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use decode::state::{EthState, MeshState, Reading};
 use layouts::EthId;
 
@@ -15,9 +15,9 @@ const HEAD: [&str; 9] =
     ["", "STATE", "END", "TILE", "WAYPOINT", "UNDER WAY", "SENT", "RETRAINS", "CRC ERRORS"];
 
 pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
-    let sample = look(target, |_| Interest { links: true, ..Interest::default() })?;
-    tell(target, &sample.state);
-    let state = &sample.state;
+    let snapshot = inspect(target, |_| ReadSet { links: true, ..ReadSet::default() })?;
+    report(target, &snapshot.state);
+    let state = &snapshot.state;
     if style.json {
         json(Links::new(&target.words, state))?;
     } else {

@@ -1,7 +1,7 @@
 //! `mesh`: chips and links, once.
 
 use super::expect;
-use super::target::{Style, judge, look, tell};
+use super::target::{Style, inspect, judge, report};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;
@@ -9,7 +9,7 @@ use crate::output::{Columns, json, say, text};
 use crate::shape::Mesh;
 use crate::words;
 use access::descriptor::descriptor;
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use decode::state::{ChipState, LinkState, MeshState};
 use layouts::EthId;
 
@@ -19,26 +19,26 @@ pub(super) fn run(
     expected: Option<&str>,
 ) -> Result<Outcome, Failure> {
     let expected = expected.map(expect::load).transpose()?;
-    let sample = look(target, |_| Interest { links: true, ..Interest::default() })?;
-    tell(target, &sample.state);
-    for chip in sample.state.chips.iter().filter(|chip| !chip.holders.is_empty()) {
+    let snapshot = inspect(target, |_| ReadSet { links: true, ..ReadSet::default() })?;
+    report(target, &snapshot.state);
+    for chip in snapshot.state.chips.iter().filter(|chip| !chip.holders.is_empty()) {
         let holders: Vec<_> = chip.holders.iter().map(ToString::to_string).collect();
         say(&format!("chip {} is also open in {}", chip.chip.id, holders.join(", ")));
     }
-    for sentence in words::before(&sample.state.before, sample.taken_micros) {
+    for sentence in words::before(&snapshot.state.before, snapshot.taken_micros) {
         say(&sentence);
     }
-    let differences = expected.as_ref().map(|expected| expect::compare(&sample.state, expected));
+    let differences = expected.as_ref().map(|expected| expect::compare(&snapshot.state, expected));
     if style.json {
-        json(Mesh::new(&target.words, &sample.state, differences.as_deref()))?;
+        json(Mesh::new(&target.words, &snapshot.state, differences.as_deref()))?;
     } else {
         let compared = expected.as_ref().zip(differences.as_ref());
         let compared = compared.map(|(expected, all)| expect::table(all, expected));
-        let tables = chips(&sample.state) + "\n" + &links(&sample.state);
+        let tables = chips(&snapshot.state) + "\n" + &links(&snapshot.state);
         text(&(tables + &compared.unwrap_or_default()))?;
     }
     let differs = differences.is_some_and(|all| !all.is_empty());
-    Ok(if differs { Outcome::Findings } else { judge(&sample.state) })
+    Ok(if differs { Outcome::Findings } else { judge(&snapshot.state) })
 }
 
 /// Prints the mesh as a cluster descriptor.
@@ -47,30 +47,30 @@ pub(super) fn describe(target: &Opening, style: Style) -> Result<Outcome, Failur
         let why = "--descriptor prints YAML, as UMD writes it: it has no --json";
         return Err(Failure::Usage(why.into()));
     }
-    let sample = look(target, |_| Interest { links: true, ..Interest::default() })?;
-    tell(target, &sample.state);
+    let snapshot = inspect(target, |_| ReadSet { links: true, ..ReadSet::default() })?;
+    report(target, &snapshot.state);
     let name = &target.words;
-    text(&descriptor(name, &expect::mesh(&sample.state)).to_yaml())?;
-    Ok(judge(&sample.state))
+    text(&descriptor(name, &expect::mesh(&snapshot.state)).to_yaml())?;
+    Ok(judge(&snapshot.state))
 }
 
 fn chips(state: &MeshState) -> String {
     let mut table =
         Columns::new(&["CHIP", "X,Y", "RACK", "SHELF", "REACHED BY", "BOARD", "HARVESTED ROWS"]);
-    for ChipState { chip, ways, .. } in &state.chips {
+    for ChipState { chip, gateways: routes, .. } in &state.chips {
         let at = chip
             .coord
             .map(|c| [format!("{},{}", c.x, c.y), c.rack.to_string(), c.shelf.to_string()]);
         let [xy, rack, shelf] = at.unwrap_or_else(|| std::array::from_fn(|_| "?".to_owned()));
-        let way = match (&chip.gateway, chip.pcie) {
+        let route = match (&chip.gateway, chip.pcie) {
             (_, true) => "PCIe".to_owned(),
-            (Some(_), false) if ways.is_empty() => "no link up".to_owned(),
-            (Some(_), false) => ways.iter().map(EthId::to_string).collect::<Vec<_>>().join(" "),
+            (Some(_), false) if routes.is_empty() => "no link up".to_owned(),
+            (Some(_), false) => routes.iter().map(EthId::to_string).collect::<Vec<_>>().join(" "),
             (None, false) => "?".to_owned(),
         };
         let rows: Vec<_> = chip.harvested_rows.iter().map(u8::to_string).collect();
         let board = chip.board.clone().unwrap_or_else(|| "?".into());
-        table.row(vec![chip.id.to_string(), xy, rack, shelf, way, board, rows.join(" ")]);
+        table.row(vec![chip.id.to_string(), xy, rack, shelf, route, board, rows.join(" ")]);
     }
     table.text()
 }

@@ -93,12 +93,12 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
     let mut machine = open(target)?;
     let core = question.core(&machine.mesh())?;
     let session = machine.session();
-    session.prove_on(core);
+    session.verify_on(core);
     let (target, images) = session.parts();
     for finding in images.findings(core) {
         say(&finding.to_string());
     }
-    let (on, expression) = question.asked(core, images.believed(core), |load| load.image)?;
+    let (on, expression) = question.asked(core, images.resolved(core), |load| load.image)?;
     let Answer { load, found, pointer } = answer(target, core, &on, &expression)?;
     let printed = Printed::new(core, load.image, &question.text, &found);
     if style.json {

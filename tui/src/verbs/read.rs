@@ -1,13 +1,13 @@
 //! `read`: bytes of a tile, as a dump or as JSON.
 
-use super::target::{Style, look, tell};
+use super::target::{Style, inspect, report};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::Opening;
 use crate::output::{json, text};
 use crate::shape::Bytes;
 use crate::words;
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use layouts::{ChipKind, NocAddr, Reason, Space, TileKind};
 use machine::snapshot::Span;
 use std::fmt::Write;
@@ -24,16 +24,16 @@ pub(super) fn run(
     let span = span(place, len)?;
     let Span { addr, len } = span;
     let NocAddr { chip, tile, offset } = addr;
-    let sample = look(target, |_| Interest { spans: vec![span], ..Interest::default() })?;
-    let Some(on) = sample.state.chips.iter().find(|c| c.chip.id == chip) else {
+    let snapshot = inspect(target, |_| ReadSet { spans: vec![span], ..ReadSet::default() })?;
+    let Some(on) = snapshot.state.chips.iter().find(|c| c.chip.id == chip) else {
         return Err(Failure::Usage(format!("{addr}: there is no chip {chip} in this mesh")));
     };
     if kind_of(addr) == TileKind::Tensix && on.chip.harvested_rows.contains(&tile.y) {
         inside(Space::Harvested, addr, len)?;
     }
     let bytes =
-        sample.memory.bytes(addr, len).map_err(|e| Failure::of_access(&addr.to_string(), &e))?;
-    tell(target, &sample.state);
+        snapshot.memory.bytes(addr, len).map_err(|e| Failure::of_access(&addr.to_string(), &e))?;
+    report(target, &snapshot.state);
     if style.json {
         json(Bytes::new(addr, bytes))?;
     } else {

@@ -1,12 +1,12 @@
 //! `record`: keeps moments of a target in a file, which is a target itself afterwards.
 
 use super::fabric;
-use super::target::{open, tell};
+use super::target::{open, report};
 use crate::exit::{Failure, Outcome};
 use crate::machine::{Machine, Opening};
 use crate::output::say;
 use crate::{interrupt, locate};
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use recordings::{RecordingError, Writer};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -61,11 +61,11 @@ fn keep(
     cycles: u64,
 ) -> Result<usize, Failure> {
     // Whoever looks at the recording later may open any core.
-    let interest = Interest {
+    let read_set = ReadSet {
         details: true,
         fabric: true,
         fabric_tables: true,
-        ..Interest::everything(&machine.mesh())
+        ..ReadSet::everything(&machine.mesh())
     };
     {
         let mut writer = kept.lock();
@@ -76,13 +76,13 @@ fn keep(
         if moment > 0 {
             machine.target().pass(cycles).map_err(|e| Failure::of_access(&target.words, &e))?;
         }
-        let sample = fabric::whole(machine, &interest);
-        gaps += sample.memory.gaps.len();
+        let snapshot = fabric::whole(machine, &read_set);
+        gaps += snapshot.memory.gaps.len();
         if let Some(writer) = kept.lock().as_mut() {
-            writer.append(&sample.memory).map_err(|e| failed(&e))?;
+            writer.append(&snapshot.memory).map_err(|e| failed(&e))?;
         }
         if moment == 0 {
-            tell(target, &sample.state);
+            report(target, &snapshot.state);
         }
     }
     Ok(gaps)

@@ -69,7 +69,7 @@ pub(super) fn run(
 /// What is known of a sweep, also when it fails.
 #[derive(Default)]
 struct Known {
-    told: Option<Told>,
+    told: Option<SweepHead>,
     job: Option<Job>,
     rows: Vec<Measured>,
 }
@@ -85,7 +85,7 @@ fn carry_out(
     let mut machine = open(opening)?.into_machine();
     let (target, images) = machine.session().parts();
     let job = known.job.insert(Job::new(sweep, target, images)?);
-    let told = known.told.insert(Told::of(job));
+    let told = known.told.insert(SweepHead::of(job));
     let title = (!style.json).then(|| head(&told.head(&opening.words, job.sweep()), target.mesh()));
     job.refuse(target, images)?;
     if let Some(title) = title {
@@ -117,7 +117,7 @@ pub(super) fn preview(machine: &mut Machine, options: &RunArguments) -> Result<P
 }
 
 /// What the programs say about the sweep, kept while they are used up.
-struct Told {
+struct SweepHead {
     ranks: Vec<ChipId>,
     topology: &'static str,
     most: u64,
@@ -126,7 +126,7 @@ struct Told {
     muxes: usize,
 }
 
-impl Told {
+impl SweepHead {
     fn of(job: &Job) -> Self {
         let program = job.program();
         let crossing = program.and_then(|program| program.crossing.as_ref());

@@ -5,8 +5,9 @@ use super::study;
 use crate::exit::{Failure, Outcome};
 use crate::output::text;
 use crate::shape::{
-    Bytes, Cores, DryRun, Frames, Functions, Images, Layout, Line, Links, Mesh, Names, Printed,
-    Stack, Status, Sweep, Valued, Written, schema,
+    Bytes, Cores, DryRun, Fabric, FabricRoutes, FabricTables, FabricWaits, Frames, Functions,
+    Images, Layout, Line, Links, Mesh, Names, Printed, Stack, Status, Sweep, Valued, Written,
+    schema,
 };
 use schemars::Schema;
 
@@ -20,8 +21,12 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("cores", schema::<Cores<'_>>),
     ("images", schema::<Images<'_>>),
     ("links", schema::<Links<'_>>),
+    ("fabric", schema::<Fabric<'_>>),
     ("fabric status", schema::<Status<'_>>),
     ("fabric drain", schema::<Status<'_>>),
+    ("fabric waits", schema::<FabricWaits<'_>>),
+    ("fabric tables", schema::<FabricTables<'_>>),
+    ("fabric path", schema::<FabricRoutes<'_>>),
     ("kept-entry", schema::<KeptEntry<'_>>),
     ("read", schema::<Bytes>),
     ("print", schema::<Printed<'_>>),
@@ -36,8 +41,8 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("symbols backtrace", schema::<Stack<'_>>),
     ("run", schema::<Sweep<'_>>),
     ("study watching", schema::<study::Watching<'_>>),
-    ("study latency", schema::<study::Latency<'_>>),
-    ("study bandwidth", schema::<study::Bandwidth<'_>>),
+    ("study latency", schema::<study::Latencies<'_>>),
+    ("study bandwidth", schema::<study::Bandwidths<'_>>),
     ("study race", schema::<study::Races<'_>>),
     ("study ttl", schema::<study::Loops<'_>>),
     ("study timeout", schema::<study::TimeOuts<'_>>),

@@ -11,8 +11,8 @@ mod time_out;
 mod traffic;
 mod transport;
 mod ttl;
-pub(super) use bandwidth::{Bandwidth, bandwidth};
-pub(super) use latency::{Latency, latency};
+pub(super) use bandwidth::{Bandwidths, bandwidth};
+pub(super) use latency::{Latencies, latency};
 pub(super) use measured::{Relaunches, relaunch};
 pub(super) use mux::{MuxWords, Muxes, mux};
 pub(super) use race::{Races, race};
@@ -27,7 +27,7 @@ use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::output::{Columns, json, text};
 use crate::words;
-use machine::target::Way;
+use machine::target::AccessRoute;
 use probe::session::OpenError;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -72,11 +72,11 @@ fn row(cost: &Cost) -> Row {
     Row {
         route: match cost.sight {
             Sight::Nothing => "none",
-            Sight::Near => words::way(Way::Window),
-            Sight::Far => words::way(Way::Queue),
+            Sight::Near => words::route(AccessRoute::Window),
+            Sight::Far => words::route(AccessRoute::Queue),
         },
         period_cycles: cost.period_cycles,
-        snapshots: cost.looks,
+        snapshots: cost.snapshots,
         cycles: cost.cycles,
         laps: cost.laps,
         laps_unwatched: cost.laps_unwatched,

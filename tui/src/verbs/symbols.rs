@@ -44,11 +44,11 @@ fn load(elf: &Path) -> Result<Symbols, Failure> {
 
 /// A question that this file cannot answer.
 fn wrong(symbols: &Symbols, error: &symbols::Error) -> Failure {
-    told(symbols, &error.to_string(), error)
+    with_suggestions(symbols, &error.to_string(), error)
 }
 
 /// The same in other words, and what else may have been meant.
-fn told(symbols: &Symbols, words: &str, error: &symbols::Error) -> Failure {
+fn with_suggestions(symbols: &Symbols, words: &str, error: &symbols::Error) -> Failure {
     let near = symbols.suggestions(error);
     let near = match near.as_slice() {
         [] => String::new(),

@@ -2,12 +2,12 @@
 
 use super::waiting::{Opened, Waiting};
 use crate::exit::{Failure, Outcome};
-use crate::feed::Sample;
+use crate::feed::MeshSnapshot;
 use crate::glyph::Glyphs;
 use crate::machine::{Machine, Opening};
 use crate::output::{say, say_once_each};
 use crate::{reading, words};
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use decode::state::{LinkCondition, MeshState, Reading};
 use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Mesh;
@@ -29,16 +29,16 @@ pub(super) fn open(target: &Opening) -> Result<Opened, Failure> {
 }
 
 /// Opens the target and takes one look.
-pub(super) fn look(
+pub(super) fn inspect(
     target: &Opening,
-    interest: impl FnOnce(&Mesh) -> Interest,
-) -> Result<Sample, Failure> {
+    read_set: impl FnOnce(&Mesh) -> ReadSet,
+) -> Result<MeshSnapshot, Failure> {
     let mut machine = open(target)?;
-    let interest = interest(&machine.mesh());
-    let sample = machine.take(&interest);
-    match end_of_all(&sample.memory) {
+    let read_set = read_set(&machine.mesh());
+    let snapshot = machine.take(&read_set);
+    match end_of_all(&snapshot.memory) {
         Some(gone) => Err(Failure::of_access(&target.words, gone)),
-        None => Ok(sample),
+        None => Ok(snapshot),
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn end_of_all(memory: &Snapshot) -> Option<&AccessError> {
 }
 
 /// Says on standard error when and at what cost the look was taken, and what is wrong with it.
-pub(super) fn tell(target: &Opening, state: &MeshState) {
+pub(super) fn report(target: &Opening, state: &MeshState) {
     let cost = state.transactions;
     say(&format!(
         "{} at {} of its own time, {cost} bus transactions",

@@ -2,16 +2,16 @@
 
 use super::pane::{titled, window};
 use super::{hex, tiles};
-use crate::feed::Sample;
+use crate::feed::MeshSnapshot;
 use crate::geometry;
 use crate::glyph::Missing;
 use crate::lists::core_at;
-use crate::members::{self, Row};
+use crate::members::{self, MemberRow};
 use crate::model::{CorePane, Model};
 use crate::reading::{long, short};
 use crate::words;
 use decode::state::{
-    Activity, CoreState, ImageEvidence, ImageUse, LaunchState, NamedWord, Reading, SourceLine,
+    Activity, CoreState, ImageUse, LaunchState, NamedWord, Provenance, Reading, SourceLine,
 };
 use layouts::EthId;
 use ratatui::Frame;
@@ -129,14 +129,14 @@ fn full_source(line: &SourceLine) -> String {
 fn link_line(model: &Model) -> Option<Line<'static>> {
     let (link, far) = tiles::link(model, model.tile_state()?)?;
     let near = if link.link.a == far { link.link.b } else { link.link.a };
-    let way = |end: EthId| {
+    let route = |end: EthId| {
         let core = core_at(model.mesh()?, end)?;
         Some(short(model.glyphs, &core.waypoint, Clone::clone))
     };
     let text = format!(
         "{} {near} to {far}, where the waypoint is {}",
         words::link(link.condition),
-        way(far).unwrap_or_default()
+        route(far).unwrap_or_default()
     );
     Some(Line::from(vec![
         label(model, "link"),
@@ -170,7 +170,7 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     frame.render_widget(block, area);
     let range = window(model.word, words.len(), inner.height);
     // A path needs the room that a name leaves to the value.
-    let names = words.iter().any(|row| matches!(row, Row::Member(..)));
+    let names = words.iter().any(|row| matches!(row, MemberRow::Member(..)));
     let [name, value] = if names && model.word_filter.is_empty() {
         [Constraint::Length(34), Constraint::Min(26)]
     } else {
@@ -200,15 +200,15 @@ fn ending(model: &Model, path: &str, room: u16) -> String {
     mark.chars().chain(rest).collect()
 }
 
-fn word_row(model: &Model, row: &Row<'_>, chosen: bool, room: u16) -> TableRow<'static> {
+fn word_row(model: &Model, row: &MemberRow<'_>, chosen: bool, room: u16) -> TableRow<'static> {
     let said = |memory| members::text(model.core_id(), memory, row);
-    let reading = model.shown.as_deref().map_or(Reading::Absent, |sample| said(&sample.memory));
+    let reading = model.shown.as_deref().map_or(Reading::Absent, |snapshot| said(&snapshot.memory));
     let mut style = model.theme.reading(&reading, Style::new());
     if moved(model, row) {
         style = model.theme.moved(style);
     }
     let name = match row {
-        Row::Member(node, open) if model.word_filter.is_empty() => {
+        MemberRow::Member(node, open) if model.word_filter.is_empty() => {
             let mark = open.map_or(" ", |open| model.glyphs.fold(open));
             format!("{}{mark} {}", "  ".repeat(node.depth.into()), node.name())
         }
@@ -223,16 +223,16 @@ fn word_row(model: &Model, row: &Row<'_>, chosen: bool, room: u16) -> TableRow<'
 }
 
 /// Do its bytes differ from those of the look before?
-fn moved(model: &Model, row: &Row<'_>) -> bool {
+fn moved(model: &Model, row: &MemberRow<'_>) -> bool {
     match row {
-        Row::Member(node, _) => {
-            let of = |sample: Option<&Sample>| {
-                members::bytes(model.core_id(), &sample?.memory, node).map(<[u8]>::to_vec).ok()
+        MemberRow::Member(node, _) => {
+            let of = |snapshot: Option<&MeshSnapshot>| {
+                members::bytes(model.core_id(), &snapshot?.memory, node).map(<[u8]>::to_vec).ok()
             };
             let (now, then) = (of(model.shown.as_deref()), of(model.before.as_deref()));
             now.zip(then).is_some_and(|(now, then)| now != then)
         }
-        Row::Word(word) => {
+        MemberRow::Word(word) => {
             let before = model.mesh_before().and_then(|mesh| mesh.core(model.core_id()));
             let same = |other: &&NamedWord| (other.addr, &other.name) == (word.addr, &word.name);
             let before = before.and_then(|core| core.words.iter().find(same));
@@ -292,7 +292,7 @@ fn draw_channels(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect,
         Line::from(vec![Span::raw(text), how])
     });
     let wrong = core.findings.iter().map(|finding| {
-        Line::styled(finding.to_string(), model.theme.evidence(ImageEvidence::Mismatch))
+        Line::styled(finding.to_string(), model.theme.evidence(Provenance::Mismatch))
     });
     let lines = lines.chain(wrong).collect::<Vec<_>>();
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), lower);

@@ -3,7 +3,7 @@
 mod routes;
 
 use super::pane::{titled, window};
-use crate::fabric::{self, Part};
+use crate::fabric::{self, FabricPart};
 use crate::lists::{self, part_cells, worst_credits};
 use crate::model::{FabricPane, Model};
 use decode::state::Verdict;
@@ -44,8 +44,8 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     frame.render_widget(Paragraph::new(below), inner);
 }
 
-fn draw_list(model: &Model, parts: &[Part<'_>], frame: &mut Frame, area: Rect) {
-    let all = model.mesh().map_or(0, |mesh| Part::all(&mesh.fabric).count());
+fn draw_list(model: &Model, parts: &[FabricPart<'_>], frame: &mut Frame, area: Rect) {
+    let all = model.mesh().map_or(0, |mesh| FabricPart::all(&mesh.fabric).count());
     let title = match &*model.part_filter {
         "" => format!(" routers, muxes, clients: {all} "),
         filter => format!(" routers, muxes, clients: {} of {all} match '{filter}' ", parts.len()),
@@ -54,7 +54,7 @@ fn draw_list(model: &Model, parts: &[Part<'_>], frame: &mut Frame, area: Rect) {
     let inner = block.inner(area);
     frame.render_widget(block, area);
     if parts.is_empty() {
-        let number = model.shown.as_ref().map_or(0, |sample| sample.number);
+        let number = model.shown.as_ref().map_or(0, |snapshot| snapshot.number);
         let none = match all {
             0 if number <= model.fabric_unasked => "  the fabric is being read",
             0 => "  no router, mux or client of a fabric was found so far",
@@ -76,28 +76,27 @@ fn draw_list(model: &Model, parts: &[Part<'_>], frame: &mut Frame, area: Rect) {
     frame.render_widget(Table::new(rows, widths).header(head).column_spacing(1), inner);
 }
 
-fn tone(model: &Model, part: &Part<'_>) -> Style {
-    let Part::Router(router) = part else { return Style::new() };
-    let refused = router.refusal.known().is_some_and(|refusal| *refusal != 0);
+fn tone(model: &Model, part: &FabricPart<'_>) -> Style {
+    let FabricPart::Router(router) = part else { return Style::new() };
     match worst_credits(model, router.at).map(|ledger| ledger.verdict) {
-        _ if refused => model.theme.bad(),
+        _ if router.refused() => model.theme.bad(),
         Some(Verdict::Miscounted) => model.theme.bad(),
         Some(Verdict::BackPressured | Verdict::Full) => model.theme.warn(),
-        _ if router.link.known().is_some_and(|link| *link != 0) => model.theme.warn(),
+        _ if router.facts.link.value().is_some_and(|link| link != 0) => model.theme.warn(),
         _ => Style::new(),
     }
 }
 
 /// The channels of the selected part.
-fn channels(model: &Model, part: Option<&Part<'_>>) -> (String, Vec<Line<'static>>) {
+fn channels(model: &Model, part: Option<&FabricPart<'_>>) -> (String, Vec<Line<'static>>) {
     let text = match part {
-        Some(Part::Router(router)) => {
+        Some(FabricPart::Router(router)) => {
             let all = model.mesh().map_or(&[][..], |mesh| &mesh.fabric.ledgers);
             let own = all.iter().filter(|it| [it.from, it.to].contains(&router.at));
             fabric::channel_table(model.glyphs, router) + &fabric::ledger_table(own)
         }
-        Some(Part::Mux(mux)) => fabric::mux_table(model.glyphs, std::slice::from_ref(*mux)),
-        Some(Part::Client(client)) => {
+        Some(FabricPart::Mux(mux)) => fabric::mux_table(model.glyphs, std::slice::from_ref(*mux)),
+        Some(FabricPart::Client(client)) => {
             fabric::client_table(model.glyphs, std::slice::from_ref(*client))
         }
         None => String::new(),
@@ -113,7 +112,7 @@ fn channels(model: &Model, part: Option<&Part<'_>>) -> (String, Vec<Line<'static
 fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
     let now = model.mesh().map(|mesh| &mesh.fabric.waits);
     let Some((now, before)) = now.zip(model.mesh_before().map(|mesh| &mesh.fabric.waits)) else {
-        return (" waits: one more look is needed ".to_owned(), Vec::new());
+        return (" waits: one more snapshot is needed ".to_owned(), Vec::new());
     };
     let waits = now.lasting(before);
     let cycles = waits.cycles();
@@ -126,7 +125,8 @@ fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
         0 => String::new(),
         n => format!("; {n} still"),
     };
-    let title = format!(" waits since the look before: {}{deadlocks}{still} ", waits.all.len());
+    let title =
+        format!(" waits since the previous snapshot: {}{deadlocks}{still} ", waits.all.len());
     let lines = waits.tree().into_iter().map(|line| {
         let sick = line.on.is_some() || line.depth == 0 && waits.still.contains(&line.who);
         let style = if sick { model.theme.bad() } else { Style::new() };

@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::reading::access;
 use crate::words;
 use decode::state::MeshState;
-use machine::target::Latched;
+use machine::target::Quarantined;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -16,8 +16,8 @@ use ratatui::widgets::Paragraph;
 /// Draws the gaps screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let Some(mesh) = model.mesh() else { return };
-    let latched = model.shown.as_deref().map_or(&[][..], |sample| &sample.latched);
-    let title = title(mesh, latched);
+    let quarantined = model.shown.as_deref().map_or(&[][..], |snapshot| &snapshot.quarantined);
+    let title = title(mesh, quarantined);
     let block = titled(model, &title, true);
     let inner = block.inner(area);
     frame.render_widget(block, area);
@@ -29,7 +29,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         let place = format!("{:<22} {:>6} bytes  ", gap.span.addr.to_string(), gap.span.len);
         Line::from(vec![Span::raw(place), Span::styled(access(model.glyphs, &gap.reason), style)])
     });
-    let mut lines: Vec<_> = latches(model, latched)
+    let mut lines: Vec<_> = quarantines(model, quarantined)
         .chain(problems)
         .chain(before)
         .chain(gaps)
@@ -42,22 +42,24 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-fn title(mesh: &MeshState, latched: &[Latched]) -> String {
+fn title(mesh: &MeshState, quarantined: &[Quarantined]) -> String {
     let counts = format!("{} problems, {} gaps", mesh.problems.len(), mesh.gaps.len());
-    match latched.len() {
+    match quarantined.len() {
         0 => format!(" {counts} "),
-        count => format!(" {count} latched ({} tries again), {counts} ", keys_of(Action::Retry)),
+        count => {
+            format!(" {count} in quarantine ({} tries again), {counts} ", keys_of(Action::Retry))
+        }
     }
 }
 
 /// What is not touched any more, and why.
-fn latches(model: &Model, latched: &[Latched]) -> impl Iterator<Item = Line<'static>> {
-    latched.iter().map(|Latched { chip, tile, towards, reason }| {
+fn quarantines(model: &Model, quarantined: &[Quarantined]) -> impl Iterator<Item = Line<'static>> {
+    quarantined.iter().map(|Quarantined { chip, tile, towards, reason }| {
         let style = model.theme.missing(Missing::of_error(reason));
         let place = tile.map_or(format!("chip {chip}"), |tile| format!("tile {chip}:{tile}"));
         let how = match towards {
             Some(far) => format!("not to chip {far}"),
-            None => "latched".to_owned(),
+            None => "in quarantine".to_owned(),
         };
         let place = Span::raw(format!("{place:<22} {how:<13} "));
         Line::from(vec![place, Span::styled(access(model.glyphs, reason), style)])

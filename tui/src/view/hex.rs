@@ -2,7 +2,7 @@
 
 use super::pane::titled;
 use crate::glyph::Missing;
-use crate::members::{self, Row};
+use crate::members::{self, MemberRow};
 use crate::model::Model;
 use crate::reading::{access, long, short};
 use decode::state::{CoreState, Reading};
@@ -34,9 +34,9 @@ pub(super) fn draw(model: &Model, core: &CoreState, frame: &mut Frame, area: Rec
 }
 
 fn byte(model: &Model, addr: u64) -> Result<u8, AccessError> {
-    let Some(sample) = model.shown.as_deref() else { return Err(AccessError::NotAsked) };
+    let Some(snapshot) = model.shown.as_deref() else { return Err(AccessError::NotAsked) };
     let at = NocAddr { chip: model.chip, tile: model.tile, offset: addr };
-    sample.memory.bytes(at, 1).map(|b| b.first().copied().unwrap_or_default())
+    snapshot.memory.bytes(at, 1).map(|b| b.first().copied().unwrap_or_default())
 }
 
 fn row_line(
@@ -105,7 +105,7 @@ fn cursor_line(model: &Model, core: &CoreState) -> Line<'static> {
     match members::over(core, at, at + 1).first() {
         None => line.push(Span::styled("no member of a known type lies here", model.theme.dim())),
         Some((_, row)) => {
-            let memory = model.shown.as_deref().map(|sample| &sample.memory);
+            let memory = model.shown.as_deref().map(|snapshot| &snapshot.memory);
             let reading = memory
                 .map_or(Reading::Absent, |memory| members::text(model.core_id(), memory, row));
             let text = long(model.glyphs, &reading, Clone::clone);
@@ -117,14 +117,14 @@ fn cursor_line(model: &Model, core: &CoreState) -> Line<'static> {
 }
 
 /// A value in few letters, for the overlay.
-fn brief(model: &Model, row: &Row<'_>) -> String {
+fn brief(model: &Model, row: &MemberRow<'_>) -> String {
     let number = |v: &u64| if *v < 10 { v.to_string() } else { format!("{v:#x}") };
     let node = match row {
-        Row::Word(word) => return short(model.glyphs, &word.value, number),
-        Row::Member(node, _) => node,
+        MemberRow::Word(word) => return short(model.glyphs, &word.value, number),
+        MemberRow::Member(node, _) => node,
     };
-    let Some(sample) = model.shown.as_deref() else { return String::new() };
-    match members::bytes(model.core_id(), &sample.memory, node) {
+    let Some(snapshot) = model.shown.as_deref() else { return String::new() };
+    match members::bytes(model.core_id(), &snapshot.memory, node) {
         Err(error) => model.glyphs.missing(Missing::of_error(&error)).to_owned(),
         Ok(bytes) => match node.value(bytes) {
             Value::Unsigned(value) => number(&value),

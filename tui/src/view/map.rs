@@ -6,7 +6,7 @@ use self::chip::chip_lines;
 use crate::glyph::link_letter;
 use crate::lists::waypoint;
 use crate::model::{MeshPane, Model};
-use crate::place::{Place, places};
+use crate::place::{GridCell, places};
 use crate::words;
 use decode::state::{ChipState, LinkCondition, LinkState, MeshState};
 use layouts::{ChipId, EthId};
@@ -25,7 +25,7 @@ const HEIGHTS: [u16; 3] = [7, 5, 3];
 pub(super) struct Map<'a> {
     model: &'a Model,
     mesh: &'a MeshState,
-    places: Vec<Place>,
+    places: Vec<GridCell>,
     box_size: (u16, u16),
     gutter: (u16, u16),
 }
@@ -87,13 +87,13 @@ impl<'a> Map<'a> {
         u16::try_from(all).unwrap_or(u16::MAX)
     }
 
-    fn corner(&self, place: Place) -> (i32, i32) {
+    fn corner(&self, place: GridCell) -> (i32, i32) {
         let x = place.column as i32 * i32::from(self.box_size.0 + self.gutter.0);
         let y = place.row as i32 * i32::from(self.box_size.1 + self.gutter.1);
         (x, y)
     }
 
-    fn place(&self, chip: ChipId) -> Option<Place> {
+    fn place(&self, chip: ChipId) -> Option<GridCell> {
         self.places.iter().copied().find(|p| p.chip == chip)
     }
 
@@ -102,8 +102,8 @@ impl<'a> Map<'a> {
         let (a, b) = (link.link.a, link.link.b);
         let (pa, pb) = (self.place(a.chip)?, self.place(b.chip)?);
         let edge = |from, to, first, second, swapped| Edge { from, to, first, second, swapped };
-        let beside = |p: Place, q: Place| p.row == q.row && p.column + 1 == q.column;
-        let above = |p: Place, q: Place| p.column == q.column && p.row + 1 == q.row;
+        let beside = |p: GridCell, q: GridCell| p.row == q.row && p.column + 1 == q.column;
+        let above = |p: GridCell, q: GridCell| p.column == q.column && p.row + 1 == q.row;
         if beside(pa, pb) || above(pa, pb) {
             Some(edge(pa, pb, a, b, false))
         } else if beside(pb, pa) || above(pb, pa) {
@@ -156,7 +156,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    fn draw_chip(&self, canvas: &mut Canvas, place: Place, chip: &ChipState) {
+    fn draw_chip(&self, canvas: &mut Canvas, place: GridCell, chip: &ChipState) {
         let (x, y) = self.corner(place);
         let (w, h) = (usize::from(self.box_size.0), i32::from(self.box_size.1));
         let chosen = place.chip == self.model.chip;
@@ -234,14 +234,14 @@ impl<'a> Map<'a> {
         let mut stop = at.0 + width - right.chars().count() as i32;
         canvas.text(stop, y, &right, Style::new());
         if full {
-            let ways = [
+            let routes = [
                 waypoint(self.model, self.mesh, edge.first),
                 waypoint(self.model, self.mesh, edge.second),
             ];
-            canvas.span(x + 1, y, &ways[0]);
+            canvas.span(x + 1, y, &routes[0]);
             x += 6;
-            stop -= 1 + ways[1].content.chars().count() as i32;
-            canvas.span(stop, y, &ways[1]);
+            stop -= 1 + routes[1].content.chars().count() as i32;
+            canvas.span(stop, y, &routes[1]);
             stop = at.0 + width - right.chars().count() as i32 - 6;
         }
         let (to_right, to_left) = edge.traffic(link);
@@ -297,8 +297,8 @@ impl<'a> Map<'a> {
 
 /// A link between neighbours on the map.
 struct Edge {
-    from: Place,
-    to: Place,
+    from: GridCell,
+    to: GridCell,
     first: EthId,
     second: EthId,
     /// The link's `a` is the second end.

@@ -1,10 +1,13 @@
 //! A fabric made up for tests of the picture: two routers of which one is back-pressured, a mux that waits, and its client.
 
 use super::{end, eth_xy};
+use decode::fabric::Enumeration;
 use decode::state::{
-    Activity, ClientState, DownstreamState, FabricPort, FabricState, HeadState, LedgerState,
-    MuxChannelState, MuxState, PacketState, Party, Reading, ReceiverState, RouterState,
-    SenderState, TablesState, Verdict, Wait, WaitReason, Waits,
+    Activity, ClientFacts, ClientState, Code, DownstreamState, EdgeFacts, Enumerator, FabricPort,
+    FabricState, HeadState, LedgerState, MuxChannelFacts, MuxChannelState, MuxFacts, MuxState,
+    NocTarget, PacketFacts, PacketState, Party, Reading, ReceiverFacts, ReceiverState,
+    RouterCounts, RouterFacts, RouterState, SenderFacts, SenderState, TablesState, Verdict, Wait,
+    WaitReason, Waits,
 };
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::fabric::{Direction, Entry, FabricNode, RoutingTables};
@@ -79,17 +82,32 @@ fn tables((chip, channel): (u16, u8), intra_mesh: [Entry; 2]) -> TablesState {
 }
 
 fn head(device: u16) -> HeadState {
-    let packet = PacketState {
-        send_type: Ok("NOC_UNICAST_WRITE"),
-        payload_bytes: 2048,
-        ttl: 9,
-        source: FabricNode { mesh: 0, device },
-        destination: Some(FabricNode { mesh: 0, device: 1 }),
-        number: 41,
-        noc_address: (NocXy { x: 4, y: 3 }, 0x2_0000),
-        route: "EAST".to_owned(),
+    let facts = PacketFacts {
+        send_type: enumerator("NOC_UNICAST_WRITE", 0),
+        payload_bytes: Reading::Known(2048),
+        ttl: Reading::Known(9),
+        source: Reading::Known(FabricNode { mesh: 0, device }),
+        destination: Reading::Known(FabricNode { mesh: 0, device: 1 }),
+        number: Reading::Known(41),
+        to: Reading::Known(NocTarget { tile: NocXy { x: 4, y: 3 }, addr: 0x2_0000 }),
     };
+    let packet = PacketState { facts, route: "EAST".to_owned() };
     HeadState { addr: 0x2_0000, bytes: 96, packet: Reading::Known(packet) }
+}
+
+/// An enumerator by its name.
+fn enumerator(name: &str, value: u64) -> Reading<Enumerator> {
+    Reading::Known(Enumeration::new(&[(value, name)]).of_value(value))
+}
+
+/// One of the first enumerators, by its number.
+fn code(names: &[&str], value: u64) -> Reading<Code> {
+    let all: Vec<_> = (0..).zip(names.iter().copied()).collect();
+    Reading::Known(Code(Enumeration::new(&all).of_value(value)))
+}
+
+fn connection(value: u64) -> Reading<Code> {
+    code(&["UNUSED_CONNECTION", "OPEN_CONNECTION", "CLOSE_CONNECTION_REQUEST"], value)
 }
 
 fn router(
@@ -101,61 +119,56 @@ fn router(
         index,
         virtual_channel: 0,
         slots: 8,
-        queued: Reading::Known(queued),
-        in_flight: Reading::Known(in_flight),
-        completions: Reading::Known(0),
-        remote_free_slots: Reading::Known(8 - in_flight),
-        sent: Reading::Known(120),
-        completed: Reading::Known(115),
-        dropped: Reading::Known(0),
-        connection: Reading::Known(u32::from(index == 0)),
-        client: (index == 0).then_some(MUX),
-        last_client: None,
+        facts: SenderFacts {
+            queued: Reading::Known(queued),
+            in_flight: Reading::Known(in_flight),
+            remote_free_slots: Reading::Known(8 - in_flight),
+            sent: Reading::Known(120),
+            completed: Reading::Known(115),
+            connection: connection(u64::from(index == 0)),
+            last_client: Reading::Known(MUX),
+            ..SenderFacts::default()
+        },
         head: (queued > 0).then(|| head(chip)),
     };
     let receiver = ReceiverState {
         index: 0,
         virtual_channel: 0,
         slots: 8,
-        arrived: Reading::Known(0),
-        held: Reading::Known(u64::from(chip) * 5),
-        received: Reading::Known(120),
-        completed: Reading::Known(115),
-        dropped: Reading::Known(0),
-        waits_for: Reading::Known(u32::from(chip)),
-        pending: if chip == 1 { vec![Direction::South] } else { Vec::new() },
+        facts: ReceiverFacts {
+            arrived: Reading::Known(0),
+            held: Reading::Known(u64::from(chip) * 5),
+            received: Reading::Known(120),
+            completed: Reading::Known(115),
+            waits_for: code(&["WAITS_FOR_NOTHING", "WAITS_FOR_DOWNSTREAM"], chip.into()),
+            pending: Reading::Known(if chip == 1 { vec![Direction::South] } else { Vec::new() }),
+            ..ReceiverFacts::default()
+        },
         head: (chip == 1).then(|| head(0)),
     };
     RouterState {
         at: end(chip, channel),
         tile: eth_xy(channel),
         image: "fabric_router_mesh".to_owned(),
-        topology: Some("Mesh"),
-        node: Reading::Known(FabricNode { mesh: 0, device: chip }),
-        direction: Reading::Known(direction),
         activity: Reading::Known(Activity::Running),
         waypoint: Reading::Known("RDSW".to_owned()),
-        master: Reading::Known(true),
-        dateline: Reading::Known(false),
-        status: Reading::Known("READY_FOR_TRAFFIC"),
-        postcode: Reading::Known(0xBACA_DAEA),
-        termination: Reading::Known(0),
-        refusal: Reading::Known(0),
-        refusal_name: Reading::Absent,
-        local_sync: Reading::Known(1),
-        local_routers: Reading::Known(1),
-        link: Reading::Known(0),
-        epoch: Reading::Known(0),
-        fallback: None,
-        passes: Reading::Known(1000),
-        counts: vec![("expired", Reading::Known(0)), ("timed_out", Reading::Known(2))],
+        facts: RouterFacts {
+            node: Reading::Known(FabricNode { mesh: 0, device: chip }),
+            direction: Reading::Known(direction),
+            status: enumerator("READY_FOR_TRAFFIC", 0xA3B3_C3D3),
+            link: code(&["LINK_DIRECT", "LINK_LOST"], 0),
+            ..RouterFacts::default()
+        },
+        counts: RouterCounts::default(),
         senders: vec![sender(0, queued, in_flight), sender(1, 0, 0)],
         receivers: vec![receiver],
         downstream: vec![DownstreamState {
             direction: Direction::South,
             virtual_channel: 0,
-            tile: Some(NocXy { x: 6, y: 6 }),
-            credits: Reading::Known(0),
+            facts: EdgeFacts {
+                tile: Reading::Known(NocXy { x: 6, y: 6 }),
+                credits: Reading::Known(0),
+            },
         }],
     }
 }
@@ -167,52 +180,51 @@ fn core(tile: NocXy) -> CoreId {
 fn mux() -> MuxState {
     let channel = |index: u8| MuxChannelState {
         index,
-        slots: Reading::Known(8),
-        queued: Reading::Known(u64::from(index) * 4),
-        connection: Reading::Known(1),
-        connected: Reading::Known(true),
-        client: Some(NocXy { x: 2 + index, y: 1 }),
-        forwarded: Reading::Known(60),
-        polls: Reading::Known(70),
-        skips: Reading::Known(0),
-        longest_wait_cycles: Reading::Known(4100),
-        closes: Reading::Known(0),
+        facts: MuxChannelFacts {
+            slots: Reading::Known(8),
+            queued: Reading::Known(u64::from(index) * 4),
+            connection: connection(1),
+            connected: Reading::Known(true),
+            client: Reading::Known(NocXy { x: 2 + index, y: 1 }),
+            forwarded: Reading::Known(60),
+            polls: Reading::Known(70),
+            ..MuxChannelFacts::default()
+        },
         head: (index == 1).then(|| head(0)),
     };
     MuxState {
         at: core(MUX),
         image: "fabric_mux_unbounded_brisc".to_owned(),
-        policy: Some("unbounded"),
         activity: Reading::Known(Activity::Running),
         waypoint: Reading::Known("FWSW".to_owned()),
-        status: Reading::Known("READY_FOR_TRAFFIC"),
-        termination: Reading::Known(0),
-        passes: Reading::Known(400),
-        holder: Reading::Known(1),
-        drain_iters: Reading::Known(0),
-        abandoned: Reading::Known(0),
+        facts: MuxFacts {
+            policy: enumerator("unbounded", 0),
+            status: enumerator("READY_FOR_TRAFFIC", 0xA3B3_C3D3),
+            holder: Reading::Known(1),
+            ..MuxFacts::default()
+        },
         channels: vec![channel(0), channel(1)],
     }
 }
 
 fn client() -> ClientState {
+    let stages = [(0, "CLIENT_CLOSED"), (2, "CLIENT_OPEN")];
     ClientState {
         at: core(CLIENT),
         image: "fabric_traffic".to_owned(),
         name: "clients[0]".to_owned(),
         activity: Reading::Known(Activity::Running),
         waypoint: Reading::Known("FWSW".to_owned()),
-        stage: Reading::Known("CLIENT_OPEN"),
-        waits: Reading::Known(true),
-        to_tile: Some(MUX),
+        facts: ClientFacts {
+            stage: Reading::Known(Enumeration::new(&stages).of_value(2)),
+            waits: Reading::Known(true),
+            to_tile: Reading::Known(MUX),
+            slots: Reading::Known(8),
+            used: Reading::Known(8),
+            sent: Reading::Known(60),
+            ..ClientFacts::default()
+        },
         to: Some(FabricPort::Mux(core(MUX), 0)),
-        slots: Reading::Known(8),
-        used: Reading::Known(8),
-        sent: Reading::Known(60),
-        teardown: Reading::Known(0),
-        termination: Reading::Absent,
-        mux_clients: Reading::Absent,
-        told: Reading::Absent,
         ending: Some(1),
     }
 }

@@ -4,15 +4,15 @@ mod fabric;
 
 use decode::state::{
     Activity, ChannelMeaning, ChannelState, ChipState, Comparison, CoreState, EthState, GoSignal,
-    ImageEvidence, ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState,
-    NamedWord, Reading, SourceLine, TileState,
+    ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState, NamedWord, Provenance,
+    Reading, SourceLine, TileState,
 };
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
+use machine::clients::Before;
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use machine::target::{Chip, Link};
-use machine::visit::Before;
 use std::sync::Arc;
-use tui::feed::{Sample, Traffic};
+use tui::feed::{MeshSnapshot, Traffic};
 use tui::run::Board;
 
 /// Columns of the Ethernet channels 0 to 7 in row 0, and of 8 to 15 in row 6 (wormhole.md 3.1).
@@ -74,7 +74,7 @@ fn chip(id: u16, pcie: bool, n: u64) -> ChipState {
             gateway: (!pcie).then(|| vec![end(0, 8), end(0, 9)]),
             harvested_rows: vec![11],
         },
-        ways: if pcie { Vec::new() } else { vec![end(0, 8), end(0, 9)] },
+        gateways: if pcie { Vec::new() } else { vec![end(0, 8), end(0, 9)] },
         cycles: Some(2_000_000 + n * 50_000),
         holders: Vec::new(),
         tiles,
@@ -175,7 +175,7 @@ fn tensix(id: CoreId, n: u64) -> CoreState {
             kernel_id: 3,
         }),
         heartbeat: Reading::Absent,
-        images: vec![image(ImageRole::BaseFirmware, "tensix_brisc", 0x3A20, ImageEvidence::Proved)],
+        images: vec![image(ImageRole::BaseFirmware, "tensix_brisc", 0x3A20, Provenance::Verified)],
         findings: vec![],
         channels: vec![],
         outlines: vec![],
@@ -183,7 +183,7 @@ fn tensix(id: CoreId, n: u64) -> CoreState {
     }
 }
 
-fn image(role: ImageRole, name: &str, load_addr: u32, evidence: ImageEvidence) -> ImageUse {
+fn image(role: ImageRole, name: &str, load_addr: u32, evidence: Provenance) -> ImageUse {
     ImageUse {
         role,
         name: name.into(),
@@ -214,7 +214,7 @@ fn erisc(id: CoreId, channel: u8, n: u64) -> CoreState {
                 ImageRole::BaseFirmware,
                 "erisc_base",
                 0x2000,
-                ImageEvidence::Proved,
+                Provenance::Verified,
             )],
             ..missing(id, &AccessError::NotAsked)
         };
@@ -256,9 +256,9 @@ fn erisc(id: CoreId, channel: u8, n: u64) -> CoreState {
         }),
         heartbeat: Reading::Known(0xABCD_0000 + n as u32),
         images: vec![
-            image(ImageRole::BaseFirmware, "erisc_base", 0x2000, ImageEvidence::Proved),
-            image(ImageRole::Application, "erisc_app", 0x9040, ImageEvidence::Proved),
-            image(ImageRole::Kernel, "ring_ping_sender", 0xD000, ImageEvidence::Told),
+            image(ImageRole::BaseFirmware, "erisc_base", 0x2000, Provenance::Verified),
+            image(ImageRole::Application, "erisc_app", 0x9040, Provenance::Verified),
+            image(ImageRole::Kernel, "ring_ping_sender", 0xD000, Provenance::Stated),
         ],
         findings: vec![],
         channels: channels.collect(),
@@ -307,12 +307,12 @@ pub(crate) fn memory(chip: u16, tile: NocXy) -> Snapshot {
 }
 
 /// The sample at step `n`.
-pub(crate) fn sample(n: u64) -> Arc<Sample> {
-    Arc::new(Sample {
+pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
+    Arc::new(MeshSnapshot {
         target: "emulator:n300".into(),
         read_only: true,
         traffic: Traffic { total: 5_700 + 142 * n, per_second: 1_420, budget: Some(20_000) },
-        latched: vec![],
+        quarantined: vec![],
         state: mesh(n),
         memory: memory(0, eth_xy(8)),
         taken_micros: TAKEN + n * 100_000,
@@ -322,7 +322,7 @@ pub(crate) fn sample(n: u64) -> Arc<Sample> {
 }
 
 /// A torus of columns and rows of chips without tiles: one link to the right and one down from each.
-pub(crate) fn torus(columns: u8, rows: u8) -> Arc<Sample> {
+pub(crate) fn torus(columns: u8, rows: u8) -> Arc<MeshSnapshot> {
     let id = |x: u8, y: u8| u16::from(y % rows) * u16::from(columns) + u16::from(x % columns);
     let (mut chips, mut links) = (Vec::new(), Vec::new());
     for (y, x) in (0..rows).flat_map(|y| (0..columns).map(move |x| (y, x))) {
@@ -343,5 +343,5 @@ pub(crate) fn torus(columns: u8, rows: u8) -> Arc<Sample> {
         }
     }
     let state = MeshState { chips, links, gaps: vec![], ..mesh(0) };
-    Arc::new(Sample { state, ..(*sample(0)).clone() })
+    Arc::new(MeshSnapshot { state, ..(*snapshot(0)).clone() })
 }

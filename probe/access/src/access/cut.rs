@@ -1,19 +1,19 @@
 //! Ranges of a far chip cut into commands, and put together again.
 
-use crate::planner::Run;
+use crate::planner::MergedRange;
 use crate::queue::{BLOCK_ALIGN, BLOCK_BYTES, Command, Far, Stamped};
 use layouts::ChipCoord;
 use machine::snapshot::AccessError;
 
 /// Where the commands that read a range begin. Memory is read in blocks: a little more than was
 /// asked for does no harm there; a lone word and registers are read by words.
-fn begin(run: &Run) -> (u64, bool) {
+fn begin(run: &MergedRange) -> (u64, bool) {
     let (first, end) = (run.offset & !3, (run.offset + u64::from(run.len)).next_multiple_of(4));
     let blocks = run.memory && end - first > 4;
     (if blocks { first / BLOCK_ALIGN * BLOCK_ALIGN } else { first }, blocks)
 }
 
-pub(super) fn cut(coord: ChipCoord, run: &Run, commands: &mut Vec<Command>) {
+pub(super) fn cut(coord: ChipCoord, run: &MergedRange, commands: &mut Vec<Command>) {
     let (start, blocks) = begin(run);
     let end = (run.offset + u64::from(run.len)).next_multiple_of(4);
     let step = if blocks { BLOCK_BYTES } else { 4 };
@@ -27,7 +27,7 @@ pub(super) fn cut(coord: ChipCoord, run: &Run, commands: &mut Vec<Command>) {
 
 /// The range out of what its commands read; the first error if one of them failed.
 pub(super) fn join(
-    run: &Run,
+    run: &MergedRange,
     parts: impl Iterator<Item = Result<Stamped, AccessError>>,
 ) -> Result<Stamped, AccessError> {
     let mut whole = Stamped { bytes: Vec::with_capacity(run.len as usize), cycles: 0 };
@@ -44,7 +44,7 @@ pub(super) fn join(
 /// Words up to the first 32-byte boundary, then blocks of whole words; registers by words alone.
 pub(super) fn cut_write<'b>(
     coord: ChipCoord,
-    run: &Run,
+    run: &MergedRange,
     bytes: &'b [u8],
 ) -> Result<Vec<(Command, &'b [u8])>, AccessError> {
     let mut writes = Vec::new();

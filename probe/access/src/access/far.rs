@@ -2,7 +2,7 @@
 
 use super::Access;
 use super::cut::{cut, cut_write, join};
-use crate::planner::Run;
+use crate::planner::MergedRange;
 use crate::queue::{Command, Gateway, Queue, Results, SLOTS, read_all};
 use layouts::{ChipCoord, NocXy};
 use machine::bar::Sharing;
@@ -10,14 +10,14 @@ use machine::snapshot::AccessError;
 
 /// The way to a far chip: a [`Route::Queue`] by its parts.
 #[derive(Clone, Copy)]
-pub(super) struct Way<'r> {
+pub(super) struct FarRoute<'r> {
     pub(super) device: u8,
     pub(super) tiles: &'r [NocXy],
     pub(super) direct: usize,
     pub(super) coord: ChipCoord,
 }
 
-impl Way<'_> {
+impl FarRoute<'_> {
     /// Most commands under way at a tile: as many as its queue holds where the tile has a link to
     /// the chip itself. That is not proved for one that hands requests to its siblings.
     pub(super) fn depth(&self, at: usize) -> usize {
@@ -28,19 +28,19 @@ impl Way<'_> {
 impl Access {
     /// Reads ranges of a far chip, as many at a time as its gateways allow; a result for each. A
     /// range that fails leaves the others alone, unless the chip itself does not answer.
-    pub(super) fn read_through(&mut self, way: Way<'_>, runs: &[Run]) -> Results {
+    pub(super) fn read_through(&mut self, route: FarRoute<'_>, runs: &[MergedRange]) -> Results {
         let mut commands = Vec::new();
         let mut counts = Vec::with_capacity(runs.len());
         for run in runs {
             let before = commands.len();
-            cut(way.coord, run, &mut commands);
+            cut(route.coord, run, &mut commands);
             counts.push(commands.len() - before);
         }
-        let read = self.locked(way.device, |access| {
-            access.flush_device(way.device, None)?;
-            access.try_ways_again(way)?;
-            let gateways = access.gateways(way)?;
-            access.read_by(way, gateways, &commands)
+        let read = self.locked(route.device, |access| {
+            access.flush_device(route.device, None)?;
+            access.retry_gateways(route)?;
+            let gateways = access.gateways(route)?;
+            access.read_by(route, gateways, &commands)
         });
         match read {
             Ok(Results { reads, silent, convicted }) => {
@@ -57,18 +57,18 @@ impl Access {
     /// over from now on.
     pub(super) fn read_by(
         &mut self,
-        way: Way<'_>,
+        route: FarRoute<'_>,
         mut gateways: Vec<Gateway>,
         commands: &[Command],
     ) -> Result<Results, AccessError> {
         let results = read_all(&mut self.bus, self.patience, &mut gateways, commands);
         for gateway in gateways {
-            self.queues.insert((way.device, gateway.queue.tile()), gateway.queue);
+            self.queues.insert((route.device, gateway.queue.tile()), gateway.queue);
         }
         if !results.convicted.is_empty() {
             let now = self.bus.now()?;
             for (tile, said) in &results.convicted {
-                self.lose_way(way, *tile, said, now);
+                self.pass_over_gateway(route, *tile, said, now);
             }
         }
         Ok(results)
@@ -79,28 +79,28 @@ impl Access {
     /// what a relay gave up may still be carried out late. A gateway that lost one has to answer a read first.
     pub(super) fn write_through(
         &mut self,
-        way: Way<'_>,
-        run: &Run,
+        route: FarRoute<'_>,
+        run: &MergedRange,
         bytes: &[u8],
     ) -> Result<(), AccessError> {
-        let writes = cut_write(way.coord, run, bytes)?;
-        self.locked(way.device, |access| {
-            let mut last = access.find_queues(way)?;
-            access.try_ways_again(way)?;
-            let mut tiles: Vec<(usize, NocXy)> = way.tiles.iter().copied().enumerate().collect();
+        let writes = cut_write(route.coord, run, bytes)?;
+        self.locked(route.device, |access| {
+            let mut last = access.find_queues(route)?;
+            access.retry_gateways(route)?;
+            let mut tiles: Vec<(usize, NocXy)> = route.tiles.iter().copied().enumerate().collect();
             // One that does not lead there, or is still to answer something old, is the last to be asked.
             tiles.sort_by_key(|(_, tile)| {
-                let queue = access.queues.get(&(way.device, *tile));
-                (access.is_passed_over(way, *tile), queue.is_none_or(Queue::is_suspect))
+                let queue = access.queues.get(&(route.device, *tile));
+                (access.is_passed_over(route, *tile), queue.is_none_or(Queue::is_suspect))
             });
             for (at, tile) in tiles {
-                if let Err(error) = access.cleared_of_doubt(way, at, tile)? {
+                if let Err(error) = access.cleared_of_doubt(route, at, tile)? {
                     last = Some(error);
                     continue;
                 }
-                let Some(queue) = access.queues.get_mut(&(way.device, tile)) else { continue };
+                let Some(queue) = access.queues.get_mut(&(route.device, tile)) else { continue };
                 match queue.ready(&mut access.bus) {
-                    Ok(()) => return access.write_by(way, at, tile, &writes),
+                    Ok(()) => return access.write_by(route, at, tile, &writes),
                     Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
                     Err(error) => last = Some(error),
                 }
@@ -112,30 +112,30 @@ impl Access {
 
     fn write_by(
         &mut self,
-        way: Way<'_>,
+        route: FarRoute<'_>,
         at: usize,
         tile: NocXy,
         writes: &[(Command, &[u8])],
     ) -> Result<(), AccessError> {
         // What went another way before must be there first.
-        self.flush_device(way.device, Some(tile))?;
-        let Some(queue) = self.queues.get_mut(&(way.device, tile)) else { return Ok(()) };
-        queue.write_all(&mut self.bus, way.depth(at), writes)
+        self.flush_device(route.device, Some(tile))?;
+        let Some(queue) = self.queues.get_mut(&(route.device, tile)) else { return Ok(()) };
+        queue.write_all(&mut self.bus, route.depth(at), writes)
     }
 
     /// The queues of the way, taken out of the known ones while they are used together.
-    fn gateways(&mut self, way: Way<'_>) -> Result<Vec<Gateway>, AccessError> {
-        let error = self.find_queues(way)?;
+    fn gateways(&mut self, route: FarRoute<'_>) -> Result<Vec<Gateway>, AccessError> {
+        let error = self.find_queues(route)?;
         let mut gateways = Vec::new();
-        let others = way.tiles.iter().any(|tile| {
-            !self.is_passed_over(way, *tile) && self.queues.contains_key(&(way.device, *tile))
+        let others = route.tiles.iter().any(|tile| {
+            !self.is_passed_over(route, *tile) && self.queues.contains_key(&(route.device, *tile))
         });
-        for (at, &tile) in way.tiles.iter().enumerate() {
-            if others && self.is_passed_over(way, tile) {
+        for (at, &tile) in route.tiles.iter().enumerate() {
+            if others && self.is_passed_over(route, tile) {
                 continue;
             }
-            if let Some(queue) = self.queues.remove(&(way.device, tile)) {
-                let (direct, depth) = (at < way.direct, way.depth(at));
+            if let Some(queue) = self.queues.remove(&(route.device, tile)) {
+                let (direct, depth) = (at < route.direct, route.depth(at));
                 gateways.push(Gateway { queue, direct, depth });
             }
         }
@@ -146,19 +146,19 @@ impl Access {
     }
 
     /// Makes the queues of the way known. Those that cannot be are left out; why the last was not.
-    fn find_queues(&mut self, way: Way<'_>) -> Result<Option<AccessError>, AccessError> {
+    fn find_queues(&mut self, route: FarRoute<'_>) -> Result<Option<AccessError>, AccessError> {
         let mut last = None;
-        for &tile in way.tiles {
-            if let Some(reason) = self.latch.tile(way.device, tile) {
+        for &tile in route.tiles {
+            if let Some(reason) = self.quarantine.tile(route.device, tile) {
                 last = Some(reason.clone());
-                self.queues.remove(&(way.device, tile));
+                self.queues.remove(&(route.device, tile));
                 continue;
             }
-            if self.queues.contains_key(&(way.device, tile)) {
+            if self.queues.contains_key(&(route.device, tile)) {
                 continue;
             }
-            match Queue::find(&mut self.bus, way.device, tile, self.patience) {
-                Ok(queue) => drop(self.queues.insert((way.device, tile), queue)),
+            match Queue::find(&mut self.bus, route.device, tile, self.patience) {
+                Ok(queue) => drop(self.queues.insert((route.device, tile), queue)),
                 Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
                 Err(error) => last = Some(error),
             }

@@ -3,7 +3,7 @@
 use super::reading::Chip;
 use super::{BarTarget, no_route};
 use crate::access::Route;
-use crate::planner::{Run, merge};
+use crate::planner::{MergedRange, merge};
 use layouts::{ChipId, ChipLayout, Stand, TileKind};
 use machine::snapshot::{Gap, Plan, Span};
 
@@ -45,13 +45,13 @@ struct Wanted {
     /// The Ethernet tiles of all chips come first: both ends of a link are compared, so their reads
     /// belong close together.
     group: (bool, ChipId),
-    run: Run,
+    run: MergedRange,
 }
 
 impl Wanted {
     fn new(layout: &ChipLayout, span: &Span, stand: Stand) -> Self {
         let elsewhere = layout.kind_at(span.addr.tile) != TileKind::Eth;
-        Self { group: (elsewhere, span.addr.chip), run: Run::of(span, stand) }
+        Self { group: (elsewhere, span.addr.chip), run: MergedRange::of(span, stand) }
     }
 }
 

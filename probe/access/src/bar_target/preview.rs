@@ -2,11 +2,11 @@
 
 use super::BarTarget;
 use crate::access::Route;
-use crate::planner::Run;
+use crate::planner::MergedRange;
 use crate::queue::{BLOCK_ALIGN, BLOCK_BYTES};
 use layouts::{NocXy, Stand};
 use machine::snapshot::{AccessError, Gap, Plan, Span};
-use machine::target::{Preview, Visit, Way};
+use machine::target::{AccessRoute, PlannedAccess, Preview};
 use machine::window::Order;
 use std::collections::BTreeSet;
 
@@ -40,15 +40,15 @@ impl BarTarget {
         let checked = self.checked(plan);
         let mut preview = Preview { gaps: checked.gaps.clone(), ..Preview::default() };
         for (id, route, runs) in &checked.chips {
-            if let Some(reason) = self.latched_route(route) {
-                let gap = |run: &Run| Gap { span: run.span(*id), reason: reason.clone() };
+            if let Some(reason) = self.quarantined_route(route) {
+                let gap = |run: &MergedRange| Gap { span: run.span(*id), reason: reason.clone() };
                 preview.gaps.extend(runs.iter().map(gap));
             } else {
                 let spans = runs.iter().map(|run| run.span(*id));
                 let costs = self.reading_costs(route, runs, probed);
-                let visit = |(span, transactions)| Visit {
+                let visit = |(span, transactions)| PlannedAccess {
                     span,
-                    way: way(route),
+                    route: access_route(route),
                     write: false,
                     transactions,
                 };
@@ -70,36 +70,46 @@ impl BarTarget {
             let mut transactions = 0;
             if self.guard.reading(&span).is_ok() {
                 preview = self.read_of(&Plan { spans: vec![span] }, &mut BTreeSet::new());
-            } else if matches!(route, Route::Pcie(device) if !self.access.latch.seen(device, span.addr.tile))
+            } else if matches!(route, Route::Pcie(device) if !self.access.quarantine.seen(device, span.addr.tile))
             {
                 transactions += PROBE_TRANSACTIONS;
             }
             transactions += self.writing_cost(&route, &span);
-            preview.visits.push(Visit { span, way: way(&route), write: true, transactions });
+            preview.visits.push(PlannedAccess {
+                span,
+                route: access_route(&route),
+                write: true,
+                transactions,
+            });
         }
         self.access.bus.restore(windows);
         preview
     }
 
-    fn latched_route(&self, route: &Route) -> Option<AccessError> {
-        let latch = &self.access.latch;
+    fn quarantined_route(&self, route: &Route) -> Option<AccessError> {
+        let quarantine = &self.access.quarantine;
         match route {
-            Route::Pcie(device) => latch.device(*device).cloned(),
-            Route::Queue { device, coord, .. } => latch.far((*device, *coord)).cloned(),
+            Route::Pcie(device) => quarantine.device(*device).cloned(),
+            Route::Queue { device, coord, .. } => quarantine.far((*device, *coord)).cloned(),
         }
     }
 
     /// Transactions of each run.
-    fn reading_costs(&mut self, route: &Route, runs: &[Run], probed: &mut Probed) -> Vec<u64> {
+    fn reading_costs(
+        &mut self,
+        route: &Route,
+        runs: &[MergedRange],
+        probed: &mut Probed,
+    ) -> Vec<u64> {
         let Route::Pcie(device) = *route else {
             return runs.iter().map(|run| commands(run.offset, run.len, run.memory)).collect();
         };
-        let latch = &self.access.latch;
-        let mut first = |run: &Run| probed.insert((device, run.tile)) && run.len > 4;
+        let quarantine = &self.access.quarantine;
+        let mut first = |run: &MergedRange| probed.insert((device, run.tile)) && run.len > 4;
         let probes: Vec<bool> =
-            runs.iter().map(|run| !latch.seen(device, run.tile) && first(run)).collect();
+            runs.iter().map(|run| !quarantine.seen(device, run.tile) && first(run)).collect();
         let bus = &mut self.access.bus;
-        let cost = |(run, probe): (&Run, bool)| {
+        let cost = |(run, probe): (&MergedRange, bool)| {
             let batch = if probe { run.read(bus.batch(), device, 4) } else { bus.batch() };
             run.read(batch, device, run.len).transactions()
         };
@@ -107,7 +117,7 @@ impl BarTarget {
     }
 
     fn writing_cost(&mut self, route: &Route, span: &Span) -> u64 {
-        let run = Run::of(span, self.guard.reading(span).unwrap_or(Stand::Registers));
+        let run = MergedRange::of(span, self.guard.reading(span).unwrap_or(Stand::Registers));
         let Route::Pcie(device) = *route else {
             return commands(run.offset, run.len, run.memory);
         };
@@ -127,10 +137,10 @@ impl BarTarget {
     }
 }
 
-fn way(route: &Route) -> Way {
+fn access_route(route: &Route) -> AccessRoute {
     match route {
-        Route::Pcie(_) => Way::Window,
-        Route::Queue { .. } => Way::Queue,
+        Route::Pcie(_) => AccessRoute::Window,
+        Route::Queue { .. } => AccessRoute::Queue,
     }
 }
 

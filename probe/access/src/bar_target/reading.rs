@@ -1,9 +1,9 @@
 //! Reads the ranges of a plan that was judged: device after device side by side, the chips behind one of them in turn.
 
-use crate::abreast::{Part, abreast};
 use crate::access::{Access, Route};
 use crate::guard::{FarPlace, read_near};
-use crate::planner::Run;
+use crate::parallel::{DeviceWork, in_parallel};
+use crate::planner::MergedRange;
 use crate::queue::{Results, Stamped};
 use layouts::ChipId;
 use machine::clock::host_micros;
@@ -11,7 +11,7 @@ use machine::snapshot::{Gap, Piece, Snapshot};
 use std::collections::BTreeMap;
 
 /// Whose ranges are read, the way there, and which.
-pub(super) type Chip = (ChipId, Route, Vec<Run>);
+pub(super) type Chip = (ChipId, Route, Vec<MergedRange>);
 
 fn device(route: &Route) -> u8 {
     match route {
@@ -23,34 +23,35 @@ fn device(route: &Route) -> u8 {
 struct Share<'a> {
     access: Access,
     chips: Vec<&'a Chip>,
-    shot: Snapshot,
+    snapshot: Snapshot,
 }
 
 /// Reads all of it; what cannot be read becomes gaps.
-pub(super) fn read_all(access: &mut Access, chips: &[Chip], shot: &mut Snapshot) {
+pub(super) fn read_all(access: &mut Access, chips: &[Chip], snapshot: &mut Snapshot) {
     let mut by_device: BTreeMap<u8, Vec<&Chip>> = BTreeMap::new();
     for chip in chips {
         by_device.entry(device(&chip.1)).or_default().push(chip);
     }
     if by_device.len() < 2 {
-        return read_chips(access, chips.iter(), shot);
+        return read_chips(access, chips.iter(), snapshot);
     }
     let mut shares: Vec<_> = by_device
         .into_iter()
         .map(|(device, chips)| {
             let access = access.part(device);
-            (device, Share { access, chips, shot: Snapshot::default() })
+            (device, Share { access, chips, snapshot: Snapshot::default() })
         })
         .collect();
-    let parts = shares.iter_mut().map(|(device, work)| Part { device: *device, work }).collect();
-    abreast(access.bus.bar(), parts, |bar, Share { access, chips, shot }| {
+    let parts =
+        shares.iter_mut().map(|(device, work)| DeviceWork { device: *device, work }).collect();
+    in_parallel(access.bus.bar(), parts, |bar, Share { access, chips, snapshot }| {
         access.bus.over(bar);
-        read_chips(access, chips.iter().copied(), shot);
+        read_chips(access, chips.iter().copied(), snapshot);
     });
     for (device, mut share) in shares {
         access.join(device, share.access);
-        shot.pieces.append(&mut share.shot.pieces);
-        shot.gaps.append(&mut share.shot.gaps);
+        snapshot.pieces.append(&mut share.snapshot.pieces);
+        snapshot.gaps.append(&mut share.snapshot.gaps);
     }
 }
 
@@ -58,7 +59,7 @@ pub(super) fn read_all(access: &mut Access, chips: &[Chip], shot: &mut Snapshot)
 fn read_chips<'a>(
     access: &mut Access,
     chips: impl Iterator<Item = &'a Chip> + Clone,
-    shot: &mut Snapshot,
+    snapshot: &mut Snapshot,
 ) {
     let queues = chips.clone().any(|(_, route, _)| matches!(route, Route::Queue { .. }));
     if queues {
@@ -67,9 +68,9 @@ fn read_chips<'a>(
     }
     for (chip, route, runs) in chips {
         match route {
-            Route::Pcie(device) => near(access, *chip, *device, runs, shot),
+            Route::Pcie(device) => near(access, *chip, *device, runs, snapshot),
             Route::Queue { device, coord, .. } => {
-                far(access, (*chip, route), (*device, *coord), runs, shot);
+                far(access, (*chip, route), (*device, *coord), runs, snapshot);
             }
         }
     }
@@ -79,18 +80,24 @@ fn read_chips<'a>(
 }
 
 /// All pieces of a batch carry the time at which the batch had come.
-fn near(access: &mut Access, chip: ChipId, device: u8, runs: &[Run], shot: &mut Snapshot) {
+fn near(
+    access: &mut Access,
+    chip: ChipId,
+    device: u8,
+    runs: &[MergedRange],
+    snapshot: &mut Snapshot,
+) {
     let (mut stamp, mut host) = (0, 0);
-    let Access { bus, latch, patience, .. } = access;
-    read_near(bus, latch, *patience, device, runs, &mut |index, read| match read {
+    let Access { bus, quarantine, patience, .. } = access;
+    read_near(bus, quarantine, *patience, device, runs, &mut |index, read| match read {
         Ok((bytes, target_cycles)) => {
             if stamp != target_cycles || host == 0 {
                 (stamp, host) = (target_cycles, host_micros());
             }
             let addr = runs[index].span(chip).addr;
-            shot.pieces.push(Piece { addr, target_cycles, host_micros: host, bytes });
+            snapshot.pieces.push(Piece { addr, target_cycles, host_micros: host, bytes });
         }
-        Err(reason) => shot.gaps.push(Gap { span: runs[index].span(chip), reason }),
+        Err(reason) => snapshot.gaps.push(Gap { span: runs[index].span(chip), reason }),
     });
 }
 
@@ -99,16 +106,16 @@ fn far(
     access: &mut Access,
     (chip, route): (ChipId, &Route),
     place: FarPlace,
-    runs: &[Run],
-    shot: &mut Snapshot,
+    runs: &[MergedRange],
+    snapshot: &mut Snapshot,
 ) {
-    let silent = access.latch.far(place).cloned();
+    let silent = access.quarantine.far(place).cloned();
     let reads = if let Some(reason) = silent {
         vec![Err(reason); runs.len()]
     } else {
         let Results { reads, silent, .. } = access.read_runs(route, runs);
         if let Some(reason) = silent {
-            access.latch.lose_far(place, reason);
+            access.quarantine.lose_far(place, reason);
         }
         reads
     };
@@ -118,9 +125,9 @@ fn far(
         match read {
             Ok(Stamped { bytes, cycles: target_cycles }) => {
                 let (addr, bytes) = (span.addr, bytes.into());
-                shot.pieces.push(Piece { addr, target_cycles, host_micros, bytes });
+                snapshot.pieces.push(Piece { addr, target_cycles, host_micros, bytes });
             }
-            Err(reason) => shot.gaps.push(Gap { span, reason }),
+            Err(reason) => snapshot.gaps.push(Gap { span, reason }),
         }
     }
 }

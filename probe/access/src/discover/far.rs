@@ -3,7 +3,7 @@
 //! A command through a queue costs hundreds of cycles for each hop, so a far port is asked for one
 //! word first, and not at all where the other end of its link has told already.
 
-use super::port::{CHANNELS, Peer, Place, Port, Words, may_have_a_peer};
+use super::port::{CHANNELS, Peer, Port, PortPlace, PortWords, may_have_a_peer};
 use super::{Candidate, Walk, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::eth_firmware::routing;
@@ -31,10 +31,10 @@ impl Walk<'_> {
         }
         let name = format!("chip at {place} behind device {device} e{channel}");
         let looked = self.taken(base, device, coord).and_then(|()| {
-            let (gateway, direct, mask) = self.way(from, place)?;
+            let (gateway, direct, mask) = self.gateway_channels(from, place)?;
             let tiles = tiles_of(self.access.bus.layout(), &gateway)?;
             let route = Route::Queue { device, tiles, direct, coord };
-            self.look_far(&name, route, (base, gateway), port, mask)
+            self.ask_far(&name, route, (base, gateway), port, mask)
         });
         match looked {
             Ok(chip) => {
@@ -66,7 +66,11 @@ impl Walk<'_> {
 
     /// The channels of the PCIe chip through which the place can be asked, how many of them, from the
     /// first, are linked to it, and what it said to a first question: its mask of closed rows.
-    fn way(&mut self, from: usize, place: Place) -> Result<(Vec<u8>, usize, u32), AccessError> {
+    fn gateway_channels(
+        &mut self,
+        from: usize,
+        place: PortPlace,
+    ) -> Result<(Vec<u8>, usize, u32), AccessError> {
         if let Some((base, channels)) = self.chips[from].gateway.clone() {
             let mask = self.closed_rows(base, &channels, place)?;
             return Ok((channels, 0, mask));
@@ -107,7 +111,7 @@ impl Walk<'_> {
         &mut self,
         base: usize,
         channels: &[u8],
-        place: Place,
+        place: PortPlace,
     ) -> Result<u32, AccessError> {
         let Route::Pcie(device) = self.chips[base].route else {
             return Err(AccessError::Unreachable("its gateway has no PCIe".into()));
@@ -120,7 +124,7 @@ impl Walk<'_> {
     }
 
     /// Channels of a chip whose links lead to this place.
-    fn leading_to(&self, from: usize, place: Place) -> Vec<u8> {
+    fn leading_to(&self, from: usize, place: PortPlace) -> Vec<u8> {
         let ports = self.live_ports(from).into_iter();
         ports.filter(|(_, port)| port.peer.coord == place).map(|(channel, _)| channel).collect()
     }
@@ -133,7 +137,7 @@ impl Walk<'_> {
         idle.map(|(_, channel)| channel).take(SPARE_TILES).collect()
     }
 
-    fn look_far(
+    fn ask_far(
         &mut self,
         name: &str,
         route: Route,
@@ -191,7 +195,7 @@ impl Walk<'_> {
         own: &Peer,
         channel: u8,
     ) -> Result<Option<Port>, AccessError> {
-        if self.told(own, channel) {
+        if self.is_known_link(own, channel) {
             return Ok(None);
         }
         let layout = self.access.bus.layout();
@@ -212,7 +216,7 @@ impl Walk<'_> {
     }
 
     /// Has a chip that is already known a link up to this channel?
-    fn told(&self, own: &Peer, channel: u8) -> bool {
+    fn is_known_link(&self, own: &Peer, channel: u8) -> bool {
         let leads = |port: &Port| {
             let same =
                 if own.id == 0 { port.peer.coord == own.coord } else { port.peer.id == own.id };
@@ -226,9 +230,9 @@ impl Walk<'_> {
         route: &Route,
         tile: layouts::NocXy,
         around: u64,
-    ) -> Result<Words, AccessError> {
+    ) -> Result<PortWords, AccessError> {
         let start = around / BLOCK * BLOCK;
-        let mut words = Words::default();
+        let mut words = PortWords::default();
         words.add(start, self.access.read(route, tile, start, BLOCK as u32)?.bytes);
         Ok(words)
     }

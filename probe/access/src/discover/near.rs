@@ -1,7 +1,7 @@
 //! A chip with PCIe: its Ethernet tiles' life signs first, then in one batch all that the living ones
 //! publish, and its board in two more.
 
-use super::port::{CHANNELS, Port, Words, beat_pieces, near_pieces, training_pieces};
+use super::port::{CHANNELS, Port, PortWords, beat_pieces, near_pieces, training_pieces};
 use super::{Candidate, Walk, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::bus::Bus;
@@ -13,10 +13,10 @@ use machine::snapshot::AccessError;
 /// Firmware that was started this very moment has not beaten yet: so many cycles pass before the next
 /// look (ttsim's beats every 100 cycles), each time twice as many, and so often at most.
 const BEAT_CYCLES: u64 = 250;
-const BEAT_LOOKS: u32 = 3;
+const BEAT_POLLS: u32 = 3;
 /// How often links that are still training are looked at again, on all chips together, and the time
 /// between.
-pub(super) const TRAINING_LOOKS: u32 = 50;
+pub(super) const TRAINING_POLLS: u32 = 50;
 const TRAINING_CYCLES: u64 = 200_000;
 
 impl Walk<'_> {
@@ -77,9 +77,9 @@ impl Walk<'_> {
     /// While that is waited for, only the words that say so are read.
     fn settled_ports(&mut self, device: u8) -> Result<(Vec<Port>, u32), AccessError> {
         let mut alive = self.beating(device)?;
-        while self.training_looks > 0 && self.any_is_training(device, &alive)? {
+        while self.training_polls > 0 && self.any_is_training(device, &alive)? {
             self.access.bus.pass(TRAINING_CYCLES)?;
-            self.training_looks -= 1;
+            self.training_polls -= 1;
             alive = beats(&mut self.access.bus, device)?;
         }
         ports(&mut self.access.bus, device, &alive)
@@ -88,7 +88,7 @@ impl Walk<'_> {
     /// The channels whose firmware has beaten, once all have or no more will.
     fn beating(&mut self, device: u8) -> Result<Vec<u8>, AccessError> {
         let mut alive = beats(&mut self.access.bus, device)?;
-        for look in 0..BEAT_LOOKS {
+        for look in 0..BEAT_POLLS {
             if alive.len() == usize::from(CHANNELS) {
                 break;
             }
@@ -162,7 +162,7 @@ fn read_ports(
     }
     let mut answer = batch.run();
     let mut port = || {
-        let (mut words, mut ones) = (Words::default(), true);
+        let (mut words, mut ones) = (PortWords::default(), true);
         for &(at, len) in pieces {
             let bytes = answer.take(len as usize)?;
             ones &= all_ones(bytes);

@@ -39,7 +39,7 @@ impl Walk<'_> {
     fn links(&mut self, ids: &[ChipId]) -> Vec<Link> {
         let mut links = BTreeSet::new();
         let mut down = BTreeSet::new();
-        for (from, channel, port) in self.told_ports() {
+        for (from, channel, port) in self.ports_with_peer() {
             let near = EthId { chip: ids[from], channel };
             let Peer { coord, channel: far, .. } = port.peer;
             match self.known(&port.peer, from, channel) {
@@ -74,7 +74,7 @@ impl Walk<'_> {
     }
 
     /// The ports whose words name a peer: those that are up, and those that were.
-    fn told_ports(&self) -> Vec<(usize, u8, Port)> {
+    fn ports_with_peer(&self) -> Vec<(usize, u8, Port)> {
         let tells = |port: &&Port| port.is_up() || port.has_lost_its_peer();
         let of_chip = |(from, chip): (usize, &Candidate)| {
             let ports = chip.ports.iter().zip(0..);
@@ -127,7 +127,7 @@ impl Walk<'_> {
         for (_, host) in self.elsewhere.iter().filter(|(id, _)| !found(**id)) {
             *missing.entry(host).or_default() += 1;
         }
-        let ports = self.told_ports();
+        let ports = self.ports_with_peer();
         let ends = |host: &str| {
             let there = ports.iter().filter(|(.., port)| {
                 !found(port.peer.id) && self.elsewhere.get(&port.peer.id).is_some_and(|h| h == host)

@@ -20,21 +20,21 @@ pub(super) struct Port {
     pub(super) routing_off: bool,
     pub(super) train: u32,
     pub(super) link_error: u32,
-    pub(super) coord: Place,
+    pub(super) coord: PortPlace,
     pub(super) own_id: u64,
     pub(super) peer: Peer,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PortPlace {
     pub(super) x: u8,
     pub(super) y: u8,
     pub(super) rack: u8,
     pub(super) shelf: u8,
 }
 
-impl From<Place> for ChipCoord {
-    fn from(c: Place) -> Self {
+impl From<PortPlace> for ChipCoord {
+    fn from(c: PortPlace) -> Self {
         Self { x: c.x, y: c.y, rack: c.rack, shelf: c.shelf }
     }
 }
@@ -43,10 +43,10 @@ impl From<Place> for ChipCoord {
 pub(super) struct Peer {
     pub(super) id: u64,
     pub(super) channel: u8,
-    pub(super) coord: Place,
+    pub(super) coord: PortPlace,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PortPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { x, y, rack, shelf } = self;
         write!(f, "x {x} y {y}")?;
@@ -83,7 +83,7 @@ pub(super) fn near_pieces() -> [(u64, u32); 6] {
 
 impl Port {
     /// Words that were not read count as 0.
-    pub(super) fn decode(words: &Words) -> Self {
+    pub(super) fn decode(words: &PortWords) -> Self {
         let l1 = &eth().l1;
         let pair = |low: u64, high: u64| u64::from(words.at(high)) << 32 | u64::from(words.at(low));
         let (local, place, rack) = (
@@ -98,7 +98,7 @@ impl Port {
             routing_off: words.at(l1.routing_disabled.at) != 0,
             train: words.at(l1.train_status.at),
             link_error: words.at(l1.link_error.at),
-            coord: Place {
+            coord: PortPlace {
                 rack: local as u8,
                 shelf: (local >> 8) as u8,
                 x: (local >> 16) as u8,
@@ -109,7 +109,7 @@ impl Port {
                 id: pair(l1.remote_board_id_low.at, l1.remote_board_id_high.at),
                 // No chip has a channel 255: it names no peer.
                 channel: u8::try_from(words.at(l1.remote_channel.at)).unwrap_or(u8::MAX),
-                coord: Place {
+                coord: PortPlace {
                     x: (place >> 16 & 0x3F) as u8,
                     y: (place >> 22 & 0x3F) as u8,
                     rack: rack as u8,
@@ -152,9 +152,9 @@ pub(super) fn may_have_a_peer(train: u32) -> bool {
 
 /// What was read of a tile, by address.
 #[derive(Default)]
-pub(super) struct Words(BTreeMap<u64, Vec<u8>>);
+pub(super) struct PortWords(BTreeMap<u64, Vec<u8>>);
 
-impl Words {
+impl PortWords {
     pub(super) fn add(&mut self, at: u64, bytes: Vec<u8>) {
         self.0.insert(at, bytes);
     }

@@ -70,7 +70,7 @@ fn a_small_mesh_lacks_what_a_large_one_has() {
 fn links_that_are_missing_extra_or_swapped() {
     let mut mesh = found("t3000");
     let gone = mesh.links.remove(0);
-    let missing = Difference::MissingLink(End::Found(gone.a), End::Found(gone.b));
+    let missing = Difference::MissingLink(ExpectedEnd::Found(gone.a), ExpectedEnd::Found(gone.b));
     assert_eq!(differences(&mesh, &shipped("t3000")), [missing]);
 
     let mut mesh = found("t3000");
@@ -83,7 +83,7 @@ fn links_that_are_missing_extra_or_swapped() {
         *link = Link { a, b };
     }
     let swapped = |expected: (EthId, EthId), found| Difference::SwappedLink {
-        expected: (End::Found(expected.0), End::Found(expected.1)),
+        expected: (ExpectedEnd::Found(expected.0), ExpectedEnd::Found(expected.1)),
         found,
     };
     let wanted = [(end(0, 6), end(2, 6)), (end(0, 7), end(2, 7))];

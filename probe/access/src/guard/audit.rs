@@ -23,7 +23,7 @@ pub struct AuditLog {
 
 /// A line of the log. Bytes are hexadecimal, in the order of memory.
 #[derive(Serialize)]
-struct Line<'a> {
+struct AuditLine<'a> {
     /// Host time, in microseconds since the Unix epoch.
     time_micros: u64,
     user: String,
@@ -44,7 +44,7 @@ struct Line<'a> {
 }
 
 /// A write as the log sees it.
-pub(crate) struct Deed<'a> {
+pub(crate) struct AuditEntry<'a> {
     pub(crate) addr: NocAddr,
     pub(crate) old: Result<Vec<u8>, AccessError>,
     pub(crate) new: &'a [u8],
@@ -78,27 +78,31 @@ impl AuditLog {
     ///
     /// # Errors
     /// `Refused`: what cannot be logged is not done.
-    pub(crate) fn append(&self, deed: &Deed<'_>, now_micros: u64) -> Result<(), AccessError> {
-        self.line(deed, now_micros, None)
+    pub(crate) fn append(
+        &self,
+        entry: &AuditEntry<'_>,
+        now_micros: u64,
+    ) -> Result<(), AccessError> {
+        self.line(entry, now_micros, None)
     }
 
     /// Appends that the write did not succeed.
-    pub(crate) fn failed(&self, deed: &Deed<'_>, now_micros: u64, reason: &AccessError) {
+    pub(crate) fn failed(&self, entry: &AuditEntry<'_>, now_micros: u64, reason: &AccessError) {
         // The write itself has its line, and its error is told anyway.
-        let _ = self.line(deed, now_micros, Some(reason));
+        let _ = self.line(entry, now_micros, Some(reason));
     }
 
     fn line(
         &self,
-        deed: &Deed<'_>,
+        entry: &AuditEntry<'_>,
         time_micros: u64,
         failed: Option<&AccessError>,
     ) -> Result<(), AccessError> {
         let refused = |why: String| {
             AccessError::Refused(format!("nothing is written that cannot be logged: {why}"))
         };
-        let NocAddr { chip, tile, offset } = deed.addr;
-        let line = Line {
+        let NocAddr { chip, tile, offset } = entry.addr;
+        let line = AuditLine {
             time_micros,
             user: user(),
             pid: std::process::id(),
@@ -107,9 +111,9 @@ impl AuditLog {
             chip: chip.0,
             tile: [tile.x, tile.y],
             addr: offset,
-            old: deed.old.as_ref().ok().map(|old| hex(old)),
-            old_missing: deed.old.as_ref().err().map(ToString::to_string),
-            new: hex(deed.new),
+            old: entry.old.as_ref().ok().map(|old| hex(old)),
+            old_missing: entry.old.as_ref().err().map(ToString::to_string),
+            new: hex(entry.new),
             failed: failed.map(ToString::to_string),
         };
         let mut text = serde_json::to_string(&line).map_err(|error| refused(error.to_string()))?;

@@ -1,7 +1,7 @@
 //! All ones may be a value or a dead bus: who still answers tells (wormhole.md 1.6).
 
 use crate::bus::Bus;
-use crate::planner::Run;
+use crate::planner::MergedRange;
 use layouts::{ChipLayout, NocXy, Space, TileKind};
 use machine::snapshot::AccessError;
 
@@ -11,7 +11,7 @@ const UNANSWERED_CYCLES: u64 = 100_000_000;
 
 /// What stands behind a suspicious answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum HangVerdict {
     /// The tile lives: all ones were a value.
     Value,
     /// The tile hangs.
@@ -29,9 +29,9 @@ pub(super) enum Verdict {
 pub(super) fn confirm(
     bus: &mut Bus,
     device: u8,
-    run: &Run,
+    run: &MergedRange,
     since: u64,
-) -> Result<(Verdict, u64), AccessError> {
+) -> Result<(HangVerdict, u64), AccessError> {
     let tile = run.tile;
     let layout = bus.layout();
     let arc = layout.arc_tile();
@@ -49,35 +49,35 @@ pub(super) fn confirm(
     let endpoint = noc && answer.word()? != u32::MAX;
     let clocked = endpoint && (!has_clock_gate(layout, tile) || answer.word()? & CLOCK_OFF == 0);
     let verdict = match (on_the_bus, noc, endpoint, clocked) {
-        (false, ..) => Verdict::Device(AccessError::DeviceGone(format!(
+        (false, ..) => HangVerdict::Device(AccessError::DeviceGone(format!(
             "device {device} answers all ones, its ARC's node id too"
         ))),
-        (_, false, ..) => Verdict::Device(AccessError::Unreachable(format!(
+        (_, false, ..) => HangVerdict::Device(AccessError::Unreachable(format!(
             "the NoC of device {device} hangs: its ARC tile answers all ones over it"
         ))),
-        (_, _, false, _) => Verdict::Tile(AccessError::Unreachable(format!(
+        (_, _, false, _) => HangVerdict::Tile(AccessError::Unreachable(format!(
             "tile {tile} hangs: it answers all ones, its node id too"
         ))),
-        (_, _, _, false) => Verdict::Tile(AccessError::Unreachable(format!(
+        (_, _, _, false) => HangVerdict::Tile(AccessError::Unreachable(format!(
             "the clock of tile {tile} is switched off"
         ))),
         _ if now.saturating_sub(since) > UNANSWERED_CYCLES => alone(bus, device, run)?,
-        _ => Verdict::Value,
+        _ => HangVerdict::Value,
     };
     Ok((verdict, now))
 }
 
 /// The batch took very long: did this word take so long by itself?
-fn alone(bus: &mut Bus, device: u8, run: &Run) -> Result<Verdict, AccessError> {
+fn alone(bus: &mut Bus, device: u8, run: &MergedRange) -> Result<HangVerdict, AccessError> {
     let mut answer = run.read(bus.batch().now(), device, 4).now().run();
     let (began, word, ended) = (answer.cycles()?, answer.word()?, answer.cycles()?);
     let took = ended.saturating_sub(began);
     if word != u32::MAX || took <= UNANSWERED_CYCLES {
-        return Ok(Verdict::Value);
+        return Ok(HangVerdict::Value);
     }
     let (tile, took) = (run.tile, took / 1_000_000);
     let why = format!("tile {tile} hangs: it answers all ones, and only after {took} ms");
-    Ok(Verdict::Tile(AccessError::Unreachable(why)))
+    Ok(HangVerdict::Tile(AccessError::Unreachable(why)))
 }
 
 /// Bit of NIU_CFG_0 that switches the tile's clock off (wormhole.md 3.3).

@@ -3,10 +3,10 @@
 //! A look at a chip is few batches. Each ends by itself where an answer is nothing but ones; then
 //! the chip is asked whether it hangs, and what hangs is not touched again.
 
-use super::Latch;
-use super::hang::{Verdict, confirm, node_id};
+use super::Quarantine;
+use super::hang::{HangVerdict, confirm, node_id};
 use crate::bus::{Answer, Bus};
-use crate::planner::Run;
+use crate::planner::MergedRange;
 use layouts::NocXy;
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Bytes};
@@ -24,13 +24,13 @@ pub(crate) type Reading = Result<(Bytes, u64), AccessError>;
 /// Reads ranges of one PCIe device, sorted by tile, and gives each to `take` by its index.
 pub(crate) fn read_near(
     bus: &mut Bus,
-    latch: &mut Latch,
+    quarantine: &mut Quarantine,
     patience: Patience,
     device: u8,
-    runs: &[Run],
+    runs: &[MergedRange],
     take: &mut dyn FnMut(usize, Reading),
 ) {
-    let mut near = Near { bus, latch, device, runs, alive: None, began: None, take };
+    let mut near = Near { bus, quarantine, device, runs, alive: None, began: None, take };
     let started = Instant::now();
     let mut at = 0;
     while at < runs.len() {
@@ -49,26 +49,30 @@ pub(crate) fn read_near(
 /// Why it must not be touched.
 pub(crate) fn seen(
     bus: &mut Bus,
-    latch: &mut Latch,
+    quarantine: &mut Quarantine,
     patience: Patience,
     device: u8,
     tile: NocXy,
 ) -> Result<(), AccessError> {
-    if let Some(reason) = latch.tile(device, tile) {
+    if let Some(reason) = quarantine.tile(device, tile) {
         return Err(reason.clone());
     }
-    if latch.seen(device, tile) {
+    if quarantine.seen(device, tile) {
         return Ok(());
     }
     let mut result = Ok(());
-    let probe =
-        [Run { tile, offset: node_id(bus.layout(), tile)?, len: PROBE_BYTES, memory: false }];
-    read_near(bus, latch, patience, device, &probe, &mut |_, read| result = read.map(|_| ()));
+    let probe = [MergedRange {
+        tile,
+        offset: node_id(bus.layout(), tile)?,
+        len: PROBE_BYTES,
+        memory: false,
+    }];
+    read_near(bus, quarantine, patience, device, &probe, &mut |_, read| result = read.map(|_| ()));
     result
 }
 
 /// A range in a batch, and whether a probe of its tile goes before it.
-struct Part {
+struct CheckedRange {
     index: usize,
     probe: bool,
 }
@@ -78,9 +82,9 @@ type Broken = (usize, AccessError);
 
 struct Near<'a> {
     bus: &'a mut Bus,
-    latch: &'a mut Latch,
+    quarantine: &'a mut Quarantine,
     device: u8,
-    runs: &'a [Run],
+    runs: &'a [MergedRange],
     /// The tile whose all ones were found to be a value a moment ago.
     alive: Option<NocXy>,
     /// Target time when the first batch began and when the last one ended.
@@ -104,19 +108,19 @@ impl Near<'_> {
 
     /// One batch from range `at` on; gives the index of the first range that is still to be read.
     fn step(&mut self, at: usize) -> usize {
-        if let Some(reason) = self.latch.device(self.device).cloned() {
+        if let Some(reason) = self.quarantine.device(self.device).cloned() {
             return self.refuse(at, &reason);
         }
         let (end, parts, answer) = self.ask(at);
         let handed = match answer.error().cloned() {
             Some(reason) => self.break_off(&parts, answer, reason),
-            None => self.hand_out(end, &parts, answer),
+            None => self.distribute(end, &parts, answer),
         };
         match handed {
             Ok(next) => next,
             Err((from, reason)) => {
                 if matches!(reason, AccessError::DeviceGone(_)) {
-                    self.latch.lose_device(self.device, reason.clone());
+                    self.quarantine.lose_device(self.device, reason.clone());
                 }
                 for part in parts.iter().filter(|part| part.index >= from) {
                     (self.take)(part.index, Err(reason.clone()));
@@ -127,7 +131,7 @@ impl Near<'_> {
     }
 
     /// Sends the batch. What is latched gets its reason, and is not in it.
-    fn ask(&mut self, at: usize) -> (usize, Vec<Part>, Answer) {
+    fn ask(&mut self, at: usize) -> (usize, Vec<CheckedRange>, Answer) {
         let device = self.device;
         let mut batch = self.bus.batch().now();
         let mut parts = Vec::with_capacity(self.runs.len() - at);
@@ -141,11 +145,11 @@ impl Near<'_> {
             end += 1;
             let mut first = false;
             if probed != Some(run.tile) {
-                if let Some(reason) = self.latch.tile(device, run.tile) {
+                if let Some(reason) = self.quarantine.tile(device, run.tile) {
                     (self.take)(index, Err(reason.clone()));
                     continue;
                 }
-                first = !self.latch.seen(device, run.tile);
+                first = !self.quarantine.seen(device, run.tile);
             }
             // A block on a tile that has not answered yet is read behind a word; a word is one itself.
             let probe = first && run.len > PROBE_BYTES;
@@ -157,7 +161,7 @@ impl Near<'_> {
             if self.alive != Some(run.tile) {
                 batch = batch.end_if_ones(run.len);
             }
-            parts.push(Part { index, probe });
+            parts.push(CheckedRange { index, probe });
         }
         (end, parts, batch.now().run())
     }
@@ -165,7 +169,7 @@ impl Near<'_> {
     /// The machine itself gave up at some range: what came before it counts, from when the batch began.
     fn break_off(
         &mut self,
-        parts: &[Part],
+        parts: &[CheckedRange],
         mut answer: Answer,
         reason: AccessError,
     ) -> Result<usize, Broken> {
@@ -179,7 +183,7 @@ impl Near<'_> {
                 return self.unanswered(part.index, reason);
             };
             (self.take)(part.index, Ok((bytes, began)));
-            self.latch.answered(self.device, run.tile);
+            self.quarantine.answered(self.device, run.tile);
         }
         Err((self.runs.len(), reason))
     }
@@ -193,13 +197,13 @@ impl Near<'_> {
         // The machine has timed the access alone, so that nothing is left to be timed.
         let confirmed = confirm(self.bus, self.device, run, u64::MAX);
         match confirmed.map_err(|error| (index, error))?.0 {
-            Verdict::Device(worse) => {
-                self.latch.lose_device(self.device, worse.clone());
+            HangVerdict::Device(worse) => {
+                self.quarantine.lose_device(self.device, worse.clone());
                 Err((index, worse))
             }
-            Verdict::Tile(_) | Verdict::Value => {
+            HangVerdict::Tile(_) | HangVerdict::Value => {
                 let why = AccessError::Unreachable(format!("tile {} hangs: {reason}", run.tile));
-                self.latch.lose_tile(self.device, run.tile, why.clone());
+                self.quarantine.lose_tile(self.device, run.tile, why.clone());
                 (self.take)(index, Err(why));
                 Ok(index + 1)
             }
@@ -207,10 +211,10 @@ impl Near<'_> {
     }
 
     /// Takes the answer apart; where it ends in ones, finds out why.
-    fn hand_out(
+    fn distribute(
         &mut self,
         end: usize,
-        parts: &[Part],
+        parts: &[CheckedRange],
         mut answer: Answer,
     ) -> Result<usize, Broken> {
         let broken = |index| move |reason| (index, reason);
@@ -234,7 +238,7 @@ impl Near<'_> {
                 }
             }
             if answered.replace(run.tile) != Some(run.tile) {
-                self.latch.answered(self.device, run.tile);
+                self.quarantine.answered(self.device, run.tile);
             }
         }
         Ok(end)
@@ -258,18 +262,18 @@ impl Near<'_> {
         let (verdict, _) = confirmed?;
         self.began = self.began.map(|(first, _)| (first, now));
         match verdict {
-            Verdict::Value => {
+            HangVerdict::Value => {
                 self.alive = Some(tile);
-                self.latch.answered(self.device, tile);
+                self.quarantine.answered(self.device, tile);
                 let Some(bytes) = last else { return Ok(index) };
                 (self.take)(index, Ok((bytes, now)));
             }
-            Verdict::Tile(reason) => {
-                self.latch.lose_tile(self.device, tile, reason.clone());
+            HangVerdict::Tile(reason) => {
+                self.quarantine.lose_tile(self.device, tile, reason.clone());
                 (self.take)(index, Err(reason));
             }
-            Verdict::Device(reason) => {
-                self.latch.lose_device(self.device, reason.clone());
+            HangVerdict::Device(reason) => {
+                self.quarantine.lose_device(self.device, reason.clone());
                 (self.take)(index, Err(reason));
             }
         }

@@ -7,7 +7,7 @@
 mod judge;
 mod refusals;
 
-use super::lane::{Lane, Outcome, Stage};
+use super::active::{ActiveQueue, CommandOutcome, Stage};
 use super::{Command, Patience, Queue, Stamped};
 use crate::bus::Bus;
 use crate::eth_firmware::routing;
@@ -34,7 +34,7 @@ struct Reader<'a> {
     bus: &'a mut Bus,
     patience: Patience,
     commands: &'a [Command],
-    lanes: Vec<Lane<'a>>,
+    active: Vec<ActiveQueue<'a>>,
     waiting: VecDeque<usize>,
     results: Vec<Option<Result<Stamped, AccessError>>>,
     tries: Vec<u8>,
@@ -80,12 +80,14 @@ pub(crate) fn read_all(
     gateways: &mut [Gateway],
     commands: &[Command],
 ) -> Results {
-    let lanes = gateways.iter_mut();
+    let all_active = gateways.iter_mut();
     let mut reader = Reader {
         bus,
         patience,
         commands,
-        lanes: lanes.map(|way| Lane::new(&mut way.queue, way.direct, way.depth)).collect(),
+        active: all_active
+            .map(|route| ActiveQueue::new(&mut route.queue, route.direct, route.depth))
+            .collect(),
         waiting: (0..commands.len()).collect(),
         results: vec![None; commands.len()],
         tries: vec![0; commands.len()],
@@ -102,7 +104,7 @@ pub(crate) fn read_all(
     let error = match reader.all() {
         Ok(()) => reader.last_error.clone(),
         Err(error) => {
-            reader.lanes.iter_mut().for_each(|lane| drop(lane.give_up()));
+            reader.active.iter_mut().for_each(|active| drop(active.give_up()));
             if matches!(error, AccessError::DeviceGone(_)) {
                 reader.silent.get_or_insert_with(|| error.clone());
             }
@@ -128,7 +130,7 @@ fn is_refusal(error: &AccessError) -> bool {
 impl Reader<'_> {
     fn all(&mut self) -> Result<(), AccessError> {
         self.open_direct()?;
-        while !self.waiting.is_empty() || self.lanes.iter().any(Lane::is_busy) {
+        while !self.waiting.is_empty() || self.active.iter().any(ActiveQueue::is_busy) {
             self.open_next()?;
             match self.round() {
                 Ok(()) => self.judge_times()?,
@@ -141,14 +143,14 @@ impl Reader<'_> {
 
     /// Takes all gateways with a link to the chip itself into use that are in order at first sight.
     fn open_direct(&mut self) -> Result<(), AccessError> {
-        for lane in self.lanes.iter_mut().filter(|lane| lane.direct) {
-            match lane.queue.glance(self.bus) {
+        for active in self.active.iter_mut().filter(|active| active.direct) {
+            match active.queue.glance(self.bus) {
                 Ok(settled) => {
-                    lane.stage = if settled { Stage::Active } else { Stage::Reserve };
+                    active.stage = if settled { Stage::Active } else { Stage::Reserve };
                 }
                 Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
                 Err(error) => {
-                    lane.stage = Stage::Dead;
+                    active.stage = Stage::Dead;
                     self.last_error = error;
                 }
             }
@@ -160,16 +162,16 @@ impl Reader<'_> {
     fn open_next(&mut self) -> Result<(), AccessError> {
         self.end_refused();
         while self.lacks_gateway() {
-            let reserve = self.lanes.iter_mut().filter(|lane| lane.stage == Stage::Reserve);
-            let Some(lane) = reserve.min_by_key(|lane| lane.queue.is_suspect()) else {
+            let reserve = self.active.iter_mut().filter(|active| active.stage == Stage::Reserve);
+            let Some(active) = reserve.min_by_key(|active| active.queue.is_suspect()) else {
                 self.silent = Some(self.last_error.clone());
                 return Err(self.last_error.clone());
             };
-            match lane.queue.ready(self.bus) {
-                Ok(()) => lane.stage = Stage::Active,
+            match active.queue.ready(self.bus) {
+                Ok(()) => active.stage = Stage::Active,
                 Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
                 Err(error) => {
-                    lane.stage = Stage::Dead;
+                    active.stage = Stage::Dead;
                     self.quiet += u8::from(error == self.patience.timed_out());
                     self.last_error = error;
                 }
@@ -183,28 +185,28 @@ impl Reader<'_> {
     /// One batch to the machine, and what came of it.
     fn round(&mut self) -> Result<(), AccessError> {
         let (commands, now) = (self.commands, self.now);
-        let held = self.refusals.held(&self.lanes);
-        let used = self.lanes.iter_mut().enumerate().filter(|(_, lane)| lane.is_used());
-        let mut lanes: Vec<(usize, &mut Lane<'_>)> = used.collect();
+        let held = self.refusals.held(&self.active);
+        let used = self.active.iter_mut().enumerate().filter(|(_, active)| active.is_used());
+        let mut all_active: Vec<(usize, &mut ActiveQueue<'_>)> = used.collect();
         let mut batch = self.bus.batch().now();
-        let open = lanes.iter().filter(|(_, lane)| lane.room() > 0).count();
+        let open = all_active.iter().filter(|(_, active)| active.room() > 0).count();
         let share = self.waiting.len().div_ceil(open.max(1));
-        for (at, lane) in &mut lanes {
-            batch = lane.fetch(batch);
-            let count = lane.room().min(share).min(self.waiting.len());
+        for (at, active) in &mut all_active {
+            batch = active.fetch(batch);
+            let count = active.room().min(share).min(self.waiting.len());
             let numbers = self.refusals.draw(&mut self.waiting, (*at, held), count);
-            batch = lane.post(batch, commands, &numbers);
+            batch = active.post(batch, commands, &numbers);
         }
-        let wait = |(_, lane): &(usize, &mut Lane<'_>)| lane.wait(now, commands);
-        let waits: Vec<Option<u64>> = lanes.iter().map(wait).collect();
+        let wait = |(_, active): &(usize, &mut ActiveQueue<'_>)| active.wait(now, commands);
+        let waits: Vec<Option<u64>> = all_active.iter().map(wait).collect();
         let soonest = waits.iter().flatten().min().copied();
         if let Some(cycles) = soonest {
             // A look at another gateway that is nearly due costs less than a batch of its own.
             let reach = cycles + cycles / 8;
             batch = batch.pass(cycles).now();
-            for ((_, lane), wait) in lanes.iter_mut().zip(&waits) {
+            for ((_, active), wait) in all_active.iter_mut().zip(&waits) {
                 if wait.is_some_and(|wait| wait <= reach) {
-                    batch = lane.ask(batch);
+                    batch = active.ask(batch);
                 }
             }
         }
@@ -213,15 +215,15 @@ impl Reader<'_> {
         let before = answer.cycles()?;
         self.now = before;
         self.began.get_or_insert(before);
-        let mut looked = lanes.iter_mut().try_for_each(|(at, lane)| {
-            of_lane(*at, &mut done, |own| lane.fetched(&mut answer, own))
+        let mut looked = all_active.iter_mut().try_for_each(|(at, active)| {
+            of_queue(*at, &mut done, |own| active.fetched(&mut answer, own))
         });
         if looked.is_ok() && soonest.is_some() {
             looked = answer.cycles().and_then(|now| {
                 self.now = now;
                 let times = (before, now);
-                lanes.iter_mut().try_for_each(|(at, lane)| {
-                    of_lane(*at, &mut done, |own| lane.take(&mut answer, times, commands, own))
+                all_active.iter_mut().try_for_each(|(at, active)| {
+                    of_queue(*at, &mut done, |own| active.take(&mut answer, times, commands, own))
                 })
             });
         }
@@ -231,10 +233,10 @@ impl Reader<'_> {
 }
 
 /// Adds what came of a gateway's commands, with its number, also where it ends in an error.
-fn of_lane(
+fn of_queue(
     at: usize,
-    done: &mut Vec<(usize, Outcome)>,
-    act: impl FnOnce(&mut Vec<Outcome>) -> Result<(), AccessError>,
+    done: &mut Vec<(usize, CommandOutcome)>,
+    act: impl FnOnce(&mut Vec<CommandOutcome>) -> Result<(), AccessError>,
 ) -> Result<(), AccessError> {
     let mut own = Vec::new();
     let result = act(&mut own);

@@ -41,7 +41,7 @@ fn answers_come_in_order_whatever_slots_they_take() {
         assert_eq!(bench.read(at), Ok(0xCAFE_0000 + round));
     }
     // Each write moved the requests on and the responses not.
-    let queue = &bench.ways[0].queue;
+    let queue = &bench.routes[0].queue;
     assert_eq!(queue.commands(), 18);
     assert_eq!((queue.request_write, queue.response_read), (18 % 8, 9 % 8));
 }
@@ -55,8 +55,8 @@ fn blocks_share_their_buffers_without_harm() {
     let writes: Vec<(Command, &[u8])> = (0..6)
         .map(|seed| (Command::WriteBlock(at(seed), 1024), &*blocks[usize::from(seed)]))
         .collect();
-    bench.ways[0].queue.write_all(&mut bench.bus, SLOTS, &writes).unwrap();
-    bench.ways[0].queue.flush(&mut bench.bus).unwrap();
+    bench.routes[0].queue.write_all(&mut bench.bus, SLOTS, &writes).unwrap();
+    bench.routes[0].queue.flush(&mut bench.bus).unwrap();
     let reads: Vec<Command> = (0..6).map(|seed| Command::ReadBlock(at(seed), 1024)).collect();
     for (read, block) in bench.read_all(&reads).into_iter().zip(&blocks) {
         assert_eq!(&read.unwrap().bytes, block);
@@ -69,7 +69,7 @@ fn four_reads_share_a_doorbell_and_one_bad_one_fails_alone() {
     for word in 0..8 {
         bench.write(there(0x2_0000 + 4 * word), 0x100 + word as u32).unwrap();
     }
-    let before = bench.ways[0].queue.commands();
+    let before = bench.routes[0].queue.commands();
     let mut reads: Vec<Command> =
         (0..8).map(|word| Command::ReadWord(there(0x2_0000 + 4 * word))).collect();
     reads[5] = Command::ReadWord(Far { coord: coord(7), ..there(0) });
@@ -82,5 +82,5 @@ fn four_reads_share_a_doorbell_and_one_bad_one_fails_alone() {
             other => assert_eq!(other.unwrap().bytes, (0x100 + word as u32).to_le_bytes()),
         }
     }
-    assert_eq!(bench.ways[0].queue.commands(), before + 8);
+    assert_eq!(bench.routes[0].queue.commands(), before + 8);
 }

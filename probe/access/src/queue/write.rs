@@ -1,6 +1,6 @@
 //! Writes through a queue: posted while there is room, waited for by counters.
 
-use super::look::Indices;
+use super::indices::Indices;
 use super::wait::Wait;
 use super::{Command, Queue, SLOTS};
 use crate::bus::Bus;

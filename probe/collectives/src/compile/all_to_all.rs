@@ -4,22 +4,22 @@
 //! packets as it gives, so that no rank is more than a slice ahead. On a line the way is a pipe: own blocks first.
 
 use super::build::Build;
-use super::lanes::{Lane, Move, Sum};
+use super::link_shares::{LinkShare, Move, Sum};
 use crate::error::CclError;
 use crate::program::flags::{FROM_CHANNEL, TO_CHANNEL};
 use crate::tensor::{INPUT, OUTPUT};
 
-pub(super) fn workers(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError> {
+pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
     let size = build.size();
-    for (way, &forward) in lane.ways.iter().enumerate() {
-        if !build.is_line() && build.reach(lane, forward) == 0 {
+    for (way, &forward) in share.directions.iter().enumerate() {
+        if !build.is_line() && build.reach(share, forward) == 0 {
             continue;
         }
         let mut drafts = Vec::new();
         for rank in 0..size {
-            drafts.push(Some(build.draft(rank, lane, "exchanger")?));
+            drafts.push(Some(build.draft(rank, share, "exchanger")?));
         }
-        build.join(lane, forward, &mut drafts);
+        build.join(share, forward, &mut drafts);
         for (rank, draft) in drafts.into_iter().enumerate() {
             let Some(mut draft) = draft else { continue };
             let own = Move {
@@ -32,9 +32,9 @@ pub(super) fn workers(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError
             if build.is_line() {
                 line(size, rank, forward, &mut draft.moves);
             } else {
-                ring(build, lane, rank, forward, &mut draft.moves);
+                ring(build, share, rank, forward, &mut draft.moves);
             }
-            build.add(lane, draft)?;
+            build.add(share, draft)?;
         }
     }
     Ok(())
@@ -55,8 +55,8 @@ fn keep(rank: usize) -> Move {
     Move { flags: FROM_CHANNEL, from: None, to: Some((OUTPUT, rank as u32)) }
 }
 
-fn ring(build: &Build<'_>, lane: &Lane, rank: usize, forward: bool, moves: &mut Vec<Move>) {
-    for steps in 1..=build.reach(lane, forward) {
+fn ring(build: &Build<'_>, share: &LinkShare, rank: usize, forward: bool, moves: &mut Vec<Move>) {
+    for steps in 1..=build.reach(share, forward) {
         moves.push(give(build.rank(rank, steps, forward)));
         moves.extend(vec![PASS_ON; steps - 1]);
         moves.push(keep(build.rank(rank, steps, !forward)));

@@ -1,13 +1,13 @@
 //! What every collective is put together with: channels, workers and their commands.
 
-use super::lanes::{Draft, Lane, Move};
+use super::link_shares::{Draft, LinkShare, Move};
 use super::shape::Shape;
 use crate::error::CclError;
 use crate::op::Bidirectional;
 use crate::op::Op;
-use crate::program::{Channel, Command, WorkerPlan, flags};
+use crate::program::{Channel, WorkerCommand, WorkerPlan, flags};
 use crate::request::Request;
-use crate::slicer::{self, Part};
+use crate::slicer::{self, PageSlice};
 use crate::tensor::{self, Placement};
 use crate::transport::Transport;
 use launch::topology::{Topology, TopologyKind};
@@ -61,7 +61,7 @@ impl<'a> Build<'a> {
     pub(super) fn draft(
         &mut self,
         rank: usize,
-        lane: &Lane,
+        share: &LinkShare,
         role: &str,
     ) -> Result<Draft, CclError> {
         let chip = *self.topology.ranks.get(rank).ok_or(CclError::NoRank(rank))?;
@@ -70,7 +70,7 @@ impl<'a> Build<'a> {
         let wanted = *used;
         let place = tiles.get(wanted - 1).copied();
         let place = place.ok_or(CclError::TooFewTiles { chip, wanted, tiles: tiles.len() })?;
-        Ok(Draft::new(place, format!("{role} of link {}", lane.link)))
+        Ok(Draft::new(place, format!("{role} of link {}", share.link)))
     }
 
     /// A tile of a rank's chip by number, for fills and checks: they run when the workers do not.
@@ -84,18 +84,18 @@ impl<'a> Build<'a> {
     /// A new channel from one worker to another of a neighbouring rank.
     pub(super) fn connect(
         &mut self,
-        lane: &Lane,
+        share: &LinkShare,
         forward: bool,
         (from, from_rank): (&mut Draft, usize),
         to: &mut Draft,
     ) {
         if self.request.transport != Transport::Edm {
-            let channel = Channel { edm: to.place, number: lane.link as u32 };
+            let channel = Channel { edm: to.place, number: share.link as u32 };
             (from.outbound, to.inbound) = (Some(channel), Some(channel));
             return;
         }
         let sockets = self.topology.sockets(from_rank, forward);
-        let Some(&(near, far)) = sockets.get(lane.link) else { return };
+        let Some(&(near, far)) = sockets.get(share.link) else { return };
         let number = self.numbers.entry(near.min(far)).or_default();
         let channel = |end: EthId| {
             let tile = self.mesh.layout().eth_channel(end.channel)?;
@@ -106,7 +106,7 @@ impl<'a> Build<'a> {
     }
 
     /// Channels from each rank's worker to the next one's, round a ring or to the end of a line or socket.
-    pub(super) fn join(&mut self, lane: &Lane, forward: bool, drafts: &mut [Option<Draft>]) {
+    pub(super) fn join(&mut self, share: &LinkShare, forward: bool, drafts: &mut [Option<Draft>]) {
         let closed = !self.is_line() && self.request.op != Op::SendReceive;
         for rank in 0..self.size() {
             let next = self.rank(rank, 1, forward);
@@ -117,7 +117,7 @@ impl<'a> Build<'a> {
             let mut take = |rank| drafts.get_mut(rank).and_then(Option::take);
             let (mut from, mut to) = (take(rank), take(next));
             if let (Some(from), Some(to)) = (&mut from, &mut to) {
-                self.connect(lane, forward, (from, rank), to);
+                self.connect(share, forward, (from, rank), to);
             }
             for (rank, draft) in [(rank, from), (next, to)] {
                 if let Some(place) = drafts.get_mut(rank) {
@@ -128,12 +128,12 @@ impl<'a> Build<'a> {
     }
 
     /// The worker is complete.
-    pub(super) fn add(&mut self, lane: &Lane, draft: Draft) -> Result<(), CclError> {
+    pub(super) fn add(&mut self, share: &LinkShare, draft: Draft) -> Result<(), CclError> {
         if draft.moves.len() > MAX_COMMANDS {
             return Err(CclError::TooManyCommands(draft.moves.len()));
         }
-        let commands = draft.moves.iter().map(|one| self.command(lane.part, *one)).collect();
-        let mut plan = self.plan(draft.place, draft.role, lane.part, commands);
+        let commands = draft.moves.iter().map(|one| self.command(share.part, *one)).collect();
+        let mut plan = self.plan(draft.place, draft.role, share.part, commands);
         if draft.sliced {
             plan.slice_pages = slicer::slice_pages(self.request, self.shape.block.page_bytes);
         }
@@ -148,8 +148,8 @@ impl<'a> Build<'a> {
         &self,
         place: Place,
         role: String,
-        part: Part,
-        commands: Vec<Command>,
+        part: PageSlice,
+        commands: Vec<WorkerCommand>,
     ) -> WorkerPlan {
         WorkerPlan {
             place,
@@ -170,12 +170,12 @@ impl<'a> Build<'a> {
     }
 
     /// The page of a block at which a part begins.
-    pub(super) fn page(&self, block: u32, part: Part) -> u32 {
+    pub(super) fn page(&self, block: u32, part: PageSlice) -> u32 {
         block * self.shape.block.pages + part.first_page
     }
 
-    fn command(&self, part: Part, one: Move) -> Command {
-        let mut command = Command { flags: one.flags, ..Command::default() };
+    fn command(&self, part: PageSlice, one: Move) -> WorkerCommand {
+        let mut command = WorkerCommand { flags: one.flags, ..WorkerCommand::default() };
         if let Some((tensor, block)) = one.from {
             command.flags |= flags::FROM_TENSOR;
             (command.source, command.source_page) = (tensor, self.page(block, part));
@@ -188,35 +188,35 @@ impl<'a> Build<'a> {
     }
 
     /// The lanes: one for each link, worker of it, and half of the tensors.
-    pub(super) fn lanes(&self) -> Vec<Lane> {
+    pub(super) fn link_shares(&self) -> Vec<LinkShare> {
         let (links, block) = (self.request.links, self.shape.block);
         let half = self.request.bidirectional == Bidirectional::HalfTensors;
         let both = self.topology.kind == TopologyKind::Line
             || self.request.bidirectional == Bidirectional::FullTensors;
         let workers = self.request.workers;
         let parts = if half { 2 * links * workers } else { links * workers };
-        let lane = |(index, part): (usize, Part)| {
+        let share = |(index, part): (usize, PageSlice)| {
             let link = if half { index / 2 } else { index } / workers.max(1) as usize;
             let ways = match (both, half) {
                 (true, _) => vec![true, false],
                 (_, true) => vec![index % 2 == 0],
                 _ => vec![true],
             };
-            Lane { link, part, ways }
+            LinkShare { link, part, directions: ways }
         };
-        block.parts(parts).into_iter().enumerate().map(lane).collect()
+        block.parts(parts).into_iter().enumerate().map(share).collect()
     }
 
     /// The same stretches in pieces for those who fill and check: the more there is to do, the more workers do it.
-    pub(super) fn pieces(&self) -> Vec<Lane> {
+    pub(super) fn pieces(&self) -> Vec<LinkShare> {
         let (block, [inputs, outputs]) = (self.shape.block, self.shape.blocks);
-        let cut = |lane: Lane| {
-            let pages = u64::from(lane.part.pages) * u64::from(inputs + outputs);
+        let cut = |share: LinkShare| {
+            let pages = u64::from(share.part.pages) * u64::from(inputs + outputs);
             let workers = (pages * u64::from(block.page_bytes)).div_ceil(PIECE_BYTES);
-            let parts = lane.part.cut(workers.min(MAX_PIECES) as u32, block.page_bytes);
-            parts.into_iter().map(move |part| Lane { part, ..lane.clone() })
+            let parts = share.part.cut(workers.min(MAX_PIECES) as u32, block.page_bytes);
+            parts.into_iter().map(move |part| LinkShare { part, ..share.clone() })
         };
-        self.lanes().into_iter().flat_map(cut).collect()
+        self.link_shares().into_iter().flat_map(cut).collect()
     }
 
     /// How many ranks there are.
@@ -235,9 +235,9 @@ impl<'a> Build<'a> {
     }
 
     /// How many hops data of a ring travels in a direction of this lane: all the way, or half.
-    pub(super) fn reach(&self, lane: &Lane, forward: bool) -> usize {
+    pub(super) fn reach(&self, share: &LinkShare, forward: bool) -> usize {
         let others = self.size() - 1;
-        match lane.ways.len() {
+        match share.directions.len() {
             1 => others,
             _ if forward => others.div_ceil(2),
             _ => others / 2,

@@ -2,7 +2,7 @@
 
 use crate::error::CclError;
 use crate::request::Request;
-use crate::transport::FabricWish;
+use crate::transport::FabricOptions;
 use fabric::{FabricPlan, FabricRequest};
 use launch::topology::Topology;
 use launch::topology::TopologyError;
@@ -15,20 +15,20 @@ use machine::target::Mesh;
 pub(super) fn ranks(
     mesh: &Mesh,
     request: &Request,
-    wish: FabricWish,
+    options: FabricOptions,
     running: Option<&FabricPlan>,
 ) -> Result<(Topology, (FabricPlan, bool)), CclError> {
     let ordered = super::topology(mesh, &Request { links: 1, ..request.clone() });
     let (topology, plan) = match running {
         Some(plan) => (ordered.or_else(|error| any_order(plan, request, error))?, plan.clone()),
-        None => planned(mesh, request, wish, ordered)?,
+        None => planned(mesh, request, options, ordered)?,
     };
     if request.links > plan.planes {
         return Err(CclError::TooFewPlanes { links: request.links, planes: plan.planes });
     }
     let outside = topology.ranks.iter().find(|chip| plan.node(**chip).is_none());
     if let (Some(&to), Some(&from)) = (outside, topology.ranks.first()) {
-        return Err(CclError::NoWay { from, to });
+        return Err(CclError::NoRoute { from, to });
     }
     Ok((topology, (plan, running.is_some())))
 }
@@ -37,7 +37,7 @@ pub(super) fn ranks(
 fn planned(
     mesh: &Mesh,
     request: &Request,
-    wish: FabricWish,
+    options: FabricOptions,
     ordered: Result<Topology, CclError>,
 ) -> Result<(Topology, FabricPlan), CclError> {
     let plan = |topology, chips: &[ChipId]| {
@@ -45,13 +45,13 @@ fn planned(
             let chips = chips.to_vec();
             FabricPlan::new(mesh, &FabricRequest { chips, planes, ..FabricRequest::new(topology) })
         };
-        let found = match wish.planes {
+        let found = match options.planes {
             Some(planes) => of(Some(planes)),
             None => of(Some(request.links + 1)).or_else(|_| of(None)),
         };
         found.map_err(|error| CclError::NoFabric(Box::new(error)))
     };
-    match (wish.topology, ordered) {
+    match (options.topology, ordered) {
         (Some(kind), Ok(topology)) if kind.is_2d() => Ok((topology, plan(kind, &[])?)),
         (Some(kind), Ok(topology)) => {
             let plan = plan(kind, &topology.ranks)?;

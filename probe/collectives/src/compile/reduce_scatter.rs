@@ -2,39 +2,44 @@
 //! go both ways, the sum of the first way lies in the output and is signalled before that of the second is added.
 
 use super::build::Build;
-use super::lanes::{Draft, Lane, Move, Sum};
+use super::link_shares::{Draft, LinkShare, Move, Sum};
 use crate::error::CclError;
 use crate::program::flags::{FROM_CHANNEL, SIGNAL, TO_CHANNEL, WAIT};
 use crate::tensor::{INPUT, OUTPUT};
 
 /// Ranks whose data reach a rank in a direction, and ranks that its data reach.
-fn behind_and_ahead(build: &Build<'_>, lane: &Lane, rank: usize, forward: bool) -> (usize, usize) {
+fn behind_and_ahead(
+    build: &Build<'_>,
+    share: &LinkShare,
+    rank: usize,
+    forward: bool,
+) -> (usize, usize) {
     let (below, above) = (rank, build.size() - 1 - rank);
     match (build.is_line(), forward) {
-        (false, _) => (build.reach(lane, forward), build.reach(lane, forward)),
+        (false, _) => (build.reach(share, forward), build.reach(share, forward)),
         (true, true) => (below, above),
         (true, false) => (above, below),
     }
 }
 
-pub(super) fn workers(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError> {
+pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
     let mut all: Vec<Vec<Option<Draft>>> = Vec::new();
-    for &forward in &lane.ways {
+    for &forward in &share.directions {
         let mut drafts = Vec::new();
         for rank in 0..build.size() {
-            let (behind, ahead) = behind_and_ahead(build, lane, rank, forward);
+            let (behind, ahead) = behind_and_ahead(build, share, rank, forward);
             let there = behind + ahead > 0;
-            let draft = there.then(|| build.draft(rank, lane, "reducer and scatterer"));
+            let draft = there.then(|| build.draft(rank, share, "reducer and scatterer"));
             drafts.push(draft.transpose()?);
         }
-        build.join(lane, forward, &mut drafts);
+        build.join(share, forward, &mut drafts);
         all.push(drafts);
     }
     // Who adds to an output after whom.
     let mut first: Vec<Option<usize>> = vec![None; build.size()];
-    for (way, (&forward, drafts)) in lane.ways.iter().zip(&all).enumerate() {
+    for (way, (&forward, drafts)) in share.directions.iter().zip(&all).enumerate() {
         for (rank, _) in drafts.iter().enumerate().filter(|(_, draft)| draft.is_some()) {
-            let (behind, _) = behind_and_ahead(build, lane, rank, forward);
+            let (behind, _) = behind_and_ahead(build, share, rank, forward);
             if let Some(first) = first.get_mut(rank).filter(|first| first.is_none() && behind > 0) {
                 *first = Some(way);
             }
@@ -44,17 +49,17 @@ pub(super) fn workers(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError
         .iter()
         .map(|way| way.iter().map(|draft| draft.as_ref().map(|d| d.place)).collect())
         .collect();
-    for (way, (&forward, drafts)) in lane.ways.iter().zip(all).enumerate() {
+    for (way, (&forward, drafts)) in share.directions.iter().zip(all).enumerate() {
         for (rank, draft) in drafts.into_iter().enumerate() {
             let Some(mut draft) = draft else { continue };
-            let (behind, ahead) = behind_and_ahead(build, lane, rank, forward);
+            let (behind, ahead) = behind_and_ahead(build, share, rank, forward);
             draft.sliced = !build.is_line();
             draft.moves = partial_sums(build, rank, forward, (behind, ahead));
             let is_first = first.get(rank).copied().flatten() == Some(way);
-            let later = lane
-                .ways
+            let later = share
+                .directions
                 .get(way + 1)
-                .is_some_and(|&other| behind_and_ahead(build, lane, rank, other).0 > 0);
+                .is_some_and(|&other| behind_and_ahead(build, share, rank, other).0 > 0);
             let mut last =
                 Move { flags: FROM_CHANNEL, from: Some((OUTPUT, 0)), to: Some((OUTPUT, 0)) };
             if is_first {
@@ -66,7 +71,7 @@ pub(super) fn workers(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError
                 last.flags |= WAIT;
             }
             draft.moves.extend((behind > 0).then_some(last));
-            build.add(lane, draft)?;
+            build.add(share, draft)?;
         }
     }
     Ok(())
@@ -88,10 +93,10 @@ fn partial_sums(
 }
 
 /// The first way's sum ends with the rank's own block, or that of the only way.
-pub(super) fn result(build: &Build<'_>, lane: &Lane, rank: usize) -> Sum {
+pub(super) fn result(build: &Build<'_>, share: &LinkShare, rank: usize) -> Sum {
     let mut sum = Sum::new();
-    for &forward in &lane.ways {
-        let (behind, _) = behind_and_ahead(build, lane, rank, forward);
+    for &forward in &share.directions {
+        let (behind, _) = behind_and_ahead(build, share, rank, forward);
         let arm = (1..=behind).rev().map(|steps| (build.rank(rank, steps, !forward), rank as u32));
         let mut arm: Vec<_> = arm.collect();
         if !arm.is_empty() {

@@ -1,7 +1,7 @@
 //! Operations with a root: broadcast, scatter, gather and reduce, along one or two arms of ranks that begin at the root.
 
 use super::build::Build;
-use super::lanes::{Draft, Lane, Move, Sum};
+use super::link_shares::{Draft, LinkShare, Move, Sum};
 use crate::error::CclError;
 use crate::program::flags::{FROM_CHANNEL, SIGNAL, TO_CHANNEL, WAIT};
 use crate::tensor::{INPUT, OUTPUT};
@@ -13,38 +13,38 @@ struct Arm {
 }
 
 /// The arms of a lane; `outward` if data flow away from the root.
-fn arms(build: &Build<'_>, lane: &Lane, outward: bool) -> Vec<Arm> {
+fn arms(build: &Build<'_>, share: &LinkShare, outward: bool) -> Vec<Arm> {
     let root = build.request.root as usize;
     let arm = |&forward: &bool| {
         let up = forward == outward;
         let others = match (build.is_line(), up) {
-            (false, _) => build.reach(lane, forward),
+            (false, _) => build.reach(share, forward),
             (true, true) => build.size() - 1 - root,
             (true, false) => root,
         };
         Arm { forward, ranks: (0..=others).map(|steps| build.rank(root, steps, up)).collect() }
     };
-    lane.ways.iter().map(arm).filter(|arm| arm.ranks.len() > 1).collect()
+    share.directions.iter().map(arm).filter(|arm| arm.ranks.len() > 1).collect()
 }
 
 /// A worker for each rank of an arm, joined by channels.
 fn chain(
     build: &mut Build<'_>,
-    lane: &Lane,
+    share: &LinkShare,
     arm: &Arm,
     outward: bool,
     role: &str,
 ) -> Result<Vec<Draft>, CclError> {
     let mut drafts = Vec::new();
     for &rank in &arm.ranks {
-        drafts.push(build.draft(rank, lane, role)?);
+        drafts.push(build.draft(rank, share, role)?);
     }
     for (index, pair) in arm.ranks.windows(2).enumerate() {
         let (Some((near, far)), &[rank, next]) = (two(&mut drafts, index), pair) else { continue };
         if outward {
-            build.connect(lane, arm.forward, (near, rank), far);
+            build.connect(share, arm.forward, (near, rank), far);
         } else {
-            build.connect(lane, arm.forward, (far, next), near);
+            build.connect(share, arm.forward, (far, next), near);
         }
     }
     Ok(drafts)
@@ -55,14 +55,14 @@ fn two(drafts: &mut [Draft], index: usize) -> Option<(&mut Draft, &mut Draft)> {
     Some((before.last_mut()?, after.first_mut()?))
 }
 
-fn add_all(build: &mut Build<'_>, lane: &Lane, drafts: Vec<Draft>) -> Result<(), CclError> {
-    drafts.into_iter().try_for_each(|draft| build.add(lane, draft))
+fn add_all(build: &mut Build<'_>, share: &LinkShare, drafts: Vec<Draft>) -> Result<(), CclError> {
+    drafts.into_iter().try_for_each(|draft| build.add(share, draft))
 }
 
 /// The root's block goes out; each rank keeps a copy and passes it on.
-pub(super) fn broadcast(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError> {
-    for (number, arm) in arms(build, lane, true).iter().enumerate() {
-        let mut drafts = chain(build, lane, arm, true, "broadcaster")?;
+pub(super) fn broadcast(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
+    for (number, arm) in arms(build, share, true).iter().enumerate() {
+        let mut drafts = chain(build, share, arm, true, "broadcaster")?;
         let last = drafts.len() - 1;
         for (index, draft) in drafts.iter_mut().enumerate() {
             let onward = if index < last { TO_CHANNEL } else { 0 };
@@ -73,15 +73,15 @@ pub(super) fn broadcast(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclErr
                 Move { flags: FROM_CHANNEL | onward, from: None, to: copy }
             });
         }
-        add_all(build, lane, drafts)?;
+        add_all(build, share, drafts)?;
     }
     Ok(())
 }
 
 /// The farthest rank's block goes first: each rank passes on all but the last that it gets.
-pub(super) fn scatter(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError> {
-    for (number, arm) in arms(build, lane, true).iter().enumerate() {
-        let mut drafts = chain(build, lane, arm, true, "scatterer")?;
+pub(super) fn scatter(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
+    for (number, arm) in arms(build, share, true).iter().enumerate() {
+        let mut drafts = chain(build, share, arm, true, "scatterer")?;
         let others = drafts.len() - 1;
         for (index, draft) in drafts.iter_mut().enumerate() {
             let Some((root, arm)) = arm.ranks.split_first().filter(|_| index == 0) else {
@@ -99,15 +99,15 @@ pub(super) fn scatter(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError
             let own = Move { flags: 0, from: Some((INPUT, *root as u32)), to: Some((OUTPUT, 0)) };
             draft.moves.extend((number == 0).then_some(own));
         }
-        add_all(build, lane, drafts)?;
+        add_all(build, share, drafts)?;
     }
     Ok(())
 }
 
 /// Each rank gives its own block and passes on what comes from behind it.
-pub(super) fn gather(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError> {
-    for (number, arm) in arms(build, lane, false).iter().enumerate() {
-        let mut drafts = chain(build, lane, arm, false, "gatherer")?;
+pub(super) fn gather(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
+    for (number, arm) in arms(build, share, false).iter().enumerate() {
+        let mut drafts = chain(build, share, arm, false, "gatherer")?;
         let others = drafts.len() - 1;
         for (index, draft) in drafts.iter_mut().enumerate() {
             let Some((root, arm)) = arm.ranks.split_first().filter(|_| index == 0) else {
@@ -125,17 +125,17 @@ pub(super) fn gather(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError>
             };
             draft.moves.extend(arm.iter().map(take));
         }
-        add_all(build, lane, drafts)?;
+        add_all(build, share, drafts)?;
     }
     Ok(())
 }
 
 /// Sums grow on their way to the root; the second arm's is added to what the first has left in the output.
-pub(super) fn reduce(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError> {
-    let arms = arms(build, lane, false);
+pub(super) fn reduce(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
+    let arms = arms(build, share, false);
     let mut chains = Vec::new();
     for arm in &arms {
-        chains.push(chain(build, lane, arm, false, "reducer")?);
+        chains.push(chain(build, share, arm, false, "reducer")?);
     }
     let second = chains.get(1).and_then(|drafts| drafts.first()).map(|draft| draft.place);
     for (number, mut drafts) in chains.into_iter().enumerate() {
@@ -152,14 +152,14 @@ pub(super) fn reduce(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError>
                 _ => Move { flags: FROM_CHANNEL | TO_CHANNEL, to: None, ..sum },
             });
         }
-        add_all(build, lane, drafts)?;
+        add_all(build, share, drafts)?;
     }
     Ok(())
 }
 
 /// The first arm's sum ends with the root's own block.
-pub(super) fn reduced(build: &Build<'_>, lane: &Lane) -> Sum {
-    let arms = arms(build, lane, false).into_iter().enumerate();
+pub(super) fn reduced(build: &Build<'_>, share: &LinkShare) -> Sum {
+    let arms = arms(build, share, false).into_iter().enumerate();
     let order = |(number, arm): (usize, Arm)| {
         let own = usize::from(number > 0);
         arm.ranks.iter().skip(own).rev().map(|&rank| (rank, 0)).collect()

@@ -3,7 +3,7 @@
 
 use super::build::Build;
 use super::channels;
-use super::lanes::{Draft, Lane, Move, Sum};
+use super::link_shares::{Draft, LinkShare, Move, Sum};
 use crate::error::CclError;
 use crate::program::Tensor;
 use crate::program::flags::{CREDIT, FROM_CHANNEL, TO_CHANNEL};
@@ -12,7 +12,7 @@ use crate::tensor::{INPUT, OUTPUT};
 /// Bytes of a message that gives one packet's room back.
 const CREDIT_BYTES: u32 = 32;
 
-pub(super) fn workers(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError> {
+pub(super) fn workers(build: &mut Build<'_>, share: &LinkShare) -> Result<(), CclError> {
     let last = build.size() - 1;
     let mut there = Vec::new();
     for rank in 0..=last {
@@ -23,9 +23,9 @@ pub(super) fn workers(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError
         } else {
             "relay"
         };
-        there.push(Some(build.draft(rank, lane, role)?));
+        there.push(Some(build.draft(rank, share, role)?));
     }
-    build.join(lane, true, &mut there);
+    build.join(share, true, &mut there);
     // Sender and receiver are ends of both ways.
     let (mut back, mut sender) = (Vec::new(), there.first_mut().and_then(Option::take));
     let mut receiver = there.pop().flatten();
@@ -33,15 +33,15 @@ pub(super) fn workers(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError
         back.push(match rank {
             0 => sender.take(),
             rank if rank == last => receiver.take(),
-            rank => Some(build.draft(rank, lane, "relay of credits")?),
+            rank => Some(build.draft(rank, share, "relay of credits")?),
         });
     }
-    build.join(lane, false, &mut back);
+    build.join(share, false, &mut back);
     let fifo_bytes = fifo_bytes(build);
     let first = build.workers.len();
     if let Some(mut sender) = back.first_mut().and_then(Option::take) {
         sender.moves.push(Move { flags: TO_CHANNEL | CREDIT, from: Some((INPUT, 0)), to: None });
-        build.add(lane, sender)?;
+        build.add(share, sender)?;
     }
     if let Some(mut receiver) = back.pop().flatten() {
         receiver.moves.push(Move {
@@ -49,15 +49,15 @@ pub(super) fn workers(build: &mut Build<'_>, lane: &Lane) -> Result<(), CclError
             from: None,
             to: Some((OUTPUT, 0)),
         });
-        build.add(lane, receiver)?;
+        build.add(share, receiver)?;
     }
     for worker in build.workers.iter_mut().skip(first) {
         worker.fifo_bytes = fifo_bytes;
     }
-    relays(build, lane, there)?;
+    relays(build, share, there)?;
     let credits = build.workers.get(first).map_or(0, channels::packets);
     let first = build.workers.len();
-    relays(build, lane, back)?;
+    relays(build, share, back)?;
     for worker in build.workers.iter_mut().skip(first) {
         (worker.pages, worker.slice_pages, worker.packet_pages) = (credits, credits, 1);
         worker.last_page_bytes = CREDIT_BYTES;
@@ -80,10 +80,14 @@ fn fifo_bytes(build: &Build<'_>) -> u32 {
     packet.saturating_mul(2).saturating_mul(request.buffers_per_channel)
 }
 
-fn relays(build: &mut Build<'_>, lane: &Lane, drafts: Vec<Option<Draft>>) -> Result<(), CclError> {
+fn relays(
+    build: &mut Build<'_>,
+    share: &LinkShare,
+    drafts: Vec<Option<Draft>>,
+) -> Result<(), CclError> {
     for mut draft in drafts.into_iter().flatten() {
         draft.moves.push(Move { flags: FROM_CHANNEL | TO_CHANNEL, ..Move::default() });
-        build.add(lane, draft)?;
+        build.add(share, draft)?;
     }
     Ok(())
 }

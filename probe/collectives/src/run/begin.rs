@@ -8,7 +8,7 @@ use crate::report::Stage;
 use crate::task::Task;
 use crate::worker::WORKER;
 use decode::images::ImageMap;
-use launch::occupancy::Finding;
+use launch::occupancy::TileUse;
 use launch::occupancy::kind;
 use launch::outcome::RunError;
 use launch::{Firmware, Together, boot_tensix, start_application};
@@ -30,7 +30,7 @@ impl Run {
             if !ethernet {
                 self.launcher.loaded.firmware.insert(place);
             }
-            if finding != Finding::Cold {
+            if finding != TileUse::Cold {
                 continue;
             }
             if ethernet {

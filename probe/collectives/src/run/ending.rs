@@ -2,12 +2,12 @@
 
 use super::Run;
 use super::fabric::is_mux;
-use super::outcome::Outcome;
+use super::outcome::RunEnd;
 use crate::edm_builder::EDM;
 use crate::launcher::muxes;
 use crate::report::{RunProgress, Stage};
 use crate::task::Task;
-use crate::teardown::{self, Way};
+use crate::teardown::{self, TeardownMode};
 use crate::worker::WORKER;
 use decode::images::ImageMap;
 use fabric::Termination;
@@ -20,36 +20,36 @@ use machine::words::counted;
 impl Run {
     /// What is told at last.
     pub(super) fn end(&mut self) -> Result<RunProgress, RunError> {
-        let outcome = std::mem::replace(&mut self.outcome, Outcome::Cancelled);
+        let outcome = std::mem::replace(&mut self.outcome, RunEnd::Cancelled);
         let left = self.left.first().map(|first| {
             let steps = counted(self.left.len() as u64, "step", "steps");
             format!("{steps} of clearing away failed, the first with: {}", step(first))
         });
         match (outcome, left) {
-            (Outcome::Failed(error), left) => Err(error.and(left)),
+            (RunEnd::Failed(error), left) => Err(error.and(left)),
             (_, left @ Some(_)) => Err(RunError::new(Cause::Left).and(left)),
-            (Outcome::Whole, None) => Ok(RunProgress::Over(Some(self.report.clone()))),
-            (Outcome::Cancelled | Outcome::Stuck, None) => Ok(RunProgress::Over(None)),
+            (RunEnd::Whole, None) => Ok(RunProgress::Over(Some(self.report.clone()))),
+            (RunEnd::Cancelled | RunEnd::Stuck, None) => Ok(RunProgress::Over(None)),
         }
     }
 
     /// From now on everything is only cleared away: gracefully if a person wants it, at once after a failure.
-    pub(super) fn abandon(&mut self, images: &ImageMap, outcome: Outcome) -> Result<(), RunError> {
-        let gracefully = matches!(outcome, Outcome::Cancelled);
+    pub(super) fn abandon(&mut self, images: &ImageMap, outcome: RunEnd) -> Result<(), RunError> {
+        let gracefully = matches!(outcome, RunEnd::Cancelled);
         let way = if gracefully { Termination::Gracefully } else { Termination::Immediately };
         self.outcome = outcome;
         self.tasks.clear();
         if gracefully {
             for kernel in [WORKER, EDM] {
-                self.stop(images, Way::Gracefully, |other| other == kernel)?;
+                self.stop(images, TeardownMode::Graceful, |other| other == kernel)?;
             }
             // Their workers ended them, unless one was never launched.
-            self.stop(images, Way::Gracefully, is_mux)?;
+            self.stop(images, TeardownMode::Graceful, is_mux)?;
             self.tasks.push_back(Task::Returned);
         } else {
             // What was half written is not known to be there.
             self.launcher.loaded = Loaded::default();
-            self.stop(images, Way::AtOnce, |_| true)?;
+            self.stop(images, TeardownMode::Immediate, |_| true)?;
             if self.fabric.is_some() {
                 self.tasks.extend([Task::RollCall, Task::Release]);
             }
@@ -66,10 +66,10 @@ impl Run {
     }
 
     /// A mux has its signal among its words.
-    fn tell(
+    fn signal(
         &self,
         images: &ImageMap,
-        way: Way,
+        way: TeardownMode,
         place: Place,
         kernel: &'static str,
     ) -> Result<Operation, RunError> {
@@ -87,19 +87,19 @@ impl Run {
     fn stop(
         &mut self,
         images: &ImageMap,
-        way: Way,
+        way: TeardownMode,
         which: impl Fn(&str) -> bool,
     ) -> Result<(), RunError> {
         let (mut tell, mut wait) = (Vec::new(), Vec::new());
         for (&place, &kernel) in self.running.iter().filter(|(_, kernel)| which(kernel)) {
-            tell.push(self.tell(images, way, place, kernel)?);
+            tell.push(self.signal(images, way, place, kernel)?);
             let patience = self.settings.deadline_cycles;
             wait.push(teardown::await_return(images, place, kernel, patience)?);
         }
         for operations in [tell, wait] {
             let together = match way {
-                Way::Gracefully => Together::new(operations),
-                Way::AtOnce => Together::as_can_be(operations),
+                TeardownMode::Graceful => Together::new(operations),
+                TeardownMode::Immediate => Together::as_can_be(operations),
             };
             self.tasks.push_back(Task::Steps(Stage::Stop, together));
         }

@@ -1,7 +1,7 @@
 //! The fabric of a run: brought up before the first kernel and taken down after the last one, unless somebody else's runs already.
 
 use super::Run;
-use super::outcome::Outcome;
+use super::outcome::RunEnd;
 use crate::launcher::firmware_of;
 use crate::report::Stage;
 use crate::task::Task;
@@ -103,9 +103,9 @@ impl Run {
         let nacks: Vec<(Place, Span)> = nacks.collect();
         let spans = words.values().map(|(span, _)| *span);
         let spans = spans.chain(nacks.iter().map(|(_, span)| *span)).collect();
-        let shot = target.read(&Plan { spans });
+        let snapshot = target.read(&Plan { spans });
         let answers =
-            |span: Span, done: Condition| shot.word(span.addr).is_ok_and(|go| done.holds(go));
+            |span: Span, done: Condition| snapshot.word(span.addr).is_ok_and(|go| done.holds(go));
         let dead = words.iter().filter(|(_, (span, done))| !answers(*span, *done));
         self.dead = dead.map(|(place, _)| *place).collect();
         let mut found: Vec<RunError> =
@@ -117,18 +117,18 @@ impl Run {
             found.extend(still.into_iter().map(|place| blamed(Stuck::Router, place)));
         }
         let dropped = nacks.iter().filter_map(|(place, span)| {
-            let count = shot.word(span.addr).ok().filter(|count| *count > 0)?;
+            let count = snapshot.word(span.addr).ok().filter(|count| *count > 0)?;
             Some(blamed(Stuck::Dropped(count), *place))
         });
         found.extend(dropped);
-        let Outcome::Failed(error) = &self.outcome else { return Ok(()) };
+        let RunEnd::Failed(error) = &self.outcome else { return Ok(()) };
         let mut found = found.into_iter();
         if let Some(mut first) = found.next() {
             // They say the same as the steps that waited for them.
             self.left.clear();
             first.since_cycles = error.since_cycles;
             let others = found.map(|other| other.headline()).chain([error.headline()]);
-            self.outcome = Outcome::Failed(first.and(others).and(error.notes.iter().cloned()));
+            self.outcome = RunEnd::Failed(first.and(others).and(error.notes.iter().cloned()));
         }
         Ok(())
     }

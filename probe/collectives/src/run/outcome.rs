@@ -4,7 +4,7 @@ use launch::outcome::RunError;
 
 /// How a run ends.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum RunEnd {
     /// As it was meant to.
     Whole,
     /// A person wanted it to end.

@@ -3,7 +3,7 @@
 
 use super::memory::{bytes_of, locate, page_bytes};
 use crate::expected;
-use crate::program::{Channel, Command, Program, WorkerPlan, flags};
+use crate::program::{Channel, Program, WorkerCommand, WorkerPlan, flags};
 use layouts::{ChipKind, EthId};
 use machine::place::Place;
 use machine::target::Mesh;
@@ -166,7 +166,7 @@ impl Machine {
         program: &Program,
         worker: &WorkerPlan,
         state: &mut State,
-        command: &Command,
+        command: &WorkerCommand,
         pages: std::ops::Range<u32>,
     ) -> bool {
         let has = |flag| command.flags & flag != 0;

@@ -2,7 +2,7 @@
 
 use super::interpreter::Machine;
 use crate::expected;
-use crate::program::{Command, Program, WorkerPlan, flags};
+use crate::program::{Program, WorkerCommand, WorkerPlan, flags};
 use crate::tensor;
 use machine::place::Place;
 
@@ -39,7 +39,7 @@ impl Machine {
     }
 
     /// The digest that a checking worker's command would bring.
-    pub(super) fn digest(&self, worker: &WorkerPlan, command: &Command) -> u32 {
+    pub(super) fn digest(&self, worker: &WorkerPlan, command: &WorkerCommand) -> u32 {
         let words = self.words(worker, command.source, command.source_page);
         expected::digest(words.into_iter())
     }

@@ -6,7 +6,7 @@ mod classify;
 mod records;
 mod walk;
 
-pub use records::Record;
+pub use records::KernelRecord;
 pub(crate) use records::Records;
 pub use walk::Limits;
 
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// An ELF that can run on a kind of core.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct CatalogEntry {
     /// The file.
     pub path: PathBuf,
     /// The build or kernel that it belongs to, and its own name.
@@ -40,7 +40,7 @@ pub struct Catalog {
     /// The directories, as a person named them.
     pub directories: Vec<PathBuf>,
     /// The ELFs, by path.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CatalogEntry>,
     /// What tt-metal's logs say.
     pub(crate) records: Records,
     /// What could not be understood, one sentence each.
@@ -120,7 +120,7 @@ impl Catalog {
         &self,
         core: CoreKind,
         role: ImageRole,
-    ) -> impl Iterator<Item = (usize, &Entry)> {
+    ) -> impl Iterator<Item = (usize, &CatalogEntry)> {
         let entries = self.entries.iter().enumerate();
         entries.filter(move |(_, entry)| entry.core == core && entry.role == role)
     }

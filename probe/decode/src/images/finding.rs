@@ -2,7 +2,7 @@
 
 use super::ImageMap;
 use super::text::{Difference, TextCheck};
-use crate::images::kinds::ImageEvidence;
+use crate::images::kinds::Provenance;
 use layouts::CoreId;
 use std::fmt;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub enum ImageFinding {
         /// Name of the image.
         image: String,
         /// Who spoke of it.
-        said: ImageEvidence,
+        said: Provenance,
         /// The first word that differs, if one was read.
         difference: Option<Difference>,
     },
@@ -70,9 +70,9 @@ impl fmt::Display for ImageFinding {
         match self {
             Self::Differs { core, image, said, difference } => {
                 let who = match said {
-                    ImageEvidence::Told => "was loaded",
-                    ImageEvidence::Recorded => "is on record",
-                    ImageEvidence::Sampled => "fits in samples",
+                    Provenance::Stated => "was loaded",
+                    Provenance::Recorded => "is on record",
+                    Provenance::Sampled => "fits in samples",
                     _ => "was found",
                 };
                 write!(f, "{core}: {image} {who}, but its text is not in L1")?;
@@ -108,7 +108,7 @@ impl ImageMap {
         let loads = self.loads(core);
         let strange = self.on.get(&core).into_iter().flatten();
         let differs = strange.filter_map(|(&index, known)| {
-            let wrong = known.evidence == ImageEvidence::Mismatch && !known.released;
+            let wrong = known.evidence == Provenance::Mismatch && !known.released;
             let image = self.images.get(index).filter(|_| wrong)?;
             // A guess is no finding where another image of its layer is proved.
             loads.iter().find(|load| std::ptr::eq(load.image, &raw const **image))?;

@@ -13,15 +13,15 @@ pub enum ImageRole {
 
 /// How it is known that an image runs on a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ImageEvidence {
+pub enum Provenance {
     /// This process loaded it, or a person said so.
-    Told,
+    Stated,
     /// A file of the host or a recording says so.
     Recorded,
     /// Samples of its text were found in L1; nobody compared the rest.
     Sampled,
     /// Its build id or its whole text was found in L1.
-    Proved,
+    Verified,
     /// What is in L1 is not the image that was told.
     Mismatch,
 }

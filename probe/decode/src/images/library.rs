@@ -6,11 +6,11 @@ mod kernels;
 mod launched;
 mod texts;
 
-use super::catalog::{Catalog, Entry};
+use super::catalog::{Catalog, CatalogEntry};
 use super::known::Known;
-use super::text::{TextCheck, Window};
+use super::text::{TextCheck, TextWindow};
 use super::{Image, ImageFinding, ImageMap};
-use crate::images::kinds::{ImageEvidence, ImageRole};
+use crate::images::kinds::{ImageRole, Provenance};
 use layouts::{ChipKind, CoreId, CoreKind, NocAddr};
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::Target;
@@ -73,7 +73,7 @@ impl Library {
         &mut self,
         images: &mut ImageMap,
         path: &Path,
-        describe: impl FnOnce() -> Entry,
+        describe: impl FnOnce() -> CatalogEntry,
     ) -> Option<usize> {
         if let Some(known) = self.opened.get(path) {
             return *known;
@@ -85,7 +85,7 @@ impl Library {
         index
     }
 
-    fn image(&mut self, chip: ChipKind, entry: &Entry) -> Option<Image> {
+    fn image(&mut self, chip: ChipKind, entry: &CatalogEntry) -> Option<Image> {
         let symbols = self.load(&entry.path)?;
         let placed = match &entry.placed {
             Some(path) => Some(self.load(path)?),
@@ -134,14 +134,14 @@ fn plan(places: impl IntoIterator<Item = (NocAddr, u32)>) -> Plan {
 }
 
 /// What is known of an image that was found by its text, or by a record.
-fn known_as(evidence: ImageEvidence, bias: u32, windows: Vec<Window>) -> Known {
+fn known_as(evidence: Provenance, bias: u32, windows: Vec<TextWindow>) -> Known {
     Known { bias, ..Known::said(evidence, windows) }
 }
 
 /// Compares as much as was read of an image that is known on a core and keeps what came of it.
-fn compare(images: &ImageMap, index: usize, core: CoreId, known: &mut Known, shot: &Snapshot) {
+fn compare(images: &ImageMap, index: usize, core: CoreId, known: &mut Known, snapshot: &Snapshot) {
     if let Some(image) = images.get(index) {
-        known.look_at(image, core, shot);
+        known.compare(image, core, snapshot);
     }
 }
 

@@ -1,9 +1,9 @@
 //! What the bytes of a look prove of the images on the cores.
 
 use super::known::Known;
-use super::text::{Window, first_difference, in_l1};
+use super::text::{TextWindow, first_difference, in_l1};
 use super::{Image, ImageMap};
-use crate::images::kinds::{ImageEvidence, ImageRole};
+use crate::images::kinds::{ImageRole, Provenance};
 use layouts::{CoreId, CoreKind, NocAddr};
 use machine::snapshot::Snapshot;
 use machine::target::Mesh;
@@ -12,37 +12,37 @@ use std::sync::Arc;
 impl ImageMap {
     /// Takes the proofs that a look brought: build ids and texts that stand in L1, and channel
     /// tables.
-    pub fn learn(&mut self, mesh: &Mesh, shot: &Snapshot) {
+    pub fn learn(&mut self, mesh: &Mesh, snapshot: &Snapshot) {
         for chip in &mesh.chips {
             for tile in mesh.layout().grid() {
                 for &core in tile.kind.cores() {
                     let core = CoreId { chip: chip.id, tile: tile.xy, core };
-                    self.prove(core, shot);
+                    self.verify(core, snapshot);
                     self.forget_overwritten(core);
-                    self.compare_text(core, shot);
-                    self.learn_places(core, shot);
+                    self.compare_text(core, snapshot);
+                    self.learn_places(core, snapshot);
                 }
             }
         }
     }
 
-    fn prove(&mut self, core: CoreId, shot: &Snapshot) {
+    fn verify(&mut self, core: CoreId, snapshot: &Snapshot) {
         for (index, image) in self.images.iter().enumerate() {
             let (true, Some((at, id))) = (image.core == core.core, image.proof()) else {
                 continue;
             };
             let addr = NocAddr { chip: core.chip, tile: core.tile, offset: *at };
-            let Ok(found) = shot.bytes(addr, id.len() as u32) else { continue };
+            let Ok(found) = snapshot.bytes(addr, id.len() as u32) else { continue };
             let on = self.on.entry(core).or_default();
             if found == id.as_slice() {
                 let known = on
                     .entry(index)
-                    .or_insert_with(|| Known::said(ImageEvidence::Proved, image.samples()));
+                    .or_insert_with(|| Known::said(Provenance::Verified, image.samples()));
                 known.identified(image, id.len() as u32);
             } else if let Some(known) = on.get_mut(&index) {
                 // What was proved once has been replaced; what was told is not there.
                 match known.evidence {
-                    ImageEvidence::Proved => drop(on.remove(&index)),
+                    Provenance::Verified => drop(on.remove(&index)),
                     _ => known.strange(first_difference(*at, id, found)),
                 }
             }
@@ -53,13 +53,13 @@ impl ImageMap {
     fn forget_overwritten(&mut self, core: CoreId) {
         let Some(on) = self.on.get_mut(&core) else { return };
         let images = &self.images;
-        let proved = |(index, known): (&usize, &Known)| {
+        let verified = |(index, known): (&usize, &Known)| {
             let image = images.get(*index).filter(|image| image.role == ImageRole::Kernel)?;
             let (at, id) = image.proof()?;
-            (known.evidence == ImageEvidence::Proved).then_some((*at as usize, id.as_slice()))
+            (known.evidence == Provenance::Verified).then_some((*at as usize, id.as_slice()))
         };
-        let proved: Vec<(usize, &[u8])> = on.iter().filter_map(proved).collect();
-        if proved.len() < 2 {
+        let verified: Vec<(usize, &[u8])> = on.iter().filter_map(verified).collect();
+        if verified.len() < 2 {
             return;
         }
         on.retain(|index, known| {
@@ -73,15 +73,15 @@ impl ImageMap {
                     own.is_some_and(|own| own != id)
                 })
             };
-            known.evidence != ImageEvidence::Proved || !proved.iter().any(over)
+            known.evidence != Provenance::Verified || !verified.iter().any(over)
         });
     }
 
     /// Compares as much of the texts of a core's images as was read.
-    fn compare_text(&mut self, core: CoreId, shot: &Snapshot) {
+    fn compare_text(&mut self, core: CoreId, snapshot: &Snapshot) {
         for (&index, known) in self.on.get_mut(&core).into_iter().flatten() {
             let Some(image) = self.images.get(index) else { continue };
-            known.look_at(image, core, shot);
+            known.compare(image, core, snapshot);
         }
     }
 
@@ -113,18 +113,18 @@ impl ImageMap {
                 false if image.proof().is_some() => Vec::new(),
                 false => known.windows.clone(),
             };
-            let place = |w: Window| Some((in_l1(layout, core, w.addr, known.bias)?, w.len));
+            let place = |w: TextWindow| Some((in_l1(layout, core, w.addr, known.bias)?, w.len));
             places.extend(windows.into_iter().filter_map(place));
         }
         places
     }
 
-    fn learn_places(&mut self, core: CoreId, shot: &Snapshot) {
+    fn learn_places(&mut self, core: CoreId, snapshot: &Snapshot) {
         if core.core != CoreKind::Erisc {
             return;
         }
-        let mut believed = self.believed(core).into_iter();
-        let kernel = believed.find(|load| load.image.role == ImageRole::Kernel);
+        let mut resolved = self.resolved(core).into_iter();
+        let kernel = resolved.find(|load| load.image.role == ImageRole::Kernel);
         let table = kernel.and_then(|load| load.image.channel_table.as_ref());
         let Some(table) = table else {
             self.places.remove(&core);
@@ -132,7 +132,7 @@ impl ImageMap {
             return;
         };
         let addr = NocAddr { chip: core.chip, tile: core.tile, offset: table.address };
-        let Ok(bytes) = shot.bytes(addr, table.len()) else { return };
+        let Ok(bytes) = snapshot.bytes(addr, table.len()) else { return };
         // A kernel that has not begun has something else there.
         let places = table.read(bytes);
         let live = places.iter().flatten().filter_map(|(_, sync)| *sync);
@@ -164,13 +164,13 @@ mod tests {
         let short = id(&images, "fabric_mux_unbounded_brisc");
         assert!(short.addr < long.addr);
         let kernels = |images: &ImageMap| {
-            let loads = images.believed(core);
+            let loads = images.resolved(core);
             loads.iter().map(|load| load.image.name.clone()).collect::<Vec<_>>()
         };
-        images.prove(core, &Snapshot { pieces: vec![long.clone()], ..Snapshot::default() });
+        images.verify(core, &Snapshot { pieces: vec![long.clone()], ..Snapshot::default() });
         images.forget_overwritten(core);
         assert_eq!(kernels(&images), ["ccl_worker"]);
-        images.prove(core, &Snapshot { pieces: vec![short, long], ..Snapshot::default() });
+        images.verify(core, &Snapshot { pieces: vec![short, long], ..Snapshot::default() });
         images.forget_overwritten(core);
         assert_eq!(kernels(&images), ["fabric_mux_unbounded_brisc"]);
     }

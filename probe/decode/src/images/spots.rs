@@ -28,7 +28,7 @@ impl Spot {
 }
 
 /// What is told of a core where there is no room for every member: the rest is in its outlines.
-const TOLD: [&str; 10] = [
+const SUMMARY: [&str; 10] = [
     "mailboxes->subordinate_sync",
     "erisc_info->channels",
     "mailboxes->launch_msg_rd_ptr",
@@ -42,8 +42,8 @@ const TOLD: [&str; 10] = [
 ];
 
 /// The scalars that are told of a core.
-pub(super) fn told(layout: &ChipLayout, symbols: &Symbols) -> Vec<Spot> {
-    TOLD.iter().flat_map(|path| spots(layout, symbols, path)).collect()
+pub(super) fn summary(layout: &ChipLayout, symbols: &Symbols) -> Vec<Spot> {
+    SUMMARY.iter().flat_map(|path| spots(layout, symbols, path)).collect()
 }
 
 /// All scalar members under a path such as `ring_ping_state` or `mailboxes->launch[0]`; none if

@@ -9,7 +9,7 @@ const WINDOW_BYTES: u32 = 64;
 
 /// A part of an image's text, by its address as linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Window {
+pub(crate) struct TextWindow {
     /// Its first byte.
     pub(crate) addr: u32,
     /// Length in bytes.
@@ -64,16 +64,16 @@ impl Comparison {
     }
 }
 
-fn length(text: &[Stretch<'_>]) -> u32 {
+fn length(text: &[TextRange<'_>]) -> u32 {
     text.iter().map(|(_, bytes)| bytes.len() as u32).sum()
 }
 
 /// Executable bytes with their address as linked.
-pub(crate) type Stretch<'a> = (u32, &'a [u8]);
+pub(crate) type TextRange<'a> = (u32, &'a [u8]);
 
 impl Image {
     /// The executable bytes as they are loaded, by address as linked.
-    pub fn text(&self) -> Vec<Stretch<'_>> {
+    pub fn text(&self) -> Vec<TextRange<'_>> {
         stretches(self.placed.as_ref().unwrap_or(&self.symbols))
     }
 
@@ -83,36 +83,37 @@ impl Image {
     }
 
     /// The whole text, as windows.
-    pub(crate) fn whole(&self) -> Vec<Window> {
-        let window = |(addr, bytes): &Stretch<'_>| Window { addr: *addr, len: bytes.len() as u32 };
+    pub(crate) fn whole(&self) -> Vec<TextWindow> {
+        let window =
+            |(addr, bytes): &TextRange<'_>| TextWindow { addr: *addr, len: bytes.len() as u32 };
         self.text().iter().map(window).collect()
     }
 
     /// Start, middle and end of the text.
-    pub(crate) fn samples(&self) -> Vec<Window> {
+    pub(crate) fn samples(&self) -> Vec<TextWindow> {
         self.whole().into_iter().flat_map(samples).collect()
     }
 }
 
 /// The executable bytes of an ELF.
-pub(crate) fn stretches(symbols: &symbols::Symbols) -> Vec<Stretch<'_>> {
+pub(crate) fn stretches(symbols: &symbols::Symbols) -> Vec<TextRange<'_>> {
     let segments = symbols.segments().into_iter();
     let text = segments.filter(|segment| segment.executable && !segment.bytes.is_empty());
     text.map(|segment| (segment.address as u32, segment.bytes)).collect()
 }
 
 /// Start, middle and end of a stretch; the whole of a short one.
-pub(crate) fn samples(whole: Window) -> Vec<Window> {
+pub(crate) fn samples(whole: TextWindow) -> Vec<TextWindow> {
     if whole.len <= 3 * WINDOW_BYTES {
         return vec![whole];
     }
     let middle = (whole.len / 2) & !3;
     let starts = [0, middle, whole.len - WINDOW_BYTES];
-    starts.map(|start| Window { addr: whole.addr + start, len: WINDOW_BYTES }).to_vec()
+    starts.map(|start| TextWindow { addr: whole.addr + start, len: WINDOW_BYTES }).to_vec()
 }
 
 /// The bytes of a window; none if the text has no such bytes.
-pub(crate) fn bytes_of<'a>(text: &[Stretch<'a>], window: Window) -> Option<&'a [u8]> {
+pub(crate) fn bytes_of<'a>(text: &[TextRange<'a>], window: TextWindow) -> Option<&'a [u8]> {
     text.iter().find_map(|(addr, bytes)| {
         let start = window.addr.checked_sub(*addr)? as usize;
         bytes.get(start..start.checked_add(window.len as usize)?)
@@ -138,11 +139,11 @@ pub(crate) fn in_l1(layout: &ChipLayout, core: CoreId, addr: u32, bias: u32) -> 
 /// Compares these windows of a text with L1; none if they were not asked for.
 pub(crate) fn compare(
     layout: &ChipLayout,
-    shot: &Snapshot,
+    snapshot: &Snapshot,
     core: CoreId,
-    text: &[Stretch<'_>],
+    text: &[TextRange<'_>],
     bias: u32,
-    windows: &[Window],
+    windows: &[TextWindow],
 ) -> Option<Comparison> {
     let text_bytes = length(text);
     let mut result = Comparison { text_bytes, ..Comparison::default() };
@@ -152,7 +153,7 @@ pub(crate) fn compare(
             result.check = TextCheck::Iram;
             continue;
         };
-        match shot.bytes(addr, window.len) {
+        match snapshot.bytes(addr, window.len) {
             Err(AccessError::NotAsked) => return None,
             Err(reason) => result.check = TextCheck::Unread(reason),
             Ok(found) => {
@@ -204,9 +205,9 @@ mod tests {
 
     #[test]
     fn a_short_text_is_compared_whole() {
-        let short = Window { addr: 8, len: 100 };
+        let short = TextWindow { addr: 8, len: 100 };
         assert_eq!(samples(short), [short]);
-        let long = samples(Window { addr: 0x1000, len: 0x1002 });
+        let long = samples(TextWindow { addr: 0x1000, len: 0x1002 });
         let ends: Vec<_> = long.iter().map(|w| (w.addr, w.len)).collect();
         assert_eq!(ends, [(0x1000, 64), (0x1800, 64), (0x1FC2, 64)]);
     }

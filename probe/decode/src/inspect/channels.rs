@@ -11,18 +11,18 @@ pub(super) fn decode(layout: &ChipLayout, index: u8, words: Sync) -> Option<Chan
     if u64::from(bytes_sent) > layout.eth.l1_bytes {
         return None;
     }
-    let alone = Words { bytes_sent, receiver_ack };
+    let alone = FlowWords { bytes_sent, receiver_ack };
     Some(ChannelState { index, bytes_sent, receiver_ack, src_id, meaning: meaning(alone, None) })
 }
 
 /// The two flow-control words of an end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words {
+pub(super) struct FlowWords {
     pub(super) bytes_sent: u32,
     pub(super) receiver_ack: u32,
 }
 
-impl From<&ChannelState> for Words {
+impl From<&ChannelState> for FlowWords {
     fn from(channel: &ChannelState) -> Self {
         Self { bytes_sent: channel.bytes_sent, receiver_ack: channel.receiver_ack }
     }
@@ -30,7 +30,7 @@ impl From<&ChannelState> for Words {
 
 /// What both ends say. The sender is the end whose count stands longest; when both stand, the
 /// acknowledge is at the sender, so the table needs no direction.
-pub(super) fn meaning(one: Words, other: Option<Words>) -> ChannelMeaning {
+pub(super) fn meaning(one: FlowWords, other: Option<FlowWords>) -> ChannelMeaning {
     let Some(other) = other else {
         return match (one.bytes_sent, one.receiver_ack) {
             (0, _) => ChannelMeaning::Idle,
@@ -38,7 +38,7 @@ pub(super) fn meaning(one: Words, other: Option<Words>) -> ChannelMeaning {
             _ => ChannelMeaning::AcknowledgedNotDone,
         };
     };
-    let acknowledged = |words: Words| words.bytes_sent != 0 && words.receiver_ack != 0;
+    let acknowledged = |words: FlowWords| words.bytes_sent != 0 && words.receiver_ack != 0;
     match (one.bytes_sent != 0, other.bytes_sent != 0) {
         (false, false) => ChannelMeaning::Idle,
         (true, true) if acknowledged(one) || acknowledged(other) => {
@@ -54,8 +54,8 @@ pub(super) fn meaning(one: Words, other: Option<Words>) -> ChannelMeaning {
 mod tests {
     use super::*;
 
-    fn words(bytes_sent: u32, receiver_ack: u32) -> Words {
-        Words { bytes_sent, receiver_ack }
+    fn words(bytes_sent: u32, receiver_ack: u32) -> FlowWords {
+        FlowWords { bytes_sent, receiver_ack }
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! One core: what it was told, where it is, what runs there.
 
-use super::View;
-use crate::images::{Image, Load, Mailbox, Spot, waypoint_code};
+use super::Inspection;
+use crate::images::{Image, LoadedImage, Mailbox, Spot, waypoint_code};
 use crate::state::{
-    Activity, ChannelState, CoreState, GoSignal, ImageEvidence, ImageRole, ImageUse, LaunchState,
-    NamedWord, Reading, SourceLine,
+    Activity, ChannelState, CoreState, GoSignal, ImageRole, ImageUse, LaunchState, NamedWord,
+    Provenance, Reading, SourceLine,
 };
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::snapshot::AccessError;
 
-impl View<'_> {
+impl Inspection<'_> {
     pub(super) fn core(&self, chip: ChipId, xy: NocXy, core: CoreKind) -> CoreState {
         let id = CoreId { chip, tile: xy, core };
         let images = self.images.on(id);
@@ -19,8 +19,8 @@ impl View<'_> {
         let held = self.held(id);
         let go = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.go(id, mailbox));
         let launch = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.launch(id, mailbox));
-        let told_to_go = go == Reading::Known(GoSignal::Go);
-        let channels = mailbox.map_or(Vec::new(), |(of, _)| self.channels(id, of, told_to_go));
+        let has_go = go == Reading::Known(GoSignal::Go);
+        let channels = mailbox.map_or(Vec::new(), |(of, _)| self.channels(id, of, has_go));
         let waypoint = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.waypoint(id, mailbox));
         let processor = mailbox.map(|(mailbox, _)| mailbox.processor(core));
         let activity = self.activity(id, processor, &held, &go, &launch);
@@ -69,7 +69,7 @@ impl View<'_> {
     }
 
     fn go(&self, id: CoreId, mailbox: &Mailbox) -> Reading<GoSignal> {
-        match self.shot.bytes(Self::at(id.chip, id.tile, mailbox.go_signal), 1) {
+        match self.snapshot.bytes(Self::at(id.chip, id.tile, mailbox.go_signal), 1) {
             Err(reason) => Reading::Unread(reason),
             Ok(bytes) => {
                 let Some(&value) = bytes.first() else { return Reading::Absent };
@@ -93,7 +93,7 @@ impl View<'_> {
         mailbox: &Mailbox,
     ) -> Result<Option<LaunchState>, AccessError> {
         let value = |at: u64, len: u32| {
-            self.shot.bytes(Self::at(id.chip, id.tile, at), len).map(Spot::value)
+            self.snapshot.bytes(Self::at(id.chip, id.tile, at), len).map(Spot::value)
         };
         let rd_ptr = value(mailbox.rd_ptr, 4)?;
         if rd_ptr >= mailbox.launch_count {
@@ -114,7 +114,7 @@ impl View<'_> {
 
     fn waypoint(&self, id: CoreId, mailbox: &Mailbox) -> Reading<String> {
         let (at, len) = (mailbox.waypoint(id.core), mailbox.waypoint_bytes as u32);
-        match self.shot.bytes(Self::at(id.chip, id.tile, at), len) {
+        match self.snapshot.bytes(Self::at(id.chip, id.tile, at), len) {
             Ok(word) if word.iter().all(|&byte| byte == 0) => Reading::Unknown(0),
             Ok(word) => Reading::Known(waypoint_code(word)),
             Err(reason) => Reading::Unread(reason),
@@ -173,7 +173,7 @@ impl View<'_> {
     fn words(
         &self,
         id: CoreId,
-        images: &[(&Image, ImageEvidence)],
+        images: &[(&Image, Provenance)],
         mailbox: Option<(&Mailbox, &Image)>,
     ) -> Vec<NamedWord> {
         let looked = mailbox.map_or(&[][..], |(mailbox, image)| self.detailed(id, mailbox, image));
@@ -181,7 +181,7 @@ impl View<'_> {
         let spots = of_images.chain(looked.iter().cloned());
         spots
             .filter_map(|spot| {
-                match self.shot.bytes(Self::at(id.chip, id.tile, spot.addr), spot.size) {
+                match self.snapshot.bytes(Self::at(id.chip, id.tile, spot.addr), spot.size) {
                     Err(AccessError::NotAsked) => None,
                     Err(reason) => Some((spot, Reading::Unread(reason))),
                     Ok(bytes) => Some((spot, Reading::Known(Spot::value(bytes)))),
@@ -193,18 +193,19 @@ impl View<'_> {
 
     /// Mailbox members, if the look went into detail: `go_message_index` is read then only.
     fn detailed<'i>(&self, id: CoreId, mailbox: &Mailbox, image: &'i Image) -> &'i [Spot] {
-        let index = self.shot.word(Self::at(id.chip, id.tile, mailbox.go_index));
-        if matches!(index, Err(AccessError::NotAsked)) { &[] } else { &image.told }
+        let index = self.snapshot.word(Self::at(id.chip, id.tile, mailbox.go_index));
+        if matches!(index, Err(AccessError::NotAsked)) { &[] } else { &image.summary }
     }
 
     /// The channels of the application, with the live words of the kernel that was told to go. Where a kernel kept them that
     /// has ended, anything may stand by now.
-    fn channels(&self, id: CoreId, mailbox: &Mailbox, told_to_go: bool) -> Vec<ChannelState> {
+    fn channels(&self, id: CoreId, mailbox: &Mailbox, has_go: bool) -> Vec<ChannelState> {
         let of_eth = mailbox.channels.as_ref().filter(|_| id.core == CoreKind::Erisc);
         let Some(channels) = of_eth else { return Vec::new() };
-        let places = if told_to_go { self.images.channel_places(id) } else { &[] };
-        let read =
-            |at: u64| self.shot.bytes(Self::at(id.chip, id.tile, at), channels.bytes as u32).ok();
+        let places = if has_go { self.images.channel_places(id) } else { &[] };
+        let read = |at: u64| {
+            self.snapshot.bytes(Self::at(id.chip, id.tile, at), channels.bytes as u32).ok()
+        };
         let one = |index: u8| {
             // The live word, where the kernel keeps it elsewhere and it was read.
             let live = places.get(usize::from(index)).and_then(|(_, live)| read((*live)?));
@@ -215,7 +216,7 @@ impl View<'_> {
     }
 }
 
-fn usage(load: &Load<'_>) -> ImageUse {
+fn usage(load: &LoadedImage<'_>) -> ImageUse {
     ImageUse {
         role: load.image.role,
         name: load.image.name.clone(),
@@ -229,12 +230,12 @@ fn usage(load: &Load<'_>) -> ImageUse {
 }
 
 /// The source of a waypoint: the kernel's while one runs, else the lower layers'.
-fn location(images: &[(&Image, ImageEvidence)], code: &str, kernel_runs: bool) -> Vec<SourceLine> {
-    let believed = images.iter().filter(|(_, evidence)| *evidence != ImageEvidence::Mismatch);
-    let place = |(image, _): &&(&Image, ImageEvidence)| {
+fn location(images: &[(&Image, Provenance)], code: &str, kernel_runs: bool) -> Vec<SourceLine> {
+    let resolved = images.iter().filter(|(_, evidence)| *evidence != Provenance::Mismatch);
+    let place = |(image, _): &&(&Image, Provenance)| {
         image.waypoints.iter().find(|place| place.code == code).map(|place| place.lines.clone())
     };
-    let layers: Vec<_> = believed.collect();
+    let layers: Vec<_> = resolved.collect();
     let kernels = || layers.iter().filter(|(image, _)| image.role == ImageRole::Kernel);
     let others = || layers.iter().rev().filter(|(image, _)| image.role != ImageRole::Kernel);
     let found = if kernel_runs {

@@ -1,10 +1,10 @@
 //! The link words of an Ethernet tile.
 
-use super::View;
+use super::Inspection;
 use crate::state::{EthState, Reading};
 use layouts::{ChipId, NocXy};
 
-impl View<'_> {
+impl Inspection<'_> {
     pub(super) fn eth(&self, chip: ChipId, xy: NocXy, channel: u8) -> EthState {
         let l1 = &self.layout().eth.l1;
         let word = |at: u64| self.word(chip, xy, at);
@@ -25,7 +25,7 @@ impl View<'_> {
 
     /// A word, or why not.
     pub(super) fn word(&self, chip: ChipId, xy: NocXy, at: u64) -> Reading<u32> {
-        match self.shot.word(Self::at(chip, xy, at)) {
+        match self.snapshot.word(Self::at(chip, xy, at)) {
             Ok(word) => Reading::Known(word),
             Err(reason) => Reading::Unread(reason),
         }

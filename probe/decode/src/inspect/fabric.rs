@@ -11,10 +11,11 @@ mod site;
 mod tables;
 mod waits;
 
-pub use path::fabric_ways;
+pub use path::fabric_routes;
 
-use super::{Interest, View};
-use crate::images::{ClientLayout, Image, MuxLayout, RouterLayout, Word};
+use super::{Inspection, ReadSet};
+use crate::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
+use crate::images::Image;
 use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState, TileState};
 use clients::{Clients, was_read};
 use layouts::{ChipId, ChipLayout, EthId, NocAddr, NocXy};
@@ -23,9 +24,10 @@ use machine::target::Mesh;
 use mux::Mux;
 use router::Router;
 use site::Site;
+use std::collections::BTreeSet;
 use tables::Tables;
 
-impl View<'_> {
+impl Inspection<'_> {
     /// All of the fabric that this look read.
     pub(super) fn fabric(
         &self,
@@ -49,11 +51,12 @@ impl View<'_> {
         fabric.ledgers = ledger::join(self.mesh, &fabric.routers);
         let FabricState { routers, muxes, leads, .. } = &mut fabric;
         let senders = routers.iter().flat_map(|router| {
-            let last = router.senders.iter().filter_map(|sender| sender.last_client);
-            last.map(|tile| (router.at.chip, tile))
+            let last = router.senders.iter().filter_map(|sender| sender.facts.last_client.known());
+            last.map(|tile| (router.at.chip, *tile))
         });
         let channels = muxes.iter().flat_map(|mux| {
-            mux.channels.iter().filter_map(|c| c.client).map(|tile| (mux.at.chip, tile))
+            let clients = mux.channels.iter().filter_map(|channel| channel.facts.client.known());
+            clients.map(|tile| (mux.at.chip, *tile))
         });
         leads
             .tiles
@@ -86,15 +89,13 @@ fn collect(
         }
     }
     if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.words_address)) {
-        let mux = Mux::new(site, image, layout, core, tile.kind);
+        let mux = Mux::new(site, image, layout, core);
         fabric.leads.spans.extend(mux.spans());
         fabric.muxes.push(mux.state());
     }
-    if let Some(layout) = &image.clients {
-        let (states, spans) = Clients { site, image, layout, core }.states();
-        fabric.clients.extend(states);
-        fabric.leads.spans.extend(spans);
-    }
+    let (states, spans) = Clients { site, image, core }.states();
+    fabric.clients.extend(states);
+    fabric.leads.spans.extend(spans);
 }
 
 /// The other end of a link.
@@ -114,13 +115,14 @@ pub(super) fn spans(image: &Image, chip: ChipId, tile: NocXy) -> Vec<Span> {
     let router = image.router.iter().flat_map(RouterLayout::words);
     let mux = image.mux.iter().flat_map(MuxLayout::words);
     let clients = image.clients.iter().flat_map(ClientLayout::words);
-    router.chain(mux).chain(clients).map(span).collect()
+    let words: BTreeSet<Word> = router.chain(mux).chain(clients).collect();
+    words.into_iter().map(span).collect()
 }
 
 /// What the next look has to ask for to see all that this one was led to, and the oldest packets of all channels. The same as
 /// before where nothing new was found: then all has been read.
 #[must_use]
-pub fn fabric_interest(state: &FabricState, asked: &Interest) -> Interest {
+pub fn fabric_read_set(state: &FabricState, asked: &ReadSet) -> ReadSet {
     let mut tiles = asked.fabric_tiles.clone();
     tiles.extend(state.leads.tiles.iter().copied());
     tiles.sort_unstable();
@@ -128,7 +130,7 @@ pub fn fabric_interest(state: &FabricState, asked: &Interest) -> Interest {
     let tables = state.leads.tables.iter().filter(|_| asked.fabric_tables);
     let spans =
         state.leads.spans.iter().chain(tables).copied().chain(fabric_heads(state)).collect();
-    Interest { fabric: true, fabric_tiles: tiles, spans, ..asked.clone() }
+    ReadSet { fabric: true, fabric_tiles: tiles, spans, ..asked.clone() }
 }
 
 /// The headers of the oldest packets of all channels that hold one: the next look reads them if it is asked to.

@@ -1,7 +1,7 @@
 //! Links: both ends always together.
 
-use super::View;
-use super::channels::{Words, meaning};
+use super::Inspection;
+use super::channels::{FlowWords, meaning};
 use crate::images::ChannelRole;
 use crate::state::{
     ChannelState, ChipState, EthState, GoSignal, LinkCondition, LinkState, Reading,
@@ -10,7 +10,7 @@ use layouts::{CoreId, CoreKind, EthId, EthValues};
 use machine::target::{Chip, Link};
 
 /// The state of each link; the channels of both ends get the meaning that both together have.
-pub(super) fn join(view: &View<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
+pub(super) fn join(view: &Inspection<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
     let links = view.mesh.links.iter().map(|&link| {
         let (a, b) = (channels(chips, link.a), channels(chips, link.b));
         mark(chips, link.a, &b);
@@ -18,8 +18,8 @@ pub(super) fn join(view: &View<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
         LinkState {
             link,
             condition: condition(&view.layout().eth.values, eth(chips, link.a), eth(chips, link.b)),
-            a_to_b: under_way(&roles(view, chips, link.a), &a, &b),
-            b_to_a: under_way(&roles(view, chips, link.b), &b, &a),
+            a_to_b: in_flight(&roles(view, chips, link.a), &a, &b),
+            b_to_a: in_flight(&roles(view, chips, link.b), &b, &a),
             apart_cycles: apart(view, link),
         }
     });
@@ -28,7 +28,7 @@ pub(super) fn join(view: &View<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
 
 /// The gateways of a far chip whose links carry something. Those without a link of their own hand everything to one with
 /// such a link, so that they lead nowhere when none of these does.
-pub(super) fn ways(
+pub(super) fn gateways(
     values: &EthValues,
     chip: &Chip,
     chips: &[ChipState],
@@ -71,8 +71,8 @@ fn channels(chips: &mut [ChipState], end: EthId) -> Vec<ChannelState> {
 
 fn mark(chips: &mut [ChipState], end: EthId, peer: &[ChannelState]) {
     for channel in channels_mut(chips, end).into_iter().flatten() {
-        let other = peer.iter().find(|other| other.index == channel.index).map(Words::from);
-        channel.meaning = meaning(Words::from(&*channel), other);
+        let other = peer.iter().find(|other| other.index == channel.index).map(FlowWords::from);
+        channel.meaning = meaning(FlowWords::from(&*channel), other);
     }
 }
 
@@ -100,16 +100,16 @@ fn is_up(values: &EthValues, eth: Option<&EthState>) -> bool {
 }
 
 /// Time between the reads of the ends' counters: chips are read one after the other.
-fn apart(view: &View<'_>, link: Link) -> Option<u64> {
+fn apart(view: &Inspection<'_>, link: Link) -> Option<u64> {
     let read_at = |end: EthId| {
         let tile = view.layout().eth_channel(end.channel)?;
-        view.shot.read_at(View::at(end.chip, tile, view.layout().eth.l1.packets_sent.at))
+        view.snapshot.read_at(Inspection::at(end.chip, tile, view.layout().eth.l1.packets_sent.at))
     };
     Some(read_at(link.a)?.abs_diff(read_at(link.b)?))
 }
 
 /// What the channels of an end do, as the table of the kernel says that was told to go there.
-fn roles(view: &View<'_>, chips: &[ChipState], end: EthId) -> Vec<ChannelRole> {
+fn roles(view: &Inspection<'_>, chips: &[ChipState], end: EthId) -> Vec<ChannelRole> {
     let tile = view.layout().eth_channel(end.channel);
     let chip = chips.iter().find(|chip| chip.chip.id == end.chip);
     let (Some(xy), Some(chip)) = (tile, chip) else { return Vec::new() };
@@ -124,7 +124,7 @@ fn roles(view: &View<'_>, chips: &[ChipState], end: EthId) -> Vec<ChannelRole> {
 
 /// Bytes on their way from the near end: what its own sending channels hold that the far end has not
 /// freed. Without a kernel's table the end with the acknowledge, or alone with a count, sends.
-fn under_way(roles: &[ChannelRole], near: &[ChannelState], far: &[ChannelState]) -> Option<u64> {
+fn in_flight(roles: &[ChannelRole], near: &[ChannelState], far: &[ChannelState]) -> Option<u64> {
     if near.is_empty() {
         return None;
     }

@@ -1,6 +1,6 @@
 //! What to read for what somebody looks at.
 
-use super::interest::Interest;
+use super::read_set::ReadSet;
 use crate::images::{ImageMap, Mailbox};
 use crate::state::ImageRole;
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
@@ -9,77 +9,77 @@ use machine::target::{Chip, Mesh};
 use std::collections::BTreeSet;
 
 /// The ranges to read.
-pub fn plan(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
-    let mut wish = Wish { mesh, images, interest, spans: interest.spans.clone() };
-    wish.each_tile(|wish, chip, xy, kind| {
-        let detail = interest.details || interest.tile == Some((chip.id, xy));
-        wish.tile(chip.id, xy, kind, detail);
+pub fn plan(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
+    let mut builder = PlanBuilder { mesh, images, read_set, spans: read_set.spans.clone() };
+    builder.each_tile(|builder, chip, xy, kind| {
+        let detail = read_set.details || read_set.tile == Some((chip.id, xy));
+        builder.tile(chip.id, xy, kind, detail);
     });
-    Plan { spans: wish.spans }
+    Plan { spans: builder.spans }
 }
 
 /// Only what tells which images run on the tiles of interest.
-pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
-    let mut wish = Wish { mesh, images, interest, spans: Vec::new() };
-    wish.each_tile(|wish, chip, xy, kind| {
+pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
+    let mut builder = PlanBuilder { mesh, images, read_set, spans: Vec::new() };
+    builder.each_tile(|builder, chip, xy, kind| {
         for &core in kind.cores() {
-            wish.proofs(CoreId { chip: chip.id, tile: xy, core });
+            builder.proofs(CoreId { chip: chip.id, tile: xy, core });
         }
     });
-    Plan { spans: wish.spans }
+    Plan { spans: builder.spans }
 }
 
 /// Only the texts of the core that is shown in every member: its names are trusted, so all of each is compared,
 /// `again` even if it was.
-pub fn plan_texts(images: &ImageMap, interest: &Interest, again: bool) -> Plan {
-    let places = interest.members.into_iter().flat_map(|core| images.whole_texts(core, again));
+pub fn plan_texts(images: &ImageMap, read_set: &ReadSet, again: bool) -> Plan {
+    let places = read_set.members.into_iter().flat_map(|core| images.whole_texts(core, again));
     Plan { spans: places.map(|(addr, len)| Span { addr, len }).collect() }
 }
 
 /// Only the tables of running kernels, which say what else there is to read.
-pub fn plan_tables(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Plan {
-    let mut wish = Wish { mesh, images, interest, spans: Vec::new() };
-    wish.each_tile(|wish, chip, xy, kind| {
+pub fn plan_tables(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
+    let mut builder = PlanBuilder { mesh, images, read_set, spans: Vec::new() };
+    builder.each_tile(|builder, chip, xy, kind| {
         for &core in kind.cores() {
-            wish.tables(CoreId { chip: chip.id, tile: xy, core });
+            builder.tables(CoreId { chip: chip.id, tile: xy, core });
         }
     });
-    Plan { spans: wish.spans }
+    Plan { spans: builder.spans }
 }
 
 /// The cores that matter and can be read.
-pub fn cores(mesh: &Mesh, images: &ImageMap, interest: &Interest) -> Vec<CoreId> {
+pub fn cores(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Vec<CoreId> {
     let mut found = Vec::new();
-    let mut wish = Wish { mesh, images, interest, spans: Vec::new() };
-    wish.each_tile(|_, chip, xy, kind| {
+    let mut builder = PlanBuilder { mesh, images, read_set, spans: Vec::new() };
+    builder.each_tile(|_, chip, xy, kind| {
         found.extend(kind.cores().iter().map(|&core| CoreId { chip: chip.id, tile: xy, core }));
     });
     found
 }
 
-struct Wish<'a> {
+struct PlanBuilder<'a> {
     mesh: &'a Mesh,
     images: &'a ImageMap,
-    interest: &'a Interest,
+    read_set: &'a ReadSet,
     spans: Vec<Span>,
 }
 
-impl Wish<'_> {
+impl PlanBuilder<'_> {
     /// The tiles that matter and can be read.
     fn each_tile(&mut self, mut act: impl FnMut(&mut Self, &Chip, NocXy, TileKind)) {
         let fabric =
-            if self.interest.fabric { self.images.fabric_tiles() } else { BTreeSet::new() };
+            if self.read_set.fabric { self.images.fabric_tiles() } else { BTreeSet::new() };
         for chip in &self.mesh.chips {
             for tile in self.mesh.layout().grid() {
                 let at = (chip.id, tile.xy);
-                let fabric = fabric.contains(&at) || self.interest.fabric_tiles.contains(&at);
-                let detail = self.interest.tile == Some((chip.id, tile.xy));
+                let fabric = fabric.contains(&at) || self.read_set.fabric_tiles.contains(&at);
+                let detail = self.read_set.tile == Some((chip.id, tile.xy));
                 let harvested =
                     tile.kind == TileKind::Tensix && chip.harvested_rows.contains(&tile.xy.y);
                 let wanted = match tile.kind {
-                    TileKind::Eth => self.interest.links || detail || fabric,
+                    TileKind::Eth => self.read_set.links || detail || fabric,
                     TileKind::Tensix => {
-                        self.interest.compute.contains(&chip.id) || detail || fabric
+                        self.read_set.compute.contains(&chip.id) || detail || fabric
                     }
                     _ => false,
                 };
@@ -108,7 +108,7 @@ impl Wish<'_> {
                 self.add(core.chip, core.tile, *at, id.len() as u64);
             }
         }
-        for (at, len) in self.images.text_places(core, self.interest.texts) {
+        for (at, len) in self.images.text_places(core, self.read_set.texts) {
             self.add(at.chip, at.tile, at.offset, len.into());
         }
     }
@@ -147,11 +147,11 @@ impl Wish<'_> {
     }
 
     fn core(&mut self, core: CoreId, detail: bool) {
-        if self.interest.proofs {
+        if self.read_set.proofs {
             self.proofs(core);
         }
         self.tables(core);
-        if self.interest.members == Some(core) {
+        if self.read_set.members == Some(core) {
             for outline in self.images.outlines(core) {
                 for &(at, len) in outline.spans() {
                     self.add(core.chip, core.tile, at, len);
@@ -159,7 +159,7 @@ impl Wish<'_> {
             }
         }
         for (image, _) in self.images.on(core) {
-            if self.interest.fabric || detail {
+            if self.read_set.fabric || detail {
                 self.spans.extend(super::fabric::spans(image, core.chip, core.tile));
             }
             let whole = detail || image.role == ImageRole::Kernel;
@@ -169,7 +169,7 @@ impl Wish<'_> {
         }
         if let Some((mailbox, image)) = self.images.mailbox_of(core) {
             self.mailbox(core, mailbox);
-            for spot in image.told.iter().filter(|_| detail) {
+            for spot in image.summary.iter().filter(|_| detail) {
                 self.add(core.chip, core.tile, spot.addr, spot.size.into());
             }
         }

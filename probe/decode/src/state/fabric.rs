@@ -5,12 +5,15 @@ mod tables;
 mod waits;
 
 pub use clients::{ClientState, FabricLeads, FabricPort, MuxChannelState, MuxState};
-pub use tables::{FabricHop, FabricWay, TablesState, WayEnd};
+pub use tables::{FabricHop, FabricRoute, RouteEnd, TablesState};
 pub use waits::{Party, Wait, WaitLine, WaitReason, Waits};
 
-use super::{Activity, Reading};
+use super::{
+    Activity, EdgeFacts, PacketFacts, Reading, ReceiverFacts, RouterCounts, RouterFacts,
+    SenderFacts,
+};
 use layouts::{EthId, NocXy};
-use machine::fabric::{Direction, FabricNode};
+use machine::fabric::Direction;
 
 /// All that runs of the fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,50 +43,32 @@ pub struct RouterState {
     pub tile: NocXy,
     /// The image that runs there.
     pub image: String,
-    /// `Linear`, `Ring`, `Mesh` or `Torus`.
-    pub topology: Option<&'static str>,
-    /// Whose router it is.
-    pub node: Reading<FabricNode>,
-    /// Where its link leads.
-    pub direction: Reading<Direction>,
     /// What the core does.
     pub activity: Reading<Activity>,
     /// Its waypoint.
     pub waypoint: Reading<String>,
-    /// It is the one of its chip that the host talks to.
-    pub master: Reading<bool>,
-    /// What arrives over its link goes on in virtual channel 1.
-    pub dateline: Reading<bool>,
-    /// `EDMStatus` by name.
-    pub status: Reading<&'static str>,
-    /// How far its bring-up got (tt-metal.md 4.1).
-    pub postcode: Reading<u32>,
-    /// 0 run, 1 graceful, 2 immediate.
-    pub termination: Reading<u32>,
-    /// Why it refused to run, by the number of the reason; 0 it did not.
-    pub refusal: Reading<u32>,
-    /// `fabric_refusal_t` by name; `Absent` if it did not refuse.
-    pub refusal_name: Reading<&'static str>,
-    /// The word by which the routers of a chip meet: at the master those that have come, in the end at all how many there are.
-    pub local_sync: Reading<u32>,
-    /// Routers of its chip, as it was told.
-    pub local_routers: Reading<u32>,
-    /// Which link it uses: 0 its own.
-    pub link: Reading<u32>,
-    /// Changes of link so far.
-    pub epoch: Reading<u32>,
-    /// The router whose link it uses.
-    pub fallback: Option<NocXy>,
-    /// Passes of its loop.
-    pub passes: Reading<u64>,
-    /// What it dropped, expired, refused and reported, by the names of its members.
-    pub counts: Vec<(&'static str, Reading<u64>)>,
+    /// What it says of itself.
+    pub facts: RouterFacts,
+    /// What it dropped, expired, refused and reported.
+    pub counts: RouterCounts,
     /// Its sender channels.
     pub senders: Vec<SenderState>,
     /// Its receiver channels.
     pub receivers: Vec<ReceiverState>,
     /// Its credits for routers downstream, on the same chip.
     pub downstream: Vec<DownstreamState>,
+}
+
+impl RouterState {
+    /// Did it refuse to run?
+    pub fn refused(&self) -> bool {
+        self.facts.refusal.value().is_some_and(|refusal| refusal != 0)
+    }
+
+    /// The name of the reason why it refused to run; none if it did not.
+    pub fn refusal_name(&self) -> Option<&str> {
+        self.facts.refusal.name().filter(|_| self.refused())
+    }
 }
 
 /// A sender channel.
@@ -95,28 +80,18 @@ pub struct SenderState {
     pub virtual_channel: u8,
     /// How many packets it holds at most.
     pub slots: u64,
-    /// Packets that its producer put in and that were not handed to the link: slots less free slots.
-    pub queued: Reading<u64>,
-    /// Packets on the link or at the peer: sent and not completed.
-    pub in_flight: Reading<u64>,
-    /// Completions that arrived and were not taken.
-    pub completions: Reading<u64>,
-    /// Slots that the peer's receiver channel has left for it.
-    pub remote_free_slots: Reading<u64>,
-    /// Packets that left the head: sent or dropped.
-    pub sent: Reading<u64>,
-    /// Packets of which the peer has said that they have left it.
-    pub completed: Reading<u64>,
-    /// Packets dropped.
-    pub dropped: Reading<u64>,
-    /// `connection_t`: 0 unused, 1 open, 2 close requested.
-    pub connection: Reading<u32>,
-    /// The client that it is connected to.
-    pub client: Option<NocXy>,
-    /// The client that opened it last, whether or not it has closed it.
-    pub last_client: Option<NocXy>,
+    /// What is said of it.
+    pub facts: SenderFacts,
     /// Its oldest packet, if it has one.
     pub head: Option<HeadState>,
+}
+
+impl SenderState {
+    /// The client that it is connected to.
+    pub fn client(&self) -> Option<NocXy> {
+        let connected = self.facts.connection.value().is_some_and(|value| value != 0);
+        self.facts.last_client.known().copied().filter(|_| connected)
+    }
 }
 
 /// A receiver channel.
@@ -128,22 +103,17 @@ pub struct ReceiverState {
     pub virtual_channel: u8,
     /// How many packets it holds at most.
     pub slots: u64,
-    /// Packets that arrived and were not taken.
-    pub arrived: Reading<u64>,
-    /// Packets taken and not completed.
-    pub held: Reading<u64>,
-    /// Packets taken so far.
-    pub received: Reading<u64>,
-    /// Packets whose completion was sent.
-    pub completed: Reading<u64>,
-    /// Packets dropped.
-    pub dropped: Reading<u64>,
-    /// What the head waits for: 0 nothing, 1 a router downstream, 2 the NoC, 3 the transmit queue.
-    pub waits_for: Reading<u32>,
-    /// Where the head still has to go.
-    pub pending: Vec<Direction>,
+    /// What is said of it.
+    pub facts: ReceiverFacts,
     /// Its oldest packet, if it has one.
     pub head: Option<HeadState>,
+}
+
+impl ReceiverState {
+    /// Where the head still has to go.
+    pub fn pending(&self) -> &[Direction] {
+        self.facts.pending.known().map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Credits for the router of this plane towards a direction.
@@ -153,10 +123,8 @@ pub struct DownstreamState {
     pub direction: Direction,
     /// The virtual channel.
     pub virtual_channel: u8,
-    /// Its tile, if there is one.
-    pub tile: Option<NocXy>,
-    /// Free slots of its sender channel that this router may fill.
-    pub credits: Reading<u64>,
+    /// What is known of it.
+    pub facts: EdgeFacts,
 }
 
 /// The oldest packet of a channel.
@@ -173,21 +141,9 @@ pub struct HeadState {
 /// The header of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketState {
-    /// `NocSendType` by name, or its number.
-    pub send_type: Result<&'static str, u64>,
-    /// Bytes behind the header.
-    pub payload_bytes: u64,
-    /// Hops that it may still make.
-    pub ttl: u64,
-    /// Who sent it.
-    pub source: FabricNode,
-    /// Where it goes, if its header says so (2D).
-    pub destination: Option<FabricNode>,
-    /// Its number, counted by who sent it.
-    pub number: u64,
-    /// Tile and address there.
-    pub noc_address: (NocXy, u64),
-    /// The rest of its way in words.
+    /// What it says.
+    pub facts: PacketFacts,
+    /// The rest of its route in words.
     pub route: String,
 }
 

@@ -20,13 +20,13 @@ thread_local! {
 }
 
 /// Does something with the place of the machine; `absent` if that is not possible.
-fn at_machine<T: Copy>(absent: T, deed: impl FnOnce(&mut Option<Machine>) -> T) -> T {
+fn at_machine<T: Copy>(absent: T, action: impl FnOnce(&mut Option<Machine>) -> T) -> T {
     if INSIDE.replace(true) {
         say("a DMA callback called the library that called it: refused");
         return absent;
     }
     let mut machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    let done = catch_unwind(AssertUnwindSafe(|| deed(&mut machine)));
+    let done = catch_unwind(AssertUnwindSafe(|| action(&mut machine)));
     INSIDE.set(false);
     done.unwrap_or_else(|_| {
         say("the emulator broke, which is a fault of its own; its devices are gone");
@@ -36,8 +36,8 @@ fn at_machine<T: Copy>(absent: T, deed: impl FnOnce(&mut Option<Machine>) -> T) 
 }
 
 /// Does something with the mesh; `absent` if there is none.
-fn on_mesh<T: Copy>(absent: T, deed: impl FnOnce(&mut Mesh) -> T) -> T {
-    at_machine(absent, |machine| machine.as_mut().map_or(absent, |machine| machine.on_mesh(deed)))
+fn on_mesh<T: Copy>(absent: T, action: impl FnOnce(&mut Mesh) -> T) -> T {
+    at_machine(absent, |machine| machine.as_mut().map_or(absent, |machine| machine.on_mesh(action)))
 }
 
 /// The device number of a bus, device and function word; there is one bus, and devices have one function.

@@ -58,8 +58,8 @@ impl Machine {
     }
 
     /// Does something with the mesh, and says what new conditions came of it.
-    pub(crate) fn on_mesh<T>(&mut self, deed: impl FnOnce(&mut Mesh) -> T) -> T {
-        let done = deed(self.bar.mesh_mut());
+    pub(crate) fn on_mesh<T>(&mut self, action: impl FnOnce(&mut Mesh) -> T) -> T {
+        let done = action(self.bar.mesh_mut());
         let conditions = self.bar.mesh().conditions();
         if conditions.len() > self.said {
             let last = conditions.len().min(MOST_REMARKS);

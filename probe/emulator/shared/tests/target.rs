@@ -100,9 +100,9 @@ fn the_same_mesh_and_the_same_bytes() {
                 target.write(addr, &bytes).unwrap();
             }
             let plan = looks(target);
-            let shot = target.read(&plan);
-            assert_eq!(shot.gaps, []);
-            let bytes = |span: &Span| shot.bytes(span.addr, span.len).unwrap().to_vec();
+            let snapshot = target.read(&plan);
+            assert_eq!(snapshot.gaps, []);
+            let bytes = |span: &Span| snapshot.bytes(span.addr, span.len).unwrap().to_vec();
             plan.spans.iter().map(bytes).collect::<Vec<_>>()
         });
         assert_eq!(targets[0].mesh(), targets[1].mesh(), "{mesh}");

@@ -7,7 +7,7 @@ use crate::status_queue::StatusQueue;
 use crate::tables::pack_tables;
 use crate::words::{RouterImage, RouterWords};
 use decode::images::ImageMap;
-use launch::occupancy::{Finding, Loaded, allowed, held, survey_tiles, used};
+use launch::occupancy::{Loaded, TileUse, allowed, held, survey_tiles, used};
 use launch::outcome::{Cause, Misfit, RunError};
 use launch::{
     ControlError, Firmware, Operation, Together, go_kernel, place_kernel, start_application,
@@ -46,7 +46,7 @@ impl Fabric {
         &self,
         target: &mut dyn Target,
         images: &ImageMap,
-    ) -> Result<BTreeMap<Place, Finding>, RunError> {
+    ) -> Result<BTreeMap<Place, TileUse>, RunError> {
         self.is_there(target)?;
         fits(images, &self.plan)?;
         for tables in &self.tables {
@@ -73,7 +73,7 @@ impl Fabric {
         let now = target.now()? as u32;
         self.run_id = self.settings.run_id.unwrap_or(now).max(1);
         let mut takes = Vec::new();
-        for (place, _) in found.into_iter().filter(|(_, finding)| *finding == Finding::Cold) {
+        for (place, _) in found.into_iter().filter(|(_, finding)| *finding == TileUse::Cold) {
             takes.push(start_application(images, Firmware::OURS, place)?);
             self.taken.insert(place);
         }

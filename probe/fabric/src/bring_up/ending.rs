@@ -6,7 +6,7 @@ use crate::progress::{FabricStage, Termination};
 use crate::standing::standings;
 use crate::words::RouterWords;
 use decode::images::ImageMap;
-use launch::occupancy::{Finding, Loaded, allowed, survey_tiles};
+use launch::occupancy::{Loaded, TileUse, allowed, survey_tiles};
 use launch::outcome::RunError;
 use launch::{Condition, Firmware, Operation, Together, done, image, mailbox, stop_application};
 use layouts::Writing;
@@ -25,7 +25,7 @@ pub(super) struct Returns {
     of: usize,
     since: Option<u64>,
     /// Each of them was told, not only the masters.
-    told_all: bool,
+    signalled_all: bool,
     patience_cycles: u64,
 }
 
@@ -44,7 +44,7 @@ impl Fabric {
     /// Tells the masters, and those whose master does not run.
     pub(super) fn stop(
         &mut self,
-        way: Termination,
+        route: Termination,
         target: &mut dyn Target,
         images: &ImageMap,
     ) -> Result<(), RunError> {
@@ -55,11 +55,11 @@ impl Fabric {
         let places = self.running.iter().copied().collect();
         let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
         for (place, finding) in found {
-            if matches!(finding, Finding::Runs(_)) {
+            if matches!(finding, TileUse::Runs(_)) {
                 continue;
             }
             self.running.remove(&place);
-            if finding != Finding::Ready {
+            if finding != TileUse::Ready {
                 self.taken.remove(&place);
             }
             if !self.half_launched {
@@ -67,12 +67,12 @@ impl Fabric {
             }
         }
         let words = RouterWords::of(images, self.plan.topology)?;
-        let signal = words.image.constant(way.name())?;
+        let signal = words.image.constant(route.name())?;
         let running = self.routers(&self.running);
         let masters: BTreeSet<_> =
             running.iter().filter(|router| router.master).map(|router| router.eth.chip).collect();
         let told = running.iter().filter(|it| it.master || !masters.contains(&it.eth.chip));
-        let tell = told.map(|router| tell(&words, router, signal));
+        let tell = told.map(|router| stop_router(&words, router, signal));
         let tell = Together::as_can_be(tell.collect::<Vec<_>>());
         let firmware = image(images, Firmware::OURS.application)?;
         let returns = Returns {
@@ -81,7 +81,7 @@ impl Fabric {
             left: self.running.clone(),
             of: self.running.len(),
             since: None,
-            told_all: false,
+            signalled_all: false,
             patience_cycles: self.settings.deadline_cycles,
         };
         self.tasks.push_front(Task::Returns(Box::new(returns)));
@@ -101,8 +101,8 @@ impl Fabric {
             return Ok(None);
         };
         let addr = place.at(words.status);
-        let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-        let status = shot.word(addr)?;
+        let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+        let status = snapshot.word(addr)?;
         let over = ["TERMINATED", "REFUSED"];
         if over.iter().any(|name| words.image.constant(name) == Ok(status)) {
             return Ok(None);
@@ -119,10 +119,10 @@ impl Fabric {
     ) -> Result<bool, RunError> {
         let (word, returned) = returns.go;
         let span = |place: &Place| Span { addr: place.at(word), len: 4 };
-        let shot = target.read(&Plan { spans: returns.left.iter().map(span).collect() });
+        let snapshot = target.read(&Plan { spans: returns.left.iter().map(span).collect() });
         let now = target.now()?;
         for place in returns.left.clone() {
-            match shot.word(span(&place).addr) {
+            match snapshot.word(span(&place).addr) {
                 Ok(go) if returned.holds(go) => {
                     returns.left.remove(&place);
                     self.running.remove(&place);
@@ -139,7 +139,7 @@ impl Fabric {
         if waited <= returns.patience_cycles {
             return Ok(false);
         }
-        if returns.told_all {
+        if returns.signalled_all {
             self.give_up(returns);
             return Ok(true);
         }
@@ -155,7 +155,7 @@ impl Fabric {
             let addr = router.place.at(returns.words.termination);
             target.write(addr, &signal.to_le_bytes())?;
         }
-        (returns.told_all, returns.since) = (true, Some(now));
+        (returns.signalled_all, returns.since) = (true, Some(now));
         Ok(false)
     }
 
@@ -177,7 +177,7 @@ impl Fabric {
     }
 }
 
-fn tell(words: &RouterWords, router: &Router, signal: u32) -> Operation {
+fn stop_router(words: &RouterWords, router: &Router, signal: u32) -> Operation {
     let mut operation = Operation::new(format!("stop router {}", router.eth));
     operation.write_word(router.place.at(words.termination), signal);
     operation

@@ -2,12 +2,14 @@
 
 use super::{ENTRY, HEADER, MAGIC, StatusQueue};
 use crate::words::RouterImage;
+use decode::fabric::Enumeration;
 use decode::images::{ImageMap, Spot};
 use launch::{ControlError, Operation};
 use machine::fabric::FabricNode;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 use machine::words::counted;
+use std::sync::Arc;
 
 /// An entry of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,18 +49,6 @@ pub struct StatusReport {
     pub entries: Vec<StatusEntry>,
 }
 
-const EVENTS: [&str; 9] = [
-    "EVENT_LINK_DOWN",
-    "EVENT_LINK_UP",
-    "EVENT_RATE",
-    "EVENT_EXPIRED",
-    "EVENT_TIMED_OUT",
-    "EVENT_ROUTING_ERROR",
-    "EVENT_REROUTED",
-    "EVENT_NO_ROUTE_LEFT",
-    "EVENT_DROPPED",
-];
-
 /// Reads what was not drained of all these queues, in two reads: how much there is, and that much. Nothing is written.
 ///
 /// # Errors
@@ -70,23 +60,23 @@ pub fn read_status(
 ) -> Result<Vec<StatusReport>, ControlError> {
     let mut layouts = Vec::new();
     for queue in queues {
-        layouts.push(Layout::of(RouterImage::of(images, queue.topology)?)?);
+        layouts.push(Layout::of(&RouterImage::of(images, queue.topology)?)?);
     }
     let both = || queues.iter().zip(&layouts);
     let heads = both().flat_map(|(queue, layout)| [layout.head(queue), layout.lost(queue)]);
-    let shot = target.read(&Plan { spans: heads.collect() });
+    let snapshot = target.read(&Plan { spans: heads.collect() });
     let mut reports = Vec::new();
     for (queue, layout) in both() {
-        reports.push(layout.report(queue, &shot)?);
+        reports.push(layout.report(queue, &snapshot)?);
     }
     let all = || both().zip(&reports);
     let spans = all().flat_map(|((queue, layout), report)| {
         report.waiting().map(|number| layout.entry(queue, report, number))
     });
-    let shot = target.read(&Plan { spans: spans.collect() });
+    let snapshot = target.read(&Plan { spans: spans.collect() });
     let mut entries = Vec::new();
     for ((queue, layout), report) in all() {
-        let entry = |number| layout.decoded(layout.entry(queue, report, number), &shot);
+        let entry = |number| layout.decoded(layout.entry(queue, report, number), &snapshot);
         entries.push(report.waiting().map(entry).collect::<Result<Vec<_>, _>>()?);
     }
     for (report, entries) in reports.iter_mut().zip(entries) {
@@ -138,7 +128,6 @@ impl StatusReport {
 
 /// Where the members of a queue and of its entries are.
 struct Layout {
-    kernel: RouterImage,
     header_bytes: u64,
     entry_bytes: u64,
     /// `magic`, `entries`, `write_count`, `read_count`.
@@ -147,10 +136,12 @@ struct Layout {
     entry: [(u64, u64); 7],
     detail: [(u64, u64); 4],
     lost: u64,
+    /// `fabric_event_t`.
+    events: Arc<Enumeration>,
 }
 
 impl Layout {
-    fn of(kernel: RouterImage) -> Result<Self, ControlError> {
+    fn of(kernel: &RouterImage) -> Result<Self, ControlError> {
         let member = |of: &str, name: &str| {
             let (at, size) = kernel.field(&format!("{of}.{name}"))?;
             let inside = at + size <= kernel.size(of)?;
@@ -178,7 +169,7 @@ impl Layout {
                 entry("detail[3]")?,
             ],
             lost: kernel.state("status_entries_lost")?,
-            kernel,
+            events: kernel.enumeration("fabric_event_t")?,
         })
     }
 
@@ -198,26 +189,30 @@ impl Layout {
     }
 
     /// How much there is.
-    fn report(&self, queue: &StatusQueue, shot: &Snapshot) -> Result<StatusReport, ControlError> {
+    fn report(
+        &self,
+        queue: &StatusQueue,
+        snapshot: &Snapshot,
+    ) -> Result<StatusReport, ControlError> {
         let head = self.head(queue);
-        let bytes = read(shot, head)?;
+        let bytes = read(snapshot, head)?;
         let [magic, room, write_count, read_count] = self.header.map(|it| value(bytes, it) as u32);
         if magic != MAGIC {
             let why = format!("{} holds no status queue", head.addr);
             let reason = AccessError::Unreachable(why);
             return Err(ControlError::Access { addr: head.addr, reason });
         }
-        let lost = value(read(shot, self.lost(queue))?, (0, 4)) as u32;
+        let lost = value(read(snapshot, self.lost(queue))?, (0, 4)) as u32;
         let entries = Vec::new();
         Ok(StatusReport { queue: *queue, room, write_count, read_count, lost, entries })
     }
 
-    fn decoded(&self, span: Span, shot: &Snapshot) -> Result<StatusEntry, ControlError> {
-        let bytes = read(shot, span)?;
+    fn decoded(&self, span: Span, snapshot: &Snapshot) -> Result<StatusEntry, ControlError> {
+        let bytes = read(snapshot, span)?;
         let [event, number, cycles, mesh_id, device_id, eth_channel, direction] =
             self.entry.map(|it| value(bytes, it));
         Ok(StatusEntry {
-            event: self.kernel.spelled(event as u32, &EVENTS),
+            event: self.events.of_value(event).to_string(),
             number: number as u32,
             cycles,
             mesh_id: mesh_id as u32,
@@ -229,9 +224,9 @@ impl Layout {
     }
 }
 
-fn read(shot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
+fn read(snapshot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
     let unread = |reason| ControlError::Access { addr: span.addr, reason };
-    shot.bytes(span.addr, span.len).map_err(unread)
+    snapshot.bytes(span.addr, span.len).map_err(unread)
 }
 
 /// A little-endian value of up to eight bytes, which [`Layout::of`] has found inside what is read.

@@ -13,10 +13,10 @@ fn waits(plan: &FabricPlan, dateline: bool) -> BTreeMap<Channel, BTreeSet<Channe
     for from in plan.nodes() {
         for to in plan.nodes() {
             let (mut at, mut before): (_, Option<(&Router, u32)>) = (from, None);
-            while let Some(way) = plan.next_hop(at, to) {
-                let router = plan.router(at, way, 0).unwrap();
+            while let Some(route) = plan.next_hop(at, to) {
+                let router = plan.router(at, route, 0).unwrap();
                 let virtual_channel = match before {
-                    Some((last, now)) if last.direction == way && !last.inter_mesh => {
+                    Some((last, now)) if last.direction == route && !last.inter_mesh => {
                         let arrived = plan.router_at(last.peer).unwrap();
                         if arrived.dateline && dateline { 1 } else { now }
                     }

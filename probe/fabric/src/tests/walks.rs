@@ -31,10 +31,10 @@ fn l0_reaches_every_device_by_the_shortest_way_and_rows_first() {
             let distances = distances(&plan, from);
             for (&to, &distance) in &distances {
                 let (mut at, mut turned, mut hops) = (from, false, 0);
-                while let Entry::To(way) = table(&tables, at).intra_mesh[usize::from(to.device)] {
-                    assert!(way.is_along_row() <= !turned, "{name}: {from} to {to} turns back");
-                    turned |= !way.is_along_row();
-                    at = plan.router(at, way, 0).unwrap().neighbor;
+                while let Entry::To(route) = table(&tables, at).intra_mesh[usize::from(to.device)] {
+                    assert!(route.is_along_row() <= !turned, "{name}: {from} to {to} turns back");
+                    turned |= !route.is_along_row();
+                    at = plan.router(at, route, 0).unwrap().neighbor;
                     hops += 1;
                     assert!(hops <= distance, "{name}: {from} to {to} takes a detour");
                 }
@@ -54,8 +54,8 @@ fn l1_reaches_every_mesh() {
         for from in plan.nodes() {
             for mesh in 0..plan.meshes.len() as u16 {
                 let (mut at, mut hops) = (from, 0);
-                while let Entry::To(way) = table(&tables, at).inter_mesh[usize::from(mesh)] {
-                    at = plan.router(at, way, 0).unwrap().neighbor;
+                while let Entry::To(route) = table(&tables, at).inter_mesh[usize::from(mesh)] {
+                    at = plan.router(at, route, 0).unwrap().neighbor;
                     hops += 1;
                     assert!(hops < 100, "{name}: from {from} to mesh {mesh} for ever");
                 }

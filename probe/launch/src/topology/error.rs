@@ -107,7 +107,7 @@ pub enum Missing {
     /// The longest way that was found, and the first chips that no link joins: its end and a chip that it should go to.
     Edge {
         /// Chips of the way.
-        way: Vec<ChipId>,
+        path: Vec<ChipId>,
         /// Its end.
         from: ChipId,
         /// The chip that should be next.
@@ -125,7 +125,7 @@ impl fmt::Display for Missing {
             Self::OneNeighbour(chip, neighbour) => {
                 write!(f, "chip {chip} has links to chip {neighbour} only")
             }
-            Self::Edge { way, from, to } => {
+            Self::Edge { path: way, from, to } => {
                 write!(f, "after {} no link leads from chip {from} to chip {to}", Chips(way))
             }
         }

@@ -37,7 +37,7 @@ impl Graph {
         // A ring can start anywhere, a line only at one of its ends.
         let starts = if ring { 1 } else { self.chips.len() };
         for start in 0..starts {
-            let mut search = Search { graph: self, ring, budget: BUDGET, best: Vec::new() };
+            let mut search = PathSearch { graph: self, ring, budget: BUDGET, best: Vec::new() };
             search.extend(&mut vec![start]);
             if self.is_order(&search.best, ring) {
                 return Ok(self.named(&search.best));
@@ -136,14 +136,14 @@ impl Graph {
         let way = self.named(best);
         let next = self.chips.iter().find(|chip| !way.contains(chip)).or(way.first());
         match (way.last(), next) {
-            (Some(&from), Some(&to)) => Missing::Edge { from, to, way },
+            (Some(&from), Some(&to)) => Missing::Edge { from, to, path: way },
             // Nobody was asked to stand in order: there are no chips.
             _ => Missing::Parted(way, self.chips.clone()),
         }
     }
 }
 
-struct Search<'a> {
+struct PathSearch<'a> {
     graph: &'a Graph,
     ring: bool,
     budget: u32,
@@ -151,7 +151,7 @@ struct Search<'a> {
     best: Vec<usize>,
 }
 
-impl Search<'_> {
+impl PathSearch<'_> {
     fn done(&self) -> bool {
         self.budget == 0 || self.graph.is_order(&self.best, self.ring)
     }
@@ -168,7 +168,7 @@ impl Search<'_> {
         if whole || !self.can_be_finished(path) {
             return;
         }
-        for next in self.ways(path) {
+        for next in self.next_chips(path) {
             path.push(next);
             self.extend(path);
             path.pop();
@@ -176,7 +176,7 @@ impl Search<'_> {
     }
 
     /// Where the path may go on, first to chips with the fewest ways onward: what is left late could not be entered any more.
-    fn ways(&self, path: &[usize]) -> Vec<usize> {
+    fn next_chips(&self, path: &[usize]) -> Vec<usize> {
         let free = |&&chip: &&usize| !path.contains(&chip);
         let Some(&last) = path.last() else { return Vec::new() };
         let mut ways: Vec<usize> =

@@ -139,6 +139,6 @@ fn what_is_missing_is_named() {
 
 #[test]
 fn the_way_between_two_chips_is_the_shortest() {
-    let way = Topology::way(&mesh("t3000"), ChipId(4), ChipId(5), 1).unwrap();
+    let way = Topology::line_between(&mesh("t3000"), ChipId(4), ChipId(5), 1).unwrap();
     assert_eq!(way.ranks, chips(&[4, 0, 2, 5]));
 }

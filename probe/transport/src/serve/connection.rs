@@ -4,11 +4,11 @@ use super::reader;
 use super::state::ServerState;
 use crate::shared_bar::SharedBar;
 use crate::wire::{self, Outbox, Received, Reply, Request, VERSION, Welcome};
-use machine::bar::{Abreast, Bar, BarOp, now};
+use machine::bar::{Bar, BarOp, DeviceBatch, now};
+use machine::clients::{Change, Client, PastClient};
 use machine::clock::host_micros;
-use machine::fault::{Fault, FaultError, Station};
+use machine::fault::{ChipAddress, Fault, FaultError};
 use machine::snapshot::AccessError;
-use machine::visit::{Change, Client, Visit};
 use std::borrow::Cow;
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
@@ -58,7 +58,12 @@ pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
     });
     // The socket closes before the next client gets what this one had.
     drop(stream);
-    state.leave(number, Visit { client, until_micros: host_micros(), broke_off }, change, writes);
+    state.leave(
+        number,
+        PastClient { client, until_micros: host_micros(), broke_off },
+        change,
+        writes,
+    );
     Ok(())
 }
 
@@ -145,7 +150,7 @@ impl Connection {
         self.writes
             || match asked {
                 Request::Batch { ops, .. } => reader::may(bar, ops),
-                Request::Abreast(parts) => parts.iter().all(|(_, ops)| reader::may(bar, ops)),
+                Request::Parallel(parts) => parts.iter().all(|(_, ops)| reader::may(bar, ops)),
                 Request::Disrupt { .. } => false,
                 _ => true,
             }
@@ -168,9 +173,9 @@ impl Connection {
                     error.map(Reply::Failed)
                 })
             }
-            Received::Message(Request::Abreast(asked)) => self
-                .outbox
-                .answer(stream, |answer| Some(Reply::Abreast(abreast(bar, asked, answer)))),
+            Received::Message(Request::Parallel(asked)) => self.outbox.answer(stream, |answer| {
+                Some(Reply::Parallel(submit_parallel(bar, asked, answer)))
+            }),
             Received::Message(Request::Disrupt { at, fault }) => self.outbox.answer(stream, |_| {
                 let error = disrupt(bar, at, &fault).err();
                 if error.is_none() {
@@ -195,15 +200,15 @@ fn cycles(bar: &mut dyn Bar) -> u64 {
 }
 
 /// Carries out what a client asks of several devices; for each the length of its answer and what broke it off.
-fn abreast(
+fn submit_parallel(
     bar: &mut dyn Bar,
     asked: Vec<(u8, Cow<'_, [BarOp]>)>,
     answer: &mut Vec<u8>,
 ) -> Vec<(u32, Result<(), AccessError>)> {
-    let mut batches: Vec<Abreast> =
-        asked.into_iter().map(|(device, ops)| Abreast::new(device, ops.into_owned())).collect();
-    bar.submit_abreast(&mut batches);
-    let told = batches.into_iter().map(|Abreast { answer: own, result, .. }| {
+    let mut batches: Vec<DeviceBatch> =
+        asked.into_iter().map(|(device, ops)| DeviceBatch::new(device, ops.into_owned())).collect();
+    bar.submit_parallel(&mut batches);
+    let told = batches.into_iter().map(|DeviceBatch { answer: own, result, .. }| {
         answer.extend(&own);
         (own.len() as u32, result)
     });
@@ -211,7 +216,7 @@ fn abreast(
 }
 
 /// Makes something go wrong, as a client put it into words.
-fn disrupt(bar: &mut dyn Bar, at: Station, fault: &str) -> Result<(), AccessError> {
+fn disrupt(bar: &mut dyn Bar, at: ChipAddress, fault: &str) -> Result<(), AccessError> {
     let fault: Fault =
         fault.parse().map_err(|error: FaultError| AccessError::Refused(error.to_string()))?;
     bar.disrupt(at, &fault)

@@ -3,7 +3,7 @@
 use crate::shared_bar::SharedBar;
 use crate::wire::Welcome;
 use machine::bar::Bar;
-use machine::visit::{Before, Change, Client, Visit};
+use machine::clients::{Before, Change, Client, PastClient};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::VecDeque;
 use std::os::unix::net::UnixStream;
@@ -180,7 +180,13 @@ impl ServerState {
     }
 
     /// A client has gone, with all that it had.
-    pub(super) fn leave(&self, number: u64, visit: Visit, change: Option<Change>, writes: bool) {
+    pub(super) fn leave(
+        &self,
+        number: u64,
+        visit: PastClient,
+        change: Option<Change>,
+        writes: bool,
+    ) {
         let mut state = self.lock();
         if state.queues.owner.is_some_and(|(owner, _)| owner == number) {
             state.queues.owner = None;

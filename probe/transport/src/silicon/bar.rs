@@ -15,7 +15,7 @@ use super::holders::Processes;
 use super::kmd::{Driver, FOLDER, LockAction};
 use super::os::KernelDriver;
 
-use machine::bar::{Abreast, Bar, BarOp, Holder, Sharing};
+use machine::bar::{Bar, BarOp, DeviceBatch, Holder, Sharing};
 use machine::snapshot::AccessError;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -81,8 +81,8 @@ impl SiliconBar {
     }
 
     /// All devices, for one hand.
-    fn hand(&mut self) -> Hand<'_> {
-        Hand { devices: &mut self.devices, first: 0, opened: self.opened }
+    fn all_devices(&mut self) -> DeviceGroup<'_> {
+        DeviceGroup { devices: &mut self.devices, first: 0, opened: self.opened }
     }
 
     fn device(&mut self, device: u8) -> Result<&mut Device, AccessError> {
@@ -92,14 +92,14 @@ impl SiliconBar {
 }
 
 /// Some of the devices, in the hands of one thread.
-struct Hand<'a> {
+struct DeviceGroup<'a> {
     devices: &'a mut [Device],
     /// The number of the first.
     first: u8,
     opened: Instant,
 }
 
-impl Hand<'_> {
+impl DeviceGroup<'_> {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         for op in batch {
             self.carry_out(op, answer)?;
@@ -186,17 +186,17 @@ fn pass(time: Duration) {
 
 impl Bar for SiliconBar {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
-        self.hand().submit(batch, answer)
+        self.all_devices().submit(batch, answer)
     }
 
     /// A thread for each device: a core waits for what it reads over PCIe.
-    fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+    fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let opened = self.opened;
         let mut devices: BTreeMap<u8, &mut Device> = (0..).zip(&mut self.devices).collect();
         std::thread::scope(|scope| {
-            for Abreast { device, batch, answer, result } in batches {
+            for DeviceBatch { device, batch, answer, result } in batches {
                 let devices = devices.remove(device).map(slice::from_mut).unwrap_or_default();
-                let mut hand = Hand { devices, first: *device, opened };
+                let mut hand = DeviceGroup { devices, first: *device, opened };
                 scope.spawn(move || *result = hand.submit(batch, answer));
             }
         });

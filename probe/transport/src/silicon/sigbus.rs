@@ -91,7 +91,7 @@ extern "C" fn on_sigbus(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
     if !replaced {
-        hand_on(signal, info, context);
+        pass_on(signal, info, context);
     }
 }
 
@@ -112,7 +112,7 @@ fn replace(slot: &Slot, address: usize) -> bool {
 }
 
 /// The fault is not ours: the earlier handler gets it, or the process ends as it would have.
-fn hand_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let before = BEFORE.get().filter(|before| before.sa_sigaction > libc::SIG_IGN);
     match before {
         Some(before) if before.sa_flags & libc::SA_SIGINFO != 0 => {

@@ -10,7 +10,7 @@ use super::os::KernelDriver;
 use access::bar_target::BarTarget;
 use double::{Card, Double, NODE_ID};
 use layouts::{ChipId, NocAddr, NocXy};
-use machine::bar::{Abreast, Bar, BarOp, Sharing};
+use machine::bar::{Bar, BarOp, DeviceBatch, Sharing};
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::{Abilities, Target};
 use machine::window::Order;
@@ -101,11 +101,11 @@ fn a_mesh_is_found_and_read_through_the_driver() {
         BarTarget::open("silicon", Box::new(bar), Abilities::default(), super::PATIENCE).unwrap();
     assert_eq!(target.mesh().chips.len(), 1);
     let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 1, y: 1 }, offset: L1 };
-    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    assert_eq!(shot.word(addr), Ok(0x1234_5678));
+    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    assert_eq!(snapshot.word(addr), Ok(0x1234_5678));
     card.take_away();
-    let shot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    assert!(matches!(shot.gaps[0].reason, AccessError::DeviceGone(_)), "{:?}", shot.gaps);
+    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    assert!(matches!(snapshot.gaps[0].reason, AccessError::DeviceGone(_)), "{:?}", snapshot.gaps);
     assert!(matches!(target.now(), Err(AccessError::DeviceGone(_))));
 }
 
@@ -116,10 +116,10 @@ fn several_cards_are_read_side_by_side() {
     let mut bar = SiliconBar::all(&Double(both)).unwrap();
     let ask = |device| {
         let point = point(device, 3, 1, 1, Order::Memory);
-        Abreast::new(device, vec![point, load(device, 0x30_0100, 4)])
+        DeviceBatch::new(device, vec![point, load(device, 0x30_0100, 4)])
     };
     let mut batches = [ask(1), ask(0), ask(2)];
-    bar.submit_abreast(&mut batches);
+    bar.submit_parallel(&mut batches);
     let told = batches.each_ref().map(|it| it.answer.clone());
     assert_eq!(told, [vec![2, 0, 0, 0], vec![1, 0, 0, 0], vec![]]);
     says(&batches[2].result, "there is no device 2");
@@ -137,10 +137,10 @@ fn what_was_read_before_the_end_is_kept() {
     };
     // The window onto the second tile is pointed when the card is reset already.
     card.state.lock().unwrap().points_left = 1;
-    let shot = target.read(&Plan { spans: vec![span(1), span(2)] });
-    assert_eq!(shot.word(span(1).addr), Ok(0x1234_5678));
-    assert!(matches!(shot.word(span(2).addr), Err(AccessError::DeviceGone(_))));
-    assert_eq!((shot.pieces.len(), shot.gaps.len()), (1, 1));
+    let snapshot = target.read(&Plan { spans: vec![span(1), span(2)] });
+    assert_eq!(snapshot.word(span(1).addr), Ok(0x1234_5678));
+    assert!(matches!(snapshot.word(span(2).addr), Err(AccessError::DeviceGone(_))));
+    assert_eq!((snapshot.pieces.len(), snapshot.gaps.len()), (1, 1));
 }
 
 #[test]

@@ -4,7 +4,9 @@
 use super::SceneError;
 use super::telemetry::telemetry;
 use decode::images::{Image, ImageMap};
-use emulator::{ChipConfig, Image as Load, LinkConfig, MeshConfig, PowerOn, TileConfig, TileKind};
+use emulator::{
+    ChipConfig, LinkConfig, LoadImage as Load, MeshConfig, PowerOn, TileConfig, TileKind,
+};
 use layouts::{
     ChipCoord, ChipKind, ClusterDescriptor, DescribedChip, Routes, Tile, short_board_id,
 };
@@ -101,13 +103,13 @@ fn routing_off(chip: &DescribedChip) -> bool {
 }
 
 /// Bytes of a global or constant pointer's target, put together by the members' names.
-struct Words<'a> {
+struct GlobalWords<'a> {
     image: &'a Image,
     addr: u64,
     bytes: Vec<u8>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> GlobalWords<'a> {
     fn new(image: &'a Image, addr: u64, len: u64) -> Self {
         Self { image, addr, bytes: vec![0; len as usize] }
     }
@@ -127,12 +129,12 @@ impl<'a> Words<'a> {
     }
 }
 
-fn whole<'a>(image: &'a Image, path: &str, first: &str) -> Result<Words<'a>, SceneError> {
+fn whole<'a>(image: &'a Image, path: &str, first: &str) -> Result<GlobalWords<'a>, SceneError> {
     let missing = |_| SceneError::Image(format!("{} does not describe {path}", image.name));
     let ty = image.symbols.type_named(&format!("{path}_t"));
     let place = image.symbols.locate(first).map_err(missing)?;
     let len = ty.and_then(|ty| ty.size()).unwrap_or_default();
-    Ok(Words::new(image, place.base, len))
+    Ok(GlobalWords::new(image, place.base, len))
 }
 
 fn boot_parameters(
@@ -176,9 +178,9 @@ fn routing_table(
 ) -> Result<Load, SceneError> {
     let mut words = whole(base, "routing_table", "routing_table.count")?;
     // Of a chip to which no way leads, such as one of another host, the table says nothing.
-    let ways = routes.table(chip.id).into_iter().filter(|(_, channels)| *channels != 0);
+    let routes = routes.table(chip.id).into_iter().filter(|(_, channels)| *channels != 0);
     let place = |to| descriptor.chip(to).and_then(|chip| chip.coord);
-    let table: Vec<_> = ways.filter_map(|(to, channels)| Some((place(to)?, channels))).collect();
+    let table: Vec<_> = routes.filter_map(|(to, channels)| Some((place(to)?, channels))).collect();
     words.put("routing_table.count", table.len() as u64)?;
     for (index, (coord, channels)) in table.iter().enumerate() {
         for (member, value) in [

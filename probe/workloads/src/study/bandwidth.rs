@@ -45,7 +45,7 @@ pub enum Mover {
 
 /// One size with one number of channels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct Bandwidth {
     /// The link: its two ends.
     pub link: Socket,
     /// Who moved them.
@@ -62,7 +62,7 @@ pub struct Row {
     pub cycles: u64,
 }
 
-impl Row {
+impl Bandwidth {
     /// Payload of both directions, in GB/s.
     pub fn measured(&self) -> f64 {
         self.messages as f64 * f64::from(self.packet_bytes) / self.cycles.max(1) as f64
@@ -114,20 +114,24 @@ fn bound_share(packet_bytes: u32) -> f64 {
 }
 
 /// What is measured: who, bytes of a message, and channels of each direction.
-pub type Wish = (Mover, u32, u32);
+pub type Measurement = (Mover, u32, u32);
 
 /// Measures one link of a mesh, which the seed chooses, size after size; `told` hears of each row.
 ///
 /// # Errors
 /// As [`crate::scene::Scene::build`], and when the mesh has no link or messages arrive wrong.
-pub fn study(mesh: &str, seed: u64, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, SceneError> {
+pub fn study(
+    mesh: &str,
+    seed: u64,
+    report: &mut dyn FnMut(&Bandwidth),
+) -> Result<Vec<Bandwidth>, SceneError> {
     let all = |mover, bytes: &[u32], channels: &'static [u32]| {
         let each = |bytes: u32| channels.iter().map(move |&channels| (mover, bytes, channels));
-        bytes.iter().copied().flat_map(each).collect::<Vec<Wish>>()
+        bytes.iter().copied().flat_map(each).collect::<Vec<Measurement>>()
     };
-    let mut wishes = all(Mover::Stream, &BYTES, &CHANNELS);
-    wishes.extend(all(Mover::Edm, &EDM_BYTES, &EDM_CHANNELS));
-    rows(mesh, seed, &wishes, told)
+    let mut requests = all(Mover::Stream, &BYTES, &CHANNELS);
+    requests.extend(all(Mover::Edm, &EDM_BYTES, &EDM_CHANNELS));
+    rows(mesh, seed, &requests, report)
 }
 
 /// The same for these wishes; what does not fit into L1 is left out.
@@ -137,9 +141,9 @@ pub fn study(mesh: &str, seed: u64, told: &mut dyn FnMut(&Row)) -> Result<Vec<Ro
 pub fn rows(
     mesh: &str,
     seed: u64,
-    wishes: &[Wish],
-    told: &mut dyn FnMut(&Row),
-) -> Result<Vec<Row>, SceneError> {
+    requests: &[Measurement],
+    report: &mut dyn FnMut(&Bandwidth),
+) -> Result<Vec<Bandwidth>, SceneError> {
     let mut bench = Bench::new(mesh, seed)?;
     let found = bench.mesh();
     let free = FreeLinks::of(&found);
@@ -149,7 +153,7 @@ pub fn rows(
     let chosen = Dice(seed).below(pairs.len() as u64) as usize;
     let link = pairs.get(chosen).copied().ok_or_else(none)?;
     let mut rows = Vec::new();
-    for &(mover, packet_bytes, channels) in wishes {
+    for &(mover, packet_bytes, channels) in requests {
         let room = ROOM_BYTES / (2 * channels * (packet_bytes + 16)).max(1);
         if room == 0 {
             continue;
@@ -161,13 +165,14 @@ pub fn rows(
             Mover::Edm => {
                 let buffers = room.min(EDM_MOST_BUFFERS);
                 let bytes = packet_bytes;
-                let what = Exchange { bytes, channels, both_ways: true, buffers, messages: each };
+                let what =
+                    Exchange { bytes, channels, bidirectional: true, buffers, messages: each };
                 (buffers, bench.exchange(link, &what)?)
             }
         };
         let messages = u64::from(2 * channels * each);
-        let row = Row { link, mover, packet_bytes, channels, buffers, messages, cycles };
-        told(&row);
+        let row = Bandwidth { link, mover, packet_bytes, channels, buffers, messages, cycles };
+        report(&row);
         rows.push(row);
     }
     Ok(rows)

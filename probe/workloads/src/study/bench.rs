@@ -46,7 +46,7 @@ pub(super) struct Exchange {
     /// Channels of each direction.
     pub(super) channels: u32,
     /// Do channels run in both directions, or in one alone?
-    pub(super) both_ways: bool,
+    pub(super) bidirectional: bool,
     /// Buffers of each channel.
     pub(super) buffers: u32,
     /// Messages of each channel.
@@ -202,8 +202,8 @@ impl Bench {
     /// A word of a tile.
     pub(super) fn word(&mut self, place: Place, offset: u64) -> Result<u32, SceneError> {
         let addr = place.at(offset);
-        let shot = self.target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-        Ok(shot.word(addr)?)
+        let snapshot = self.target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+        Ok(snapshot.word(addr)?)
     }
 
     /// The address of a variable of a kernel.
@@ -251,14 +251,14 @@ impl Bench {
         let missing = |_| ControlError::NoMember(kernel.to_owned(), path.to_owned());
         let found = image.symbols.locate(path).map_err(missing)?;
         let (addr, len) = (place.at(found.address()), found.field.size.min(8) as u32);
-        let shot = self.target.read(&Plan { spans: vec![Span { addr, len }] });
-        Ok(Spot::value(shot.bytes(addr, len)?))
+        let snapshot = self.target.read(&Plan { spans: vec![Span { addr, len }] });
+        Ok(Spot::value(snapshot.bytes(addr, len)?))
     }
 }
 
 /// Does each channel of an end send? Channels of the two directions take turns, so that both ends number them alike.
 fn channels(what: &Exchange, first: bool) -> Vec<bool> {
-    let directions = if what.both_ways { 2 } else { 1 };
+    let directions = if what.bidirectional { 2 } else { 1 };
     (0..what.channels * directions).map(|n| (n % directions == 0) == first).collect()
 }
 

@@ -29,7 +29,7 @@ const YIELD_INTERVAL: u32 = 8192;
 
 /// What goes how far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Distance {
     /// Once round a ring of so many links.
     Ring {
         /// Links.
@@ -43,9 +43,9 @@ pub enum Way {
 
 /// One measurement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct Latency {
     /// The way.
-    pub way: Way,
+    pub distance: Distance,
     /// The chips that it begins from and comes to, in their order.
     pub chips: Vec<ChipId>,
     /// Bytes of the payload.
@@ -60,7 +60,7 @@ pub struct Row {
     pub reasons: Vec<Option<String>>,
 }
 
-impl Row {
+impl Latency {
     /// Time of one lap or of there and back, in ns.
     pub fn measured_ns(&self) -> f64 {
         self.cycles
@@ -68,9 +68,9 @@ impl Row {
 
     /// Links that are crossed.
     pub fn hops(&self) -> usize {
-        match self.way {
-            Way::Ring { hops, .. } => hops,
-            Way::RoundTrip => 2,
+        match self.distance {
+            Distance::Ring { hops, .. } => hops,
+            Distance::RoundTrip => 2,
         }
     }
 
@@ -89,11 +89,11 @@ impl Row {
 ///
 /// # Errors
 /// As [`crate::scene::Scene::build`], and when a ring is not found or does not end.
-pub fn study(seed: u64, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, SceneError> {
+pub fn study(seed: u64, report: &mut dyn FnMut(&Latency)) -> Result<Vec<Latency>, SceneError> {
     let small = HOPS.into_iter().map(|hops| (hops, LEAST_BYTES));
     let large = BYTES.into_iter().skip(1).map(|bytes| (GUIDE_HOPS, bytes));
     let rings: Vec<_> = small.chain(large).collect();
-    rows(seed, &rings, &ROUND_TRIP_BYTES, told)
+    rows(seed, &rings, &ROUND_TRIP_BYTES, report)
 }
 
 /// Rings of so many hops with so many bytes, and round trips of so many bytes. The seed says which of the mesh's rings and links
@@ -105,14 +105,14 @@ pub fn rows(
     seed: u64,
     rings: &[(usize, u32)],
     round_trips: &[u32],
-    told: &mut dyn FnMut(&Row),
-) -> Result<Vec<Row>, SceneError> {
+    report: &mut dyn FnMut(&Latency),
+) -> Result<Vec<Latency>, SceneError> {
     let mut bench = Bench::new(RING_MESH, seed)?;
     let mut dice = Dice(seed);
-    let mut rows: Vec<Row> = Vec::new();
-    let mut add = |row: Row| {
+    let mut rows: Vec<Latency> = Vec::new();
+    let mut add = |row: Latency| {
         let row = explained(row, &rows);
-        told(&row);
+        report(&row);
         rows.push(row);
     };
     for &(hops, bytes) in rings {
@@ -120,7 +120,7 @@ pub fn rows(
         for merged in [true, false] {
             let cycles = ring(&mut bench, &hops, bytes, merged)?;
             let chips = hops.iter().map(|(near, _)| near.chip).collect();
-            add(row(Way::Ring { hops: hops.len(), merged }, chips, bytes, cycles));
+            add(row(Distance::Ring { hops: hops.len(), merged }, chips, bytes, cycles));
         }
     }
     let (a, b) = link_of(&bench, &mut dice)?;
@@ -130,21 +130,22 @@ pub fn rows(
         let tiles = [(ends[0], vec![("first", 1)]), (ends[1], vec![("first", 0)])];
         bench.measure("LINK_BENCH_PING", &all, &tiles)?;
         let cycles = mean(&mut bench, ends[0])?;
-        add(row(Way::RoundTrip, vec![a.chip, b.chip], bytes, cycles));
+        add(row(Distance::RoundTrip, vec![a.chip, b.chip], bytes, cycles));
     }
     Ok(rows)
 }
 
-fn row(way: Way, chips: Vec<ChipId>, packet_bytes: u32, cycles: f64) -> Row {
-    let published = published::published(way, packet_bytes);
+fn row(route: Distance, chips: Vec<ChipId>, packet_bytes: u32, cycles: f64) -> Latency {
+    let published = published::published(route, packet_bytes);
     let count = ROUNDS - 1;
-    Row { way, chips, packet_bytes, count, cycles, published, reasons: Vec::new() }
+    Latency { distance: route, chips, packet_bytes, count, cycles, published, reasons: Vec::new() }
 }
 
 /// The row with what explains it: a figure that grows with the size is compared with that of the least size before it.
-fn explained(mut row: Row, before: &[Row]) -> Row {
-    let least =
-        before.iter().find(|other| other.way == row.way && other.packet_bytes == LEAST_BYTES);
+fn explained(mut row: Latency, before: &[Latency]) -> Latency {
+    let least = before
+        .iter()
+        .find(|other| other.distance == row.distance && other.packet_bytes == LEAST_BYTES);
     let far = |published: &Published| {
         let is_far = published.is_far_from(row.measured_ns());
         is_far.then(|| published::reason(&row, published, least))

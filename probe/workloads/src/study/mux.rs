@@ -39,7 +39,7 @@ const HEALTHY_CYCLES: u64 = 20_000_000;
 
 /// How a mux waits in a run: a policy, and how long its bounded wait lasts if not so many polls as its name says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Way {
+pub struct MuxWait {
     /// Its name.
     pub name: &'static str,
     /// Its policy.
@@ -48,31 +48,31 @@ pub struct Way {
     pub turn: Option<Turn>,
 }
 
-const fn way(name: &'static str, policy: Policy, turn: Option<Turn>) -> Way {
-    Way { name, policy, turn }
+const fn mux_wait(name: &'static str, policy: Policy, turn: Option<Turn>) -> MuxWait {
+    MuxWait { name, policy, turn }
 }
 
 const fn keeps(wait_cycles: u32) -> Turn {
     Turn { wait_cycles, keeps_router: true }
 }
 
-impl Way {
+impl MuxWait {
     /// The five policies as they are built, and the two bounded ones as the write-up reads them: for 130 us, or 5 us, the channel that
     /// waits takes every slot that the router frees.
     pub const ALL: [Self; 7] = [
-        way("unbounded", Policy::Unbounded, None),
-        way("no_wait", Policy::NoWait, None),
-        way("unbounded_teardown", Policy::UnboundedTeardown, None),
-        way("bounded_32768", Policy::Bounded32768, None),
-        way("bounded_256", Policy::Bounded256, None),
-        way("captures_130us", Policy::Bounded32768, Some(keeps(130_000))),
-        way("captures_5us", Policy::Bounded256, Some(keeps(5_000))),
+        mux_wait("unbounded", Policy::Unbounded, None),
+        mux_wait("no_wait", Policy::NoWait, None),
+        mux_wait("unbounded_teardown", Policy::UnboundedTeardown, None),
+        mux_wait("bounded_32768", Policy::Bounded32768, None),
+        mux_wait("bounded_256", Policy::Bounded256, None),
+        mux_wait("captures_130us", Policy::Bounded32768, Some(keeps(130_000))),
+        mux_wait("captures_5us", Policy::Bounded256, Some(keeps(5_000))),
     ];
 }
 
 /// Which runs.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct MuxStudy<'a> {
     /// A mesh of two chips or more.
     pub mesh: &'a str,
     /// What the muxes run on.
@@ -86,18 +86,18 @@ pub struct Asked<'a> {
     /// How many.
     pub seeds: u64,
     /// Of which ways a host waits for the first run that never ends, and how.
-    pub hosts: Vec<Way>,
+    pub hosts: Vec<MuxWait>,
     /// The same.
     pub patience: HostPatience,
 }
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct MuxRun {
     /// The seed.
     pub seed: u64,
     /// How the muxes wait.
-    pub way: Way,
+    pub wait: MuxWait,
     /// What came of it.
     pub fate: Fate,
     /// The healthy run, in cycles.
@@ -127,9 +127,9 @@ pub struct HostSeen {
     /// The seed.
     pub seed: u64,
     /// How the muxes wait.
-    pub way: Way,
+    pub wait: MuxWait,
     /// Looks at the dispatcher.
-    pub looks: u64,
+    pub polls: u64,
     /// `DISPATCH_PROGRESS`, which stood still, and how many commands there were.
     pub progress: u32,
     /// The same.
@@ -150,7 +150,7 @@ pub struct Seen {
     /// Links that took part.
     pub links: usize,
     /// Every run.
-    pub runs: Vec<Run>,
+    pub runs: Vec<MuxRun>,
     /// What hosts saw.
     pub hosts: Vec<HostSeen>,
 }
@@ -159,7 +159,7 @@ pub struct Seen {
 ///
 /// # Errors
 /// When the mesh or its fabric cannot be had.
-pub fn study(asked: &Asked<'_>) -> Result<Seen, SceneError> {
+pub fn study(asked: &MuxStudy<'_>) -> Result<Seen, SceneError> {
     let parts = thread::scope(|scope| {
         let part = |first| scope.spawn(move || part(asked, first));
         let parts: Vec<_> = (0..BENCHES.min(asked.seeds)).map(part).collect();
@@ -179,18 +179,18 @@ pub fn study(asked: &Asked<'_>) -> Result<Seen, SceneError> {
 }
 
 /// The seeds of one mesh.
-fn part(asked: &Asked<'_>, first: u64) -> Result<Seen, SceneError> {
+fn part(asked: &MuxStudy<'_>, first: u64) -> Result<Seen, SceneError> {
     let mut bench = Bench::new(asked)?;
     let mut seen = Seen { links: bench.links(), ..Seen::default() };
     for seed in (asked.seed + first..asked.seed + asked.seeds).step_by(BENCHES as usize) {
         let (case, ails, healthy) = prepared(&mut bench, seed)?;
-        for way in Way::ALL {
+        for route in MuxWait::ALL {
             let never = NEVER_FACTOR * healthy.cycles;
-            let observed = bench.run(&case, way, Some(&ails), never)?;
+            let observed = bench.run(&case, route, Some(&ails), never)?;
             if !observed.settled {
                 bench = Bench::new(asked)?;
             }
-            seen.runs.push(judge(seed, way, (&case, &healthy), &ails, observed));
+            seen.runs.push(judge(seed, route, (&case, &healthy), &ails, observed));
         }
     }
     Ok(seen)
@@ -203,20 +203,20 @@ fn prepared(
 ) -> Result<(Case, Congestion, course::Observed), SceneError> {
     let mut dice = Dice(seed);
     let case = Case::draw(&mut dice, bench.links(), bench.workers());
-    let healthy = bench.run(&case, Way::ALL[0], None, HEALTHY_CYCLES)?;
+    let healthy = bench.run(&case, MuxWait::ALL[0], None, HEALTHY_CYCLES)?;
     let ails = Congestion::draw(&mut dice, healthy.cycles, bench.links());
     Ok((case, ails, healthy))
 }
 
 /// The first run of each way that never ended, once more, with a host that waits for it.
-fn hosts(asked: &Asked<'_>, runs: &[Run]) -> Result<Vec<HostSeen>, SceneError> {
+fn hosts(asked: &MuxStudy<'_>, runs: &[MuxRun]) -> Result<Vec<HostSeen>, SceneError> {
     let mut seen = Vec::new();
-    for &way in &asked.hosts {
-        let hung = |run: &&Run| run.way == way && run.fate == Fate::NeverEnds;
+    for &route in &asked.hosts {
+        let hung = |run: &&MuxRun| run.wait == route && run.fate == Fate::NeverEnds;
         let Some(run) = runs.iter().find(hung) else { continue };
         let mut bench = Bench::new(asked)?;
         let (case, ails, _) = prepared(&mut bench, run.seed)?;
-        seen.push(bench.wait_as_host(&case, way, &ails, asked.patience, run.seed)?);
+        seen.push(bench.wait_as_host(&case, route, &ails, asked.patience, run.seed)?);
     }
     Ok(seen)
 }

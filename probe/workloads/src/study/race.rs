@@ -61,7 +61,7 @@ impl Kind {
 
 /// What is played.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct RaceStudy<'a> {
     /// The mesh; its first free link is taken.
     pub mesh: &'a str,
     /// The first seed.
@@ -82,7 +82,7 @@ pub struct Draw {
     /// Bytes of a message.
     pub payload_bytes: u32,
     /// So long the receiver works on a message before it reads it, in cycles.
-    pub dwell_cycles: u32,
+    pub delay_cycles: u32,
     /// So much later than it could be is the second op launched on the receiver's chip, in cycles.
     pub late_cycles: u64,
 }
@@ -133,7 +133,10 @@ impl Round {
 ///
 /// # Errors
 /// When the mesh cannot be had or has no free link, or a kernel refuses its arguments.
-pub fn study(asked: &Asked<'_>, told: &mut dyn FnMut(&Round)) -> Result<Vec<Round>, SceneError> {
+pub fn study(
+    asked: &RaceStudy<'_>,
+    report: &mut dyn FnMut(&Round),
+) -> Result<Vec<Round>, SceneError> {
     let mut rounds = Vec::new();
     for seed in asked.seed..asked.seed.saturating_add(asked.seeds) {
         for &kind in &asked.kinds {
@@ -149,7 +152,7 @@ pub fn study(asked: &Asked<'_>, told: &mut dyn FnMut(&Round)) -> Result<Vec<Roun
                 let draw = draw(kind, &mut Dice(seed));
                 let round =
                     round::play(&mut bench, ends, Round::new(seed, kind, proper, draw, ends))?;
-                told(&round);
+                report(&round);
                 rounds.push(round);
             }
         }
@@ -182,7 +185,7 @@ fn draw(kind: Kind, dice: &mut Dice) -> Draw {
         channels: 1 + dice.below(4) as u32,
         rounds,
         payload_bytes: 16 * (2 + dice.below(127) as u32),
-        dwell_cycles: dice.below(60_000) as u32,
+        delay_cycles: dice.below(60_000) as u32,
         late_cycles: dice.below(100_000),
     }
 }

@@ -20,10 +20,10 @@ use transport::emulator_bar::EmulatorBar;
 /// Time between two polls of a run, in cycles: it is over within some microseconds.
 const STEP_CYCLES: u64 = 2_000;
 /// Base firmware has business of its own now and then: a tile that never rests in so many looks does not.
-const LOOKS: u32 = 20;
-const LOOK_CYCLES: u64 = 500;
+const POLLS: u32 = 20;
+const POLL_CYCLES: u64 = 500;
 /// Sentences that are kept; one that goes wrong goes wrong often.
-const MOST_TOLD: usize = 16;
+const MOST_SENTENCES: usize = 16;
 /// Of so many all-gathers that are drawn a mesh can do some, or it can do none.
 const MOST_DRAWS: u32 = 1_000;
 /// The largest share of a rank, in elements.
@@ -41,7 +41,7 @@ pub struct Relaunch {
     /// Things that were left behind.
     pub left: u64,
     /// The first of these, one sentence each.
-    pub told: Vec<String>,
+    pub sentences: Vec<String>,
     /// Emulated time of all launches, in cycles.
     pub cycles: u64,
     /// Host accesses to the bus.
@@ -57,7 +57,7 @@ pub fn study(
     mesh: &str,
     seed: u64,
     count: u64,
-    told: &mut dyn FnMut(u64),
+    report: &mut dyn FnMut(u64),
 ) -> Result<Relaunch, SceneError> {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), seed, ..Scene::new(mesh) };
@@ -76,18 +76,18 @@ pub fn study(
         found.bytes += program.size_bytes;
         let mut kernels =
             Run::new(program.clone(), RunSettings::default()).knowing(std::mem::take(&mut loaded));
-        let report =
+        let finished =
             kernels.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
         loaded = kernels.into_loaded();
         found.runs += 1;
-        found.wrong += report.and_then(|report| report.wrong).unwrap_or_default();
-        let mut left = rest.look(&mut target, &program)?;
+        found.wrong += finished.and_then(|run| run.wrong).unwrap_or_default();
+        let mut left = rest.leftovers(&mut target, &program)?;
         left.extend(unrest(&emulated, &mut target)?);
         found.left += left.len() as u64;
-        let room = MOST_TOLD.saturating_sub(found.told.len());
+        let room = MOST_SENTENCES.saturating_sub(found.sentences.len());
         let left = left.into_iter().map(|what| format!("after launch {}: {what}", run + 1));
-        found.told.extend(left.take(room));
-        told(found.runs);
+        found.sentences.extend(left.take(room));
+        report(found.runs);
     }
     found.cycles = target.now()? - start;
     found.transactions = target.transactions() - before;
@@ -100,11 +100,11 @@ fn unrest(
     target: &mut dyn Target,
 ) -> Result<Vec<String>, SceneError> {
     let mut unrest = lock(emulated).mesh().unrest();
-    for _ in 0..LOOKS {
+    for _ in 0..POLLS {
         if unrest.is_empty() {
             break;
         }
-        target.pass(LOOK_CYCLES)?;
+        target.pass(POLL_CYCLES)?;
         let now = lock(emulated).mesh().unrest();
         unrest.retain(|tile| {
             now.iter().any(|other| (other.chip, other.tile) == (tile.chip, tile.tile))
@@ -143,14 +143,14 @@ fn draw_request(dice: &mut Dice, mesh: &Mesh) -> Request {
     let data_type = dice.one(&[DataType::Int32, DataType::Float32, DataType::Bfloat16]);
     let data_type = data_type.unwrap_or_default();
     let elements = 1 + dice.below(MOST_ELEMENTS);
-    let ways = [Bidirectional::No, Bidirectional::HalfTensors, Bidirectional::FullTensors];
+    let routes = [Bidirectional::No, Bidirectional::HalfTensors, Bidirectional::FullTensors];
     Request {
         chips,
         topology: dice.one(&[Some(TopologyKind::Ring), Some(TopologyKind::Line), None]).flatten(),
         links: 1 + dice.below(2) as u32,
         data_type,
         layout: dice.one(&[Layout::Interleaved, Layout::Sharded]).unwrap_or_default(),
-        bidirectional: dice.one(&ways).unwrap_or_default(),
+        bidirectional: dice.one(&routes).unwrap_or_default(),
         page_bytes: Some(32 << dice.below(7)),
         buffer_bytes: 2048 << dice.below(3),
         buffers_per_channel: 1 + dice.below(3) as u32,

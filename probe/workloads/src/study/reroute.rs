@@ -7,7 +7,7 @@ pub use round::{Effect, Outage, Round};
 use super::traffic::{self, STEP_CYCLES};
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
-use collectives::{FabricWish, Op, Program, Request, Run, RunSettings, Transport, compile_over};
+use collectives::{FabricOptions, Op, Program, Request, Run, RunSettings, Transport, compile_over};
 use decode::images::ImageMap;
 use fabric::random::{Draw, TrafficPattern};
 use fabric::{Fabric, FabricPlan, FabricSettings, Termination};
@@ -34,7 +34,7 @@ pub enum Load {
 
 /// Which mesh, and how often.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct RerouteStudy {
     /// The mesh and its fabric.
     pub scene: Scene,
     /// What is under way.
@@ -50,10 +50,13 @@ pub struct Asked {
 ///
 /// # Errors
 /// When the mesh or the fabric cannot be had, no link has another beside it, or a run is not finished.
-pub fn study(asked: &Asked, told: &mut dyn FnMut(&Round)) -> Result<Vec<Round>, SceneError> {
+pub fn study(
+    asked: &RerouteStudy,
+    report: &mut dyn FnMut(&Round),
+) -> Result<Vec<Round>, SceneError> {
     match asked.load {
-        Load::AllGather(bytes) => all_gathers(asked, bytes, told),
-        Load::Packets(packets) => random_packets(asked, packets, told),
+        Load::AllGather(bytes) => all_gathers(asked, bytes, report),
+        Load::Packets(packets) => random_packets(asked, packets, report),
     }
 }
 
@@ -72,9 +75,9 @@ fn nowhere() -> SceneError {
 }
 
 fn all_gathers(
-    asked: &Asked,
+    asked: &RerouteStudy,
     bytes: u64,
-    told: &mut dyn FnMut(&Round),
+    report: &mut dyn FnMut(&Round),
 ) -> Result<Vec<Round>, SceneError> {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), seed: asked.seed, ..asked.scene.clone() };
@@ -83,9 +86,9 @@ fn all_gathers(
     let plan = FabricPlan::new(target.mesh(), request).map_err(SceneError::Fabric)?;
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
     fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
-    let wish = FabricWish { topology: Some(plan.topology), ..FabricWish::default() };
+    let options = FabricOptions { topology: Some(plan.topology), ..FabricOptions::default() };
     let request =
-        Request { transport: Transport::Fabric(wish), ..Request::new(Op::AllGather, bytes) };
+        Request { transport: Transport::Fabric(options), ..Request::new(Op::AllGather, bytes) };
     let program = compile_over(target.mesh(), &request, Some(&plan))
         .map_err(|error| settings(error.to_string()))?;
     let before = sent(&mut target, &images, &plan)?;
@@ -111,7 +114,7 @@ fn all_gathers(
             wrong,
             ..Round::default()
         };
-        told(&round);
+        report(&round);
         rounds.push(round);
     }
     fabric.terminate(Termination::Gracefully);
@@ -146,13 +149,13 @@ fn gather(
 }
 
 fn random_packets(
-    asked: &Asked,
+    asked: &RerouteStudy,
     packets: u64,
-    told: &mut dyn FnMut(&Round),
+    report: &mut dyn FnMut(&Round),
 ) -> Result<Vec<Round>, SceneError> {
-    let Asked { seed, seeds, .. } = *asked;
+    let RerouteStudy { seed, seeds, .. } = *asked;
     let (scene, pattern, mux_percent) = (asked.scene.clone(), TrafficPattern::Random, 0);
-    let asked = traffic::Asked { scene, packets, seed, seeds, pattern, mux_percent };
+    let asked = traffic::TrafficStudy { scene, packets, seed, seeds, pattern, mux_percent };
     let mut bench = traffic::Bench::new(&asked)?;
     let plan = bench.fabric.plan().clone();
     let mut rounds = Vec::new();
@@ -185,7 +188,7 @@ fn random_packets(
                 + found.nacks,
             ..Round::default()
         };
-        told(&round);
+        report(&round);
         rounds.push(round);
         if !ended {
             return Ok(rounds);

@@ -3,7 +3,7 @@
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
 use decode::images::{ImageMap, Spot};
-use decode::inspect::{Interest, plan};
+use decode::inspect::{ReadSet, plan};
 use decode::state::{NamedWord, Reading};
 use launch::{RingPing, RingPingSettings};
 use layouts::{ChipId, NocAddr, NocXy};
@@ -74,25 +74,25 @@ impl Rig {
     /// When the mesh is gone.
     pub fn watch(
         &mut self,
-        interest: &Interest,
+        read_set: &ReadSet,
         period_cycles: u64,
         end_cycles: u64,
     ) -> Result<u64, AccessError> {
         let mut due = self.target.now()?;
-        let mut looks = 0;
+        let mut snapshots = 0;
         loop {
             let now = self.target.now()?;
             if due.max(now) >= end_cycles {
                 self.target.pass(end_cycles.saturating_sub(now))?;
-                return Ok(looks);
+                return Ok(snapshots);
             }
             self.target.pass(due.saturating_sub(now))?;
-            let wish = plan(self.target.mesh(), &self.images, interest);
-            let shot = self.target.read(&wish);
-            if let Some(gap) = shot.gaps.into_iter().next() {
+            let plan = plan(self.target.mesh(), &self.images, read_set);
+            let snapshot = self.target.read(&plan);
+            if let Some(gap) = snapshot.gaps.into_iter().next() {
                 return Err(gap.reason);
             }
-            looks += 1;
+            snapshots += 1;
             due += period_cycles;
         }
     }

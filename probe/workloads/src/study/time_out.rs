@@ -24,7 +24,7 @@ const PAYLOAD_BYTES: u32 = 256;
 const TTL: u8 = 8;
 /// Between two polls of a bring-up, and between two looks at what was dropped, in cycles.
 const STEP_CYCLES: u64 = 2_000;
-const LOOK_CYCLES: u64 = 2_000;
+const POLL_CYCLES: u64 = 2_000;
 /// After the receiver is well again, all that still can has arrived within so many cycles.
 const AFTER_CYCLES: u64 = 200_000;
 /// The receiver is stuck for so many cycles from the worker's begin on.
@@ -34,7 +34,7 @@ pub const TIME_OUTS_CYCLES: [u32; 4] = [0, 20_000, 100_000, 1_000_000];
 
 /// One time-out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TimeOutRow {
     /// The time-out, in cycles; 0: none.
     pub time_out_cycles: u32,
     /// The router in which packets wait, and the stuck one.
@@ -50,7 +50,7 @@ pub struct Row {
     /// Dropped by the router in which they waited.
     pub dropped: u32,
     /// Negative acknowledges at the worker.
-    pub told: u32,
+    pub reported: u32,
     /// Entries `EVENT_TIMED_OUT` of the router's status queue, and entries for which there was no room.
     pub entries: u32,
     /// See `entries`.
@@ -62,13 +62,13 @@ pub struct Row {
     pub drops_last_cycles: Option<u64>,
 }
 
-impl Row {
+impl TimeOutRow {
     /// Every packet has arrived or was dropped, and the router told of each that was dropped; none was dropped without need.
     pub fn is_right(&self) -> bool {
         let due = self.time_out_cycles != 0 && u64::from(self.time_out_cycles) < STUCK_CYCLES;
         self.sent == self.packets
             && self.received + self.dropped == self.packets
-            && self.told <= self.dropped
+            && self.reported <= self.dropped
             && self.entries + self.entries_lost == self.dropped
             && due == (self.dropped > 0)
     }
@@ -81,19 +81,19 @@ impl Row {
 pub fn study(
     scene: &Scene,
     time_outs_cycles: &[u32],
-    told: &mut dyn FnMut(&Row),
-) -> Result<Vec<Row>, SceneError> {
+    report: &mut dyn FnMut(&TimeOutRow),
+) -> Result<Vec<TimeOutRow>, SceneError> {
     let mut rows = Vec::new();
     for &time_out_cycles in time_outs_cycles {
         let row = one(scene, time_out_cycles)?;
-        told(&row);
+        report(&row);
         rows.push(row);
     }
     Ok(rows)
 }
 
 /// Three chips in a row.
-struct Way {
+struct ThreeChips {
     /// The first router, to which the worker hands its packets.
     first: Router,
     /// The router of the second chip that receives them.
@@ -103,11 +103,11 @@ struct Way {
     last: FabricNode,
 }
 
-impl Way {
+impl ThreeChips {
     /// The first one whose second chip has PCIe, where looks take no time of other chips, or else the first one.
     fn of(mesh: &Mesh, plan: &FabricPlan) -> Option<Self> {
         let all = || plan.nodes().filter_map(|node| Self::from(plan, node));
-        let near = |way: &Self| mesh.chip(way.waiting.eth.chip).is_some_and(|chip| chip.pcie);
+        let near = |route: &Self| mesh.chip(route.waiting.eth.chip).is_some_and(|chip| chip.pcie);
         all().find(near).or_else(|| all().next())
     }
 
@@ -120,37 +120,37 @@ impl Way {
     }
 }
 
-fn one(scene: &Scene, time_out_cycles: u32) -> Result<Row, SceneError> {
+fn one(scene: &Scene, time_out_cycles: u32) -> Result<TimeOutRow, SceneError> {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), tiles: Some(0), ..scene.clone() };
     let mut target = scene.build(&mut images)?;
     let plan = FabricPlan::new(target.mesh(), &scene.fabric).map_err(SceneError::Fabric)?;
-    let way = Way::of(target.mesh(), &plan)
-        .ok_or_else(|| no_way("the fabric has no three chips in a row"))?;
+    let route = ThreeChips::of(target.mesh(), &plan)
+        .ok_or_else(|| no_route("the fabric has no three chips in a row"))?;
     let settings =
         FabricSettings { packet_timeout_cycles: time_out_cycles, ..FabricSettings::default() };
     let mut fabric = Fabric::new(plan.clone(), settings);
     fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
-    let (traffic, worker) = load(&mut target, &mut images, &plan, &way)?;
-    disrupt(&mut target, way.stuck, "stuck")?;
-    let routing = tables(&images, &plan, way.first.node)?;
+    let (traffic, worker) = load(&mut target, &mut images, &plan, &route)?;
+    disrupt(&mut target, route.stuck, "stuck")?;
+    let routing = tables(&images, &plan, route.first.node)?;
     traffic.launch(&mut images, worker, 1, &routing)?.finish(&mut target)?;
-    let moved = await_drop(&mut target, &images, &plan, &way)?;
+    let moved = await_drop(&mut target, &images, &plan, &route)?;
     let sent_meanwhile = traffic.outcome(&mut target, &images, worker)?.sent;
-    disrupt(&mut target, way.stuck, "released")?;
+    disrupt(&mut target, route.stuck, "released")?;
     target.pass(AFTER_CYCLES)?;
     let outcome = traffic.outcome(&mut target, &images, worker)?;
-    let dropped = counters(&mut target, &images, &plan, way.waiting.eth)?.dropped;
-    let received = counters(&mut target, &images, &plan, way.stuck)?.received;
-    let row = Row {
+    let dropped = counters(&mut target, &images, &plan, route.waiting.eth)?.dropped;
+    let received = counters(&mut target, &images, &plan, route.stuck)?.received;
+    let row = TimeOutRow {
         time_out_cycles,
-        routers: (way.waiting.eth, way.stuck),
+        routers: (route.waiting.eth, route.stuck),
         packets: PACKETS,
         sent_meanwhile,
         sent: outcome.sent,
         received,
         dropped,
-        told: outcome.nacks,
+        reported: outcome.nacks,
         entries: 0,
         entries_lost: 0,
         first_drop_cycles: None,
@@ -159,7 +159,7 @@ fn one(scene: &Scene, time_out_cycles: u32) -> Result<Row, SceneError> {
     with_entries(&mut target, &images, &plan, row, moved)
 }
 
-fn no_way(why: &str) -> ControlError {
+fn no_route(why: &str) -> ControlError {
     ControlError::Settings(why.to_owned())
 }
 
@@ -168,23 +168,23 @@ fn load(
     target: &mut BarTarget,
     images: &mut ImageMap,
     plan: &FabricPlan,
-    way: &Way,
+    route: &ThreeChips,
 ) -> Result<(Traffic, WorkerId), SceneError> {
     let tiles: Vec<_> = RandomTraffic::new(target.mesh(), plan)?.tiles(false).collect();
     let tile = |node| {
         let at = plan.nodes().position(|other| other == node);
         let tile = at.and_then(|at| tiles.get(at)).copied();
-        tile.ok_or_else(|| no_way("a chip of the fabric has no compute tile"))
+        tile.ok_or_else(|| no_route("a chip of the fabric has no compute tile"))
     };
-    let places = [tile(way.first.node)?, tile(way.last)?];
+    let places = [tile(route.first.node)?, tile(route.last)?];
     let boots = places.map(|tile| boot_tensix(images, Firmware::OURS, tile));
     Operation::finish_all(boots.into_iter().collect::<Result<_, _>>()?, target)?;
     let two_dimensions = plan.topology.is_2d();
     let mut traffic = Traffic::new(two_dimensions);
-    let from = traffic.add_worker(places[0], way.first.node);
-    let to = traffic.add_worker(places[1], way.last);
+    let from = traffic.add_worker(places[0], route.first.node);
+    let to = traffic.add_worker(places[1], route.last);
     let shipment = Shipment {
-        connection: traffic.connect(from, connection(images, plan, &way.first)?, None)?,
+        connection: traffic.connect(from, connection(images, plan, &route.first)?, None)?,
         send: SendType::Fused,
         bytes: PAYLOAD_BYTES,
         ttl: TTL,
@@ -201,7 +201,7 @@ fn load(
 fn tables(images: &ImageMap, plan: &FabricPlan, node: FabricNode) -> Result<Vec<u8>, ControlError> {
     let tables = fabric::routing_tables(plan);
     let own = tables.iter().find(|tables| tables.node == node);
-    let own = own.ok_or_else(|| no_way("a chip of the fabric has no tables"))?;
+    let own = own.ok_or_else(|| no_route("a chip of the fabric has no tables"))?;
     fabric::pack_tables(own, images, plan)
 }
 
@@ -226,19 +226,19 @@ fn await_drop(
     target: &mut BarTarget,
     images: &ImageMap,
     plan: &FabricPlan,
-    way: &Way,
+    route: &ThreeChips,
 ) -> Result<[u32; 2], SceneError> {
     let until = target.now()? + STUCK_CYCLES;
     let mut moved = [0; 2];
     loop {
-        let now = counters(target, images, plan, way.waiting.eth)?;
+        let now = counters(target, images, plan, route.waiting.eth)?;
         let left = until.saturating_sub(target.now()?);
         if now.dropped > 0 || left == 0 {
             target.pass(left)?;
             return Ok(moved);
         }
         moved = [moved[1], now.moved];
-        target.pass(left.min(LOOK_CYCLES))?;
+        target.pass(left.min(POLL_CYCLES))?;
     }
 }
 
@@ -271,9 +271,9 @@ fn with_entries(
     target: &mut BarTarget,
     images: &ImageMap,
     plan: &FabricPlan,
-    mut row: Row,
+    mut row: TimeOutRow,
     moved: [u32; 2],
-) -> Result<Row, SceneError> {
+) -> Result<TimeOutRow, SceneError> {
     let queues = status_queues(target, images, plan)?;
     for report in read_status(target, images, &queues)? {
         if report.queue.router != row.routers.0 {

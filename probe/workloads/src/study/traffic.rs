@@ -3,23 +3,23 @@
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
-use fabric::random::{Draw, Load, RandomTraffic, TrafficPattern};
+use fabric::random::{Draw, PacketLoad, RandomTraffic, TrafficPattern};
 use fabric::traffic::WorkerId;
-use fabric::traffic_outcome::Outcome;
+use fabric::traffic_outcome::TrafficOutcome;
 use fabric::{Fabric, FabricPlan, FabricSettings, Termination};
 use launch::{Firmware, Operation, boot_tensix};
 use machine::fault::Fault;
 use machine::target::Target;
 
 /// Time between two looks at the workers, and how long nothing may move before a round is given up, in cycles.
-const LOOK_CYCLES: u64 = 50_000;
+const POLL_CYCLES: u64 = 50_000;
 const PATIENCE_CYCLES: u64 = 1_000_000;
 /// Between two polls of a bring-up.
 pub(super) const STEP_CYCLES: u64 = 2_000;
 
 /// Which traffic.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct TrafficStudy {
     /// The mesh and its fabric.
     pub scene: Scene,
     /// Packets of each round.
@@ -76,13 +76,16 @@ impl Round {
 ///
 /// # Errors
 /// When the mesh or the fabric cannot be had.
-pub fn study(asked: &Asked, told: &mut dyn FnMut(&Round)) -> Result<Vec<Round>, SceneError> {
+pub fn study(
+    asked: &TrafficStudy,
+    report: &mut dyn FnMut(&Round),
+) -> Result<Vec<Round>, SceneError> {
     let mut bench = Bench::new(asked)?;
     let mut rounds = Vec::new();
     for seed in asked.seed..asked.seed + asked.seeds {
-        let Asked { packets, pattern, mux_percent, .. } = *asked;
+        let TrafficStudy { packets, pattern, mux_percent, .. } = *asked;
         let round = bench.round(Draw { seed, packets, pattern, mux_percent })?;
-        told(&round);
+        report(&round);
         let ended = round.unfinished == 0;
         rounds.push(round);
         if !ended {
@@ -106,7 +109,7 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    pub(super) fn new(asked: &Asked) -> Result<Self, SceneError> {
+    pub(super) fn new(asked: &TrafficStudy) -> Result<Self, SceneError> {
         let (mut images, _) = ImageMap::firmware();
         let run = Some(Workload::Idle);
         let scene = Scene { run, tiles: Some(0), seed: asked.seed, ..asked.scene.clone() };
@@ -134,7 +137,8 @@ impl Bench {
         }
         Operation::finish_all(gos, &mut self.target)?;
         let outcomes = self.await_end(&load)?;
-        let sum = |of: fn(&Outcome) -> u32| outcomes.iter().map(|o| u64::from(of(o))).sum::<u64>();
+        let sum =
+            |of: fn(&TrafficOutcome) -> u32| outcomes.iter().map(|o| u64::from(of(o))).sum::<u64>();
         let cycles = outcomes.iter().map(|o| o.finished_cycles.saturating_sub(o.started_cycles));
         Ok(Round {
             seed: draw.seed,
@@ -152,16 +156,16 @@ impl Bench {
     }
 
     /// Lets time pass until all have ended, or none has moved for long.
-    fn await_end(&mut self, load: &Load) -> Result<Vec<Outcome>, SceneError> {
+    fn await_end(&mut self, load: &PacketLoad) -> Result<Vec<TrafficOutcome>, SceneError> {
         let (mut last, mut quiet) = (0, 0);
         loop {
-            self.target.pass(LOOK_CYCLES)?;
+            self.target.pass(POLL_CYCLES)?;
             let look = |id: &WorkerId| load.traffic.outcome(&mut self.target, &self.images, *id);
             let outcomes = load.ids.iter().map(look).collect::<Result<Vec<_>, _>>()?;
             let moved = outcomes.iter().map(|o| u64::from(o.sent) + u64::from(o.arrived)).sum();
-            quiet = if moved == last { quiet + LOOK_CYCLES } else { 0 };
+            quiet = if moved == last { quiet + POLL_CYCLES } else { 0 };
             last = moved;
-            if outcomes.iter().all(Outcome::is_over) || quiet >= PATIENCE_CYCLES {
+            if outcomes.iter().all(TrafficOutcome::is_over) || quiet >= PATIENCE_CYCLES {
                 return Ok(outcomes);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
-use collectives::{FabricWish, Op, Request, Run, RunSettings, Transport, compile};
+use collectives::{FabricOptions, Op, Request, Run, RunSettings, Transport, compile};
 use decode::images::ImageMap;
 use launch::ControlError;
 use machine::target::Target;
@@ -19,20 +19,20 @@ const EDM_WORKERS: u32 = 2;
 
 /// What is to be compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct TransportStudy<'a> {
     /// The mesh.
     pub mesh: &'a str,
     /// Workers of each link and direction.
     pub workers: u32,
     /// Which fabric.
-    pub wish: FabricWish,
+    pub fabric: FabricOptions,
     /// Seed of the data.
     pub seed: u32,
 }
 
 /// One collective of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TransportRow {
     /// The collective.
     pub op: Op,
     /// Its size as nccl-tests counts it.
@@ -49,7 +49,7 @@ pub struct Row {
     pub wrong: u64,
 }
 
-impl Row {
+impl TransportRow {
     /// Time over the fabric by that over EDMs.
     pub fn factor(&self) -> f64 {
         self.fabric_cycles as f64 / self.edm_cycles.max(1) as f64
@@ -60,7 +60,10 @@ impl Row {
 ///
 /// # Errors
 /// When the mesh cannot be had, or cannot do it.
-pub fn study(asked: &Asked<'_>, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, SceneError> {
+pub fn study(
+    asked: &TransportStudy<'_>,
+    report: &mut dyn FnMut(&TransportRow),
+) -> Result<Vec<TransportRow>, SceneError> {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), ..Scene::new(asked.mesh) };
     let mut target = scene.build(&mut images)?;
@@ -73,13 +76,13 @@ pub fn study(asked: &Asked<'_>, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, 
         };
         let edm = one(&mut target, &mut images, &request)?;
         let over_fabric = Request {
-            transport: Transport::Fabric(asked.wish),
+            transport: Transport::Fabric(asked.fabric),
             workers: asked.workers,
             buffers_per_channel: BUFFERS,
             ..request
         };
         let fabric = one(&mut target, &mut images, &over_fabric)?;
-        let row = Row {
+        let row = TransportRow {
             op,
             size_bytes,
             edm_cycles: edm.cycles,
@@ -88,7 +91,7 @@ pub fn study(asked: &Asked<'_>, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, 
             muxes: fabric.muxes,
             wrong: edm.wrong + fabric.wrong,
         };
-        told(&row);
+        report(&row);
         rows.push(row);
     }
     Ok(rows)

@@ -12,7 +12,7 @@ use decode::images::ImageMap;
 use fabric::random::RandomTraffic;
 use fabric::status_queue::{read_status, status_queues};
 use fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
-use fabric::traffic_outcome::Outcome;
+use fabric::traffic_outcome::TrafficOutcome;
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, connection, router_counters};
 use launch::ControlError;
 use layouts::{ChipId, EthId};
@@ -24,7 +24,7 @@ use machine::target::Target;
 pub const MOST_TTL: u8 = 32;
 /// Between two polls of a bring-up, and between two looks at who was told, in cycles.
 const STEP_CYCLES: u64 = 2_000;
-const LOOK_CYCLES: u64 = 20_000;
+const POLL_CYCLES: u64 = 20_000;
 /// Within so many cycles the sender is told of every packet, or of the rest never.
 const PATIENCE_CYCLES: u64 = 1_000_000;
 const PAYLOAD_BYTES: u32 = 256;
@@ -33,7 +33,7 @@ const REST_CYCLES: u32 = 10_000;
 
 /// Where a packet ends: a router of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct RouteEnd {
     /// The device, from 0.
     pub device: u16,
     /// Where the router's own link leads: the packet came from there.
@@ -42,18 +42,18 @@ pub struct End {
 
 /// One packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TtlRow {
     /// Hops that it may take.
     pub ttl: u8,
     /// The devices that it comes to by the tables, the last one that where it ends.
-    pub way: Vec<u16>,
+    pub route: Vec<u16>,
     /// Where it is to end by the tables.
-    pub expected: End,
+    pub expected: RouteEnd,
     /// The router whose status queue says that it ended there, with its end and its chip's clock.
-    pub seen: Option<(EthId, End, u64)>,
+    pub seen: Option<(EthId, RouteEnd, u64)>,
 }
 
-impl Row {
+impl TtlRow {
     /// Did it end where the tables say?
     pub fn is_right(&self) -> bool {
         self.seen.is_some_and(|(_, end, _)| end == self.expected)
@@ -68,11 +68,11 @@ pub struct Expiry {
     /// The chip of each device.
     pub chips: Vec<ChipId>,
     /// The packets.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TtlRow>,
     /// Packets that the sender handed over, and negative acknowledges that it got.
     pub sent: u32,
     /// See `sent`.
-    pub told: u32,
+    pub reported: u32,
     /// Routers whose control channel has dropped messages, as it does where there is no room, and how many: acknowledges may be among
     /// them.
     pub control_dropped: Vec<(EthId, u32)>,
@@ -82,8 +82,8 @@ impl Expiry {
     /// Did every packet end where the tables say, and was the sender told of each of which the acknowledge was not counted as lost?
     pub fn is_right(&self) -> bool {
         let all = self.rows.len() as u32;
-        let missing = all.saturating_sub(self.told);
-        self.rows.iter().all(Row::is_right)
+        let missing = all.saturating_sub(self.reported);
+        self.rows.iter().all(TtlRow::is_right)
             && self.sent == all
             && missing <= self.control_dropped.iter().map(|(_, count)| count).sum()
     }
@@ -101,7 +101,7 @@ pub fn study(mesh: &str, most: u8) -> Result<Expiry, SceneError> {
     let found = plan.meshes.first().ok_or_else(|| too_small(mesh))?;
     let round = Loop::of(found).ok_or_else(|| too_small(mesh))?;
     let chips = found.chips.clone();
-    let ways: Vec<_> = (1..=most).filter_map(|ttl| round.walk(found, ttl)).collect();
+    let routes: Vec<_> = (1..=most).filter_map(|ttl| round.walk(found, ttl)).collect();
 
     let mut tables = fabric::routing_tables(&plan);
     for &(device, direction) in &round.entries {
@@ -119,19 +119,19 @@ pub fn study(mesh: &str, most: u8) -> Result<Expiry, SceneError> {
         tables.get(usize::from(round.from)).map(|own| fabric::pack_tables(own, &images, &plan));
     let routing = routing.ok_or_else(|| too_small(mesh))??;
     traffic.launch(&mut images, from, 1, &routing)?.finish(&mut target)?;
-    let outcome = await_told(&mut target, &images, &traffic, from, most.into())?;
+    let outcome = await_report(&mut target, &images, &traffic, from, most.into())?;
 
-    let mut rows: Vec<Row> = (1..=most)
-        .zip(ways)
-        .map(|(ttl, (way, expected))| Row { ttl, way, expected, seen: None })
+    let mut rows: Vec<TtlRow> = (1..=most)
+        .zip(routes)
+        .map(|(ttl, (route, expected))| TtlRow { ttl, route, expected, seen: None })
         .collect();
-    look(&mut target, &images, &plan, &mut rows)?;
+    read_status_queues(&mut target, &images, &plan, &mut rows)?;
     let lost = router_counters(&mut target, &images, &plan, &["control_dropped"])?;
     let lost = plan.routers.iter().zip(lost.into_iter().flatten());
     let control_dropped =
         lost.filter(|(_, count)| *count > 0).map(|(router, count)| (router.eth, count)).collect();
-    let (sent, told) = (outcome.sent, outcome.nacks);
-    Ok(Expiry { round, chips, rows, sent, told, control_dropped })
+    let (sent, report) = (outcome.sent, outcome.nacks);
+    Ok(Expiry { round, chips, rows, sent, reported: report, control_dropped })
 }
 
 fn too_small(mesh: &str) -> SceneError {
@@ -170,7 +170,8 @@ fn packets(
     let mut traffic = Traffic::new(true);
     let from = traffic.add_worker(tile(round.from)?, node(round.from));
     let to = traffic.add_worker(tile(round.to)?, node(round.to));
-    let first = round.entries.first().and_then(|(_, way)| plan.router(node(round.from), *way, 0));
+    let first =
+        round.entries.first().and_then(|(_, route)| plan.router(node(round.from), *route, 0));
     let router = connection(images, plan, first.ok_or_else(none)?)?;
     let shipment = Shipment {
         connection: traffic.connect(from, router, None)?,
@@ -189,16 +190,16 @@ fn packets(
     Ok((traffic, from))
 }
 
-fn await_told(
+fn await_report(
     target: &mut BarTarget,
     images: &ImageMap,
     traffic: &Traffic,
     from: WorkerId,
     packets: u32,
-) -> Result<Outcome, SceneError> {
+) -> Result<TrafficOutcome, SceneError> {
     let until = target.now()? + PATIENCE_CYCLES;
     loop {
-        target.pass(LOOK_CYCLES)?;
+        target.pass(POLL_CYCLES)?;
         let outcome = traffic.outcome(target, images, from)?;
         if outcome.nacks >= packets || target.now()? >= until {
             return Ok(outcome);
@@ -207,11 +208,11 @@ fn await_told(
 }
 
 /// Which router's status queue tells of which packet.
-fn look(
+fn read_status_queues(
     target: &mut BarTarget,
     images: &ImageMap,
     plan: &FabricPlan,
-    rows: &mut [Row],
+    rows: &mut [TtlRow],
 ) -> Result<(), SceneError> {
     let queues = status_queues(target, images, plan)?;
     for report in read_status(target, images, &queues)? {
@@ -220,7 +221,7 @@ fn look(
         for entry in report.entries.iter().filter(|entry| entry.event == "EVENT_EXPIRED") {
             // The number of the packet, which its sender counted from 0.
             let [_, _, number, _] = entry.detail;
-            let end = End { device: entry.device_id as u16, direction: router.direction };
+            let end = RouteEnd { device: entry.device_id as u16, direction: router.direction };
             if let Some(row) = rows.get_mut(number as usize) {
                 row.seen = Some((eth, end, entry.cycles));
             }

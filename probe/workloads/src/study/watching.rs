@@ -2,7 +2,7 @@
 
 use super::Rig;
 use crate::scene::SceneError;
-use decode::inspect::Interest;
+use decode::inspect::ReadSet;
 use launch::RingStop;
 use launch::dice::Dice;
 use machine::target::{Mesh, Target};
@@ -29,7 +29,7 @@ pub struct Cost {
     /// From look to look, in cycles; 0 is without a pause.
     pub period_cycles: u64,
     /// Looks that were taken.
-    pub looks: u64,
+    pub snapshots: u64,
     /// Cycles of the run.
     pub cycles: u64,
     /// Laps of the ring in these.
@@ -51,17 +51,17 @@ impl Cost {
 }
 
 /// What a look of this sight reads.
-pub fn interest(mesh: &Mesh, stops: &[RingStop], sight: Sight) -> Option<Interest> {
+pub fn read_set(mesh: &Mesh, stops: &[RingStop], sight: Sight) -> Option<ReadSet> {
     let pcie = |chip| mesh.chip(chip).is_some_and(|chip| chip.pcie);
     let on = |near: bool| stops.iter().map(|stop| stop.place).find(|p| pcie(p.chip) == near);
     let of = |near| on(near).map(|place| (place.chip, place.tile));
     Some(match sight {
-        Sight::Nothing => Interest::default(),
+        Sight::Nothing => ReadSet::default(),
         Sight::Near => {
             let tile = of(true)?;
-            Interest { tile: Some(tile), compute: vec![tile.0], ..Interest::default() }
+            ReadSet { tile: Some(tile), compute: vec![tile.0], ..ReadSet::default() }
         }
-        Sight::Far => Interest { tile: Some(of(false)?), ..Interest::default() },
+        Sight::Far => ReadSet { tile: Some(of(false)?), ..ReadSet::default() },
     })
 }
 
@@ -81,18 +81,18 @@ pub fn study(
         for &period_cycles in periods_cycles {
             let mut rig = Rig::new(mesh, seed, 0)?;
             let stops = rig.ring().stops.clone();
-            let Some(interest) = interest(rig.target().mesh(), &stops, sight) else { break };
+            let Some(read_set) = read_set(rig.target().mesh(), &stops, sight) else { break };
             let (start, before) = (rig.cycles(), rig.laps());
             let most = if period_cycles == 0 { LAP_CYCLES } else { period_cycles };
             rig.pass_until(start + Dice(seed).below(most.min(run_cycles)))?;
-            let looks = rig.watch(&interest, period_cycles, start + run_cycles)?;
+            let snapshots = rig.watch(&read_set, period_cycles, start + run_cycles)?;
             let (end, laps) = (rig.cycles(), rig.laps() - before);
             let mut alone = Rig::new(mesh, seed, 0)?;
             let before = alone.laps();
             alone.pass_until(end)?;
             let laps_unwatched = alone.laps() - before;
             let cycles = end - start;
-            costs.push(Cost { sight, period_cycles, looks, cycles, laps, laps_unwatched });
+            costs.push(Cost { sight, period_cycles, snapshots, cycles, laps, laps_unwatched });
         }
     }
     Ok(costs)

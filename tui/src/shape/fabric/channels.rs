@@ -1,56 +1,115 @@
 //! Channels and packets.
 
-use super::{known, node, tile};
-use decode::state::{HeadState, ReceiverState, SenderState};
-use serde_json::{Value, json};
+use crate::shape::xy;
+use decode::state::{
+    DownstreamState, EdgeFacts, HeadState, PacketFacts, ReceiverFacts, ReceiverState, SenderFacts,
+    SenderState,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-pub(super) fn sender(channel: &SenderState) -> Value {
-    json!({
-        "index": channel.index,
-        "virtual_channel": channel.virtual_channel,
-        "slots": channel.slots,
-        "queued": known(&channel.queued),
-        "in_flight": known(&channel.in_flight),
-        "completions": known(&channel.completions),
-        "remote_free_slots": known(&channel.remote_free_slots),
-        "sent": known(&channel.sent),
-        "completed": known(&channel.completed),
-        "dropped": known(&channel.dropped),
-        "connection": known(&channel.connection),
-        "client": channel.client.map(tile),
-        "last_client": channel.last_client.map(tile),
-        "head": channel.head.as_ref().map(head),
-    })
+/// A sender channel.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Sender<'a> {
+    /// Its number.
+    index: u8,
+    /// Its virtual channel; 2 is the control channel.
+    virtual_channel: u8,
+    /// How many packets it has room for.
+    slots: u64,
+    #[serde(flatten)]
+    facts: &'a SenderFacts,
+    /// NOC 0 coordinates of the client that it is connected to: x, y; null if it is not.
+    client: Option<[u8; 2]>,
+    /// Its oldest packet; null if it has none.
+    head: Option<Head<'a>>,
 }
 
-pub(super) fn receiver(channel: &ReceiverState) -> Value {
-    json!({
-        "index": channel.index,
-        "virtual_channel": channel.virtual_channel,
-        "slots": channel.slots,
-        "arrived": known(&channel.arrived),
-        "held": known(&channel.held),
-        "received": known(&channel.received),
-        "completed": known(&channel.completed),
-        "dropped": known(&channel.dropped),
-        "waits_for": known(&channel.waits_for),
-        "pending": channel.pending.iter().map(|direction| direction.name()).collect::<Vec<_>>(),
-        "head": channel.head.as_ref().map(head),
-    })
+impl<'a> Sender<'a> {
+    pub(super) fn of(channel: &'a SenderState) -> Self {
+        Self {
+            index: channel.index,
+            virtual_channel: channel.virtual_channel,
+            slots: channel.slots,
+            facts: &channel.facts,
+            client: channel.client().map(xy),
+            head: channel.head.as_ref().map(Head::of),
+        }
+    }
 }
 
-pub(super) fn head(head: &HeadState) -> Value {
-    let packet = head.packet.known().map(|packet| {
-        json!({
-            "send_type": packet.send_type.map_or_else(Value::from, Value::from),
-            "payload_bytes": packet.payload_bytes,
-            "ttl": packet.ttl,
-            "source": node(packet.source),
-            "destination": packet.destination.map(node),
-            "number": packet.number,
-            "to": { "tile": tile(packet.noc_address.0), "addr": packet.noc_address.1 },
-            "route": packet.route,
-        })
-    });
-    json!({ "addr": head.addr, "packet": packet })
+/// A receiver channel.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Receiver<'a> {
+    /// Its number.
+    index: u8,
+    /// Its virtual channel; 2 is the control channel.
+    virtual_channel: u8,
+    /// How many packets it has room for.
+    slots: u64,
+    #[serde(flatten)]
+    facts: &'a ReceiverFacts,
+    /// Its oldest packet; null if it has none.
+    head: Option<Head<'a>>,
+}
+
+impl<'a> Receiver<'a> {
+    pub(super) fn of(channel: &'a ReceiverState) -> Self {
+        Self {
+            index: channel.index,
+            virtual_channel: channel.virtual_channel,
+            slots: channel.slots,
+            facts: &channel.facts,
+            head: channel.head.as_ref().map(Head::of),
+        }
+    }
+}
+
+/// Credits for the router of this plane towards a direction.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Edge<'a> {
+    /// EAST, WEST, NORTH or SOUTH.
+    direction: &'static str,
+    /// Its virtual channel.
+    virtual_channel: u8,
+    #[serde(flatten)]
+    facts: &'a EdgeFacts,
+}
+
+impl<'a> Edge<'a> {
+    pub(super) fn of(edge: &'a DownstreamState) -> Self {
+        Self {
+            direction: edge.direction.name(),
+            virtual_channel: edge.virtual_channel,
+            facts: &edge.facts,
+        }
+    }
+}
+
+/// The oldest packet of a channel.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Head<'a> {
+    /// Its address in the tile.
+    addr: u64,
+    /// Its header; null if it was not read.
+    packet: Option<Packet<'a>>,
+}
+
+/// A packet by its header.
+#[derive(Serialize, JsonSchema)]
+struct Packet<'a> {
+    #[serde(flatten)]
+    facts: &'a PacketFacts,
+    /// The rest of its route in words.
+    route: &'a str,
+}
+
+impl<'a> Head<'a> {
+    pub(super) fn of(head: &'a HeadState) -> Self {
+        let packet = head.packet.known();
+        Self {
+            addr: head.addr,
+            packet: packet.map(|it| Packet { facts: &it.facts, route: &it.route }),
+        }
+    }
 }

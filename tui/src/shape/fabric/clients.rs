@@ -1,80 +1,145 @@
 //! Muxes and who sends through a channel.
 
-use super::channels::head;
-use super::{known, tile};
-use crate::shape::end;
-use decode::state::{Activity, ClientState, FabricPort, MuxChannelState, MuxState, Reading};
+use super::channels::Head;
+use crate::shape::{End, end, xy};
+use decode::state::{
+    Activity, ClientFacts, ClientState, FabricPort, MuxChannelFacts, MuxChannelState, MuxFacts,
+    MuxState, Reading,
+};
 use layouts::CoreId;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-pub(super) fn mux(mux: &MuxState) -> Value {
-    json!({
-        "core": core(mux.at),
-        "image": mux.image,
-        "policy": mux.policy,
-        "running": running(&mux.activity),
-        "waypoint": known(&mux.waypoint),
-        "status": known(&mux.status),
-        "termination": known(&mux.termination),
-        "passes": known(&mux.passes),
-        "holder": known(&mux.holder),
-        "drain_iters": known(&mux.drain_iters),
-        "abandoned": known(&mux.abandoned),
-        "channels": mux.channels.iter().map(channel).collect::<Vec<_>>(),
-    })
+/// A mux.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Mux<'a> {
+    /// The core that it runs on.
+    core: Core,
+    /// The name of its image.
+    image: &'a str,
+    /// A kernel runs on the core; null if that is not known.
+    running: Option<bool>,
+    /// The waypoint of the core: up to four letters.
+    waypoint: Option<&'a str>,
+    #[serde(flatten)]
+    facts: &'a MuxFacts,
+    /// Its channels.
+    channels: Vec<Channel<'a>>,
 }
 
-fn channel(channel: &MuxChannelState) -> Value {
-    json!({
-        "index": channel.index,
-        "slots": known(&channel.slots),
-        "queued": known(&channel.queued),
-        "connection": known(&channel.connection),
-        "connected": known(&channel.connected),
-        "client": channel.client.map(tile),
-        "forwarded": known(&channel.forwarded),
-        "polls": known(&channel.polls),
-        "skips": known(&channel.skips),
-        "longest_wait_cycles": known(&channel.longest_wait_cycles),
-        "closes": known(&channel.closes),
-        "head": channel.head.as_ref().map(head),
-    })
-}
-
-pub(super) fn client(client: &ClientState) -> Value {
-    json!({
-        "core": core(client.at),
-        "image": client.image,
-        "name": client.name,
-        "running": running(&client.activity),
-        "waypoint": known(&client.waypoint),
-        "stage": known(&client.stage),
-        "waits": known(&client.waits),
-        "to_tile": client.to_tile.map(tile),
-        "to": client.to.map(port),
-        "slots": known(&client.slots),
-        "sent": known(&client.sent),
-        "used": known(&client.used),
-        "teardown": known(&client.teardown),
-        "termination": known(&client.termination),
-        "mux_clients": known(&client.mux_clients),
-        "told": known(&client.told),
-        "ending_step": client.ending,
-        "ending": client.ending_words(),
-    })
-}
-
-/// A core by its parts.
-pub(super) fn core(core: CoreId) -> Value {
-    json!({ "chip": core.chip.0, "tile": tile(core.tile), "core": core.core.name() })
-}
-
-fn port(port: FabricPort) -> Value {
-    match port {
-        FabricPort::Router(at, channel) => {
-            json!({ "router": end(at), "channel": channel })
+impl<'a> Mux<'a> {
+    pub(super) fn of(mux: &'a MuxState) -> Self {
+        Self {
+            core: Core::of(mux.at),
+            image: &mux.image,
+            running: running(&mux.activity),
+            waypoint: mux.waypoint.known().map(String::as_str),
+            facts: &mux.facts,
+            channels: mux.channels.iter().map(Channel::of).collect(),
         }
-        FabricPort::Mux(at, channel) => json!({ "mux": core(at), "channel": channel }),
+    }
+}
+
+/// A channel of a mux.
+#[derive(Serialize, JsonSchema)]
+struct Channel<'a> {
+    /// Its number.
+    index: u8,
+    #[serde(flatten)]
+    facts: &'a MuxChannelFacts,
+    /// Its oldest packet; null if it has none.
+    head: Option<Head<'a>>,
+}
+
+impl<'a> Channel<'a> {
+    fn of(channel: &'a MuxChannelState) -> Self {
+        let head = channel.head.as_ref().map(Head::of);
+        Self { index: channel.index, facts: &channel.facts, head }
+    }
+}
+
+/// A kernel's connection to a channel of a router or mux.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Client<'a> {
+    /// The core that it runs on.
+    core: Core,
+    /// The name of its image.
+    image: &'a str,
+    /// The name of the connection in this image.
+    name: &'a str,
+    /// A kernel runs on the core; null if that is not known.
+    running: Option<bool>,
+    /// The waypoint of the core: up to four letters.
+    waypoint: Option<&'a str>,
+    #[serde(flatten)]
+    facts: &'a ClientFacts,
+    /// What it is connected to; null if that is not known.
+    to: Option<Port>,
+    /// The step of its ending that it is at, from 1 to 5; null if that is not known.
+    ending_step: Option<u8>,
+    /// The same in words.
+    ending: &'static str,
+}
+
+impl<'a> Client<'a> {
+    pub(super) fn of(client: &'a ClientState) -> Self {
+        Self {
+            core: Core::of(client.at),
+            image: &client.image,
+            name: &client.name,
+            running: running(&client.activity),
+            waypoint: client.waypoint.known().map(String::as_str),
+            facts: &client.facts,
+            to: client.to.map(Port::of),
+            ending_step: client.ending,
+            ending: client.ending_words(),
+        }
+    }
+}
+
+/// A core.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Core {
+    /// The chip's id.
+    chip: u16,
+    /// NOC 0 coordinates of its tile: x, y.
+    tile: [u8; 2],
+    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
+    core: &'static str,
+}
+
+impl Core {
+    pub(super) fn of(core: CoreId) -> Self {
+        Self { chip: core.chip.0, tile: xy(core.tile), core: core.core.name() }
+    }
+}
+
+/// What a client is connected to.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Port {
+    /// A sender channel of a router.
+    Router {
+        /// The router.
+        router: End,
+        /// Its sender channel.
+        channel: u8,
+    },
+    /// A channel of a mux.
+    Mux {
+        /// The mux's core.
+        mux: Core,
+        /// Its channel.
+        channel: u8,
+    },
+}
+
+impl Port {
+    fn of(port: FabricPort) -> Self {
+        match port {
+            FabricPort::Router(at, channel) => Self::Router { router: end(at), channel },
+            FabricPort::Mux(at, channel) => Self::Mux { mux: Core::of(at), channel },
+        }
     }
 }
 

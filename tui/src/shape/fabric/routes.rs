@@ -1,72 +1,144 @@
-//! Routing tables and ways by them.
+//! Routing tables and routes by them.
 
-use super::node;
-use crate::shape::end;
-use decode::state::{FabricWay, MeshState, TablesState, WayEnd};
+use crate::shape::{End, end};
+use decode::fabric::{Fact, NodeJson};
+use decode::state::{FabricHop, FabricRoute, MeshState, RouteEnd, TablesState};
 use layouts::ChipId;
 use machine::fabric::{Entry, FabricNode};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The routing tables as they stand in the L1 of routers.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FabricTables<'a> {
+    /// The target, as `--target` names it.
+    target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
+    cycles: u64,
+    /// The tables of each router.
+    tables: Vec<Tables<'a>>,
+}
+
+/// The routing tables in a router.
+#[derive(Serialize, JsonSchema)]
+struct Tables<'a> {
+    /// The router.
+    router: End,
+    /// Its node in the fabric.
+    node: NodeJson,
+    /// The row of this node in its mesh.
+    row: u64,
+    /// The column of this node in its mesh.
+    column: u64,
+    /// Rows of its mesh.
+    rows: u64,
+    /// Columns of its mesh.
+    columns: u64,
+    /// By device of its mesh: a direction by name, `here`, or null.
+    l0: Vec<Option<&'static str>>,
+    /// By mesh: a direction by name, `here`, or null.
+    l1: Vec<Option<&'static str>>,
+    /// By mesh: the device of this mesh by which it is reached, or null.
+    exit_nodes: &'a [Option<u16>],
+}
 
 /// The shape of `fabric tables`.
-pub(crate) fn fabric_tables(target: &str, state: &MeshState) -> Value {
-    let one = |found: &TablesState| {
+pub(crate) fn fabric_tables<'a>(target: &'a str, state: &'a MeshState) -> FabricTables<'a> {
+    let one = |found: &'a TablesState| {
         let TablesState { at, place, shape, tables } = found;
-        json!({
-            "router": end(*at),
-            "node": node(tables.node),
-            "row": place.0,
-            "column": place.1,
-            "rows": shape.0,
-            "columns": shape.1,
-            "l0": tables.intra_mesh.iter().copied().map(entry).collect::<Vec<_>>(),
-            "l1": tables.inter_mesh.iter().copied().map(entry).collect::<Vec<_>>(),
-            "exit_nodes": tables.exit_nodes,
-        })
+        Tables {
+            router: end(*at),
+            node: tables.node.json(),
+            row: place.0,
+            column: place.1,
+            rows: shape.0,
+            columns: shape.1,
+            l0: tables.intra_mesh.iter().copied().map(entry).collect(),
+            l1: tables.inter_mesh.iter().copied().map(entry).collect(),
+            exit_nodes: &tables.exit_nodes,
+        }
     };
-    let all: Vec<_> = state.fabric.tables.iter().map(one).collect();
-    json!({ "target": target, "cycles": state.cycles, "tables": all })
+    let tables = state.fabric.tables.iter().map(one).collect();
+    FabricTables { target, cycles: state.cycles, tables }
+}
+
+/// The routes of a packet by the tables in the L1 of the routers that it comes to.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FabricRoutes<'a> {
+    /// The target, as `--target` names it.
+    target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
+    cycles: u64,
+    /// The id of the chip that sends.
+    from: u16,
+    /// The node that the packet is for.
+    to: NodeJson,
+    /// Its route in each routing plane.
+    routes: Vec<Route>,
+}
+
+/// The route of a packet.
+#[derive(Serialize, JsonSchema)]
+struct Route {
+    /// The links that it takes, in order.
+    hops: Vec<Hop>,
+    /// arrived, or why it ends: no_entry, no_router, loop or unread.
+    end: &'static str,
+    /// Where it ends; null if it arrives.
+    at: Option<End>,
+}
+
+/// A link that a packet takes.
+#[derive(Serialize, JsonSchema)]
+struct Hop {
+    /// The router that sends.
+    out: End,
+    /// The router that receives.
+    into: End,
+    /// EAST, WEST, NORTH or SOUTH.
+    direction: &'static str,
+    /// The virtual channel.
+    virtual_channel: u8,
 }
 
 /// The shape of `fabric path`.
-pub(crate) fn fabric_ways(
-    target: &str,
+pub(crate) fn fabric_routes<'a>(
+    target: &'a str,
     state: &MeshState,
     from: ChipId,
     to: FabricNode,
-    ways: &[FabricWay],
-) -> Value {
-    let hop = |hop: &decode::state::FabricHop| {
-        json!({
-            "out": end(hop.out),
-            "into": end(hop.into),
-            "direction": hop.direction.name(),
-            "virtual_channel": hop.virtual_channel,
-        })
+    routes: &[FabricRoute],
+) -> FabricRoutes<'a> {
+    let hop = |hop: &FabricHop| Hop {
+        out: end(hop.out),
+        into: end(hop.into),
+        direction: hop.direction.name(),
+        virtual_channel: hop.virtual_channel,
     };
-    let one = |way: &FabricWay| {
-        let (word, at) = match way.end {
-            WayEnd::Arrived => ("arrived", None),
-            WayEnd::NoEntry(at) => ("no_entry", Some(at)),
-            WayEnd::NoRouter(at, _) => ("no_router", Some(at)),
-            WayEnd::Loop(at) => ("loop", Some(at)),
-            WayEnd::Unread(at) => ("unread", Some(at)),
+    let one = |route: &FabricRoute| {
+        let (word, at) = match route.end {
+            RouteEnd::Arrived => ("arrived", None),
+            RouteEnd::NoEntry(at) => ("no_entry", Some(at)),
+            RouteEnd::NoRouter(at, _) => ("no_router", Some(at)),
+            RouteEnd::Loop(at) => ("loop", Some(at)),
+            RouteEnd::Unread(at) => ("unread", Some(at)),
         };
-        json!({ "hops": way.hops.iter().map(hop).collect::<Vec<_>>(), "end": word, "at": at.map(end) })
+        Route { hops: route.hops.iter().map(hop).collect(), end: word, at: at.map(end) }
     };
-    json!({
-        "target": target,
-        "cycles": state.cycles,
-        "from": from.0,
-        "to": node(to),
-        "ways": ways.iter().map(one).collect::<Vec<_>>(),
-    })
+    FabricRoutes {
+        target,
+        cycles: state.cycles,
+        from: from.0,
+        to: to.json(),
+        routes: routes.iter().map(one).collect(),
+    }
 }
 
 /// A direction by name, `here`, or null.
-fn entry(entry: Entry) -> Value {
+fn entry(entry: Entry) -> Option<&'static str> {
     match entry {
-        Entry::To(direction) => direction.name().into(),
-        Entry::Here => "here".into(),
-        Entry::Absent => Value::Null,
+        Entry::To(direction) => Some(direction.name()),
+        Entry::Here => Some("here"),
+        Entry::Absent => None,
     }
 }

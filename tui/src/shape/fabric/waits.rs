@@ -1,55 +1,127 @@
 //! Who waits for whom.
 
-use super::clients::core;
+use super::clients::Core;
+use crate::shape::{End, end};
 use decode::state::{MeshState, Party, Waits};
-use layouts::{CoreId, EthId};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Who waits for whom, and has not moved between two snapshots.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FabricWaits<'a> {
+    /// The target, as `--target` names it.
+    target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
+    cycles: u64,
+    /// The time between the two snapshots, in cycles of a nanosecond.
+    over_cycles: u64,
+    /// Routers whose loop stands still.
+    still: Vec<Waiter>,
+    /// Each wait.
+    waits: Vec<Wait>,
+    /// Those who are waited for and wait for nobody.
+    roots: Vec<Root<'a>>,
+    /// Those who wait for each other.
+    deadlocks: Vec<Vec<Waiter>>,
+}
+
+/// One waits for another.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Wait {
+    /// Who waits.
+    who: Waiter,
+    /// For whom.
+    on: Waiter,
+    /// For what.
+    r#for: &'static str,
+}
+
+/// Somebody who waits for nobody, and what is wrong with it.
+#[derive(Serialize, JsonSchema)]
+struct Root<'a> {
+    #[serde(flatten)]
+    party: Waiter,
+    /// What is wrong with it; null if nothing is known.
+    note: Option<&'a str>,
+}
+
+/// Somebody of a fabric who waits, or is waited for.
+#[derive(Serialize, JsonSchema)]
+struct Waiter {
+    /// What it is called on screen.
+    name: String,
+    /// client, mux_channel, mux, sender, receiver, router, link, noc or host.
+    kind: &'static str,
+    #[serde(flatten)]
+    at: Option<At>,
+}
+
+/// Where it is; the host is nowhere.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum At {
+    Core {
+        /// Its core.
+        core: Core,
+        /// The number of the channel or connection; null if it is none.
+        index: Option<u8>,
+    },
+    End {
+        #[serde(flatten)]
+        end: End,
+        /// The number of the channel; null if it is none.
+        index: Option<u8>,
+    },
+}
 
 /// The shape of `fabric waits`.
-pub(crate) fn fabric_waits(target: &str, state: &MeshState, waits: &Waits, over: u64) -> Value {
-    let parties = |all: Vec<Party>| all.into_iter().map(party).collect::<Vec<_>>();
-    let roots = waits.roots().into_iter().map(|root| {
-        let mut shown = party(root);
-        shown["note"] = waits.notes.get(&root).cloned().into();
-        shown
-    });
-    let still = waits.still.iter().copied().map(party);
-    json!({
-        "target": target,
-        "cycles": state.cycles,
-        "over_cycles": over,
-        "still": still.collect::<Vec<_>>(),
-        "waits": self::waits(waits),
-        "roots": roots.collect::<Vec<_>>(),
-        "deadlocks": waits.cycles().into_iter().map(parties).collect::<Vec<_>>(),
-    })
-}
-
-/// Each wait.
-pub(super) fn waits(waits: &Waits) -> Vec<Value> {
-    let one = |wait: &decode::state::Wait| json!({ "who": party(wait.who), "on": party(wait.on), "for": wait.reason.word() });
-    waits.all.iter().map(one).collect()
-}
-
-fn party(party: Party) -> Value {
-    let name = party.to_string();
-    match party {
-        Party::Client(at, n) => on_core(&name, "client", at, Some(n)),
-        Party::MuxChannel(at, n) => on_core(&name, "mux_channel", at, Some(n)),
-        Party::Mux(at) => on_core(&name, "mux", at, None),
-        Party::Sender(at, n) => at_end(&name, "sender", at, Some(n)),
-        Party::Receiver(at, n) => at_end(&name, "receiver", at, Some(n)),
-        Party::Router(at) => at_end(&name, "router", at, None),
-        Party::Link(at) => at_end(&name, "link", at, None),
-        Party::Noc(at) => at_end(&name, "noc", at, None),
-        Party::Host => json!({ "name": name, "kind": "host" }),
+pub(crate) fn fabric_waits<'a>(
+    target: &'a str,
+    state: &MeshState,
+    waits: &'a Waits,
+    over: u64,
+) -> FabricWaits<'a> {
+    let root = |root: Party| Root {
+        party: Waiter::of(root),
+        note: waits.notes.get(&root).map(String::as_str),
+    };
+    let all = |parties: Vec<Party>| parties.into_iter().map(Waiter::of).collect();
+    FabricWaits {
+        target,
+        cycles: state.cycles,
+        over_cycles: over,
+        still: waits.still.iter().copied().map(Waiter::of).collect(),
+        waits: self::waits(waits),
+        roots: waits.roots().into_iter().map(root).collect(),
+        deadlocks: waits.cycles().into_iter().map(all).collect(),
     }
 }
 
-fn on_core(name: &str, kind: &str, at: CoreId, index: Option<u8>) -> Value {
-    json!({ "name": name, "kind": kind, "core": core(at), "index": index })
+/// Each wait.
+pub(super) fn waits(waits: &Waits) -> Vec<Wait> {
+    let one = |wait: &decode::state::Wait| Wait {
+        who: Waiter::of(wait.who),
+        on: Waiter::of(wait.on),
+        r#for: wait.reason.word(),
+    };
+    waits.all.iter().map(one).collect()
 }
 
-fn at_end(name: &str, kind: &str, at: EthId, index: Option<u8>) -> Value {
-    json!({ "name": name, "kind": kind, "chip": at.chip.0, "channel": at.channel, "index": index })
+impl Waiter {
+    fn of(party: Party) -> Self {
+        let core = |core, index| Some(At::Core { core: Core::of(core), index });
+        let link = |at, index| Some(At::End { end: end(at), index });
+        let (kind, at) = match party {
+            Party::Client(at, n) => ("client", core(at, Some(n))),
+            Party::MuxChannel(at, n) => ("mux_channel", core(at, Some(n))),
+            Party::Mux(at) => ("mux", core(at, None)),
+            Party::Sender(at, n) => ("sender", link(at, Some(n))),
+            Party::Receiver(at, n) => ("receiver", link(at, Some(n))),
+            Party::Router(at) => ("router", link(at, None)),
+            Party::Link(at) => ("link", link(at, None)),
+            Party::Noc(at) => ("noc", link(at, None)),
+            Party::Host => ("host", None),
+        };
+        Self { name: party.to_string(), kind, at }
+    }
 }

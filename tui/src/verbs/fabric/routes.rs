@@ -4,14 +4,14 @@ use super::follow;
 use crate::args::{PathArguments, TablesArguments};
 use crate::exit::{Failure, Outcome};
 use crate::fabric::{self, Addressee, groups};
-use crate::locate::{self, Place};
+use crate::locate::{self, NamedPlace};
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::shape;
 use crate::verbs::cores;
-use crate::verbs::target::{Style, end_of_all, open, tell};
-use decode::inspect::{Interest, fabric_ways};
-use decode::state::{MeshState, TablesState, WayEnd};
+use crate::verbs::target::{Style, end_of_all, open, report};
+use decode::inspect::{ReadSet, fabric_routes};
+use decode::state::{MeshState, RouteEnd, TablesState};
 
 pub(super) fn tables(
     target: &Opening,
@@ -57,20 +57,20 @@ pub(super) fn path(
     let mut machine = open(target)?;
     let mesh = machine.mesh();
     let from = options.from;
-    cores::check_on(&mesh, Some(Place::Chip(from)))?;
+    cores::check_on(&mesh, Some(NamedPlace::Chip(from)))?;
     if let Addressee::Chip(chip) = options.to {
-        cores::check_on(&mesh, Some(Place::Chip(chip)))?;
+        cores::check_on(&mesh, Some(NamedPlace::Chip(chip)))?;
     }
     let state = read(target, &mut machine, None)?;
     let to = options.to.node(&state).map_err(Failure::Usage)?;
     Addressee::Chip(from).node(&state).map_err(Failure::Usage)?;
-    let ways = fabric_ways(&state, from, to);
+    let routes = fabric_routes(&state, from, to);
     if style.json {
-        json(shape::fabric_ways(&target.words, &state, from, to, &ways))?;
+        json(shape::fabric_routes(&target.words, &state, from, to, &routes))?;
     } else {
-        text(&fabric::ways_text(&ways))?;
+        text(&fabric::routes_text(&routes))?;
     }
-    let arrive = ways.iter().all(|way| way.end == WayEnd::Arrived);
+    let arrive = routes.iter().all(|route| route.end == RouteEnd::Arrived);
     Ok(if arrive { Outcome::Healthy } else { Outcome::Findings })
 }
 
@@ -78,15 +78,15 @@ pub(super) fn path(
 fn read(
     target: &Opening,
     machine: &mut Machine,
-    place: Option<Place>,
+    place: Option<NamedPlace>,
 ) -> Result<MeshState, Failure> {
-    let interest = Interest { links: true, proofs: true, ..Interest::default() };
-    let (_, sample) = follow(machine, Interest { fabric: true, fabric_tables: true, ..interest });
-    if let Some(gone) = end_of_all(&sample.memory) {
+    let read_set = ReadSet { links: true, proofs: true, ..ReadSet::default() };
+    let (_, snapshot) = follow(machine, ReadSet { fabric: true, fabric_tables: true, ..read_set });
+    if let Some(gone) = end_of_all(&snapshot.memory) {
         return Err(Failure::of_access(&target.words, gone));
     }
-    let mut state = sample.state;
+    let mut state = snapshot.state;
     super::narrow(&mut state.fabric, place);
-    tell(target, &state);
+    report(target, &state);
     Ok(state)
 }

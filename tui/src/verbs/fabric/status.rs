@@ -3,7 +3,7 @@
 use super::keep::Kept;
 use crate::args::StatusArguments;
 use crate::exit::{Failure, Outcome};
-use crate::locate::{self, Place};
+use crate::locate::{self, NamedPlace};
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::shape::Status;
@@ -66,7 +66,10 @@ pub(super) fn run(
     Ok(Outcome::Healthy)
 }
 
-fn read(machine: &mut Machine, place: Option<Place>) -> Result<Vec<StatusReport>, ControlError> {
+fn read(
+    machine: &mut Machine,
+    place: Option<NamedPlace>,
+) -> Result<Vec<StatusReport>, ControlError> {
     let (target, images) = machine.session().parts();
     let Some(plan) = running_fabric(target, images)? else {
         say("no router runs there");
@@ -77,15 +80,15 @@ fn read(machine: &mut Machine, place: Option<Place>) -> Result<Vec<StatusReport>
     read_status(target, images, &queues)
 }
 
-fn holds(place: Place, router: EthId) -> bool {
+fn holds(place: NamedPlace, router: EthId) -> bool {
     match place {
-        Place::Chip(chip) => router.chip == chip,
-        Place::Channel(chip, channel) => router == EthId { chip, channel },
-        Place::Tile(chip, tile, _) => {
+        NamedPlace::Chip(chip) => router.chip == chip,
+        NamedPlace::Channel(chip, channel) => router == EthId { chip, channel },
+        NamedPlace::Tile(chip, tile, _) => {
             router.chip == chip
                 && ChipKind::Wormhole.layout().eth_channel(router.channel) == Some(tile)
         }
-        Place::Address(_) => false,
+        NamedPlace::Address(_) => false,
     }
 }
 

@@ -7,8 +7,8 @@ use crate::fabric::wait;
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::shape;
-use crate::verbs::target::{Style, end_of_all, open, tell};
-use decode::inspect::Interest;
+use crate::verbs::target::{Style, end_of_all, open, report};
+use decode::inspect::ReadSet;
 use decode::state::Waits;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -19,8 +19,8 @@ pub(super) fn run(
     options: &WaitsArguments,
 ) -> Result<Outcome, Failure> {
     let mut machine = open(target)?;
-    let interest = Interest { links: true, fabric: true, proofs: true, ..Interest::default() };
-    let (interest, first) = follow(&mut machine, interest);
+    let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+    let (read_set, first) = follow(&mut machine, read_set);
     if let Some(gone) = end_of_all(&first.memory) {
         return Err(Failure::of_access(&target.words, gone));
     }
@@ -29,7 +29,7 @@ pub(super) fn run(
         let gone = |gone| Failure::of_access(&target.words, &gone);
         let before = machine.target().now().map_err(gone)?;
         pass(&mut machine, over).map_err(gone)?;
-        let (_, last) = follow(&mut machine, interest.clone());
+        let (_, last) = follow(&mut machine, read_set.clone());
         if let Some(gone) = end_of_all(&last.memory) {
             return Err(Failure::of_access(&target.words, gone));
         }
@@ -41,7 +41,7 @@ pub(super) fn run(
         over = over.saturating_mul(2).max(1);
     };
     let waits = last.state.fabric.waits.lasting(&first.state.fabric.waits);
-    tell(target, &last.state);
+    report(target, &last.state);
     if style.json {
         json(shape::fabric_waits(&target.words, &last.state, &waits, apart))?;
     } else {

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::found::{Found, Unread, Value};
-use decode::images::{Image, Load, WrittenOut, written_out};
+use decode::images::{Image, LoadedImage, WrittenOut, written_out};
 use layouts::{ChipKind, CoreAddr, CoreId, NocAddr, Reason};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -15,7 +15,7 @@ const MAX_NEAR: usize = 3;
 
 /// What an image says.
 pub(super) struct Answer<'i> {
-    pub(super) load: Load<'i>,
+    pub(super) load: LoadedImage<'i>,
     pub(super) found: Found,
     /// The pointer that only the layouts know the value of.
     pub(super) pointer: Option<WrittenOut>,
@@ -25,7 +25,7 @@ pub(super) struct Answer<'i> {
 pub(super) fn answer<'i>(
     target: &mut dyn Target,
     core: CoreId,
-    on: &[Load<'i>],
+    on: &[LoadedImage<'i>],
     expression: &Expression,
 ) -> Result<Answer<'i>, Failure> {
     let mut second = None;
@@ -117,7 +117,7 @@ impl Wrong {
 }
 
 /// Where something stands: what was linked into code goes where the code goes.
-fn moved(load: &Load<'_>, addr: u64) -> u64 {
+fn moved(load: &LoadedImage<'_>, addr: u64) -> u64 {
     let holds = |at: &symbols::Segment<'_>| {
         at.executable && (at.address..at.address.saturating_add(at.memory_size)).contains(&addr)
     };
@@ -132,8 +132,8 @@ fn moved(load: &Load<'_>, addr: u64) -> u64 {
 /// Memory as the core sees it, read from outside.
 fn read(target: &mut dyn Target, core: CoreId, addr: u64, bytes: &mut [u8]) -> Result<(), Unread> {
     let span = span(core, addr, bytes.len() as u64)?;
-    let shot = target.read(&Plan { spans: vec![span] });
-    bytes.copy_from_slice(shot.bytes(span.addr, span.len).map_err(Unread::Access)?);
+    let snapshot = target.read(&Plan { spans: vec![span] });
+    bytes.copy_from_slice(snapshot.bytes(span.addr, span.len).map_err(Unread::Access)?);
     Ok(())
 }
 

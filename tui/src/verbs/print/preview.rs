@@ -20,9 +20,9 @@ pub(in crate::verbs) fn preview(
 ) -> Result<Preview, Failure> {
     let core = question.core(&machine.mesh())?;
     let session = machine.session();
-    let mut plans = session.plans_to_prove(core);
+    let mut plans = session.plans_to_verify(core);
     let (target, images) = session.parts();
-    let mut known: Vec<_> = images.believed(core).into_iter().map(|load| load.image).collect();
+    let mut known: Vec<_> = images.resolved(core).into_iter().map(|load| load.image).collect();
     for image in images.candidates(core.core) {
         if !known.iter().any(|other| std::ptr::eq(*other, Arc::as_ptr(image))) {
             known.push(image);

@@ -7,7 +7,7 @@ use crate::output::{json, text};
 use crate::verbs::target::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::bandwidth::{BOUND_BASIS, Mover, Row, study};
+use workloads::study::bandwidth::{BOUND_BASIS, Bandwidth, Mover, study};
 use workloads::study::published::TEST;
 
 const HEAD: [&str; 11] = [
@@ -27,7 +27,7 @@ const WIDTHS: [usize; 11] = [6, 6, 8, 7, 13, 19, 8, 11, 14, 9, 12];
 
 /// What one link carries, by packet size and channels.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::verbs) struct Bandwidth<'a> {
+pub(in crate::verbs) struct Bandwidths<'a> {
     /// The mesh.
     mesh: &'a str,
     /// The seed, which says what link is measured.
@@ -77,14 +77,14 @@ struct BandwidthRow {
     link: [String; 2],
 }
 
-fn mover(row: &Row) -> &'static str {
+fn mover(row: &Bandwidth) -> &'static str {
     match row.mover {
         Mover::Stream => "stream",
         Mover::Edm => "edm",
     }
 }
 
-fn measured(row: &Row) -> BandwidthRow {
+fn measured(row: &Bandwidth) -> BandwidthRow {
     let published = row.published();
     BandwidthRow {
         mover: mover(row),
@@ -108,7 +108,7 @@ fn measured(row: &Row) -> BandwidthRow {
     }
 }
 
-fn cells(row: &Row) -> [String; 11] {
+fn cells(row: &Bandwidth) -> [String; 11] {
     let published = row.published();
     [
         mover(row).to_owned(),
@@ -128,9 +128,9 @@ fn cells(row: &Row) -> [String; 11] {
     ]
 }
 
-fn explanations(rows: &[Row]) -> String {
+fn explanations(rows: &[Bandwidth]) -> String {
     let link = rows.first().map(|row| format!("link: {} to {}\n", row.link.0, row.link.1));
-    let explained = |row: &Row| {
+    let explained = |row: &Bandwidth| {
         let (bytes, channels) = (row.packet_bytes, row.channels);
         let reason = row.reason()?;
         Some(format!("\n{}, {bytes} bytes, {channels} channels: {reason}.\n", mover(row)))
@@ -148,7 +148,7 @@ pub(in crate::verbs) fn bandwidth(style: Style, mesh: &str, seed: u64) -> Result
     let rows = study(mesh, seed, &mut |row| lines.say(&cells(row))).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
-        json(Bandwidth { mesh, seed, rows: rows.iter().map(measured).collect() })?;
+        json(Bandwidths { mesh, seed, rows: rows.iter().map(measured).collect() })?;
     } else {
         text(&explanations(&rows))?;
     }

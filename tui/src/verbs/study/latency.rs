@@ -7,7 +7,7 @@ use crate::output::{json, text};
 use crate::verbs::target::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::latency::{Row, Way, study};
+use workloads::study::latency::{Distance, Latency, study};
 use workloads::study::published::{GUIDE, Published, TEST};
 
 /// The mesh of the guide's measurements.
@@ -27,7 +27,7 @@ const WIDTHS: [usize; 9] = [19, 4, 6, 6, 11, 11, 11, 9, 12];
 
 /// How long rings and a link take, beside the published figures.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::verbs) struct Latency<'a> {
+pub(in crate::verbs) struct Latencies<'a> {
     /// The mesh.
     mesh: &'a str,
     /// The seed, which says what rings and links are measured.
@@ -96,21 +96,21 @@ struct Parts {
     kernels_ns: f64,
 }
 
-fn what(row: &Row) -> &'static str {
-    match row.way {
-        Way::Ring { merged: true, .. } => "ring, merged",
-        Way::Ring { merged: false, .. } => "ring, separate",
-        Way::RoundTrip => "round trip, merged",
+fn what(row: &Latency) -> &'static str {
+    match row.distance {
+        Distance::Ring { merged: true, .. } => "ring, merged",
+        Distance::Ring { merged: false, .. } => "ring, separate",
+        Distance::RoundTrip => "round trip, merged",
     }
 }
 
 /// The published figures of a row, each with the reason why the row differs from it.
-fn figures(row: &Row) -> impl Iterator<Item = (&Published, Option<&str>)> {
+fn figures(row: &Latency) -> impl Iterator<Item = (&Published, Option<&str>)> {
     let reasons = row.reasons.iter().map(Option::as_deref);
     row.published.iter().zip(reasons.chain(std::iter::repeat(None)))
 }
 
-fn latency_row(row: &Row) -> LatencyRow<'_> {
+fn latency_row(row: &Latency) -> LatencyRow<'_> {
     let ns = row.measured_ns();
     let published: Vec<_> = figures(row)
         .map(|(figure, reason)| Figure {
@@ -145,7 +145,7 @@ fn latency_row(row: &Row) -> LatencyRow<'_> {
 }
 
 /// A line for each figure that is published, one at least.
-fn say(lines: &mut Lines<'_>, row: &Row) {
+fn say(lines: &mut Lines<'_>, row: &Latency) {
     let ns = row.measured_ns();
     let mut cells = [
         what(row).to_owned(),
@@ -172,8 +172,8 @@ fn say(lines: &mut Lines<'_>, row: &Row) {
     }
 }
 
-fn explanations(rows: &[Row]) -> String {
-    let explained = |row: &Row| {
+fn explanations(rows: &[Latency]) -> String {
+    let explained = |row: &Latency| {
         let told = figures(row).filter_map(|(figure, reason)| {
             let off = percent(Some(figure.deviation_percent(row.measured_ns())));
             let (what, hops, bytes) = (what(row), row.hops(), row.packet_bytes);
@@ -194,7 +194,7 @@ pub(in crate::verbs) fn latency(style: Style, seed: u64) -> Result<Outcome, Fail
     let rows = study(seed, &mut |row| say(&mut lines, row)).map_err(failed(MESH))?;
     lines.end()?;
     if style.json {
-        json(Latency { mesh: MESH, seed, rows: rows.iter().map(latency_row).collect() })?;
+        json(Latencies { mesh: MESH, seed, rows: rows.iter().map(latency_row).collect() })?;
     } else {
         text(&explanations(&rows))?;
     }
@@ -208,9 +208,17 @@ mod tests {
     use layouts::ChipId;
     use serde_json::json;
 
-    fn row(published: Vec<Published>, reasons: Vec<Option<String>>) -> Row {
-        let (way, chips) = (Way::RoundTrip, vec![ChipId(0), ChipId(1)]);
-        Row { way, chips, packet_bytes: 16, count: 23, cycles: 1100.0, published, reasons }
+    fn row(published: Vec<Published>, reasons: Vec<Option<String>>) -> Latency {
+        let (route, chips) = (Distance::RoundTrip, vec![ChipId(0), ChipId(1)]);
+        Latency {
+            distance: route,
+            chips,
+            packet_bytes: 16,
+            count: 23,
+            cycles: 1100.0,
+            published,
+            reasons,
+        }
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub(in crate::verbs) fn relaunch(
     if terminal {
         let _ = write!(std::io::stderr(), "\r\x1b[K");
     }
-    let Relaunch { runs, bytes, wrong, left, told, cycles, transactions } =
+    let Relaunch { runs, bytes, wrong, left, sentences: told, cycles, transactions } =
         found.map_err(failed(mesh))?;
     if style.json {
         let (left_behind, notes) = (left, &told[..]);

@@ -20,7 +20,7 @@ use rows::{PolicyRow, host_row, policy_row, row};
 use std::fmt::Write as _;
 use sums::Sums;
 use workloads::study::mux::{
-    Asked, NEVER_FACTOR, Run, SLOW_FACTOR, STARVE_FACTOR, Seen, Way, study,
+    MuxRun, MuxStudy, MuxWait, NEVER_FACTOR, SLOW_FACTOR, STARVE_FACTOR, Seen, study,
 };
 
 /// More seeds than anybody waits for, channels of a mux, and links of a chip.
@@ -42,17 +42,17 @@ pub(in crate::verbs) struct MuxWords<'a> {
 }
 
 /// The policies that a word names: one, or all.
-fn named(word: &str) -> Result<Vec<Way>, Failure> {
-    let found: Vec<Way> =
-        Way::ALL.into_iter().filter(|way| word == "all" || way.name == word).collect();
+fn named(word: &str) -> Result<Vec<MuxWait>, Failure> {
+    let found: Vec<MuxWait> =
+        MuxWait::ALL.into_iter().filter(|route| word == "all" || route.name == word).collect();
     if found.is_empty() {
-        let names = Way::ALL.map(|way| way.name).join(", ");
+        let names = MuxWait::ALL.map(|route| route.name).join(", ");
         return Err(Failure::Usage(format!("--hang {word}: it can be {names} or all")));
     }
     Ok(found)
 }
 
-fn asked<'a>(asked: &MuxWords<'a>) -> Result<Asked<'a>, Failure> {
+fn asked<'a>(asked: &MuxWords<'a>) -> Result<MuxStudy<'a>, Failure> {
     let core = match asked.on {
         "brisc" => MuxCore::Tensix,
         "erisc" => MuxCore::Ethernet,
@@ -64,7 +64,7 @@ fn asked<'a>(asked: &MuxWords<'a>) -> Result<Asked<'a>, Failure> {
         Err(error) => Err(Failure::Usage(error.to_string())),
     };
     let links = asked.links.map(|links| count("links", links, MOST_LINKS)).transpose()?;
-    Ok(Asked {
+    Ok(MuxStudy {
         mesh: asked.mesh,
         core,
         workers: count("workers", asked.workers, MOST_WORKERS)? as usize,
@@ -83,7 +83,7 @@ fn asked<'a>(asked: &MuxWords<'a>) -> Result<Asked<'a>, Failure> {
 pub(in crate::verbs) fn mux(style: Style, words: &MuxWords<'_>) -> Result<Outcome, Failure> {
     let asked = asked(words)?;
     let seen = study(&asked).map_err(failed(words.mesh))?;
-    let sums = Way::ALL.map(|way| Sums::of(way, &seen.runs));
+    let sums = MuxWait::ALL.map(|route| Sums::of(route, &seen.runs));
     let claims = claims(&sums);
     let policies: Vec<PolicyRow> = sums.iter().map(policy_row).collect();
     if style.json {
@@ -174,11 +174,11 @@ fn explain() {
 
 /// Of the first policy of which a run starves or never ends: who waited for whom.
 fn first_bad(seen: &Seen) {
-    let bad = Way::ALL
+    let bad = MuxWait::ALL
         .iter()
-        .find_map(|way| seen.runs.iter().find(|run| run.way == *way && !run.chain.is_empty()));
-    let Some(Run { seed, way, fate, congestion, chain, .. }) = bad else { return };
-    say(&format!("{} with seed {seed} {}: {congestion}", way.name, fate.name()));
+        .find_map(|route| seen.runs.iter().find(|run| run.wait == *route && !run.chain.is_empty()));
+    let Some(MuxRun { seed, wait: route, fate, congestion, chain, .. }) = bad else { return };
+    say(&format!("{} with seed {seed} {}: {congestion}", route.name, fate.name()));
     for wait in chain {
         say(&format!("  {wait}"));
     }
@@ -186,14 +186,14 @@ fn first_bad(seen: &Seen) {
 
 fn hosts(seen: &Seen, patience: HostPatience) {
     for host in &seen.hosts {
-        let (name, seed, looks) = (host.way.name, host.seed, host.looks);
+        let (name, seed, snapshots) = (host.wait.name, host.seed, host.polls);
         let poll = words::cycles(patience.poll_cycles);
         let ended = match host.gave_up_cycles {
             Some(cycles) => format!("gave up after {}", words::cycles(cycles)),
             None => "got its completion".to_owned(),
         };
         say(&format!(
-            "{name} with seed {seed}: a host that looked at the dispatcher {looks} times, every {poll}, {ended}: DISPATCH_PROGRESS stood at {} of {} commands, {} of {} cores were done, and the completion queue had no entry",
+            "{name} with seed {seed}: a host that looked at the dispatcher {snapshots} times, every {poll}, {ended}: DISPATCH_PROGRESS stood at {} of {} commands, {} of {} cores were done, and the completion queue had no entry",
             host.progress, host.commands, host.done, host.wait_count
         ));
     }

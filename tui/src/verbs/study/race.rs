@@ -11,7 +11,7 @@ use crate::verbs::target::Style;
 use crate::words;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::race::{Asked, Kind, Mismatch, Misread, Round, Stuck, Took, study};
+use workloads::study::race::{Kind, Mismatch, Misread, RaceStudy, Round, Stuck, Took, study};
 
 const MOST_SEEDS: u64 = 100_000;
 const HEAD: [&str; 10] = [
@@ -189,7 +189,7 @@ fn row(round: &Round) -> Row {
         channels: draw.channels,
         rounds: draw.rounds,
         payload_bytes: draw.payload_bytes,
-        delay_cycles: draw.dwell_cycles,
+        delay_cycles: draw.delay_cycles,
         late_cycles: draw.late_cycles,
         misreads: round.misreads.iter().map(taken).collect(),
         mismatched_words: round.mismatched_words,
@@ -215,7 +215,7 @@ fn cells(round: &Round) -> [String; 10] {
         kernels(round),
         round.draw.channels.to_string(),
         round.draw.rounds.to_string(),
-        words::cycles(round.draw.dwell_cycles.into()),
+        words::cycles(round.draw.delay_cycles.into()),
         round.misreads.len().to_string(),
         words_of(round.mismatched_words),
         round.stuck.len().to_string(),
@@ -273,7 +273,7 @@ pub(in crate::verbs) fn race(style: Style, options: &RaceArguments) -> Result<Ou
         Race::Completion => vec![Kind::Completion],
         Race::Both => Kind::ALL.to_vec(),
     };
-    let asked = Asked {
+    let asked = RaceStudy {
         mesh,
         seed: *seed,
         seeds: count("seeds", seeds, MOST_SEEDS)?,

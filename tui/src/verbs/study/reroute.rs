@@ -9,7 +9,7 @@ use crate::verbs::target::Style;
 use crate::words;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::reroute::{Asked, Effect, Load, Round, study};
+use workloads::study::reroute::{Effect, Load, RerouteStudy, Round, study};
 
 /// More than anybody waits for.
 const MOST_BYTES: u64 = 1 << 30;
@@ -136,7 +136,7 @@ pub(in crate::verbs) fn reroute(
         Some(packets) => Load::Packets(count("packets", packets, MOST_PACKETS)?),
         None => Load::AllGather(count("bytes", asked.bytes, MOST_BYTES)?),
     };
-    let asked = Asked { scene, load, seed, seeds: count("seeds", asked.seeds, MOST_SEEDS)? };
+    let asked = RerouteStudy { scene, load, seed, seeds: count("seeds", asked.seeds, MOST_SEEDS)? };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut tell = |round: &Round| {
         let more = round.outages.len().saturating_sub(1);

@@ -10,7 +10,7 @@ use crate::verbs::target::Style;
 use crate::words;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::time_out::{Row, STUCK_CYCLES, TIME_OUTS_CYCLES, study};
+use workloads::study::time_out::{STUCK_CYCLES, TIME_OUTS_CYCLES, TimeOutRow, study};
 
 const HEAD: [&str; 9] = [
     "TIME-OUT",
@@ -69,7 +69,7 @@ struct Tried {
     drops_last_cycles: Option<u64>,
 }
 
-fn tried(row: &Row) -> Tried {
+fn tried(row: &TimeOutRow) -> Tried {
     Tried {
         time_out_cycles: row.time_out_cycles,
         router: row.routers.0.to_string(),
@@ -79,7 +79,7 @@ fn tried(row: &Row) -> Tried {
         sent: row.sent,
         received: row.received,
         dropped: row.dropped,
-        nacks: row.told,
+        nacks: row.reported,
         entries: row.entries,
         entries_lost: row.entries_lost,
         first_drop_cycles: row.first_drop_cycles,
@@ -87,7 +87,7 @@ fn tried(row: &Row) -> Tried {
     }
 }
 
-fn cells(row: &Row) -> [String; 9] {
+fn cells(row: &TimeOutRow) -> [String; 9] {
     let lost = if row.entries_lost == 0 {
         String::new()
     } else {
@@ -104,13 +104,13 @@ fn cells(row: &Row) -> [String; 9] {
         row.sent.to_string(),
         row.received.to_string(),
         row.dropped.to_string(),
-        row.told.to_string(),
+        row.reported.to_string(),
         format!("{} TIMED_OUT{lost}", row.entries),
         row.first_drop_cycles.map_or_else(|| "-".to_owned(), words::cycles),
     ]
 }
 
-fn explanation(rows: &[Row]) -> String {
+fn explanation(rows: &[TimeOutRow]) -> String {
     let Some((router, stuck)) = rows.first().map(|row| row.routers) else { return String::new() };
     format!(
         "\nThe core of {stuck}, two hops from the sender, executes nothing for {} from the sender's begin on. Packets fill the slots before it \
@@ -140,6 +140,6 @@ pub(in crate::verbs) fn time_out(
     } else {
         text(&explanation(&rows))?;
     }
-    let right = rows.iter().all(Row::is_right);
+    let right = rows.iter().all(TimeOutRow::is_right);
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })
 }

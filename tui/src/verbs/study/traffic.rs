@@ -11,7 +11,7 @@ use probe::spec::TargetSpec;
 use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::scene::Scene;
-use workloads::study::traffic::{Asked, Round, study};
+use workloads::study::traffic::{Round, TrafficStudy, study};
 
 /// What a round's lists have room for on a mesh of two chips, and more seeds than anybody waits for.
 pub(super) const MOST_PACKETS: u64 = 10_000;
@@ -119,7 +119,7 @@ pub(in crate::verbs) fn traffic(
     let scene = scene(mesh, topology)?;
     let topology = scene.fabric.topology.name();
     let mux_percent = at_most("mux", asked.mux_percent, 0, 100)?;
-    let asked = Asked {
+    let asked = TrafficStudy {
         pattern: scene.pattern,
         scene,
         packets: count("packets", asked.packets, MOST_PACKETS)?,

@@ -7,11 +7,11 @@ use crate::exit::{Failure, Outcome};
 use crate::output::json;
 use crate::verbs::target::Style;
 use crate::words;
-use collectives::FabricWish;
+use collectives::FabricOptions;
 use machine::fabric::FabricTopology;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::transport::{Asked, Row, study};
+use workloads::study::transport::{TransportRow, TransportStudy, study};
 
 /// A mux has no more channels.
 const MOST_WORKERS: u64 = 8;
@@ -51,7 +51,7 @@ struct Compared {
     wrong: u64,
 }
 
-fn compared(row: &Row) -> Compared {
+fn compared(row: &TransportRow) -> Compared {
     Compared {
         op: row.op.name(),
         size: row.size_bytes,
@@ -73,10 +73,10 @@ pub(in crate::verbs) fn transport(
     seed: u32,
 ) -> Result<Outcome, Failure> {
     let workers = count("workers", workers, MOST_WORKERS)?;
-    let wish = FabricWish { topology, ..FabricWish::default() };
-    let asked = Asked { mesh, workers: workers as u32, wish, seed };
+    let options = FabricOptions { topology, ..FabricOptions::default() };
+    let asked = TransportStudy { mesh, workers: workers as u32, fabric: options, seed };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
-    let mut tell = |row: &Row| {
+    let mut tell = |row: &TransportRow| {
         let one = compared(row);
         let cells = [
             one.op.to_owned(),

@@ -10,7 +10,7 @@ use layouts::{ChipId, EthId};
 use machine::fabric::Direction;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::ttl::{End, Expiry, MOST_TTL, Row, study};
+use workloads::study::ttl::{Expiry, MOST_TTL, RouteEnd, TtlRow, study};
 
 /// Packets in a loop of the routing tables. Devices count from 0.
 #[derive(Serialize, JsonSchema)]
@@ -98,11 +98,11 @@ fn chip(found: &Expiry, device: u16) -> Option<u16> {
     found.chips.get(usize::from(device)).map(|&ChipId(chip)| chip)
 }
 
-fn packet(found: &Expiry, row: &Row) -> Packet {
-    let End { device, direction } = row.expected;
+fn packet(found: &Expiry, row: &TtlRow) -> Packet {
+    let RouteEnd { device, direction } = row.expected;
     Packet {
         ttl: row.ttl,
-        route: row.way.clone(),
+        route: row.route.clone(),
         expected: Place { device, chip: chip(found, device), direction: direction.name() },
         seen: row.seen.map(|(eth, end, cycles)| Seen {
             chip: eth.chip.0,
@@ -115,10 +115,10 @@ fn packet(found: &Expiry, row: &Row) -> Packet {
 }
 
 fn shape<'a>(mesh: &'a str, found: &Expiry) -> Loops<'a> {
-    let step = |&(device, way): &(u16, Direction)| Step {
+    let step = |&(device, route): &(u16, Direction)| Step {
         device,
         chip: chip(found, device),
-        direction: way.name(),
+        direction: route.name(),
     };
     Loops {
         mesh,
@@ -126,7 +126,7 @@ fn shape<'a>(mesh: &'a str, found: &Expiry) -> Loops<'a> {
         to_device: found.round.to,
         r#loop: found.round.entries.iter().map(step).collect(),
         sent: found.sent,
-        nacks: found.told,
+        nacks: found.reported,
         control_dropped: found
             .control_dropped
             .iter()
@@ -145,11 +145,11 @@ fn table(found: &Expiry) -> String {
     let mut table =
         Columns::new(&["TTL", "ROUTE BY THE TABLES", "EXPIRES AT", "SEEN AT", "ROUTER"]);
     for row in &found.rows {
-        let way: Vec<String> = row.way.iter().map(|device| name(*device)).collect();
-        let place = |end: End| format!("{} from {}", name(end.device), end.direction);
+        let route: Vec<String> = row.route.iter().map(|device| name(*device)).collect();
+        let place = |end: RouteEnd| format!("{} from {}", name(end.device), end.direction);
         table.row(vec![
             row.ttl.to_string(),
-            way.join(" "),
+            route.join(" "),
             place(row.expected),
             row.seen.map_or_else(|| "nowhere".to_owned(), |(_, end, _)| place(end)),
             row.seen.map(|(eth, _, _)| eth.to_string()).unwrap_or_default(),
@@ -169,7 +169,7 @@ fn explanation(found: &Expiry) -> String {
     let (from, to) = (name(found.round.from), name(found.round.to));
     let entries = found.round.entries.iter();
     let entries: Vec<String> =
-        entries.map(|(device, way)| format!("{} sends {way}", name(*device))).collect();
+        entries.map(|(device, route)| format!("{} sends {route}", name(*device))).collect();
     format!(
         "\nWhat is for {to} the tables send round in a loop: {}. Nothing that {from} sends to {to} arrives. A router counts the time to \
          live of what it receives down by one and drops what has none left: its status queue has an entry EVENT_EXPIRED, and the \
@@ -177,7 +177,7 @@ fn explanation(found: &Expiry) -> String {
         entries.join(", "),
         found.sent,
         found.rows.len(),
-        found.told,
+        found.reported,
         lost(found)
     )
 }
@@ -204,15 +204,15 @@ mod tests {
 
     #[test]
     fn a_packet_is_shown_where_it_should_end_and_where_it_did() {
-        let end = End { device: 1, direction: Direction::West };
+        let end = RouteEnd { device: 1, direction: Direction::West };
         let eth = EthId { chip: ChipId(7), channel: 3 };
-        let row = |ttl, seen| Row { ttl, way: vec![1], expected: end, seen };
+        let row = |ttl, seen| TtlRow { ttl, route: vec![1], expected: end, seen };
         let found = Expiry {
             round: Loop { from: 0, to: 2, entries: vec![(0, Direction::East)] },
             chips: vec![ChipId(5), ChipId(7), ChipId(6)],
             rows: vec![row(1, Some((eth, end, 9))), row(2, None)],
             sent: 2,
-            told: 1,
+            reported: 1,
             control_dropped: vec![(eth, 1)],
         };
         let shown = table(&found);

@@ -20,7 +20,7 @@ pub(super) fn run(style: Style, name: &str, elf: &Path) -> Result<Outcome, Failu
     Ok(Outcome::Healthy)
 }
 
-fn shape(of: &symbols::Function) -> Function<'_> {
+fn shape(of: &symbols::FunctionCode) -> Function<'_> {
     let parts = of.parts.iter().map(|part| FunctionPart {
         begin: part.begin,
         end: part.end,
@@ -44,7 +44,7 @@ fn shape(of: &symbols::Function) -> Function<'_> {
     }
 }
 
-fn words(of: &symbols::Function) -> String {
+fn words(of: &symbols::FunctionCode) -> String {
     let mut text = of.name.clone();
     if let Some((file, line)) = &of.declared {
         let _ = write!(text, " at {file}:{line}");

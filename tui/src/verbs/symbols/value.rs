@@ -1,6 +1,6 @@
 //! `symbols value`: what an expression is worth, as far as the file knows, and where it is.
 
-use super::{address, load, told};
+use super::{address, load, with_suggestions};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::shape::{Decoded, Range, Valued};
@@ -40,7 +40,9 @@ pub(super) fn run(
 
 fn failure(symbols: &Symbols, error: &EvalError<symbols::Error>) -> Failure {
     match error {
-        EvalError::Wrong { error: inner, .. } => told(symbols, &error.to_string(), inner),
+        EvalError::Wrong { error: inner, .. } => {
+            with_suggestions(symbols, &error.to_string(), inner)
+        }
         // A pointer on the way: its value is in no file.
         EvalError::Memory { .. } => {
             Failure::Usage(format!("{}: {error}; only a target knows it", symbols.name()))

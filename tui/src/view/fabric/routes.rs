@@ -1,9 +1,12 @@
 //! Routing tables and the way of a packet, below the list of the fabric screen.
 
-use crate::fabric::{self, Part};
+use crate::fabric::{self, FabricPart};
 use crate::model::Model;
-use decode::inspect::fabric_ways;
-use decode::state::{HeadState, MeshState, PacketState, RouterState, TablesState, WayEnd};
+use crate::reading::short;
+use decode::inspect::fabric_routes;
+use decode::state::{
+    HeadState, MeshState, PacketFacts, PacketState, RouteEnd, RouterState, TablesState,
+};
 use layouts::ChipId;
 use machine::fabric::FabricNode;
 use ratatui::text::Line;
@@ -12,17 +15,17 @@ type Pane = (String, Vec<Line<'static>>);
 
 /// Until a look has read the tables.
 fn unread() -> Pane {
-    (" routing tables: one more look is needed ".to_owned(), Vec::new())
+    (" routing tables: one more snapshot is needed ".to_owned(), Vec::new())
 }
 
 /// The tables in the selected router, or in the first one of its chip.
-pub(super) fn tables(model: &Model, part: Option<&Part<'_>>) -> Pane {
+pub(super) fn tables(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
     let Some((mesh, part)) = model.mesh().zip(part) else { return Default::default() };
     let (chip, _) = part.tile();
     let groups = fabric::groups(&mesh.fabric.tables).into_iter();
     let own: Vec<_> = groups.filter(|group| group.iter().all(|t| t.at.chip == chip)).collect();
     let selected = |group: &&&[TablesState]| match part {
-        Part::Router(router) => group.iter().any(|tables| tables.at == router.at),
+        FabricPart::Router(router) => group.iter().any(|tables| tables.at == router.at),
         _ => true,
     };
     let Some(shown) = own.iter().find(selected) else { return unread() };
@@ -36,12 +39,12 @@ pub(super) fn tables(model: &Model, part: Option<&Part<'_>>) -> Pane {
 }
 
 /// Where the tables lead a packet: the oldest of the selected part, or one for a node that a person named.
-pub(super) fn path(model: &Model, part: Option<&Part<'_>>) -> Pane {
+pub(super) fn path(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
     let Some((mesh, part)) = model.mesh().zip(part) else { return Default::default() };
     let from = model.path_from.unwrap_or(part.tile().0);
     let packet =
         heads(part).find_map(|head| head.packet.known()).filter(|_| model.path_to.is_none());
-    let to = match (model.path_to, packet.map(|packet| packet.destination)) {
+    let to = match (model.path_to, packet.map(|packet| packet.facts.destination.known().copied())) {
         (Some(to), _) => to.node(mesh),
         (None, Some(Some(to))) => Ok(to),
         (None, Some(None)) => Err("its packet says hops, not a node".to_owned()),
@@ -49,29 +52,29 @@ pub(super) fn path(model: &Model, part: Option<&Part<'_>>) -> Pane {
     };
     let runs = mesh.fabric.routers.iter().any(|router| router.at.chip == from);
     let said = |why: &str| {
-        let rest = packet.map(|packet| Line::raw(format!(" {}", rest(packet))));
+        let rest = packet.map(|packet| Line::raw(format!(" {}", rest(model, packet))));
         (format!(" path from chip {from}: {why} "), rest.into_iter().collect())
     };
     match to {
         Err(why) => said(&why),
         Ok(_) if !runs => said("no router of a fabric runs there"),
         Ok(_) if mesh.fabric.tables.is_empty() => unread(),
-        Ok(to) => ways(model, mesh, from, to, packet),
+        Ok(to) => routes(model, mesh, from, to, packet),
     }
 }
 
-fn ways(
+fn routes(
     model: &Model,
     mesh: &MeshState,
     from: ChipId,
     to: FabricNode,
     packet: Option<&PacketState>,
 ) -> Pane {
-    let ways = fabric_ways(mesh, from, to);
-    let mut lines: Vec<_> =
-        packet.map(rest).map(|rest| Line::raw(format!(" {rest}"))).into_iter().collect();
-    lines.extend(plain(&fabric::ways_text(&ways)));
-    let lost = ways.iter().any(|way| way.end != WayEnd::Arrived);
+    let routes = fabric_routes(mesh, from, to);
+    let rest = packet.map(|packet| Line::raw(format!(" {}", rest(model, packet))));
+    let mut lines: Vec<_> = rest.into_iter().collect();
+    lines.extend(plain(&fabric::routes_text(&routes)));
+    let lost = routes.iter().any(|route| route.end != RouteEnd::Arrived);
     if let Some(last) = lines.last_mut().filter(|_| lost) {
         last.style = model.theme.bad();
     }
@@ -80,20 +83,29 @@ fn ways(
 }
 
 /// What the header of a packet itself says.
-fn rest(packet: &PacketState) -> String {
-    let PacketState { number, source, ttl, route, .. } = packet;
-    format!("oldest packet: #{number} of {source}, ttl {ttl}, its header says {route}")
+fn rest(model: &Model, packet: &PacketState) -> String {
+    let PacketFacts { number, source, ttl, .. } = &packet.facts;
+    let g = model.glyphs;
+    format!(
+        "oldest packet: #{} of {}, ttl {}, its header says {}",
+        short(g, number, u64::to_string),
+        short(g, source, ToString::to_string),
+        short(g, ttl, u64::to_string),
+        packet.route
+    )
 }
 
 /// The oldest packets of a part.
-fn heads<'a>(part: &Part<'a>) -> Box<dyn Iterator<Item = &'a HeadState> + 'a> {
+fn heads<'a>(part: &FabricPart<'a>) -> Box<dyn Iterator<Item = &'a HeadState> + 'a> {
     match *part {
-        Part::Router(RouterState { senders, receivers, .. }) => {
+        FabricPart::Router(RouterState { senders, receivers, .. }) => {
             let senders = senders.iter().filter_map(|channel| channel.head.as_ref());
             Box::new(senders.chain(receivers.iter().filter_map(|channel| channel.head.as_ref())))
         }
-        Part::Mux(mux) => Box::new(mux.channels.iter().filter_map(|channel| channel.head.as_ref())),
-        Part::Client(_) => Box::new(std::iter::empty()),
+        FabricPart::Mux(mux) => {
+            Box::new(mux.channels.iter().filter_map(|channel| channel.head.as_ref()))
+        }
+        FabricPart::Client(_) => Box::new(std::iter::empty()),
     }
 }
 

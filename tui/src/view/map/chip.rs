@@ -10,10 +10,10 @@ use ratatui::text::Span;
 /// What a box says of its chip, the most telling line first.
 pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Span<'static>> {
     let info = &chip.chip;
-    let way = match (info.pcie, &info.gateway) {
+    let route = match (info.pcie, &info.gateway) {
         (true, _) => "PCIe".to_owned(),
         (false, Some(_)) if wide => {
-            let first = chip.ways.first().map(|first| format!("remote by {first}"));
+            let first = chip.gateways.first().map(|first| format!("remote by {first}"));
             first.unwrap_or_else(|| "remote, no link up".to_owned())
         }
         (false, _) => "remote".to_owned(),
@@ -26,8 +26,8 @@ pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Spa
         }
     });
     let first = match &info.board {
-        Some(board) if wide => format!("{board}  {way}"),
-        _ => way,
+        Some(board) if wide => format!("{board}  {route}"),
+        _ => route,
     };
     let mut lines = vec![
         Span::raw(first),
@@ -59,7 +59,7 @@ fn running(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bo
         let unread = model.glyphs.missing(Missing::Unread);
         // What was asked for in vain is not what nobody asked for.
         let in_vain = |activity: &&Reading<Activity>| matches!(activity, Reading::Unread(why) if *why != AccessError::NotAsked);
-        let why = if all.iter().any(in_vain) { "unread" } else { "not looked at" };
+        let why = if all.iter().any(in_vain) { "unread" } else { "not read" };
         return if wide { format!("{name} {unread} {why}") } else { format!("{name} {unread}") };
     }
     let run = known.iter().filter(|a| ***a == Activity::Running).count();

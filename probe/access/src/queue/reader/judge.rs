@@ -1,7 +1,7 @@
 //! What becomes of answers, of gateways that do not answer, and of a chip that stays silent.
 
 use super::super::Stamped;
-use super::super::lane::{Outcome, Stage, asks_again};
+use super::super::active::{CommandOutcome, Stage, asks_again};
 use super::{Reader, STRIKES, is_refusal};
 use layouts::NocXy;
 use machine::snapshot::AccessError;
@@ -19,20 +19,20 @@ const TILE_REFUSALS: usize = 4;
 
 impl Reader<'_> {
     /// Keeps results, and puts what is to be tried again in front.
-    pub(super) fn settle(&mut self, done: Vec<(usize, Outcome)>) {
+    pub(super) fn settle(&mut self, done: Vec<(usize, CommandOutcome)>) {
         if !done.is_empty() {
             (self.heard, self.quiet) = (Instant::now(), 0);
         }
-        for (lane, (number, result)) in done {
-            self.count_no_room(lane, &result);
+        for (active, (number, result)) in done {
+            self.count_no_room(active, &result);
             match &result {
-                Err(error) if self.may_find_room(lane, number, error) => {
+                Err(error) if self.may_find_room(active, number, error) => {
                     self.tries[number] += 1;
                     self.waiting.push_front(number);
                     continue;
                 }
                 Err(error) if is_refusal(error) => {
-                    if self.is_asked_elsewhere(lane, number, error) {
+                    if self.is_asked_elsewhere(active, number, error) {
                         continue;
                     }
                     self.count_refusal(self.commands[number].far().tile, error);
@@ -56,8 +56,8 @@ impl Reader<'_> {
     }
 
     /// Counts how often in a row a gateway had no room.
-    fn count_no_room(&mut self, lane: usize, result: &Result<Stamped, AccessError>) {
-        let no_room = &mut self.lanes[lane].no_room;
+    fn count_no_room(&mut self, active: usize, result: &Result<Stamped, AccessError>) {
+        let no_room = &mut self.active[active].no_room;
         *no_room = match result {
             Err(error) if asks_again(error) => *no_room + 1,
             _ => 0,
@@ -65,8 +65,8 @@ impl Reader<'_> {
     }
 
     /// Is there only no room for now? A gateway that never has any waits for a far end that gives no slot back.
-    fn may_find_room(&self, lane: usize, number: usize, error: &AccessError) -> bool {
-        let once = self.tries[number] < RETRIES && self.lanes[lane].no_room < NO_ROOM_IN_A_ROW;
+    fn may_find_room(&self, active: usize, number: usize, error: &AccessError) -> bool {
+        let once = self.tries[number] < RETRIES && self.active[active].no_room < NO_ROOM_IN_A_ROW;
         asks_again(error) && once
     }
 
@@ -93,8 +93,8 @@ impl Reader<'_> {
 
     /// Gives up gateways whose oldest command waited too long.
     pub(super) fn judge_times(&mut self) -> Result<(), AccessError> {
-        for at in 0..self.lanes.len() {
-            if self.lanes[at].is_used() && self.lanes[at].is_overdue(self.now) {
+        for at in 0..self.active.len() {
+            if self.active[at].is_used() && self.active[at].is_overdue(self.now) {
                 self.give_up(at, &self.patience.timed_out());
             }
         }
@@ -118,14 +118,14 @@ impl Reader<'_> {
 
     /// A batch failed. With one gateway in use that is to blame; else they are tried one by one.
     pub(super) fn blame(&mut self, error: &AccessError) {
-        let mut used = (0..self.lanes.len()).filter(|&at| self.lanes[at].is_used());
+        let mut used = (0..self.active.len()).filter(|&at| self.active[at].is_used());
         let alone = used.next().filter(|_| used.next().is_none());
         match alone {
             Some(at) => self.give_up(at, error),
             None => {
-                for lane in self.lanes.iter_mut().filter(|lane| lane.is_used()) {
-                    lane.stage = if lane.is_active() { Stage::Reserve } else { Stage::Dead };
-                    lane.give_up().into_iter().rev().for_each(|n| self.waiting.push_front(n));
+                for active in self.active.iter_mut().filter(|active| active.is_used()) {
+                    active.stage = if active.is_active() { Stage::Reserve } else { Stage::Dead };
+                    active.give_up().into_iter().rev().for_each(|n| self.waiting.push_front(n));
                 }
             }
         }
@@ -133,11 +133,11 @@ impl Reader<'_> {
 
     /// Asks again through another gateway for what this one was to answer.
     fn give_up(&mut self, at: usize, error: &AccessError) {
-        let lane = &mut self.lanes[at];
-        lane.stage = Stage::Dead;
+        let active = &mut self.active[at];
+        active.stage = Stage::Dead;
         self.quiet += u8::from(*error == self.patience.timed_out());
         self.last_error = error.clone();
-        for (place, number) in lane.give_up().into_iter().enumerate().rev() {
+        for (place, number) in active.give_up().into_iter().enumerate().rev() {
             self.strikes[number] += u8::from(place == 0);
             if self.strikes[number] < STRIKES {
                 self.waiting.push_front(number);

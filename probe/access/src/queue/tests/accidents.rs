@@ -29,19 +29,19 @@ fn an_absent_chip_is_given_up_after_three_tiles() {
             Command::ReadWord(Far { coord: coord(7), tile: NocXy { x, y: 2 }, offset })
         })
         .collect();
-    let before = bench.ways[0].queue.commands();
+    let before = bench.routes[0].queue.commands();
     for result in bench.read_all(&reads) {
         assert!(matches!(result, Err(AccessError::QueueError { .. })), "{result:?}");
     }
     // Two tiles of nine words each, the first of the third, and what was under way with it.
-    assert!(bench.ways[0].queue.commands() - before <= 2 * 9 + 1 + 4);
+    assert!(bench.routes[0].queue.commands() - before <= 2 * 9 + 1 + 4);
     bench.write(there(0x2_0000), 6).unwrap();
     assert_eq!(bench.read(there(0x2_0000)), Ok(6));
 }
 
 /// A client posts requests and dies at once or some time later.
 fn a_client_dies(bench: &mut Bench, reads: &[Command], later: u64) {
-    let queue = &mut bench.ways[0].queue;
+    let queue = &mut bench.routes[0].queue;
     queue.ready(&mut bench.bus).unwrap();
     let batch = bench.bus.batch();
     let posted = queue.post(batch, reads.iter().map(|read| (read, [].as_slice())));
@@ -123,7 +123,7 @@ fn reads_that_a_reset_cut_off_are_forgotten_in_time() {
 fn a_gateway_that_hangs_hands_its_reads_to_the_next() {
     let mut bench = bench();
     let second = gateway(&mut bench.bus, E9);
-    bench.ways.push(second);
+    bench.routes.push(second);
     for word in 0..40 {
         bench.write(there(0x2_0000 + 4 * word), word as u32).unwrap();
     }
@@ -168,7 +168,7 @@ fn the_other_link_brings_what_a_dying_one_does_not() {
     for later in [0, 500, 1000, 2000, 4000] {
         let mut bench = bench();
         let second = gateway(&mut bench.bus, E9);
-        bench.ways.push(second);
+        bench.routes.push(second);
         for at in 0..16 {
             bench.write(there(0x2_0000 + at * 1024), 44 + at as u32).unwrap();
         }
@@ -177,7 +177,7 @@ fn the_other_link_brings_what_a_dying_one_does_not() {
         // Blocks that the dead link was to bring are said to be unreachable, and come the next time.
         let first = bench.read_all(&sixteen_blocks());
         assert!(first.iter().filter(|read| read.is_ok()).count() >= 8, "{first:?}");
-        bench.ways.remove(0);
+        bench.routes.remove(0);
         for (at, block) in (44..).zip(bench.read_all(&sixteen_blocks())) {
             let block = block.unwrap();
             assert_eq!((block.bytes.len(), block.bytes[0]), (BLOCK_BYTES, at));

@@ -40,7 +40,7 @@ impl Bar for Shared {
 
 pub(super) struct Bench {
     pub(super) bus: Bus,
-    pub(super) ways: Vec<Gateway>,
+    pub(super) routes: Vec<Gateway>,
     machine: Arc<Mutex<EmulatorBar>>,
 }
 
@@ -61,13 +61,13 @@ pub(super) fn gateway(bus: &mut Bus, tile: NocXy) -> Gateway {
 
 pub(super) fn bench() -> Bench {
     let (mut bus, machine) = emulator();
-    let ways = vec![gateway(&mut bus, E8)];
-    Bench { bus, ways, machine }
+    let routes = vec![gateway(&mut bus, E8)];
+    Bench { bus, routes, machine }
 }
 
 impl Bench {
     pub(super) fn read_all(&mut self, reads: &[Command]) -> Vec<Result<Stamped, AccessError>> {
-        read_all(&mut self.bus, PATIENCE, &mut self.ways, reads).reads
+        read_all(&mut self.bus, PATIENCE, &mut self.routes, reads).reads
     }
 
     pub(super) fn read(&mut self, far: Far) -> Result<u32, AccessError> {
@@ -76,15 +76,15 @@ impl Bench {
     }
 
     pub(super) fn write(&mut self, far: Far, value: u32) -> Result<(), AccessError> {
-        let queue = &mut self.ways[0].queue;
+        let queue = &mut self.routes[0].queue;
         queue.write_all(&mut self.bus, SLOTS, &[(Command::WriteWord(far, value), &[])])?;
         queue.flush(&mut self.bus)
     }
 
     /// A client that knows nothing of what was before.
     pub(super) fn another_client(&mut self) {
-        for way in &mut self.ways {
-            way.queue = Queue::find(&mut self.bus, 0, way.queue.tile(), PATIENCE).unwrap();
+        for route in &mut self.routes {
+            route.queue = Queue::find(&mut self.bus, 0, route.queue.tile(), PATIENCE).unwrap();
         }
     }
 

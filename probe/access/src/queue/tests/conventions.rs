@@ -23,15 +23,15 @@ const PLAIN: Conventions = Conventions {
 
 struct Bench {
     bus: Bus,
-    ways: Vec<Gateway>,
+    routes: Vec<Gateway>,
     handle: Handle,
 }
 
 fn bench(conventions: Conventions) -> Bench {
     let handle = Handle(Arc::new(Mutex::new(Model::new(conventions, 1, &[E8, E9]))));
     let mut bus = Bus::new(Box::new(handle.clone()));
-    let ways = vec![gateway(&mut bus, E8)];
-    let mut bench = Bench { bus, ways, handle };
+    let routes = vec![gateway(&mut bus, E8)];
+    let mut bench = Bench { bus, routes, handle };
     for word in 0..64 {
         bench.model().memory.insert(there(4 * word).address(), 0x5000 + word as u32);
     }
@@ -45,7 +45,7 @@ impl Bench {
 
     fn read_words(&mut self, words: std::ops::Range<u64>) -> Vec<Result<u32, AccessError>> {
         let reads: Vec<Command> = words.map(|word| Command::ReadWord(there(4 * word))).collect();
-        let results = read_all(&mut self.bus, PATIENCE, &mut self.ways, &reads).reads.into_iter();
+        let results = read_all(&mut self.bus, PATIENCE, &mut self.routes, &reads).reads.into_iter();
         results
             .map(|read| read.map(|read| u32::from_le_bytes(read.bytes.try_into().unwrap())))
             .collect()
@@ -53,8 +53,8 @@ impl Bench {
 
     fn write(&mut self, word: u64, value: u32) -> Result<(), AccessError> {
         let write = (Command::WriteWord(there(4 * word), value), [].as_slice());
-        self.ways[0].queue.write_all(&mut self.bus, SLOTS, &[write; 9])?;
-        self.ways[0].queue.flush(&mut self.bus)
+        self.routes[0].queue.write_all(&mut self.bus, SLOTS, &[write; 9])?;
+        self.routes[0].queue.flush(&mut self.bus)
     }
 }
 
@@ -98,7 +98,7 @@ fn a_shifted_response_slot() {
     bench.write(60, 1).unwrap();
     assert_eq!(bench.read_words(0..7), right(0..7));
     bench.write(60, 1).unwrap();
-    let queue = &bench.ways[0].queue;
+    let queue = &bench.routes[0].queue;
     assert_ne!(queue.request_write & 3, queue.response_read & 3);
     assert_eq!(bench.read_words(7..20), right(7..20));
 }
@@ -149,15 +149,15 @@ fn a_command_that_is_never_answered_fails_within_the_deadline_of_the_chip() {
 fn blocks_without_a_buffer_are_asked_for_again_and_destinations_are_not() {
     let mut bench = bench(Conventions { unavailable_in: 2, ..PLAIN });
     let reads = [Command::ReadBlock(there(0), 256); 30];
-    let results = read_all(&mut bench.bus, PATIENCE, &mut bench.ways, &reads).reads;
+    let results = read_all(&mut bench.bus, PATIENCE, &mut bench.routes, &reads).reads;
     assert!(results.iter().all(Result::is_ok), "{results:?}");
-    assert!(bench.ways[0].queue.commands() > 30);
-    let before = bench.ways[0].queue.commands();
+    assert!(bench.routes[0].queue.commands() > 30);
+    let before = bench.routes[0].queue.commands();
     let absent = [Command::ReadBlock(Far { coord: super::coord(5), ..there(0) }, 256)];
-    let result = read_all(&mut bench.bus, PATIENCE, &mut bench.ways, &absent).reads.remove(0);
+    let result = read_all(&mut bench.bus, PATIENCE, &mut bench.routes, &absent).reads.remove(0);
     let flags = routing().unreachable | routing().read_data | routing().block;
     assert_eq!(result, Err(AccessError::QueueError { flags }));
-    assert_eq!(bench.ways[0].queue.commands(), before + 1);
+    assert_eq!(bench.routes[0].queue.commands(), before + 1);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn vendor() -> Option<Bus> {
 }
 
 fn show(name: &str, bus: &mut Bus, tiles: &[NocXy], depth: usize, reads: &[Command]) {
-    let mut ways: Vec<Gateway> = tiles
+    let mut routes: Vec<Gateway> = tiles
         .iter()
         .map(|&tile| {
             let queue = Queue::find(bus, 0, tile, PATIENCE).unwrap();
@@ -37,10 +37,10 @@ fn show(name: &str, bus: &mut Bus, tiles: &[NocXy], depth: usize, reads: &[Comma
         })
         .collect();
     // Once to learn how long things take here.
-    assert!(read_all(bus, PATIENCE, &mut ways, reads).reads.iter().all(Result::is_ok));
+    assert!(read_all(bus, PATIENCE, &mut routes, reads).reads.iter().all(Result::is_ok));
     let (start, transactions) = (bus.now().unwrap(), bus.transactions());
     let host = Instant::now();
-    assert!(read_all(bus, PATIENCE, &mut ways, reads).reads.iter().all(Result::is_ok));
+    assert!(read_all(bus, PATIENCE, &mut routes, reads).reads.iter().all(Result::is_ok));
     let host = host.elapsed();
     let count = reads.len() as u64;
     let cycles = bus.now().unwrap() - start;

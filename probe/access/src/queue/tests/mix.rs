@@ -5,7 +5,7 @@ use super::bench::{E8, E9, PATIENCE, coord, emulator};
 use super::model::{Conventions, Handle, Model};
 use crate::access::{Access, Route};
 use crate::bus::Bus;
-use crate::planner::Run;
+use crate::planner::MergedRange;
 use layouts::NocXy;
 use machine::bar::Sharing;
 use std::sync::{Arc, Mutex};
@@ -39,14 +39,14 @@ fn mix(access: &mut Access, route: &Route, seed: u64, rounds: usize) {
         if random.bool() {
             access.begin().unwrap();
         }
-        let runs: Vec<Run> = (0..random.usize(1..20))
+        let runs: Vec<MergedRange> = (0..random.usize(1..20))
             .map(|_| {
                 let at = random.usize(..BYTES - 2500);
                 let longest = if random.bool() { 5 } else { 2500 };
                 let len = random.usize(1..longest);
                 let (offset, memory) = (START + at as u64, random.u8(..5) > 0);
-                let words = Run { tile: TILE, offset: offset & !3, len: 8, memory };
-                if memory { Run { offset, len: len as u32, ..words } } else { words }
+                let words = MergedRange { tile: TILE, offset: offset & !3, len: 8, memory };
+                if memory { MergedRange { offset, len: len as u32, ..words } } else { words }
             })
             .collect();
         for (run, read) in runs.iter().zip(access.read_runs(route, &runs).reads) {

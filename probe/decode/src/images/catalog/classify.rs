@@ -1,6 +1,6 @@
 //! What a file is, by its name and place (tt-metal.md 8.1, tt-metal.md 8.2, tt-metal.md 8.3).
 
-use super::Entry;
+use super::CatalogEntry;
 use super::records::Log;
 use super::walk::Folder;
 use crate::images::kinds::ImageRole;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// What a file is.
 pub(super) enum Sort {
     /// An ELF for our cores: once for each layer that it may belong to.
-    Elfs(Vec<Entry>),
+    Elfs(Vec<CatalogEntry>),
     /// A log that says which kernel has which number.
     Log(Log),
     /// An ELF for RISC-V whose name does not tell for which core it is.
@@ -53,7 +53,7 @@ pub(super) fn sort(folder: &Folder, path: &Path, name: &str) -> Sort {
     };
     let placed = format!("{name}.xip.elf");
     let placed = folder.files.binary_search(&placed).is_ok().then(|| folder.path.join(placed));
-    let entry = |core, role, key: &str, name: String| Entry {
+    let entry = |core, role, key: &str, name: String| CatalogEntry {
         path: path.to_owned(),
         name,
         key: key.to_owned(),

@@ -29,7 +29,7 @@ impl Log {
 
 /// What one line or item of a log says of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct KernelRecord {
     /// The kernel's name, where the log has one.
     pub name: Option<String>,
     /// Where its ELFs lie: a folder of targets, or the files.
@@ -49,13 +49,13 @@ pub(crate) enum Elfs {
     Files(Vec<PathBuf>),
 }
 
-impl fmt::Display for Record {
+impl fmt::Display for KernelRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file.display(), self.line)
     }
 }
 
-impl Record {
+impl KernelRecord {
     /// The ELF for a target of tt-metal, by that name.
     pub(crate) fn elf(&self, target: &str) -> Option<PathBuf> {
         let file = format!("{target}.elf");
@@ -69,7 +69,7 @@ impl Record {
 /// Records of all logs, by kernel number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Records {
-    by_id: BTreeMap<u16, Vec<Record>>,
+    by_id: BTreeMap<u16, Vec<KernelRecord>>,
     names: BTreeMap<u16, String>,
 }
 
@@ -88,7 +88,7 @@ struct Kernel {
 
 impl Records {
     /// Everything that is said of a kernel.
-    pub(crate) fn of(&self, id: u16) -> &[Record] {
+    pub(crate) fn of(&self, id: u16) -> &[KernelRecord] {
         self.by_id.get(&id).map_or(&[], Vec::as_slice)
     }
 
@@ -154,13 +154,13 @@ impl Records {
         match folder.filter(|folder| !folder.is_empty()) {
             Some(folder) => {
                 let elfs = Elfs::Folder(folder.into());
-                self.add(id, Record { name, elfs, file: path.to_owned(), line });
+                self.add(id, KernelRecord { name, elfs, file: path.to_owned(), line });
             }
             None => drop(name.map(|name| self.names.insert(id, name))),
         }
     }
 
-    fn add(&mut self, id: u16, record: Record) {
+    fn add(&mut self, id: u16, record: KernelRecord) {
         let known = self.by_id.entry(id).or_default();
         if !known.iter().any(|old| old.elfs == record.elfs) {
             known.push(record);
@@ -184,7 +184,7 @@ impl Records {
         } else {
             let files = rest.split(':').map(|path| PathBuf::from(path.trim())).collect();
             let elfs = Elfs::Files(files);
-            self.add(id, Record { name: None, elfs, file: path.to_owned(), line });
+            self.add(id, KernelRecord { name: None, elfs, file: path.to_owned(), line });
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ impl Walk {
     /// The next folder; one that cannot be looked into is a problem.
     pub(super) fn next_folder(&mut self) -> Option<Folder> {
         while let Some(ahead) = self.ahead.pop() {
-            match self.look_into(&ahead) {
+            match self.visit(&ahead) {
                 Ok(Some(folder)) => return Some(folder),
                 Ok(None) => {}
                 Err(error) => {
@@ -88,7 +88,7 @@ impl Walk {
         None
     }
 
-    fn look_into(&mut self, ahead: &Ahead) -> std::io::Result<Option<Folder>> {
+    fn visit(&mut self, ahead: &Ahead) -> std::io::Result<Option<Folder>> {
         let about = fs::metadata(&ahead.path)?;
         if files::is_made_up(&ahead.path) {
             return Ok(None);

@@ -1,9 +1,9 @@
 //! Which firmware of the directories runs on a core: its text decides.
 
-use super::texts::{TextSet, Verdict, text_of};
+use super::texts::{TextSet, TextVerdict, text_of};
 use super::{Library, compare, known_as, plan};
-use crate::images::catalog::Entry;
-use crate::images::kinds::{ImageEvidence, ImageRole};
+use crate::images::catalog::CatalogEntry;
+use crate::images::kinds::{ImageRole, Provenance};
 use crate::images::known::Known;
 use crate::images::{ImageFinding, ImageMap};
 use layouts::{ChipId, ChipLayout, CoreId, CoreKind, NocAddr};
@@ -49,7 +49,7 @@ impl Library {
         if plan.spans.is_empty() {
             return;
         }
-        let shot = target.read(&plan);
+        let snapshot = target.read(&plan);
         let (mut verdicts, mut votes) = (Vec::new(), Votes::new());
         for &core in cores {
             for role in LAYERS {
@@ -57,7 +57,7 @@ impl Library {
                 if set.is_empty() || is_known(images, core, role) {
                     continue;
                 }
-                let verdict = set.judge(images.layout(), core, &shot);
+                let verdict = set.judge(images.layout(), core, &snapshot);
                 for &entry in verdict.matches.iter().flatten() {
                     *votes.entry((core.chip, self.key(entry))).or_default() += 1;
                 }
@@ -65,7 +65,7 @@ impl Library {
             }
         }
         for (core, role, verdict) in verdicts {
-            self.settle(images, core, role, &verdict, &votes, &shot);
+            self.settle(images, core, role, &verdict, &votes, &snapshot);
         }
     }
 
@@ -77,7 +77,7 @@ impl Library {
     fn set_of(&mut self, core: CoreKind, role: ImageRole) -> &TextSet {
         if !self.firmware.contains_key(&(core, role)) {
             let mut set = TextSet::default();
-            let entries: Vec<(usize, Entry)> =
+            let entries: Vec<(usize, CatalogEntry)> =
                 self.catalog.of(core, role).map(|(n, entry)| (n, entry.clone())).collect();
             for (number, entry) in entries {
                 match text_of(&entry) {
@@ -99,7 +99,7 @@ impl Library {
         same: &[usize],
         votes: &Votes,
         before: &BTreeMap<usize, Known>,
-        shot: &Snapshot,
+        snapshot: &Snapshot,
     ) {
         let support = |entry: usize| votes.get(&(core.chip, self.key(entry))).copied();
         // Of equal texts that of the build which explains most of the chip; the first among these.
@@ -110,9 +110,9 @@ impl Library {
         let windows = self.set_of(core.core, role).windows_of(best);
         let Some(index) = self.open_entry(images, best) else { return };
         let known = before.get(&index).cloned();
-        let mut known = known.unwrap_or_else(|| known_as(ImageEvidence::Sampled, 0, windows));
+        let mut known = known.unwrap_or_else(|| known_as(Provenance::Sampled, 0, windows));
         known.also = also;
-        compare(images, index, core, &mut known, shot);
+        compare(images, index, core, &mut known, snapshot);
         images.place(core, index, known);
     }
 
@@ -121,15 +121,15 @@ impl Library {
         images: &mut ImageMap,
         core: CoreId,
         role: ImageRole,
-        verdict: &Verdict,
+        verdict: &TextVerdict,
         votes: &Votes,
-        shot: &Snapshot,
+        snapshot: &Snapshot,
     ) {
         if !verdict.matches.is_empty() {
             // What a whole comparison found is not undone by samples.
             let before = images.withdraw(core, role);
             for same in &verdict.matches {
-                self.place(images, (core, role), same, votes, &before, shot);
+                self.place(images, (core, role), same, votes, &before, snapshot);
             }
             return;
         }
@@ -137,7 +137,7 @@ impl Library {
             .loads(core)
             .into_iter()
             .any(|load| load.image.role == role && (load.path().is_some() || load.is_found()));
-        if before || !is_expected(images.layout(), core, role, shot) {
+        if before || !is_expected(images.layout(), core, role, snapshot) {
             return;
         }
         let (what, at) = ("firmware".to_owned(), verdict.at);
@@ -169,8 +169,8 @@ fn life_word(layout: &ChipLayout, core: CoreId, role: ImageRole) -> Option<(NocA
 
 /// Compute cores run tt-metal's firmware once they are out of reset; an Ethernet core only where
 /// base firmware called it, or where it beats in the place of base firmware, which has no ELF.
-fn is_expected(layout: &ChipLayout, core: CoreId, role: ImageRole, shot: &Snapshot) -> bool {
-    let word = life_word(layout, core, role).and_then(|(addr, _)| shot.word(addr).ok());
+fn is_expected(layout: &ChipLayout, core: CoreId, role: ImageRole, snapshot: &Snapshot) -> bool {
+    let word = life_word(layout, core, role).and_then(|(addr, _)| snapshot.word(addr).ok());
     match (word, layout.tensix.cores.of(core.core)) {
         (None, _) => false,
         (Some(reset), Some(compute)) => reset >> compute.reset_bit & 1 == 0,

@@ -2,7 +2,7 @@
 
 use super::known_as;
 use super::launched::Launched;
-use crate::images::kinds::ImageEvidence;
+use crate::images::kinds::Provenance;
 use crate::images::known::Known;
 use crate::images::text::in_l1;
 use crate::images::{Image, ImageFinding, ImageMap};
@@ -18,7 +18,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn add(&mut self, images: &ImageMap, index: Option<usize>, said: ImageEvidence) {
+    pub(super) fn add(&mut self, images: &ImageMap, index: Option<usize>, said: Provenance) {
         let Some((index, image)) = index.and_then(|index| Some((index, images.get(index)?))) else {
             return;
         };

@@ -4,8 +4,8 @@ use super::job::{Job, bias};
 use super::launched::{self, Launched};
 use super::texts::{Prints, text_of};
 use super::{Library, compare, fits, known_as, plan};
-use crate::images::catalog::Entry;
-use crate::images::kinds::{ImageEvidence, ImageRole};
+use crate::images::catalog::CatalogEntry;
+use crate::images::kinds::{ImageRole, Provenance};
 use crate::images::known::Known;
 use crate::images::text::bytes_of;
 use crate::images::{ImageFinding, ImageMap};
@@ -36,10 +36,10 @@ impl Library {
             jobs.extend(self.job(images, core, launched));
         }
         let windows = jobs.iter().flat_map(|job| job.places(images)).collect::<Vec<_>>();
-        let shot = read(target, windows);
+        let snapshot = read(target, windows);
         let mut open = Vec::new();
         for mut job in jobs {
-            if self.choose(images, &mut job, &shot) {
+            if self.choose(images, &mut job, &snapshot) {
                 self.searched.insert(job.core, (job.launched, job.findings));
             } else {
                 open.push(job);
@@ -71,7 +71,7 @@ impl Library {
                 Some(path) => {
                     let name = record.name.as_deref();
                     let index = self.open_recorded(images, &path, core.core, name);
-                    job.add(images, index, ImageEvidence::Recorded);
+                    job.add(images, index, Provenance::Recorded);
                 }
                 None => job.findings.push(ImageFinding::Stale {
                     core,
@@ -83,7 +83,7 @@ impl Library {
         }
         if job.candidates.is_empty() {
             let found = self.found.get(&(job.launched.id, core.core)).copied();
-            job.add(images, found, ImageEvidence::Sampled);
+            job.add(images, found, Provenance::Sampled);
         }
         Some(job)
     }
@@ -114,7 +114,7 @@ impl Library {
         self.open(images, path, || {
             let file = path.file_stem().map_or("".into(), |stem| stem.to_string_lossy());
             let placed = PathBuf::from(format!("{}.xip.elf", path.display()));
-            Entry {
+            CatalogEntry {
                 path: path.to_owned(),
                 name: format!("{}/{file}", name.unwrap_or("kernel")),
                 key: String::new(),
@@ -127,28 +127,28 @@ impl Library {
 
     /// Puts the candidate on the core whose text is there, or those that cannot be compared; whether
     /// that is all there is to do.
-    fn choose(&mut self, images: &mut ImageMap, job: &mut Job, shot: &Snapshot) -> bool {
+    fn choose(&mut self, images: &mut ImageMap, job: &mut Job, snapshot: &Snapshot) -> bool {
         let before = images.withdraw(job.core, ImageRole::Kernel);
         for (index, known) in &mut job.candidates {
             // What a whole comparison found is not undone by samples.
             if let Some(before) = before.get(index).filter(|before| before.bias == known.bias) {
                 known.clone_from(before);
             }
-            compare(images, *index, job.core, known, shot);
+            compare(images, *index, job.core, known, snapshot);
         }
-        let proved = |known: &Known| known.comparison.compared_bytes > 0 && fits(known);
+        let verified = |known: &Known| known.comparison.compared_bytes > 0 && fits(known);
         let candidates = std::mem::take(&mut job.candidates);
-        let best = candidates.iter().position(|(_, known)| proved(known));
+        let best = candidates.iter().position(|(_, known)| verified(known));
         let best = best.or_else(|| candidates.iter().position(|(_, known)| fits(known)));
         if let Some((index, known)) = best.and_then(|best| candidates.get(best)) {
-            if proved(known) {
+            if verified(known) {
                 self.found.insert((job.launched.id, job.core.core), *index);
             }
             images.place(job.core, *index, known.clone());
             return true;
         }
         // What only another core's kernel suggested is no finding here.
-        let recorded = candidates.into_iter().filter(|(_, k)| k.said == ImageEvidence::Recorded);
+        let recorded = candidates.into_iter().filter(|(_, k)| k.said == Provenance::Recorded);
         for (index, mut known) in recorded {
             known.released = job.launched.released;
             images.place(job.core, index, known);
@@ -162,9 +162,9 @@ impl Library {
         for job in &jobs {
             places.extend(job.text_place(images.layout(), self.prints_of(job.core.core).longest()));
         }
-        let shot = read(target, places);
+        let snapshot = read(target, places);
         for mut job in jobs {
-            let found = self.find_text(images, &mut job, &shot);
+            let found = self.find_text(images, &mut job, &snapshot);
             if let Some((index, known)) = found {
                 self.found.insert((job.launched.id, job.core.core), index);
                 images.place(job.core, index, known);
@@ -177,7 +177,7 @@ impl Library {
         &mut self,
         images: &mut ImageMap,
         job: &mut Job,
-        shot: &Snapshot,
+        snapshot: &Snapshot,
     ) -> Option<(usize, Known)> {
         let core = job.core;
         let named = images.loads(core).iter().any(|load| load.image.role == ImageRole::Kernel);
@@ -193,7 +193,7 @@ impl Library {
             job.findings.push(ImageFinding::Unknown { core, what, at, why });
             return None;
         };
-        let bytes = match shot.bytes(addr, len) {
+        let bytes = match snapshot.bytes(addr, len) {
             Ok(bytes) => bytes,
             Err(reason) => {
                 let why = reason.to_string();
@@ -209,10 +209,10 @@ impl Library {
             let Some(first) = image.whole().first().copied() else { continue };
             // The whole text was read: nothing is left to a hash.
             if bytes_of(&text, first).is_some_and(|text| bytes.starts_with(text)) {
-                let mut known = known_as(ImageEvidence::Sampled, bias, image.samples());
+                let mut known = known_as(Provenance::Sampled, bias, image.samples());
                 let others = matches.iter().filter(|&&other| other != entry);
                 known.also = others.map(|&other| self.entry_name(other)).collect();
-                compare(images, index, core, &mut known, shot);
+                compare(images, index, core, &mut known, snapshot);
                 return Some((index, known));
             }
         }
@@ -228,7 +228,7 @@ impl Library {
     fn prints_of(&mut self, core: CoreKind) -> &Prints {
         if !self.kernels.contains_key(&core) {
             let mut prints = Prints::default();
-            let entries: Vec<(usize, Entry)> = self
+            let entries: Vec<(usize, CatalogEntry)> = self
                 .catalog
                 .of(core, ImageRole::Kernel)
                 .map(|(number, entry)| (number, entry.clone()))

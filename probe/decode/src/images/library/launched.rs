@@ -64,9 +64,10 @@ impl<'a> Seat<'a> {
     }
 
     /// The entry that the core looks at, and the one before.
-    fn indexes(&self, shot: &Snapshot) -> Option<[u64; 2]> {
+    fn indexes(&self, snapshot: &Snapshot) -> Option<[u64; 2]> {
         let (addr, len) = self.rd_ptr();
-        let (now, count) = (Spot::value(shot.bytes(addr, len).ok()?), self.mailbox.launch_count);
+        let (now, count) =
+            (Spot::value(snapshot.bytes(addr, len).ok()?), self.mailbox.launch_count);
         (now < count).then(|| [now, (now + count - 1) % count])
     }
 
@@ -81,17 +82,17 @@ impl<'a> Seat<'a> {
         if enables.is_some_and(|enables| enables != 0) { Vec::new() } else { vec![before] }
     }
 
-    fn value(&self, shot: &Snapshot, index: u64, member: u64, len: u64) -> Option<u64> {
+    fn value(&self, snapshot: &Snapshot, index: u64, member: u64, len: u64) -> Option<u64> {
         let (addr, _) = self.entry(index);
         let (addr, len) = self.place(addr.offset + member, len);
-        shot.bytes(addr, len).ok().map(Spot::value)
+        snapshot.bytes(addr, len).ok().map(Spot::value)
     }
 
     fn launched(&self, first: &Snapshot, more: &Snapshot) -> Option<Launched> {
         let [now, before] = self.indexes(first)?;
         let value = |index: u64, member: u64, len: u64| {
-            let shot = if index == 0 { first } else { more };
-            self.value(shot, index, member, len)
+            let snapshot = if index == 0 { first } else { more };
+            self.value(snapshot, index, member, len)
         };
         // With enables cleared the last program is in the entry before.
         let released = value(now, self.mailbox.enables, 4)? == 0;

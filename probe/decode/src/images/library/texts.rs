@@ -1,8 +1,8 @@
 //! Many texts at once: which windows tell them apart, and which of them stands in L1.
 
-use crate::images::catalog::Entry;
+use crate::images::catalog::CatalogEntry;
 use crate::images::text::{
-    Difference, Window, bytes_of, first_difference, in_l1, samples, stretches,
+    Difference, TextWindow, bytes_of, first_difference, in_l1, samples, stretches,
 };
 use layouts::{ChipLayout, CoreId, NocAddr};
 use machine::snapshot::{AccessError, Snapshot};
@@ -15,7 +15,7 @@ const APART_BYTES: u32 = 16;
 #[derive(Debug, Default)]
 pub(super) struct TextSet {
     texts: Vec<Text>,
-    windows: Vec<Window>,
+    windows: Vec<TextWindow>,
 }
 
 /// A text with the entries that have it.
@@ -27,7 +27,7 @@ struct Text {
 
 /// What a look tells of a set.
 #[derive(Debug, Default)]
-pub(super) struct Verdict {
+pub(super) struct TextVerdict {
     /// The entries whose text stands there, those with the same text together.
     pub(super) matches: Vec<Vec<usize>>,
     /// Where none does: the nearest one and its first difference.
@@ -65,13 +65,14 @@ impl TextSet {
     /// Chooses the windows: samples of each text, and for each pair that they leave the same a place
     /// where it differs.
     pub(super) fn finish(&mut self) {
-        let mut windows: Vec<Window> = Vec::new();
+        let mut windows: Vec<TextWindow> = Vec::new();
         for (index, text) in self.texts.iter().enumerate() {
             let whole = text.stretches.iter();
-            let whole = whole.map(|(addr, b)| Window { addr: *addr, len: b.len() as u32 });
+            let whole = whole.map(|(addr, b)| TextWindow { addr: *addr, len: b.len() as u32 });
             windows.extend(whole.flat_map(samples));
             for other in &self.texts[..index] {
-                let told = |w: &Window| bytes_of(&text.parts(), *w) != bytes_of(&other.parts(), *w);
+                let told =
+                    |w: &TextWindow| bytes_of(&text.parts(), *w) != bytes_of(&other.parts(), *w);
                 if !windows.iter().any(told) {
                     windows.extend(apart(text, other));
                 }
@@ -92,15 +93,20 @@ impl TextSet {
     }
 
     /// The windows that lie in the text of an entry.
-    pub(super) fn windows_of(&self, entry: usize) -> Vec<Window> {
+    pub(super) fn windows_of(&self, entry: usize) -> Vec<TextWindow> {
         let text = self.texts.iter().find(|text| text.entries.contains(&entry));
         let parts = text.map_or_else(Vec::new, Text::parts);
         self.windows.iter().filter(|w| bytes_of(&parts, **w).is_some()).copied().collect()
     }
 
     /// Which of the texts stands in L1.
-    pub(super) fn judge(&self, layout: &ChipLayout, core: CoreId, shot: &Snapshot) -> Verdict {
-        let mut verdict = Verdict::default();
+    pub(super) fn judge(
+        &self,
+        layout: &ChipLayout,
+        core: CoreId,
+        snapshot: &Snapshot,
+    ) -> TextVerdict {
+        let mut verdict = TextVerdict::default();
         let mut best = None;
         for text in &self.texts {
             let mut differ: Vec<Difference> = Vec::new();
@@ -112,7 +118,7 @@ impl TextSet {
                 else {
                     continue;
                 };
-                match shot.bytes(addr, window.len) {
+                match snapshot.bytes(addr, window.len) {
                     Ok(found) => differ.extend(first_difference(addr.offset, expected, found)),
                     Err(reason) => unread = Some(reason),
                 }
@@ -139,13 +145,13 @@ impl TextSet {
 }
 
 /// A window around the first place where two texts differ.
-fn apart(text: &Text, other: &Text) -> Option<Window> {
+fn apart(text: &Text, other: &Text) -> Option<TextWindow> {
     let others = other.parts();
     text.stretches.iter().find_map(|(addr, bytes)| {
         let (at, theirs) = others.iter().find(|(at, _)| at == addr)?;
         let place = first_difference((*at).into(), bytes, theirs)?.at as u32;
         let len = APART_BYTES.min(*addr + bytes.len().min(theirs.len()) as u32 - place);
-        Some(Window { addr: place, len })
+        Some(TextWindow { addr: place, len })
     })
 }
 
@@ -217,6 +223,6 @@ impl Hash {
 }
 
 /// Opens the text of an entry only.
-pub(super) fn text_of(entry: &Entry) -> Result<Symbols, symbols::Error> {
+pub(super) fn text_of(entry: &CatalogEntry) -> Result<Symbols, symbols::Error> {
     Symbols::open(entry.placed.as_ref().unwrap_or(&entry.path)).map(|(symbols, _)| symbols)
 }

@@ -1,16 +1,8 @@
 //! The credits of a link, both ends joined: slots, what waits, what is under way, what the receiver holds (tt-metal.md 4.5).
 
-use crate::state::{LedgerState, RouterState, Verdict};
+use crate::state::{LedgerState, Reading, RouterState, SenderFacts, Verdict};
 use layouts::EthId;
 use machine::target::Mesh;
-
-/// What a receiver's head waits for when a router downstream has no room (`WAITS_FOR_DOWNSTREAM`).
-const DOWNSTREAM: u32 = 1;
-
-/// `fabric_link_t`: which link a router uses.
-const DIRECT: u32 = 0;
-const FALLBACK: u32 = 2;
-const RETURNING: u32 = 3;
 
 /// The control channel has no credits to be counted: what finds no room there is dropped.
 const CONTROL: u8 = 2;
@@ -34,16 +26,19 @@ fn rows<'a>(
     routers: &'a [RouterState],
 ) -> impl Iterator<Item = LedgerState> + use<'a> {
     let detour = detour(from, to);
-    let by = from.fallback.filter(|_| detour == Some(Verdict::Rerouted)).and_then(|tile| {
-        let sibling = |other: &&RouterState| (other.at.chip, other.tile) == (from.at.chip, tile);
-        Some(routers.iter().find(sibling)?.at)
-    });
+    let by = from.facts.fallback.known().filter(|_| detour == Some(Verdict::Rerouted)).and_then(
+        |tile| {
+            let sibling =
+                |other: &&RouterState| (other.at.chip, other.tile) == (from.at.chip, *tile);
+            Some(routers.iter().find(sibling)?.at)
+        },
+    );
     let counted = to.receivers.iter().filter(|receiver| receiver.virtual_channel != CONTROL);
     counted.filter_map(move |receiver| {
         let senders =
             || from.senders.iter().filter(|s| s.virtual_channel == receiver.virtual_channel);
-        let sum = |of: fn(&crate::state::SenderState) -> &crate::state::Reading<u64>| {
-            senders().map(|sender| of(sender).known().copied()).sum::<Option<u64>>()
+        let sum = |of: fn(&SenderFacts) -> &Reading<u64>| {
+            senders().map(|sender| of(&sender.facts).known().copied()).sum::<Option<u64>>()
         };
         let ledger = LedgerState {
             from: from.at,
@@ -51,15 +46,15 @@ fn rows<'a>(
             virtual_channel: receiver.virtual_channel,
             slots: receiver.slots,
             queued: sum(|s| &s.queued)?,
-            remote_free_slots: *senders().next()?.remote_free_slots.known()?,
+            remote_free_slots: *senders().next()?.facts.remote_free_slots.known()?,
             in_flight: sum(|s| &s.in_flight)?,
-            arrived: *receiver.arrived.known()?,
-            held: *receiver.held.known()?,
-            mark: sum(|s| &s.sent)? + sum(|s| &s.completed)? + receiver.received.known()?,
+            arrived: *receiver.facts.arrived.known()?,
+            held: *receiver.facts.held.known()?,
+            mark: sum(|s| &s.sent)? + sum(|s| &s.completed)? + receiver.facts.received.known()?,
             rerouted_by: by,
             verdict: Verdict::Empty,
         };
-        let waits = receiver.waits_for.known() == Some(&DOWNSTREAM);
+        let waits = receiver.facts.waits_for.is("WAITS_FOR_DOWNSTREAM");
         let verdict = detour.unwrap_or_else(|| verdict(&ledger, waits));
         Some(LedgerState { verdict, ..ledger })
     })
@@ -67,11 +62,12 @@ fn rows<'a>(
 
 /// What becomes of packets while the link is not used. Neither end has the other's counts then but by messages, so they do not add up.
 fn detour(from: &RouterState, to: &RouterState) -> Option<Verdict> {
-    let used = |router: &RouterState| router.link.known().copied().unwrap_or(DIRECT);
-    match (used(from), used(to)) {
-        (DIRECT, DIRECT) => None,
-        (FALLBACK, _) => Some(Verdict::Rerouted),
-        (RETURNING, _) | (DIRECT, RETURNING) => Some(Verdict::Returning),
+    // A router that does not say which link it uses uses its own.
+    let [from, to] = [from, to].map(|it| it.facts.link.name().unwrap_or("LINK_DIRECT"));
+    match (from, to) {
+        ("LINK_DIRECT", "LINK_DIRECT") => None,
+        ("LINK_FALLBACK", _) => Some(Verdict::Rerouted),
+        ("LINK_RETURNING", _) | ("LINK_DIRECT", "LINK_RETURNING") => Some(Verdict::Returning),
         _ => Some(Verdict::Lost),
     }
 }

@@ -1,29 +1,29 @@
 //! The way of a packet by the tables that stand in the L1 of the routers it comes through.
 
-use crate::state::{FabricHop, FabricWay, MeshState, Reading, RouterState, WayEnd};
+use crate::state::{FabricHop, FabricRoute, MeshState, Reading, RouteEnd, RouterState};
 use layouts::{ChipId, EthId};
 use machine::fabric::{Direction, Entry, FabricNode};
 use std::collections::BTreeMap;
 
 /// The ways from a chip to a node, one for each routing plane: by the tables of the first router, then by those of each router
 /// that it comes to.
-pub fn fabric_ways(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<FabricWay> {
+pub fn fabric_routes(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<FabricRoute> {
     let map = Map(state);
     let own = state.fabric.routers.iter().filter(|router| router.at.chip == from);
     let Some(first) = own.clone().next() else { return Vec::new() };
-    let end = |end| vec![FabricWay { hops: Vec::new(), end }];
+    let end = |end| vec![FabricRoute { hops: Vec::new(), end }];
     match map.next(first.at, to) {
-        None => end(WayEnd::Unread(first.at)),
-        Some(Entry::Here) => end(WayEnd::Arrived),
-        Some(Entry::Absent) => end(WayEnd::NoEntry(first.at)),
-        Some(Entry::To(way)) => {
-            let starts = own.filter(|router| router.direction == Reading::Known(way));
+        None => end(RouteEnd::Unread(first.at)),
+        Some(Entry::Here) => end(RouteEnd::Arrived),
+        Some(Entry::Absent) => end(RouteEnd::NoEntry(first.at)),
+        Some(Entry::To(route)) => {
+            let starts = own.filter(|router| router.facts.direction == Reading::Known(route));
             // Planes count the links of an edge in the order of the lower chip's channels; routers beyond them are spare.
             let mut starts: Vec<_> = starts.collect();
             starts.sort_by_key(|start| map.peer(start.at).map_or(start.at, |to| to.min(start.at)));
             let planes = starts.into_iter().take(map.planes());
-            let ways: Vec<_> = planes.map(|start| map.way(start, to)).collect();
-            if ways.is_empty() { end(WayEnd::NoRouter(first.at, way)) } else { ways }
+            let routes: Vec<_> = planes.map(|start| map.route(start, to)).collect();
+            if routes.is_empty() { end(RouteEnd::NoRouter(first.at, route)) } else { routes }
         }
     }
 }
@@ -51,39 +51,39 @@ impl<'a> Map<'a> {
         self.0.fabric.routers.iter().find(|router| router.at == at)
     }
 
-    fn way(&self, start: &'a RouterState, to: FabricNode) -> FabricWay {
+    fn route(&self, start: &'a RouterState, to: FabricNode) -> FabricRoute {
         let mut hops: Vec<FabricHop> = Vec::new();
         let (mut out, mut virtual_channel) = (start, 0);
         let end = loop {
             if hops.iter().any(|hop| hop.out == out.at) {
-                break WayEnd::Loop(out.at);
+                break RouteEnd::Loop(out.at);
             }
-            let Some((into, direction)) = self.peer(out.at).zip(out.direction.known()) else {
-                break WayEnd::Unread(out.at);
+            let Some((into, direction)) = self.peer(out.at).zip(out.facts.direction.known()) else {
+                break RouteEnd::Unread(out.at);
             };
             hops.push(FabricHop { out: out.at, into, direction: *direction, virtual_channel });
-            let Some(there) = self.router(into) else { break WayEnd::Unread(into) };
+            let Some(there) = self.router(into) else { break RouteEnd::Unread(into) };
             match self.next(into, to) {
-                None => break WayEnd::Unread(into),
-                Some(Entry::Here) => break WayEnd::Arrived,
-                Some(Entry::Absent) => break WayEnd::NoEntry(into),
+                None => break RouteEnd::Unread(into),
+                Some(Entry::Here) => break RouteEnd::Arrived,
+                Some(Entry::Absent) => break RouteEnd::NoEntry(into),
                 Some(Entry::To(towards)) => match self.downstream(there, towards) {
                     Some(next) => {
                         virtual_channel = channel(there, towards, virtual_channel);
                         out = next;
                     }
-                    None => break WayEnd::NoRouter(into, towards),
+                    None => break RouteEnd::NoRouter(into, towards),
                 },
             }
         };
-        FabricWay { hops, end }
+        FabricRoute { hops, end }
     }
 
     /// Routing planes: as many as every edge has routers.
     fn planes(&self) -> usize {
         let mut edges: BTreeMap<(ChipId, Direction), usize> = BTreeMap::new();
         for router in &self.0.fabric.routers {
-            if let Some(direction) = router.direction.known() {
+            if let Some(direction) = router.facts.direction.known() {
                 *edges.entry((router.at.chip, *direction)).or_default() += 1;
             }
         }
@@ -93,15 +93,15 @@ impl<'a> Map<'a> {
     /// The router of the same plane towards a direction.
     fn downstream(&self, router: &RouterState, towards: Direction) -> Option<&'a RouterState> {
         let edge = router.downstream.iter().find(|edge| edge.direction == towards)?;
-        let (chip, tile) = (router.at.chip, edge.tile?);
+        let (chip, tile) = (router.at.chip, *edge.facts.tile.known()?);
         self.0.fabric.routers.iter().find(|next| next.at.chip == chip && next.tile == tile)
     }
 }
 
 /// What goes straight on over the dateline, or has gone over it, is in virtual channel 1.
 fn channel(router: &RouterState, towards: Direction, before: u8) -> u8 {
-    let straight = router.direction.known().is_some_and(|mine| mine.opposite() == towards);
+    let straight = router.facts.direction.known().is_some_and(|mine| mine.opposite() == towards);
     let has_second = router.receivers.iter().any(|channel| channel.virtual_channel == 1);
-    let over = before == 1 || router.dateline == Reading::Known(true);
+    let over = before == 1 || router.facts.dateline == Reading::Known(true);
     (straight && has_second && over).into()
 }

@@ -1,7 +1,7 @@
 //! Routing tables out of the L1 of routers.
 
 use super::site::Site;
-use crate::images::TablesLayout;
+use crate::fabric::TablesLayout;
 use crate::state::TablesState;
 use layouts::EthId;
 use machine::fabric::{Entry, FabricNode, RoutingTables};
@@ -30,7 +30,7 @@ impl Tables<'_> {
     /// What they say, if this look read them.
     pub(super) fn state(&self) -> Option<TablesState> {
         let Span { addr, len } = self.span();
-        let bytes = self.site.view.shot.bytes(addr, len).ok()?;
+        let bytes = self.site.view.snapshot.bytes(addr, len).ok()?;
         decode(self.layout, self.at, bytes)
     }
 }
@@ -76,7 +76,7 @@ fn entries(layout: &TablesLayout, bytes: &[u8], most: u64) -> Vec<Entry> {
         (0..ENTRY_BITS).map(|n| u64::from(bit(ENTRY_BITS * entry + n)) << n).sum::<u64>()
     };
     let named = |code: u64| match layout.directions.iter().find(|(known, _)| *known == code) {
-        Some((_, way)) => Entry::To(*way),
+        Some((_, route)) => Entry::To(*route),
         None if code == layout.here => Entry::Here,
         None => Entry::Absent,
     };

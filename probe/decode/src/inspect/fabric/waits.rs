@@ -69,11 +69,11 @@ impl<'a> Search<'a> {
     fn ailment(&self, router: &RouterState) -> Option<&'static str> {
         let at = router.at;
         let found = self.links.iter().find(|state| state.link.a == at || state.link.b == at);
-        // `fabric_link_t`: over another link packets go on.
-        match (router.link.known(), found.map(|state| state.condition)) {
-            (Some(4), _) => Some("is down, and no other link goes there"),
-            (Some(1), _) => Some("is lost"),
-            (Some(2 | 3), _) => None,
+        // Over another link packets go on.
+        match (router.facts.link.name(), found.map(|state| state.condition)) {
+            (Some("LINK_NONE_LEFT"), _) => Some("is down, and no other link goes there"),
+            (Some("LINK_LOST"), _) => Some("is lost"),
+            (Some("LINK_FALLBACK" | "LINK_RETURNING"), _) => None,
             (_, Some(LinkCondition::Down)) => Some("is down"),
             (_, Some(LinkCondition::Training)) => Some("is training"),
             (_, Some(LinkCondition::Disagree)) => Some("is up at one end only"),

@@ -1,7 +1,7 @@
 //! Muxes, and who sends through a channel of a router or mux.
 
 use super::HeadState;
-use crate::state::{Activity, Reading};
+use crate::state::{Activity, ClientFacts, MuxChannelFacts, MuxFacts, Reading};
 use layouts::{ChipId, CoreId, EthId, NocXy};
 use machine::snapshot::Span;
 
@@ -32,24 +32,12 @@ pub struct MuxState {
     pub at: CoreId,
     /// The image that runs there.
     pub image: String,
-    /// `fabric_mux_policy_t` by name.
-    pub policy: Option<&'static str>,
     /// What the core does.
     pub activity: Reading<Activity>,
     /// Its waypoint.
     pub waypoint: Reading<String>,
-    /// `EDMStatus` by name.
-    pub status: Reading<&'static str>,
-    /// 0 run, 1 graceful, 2 immediate.
-    pub termination: Reading<u32>,
-    /// Turns of its loop.
-    pub passes: Reading<u64>,
-    /// The channel that waits for a slot of the router; `Absent` while none does.
-    pub holder: Reading<u64>,
-    /// Passes since it was told to end.
-    pub drain_iters: Reading<u64>,
-    /// Packets that it left behind when it ended.
-    pub abandoned: Reading<u64>,
+    /// What it says of itself.
+    pub facts: MuxFacts,
     /// Its channels.
     pub channels: Vec<MuxChannelState>,
 }
@@ -59,26 +47,8 @@ pub struct MuxState {
 pub struct MuxChannelState {
     /// Its number.
     pub index: u8,
-    /// How many packets it holds at most.
-    pub slots: Reading<u64>,
-    /// Packets that its client put in and that were not forwarded.
-    pub queued: Reading<u64>,
-    /// What the client wrote, `connection_t`: 0 unused, 1 open, 2 close requested.
-    pub connection: Reading<u32>,
-    /// The mux has seen that its client opened it, and has not answered a close.
-    pub connected: Reading<bool>,
-    /// The client that opened it last.
-    pub client: Option<NocXy>,
-    /// Packets handed to the router.
-    pub forwarded: Reading<u64>,
-    /// Polls for a slot of the router.
-    pub polls: Reading<u64>,
-    /// Waits that were given up.
-    pub skips: Reading<u64>,
-    /// Cycles from the first poll without a slot until the packet was forwarded, at most.
-    pub longest_wait_cycles: Reading<u64>,
-    /// Closes of clients that were answered.
-    pub closes: Reading<u64>,
+    /// What is said of it.
+    pub facts: MuxChannelFacts,
     /// Its oldest packet, if it has one.
     pub head: Option<HeadState>,
 }
@@ -96,28 +66,10 @@ pub struct ClientState {
     pub activity: Reading<Activity>,
     /// Its waypoint.
     pub waypoint: Reading<String>,
-    /// `fabric_client_stage_t` by name.
-    pub stage: Reading<&'static str>,
-    /// It waits for a free slot of the channel.
-    pub waits: Reading<bool>,
-    /// The tile of the router or mux.
-    pub to_tile: Option<NocXy>,
-    /// The channel there, if that router or mux is known.
+    /// What is said of it.
+    pub facts: ClientFacts,
+    /// The channel that it sends into, if that router or mux is known.
     pub to: Option<FabricPort>,
-    /// Slots of that channel.
-    pub slots: Reading<u64>,
-    /// Packets put into it so far, by this client and those before it.
-    pub sent: Reading<u64>,
-    /// Packets put into it whose slots it has not been given back.
-    pub used: Reading<u64>,
-    /// Its teardown word: counted up when its close is answered.
-    pub teardown: Reading<u64>,
-    /// What it does at the end for a mux that it shares, `fabric_traffic_termination_t` by name.
-    pub termination: Reading<&'static str>,
-    /// Clients of that mux.
-    pub mux_clients: Reading<u64>,
-    /// How many of them have told their termination master that they have closed.
-    pub told: Reading<u64>,
     /// How far its end, and that of its mux, has come: 1 to 12 (tt-metal.md 5.2); none before it has opened its channel.
     pub ending: Option<u8>,
 }

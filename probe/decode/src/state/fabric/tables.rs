@@ -31,7 +31,7 @@ pub struct FabricHop {
 
 /// Where a way ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WayEnd {
+pub enum RouteEnd {
     /// At the chip that it is for.
     Arrived,
     /// The tables of this router have no entry for it.
@@ -46,9 +46,9 @@ pub enum WayEnd {
 
 /// The way of a packet in one routing plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FabricWay {
+pub struct FabricRoute {
     /// Link after link.
     pub hops: Vec<FabricHop>,
     /// Where it ends.
-    pub end: WayEnd,
+    pub end: RouteEnd,
 }

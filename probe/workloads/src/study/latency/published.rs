@@ -1,6 +1,6 @@
 //! Published latencies, and why a measurement differs from them: what of it the emulator's model gives to links, wires and copies.
 
-use super::{GUIDE_HOPS, LEAST_BYTES, Row, Way};
+use super::{Distance, GUIDE_HOPS, LEAST_BYTES, Latency};
 use crate::study::published::Published;
 use emulator::Timing;
 use emulator::timing::{LINK_LATENCY_CYCLES, LINK_RATE_BYTES, LINK_RATE_CYCLES};
@@ -24,25 +24,25 @@ const ROUND_TRIPS: [(u32, f64); 8] = [
 ];
 
 /// What is published of a way with messages of so many bytes, the guide's figure first.
-pub(super) fn published(way: Way, bytes: u32) -> Vec<Published> {
+pub(super) fn published(route: Distance, bytes: u32) -> Vec<Published> {
     const TEST: &str = "test_erisc_latency_uni_dir";
     let test = ROUND_TRIPS.into_iter().find(|&(of, _)| of == bytes);
-    match (way, bytes) {
-        (Way::Ring { hops: GUIDE_HOPS, merged: true }, LEAST_BYTES) => {
+    match (route, bytes) {
+        (Distance::Ring { hops: GUIDE_HOPS, merged: true }, LEAST_BYTES) => {
             vec![Published::guide(5200.0, "approximately 5.2 us for 8 hops")]
         }
-        (Way::Ring { hops: GUIDE_HOPS, merged: false }, LEAST_BYTES) => {
+        (Distance::Ring { hops: GUIDE_HOPS, merged: false }, LEAST_BYTES) => {
             vec![Published::guide(690.0 * GUIDE_HOPS as f64, "approximately 690 ns a hop")]
         }
-        (Way::Ring { hops: hops @ 12, merged: false }, LEAST_BYTES) => {
+        (Distance::Ring { hops: hops @ 12, merged: false }, LEAST_BYTES) => {
             vec![Published::guide(690.0 * hops as f64, "slightly more than 690 ns a hop")]
         }
         // The guide's plot is that of its first ring, whose payload and signal were not merged.
-        (Way::Ring { hops: GUIDE_HOPS, merged: false }, 1024) => {
+        (Distance::Ring { hops: GUIDE_HOPS, merged: false }, 1024) => {
             vec![Published::guide(1000.0 * GUIDE_HOPS as f64, "roughly 1 us a hop")]
         }
-        (Way::Ring { .. }, _) => Vec::new(),
-        (Way::RoundTrip, _) => {
+        (Distance::Ring { .. }, _) => Vec::new(),
+        (Distance::RoundTrip, _) => {
             let guide =
                 (bytes == LEAST_BYTES).then_some(Published::guide(1100.0, "roughly 1100 ns"));
             let test = test.map(|(_, ns)| Published::test(ns, TEST));
@@ -72,15 +72,15 @@ fn wire_ns(bytes: u32) -> f64 {
 }
 
 impl Parts {
-    pub(super) fn of(row: &Row) -> Self {
+    pub(super) fn of(row: &Latency) -> Self {
         let (bytes, link_ns) = (row.packet_bytes, LINK_LATENCY_CYCLES as f64);
         let merged = wire_ns(bytes + SYNC_BYTES);
-        let (wire_ns, copy_ns) = match row.way {
-            Way::Ring { merged: true, .. } => (merged, f64::from(bytes.div_ceil(NOC_BYTES))),
-            Way::Ring { merged: false, .. } => {
+        let (wire_ns, copy_ns) = match row.distance {
+            Distance::Ring { merged: true, .. } => (merged, f64::from(bytes.div_ceil(NOC_BYTES))),
+            Distance::Ring { merged: false, .. } => {
                 (wire_ns(bytes) + wire_ns(SYNC_BYTES), f64::from(bytes.div_ceil(NOC_BYTES)))
             }
-            Way::RoundTrip => (f64::midpoint(merged, wire_ns(SYNC_BYTES)), 0.0),
+            Distance::RoundTrip => (f64::midpoint(merged, wire_ns(SYNC_BYTES)), 0.0),
         };
         let kernels_ns = row.per_hop_ns() - link_ns - wire_ns - copy_ns;
         Self { link_ns, wire_ns, copy_ns, kernels_ns }
@@ -93,7 +93,7 @@ impl Parts {
 }
 
 /// Why a row differs from a figure, from where its time goes. `least` is the row of the same way with the least message.
-pub(super) fn reason(row: &Row, published: &Published, least: Option<&Row>) -> String {
+pub(super) fn reason(row: &Latency, published: &Published, least: Option<&Latency>) -> String {
     let parts = Parts::of(row);
     let Parts { link_ns, wire_ns, copy_ns, kernels_ns } = parts;
     let hops = row.hops() as f64;
@@ -103,7 +103,7 @@ pub(super) fn reason(row: &Row, published: &Published, least: Option<&Row>) -> S
          message and what signals it, {copy_ns:.0} to copy it to the next tile, {kernels_ns:.0} in the kernels",
         row.per_hop_ns()
     )];
-    let same = |least: &&Row| least.packet_bytes < row.packet_bytes;
+    let same = |least: &&Latency| least.packet_bytes < row.packet_bytes;
     let growth = least.filter(same).and_then(|least| {
         let before = least.published.iter().find(|other| other.source == published.source)?;
         let (now, then) = (parts, Parts::of(least));

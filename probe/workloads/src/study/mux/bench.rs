@@ -1,6 +1,6 @@
 //! A mesh with routers, and one run after the other on it.
 
-use super::Asked;
+use super::MuxStudy;
 use super::posts::{Post, neighbourhood, posts};
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
@@ -17,7 +17,7 @@ use machine::target::Target;
 /// Between two polls of a bring-up.
 pub(super) const STEP_CYCLES: u64 = 2_000;
 /// Between two looks at the dispatcher, which tells by its own clock when a run was over.
-pub(super) const LOOK_CYCLES: u64 = 50_000;
+pub(super) const POLL_CYCLES: u64 = 50_000;
 
 /// A line of chips with its fabric up.
 pub(super) struct Bench {
@@ -31,7 +31,7 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    pub(super) fn new(asked: &Asked<'_>) -> Result<Self, SceneError> {
+    pub(super) fn new(asked: &MuxStudy<'_>) -> Result<Self, SceneError> {
         let (mut images, _) = ImageMap::firmware();
         let seed = asked.seed;
         let scene = Scene { run: Some(Workload::Idle), seed, ..Scene::new(asked.mesh) };
@@ -93,7 +93,7 @@ impl Bench {
             if report.written != 0 || left == 0 {
                 return Ok(report);
             }
-            self.target.pass(left.min(LOOK_CYCLES))?;
+            self.target.pass(left.min(POLL_CYCLES))?;
         }
     }
 

@@ -1,6 +1,6 @@
 //! Who does what in a run: muxes with their workers, a dispatcher for them, and workers that receive at the other end.
 
-use super::Way;
+use super::MuxWait;
 use super::bench::Bench;
 use super::case::Case;
 use super::posts::Post;
@@ -8,7 +8,7 @@ use fabric::connection;
 use fabric::mux::{Mux, MuxTerms};
 use fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
 use launch::records::size;
-use launch::{Command, ControlError, Dispatcher, Firmware, Operation, go_kernel, image};
+use launch::{ControlError, DispatchCommand, Dispatcher, Firmware, Operation, go_kernel, image};
 use machine::fabric::MuxCore;
 use machine::place::Place;
 
@@ -22,19 +22,19 @@ pub(super) struct Cast {
     /// By mux.
     pub(super) senders: Vec<Vec<WorkerId>>,
     pub(super) receivers: Vec<WorkerId>,
-    way: Way,
+    wait: MuxWait,
     /// Of the dispatcher.
     pub(super) commands: u32,
 }
 
 impl Cast {
-    pub(super) fn new(bench: &Bench, case: &Case, way: Way) -> Result<Self, ControlError> {
+    pub(super) fn new(bench: &Bench, case: &Case, route: MuxWait) -> Result<Self, ControlError> {
         let mut cast = Self {
             traffic: Traffic::new(false),
             muxes: Vec::new(),
             senders: Vec::new(),
             receivers: Vec::new(),
-            way,
+            wait: route,
             commands: 0,
         };
         for (number, post) in bench.posts.iter().enumerate() {
@@ -57,7 +57,7 @@ impl Cast {
         let mux = Mux {
             place: post.mux,
             core: bench.core,
-            policy: self.way.policy,
+            policy: self.wait.policy,
             channels,
             buffer_count: case.slots,
             header_bytes: header as u32,
@@ -102,23 +102,23 @@ impl Cast {
         for mux in &self.muxes {
             let on_tensix = mux.core == MuxCore::Tensix;
             let tells = (!on_tensix).then_some(dispatcher.place.tile);
-            let terms = MuxTerms { turn: self.way.turn, tells, in_place: false };
+            let terms = MuxTerms { turn: self.wait.turn, notifies: tells, in_place: false };
             let mut place = mux.place_on(images, run_id, terms)?;
             if on_tensix {
                 place.then(Dispatcher::takes(images, tensix, mux.place)?);
             }
             places.push(place);
-            commands.push(Command::Go(mux.place, mux.firmware()));
+            commands.push(DispatchCommand::Go(mux.place, mux.firmware()));
         }
         for &id in self.senders.iter().flatten() {
             let at = self.traffic.place(id)?;
             let mut place = self.traffic.place_kernel(images, id, run_id, &[])?;
             place.then(Dispatcher::takes(images, tensix, at)?);
             places.push(place);
-            commands.push(Command::Go(at, tensix));
+            commands.push(DispatchCommand::Go(at, tensix));
         }
         let cores = commands.len() as u32;
-        commands.extend([Command::Wait(cores), Command::Event(run_id)]);
+        commands.extend([DispatchCommand::Wait(cores), DispatchCommand::Event(run_id)]);
         self.commands = commands.len() as u32;
         for &id in &self.receivers {
             places.push(self.traffic.place_kernel(images, id, run_id, &[])?);

@@ -6,7 +6,7 @@ use super::cast::Cast;
 use super::posts::Post;
 use fabric::mux::Mux;
 use fabric::router_image;
-use fabric::traffic_outcome::Outcome;
+use fabric::traffic_outcome::TrafficOutcome;
 use launch::ControlError;
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ fn workers(
     let pairs = senders.into_iter().flatten().zip(packets.into_iter().flatten());
     let mut alike = BTreeMap::<u32, Vec<String>>::new();
     for (channel, (&id, of)) in pairs.enumerate() {
-        let Outcome { phase, sent, .. } =
+        let TrafficOutcome { phase, sent, .. } =
             cast.traffic.outcome(&mut bench.target, &bench.images, id)?;
         let place = cast.traffic.place(id)?;
         let path = format!("channels[{channel}].packets_forwarded");

@@ -1,19 +1,19 @@
 //! One run after the other on the mesh of a study: launched, congested, watched, mended.
 
-use super::bench::{Bench, LOOK_CYCLES, STEP_CYCLES, erisc, stands};
+use super::bench::{Bench, POLL_CYCLES, STEP_CYCLES, erisc, stands};
 use super::case::{Ailment, Case, Congestion};
 use super::cast::Cast;
 use super::chain::chain;
 use super::figures::{Figures, figures};
-use super::{HostSeen, Way};
+use super::{HostSeen, MuxWait};
 use crate::scene::SceneError;
 use launch::{ControlError, HostPatience, HostView, HostWait, Operation};
 use machine::fault::{CoreFault, LinkFault, What};
 use machine::target::Target;
 
 /// Looks at a receiver until its packets are there; and after how many nothing more comes of a mux that has left packets behind.
-const LOOKS: u64 = 2_000;
-const LAST_LOOKS: u64 = 100;
+const POLLS: u64 = 2_000;
+const LAST_POLLS: u64 = 100;
 
 /// What was seen of a run.
 #[derive(Clone, Debug, Default)]
@@ -35,17 +35,17 @@ impl Bench {
     pub(super) fn run(
         &mut self,
         case: &Case,
-        way: Way,
+        route: MuxWait,
         ails: Option<&Congestion>,
         never_cycles: u64,
     ) -> Result<Observed, SceneError> {
-        let cast = self.start(case, way)?;
+        let cast = self.start(case, route)?;
         let start = self.target.now()?;
         self.ail(case, ails, start)?;
         let mut observed = Observed::default();
         // Who waits for whom is seen best right before the congestion ends.
         let ends = ails.and_then(|ails| Some(ails.from_cycles + ails.cycles?));
-        let last = ends.map_or(never_cycles, |ends| ends.saturating_sub(LOOK_CYCLES));
+        let last = ends.map_or(never_cycles, |ends| ends.saturating_sub(POLL_CYCLES));
         let mut report = self.watch(start + last.min(never_cycles))?;
         if report.written == 0 {
             observed.chain = chain(self, case, &cast)?;
@@ -73,19 +73,19 @@ impl Bench {
     pub(super) fn wait_as_host(
         &mut self,
         case: &Case,
-        way: Way,
+        route: MuxWait,
         ails: &Congestion,
         patience: HostPatience,
         seed: u64,
     ) -> Result<HostSeen, SceneError> {
-        let cast = self.start(case, way)?;
+        let cast = self.start(case, route)?;
         let start = self.target.now()?;
         self.ail(case, Some(ails), start)?;
         let mut host = HostWait::new(patience, start, 0);
         let (report, view) = loop {
             self.target.pass(patience.poll_cycles)?;
             let report = self.report()?;
-            match host.look(self.target.now()?, &report) {
+            match host.poll(self.target.now()?, &report) {
                 HostView::Waits => {}
                 view => break (report, view),
             }
@@ -93,8 +93,8 @@ impl Bench {
         let waited = self.target.now()? - start;
         Ok(HostSeen {
             seed,
-            way,
-            looks: host.looks,
+            wait: route,
+            polls: host.polls,
             progress: report.progress,
             commands: cast.commands,
             done: report.done,
@@ -105,9 +105,9 @@ impl Bench {
     }
 
     /// Places everything, slows the lines down, and lets the dispatcher go.
-    fn start(&mut self, case: &Case, way: Way) -> Result<Cast, SceneError> {
+    fn start(&mut self, case: &Case, route: MuxWait) -> Result<Cast, SceneError> {
         self.run_id += 1;
-        let mut cast = Cast::new(self, case, way)?;
+        let mut cast = Cast::new(self, case, route)?;
         let [place, go] = cast.launch(self, self.run_id)?;
         Operation::finish_all(place, &mut self.target)?;
         let now = self.target.now()?;
@@ -167,7 +167,7 @@ impl Bench {
     fn receive(&mut self, cast: &Cast, observed: &mut Observed) -> Result<bool, SceneError> {
         for id in cast.receivers.iter().copied() {
             let mut last = None;
-            for look in 0..LOOKS {
+            for look in 0..POLLS {
                 last = match cast.traffic.outcome(&mut self.target, &self.images, id) {
                     Ok(outcome) => Some(outcome),
                     Err(ControlError::Access { .. }) => last,
@@ -176,7 +176,7 @@ impl Bench {
                 if last.is_some_and(|outcome| outcome.is_over()) {
                     break;
                 }
-                if observed.figures.abandoned > 0 && look == LAST_LOOKS {
+                if observed.figures.abandoned > 0 && look == LAST_POLLS {
                     cast.stop(self, id)?;
                 }
                 self.target.pass(STEP_CYCLES)?;

@@ -136,8 +136,8 @@ impl Bench {
 
     fn read(&mut self, place: Place, at: u64, len: u32) -> Result<Vec<u8>, ControlError> {
         let addr = place.at(at);
-        let shot = self.target.read(&Plan { spans: vec![Span { addr, len }] });
-        let bytes = shot.bytes(addr, len).map(<[u8]>::to_vec);
+        let snapshot = self.target.read(&Plan { spans: vec![Span { addr, len }] });
+        let bytes = snapshot.bytes(addr, len).map(<[u8]>::to_vec);
         bytes.map_err(|reason| ControlError::Access { addr, reason })
     }
 }

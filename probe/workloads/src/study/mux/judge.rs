@@ -2,7 +2,7 @@
 
 use super::case::{Ailment, Case, Congestion};
 use super::course::Observed;
-use super::{Run, SLOW_FACTOR, STARVE_FACTOR, Way};
+use super::{MuxRun, MuxWait, SLOW_FACTOR, STARVE_FACTOR};
 
 /// What came of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,11 +39,11 @@ impl Fate {
 /// A healthy run of a seed, and what it is compared with.
 pub(super) fn judge(
     seed: u64,
-    way: Way,
+    route: MuxWait,
     (case, healthy): (&Case, &Observed),
     ails: &Congestion,
     observed: Observed,
-) -> Run {
+) -> MuxRun {
     let Observed { cycles, over, undone, figures, chain, .. } = observed;
     let healthy_cycles = healthy.cycles;
     let close = figures.longest(|channel| channel.close_cycles);
@@ -60,9 +60,9 @@ pub(super) fn judge(
     };
     let chain = if fate >= Fate::Starves { chain } else { Vec::new() };
     let most = (0..case.packets.len()).map(|mux| case.packets_of(mux)).max();
-    Run {
+    MuxRun {
         seed,
-        way,
+        wait: route,
         fate,
         healthy_cycles,
         cycles,

@@ -1,6 +1,6 @@
 //! The tiles of a study: routers of one chip, a mux for each, its workers, who receives at the other end, and a dispatcher.
 
-use super::Asked;
+use super::MuxStudy;
 use crate::scene::SceneError;
 use collectives::idle_tiles;
 use fabric::{FabricPlan, FabricRequest, Router};
@@ -28,7 +28,7 @@ pub(super) struct Post {
 /// ends: the fabric of a study.
 pub(super) fn neighbourhood(
     mesh: &Mesh,
-    asked: &Asked<'_>,
+    asked: &MuxStudy<'_>,
 ) -> Result<(Vec<Router>, FabricPlan), SceneError> {
     let line = || FabricRequest::new(FabricTopology::Line);
     let whole = FabricPlan::new(mesh, &line()).map_err(SceneError::Fabric)?;
@@ -63,7 +63,7 @@ fn routers_of(plan: &FabricPlan, chip: ChipId) -> Vec<Router> {
 pub(super) fn posts(
     mesh: &Mesh,
     routers: &[Router],
-    asked: &Asked<'_>,
+    asked: &MuxStudy<'_>,
 ) -> Result<(Vec<Post>, Dispatcher), SceneError> {
     let few = || {
         let links = routers.len();

@@ -13,14 +13,14 @@ use machine::target::Target;
 const LINK_RACE: &str = "link_race";
 const STATE: &str = "link_race_state";
 /// Between two looks at a kernel, and how long one may take that has nothing to wait for, in cycles.
-const LOOK_CYCLES: u64 = 500;
+const POLL_CYCLES: u64 = 500;
 const PATIENCE_CYCLES: u64 = 1_000_000;
 /// Misreads that a kernel tells of.
-const TOLD: u64 = 4;
+const MOST_MISREADS: u64 = 4;
 
 /// An end of the link: its name and tile, and whether it sends.
 #[derive(Clone, Copy)]
-struct End {
+struct RaceEnd {
     eth: EthId,
     place: Place,
     sends: bool,
@@ -31,8 +31,8 @@ pub(super) fn play(
     (from, to): (EthId, EthId),
     mut round: Round,
 ) -> Result<Round, SceneError> {
-    let sender = End { eth: from, place: place(from)?, sends: true };
-    let receiver = End { eth: to, place: place(to)?, sends: false };
+    let sender = RaceEnd { eth: from, place: place(from)?, sends: true };
+    let receiver = RaceEnd { eth: to, place: place(to)?, sends: false };
     bench.start(&[sender.place, receiver.place])?;
     clear(bench, &[sender, receiver])?;
     let start = bench.target.now()?;
@@ -40,15 +40,15 @@ pub(super) fn play(
     let both = both.into_iter().collect::<Result<Vec<_>, _>>()?;
     Operation::finish_all(both, &mut bench.target)?;
     // Each chip goes on when it is ready, whatever the other one is at.
-    look_at_end(bench, &mut round, sender, 1)?;
+    await_end(bench, &mut round, sender, 1)?;
     launch(bench, &round, sender, 2)?.finish(&mut bench.target)?;
-    look_at_end(bench, &mut round, receiver, 1)?;
+    await_end(bench, &mut round, receiver, 1)?;
     if round.stuck.is_empty() {
         bench.target.pass(round.draw.late_cycles)?;
         launch(bench, &round, receiver, 2)?.finish(&mut bench.target)?;
-        look_at_end(bench, &mut round, receiver, 2)?;
+        await_end(bench, &mut round, receiver, 2)?;
     }
-    look_at_end(bench, &mut round, sender, 2)?;
+    await_end(bench, &mut round, sender, 2)?;
     for end in [sender, receiver] {
         stop(bench, end)?;
     }
@@ -57,7 +57,7 @@ pub(super) fn play(
 }
 
 /// As after a boot: all credits are back.
-fn clear(bench: &mut Bench, ends: &[End]) -> Result<(), SceneError> {
+fn clear(bench: &mut Bench, ends: &[RaceEnd]) -> Result<(), SceneError> {
     let words = &ChipKind::Wormhole.layout().eth.l1.erisc_info;
     let mut clear = Operation::new("clear the channels' words");
     for end in ends {
@@ -66,7 +66,12 @@ fn clear(bench: &mut Bench, ends: &[End]) -> Result<(), SceneError> {
     Ok(clear.finish(&mut bench.target)?)
 }
 
-fn launch(bench: &mut Bench, round: &Round, end: End, op: u32) -> Result<Operation, SceneError> {
+fn launch(
+    bench: &mut Bench,
+    round: &Round,
+    end: RaceEnd,
+    op: u32,
+) -> Result<Operation, SceneError> {
     let draw = round.draw;
     let start = round.kind == Kind::Start;
     let values = [
@@ -78,7 +83,7 @@ fn launch(bench: &mut Bench, round: &Round, end: End, op: u32) -> Result<Operati
         ("handshake", (round.proper || !start).into()),
         ("teardown", (round.proper || start).into()),
         ("credit_on_arrival", start.into()),
-        ("dwell_cycles", draw.dwell_cycles),
+        ("dwell_cycles", draw.delay_cycles),
     ];
     let start = Start {
         kernel: LINK_RACE,
@@ -91,14 +96,19 @@ fn launch(bench: &mut Bench, round: &Round, end: End, op: u32) -> Result<Operati
 }
 
 /// Lets time pass until a kernel has returned, or is stuck, and takes down what it tells.
-fn look_at_end(bench: &mut Bench, round: &mut Round, end: End, op: u64) -> Result<(), SceneError> {
+fn await_end(
+    bench: &mut Bench,
+    round: &mut Round,
+    end: RaceEnd,
+    op: u64,
+) -> Result<(), SceneError> {
     // The receiver of an op dwells on each message.
     let draw = round.draw;
     let messages = u64::from(draw.channels) * u64::from(draw.rounds);
-    let until = bench.target.now()? + PATIENCE_CYCLES + 2 * u64::from(draw.dwell_cycles) * messages;
+    let until = bench.target.now()? + PATIENCE_CYCLES + 2 * u64::from(draw.delay_cycles) * messages;
     let mut returned = bench.has_returned(end.place)?;
     while !returned && bench.target.now()? < until {
-        bench.target.pass(LOOK_CYCLES)?;
+        bench.target.pass(POLL_CYCLES)?;
         returned = bench.has_returned(end.place)?;
     }
     let refused = constant_of(&bench.images, LINK_RACE, "LINK_RACE_REFUSED")?;
@@ -122,24 +132,24 @@ fn look_at_end(bench: &mut Bench, round: &mut Round, end: End, op: u64) -> Resul
     Ok(())
 }
 
-fn misreads(bench: &mut Bench, round: &mut Round, end: End, op: u64) -> Result<(), SceneError> {
-    for n in 0..state(bench, end, "misreads")?.min(TOLD) {
-        let mut told = |member: &str| state(bench, end, &format!("told[{n}].{member}"));
-        let Some(took) = Took::of(told("wait")?) else { continue };
+fn misreads(bench: &mut Bench, round: &mut Round, end: RaceEnd, op: u64) -> Result<(), SceneError> {
+    for n in 0..state(bench, end, "misreads")?.min(MOST_MISREADS) {
+        let mut report = |member: &str| state(bench, end, &format!("told[{n}].{member}"));
+        let Some(took) = Took::of(report("wait")?) else { continue };
         round.misreads.push(Misread {
             end: end.eth,
             op,
-            addr: told("address")?,
-            bytes_sent: told("bytes_sent")?,
-            of: (told("run_id")?, told("number")?),
+            addr: report("address")?,
+            bytes_sent: report("bytes_sent")?,
+            of: (report("run_id")?, report("number")?),
             took,
-            wanted: told("wanted_number")?,
+            wanted: report("wanted_number")?,
         });
     }
     Ok(())
 }
 
-fn stuck(bench: &mut Bench, end: End, op: u64) -> Result<Stuck, SceneError> {
+fn stuck(bench: &mut Bench, end: RaceEnd, op: u64) -> Result<Stuck, SceneError> {
     let waits_for = Took::of(state(bench, end, "waits_for")?);
     let channel = state(bench, end, "waits_on_channel")?;
     // The words of the channels follow the four of the launch.
@@ -148,12 +158,12 @@ fn stuck(bench: &mut Bench, end: End, op: u64) -> Result<Stuck, SceneError> {
     Ok(Stuck { end: end.eth, op, waits_for, channel, addr, bytes_sent })
 }
 
-fn state(bench: &mut Bench, end: End, member: &str) -> Result<u64, SceneError> {
+fn state(bench: &mut Bench, end: RaceEnd, member: &str) -> Result<u64, SceneError> {
     bench.value(end.place, LINK_RACE, &format!("{STATE}.{member}"))
 }
 
 /// A kernel that is stuck leaves when it is told to.
-fn stop(bench: &mut Bench, end: End) -> Result<(), SceneError> {
+fn stop(bench: &mut Bench, end: RaceEnd) -> Result<(), SceneError> {
     if bench.has_returned(end.place)? {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn played(kind: Kind) -> [Round; 2] {
-    let asked = Asked { mesh: "n300", seed: 2, seeds: 1, kinds: vec![kind] };
+    let asked = RaceStudy { mesh: "n300", seed: 2, seeds: 1, kinds: vec![kind] };
     let mut heard = 0;
     let rounds = study(&asked, &mut |_| heard += 1).unwrap();
     assert_eq!(heard, 2);

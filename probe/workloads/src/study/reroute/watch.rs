@@ -10,7 +10,7 @@ use machine::target::Target;
 
 /// How long routers may need until all use their own links again, and between two looks, in cycles.
 const MENDED_CYCLES: u64 = 20_000_000;
-const LOOK_CYCLES: u64 = 20_000;
+const POLL_CYCLES: u64 = 20_000;
 
 /// One end of each link that has another one beside it, and over which something went since `before`.
 pub(super) fn links(plan: &FabricPlan, sent: &[u64], before: &[u64]) -> Vec<EthId> {
@@ -73,6 +73,6 @@ pub(super) fn mended(
             let lost = lost.map(|(router, _)| router.to_string()).unwrap_or_default();
             return Err(settings(format!("{lost} does not use its own link again")));
         }
-        target.pass(LOOK_CYCLES)?;
+        target.pass(POLL_CYCLES)?;
     }
 }

@@ -1,6 +1,6 @@
 //! Loops in routing tables, and where a packet is in them after so many hops.
 
-use super::End;
+use super::RouteEnd;
 use fabric::FabricMesh;
 use machine::fabric::Direction;
 
@@ -52,17 +52,17 @@ impl Loop {
     }
 
     /// The devices that a packet comes to within so many hops, and where it is then.
-    pub(super) fn walk(&self, mesh: &FabricMesh, hops: u8) -> Option<(Vec<u16>, End)> {
+    pub(super) fn walk(&self, mesh: &FabricMesh, hops: u8) -> Option<(Vec<u16>, RouteEnd)> {
         let mut at = self.from;
-        let (mut way, mut end) = (Vec::new(), None);
+        let (mut route, mut end) = (Vec::new(), None);
         for _ in 0..hops {
             let (_, direction) = self.entries.iter().find(|(device, _)| *device == at)?;
             let (next, _) = mesh.neighbor(usize::from(at), *direction)?;
             at = next as u16;
-            way.push(at);
-            end = Some(End { device: at, direction: direction.opposite() });
+            route.push(at);
+            end = Some(RouteEnd { device: at, direction: direction.opposite() });
         }
-        Some((way, end?))
+        Some((route, end?))
     }
 }
 
@@ -81,18 +81,18 @@ mod tests {
     fn sixteen_chips_have_the_specifications_loop() {
         let found = Loop::of(&mesh(4, 4)).unwrap();
         assert_eq!((found.from, found.to), (0, 15));
-        let (way, end) = found.walk(&mesh(4, 4), 10).unwrap();
+        let (route, end) = found.walk(&mesh(4, 4), 10).unwrap();
         // D5 D6 D7 D11 D10 D9 D5 D6 D7 D11.
-        assert_eq!(way, [4, 5, 6, 10, 9, 8, 4, 5, 6, 10]);
-        assert_eq!(end, End { device: 10, direction: Direction::North });
+        assert_eq!(route, [4, 5, 6, 10, 9, 8, 4, 5, 6, 10]);
+        assert_eq!(end, RouteEnd { device: 10, direction: Direction::North });
     }
 
     #[test]
     fn fewer_chips_have_one_round_the_first_four() {
         let found = Loop::of(&mesh(2, 4)).unwrap();
-        let (way, end) = found.walk(&mesh(2, 4), 6).unwrap();
-        assert_eq!((found.to, way), (7, vec![1, 5, 4, 0, 1, 5]));
-        assert_eq!(end, End { device: 5, direction: Direction::North });
+        let (route, end) = found.walk(&mesh(2, 4), 6).unwrap();
+        assert_eq!((found.to, route), (7, vec![1, 5, 4, 0, 1, 5]));
+        assert_eq!(end, RouteEnd { device: 5, direction: Direction::North });
         for (rows, columns) in [(1, 8), (2, 2), (1, 2)] {
             assert_eq!(Loop::of(&mesh(rows, columns)), None, "nobody is beside the loop");
         }

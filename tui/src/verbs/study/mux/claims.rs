@@ -5,7 +5,7 @@ use crate::words::cycles;
 use fabric::mux::Policy;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::mux::{Fate, Run};
+use workloads::study::mux::{Fate, MuxRun};
 
 /// A sentence of the write-up and what came of it here.
 #[derive(Serialize, JsonSchema)]
@@ -33,7 +33,7 @@ impl Claim {
     }
 }
 
-/// All claims that the runs can tell of. The policies are in the order of `Way::ALL`.
+/// All claims that the runs can tell of. The policies are in the order of `MuxWait::ALL`.
 pub(super) fn claims(sums: &[Sums<'_>; 7]) -> Vec<Claim> {
     let [unbounded, no_wait, teardown, many, few, captures, brief] = sums;
     vec![
@@ -89,7 +89,7 @@ fn hangs(sums: &Sums<'_>) -> Claim {
         more => format!("{more} do not end although their congestion does"),
     };
     let agrees = (1.5..=3.5).contains(&part);
-    Claim::new(sums.way.name, "hangs in 2 to 3 % of the runs", here, (agrees, why))
+    Claim::new(sums.route.name, "hangs in 2 to 3 % of the runs", here, (agrees, why))
 }
 
 fn starves(sums: &Sums<'_>) -> Claim {
@@ -101,7 +101,7 @@ fn starves(sums: &Sums<'_>) -> Claim {
     let alone = cycles(sums.longest(|c| c.unattended_cycles));
     let why = format!("no client is left alone for longer than {alone}");
     let says = "while one channel waits the closes of the others are not read";
-    Claim::new(sums.way.name, says, here, (starved > 0, why))
+    Claim::new(sums.route.name, says, here, (starved > 0, why))
 }
 
 /// No policy may turn a congestion that ends into a run that does not.
@@ -124,7 +124,7 @@ fn no_hang(sums: &Sums<'_>) -> Claim {
         0 => unbounded_waits(sums, never, ever),
         more => format!("{more} do not end although their congestion does"),
     };
-    Claim::new(sums.way.name, "does not hang", here, (never == 0, why))
+    Claim::new(sums.route.name, "does not hang", here, (never == 0, why))
 }
 
 /// What is left to wait for without a bound where no policy of the mux has a part in it.
@@ -151,7 +151,7 @@ fn slower(sums: &Sums<'_>, unbounded: &Sums<'_>) -> Claim {
         cycles(sums.longest(|c| c.unattended_cycles)),
         cycles(packet)
     );
-    Claim::new(sums.way.name, "becomes slower and slower", here, (more > 5.0, why))
+    Claim::new(sums.route.name, "becomes slower and slower", here, (more > 5.0, why))
 }
 
 fn as_often(sums: &Sums<'_>, unbounded: &Sums<'_>, says: &'static str) -> Claim {
@@ -160,7 +160,7 @@ fn as_often(sums: &Sums<'_>, unbounded: &Sums<'_>, says: &'static str) -> Claim 
     let here =
         format!("{} and {} runs never end; {own} and {other} starve a close", never[0], never[1]);
     let alone = |sums: &Sums<'_>| cycles(sums.longest(|c| c.unattended_cycles));
-    let turns = match sums.way.policy {
+    let turns = match sums.route.policy {
         Policy::UnboundedTeardown => {
             "the client whose own channel waits is answered meanwhile, the others are not"
                 .to_owned()
@@ -173,7 +173,7 @@ fn as_often(sums: &Sums<'_>, unbounded: &Sums<'_>, says: &'static str) -> Claim 
         alone(unbounded)
     );
     let agrees = near(never[0], never[1]) && near(own, other);
-    Claim::new(sums.way.name, says, here, (agrees, why))
+    Claim::new(sums.route.name, says, here, (agrees, why))
 }
 
 /// The write-up's bounded waits: polls, and how long they last.
@@ -190,7 +190,7 @@ fn lasts(sums: &Sums<'_>, (polls, published): (u64, u64), says: &'static str) ->
         each(MANY),
         each(FEW)
     );
-    Claim::new(sums.way.name, says, here, (near(hold, published), why))
+    Claim::new(sums.route.name, says, here, (near(hold, published), why))
 }
 
 fn captured(sums: &Sums<'_>) -> Claim {
@@ -199,13 +199,13 @@ fn captured(sums: &Sums<'_>) -> Claim {
         format!("one turn lasts {}, a client is left alone for {}", cycles(hold), cycles(alone));
     let why = format!("a turn ends after {}", cycles(hold));
     let says = "one channel takes every slot for 130 us";
-    Claim::new(sums.way.name, says, here, (near(hold, 130_000) && alone > hold, why))
+    Claim::new(sums.route.name, says, here, (near(hold, 130_000) && alone > hold, why))
 }
 
 /// A turn that is shorter than a packet in the router cannot have two slots of it.
 fn shares(sums: &Sums<'_>) -> Claim {
     let (hold, alone) = (sums.longest(|c| c.hold_cycles), sums.longest(|c| c.unattended_cycles));
-    let short = |run: &Run| run.figures.longest(|c| c.hold_cycles) <= run.packet_cycles;
+    let short = |run: &MuxRun| run.figures.longest(|c| c.hold_cycles) <= run.packet_cycles;
     let (shorter, all) = (sums.count(short), sums.all());
     let here = format!(
         "in {shorter} of {all} runs; one turn lasts {} at most, a client is left alone for {}",
@@ -214,5 +214,5 @@ fn shares(sums: &Sums<'_>) -> Claim {
     );
     let why = format!("the fastest router takes {} for a packet", cycles(sums.packet_cycles()[0]));
     let says = "a turn is shorter than a packet, so that no channel has two slots of it";
-    Claim::new(sums.way.name, says, here, (10 * shorter >= 9 * all, why))
+    Claim::new(sums.route.name, says, here, (10 * shorter >= 9 * all, why))
 }

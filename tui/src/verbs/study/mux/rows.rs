@@ -5,7 +5,7 @@ use super::sums::Sums;
 use launch::HostPatience;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::mux::{Fate, HostSeen, Run, Way};
+use workloads::study::mux::{Fate, HostSeen, MuxRun, MuxWait};
 
 /// Policies of a fabric mux under the same congestion.
 #[derive(Serialize, JsonSchema)]
@@ -149,8 +149,8 @@ pub(super) struct HostRow<'a> {
 }
 
 /// What the write-up says of a policy.
-fn claim(way: Way) -> &'static str {
-    match way.name {
+fn claim(route: MuxWait) -> &'static str {
+    match route.name {
         "unbounded" => "hangs in 2 to 3 % of the runs",
         "no_wait" => "does not hang, becomes slower and slower",
         "bounded_256" | "captures_5us" => "does not hang",
@@ -160,7 +160,7 @@ fn claim(way: Way) -> &'static str {
 
 pub(super) fn policy_row(sums: &Sums<'_>) -> PolicyRow {
     PolicyRow {
-        policy: sums.way.name,
+        policy: sums.route.name,
         finishes: sums.fate(Fate::Finishes),
         slows: sums.fate(Fate::Slows),
         loses: sums.fate(Fate::Loses),
@@ -173,11 +173,11 @@ pub(super) fn policy_row(sums: &Sums<'_>) -> PolicyRow {
         longest_unattended_cycles: sums.longest(|c| c.unattended_cycles),
         longest_hold_cycles: sums.longest(|c| c.hold_cycles),
         longest_close_cycles: sums.longest(|c| c.close_cycles),
-        claim: claim(sums.way),
+        claim: claim(sums.route),
     }
 }
 
-pub(super) fn row(run: &Run) -> Row<'_> {
+pub(super) fn row(run: &MuxRun) -> Row<'_> {
     let channels = run.figures.channels.iter().map(|c| ChannelRow {
         mux: c.mux,
         channel: c.channel,
@@ -187,7 +187,7 @@ pub(super) fn row(run: &Run) -> Row<'_> {
     });
     Row {
         seed: run.seed,
-        policy: run.way.name,
+        policy: run.wait.name,
         fate: run.fate.name(),
         healthy_cycles: run.healthy_cycles,
         cycles: run.cycles,
@@ -209,9 +209,9 @@ pub(super) fn row(run: &Run) -> Row<'_> {
 
 pub(super) fn host_row(seen: &HostSeen, patience: HostPatience) -> HostRow<'_> {
     HostRow {
-        policy: seen.way.name,
+        policy: seen.wait.name,
         seed: seen.seed,
-        polls: seen.looks,
+        polls: seen.polls,
         poll_cycles: patience.poll_cycles,
         patience_cycles: patience.give_up_cycles,
         progress: seen.progress,

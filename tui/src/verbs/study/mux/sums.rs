@@ -1,19 +1,19 @@
 //! What all runs of a policy come to.
 
-use workloads::study::mux::{ChannelFigures, Fate, Run, Way};
+use workloads::study::mux::{ChannelFigures, Fate, MuxRun, MuxWait};
 
 /// The runs of one policy.
 pub(super) struct Sums<'a> {
-    pub(super) way: Way,
-    pub(super) runs: Vec<&'a Run>,
+    pub(super) route: MuxWait,
+    pub(super) runs: Vec<&'a MuxRun>,
 }
 
 impl<'a> Sums<'a> {
-    pub(super) fn of(way: Way, runs: &'a [Run]) -> Self {
-        Self { way, runs: runs.iter().filter(|run| run.way == way).collect() }
+    pub(super) fn of(route: MuxWait, runs: &'a [MuxRun]) -> Self {
+        Self { route, runs: runs.iter().filter(|run| run.wait == route).collect() }
     }
 
-    pub(super) fn count(&self, is: impl Fn(&Run) -> bool) -> u64 {
+    pub(super) fn count(&self, is: impl Fn(&MuxRun) -> bool) -> u64 {
         self.runs.iter().filter(|run| is(run)).count() as u64
     }
 

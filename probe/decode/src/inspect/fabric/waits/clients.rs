@@ -10,8 +10,8 @@ use layouts::CoreId;
 const NOTHING: &Reading<u64> = &Reading::Absent;
 const READY: &str = "READY_FOR_TRAFFIC";
 /// `connection_t`.
-const OPEN: u32 = 1;
-const CLOSE_REQUESTED: u32 = 2;
+const OPEN: &str = "OPEN_CONNECTION";
+const CLOSE_REQUESTED: &str = "CLOSE_CONNECTION_REQUEST";
 /// The step of its end in which a client has told its termination master.
 const TOLD: u8 = 6;
 
@@ -57,19 +57,19 @@ impl<'a> Search<'a> {
             let Some(to) = client.to.filter(|_| runs(&client.activity)) else { continue };
             self.client(*who, client, to);
             let code = client.waypoint.known().map(String::as_str);
-            if client.termination.known() == Some(&"TERMINATION_MASTER") && code == Some("NSMW") {
+            if client.facts.termination.is("TERMINATION_MASTER") && code == Some("NSMW") {
                 let others = parties.iter().filter(|(party, _)| party != who);
                 for (party, _) in others.filter(|(_, other)| is_late(other, client)) {
-                    self.add(*who, *party, WaitReason::Clients, [&client.sent, NOTHING]);
+                    self.add(*who, *party, WaitReason::Clients, [&client.facts.sent, NOTHING]);
                 }
             }
         }
     }
 
     fn client(&mut self, who: Party, client: &ClientState, to: FabricPort) {
-        let marks = [&client.sent, NOTHING];
-        match (client.stage.known().copied(), client.waits.known()) {
-            (Some("CLIENT_CLOSING"), _) if client.teardown.known() == Some(&0) => {
+        let marks = [&client.facts.sent, NOTHING];
+        match (client.facts.stage.name(), client.facts.waits.known()) {
+            (Some("CLIENT_CLOSING"), _) if client.facts.teardown.known() == Some(&0) => {
                 let on = self.channel_of(to);
                 self.add(who, on, WaitReason::Teardown, marks);
             }
@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
             let Some(router) = clients.find(|client| client.at == mux.at) else { continue };
             if runs(&mux.activity) {
                 self.mux(mux, router);
-            } else if mux.status.known() != Some(&"TERMINATED") {
+            } else if !mux.facts.status.is("TERMINATED") {
                 self.note(Party::Mux(mux.at), "its kernel does not run");
             }
             for channel in &mux.channels {
@@ -100,10 +100,10 @@ impl<'a> Search<'a> {
     /// A mux that opens or closes its own connection.
     fn mux(&mut self, mux: &MuxState, router: &ClientState) {
         let (who, Some(to)) = (Party::Mux(mux.at), router.to) else { return };
-        let marks = [&router.sent, NOTHING];
-        match router.stage.known().copied() {
+        let marks = [&router.facts.sent, NOTHING];
+        match router.facts.stage.name() {
             Some("CLIENT_OPENING") => self.add(who, owner(to), WaitReason::Ready, marks),
-            Some("CLIENT_CLOSING") if router.teardown.known() == Some(&0) => {
+            Some("CLIENT_CLOSING") if router.facts.teardown.known() == Some(&0) => {
                 let on = self.channel_of(to);
                 self.add(who, on, WaitReason::Teardown, marks);
             }
@@ -113,19 +113,20 @@ impl<'a> Search<'a> {
 
     fn channel(&mut self, mux: &MuxState, router: &ClientState, place: &MuxChannelState) {
         let who = Party::MuxChannel(mux.at, place.index);
-        let marks = [&place.forwarded, &place.closes];
-        let queued = place.queued.known().is_some_and(|queued| *queued > 0);
-        let asks = match place.connection.known() {
-            Some(&CLOSE_REQUESTED) => true,
-            Some(&OPEN) => place.connected.known() == Some(&false),
+        let marks = [&place.facts.forwarded, &place.facts.closes];
+        let queued = place.facts.queued.known().is_some_and(|queued| *queued > 0);
+        let asks = match place.facts.connection.name() {
+            Some(CLOSE_REQUESTED) => true,
+            Some(OPEN) => place.facts.connected.known() == Some(&false),
             _ => false,
         };
         if !queued && !asks {
             return;
         }
-        let full = router.slots.known().is_some() && router.used.known() == router.slots.known();
-        match (mux.holder.known(), router.to) {
-            _ if !runs(&mux.activity) || mux.status.known() != Some(&READY) => {
+        let full = router.facts.slots.known().is_some()
+            && router.facts.used.known() == router.facts.slots.known();
+        match (mux.facts.holder.known(), router.to) {
+            _ if !runs(&mux.activity) || !mux.facts.status.is(READY) => {
                 self.add(who, Party::Mux(mux.at), WaitReason::Ready, marks);
             }
             (Some(holder), _) if *holder != u64::from(place.index) => {

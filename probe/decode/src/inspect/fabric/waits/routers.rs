@@ -5,9 +5,6 @@ use super::{CONTROL, Search, count};
 use crate::state::{Party, Reading, ReceiverState, RouterState, SenderState, WaitReason};
 use machine::fabric::Direction;
 
-/// `fabric_wait_t`.
-const FOR_DOWNSTREAM: u32 = 1;
-const FOR_NOC: u32 = 2;
 impl Search<'_> {
     pub(super) fn routers(&mut self) {
         for router in &self.fabric.routers {
@@ -27,20 +24,20 @@ impl Search<'_> {
 
     fn sender(&mut self, router: &RouterState, channel: &SenderState) {
         let who = Party::Sender(router.at, channel.index);
-        let (queued, in_flight) = (count(&channel.queued), count(&channel.in_flight));
+        let (queued, in_flight) = (count(&channel.facts.queued), count(&channel.facts.in_flight));
         if queued + in_flight == 0 {
             return;
         }
-        let starved = queued > 0 && channel.remote_free_slots == Reading::Known(0);
+        let starved = queued > 0 && channel.facts.remote_free_slots == Reading::Known(0);
         let full = in_flight > 0 && queued + in_flight >= channel.slots;
         let reason = if starved { WaitReason::Credit } else { WaitReason::Completion };
-        let marks = [&channel.sent, &channel.completed];
+        let marks = [&channel.facts.sent, &channel.facts.completed];
         if stands(router) {
             self.add(who, Party::Router(router.at), WaitReason::Router, marks);
         } else if let Some(ailment) = self.ailment(router) {
             self.note(Party::Link(router.at), ailment);
             self.add(who, Party::Link(router.at), WaitReason::Link, marks);
-        } else if count(&channel.completions) > 0 {
+        } else if count(&channel.facts.completions) > 0 {
             self.turn(who, router);
         } else if starved || full {
             let receiver = self.receiver_of(router, channel.virtual_channel);
@@ -54,31 +51,31 @@ impl Search<'_> {
     fn receiver_of(&self, router: &RouterState, virtual_channel: u8) -> Option<Party> {
         let peer = self.router(self.peer(router.at)?)?;
         let found = peer.receivers.iter().find(|r| r.virtual_channel == virtual_channel)?;
-        let holds = count(&found.arrived) + count(&found.held) > 0;
+        let holds = count(&found.facts.arrived) + count(&found.facts.held) > 0;
         holds.then_some(Party::Receiver(peer.at, found.index))
     }
 
     fn receiver(&mut self, router: &RouterState, channel: &ReceiverState) {
         let who = Party::Receiver(router.at, channel.index);
-        if count(&channel.arrived) + count(&channel.held) == 0 {
+        if count(&channel.facts.arrived) + count(&channel.facts.held) == 0 {
             return;
         }
-        let marks = [&channel.received, &channel.completed];
+        let marks = [&channel.facts.received, &channel.facts.completed];
         if stands(router) {
             self.add(who, Party::Router(router.at), WaitReason::Router, marks);
             return;
         }
-        match channel.waits_for.known() {
-            Some(&FOR_DOWNSTREAM) => {
-                for direction in &channel.pending {
+        match channel.facts.waits_for.name() {
+            Some("WAITS_FOR_DOWNSTREAM") => {
+                for direction in channel.pending() {
                     let on = self.downstream(router, channel, *direction);
                     let on = on.unwrap_or(Party::Router(router.at));
                     self.add(who, on, WaitReason::Downstream(*direction), marks);
                 }
             }
-            Some(&FOR_NOC) => self.add(who, Party::Noc(router.at), WaitReason::Noc, marks),
+            Some("WAITS_FOR_NOC") => self.add(who, Party::Noc(router.at), WaitReason::Noc, marks),
             // Everything of it has left; only the completion cannot.
-            _ if count(&channel.arrived) == 0 => {
+            _ if count(&channel.facts.arrived) == 0 => {
                 if let Some(ailment) = self.ailment(router) {
                     self.note(Party::Link(router.at), ailment);
                     self.add(who, Party::Link(router.at), WaitReason::Link, marks);
@@ -91,7 +88,7 @@ impl Search<'_> {
     /// Nothing is in its way but that its router takes it: that lasts only if the router's loop does not turn.
     fn turn(&mut self, who: Party, router: &RouterState) {
         self.note(Party::Router(router.at), "its loop does not turn");
-        self.add(who, Party::Router(router.at), WaitReason::Router, [&router.passes; 2]);
+        self.add(who, Party::Router(router.at), WaitReason::Router, [&router.facts.passes; 2]);
     }
 
     /// The sender channel of the router of this plane into which a packet goes on (tt-metal.md 4.4).
@@ -101,16 +98,16 @@ impl Search<'_> {
         channel: &ReceiverState,
         towards: Direction,
     ) -> Option<Party> {
-        let mine = *router.direction.known()?;
+        let mine = *router.facts.direction.known()?;
         let edge = router.downstream.iter().find(|edge| edge.direction == towards)?;
-        let next = self.router_on(router.at.chip, edge.tile?)?;
+        let next = self.router_on(router.at.chip, *edge.facts.tile.known()?)?;
         let straight = towards == mine.opposite();
-        let over = channel.virtual_channel == 1 || router.dateline == Reading::Known(true);
+        let over = channel.virtual_channel == 1 || router.facts.dateline == Reading::Known(true);
         let second = next.senders.iter().find(|s| s.virtual_channel == 1);
         if let Some(second) = second.filter(|_| straight && over) {
             return Some(Party::Sender(next.at, second.index));
         }
-        let two_dimensional = matches!(router.topology, Some("Mesh" | "Torus"));
+        let two_dimensional = matches!(router.facts.topology.name(), Some("Mesh" | "Torus"));
         let index = match (two_dimensional, mine.index() > towards.index()) {
             (false, _) => 1,
             (true, true) => mine.index(),

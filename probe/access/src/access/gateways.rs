@@ -1,61 +1,67 @@
 //! Gateways that do not lead to a far chip: passed over while another does, and tried again after a while.
 
 use super::Access;
-use super::far::Way;
+use super::far::FarRoute;
 use crate::queue::{Command, Far, Gateway};
 use layouts::NocXy;
 use machine::snapshot::AccessError;
 
 impl Access {
     /// This gateway is passed over for the chip from now on.
-    pub(super) fn lose_way(&mut self, way: Way<'_>, tile: NocXy, said: &AccessError, now: u64) {
+    pub(super) fn pass_over_gateway(
+        &mut self,
+        route: FarRoute<'_>,
+        tile: NocXy,
+        said: &AccessError,
+        now: u64,
+    ) {
         let why =
             format!("it refused requests for this chip, which go through other gateways ({said})");
         let reason = AccessError::Unreachable(why);
         let until = now.saturating_add(self.patience.retry_cycles);
-        self.latch.lose_way((way.device, way.coord), tile, reason, until);
+        self.quarantine.lose_gateway((route.device, route.coord), tile, reason, until);
     }
 
     /// What was passed over long enough may be asked again.
-    pub(super) fn try_ways_again(&mut self, way: Way<'_>) -> Result<(), AccessError> {
-        if self.latch.lost_ways().iter().any(|lost| lost.chip.0 == way.device) {
+    pub(super) fn retry_gateways(&mut self, route: FarRoute<'_>) -> Result<(), AccessError> {
+        if self.quarantine.lost_gateways().iter().any(|lost| lost.chip.0 == route.device) {
             let now = self.bus.now()?;
-            self.latch.try_ways_again(now);
+            self.quarantine.retry_gateways(now);
         }
         Ok(())
     }
 
     /// Are others asked for the chip in place of this gateway?
-    pub(super) fn is_passed_over(&self, way: Way<'_>, tile: NocXy) -> bool {
-        self.latch.is_lost_way((way.device, way.coord), tile)
+    pub(super) fn is_passed_over(&self, route: FarRoute<'_>, tile: NocXy) -> bool {
+        self.quarantine.is_lost_gateway((route.device, route.coord), tile)
     }
 
     /// A gateway through which a write was lost is asked for a word of the chip before another is written through it.
     pub(super) fn cleared_of_doubt(
         &mut self,
-        way: Way<'_>,
+        route: FarRoute<'_>,
         at: usize,
         tile: NocXy,
     ) -> Result<Result<(), AccessError>, AccessError> {
-        if !self.doubted.contains(&(way.device, tile)) {
+        if !self.doubted.contains(&(route.device, tile)) {
             return Ok(Ok(()));
         }
-        let Some(queue) = self.queues.remove(&(way.device, tile)) else { return Ok(Ok(())) };
-        let gateways = vec![Gateway { queue, direct: true, depth: way.depth(at) }];
+        let Some(queue) = self.queues.remove(&(route.device, tile)) else { return Ok(Ok(())) };
+        let gateways = vec![Gateway { queue, direct: true, depth: route.depth(at) }];
         let any = self.bus.layout().eth_tile(0)?;
         let offset = self.bus.layout().blocks.eth_niu0 + self.bus.layout().niu.router_cfg_3.at;
-        let word = Command::ReadWord(Far { coord: way.coord, tile: any, offset });
-        let mut reads = self.read_by(way, gateways, &[word])?.reads;
+        let word = Command::ReadWord(Far { coord: route.coord, tile: any, offset });
+        let mut reads = self.read_by(route, gateways, &[word])?.reads;
         match reads.pop() {
             Some(Ok(_)) => {
-                self.doubted.remove(&(way.device, tile));
+                self.doubted.remove(&(route.device, tile));
                 Ok(Ok(()))
             }
             Some(Err(gone @ AccessError::DeviceGone(_))) => Err(gone),
             refused => {
                 let error = refused.and_then(Result::err).unwrap_or(AccessError::NotAsked);
                 let now = self.bus.now()?;
-                self.lose_way(way, tile, &error, now);
+                self.pass_over_gateway(route, tile, &error, now);
                 Ok(Err(error))
             }
         }

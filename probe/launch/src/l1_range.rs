@@ -6,12 +6,12 @@ use layouts::{ChipKind, CoreKind};
 use std::sync::Arc;
 
 /// Bytes of a stretch of L1.
-pub(super) struct Stretch {
+pub(super) struct L1Range {
     pub(super) start: u64,
     pub(super) bytes: Vec<u8>,
 }
 
-impl Stretch {
+impl L1Range {
     pub(super) fn zeros(start: u64, len: u64) -> Self {
         Self { start, bytes: vec![0; len as usize] }
     }
@@ -47,7 +47,7 @@ pub fn arguments<N: AsRef<str>>(
 ) -> Result<Vec<u8>, ControlError> {
     let missing = |what: &str| ControlError::NoMember(kernel.name.clone(), what.to_owned());
     let size = kernel.symbols.type_named(of).and_then(|ty| ty.size());
-    let mut stretch = Stretch::zeros(0, size.ok_or_else(|| missing(of))?);
+    let mut stretch = L1Range::zeros(0, size.ok_or_else(|| missing(of))?);
     for (member, value) in values {
         let member = member.as_ref();
         let field = kernel.symbols.field(&format!("{of}.{member}"));
@@ -58,11 +58,11 @@ pub fn arguments<N: AsRef<str>>(
 }
 
 /// A mailbox at rest: zeros, unset waypoints, what the host knows of the chip, and INIT to be acknowledged.
-pub(super) fn fresh_mailbox(image: &Image, start: u64) -> Result<Stretch, ControlError> {
+pub(super) fn fresh_mailbox(image: &Image, start: u64) -> Result<L1Range, ControlError> {
     const UNSET: u8 = b'X';
     let mailbox = mailbox(image)?;
     let start = start.min(mailbox.base);
-    let mut stretch = Stretch::zeros(start, mailbox.base + mailbox.bytes - start);
+    let mut stretch = L1Range::zeros(start, mailbox.base + mailbox.bytes - start);
     for at in 0..mailbox.waypoint_bytes.saturating_mul(mailbox.waypoint_count) {
         stretch.put(mailbox.waypoints + at, 1, UNSET.into());
     }

@@ -1,18 +1,18 @@
 //! Lanes: stretches of blocks that go over links in one or both directions, and the workers that are listed for them.
 
 use crate::program::Channel;
-use crate::slicer::Part;
+use crate::slicer::PageSlice;
 use machine::place::Place;
 
 /// A stretch of every block that goes over one link of each edge.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
+pub(super) struct LinkShare {
     /// Number of the link of each edge.
     pub(super) link: usize,
     /// The stretch.
-    pub(super) part: Part,
+    pub(super) part: PageSlice,
     /// Directions that it goes in: towards higher ranks, and towards lower ones.
-    pub(super) ways: Vec<bool>,
+    pub(super) directions: Vec<bool>,
 }
 
 /// A command before pages are known: tensors by number and block.

@@ -3,12 +3,12 @@
 //! A round begins when every thread waits for the machine or is done, so that what the machine is asked for does not depend on
 //! how the host runs the threads.
 
-use machine::bar::{Abreast, Bar, BarOp, Sharing};
+use machine::bar::{Bar, BarOp, DeviceBatch, Sharing};
 use machine::snapshot::AccessError;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// What a thread asks for.
-enum Ask {
+enum Request {
     Submit(Vec<BarOp>),
     Windows,
     Lock,
@@ -18,7 +18,7 @@ enum Ask {
 }
 
 /// What it is told.
-enum Told {
+enum Reply {
     Answer(Vec<u8>, Result<(), AccessError>),
     Windows(Result<Vec<u16>, AccessError>),
     Locked(Result<Sharing, AccessError>),
@@ -26,18 +26,18 @@ enum Told {
 }
 
 /// The bar of one device while others are worked with, too.
-struct Hand {
+struct Worker {
     number: usize,
     device: u8,
-    asks: Sender<(usize, Ask)>,
-    told: Receiver<Told>,
+    asks: Sender<(usize, Request)>,
+    replies: Receiver<Reply>,
 }
 
-impl Hand {
-    fn ask(&self, ask: Ask) -> Result<Told, AccessError> {
+impl Worker {
+    fn ask(&self, ask: Request) -> Result<Reply, AccessError> {
         let gone = || AccessError::DeviceGone("nobody works with the machine any more".into());
         self.asks.send((self.number, ask)).map_err(|_| gone())?;
-        self.told.recv().map_err(|_| gone())
+        self.replies.recv().map_err(|_| gone())
     }
 
     fn own(&self, device: u8) -> Result<(), AccessError> {
@@ -50,10 +50,10 @@ fn strange<T>() -> Result<T, AccessError> {
     Err(AccessError::DeviceGone("an answer to another question".into()))
 }
 
-impl Bar for Hand {
+impl Bar for Worker {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         batch.iter().filter_map(BarOp::device).try_for_each(|device| self.own(device))?;
-        let Told::Answer(bytes, result) = self.ask(Ask::Submit(batch.to_vec()))? else {
+        let Reply::Answer(bytes, result) = self.ask(Request::Submit(batch.to_vec()))? else {
             return strange();
         };
         answer.extend(bytes);
@@ -62,59 +62,59 @@ impl Bar for Hand {
 
     fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
         self.own(device)?;
-        if let Told::Windows(windows) = self.ask(Ask::Windows)? { windows } else { strange() }
+        if let Reply::Windows(windows) = self.ask(Request::Windows)? { windows } else { strange() }
     }
 
     fn lock_queues(&mut self, device: u8) -> Result<Sharing, AccessError> {
         self.own(device)?;
-        if let Told::Locked(sharing) = self.ask(Ask::Lock)? { sharing } else { strange() }
+        if let Reply::Locked(sharing) = self.ask(Request::Lock)? { sharing } else { strange() }
     }
 
     fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
         self.own(device)?;
-        if let Told::Unlocked(done) = self.ask(Ask::Unlock)? { done } else { strange() }
+        if let Reply::Unlocked(done) = self.ask(Request::Unlock)? { done } else { strange() }
     }
 }
 
 /// Says that a thread is done, however it ends.
-struct Over(usize, Sender<(usize, Ask)>);
+struct Over(usize, Sender<(usize, Request)>);
 
 impl Drop for Over {
     fn drop(&mut self) {
         // Nobody listens when the machine's own thread has ended.
-        let _ = self.1.send((self.0, Ask::Over));
+        let _ = self.1.send((self.0, Request::Over));
     }
 }
 
 /// A device and what is done there.
-pub(crate) struct Part<W> {
+pub(crate) struct DeviceWork<W> {
     pub(crate) device: u8,
     pub(crate) work: W,
 }
 
 /// Lets each part be done over a bar of its own, and returns when all are. What is done there may use nothing of the bar but
 /// batches, windows and the lock of its queues.
-pub(crate) fn abreast<W: Send>(
+pub(crate) fn in_parallel<W: Send>(
     bar: &mut dyn Bar,
-    parts: Vec<Part<W>>,
+    parts: Vec<DeviceWork<W>>,
     act: impl Fn(Box<dyn Bar>, W) + Sync,
 ) {
     let devices: Vec<u8> = parts.iter().map(|part| part.device).collect();
     let (asks, asked) = channel();
     std::thread::scope(|scope| {
-        let mut tells = Vec::with_capacity(parts.len());
-        for (number, Part { device, work }) in parts.into_iter().enumerate() {
-            let (tell, told) = channel();
-            tells.push(tell);
-            let hand = Hand { number, device, asks: asks.clone(), told };
+        let mut senders = Vec::with_capacity(parts.len());
+        for (number, DeviceWork { device, work }) in parts.into_iter().enumerate() {
+            let (sender, replies) = channel();
+            senders.push(sender);
+            let worker = Worker { number, device, asks: asks.clone(), replies };
             let over = Over(number, asks.clone());
             let act = &act;
             scope.spawn(move || {
                 let _over = over;
-                act(Box::new(hand), work);
+                act(Box::new(worker), work);
             });
         }
-        serve(bar, &devices, &asked, &tells);
+        serve(bar, &devices, &asked, &senders);
     });
 }
 
@@ -122,39 +122,39 @@ pub(crate) fn abreast<W: Send>(
 fn serve(
     bar: &mut dyn Bar,
     devices: &[u8],
-    asked: &Receiver<(usize, Ask)>,
-    tells: &[Sender<Told>],
+    asked: &Receiver<(usize, Request)>,
+    senders: &[Sender<Reply>],
 ) {
     let mut working = devices.len();
     while working > 0 {
-        let mut asks: Vec<(usize, Ask)> = asked.iter().take(working).collect();
+        let mut asks: Vec<(usize, Request)> = asked.iter().take(working).collect();
         asks.sort_unstable_by_key(|(number, _)| *number);
         let (mut batches, mut numbers) = (Vec::new(), Vec::new());
         for (number, ask) in asks {
-            let Some((&device, tell)) = devices.get(number).zip(tells.get(number)) else {
+            let Some((&device, sender)) = devices.get(number).zip(senders.get(number)) else {
                 continue;
             };
-            let told = match ask {
-                Ask::Submit(batch) => {
-                    batches.push(Abreast::new(device, batch));
-                    numbers.push(tell);
+            let replies = match ask {
+                Request::Submit(batch) => {
+                    batches.push(DeviceBatch::new(device, batch));
+                    numbers.push(sender);
                     continue;
                 }
-                Ask::Windows => Told::Windows(bar.windows(device)),
-                Ask::Lock => Told::Locked(bar.lock_queues(device)),
-                Ask::Unlock => Told::Unlocked(bar.unlock_queues(device)),
-                Ask::Over => {
+                Request::Windows => Reply::Windows(bar.windows(device)),
+                Request::Lock => Reply::Locked(bar.lock_queues(device)),
+                Request::Unlock => Reply::Unlocked(bar.unlock_queues(device)),
+                Request::Over => {
                     working -= 1;
                     continue;
                 }
             };
-            let _ = tell.send(told);
+            let _ = sender.send(replies);
         }
         if !batches.is_empty() {
-            bar.submit_abreast(&mut batches);
+            bar.submit_parallel(&mut batches);
         }
-        for (tell, Abreast { answer, result, .. }) in numbers.into_iter().zip(batches) {
-            let _ = tell.send(Told::Answer(answer, result));
+        for (sender, DeviceBatch { answer, result, .. }) in numbers.into_iter().zip(batches) {
+            let _ = sender.send(Reply::Answer(answer, result));
         }
     }
 }
@@ -174,9 +174,9 @@ mod tests {
             Ok(())
         }
 
-        fn submit_abreast(&mut self, batches: &mut [Abreast]) {
+        fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
             self.0.push(batches.iter().map(|one| one.device).collect());
-            for Abreast { batch, answer, result, .. } in batches {
+            for DeviceBatch { batch, answer, result, .. } in batches {
                 *result = self.submit(batch, answer);
             }
         }
@@ -185,8 +185,8 @@ mod tests {
     #[test]
     fn a_round_takes_what_all_ask_for() {
         let mut bar = Rounds::default();
-        let parts = [1, 2, 3].map(|device| Part { device, work: device });
-        abreast(&mut bar, parts.into(), |mut bar, device| {
+        let parts = [1, 2, 3].map(|device| DeviceWork { device, work: device });
+        in_parallel(&mut bar, parts.into(), |mut bar, device| {
             let windows = bar.windows(device).unwrap();
             assert!(!windows.is_empty());
             let read = |device| BarOp::ConfigRead { device, offset: 0 };
@@ -203,8 +203,8 @@ mod tests {
     #[test]
     #[should_panic(expected = "a scoped thread panicked")]
     fn a_part_that_panics_keeps_nobody_waiting() {
-        let parts = [1, 2].map(|device| Part { device, work: device });
-        abreast(&mut Rounds::default(), parts.into(), |mut bar, device| {
+        let parts = [1, 2].map(|device| DeviceWork { device, work: device });
+        in_parallel(&mut Rounds::default(), parts.into(), |mut bar, device| {
             assert!(device == 2, "a test's own panic");
             bar.submit(&[BarOp::Now], &mut Vec::new()).unwrap();
         });

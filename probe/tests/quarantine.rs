@@ -36,9 +36,9 @@ fn open(patience: Patience) -> (BarTarget, Handle) {
 }
 
 /// The gap of a range, in words.
-fn gap(shot: &Snapshot, of: Span) -> String {
-    let gap = shot.gaps.iter().find(|gap| gap.span == of);
-    gap.unwrap_or_else(|| panic!("{:?}", shot.gaps)).reason.to_string()
+fn gap(snapshot: &Snapshot, of: Span) -> String {
+    let gap = snapshot.gaps.iter().find(|gap| gap.span == of);
+    gap.unwrap_or_else(|| panic!("{:?}", snapshot.gaps)).reason.to_string()
 }
 
 #[test]
@@ -47,25 +47,28 @@ fn a_hung_tile_is_left_alone_until_it_is_cleared() {
     handle.state().dead.insert(TILE);
     let words: Vec<Span> = (0..16).map(|i| span(0, TILE, i * 0x1000, 4)).collect();
     let fine = span(0, OTHER, 0x100, 4);
-    let shot = read(&mut target, &[&words[..], &[fine]].concat());
+    let snapshot = read(&mut target, &[&words[..], &[fine]].concat());
     let says = "unreachable: tile 1-2 hangs: it answers all ones, its node id too";
-    assert_eq!(words.iter().map(|word| gap(&shot, *word)).collect::<Vec<_>>(), vec![says; 16]);
-    assert!(shot.bytes(fine.addr, 4).is_ok());
+    assert_eq!(words.iter().map(|word| gap(&snapshot, *word)).collect::<Vec<_>>(), vec![says; 16]);
+    assert!(snapshot.bytes(fine.addr, 4).is_ok());
     assert_eq!(handle.state().reads[&TILE], 2, "one word, and one question for its node id");
 
     let before = handle.state().transactions;
-    let shot = read(&mut target, &words);
-    assert_eq!((shot.transactions, shot.gaps.len()), (0, 16));
+    let snapshot = read(&mut target, &words);
+    assert_eq!((snapshot.transactions, snapshot.gaps.len()), (0, 16));
     let refused = target.write(words[0].addr, &[1; 4]).unwrap_err().to_string();
     assert_eq!(refused, says);
     assert_eq!(handle.state().transactions, before);
-    let latched = target.latched();
-    assert_eq!((latched[0].chip, latched[0].tile, latched.len()), (ChipId(0), Some(TILE), 1));
+    let quarantined = target.quarantined();
+    assert_eq!(
+        (quarantined[0].chip, quarantined[0].tile, quarantined.len()),
+        (ChipId(0), Some(TILE), 1)
+    );
 
     handle.state().dead.clear();
     assert_eq!(read(&mut target, &words).gaps.len(), 16, "nobody cleared it");
-    target.clear_latch();
-    assert_eq!(target.latched(), []);
+    target.clear_quarantine();
+    assert_eq!(target.quarantined(), []);
     assert_eq!(read(&mut target, &words).gaps, []);
 }
 
@@ -77,14 +80,14 @@ fn all_ones_may_be_a_value() {
     target.write(span(0, TILE, 0, 4).addr, &[7; 4]).unwrap();
     let words = [span(0, TILE, 0, 4), span(0, TILE, 0x8100, 4), span(0, TILE, 0x8F00, 4)];
     for wanted in [&words[..], &[ones, span(0, OTHER, 0, 8)]] {
-        let shot = read(&mut target, wanted);
-        assert_eq!(shot.gaps, []);
-        assert_eq!(target.latched(), []);
+        let snapshot = read(&mut target, wanted);
+        assert_eq!(snapshot.gaps, []);
+        assert_eq!(target.quarantined(), []);
         let last = wanted[wanted.len() - 1];
-        assert_eq!(shot.bytes(last.addr, last.len).unwrap().len(), last.len as usize);
+        assert_eq!(snapshot.bytes(last.addr, last.len).unwrap().len(), last.len as usize);
     }
-    let shot = read(&mut target, &[ones]);
-    assert_eq!(shot.bytes(ones.addr, 0x1000).unwrap(), [0xFF; 0x1000]);
+    let snapshot = read(&mut target, &[ones]);
+    assert_eq!(snapshot.bytes(ones.addr, 0x1000).unwrap(), [0xFF; 0x1000]);
     // The tile is asked for its node id once in a look, however many values of ones it holds.
     let before = handle.state().reads[&TILE];
     assert_eq!(read(&mut target, &words).gaps, []);
@@ -126,11 +129,11 @@ fn a_hung_noc_and_a_chip_off_the_bus_are_told_apart() {
         let wanted = [span(0, TILE, 0x100, 4), span(0, OTHER, 0x100, 64)];
         assert_eq!(read(&mut target, &wanted).gaps, []);
         break_it(&handle);
-        let shot = read(&mut target, &wanted);
-        assert_eq!([gap(&shot, wanted[0]), gap(&shot, wanted[1])], [says; 2]);
+        let snapshot = read(&mut target, &wanted);
+        assert_eq!([gap(&snapshot, wanted[0]), gap(&snapshot, wanted[1])], [says; 2]);
         assert_eq!(handle.state().reads.get(&OTHER), Some(&2), "read before it broke only");
         assert_eq!(read(&mut target, &wanted).transactions, 0);
-        assert_eq!(target.latched()[0].tile, None);
+        assert_eq!(target.quarantined()[0].tile, None);
     }
 }
 
@@ -141,9 +144,9 @@ fn the_emulators_own_hang_is_latched() {
     assert_eq!(read(&mut target, &wanted).gaps, []);
     // Somebody else reads what is never answered (wormhole.md 1.7), which takes the chip's bus along.
     handle.state().foreign = Some((NocXy { x: 2, y: 2 }, 0xFFB1_1030));
-    let shot = read(&mut target, &wanted);
+    let snapshot = read(&mut target, &wanted);
     let says = "device gone: device 0 answers all ones, its ARC's node id too";
-    assert_eq!([gap(&shot, wanted[0]), gap(&shot, wanted[1])], [says; 2]);
+    assert_eq!([gap(&snapshot, wanted[0]), gap(&snapshot, wanted[1])], [says; 2]);
     assert_eq!(read(&mut target, &wanted).transactions, 0);
 }
 
@@ -162,14 +165,14 @@ fn a_far_chip_behind_a_dead_queue_is_asked_once() {
             .deaf
             .insert(layouts::ChipKind::Wormhole.layout().eth_channel(channel).unwrap());
     }
-    let shot = read(&mut target, &far);
+    let snapshot = read(&mut target, &far);
     let says = "timed out after 4000000 cycles";
-    assert_eq!([gap(&shot, far[0]), gap(&shot, far[1])], [says; 2]);
+    assert_eq!([gap(&snapshot, far[0]), gap(&snapshot, far[1])], [says; 2]);
     let again = read(&mut target, &far);
     assert_eq!((again.transactions, gap(&again, far[0]).as_str()), (0, says));
-    assert_eq!((target.latched()[0].chip, target.latched()[0].tile), (ChipId(1), None));
+    assert_eq!((target.quarantined()[0].chip, target.quarantined()[0].tile), (ChipId(1), None));
     handle.state().deaf.clear();
-    target.clear_latch();
+    target.clear_quarantine();
     assert_eq!(read(&mut target, &far).gaps, []);
 }
 
@@ -178,10 +181,10 @@ fn a_chip_has_its_time_and_no_more() {
     let patience = Patience { chip_cycles: 1, ..Patience::default() };
     let (mut target, _) = open(patience);
     let large = [span(0, TILE, 0, 0x10_0000), span(0, OTHER, 0, 0x10_0000)];
-    let shot = read(&mut target, &large);
-    assert!(shot.bytes(large[0].addr, large[0].len).is_ok());
-    assert_eq!(gap(&shot, large[1]), "timed out after 1 cycles");
-    assert_eq!(target.latched(), [], "slow is not hung");
+    let snapshot = read(&mut target, &large);
+    assert!(snapshot.bytes(large[0].addr, large[0].len).is_ok());
+    assert_eq!(gap(&snapshot, large[1]), "timed out after 1 cycles");
+    assert_eq!(target.quarantined(), [], "slow is not hung");
 }
 
 #[test]
@@ -190,10 +193,10 @@ fn a_machine_that_times_out_by_itself_is_believed_and_the_rest_is_read() {
     handle.state().slow.insert(TILE);
     let (before, after) = (NocXy { x: 1, y: 1 }, OTHER);
     let spans = [before, TILE, after].map(|tile| span(0, tile, 0x100, 64));
-    let shot = read(&mut target, &spans);
-    assert!(shot.bytes(spans[0].addr, 64).is_ok() && shot.bytes(spans[2].addr, 64).is_ok());
+    let snapshot = read(&mut target, &spans);
+    assert!(snapshot.bytes(spans[0].addr, 64).is_ok() && snapshot.bytes(spans[2].addr, 64).is_ok());
     let says = "unreachable: tile 1-2 hangs: timed out after 100000000 cycles";
-    assert_eq!(gap(&shot, spans[1]), says);
+    assert_eq!(gap(&snapshot, spans[1]), says);
     let reads = handle.state().reads[&TILE];
     assert_eq!(gap(&read(&mut target, &spans), spans[1]), says);
     assert_eq!(handle.state().reads[&TILE], reads, "it is left alone");

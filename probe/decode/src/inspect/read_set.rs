@@ -7,7 +7,7 @@ use machine::target::Mesh;
 /// What somebody looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "what somebody looks at, one by one")]
-pub struct Interest {
+pub struct ReadSet {
     /// The Ethernet tiles of all chips: links, channels, ERISCs.
     pub links: bool,
     /// Chips whose compute tiles matter.
@@ -32,7 +32,7 @@ pub struct Interest {
     pub fabric_tiles: Vec<(ChipId, NocXy)>,
 }
 
-impl Interest {
+impl ReadSet {
     /// All tiles of all chips, with proofs.
     pub fn everything(mesh: &Mesh) -> Self {
         let compute = mesh.chips.iter().map(|chip| chip.id).collect();

@@ -1,19 +1,19 @@
 //! What a look at a queue found: whose answer it is, and whether it is complete.
 
-use super::super::look::index;
+use super::super::indices::index;
 use super::super::{Command, Stamped, Step, is_write_answer};
-use super::{Landed, Lane, Outcome, STEPS};
+use super::{ActiveQueue, CommandOutcome, Landed, STEPS};
 use crate::bus::Answer;
 use machine::snapshot::AccessError;
 
-impl Lane<'_> {
+impl ActiveQueue<'_> {
     /// What the look found. The index first: the flags of an entry may be an older answer's.
     pub(in crate::queue) fn take(
         &mut self,
         answer: &mut Answer,
         (before, now): (u64, u64),
         commands: &[Command],
-        done: &mut Vec<Outcome>,
+        done: &mut Vec<CommandOutcome>,
     ) -> Result<(), AccessError> {
         if self.head_since.is_none() {
             self.due = before + self.expected(commands);
@@ -34,15 +34,15 @@ impl Lane<'_> {
                 found += 1;
             }
         }
-        self.looks += 1;
+        self.polls += 1;
         let Some(head) = head else { return Ok(()) };
-        if found == count && self.looks == 1 {
+        if found == count && self.polls == 1 {
             self.queue.pace.was_there(&head);
-        } else if found > 0 && self.looks > 1 {
+        } else if found > 0 && self.polls > 1 {
             self.queue.pace.came_late(&head, now.saturating_sub(since));
         }
         if found > 0 {
-            (self.head_since, self.looks) = (Some(now), 0);
+            (self.head_since, self.polls) = (Some(now), 0);
             self.due = now + self.expected(commands);
         } else {
             self.due = now + (now.saturating_sub(since) / 8).clamp(STEPS.0, STEPS.1);
@@ -58,7 +58,7 @@ impl Lane<'_> {
         flags: u32,
         cycles: u64,
         commands: &[Command],
-        done: &mut Vec<Outcome>,
+        done: &mut Vec<CommandOutcome>,
     ) -> bool {
         let slot = self.queue.response_read & 3;
         self.queue.popped();

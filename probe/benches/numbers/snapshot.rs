@@ -2,7 +2,7 @@
 
 use crate::{best, library, row};
 use decode::images::ImageMap;
-use decode::inspect::{Interest, plan};
+use decode::inspect::{ReadSet, plan};
 use layouts::NocAddr;
 use machine::snapshot::{Plan, Span};
 use machine::target::Allow;
@@ -30,16 +30,16 @@ fn measure(words: &str) {
         Err(error) => return println!("  {name}: {error}"),
     };
     row(&format!("{name}: open"), started.elapsed().as_secs_f64() * 1e3, "ms", "");
-    let interest = Interest::everything(session.target().mesh());
+    let read_set = ReadSet::everything(session.target().mesh());
     // The first look also proves which images run.
-    session.look(&interest);
+    session.inspect(&read_set);
     let mut transactions = 0;
-    let seconds = best(3, || transactions = session.look(&interest).snapshot.transactions);
+    let seconds = best(3, || transactions = session.inspect(&read_set).snapshot.transactions);
     let (target, images) = session.parts();
-    let wish = plan(target.mesh(), images, &interest);
+    let plan = plan(target.mesh(), images, &read_set);
     let started = Instant::now();
     let mut naive = 0;
-    let fields = fields(&wish, images);
+    let fields = fields(&plan, images);
     for span in &fields {
         naive += target.read(&Plan { spans: vec![*span] }).transactions;
     }
@@ -57,7 +57,7 @@ fn measure(words: &str) {
 const LAUNCH_FIELDS: u64 = 8;
 
 /// What one asks for who asks for every field by itself: each once, however many cores share it.
-fn fields(wish: &Plan, images: &ImageMap) -> Vec<Span> {
+fn fields(plan: &Plan, images: &ImageMap) -> Vec<Span> {
     let ids = images.all().filter_map(|image| image.build_id.as_ref());
     let ids: BTreeSet<u64> = ids.map(|(at, _)| *at).collect();
     let launches = images.all().filter_map(|image| image.mailbox.as_ref());
@@ -73,5 +73,5 @@ fn fields(wish: &Plan, images: &ImageMap) -> Vec<Span> {
         let word = |i| Span { addr: NocAddr { offset: at + 4 * i, ..span.addr }, len: 4 };
         (0..count).map(word).collect()
     };
-    wish.spans.iter().flat_map(split).collect::<BTreeSet<_>>().into_iter().collect()
+    plan.spans.iter().flat_map(split).collect::<BTreeSet<_>>().into_iter().collect()
 }

@@ -1,12 +1,12 @@
 //! Routing tables of a chip, as every router of it has them in its L1 (tt-metal.md 4.8).
 
-use super::names::Names;
+use super::ours::Names;
 use machine::fabric::Direction;
 use symbols::Field;
 
 /// Where the tables stand, and what is in them.
 #[derive(Clone, Debug)]
-pub struct TablesLayout {
+pub(crate) struct TablesLayout {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
     pub(crate) mesh: Field,
@@ -25,10 +25,10 @@ pub struct TablesLayout {
 
 impl Names<'_> {
     /// The tables of this image.
-    pub(super) fn tables(&self) -> Option<TablesLayout> {
+    pub(super) fn tables(self) -> Option<TablesLayout> {
         const TYPE: &str = "routing_l1_info_t";
         let of = |member: &str| self.field(&format!("{TYPE}.{member}"));
-        let code = |way: Direction| Some((self.constant(way.name())?, way));
+        let code = |route: Direction| Some((self.constant(route.name())?, route));
         Some(TablesLayout {
             address: self.constant("routing_info_addr")?,
             bytes: self.1.type_named(TYPE)?.size()?,

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 const STEPS: (u64, u64) = (16, 2000);
 
 /// What became of a command, by its number.
-pub(super) type Outcome = (usize, Result<Stamped, AccessError>);
+pub(super) type CommandOutcome = (usize, Result<Stamped, AccessError>);
 
 /// A block whose answer came; its bytes still stand in the buffer of its slot.
 struct Landed {
@@ -38,7 +38,7 @@ pub(super) enum Stage {
 }
 
 /// A queue in use.
-pub(super) struct Lane<'q> {
+pub(super) struct ActiveQueue<'q> {
     pub(super) queue: &'q mut Queue,
     /// Has its tile a link to the far chip itself?
     pub(super) direct: bool,
@@ -51,7 +51,7 @@ pub(super) struct Lane<'q> {
     /// When the oldest command came first; unknown until the batch with its doorbell is back.
     head_since: Option<u64>,
     /// Looks for the oldest command so far.
-    looks: u32,
+    polls: u32,
     /// When to look again, if the target's time is known.
     due: u64,
     /// How often in a row it had no room for what it was asked.
@@ -60,7 +60,7 @@ pub(super) struct Lane<'q> {
     asked: Option<(usize, bool)>,
 }
 
-impl<'q> Lane<'q> {
+impl<'q> ActiveQueue<'q> {
     pub(super) fn new(queue: &'q mut Queue, direct: bool, depth: usize) -> Self {
         Self {
             queue,
@@ -70,7 +70,7 @@ impl<'q> Lane<'q> {
             flight: VecDeque::new(),
             landed: Vec::new(),
             head_since: None,
-            looks: 0,
+            polls: 0,
             due: 0,
             no_room: 0,
             asked: None,
@@ -127,11 +127,11 @@ impl<'q> Lane<'q> {
         if self.landed.is_empty() { batch } else { self.queue.pop(batch) }
     }
 
-    /// The bytes that [`Lane::fetch`] asked for.
+    /// The bytes that [`ActiveQueue::fetch`] asked for.
     pub(super) fn fetched(
         &mut self,
         answer: &mut Answer,
-        done: &mut Vec<Outcome>,
+        done: &mut Vec<CommandOutcome>,
     ) -> Result<(), AccessError> {
         let landed = std::mem::take(&mut self.landed);
         for (at, block) in landed.iter().enumerate() {
@@ -163,7 +163,7 @@ impl<'q> Lane<'q> {
         }
         if self.flight.is_empty() {
             self.head_since = None;
-            self.looks = 0;
+            self.polls = 0;
         }
         self.flight.extend(numbers);
         let batch = self.queue.pop(batch);

@@ -32,7 +32,7 @@ impl fmt::Display for Client {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Before {
     /// The last client.
-    pub client: Option<Visit>,
+    pub client: Option<PastClient>,
     /// The last change that a client made.
     pub change: Option<Change>,
     /// Another client that has the right to write, as the present one came.
@@ -41,7 +41,7 @@ pub struct Before {
 
 /// A client that has gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Visit {
+pub struct PastClient {
     /// Who it was.
     pub client: Client,
     /// Host time of its end, in microseconds since the Unix epoch.

@@ -12,7 +12,7 @@ pub(crate) type FarPlace = (u8, ChipCoord);
 
 /// A gateway that was passed over for a far chip.
 #[derive(Clone, Debug)]
-pub(crate) struct LostWay {
+pub(crate) struct LostGateway {
     pub(crate) gateway: NocXy,
     pub(crate) chip: FarPlace,
     pub(crate) reason: AccessError,
@@ -22,7 +22,7 @@ pub(crate) struct LostWay {
 
 /// What is known of one tile of a PCIe device.
 #[derive(Clone, Debug, Default)]
-struct Tile {
+struct TileHealth {
     /// It has answered since the target was opened.
     seen: bool,
     hung: Option<AccessError>,
@@ -33,29 +33,29 @@ struct Tile {
 struct Device {
     /// The chip left the bus, or its NoC hangs.
     lost: Option<AccessError>,
-    tiles: Vec<Tile>,
+    tiles: Vec<TileHealth>,
 }
 
 impl Default for Device {
     fn default() -> Self {
-        Self { lost: None, tiles: vec![Tile::default(); PLACES] }
+        Self { lost: None, tiles: vec![TileHealth::default(); PLACES] }
     }
 }
 
 /// Everything that is latched on one target.
 #[derive(Debug, Default)]
-pub(crate) struct Latch {
+pub(crate) struct Quarantine {
     /// By number.
     devices: Vec<Device>,
     far: Vec<(FarPlace, AccessError)>,
-    ways: Vec<LostWay>,
+    gateways: Vec<LostGateway>,
 }
 
 fn place(tile: NocXy) -> usize {
     (usize::from(tile.y) * COLUMNS + usize::from(tile.x)).min(PLACES - 1)
 }
 
-impl Latch {
+impl Quarantine {
     /// Why nothing of this device is touched, if so.
     pub(crate) fn device(&self, device: u8) -> Option<&AccessError> {
         self.devices.get(usize::from(device))?.lost.as_ref()
@@ -109,30 +109,30 @@ impl Latch {
     }
 
     /// Is this gateway passed over for a far chip?
-    pub(crate) fn is_lost_way(&self, chip: FarPlace, gateway: NocXy) -> bool {
-        self.ways.iter().any(|way| way.chip == chip && way.gateway == gateway)
+    pub(crate) fn is_lost_gateway(&self, chip: FarPlace, gateway: NocXy) -> bool {
+        self.gateways.iter().any(|route| route.chip == chip && route.gateway == gateway)
     }
 
     /// This gateway is passed over for a far chip up to a moment, as long as there are others.
-    pub(crate) fn lose_way(
+    pub(crate) fn lose_gateway(
         &mut self,
         chip: FarPlace,
         gateway: NocXy,
         reason: AccessError,
         until_cycles: u64,
     ) {
-        self.ways.retain(|way| way.chip != chip || way.gateway != gateway);
-        self.ways.push(LostWay { gateway, chip, reason, until_cycles });
+        self.gateways.retain(|route| route.chip != chip || route.gateway != gateway);
+        self.gateways.push(LostGateway { gateway, chip, reason, until_cycles });
     }
 
     /// Gateways that are passed over.
-    pub(crate) fn lost_ways(&self) -> &[LostWay] {
-        &self.ways
+    pub(crate) fn lost_gateways(&self) -> &[LostGateway] {
+        &self.gateways
     }
 
     /// Those whose time is over may be asked again.
-    pub(crate) fn try_ways_again(&mut self, now: u64) {
-        self.ways.retain(|way| now < way.until_cycles);
+    pub(crate) fn retry_gateways(&mut self, now: u64) {
+        self.gateways.retain(|route| now < route.until_cycles);
     }
 
     /// Devices that are not touched, and why.
@@ -155,15 +155,15 @@ impl Latch {
         self.far.iter().map(|(chip, reason)| (*chip, reason))
     }
 
-    /// What is known of one device, to be given back by [`Latch::join`].
+    /// What is known of one device, to be given back by [`Quarantine::join`].
     pub(crate) fn part(&mut self, device: u8) -> Self {
         let mut part = Self::default();
         *part.known(device) = std::mem::take(self.known(device));
         let (own, others) =
             std::mem::take(&mut self.far).into_iter().partition(|((of, _), _)| *of == device);
         (part.far, self.far) = (own, others);
-        let ways = std::mem::take(&mut self.ways).into_iter();
-        (part.ways, self.ways) = ways.partition(|way| way.chip.0 == device);
+        let routes = std::mem::take(&mut self.gateways).into_iter();
+        (part.gateways, self.gateways) = routes.partition(|route| route.chip.0 == device);
         part
     }
 
@@ -171,7 +171,7 @@ impl Latch {
     pub(crate) fn join(&mut self, device: u8, mut part: Self) {
         *self.known(device) = std::mem::take(part.known(device));
         self.far.append(&mut part.far);
-        self.ways.append(&mut part.ways);
+        self.gateways.append(&mut part.gateways);
     }
 
     /// A person wants all of it tried again; every tile is probed again before a block.

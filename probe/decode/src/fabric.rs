@@ -1,0 +1,108 @@
+//! What a router, a mux, a client, a channel and a packet of the fabric *are*: a table of facts for each, and where each fact
+//! stands (tt-metal.md 4, tt-metal.md 5, tt-metal.md 6).
+//!
+//! A row of a table is one fact: its name, its kind, what it means, and its location in our images. From the rows come what is
+//! read ([`RouterFacts`] and its like), what is planned, and the JSON. A fact for which a source has no location is absent.
+//! Names of enumerators come with the location, from the DWARF that it comes from.
+
+mod channels;
+mod client;
+mod enumeration;
+mod fact;
+mod header;
+mod location;
+mod mux;
+mod ours;
+mod router;
+mod tables;
+
+pub(crate) use channels::{Edge, Receiver, Sender};
+pub use channels::{EdgeFacts, ReceiverFacts, SenderFacts};
+pub use client::ClientFacts;
+pub(crate) use client::ClientLayout;
+pub use enumeration::{Enumeration, Enumerator};
+pub use fact::{Code, Fact, NameOrNumber, NocTarget, NocTargetJson, NodeJson};
+pub use header::PacketFacts;
+pub(crate) use header::{Header, HeaderBytes, Route};
+pub use location::Word;
+pub(crate) use location::{Formula, Lead, Location, Locations, Memory, Reader};
+pub use mux::{MuxChannelFacts, MuxFacts};
+pub(crate) use mux::{MuxChannelLocations, MuxLayout};
+pub use ours::stream;
+pub(crate) use router::RouterLayout;
+pub use router::{RouterCounts, RouterFacts};
+pub(crate) use tables::TablesLayout;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::images::{Image, ImageMap};
+    use std::sync::Arc;
+
+    fn images(of: &str) -> Vec<Arc<Image>> {
+        let (map, problems) = ImageMap::firmware();
+        assert!(problems.is_empty(), "{problems:?}");
+        let all = map.all().filter(|image| image.name.starts_with(of));
+        all.cloned().collect()
+    }
+
+    const NONE: [&str; 0] = [];
+
+    #[test]
+    fn our_routers_have_every_fact() {
+        let images = images("fabric_router");
+        assert_eq!(images.len(), 4);
+        for image in images {
+            let router = image.router.as_ref().expect("it is a router");
+            assert_eq!(router.facts.unknown(), NONE, "{}", image.name);
+            assert_eq!(router.counts.unknown(), NONE, "{}", image.name);
+            for sender in &router.senders {
+                let control: &[_] =
+                    if sender.virtual_channel == 2 { &["remote_free_slots"] } else { &[] };
+                assert_eq!(sender.facts.unknown(), control, "{} {}", image.name, sender.index);
+            }
+            let receivers = router.receivers.iter().map(|receiver| receiver.facts.unknown());
+            let edges = router.downstream.iter().map(|edge| edge.facts.unknown());
+            assert_eq!(receivers.chain(edges).collect::<Vec<_>>().concat(), NONE, "{}", image.name);
+            let header = router.header.as_ref().expect("it has packets");
+            let flat: &[_] =
+                if matches!(header.route, Some(Route::Map(_))) { &[] } else { &["destination"] };
+            assert_eq!(header.facts.unknown(), flat, "{}", image.name);
+        }
+    }
+
+    #[test]
+    fn our_muxes_and_clients_have_every_fact() {
+        for image in images("fabric_mux") {
+            let mux = image.mux.as_ref().expect("it is a mux");
+            assert_eq!(mux.facts.unknown(), NONE, "{}", image.name);
+            let channels = mux.channels.iter().map(Locations::unknown);
+            assert_eq!(channels.collect::<Vec<_>>().concat(), NONE, "{}", image.name);
+            // It has one connection and ends no other mux.
+            let of = image.clients.iter().map(|client| client.facts.unknown());
+            assert_eq!(of.collect::<Vec<_>>(), [["termination", "mux_clients", "told"]]);
+        }
+        for name in ["fabric_traffic", "ccl_worker"] {
+            let [image] = &images(name)[..] else { panic!("{name}") };
+            let of = image.clients.iter().map(|client| client.facts.unknown());
+            assert_eq!(of.collect::<Vec<_>>().concat(), NONE, "{name}");
+            assert!(!image.clients.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn enumerators_have_names() {
+        for image in images("fabric_router") {
+            let router = image.router.as_ref().expect("it is a router");
+            let facts = &router.facts;
+            let own = [&facts.topology, &facts.direction, &facts.status, &facts.postcode];
+            let own = own.into_iter().chain([&facts.termination, &facts.refusal, &facts.link]);
+            let senders = router.senders.iter().map(|sender| &sender.facts.connection);
+            let receivers = router.receivers.iter().map(|receiver| &receiver.facts.waits_for);
+            for location in own.chain(senders).chain(receivers) {
+                let names = location.as_ref().and_then(|location| location.names.as_ref());
+                assert!(names.is_some(), "{}", image.name);
+            }
+        }
+    }
+}

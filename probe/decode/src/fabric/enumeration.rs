@@ -1,0 +1,107 @@
+//! Names of an enumeration, out of the DWARF of the image whose words have its values.
+
+use std::fmt;
+use std::sync::Arc;
+use symbols::{Symbols, Type};
+
+/// A value of an enumeration of the firmware.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enumerator {
+    /// The number.
+    pub value: u64,
+    /// Its name in DWARF, such as `LINK_NONE_LEFT`; none where DWARF has none.
+    pub name: Option<Arc<str>>,
+    /// The name for a narrow column, such as `none left`.
+    short: Option<Arc<str>>,
+}
+
+impl Enumerator {
+    /// A number without a name.
+    pub(crate) fn unnamed(value: u64) -> Self {
+        Self { value, name: None, short: None }
+    }
+
+    /// The name without the words that all names of its enumeration share, or the number.
+    pub fn short(&self) -> String {
+        self.short.as_deref().map_or_else(|| self.value.to_string(), str::to_owned)
+    }
+}
+
+/// The name, or the number.
+impl fmt::Display for Enumerator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => f.write_str(name),
+            None if self.value > 9 => write!(f, "{:#x}", self.value),
+            None => write!(f, "{}", self.value),
+        }
+    }
+}
+
+impl AsRef<Self> for Enumerator {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+/// The enumerators of a type, in the order of its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enumeration(Vec<Enumerator>);
+
+impl Enumeration {
+    /// The enumeration of this name; none if the image has none.
+    pub fn named(symbols: &Symbols, name: &str) -> Option<Arc<Self>> {
+        Self::of(&symbols.type_named(name)?, "")
+    }
+
+    /// The enumeration that a type is, without what its names begin with; none if it is another type.
+    pub(crate) fn of(ty: &Type, prefix: &str) -> Option<Arc<Self>> {
+        let all = ty.enumeration()?.enumerators.iter();
+        let named = all.map(|e| (e.value as u64, e.name.strip_prefix(prefix).unwrap_or(&e.name)));
+        Some(Arc::new(Self::new(&named.collect::<Vec<_>>())))
+    }
+
+    /// These enumerators.
+    pub fn new(all: &[(u64, &str)]) -> Self {
+        let shared = |part: &str| all.iter().all(|(_, name)| name.split('_').any(|p| p == part));
+        let short = |name: &str| -> Arc<str> {
+            let parts: Vec<_> = name.split('_').filter(|part| !shared(part)).collect();
+            if parts.is_empty() { name.into() } else { parts.join(" ").to_lowercase().into() }
+        };
+        let one = |(value, name): &(u64, &str)| Enumerator {
+            value: *value,
+            name: Some((*name).into()),
+            short: Some(short(name)),
+        };
+        Self(all.iter().map(one).collect())
+    }
+
+    /// The enumerator of a value, without a name if there is none.
+    pub fn of_value(&self, value: u64) -> Enumerator {
+        let found = self.0.iter().find(|enumerator| enumerator.value == value);
+        found.cloned().unwrap_or_else(|| Enumerator::unnamed(value))
+    }
+
+    /// Its place in the order of the source; none of another value.
+    pub fn position(&self, value: u64) -> Option<usize> {
+        self.0.iter().position(|enumerator| enumerator.value == value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_name_leaves_out_what_all_names_share() {
+        let of = |names: &[&str]| -> Vec<String> {
+            let all: Vec<_> = (0..).zip(names.iter().copied()).collect();
+            let all = Enumeration::new(&all);
+            (0..=names.len() as u64).map(|value| all.of_value(value).short()).collect()
+        };
+        assert_eq!(of(&["LINK_DIRECT", "LINK_NONE_LEFT"]), ["direct", "none left", "2"]);
+        let connections = ["UNUSED_CONNECTION", "CLOSE_CONNECTION_REQUEST"];
+        assert_eq!(of(&connections), ["unused", "close request", "2"]);
+        assert_eq!(of(&["STARTED"]), ["STARTED", "1"]);
+    }
+}

@@ -1,0 +1,289 @@
+//! Facts of a fabric: one table for each structure says what they are called, what they mean, and where our images have them.
+
+use super::enumeration::{Enumeration, Enumerator};
+use crate::reading::Reading;
+use layouts::NocXy;
+use machine::fabric::{Direction, FabricNode};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+
+/// A kind of fact: what its number means, and how JSON shows it.
+pub trait Fact: Sized {
+    /// In JSON.
+    type Json: Serialize + JsonSchema;
+
+    /// What a number means.
+    fn decode(raw: u64, names: Option<&Enumeration>) -> Reading<Self>;
+
+    /// The value in JSON.
+    fn json(&self) -> Self::Json;
+}
+
+/// Null where it could not be known.
+impl<T: Fact> Serialize for Reading<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.known().map(Fact::json).serialize(serializer)
+    }
+}
+
+/// As it is serialized.
+impl<T: Fact> JsonSchema for Reading<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Option::<T::Json>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Option::<T::Json>::json_schema(generator)
+    }
+}
+
+/// Makes the table of a structure: a struct of what was read, whose members are the rows, and one of where each stands.
+///
+/// A row is `name: kind = location`, with what it means as its comment. The name is that in JSON too. The location is the one in
+/// our images; `at` is asked for it. Another source makes the struct of locations itself, without those that it does not know.
+macro_rules! facts {
+    (
+        $(#[$about:meta])*
+        struct $Facts:ident, located by $Locations:ident, in our images by $at:ident: $Names:ty
+        {
+            $($(#[$meaning:meta])* $name:ident: $Kind:ty = $location:expr,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+        pub struct $Facts {
+            $($(#[$meaning])* pub $name: $crate::reading::Reading<$Kind>,)*
+        }
+
+        /// Where each fact stands; none where the source does not know.
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct $Locations {
+            $(pub(crate) $name: Option<$crate::fabric::location::Location>,)*
+        }
+
+        impl $Locations {
+            /// As one of our images has them.
+            fn ours($at: &$Names) -> Self {
+                Self { $($name: $location,)* }
+            }
+        }
+
+        impl $crate::fabric::location::Locations for $Locations {
+            type Facts = $Facts;
+
+            fn known(&self) -> impl Iterator<Item = &$crate::fabric::location::Location> {
+                [$(&self.$name),*].into_iter().flatten()
+            }
+
+            fn unknown(&self) -> Vec<&'static str> {
+                let all = [$((stringify!($name), self.$name.is_none())),*];
+                all.into_iter().filter(|(_, unknown)| *unknown).map(|(name, _)| name).collect()
+            }
+
+            fn read(&self, memory: &impl $crate::fabric::location::Memory) -> $Facts {
+                let read = $crate::fabric::location::Reader(memory);
+                $Facts { $($name: read.fact(self.$name.as_ref()),)* }
+            }
+        }
+    };
+}
+pub(super) use facts;
+
+impl Fact for u64 {
+    type Json = u64;
+
+    fn decode(raw: u64, _: Option<&Enumeration>) -> Reading<Self> {
+        Reading::Known(raw)
+    }
+
+    fn json(&self) -> u64 {
+        *self
+    }
+}
+
+impl Fact for bool {
+    type Json = bool;
+
+    fn decode(raw: u64, _: Option<&Enumeration>) -> Reading<Self> {
+        Reading::Known(raw != 0)
+    }
+
+    fn json(&self) -> bool {
+        *self
+    }
+}
+
+/// Its name; its number where DWARF has none.
+impl Fact for Enumerator {
+    type Json = NameOrNumber;
+
+    fn decode(raw: u64, names: Option<&Enumeration>) -> Reading<Self> {
+        Reading::Known(names.map_or_else(|| Self::unnamed(raw), |names| names.of_value(raw)))
+    }
+
+    fn json(&self) -> NameOrNumber {
+        match &self.name {
+            Some(name) => NameOrNumber::Name(name.as_ref().to_owned()),
+            None => NameOrNumber::Number(self.value),
+        }
+    }
+}
+
+/// An enumerator in JSON.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum NameOrNumber {
+    /// As DWARF has it.
+    Name(String),
+    /// Where DWARF has no name.
+    Number(u64),
+}
+
+/// An enumerator that is a number in JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code(pub Enumerator);
+
+impl AsRef<Enumerator> for Code {
+    fn as_ref(&self) -> &Enumerator {
+        &self.0
+    }
+}
+
+impl Fact for Code {
+    type Json = u64;
+
+    fn decode(raw: u64, names: Option<&Enumeration>) -> Reading<Self> {
+        Enumerator::decode(raw, names).map(Self)
+    }
+
+    fn json(&self) -> u64 {
+        self.0.value
+    }
+}
+
+impl<T: AsRef<Enumerator>> Reading<T> {
+    /// The number, if it is known.
+    pub fn value(&self) -> Option<u64> {
+        self.known().map(|known| known.as_ref().value)
+    }
+
+    /// The name, if it is known and has one.
+    pub fn name(&self) -> Option<&str> {
+        self.known()?.as_ref().name.as_deref()
+    }
+
+    /// Is it known to be the enumerator of this name?
+    pub fn is(&self, name: &str) -> bool {
+        self.name() == Some(name)
+    }
+}
+
+/// `eth_chan_directions`.
+impl Fact for Direction {
+    type Json = &'static str;
+
+    fn decode(raw: u64, names: Option<&Enumeration>) -> Reading<Self> {
+        let named = names.and_then(|names| names.of_value(raw).name);
+        let found = Self::ALL.into_iter().find(|it| named.as_deref() == Some(it.name()));
+        found.map_or(Reading::Unknown(raw), Reading::Known)
+    }
+
+    fn json(&self) -> &'static str {
+        self.name()
+    }
+}
+
+/// A mask: a bit for each of [`Direction::ALL`].
+impl Fact for Vec<Direction> {
+    type Json = Vec<&'static str>;
+
+    fn decode(raw: u64, _: Option<&Enumeration>) -> Reading<Self> {
+        let set = |direction: &Direction| raw >> direction.index() & 1 == 1;
+        Reading::Known(Direction::ALL.into_iter().filter(set).collect())
+    }
+
+    fn json(&self) -> Vec<&'static str> {
+        self.iter().map(|direction| direction.name()).collect()
+    }
+}
+
+/// `x | y << 16`; 0 is no tile.
+impl Fact for NocXy {
+    type Json = [u8; 2];
+
+    fn decode(raw: u64, _: Option<&Enumeration>) -> Reading<Self> {
+        match raw {
+            0 => Reading::Absent,
+            _ => Reading::Known(Self { x: raw as u8, y: (raw >> 16) as u8 }),
+        }
+    }
+
+    fn json(&self) -> [u8; 2] {
+        [self.x, self.y]
+    }
+}
+
+/// `device | mesh << 16`.
+impl Fact for FabricNode {
+    type Json = NodeJson;
+
+    fn decode(raw: u64, _: Option<&Enumeration>) -> Reading<Self> {
+        Reading::Known(Self { mesh: (raw >> 16) as u16, device: raw as u16 })
+    }
+
+    fn json(&self) -> NodeJson {
+        NodeJson { mesh: self.mesh, device: self.device }
+    }
+}
+
+/// A fabric node in JSON.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct NodeJson {
+    /// Its mesh.
+    pub mesh: u16,
+    /// Its device there.
+    pub device: u16,
+}
+
+/// An address in a tile of the same chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NocTarget {
+    /// The tile.
+    pub tile: NocXy,
+    /// The address there.
+    pub addr: u64,
+}
+
+/// A NoC address in JSON.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct NocTargetJson {
+    /// The tile's column and row.
+    pub tile: [u8; 2],
+    /// The address there.
+    pub addr: u64,
+}
+
+/// Bits of an address in a NoC address; x and y have six bits each above them (tt-metal's `NOC_XY_ADDR`).
+const ADDRESS_BITS: u32 = 36;
+const COORDINATE_BITS: u32 = 6;
+
+/// tt-metal's `NOC_XY_ADDR`.
+impl Fact for NocTarget {
+    type Json = NocTargetJson;
+
+    fn decode(raw: u64, _: Option<&Enumeration>) -> Reading<Self> {
+        let coordinate = |shift: u32| (raw >> shift & ((1 << COORDINATE_BITS) - 1)) as u8;
+        let (x, y) = (coordinate(ADDRESS_BITS), coordinate(ADDRESS_BITS + COORDINATE_BITS));
+        let addr = raw & ((1 << ADDRESS_BITS) - 1);
+        Reading::Known(Self { tile: NocXy { x, y }, addr })
+    }
+
+    fn json(&self) -> NocTargetJson {
+        NocTargetJson { tile: self.tile.json(), addr: self.addr }
+    }
+}

@@ -1,0 +1,99 @@
+//! Facts of a packet, which its header says (tt-metal.md 4.7).
+
+use super::enumeration::{Enumeration, Enumerator};
+use super::fact::{NocTarget, facts};
+use super::location::{Formula, Location, Memory, Word};
+use super::ours::{Names, pair};
+use crate::reading::Reading;
+use machine::fabric::FabricNode;
+use std::sync::Arc;
+use symbols::Field;
+
+facts! {
+    /// What the header of a packet says.
+    struct PacketFacts, located by PacketLocations, in our images by at: HeaderNames<'_> {
+        /// `NocSendType`.
+        send_type: Enumerator = at.names.named("NocSendType", at.at("noc_send_type")),
+        /// Bytes behind the header.
+        payload_bytes: u64 = at.at("payload_size_bytes").map(Location::from),
+        /// Hops that it may still make.
+        ttl: u64 = at.at("tail.ttl").map(Location::from),
+        /// Who sent it.
+        source: FabricNode = {
+            pair(Formula::Halves, at.at("tail.src_device_id"), at.at("tail.src_mesh_id"))
+        },
+        /// Where it goes, if its header says so (2D).
+        destination: FabricNode = {
+            pair(Formula::Halves, at.at("dst_start_chip_id"), at.at("dst_start_mesh_id"))
+        },
+        /// Its number, counted by who sent it.
+        number: u64 = at.at("tail.number").map(Location::from),
+        /// Tile and address there.
+        to: NocTarget = at.at("command_fields.unicast_write.noc_address").map(Location::from),
+    }
+}
+
+/// The header of a build.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    pub(crate) bytes: u64,
+    pub(crate) facts: PacketLocations,
+    pub(crate) route: Option<Route>,
+}
+
+/// The rest of a packet's route.
+#[derive(Clone, Debug)]
+pub(crate) enum Route {
+    /// Two bits a hop, those of the next one lowest (1D), and what they are called.
+    Hops(Field, Option<Arc<Enumeration>>),
+    /// A byte for each row and column (2D).
+    Map(Field),
+}
+
+/// The bytes of a header: its words stand at their offsets.
+pub(crate) struct HeaderBytes<'a>(pub(crate) &'a [u8]);
+
+impl Memory for HeaderBytes<'_> {
+    fn word(&self, word: Word) -> Reading<u64> {
+        let start = word.addr as usize;
+        let bytes = self.0.get(start..start + word.size as usize);
+        bytes.map_or(Reading::Absent, |bytes| {
+            Reading::Known(bytes.iter().rev().fold(0, |value, &b| value << 8 | u64::from(b)))
+        })
+    }
+}
+
+/// Asks an image for the members of a header.
+struct HeaderNames<'a> {
+    names: Names<'a>,
+    ty: &'static str,
+}
+
+impl HeaderNames<'_> {
+    fn at(&self, member: &str) -> Option<Formula> {
+        self.names.member(&format!("{}.{member}", self.ty), Some(0))
+    }
+}
+
+impl Names<'_> {
+    /// The header of this image's topology.
+    pub(super) fn header(self) -> Option<Header> {
+        self.header_of(self.is_topology(&["Mesh", "Torus"]))
+    }
+
+    /// The header of one or of two dimensions.
+    pub(super) fn header_of(self, two_dimensional: bool) -> Option<Header> {
+        let ty = if two_dimensional { "HybridMeshPacketHeader" } else { "LowLatencyPacketHeader" };
+        let route = if two_dimensional {
+            self.field(&format!("{ty}.route_buffer")).map(Route::Map)
+        } else {
+            let hops = Enumeration::named(self.1, "low_latency_hop_t");
+            self.field(&format!("{ty}.routing_fields")).map(|field| Route::Hops(field, hops))
+        };
+        Some(Header {
+            bytes: self.1.type_named(ty)?.size()?,
+            facts: PacketLocations::ours(&HeaderNames { names: self, ty }),
+            route,
+        })
+    }
+}
