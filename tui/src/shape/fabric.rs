@@ -122,7 +122,7 @@ struct Ledger {
     held: u64,
     /// The end of another link over which the sender sends instead; null if it does not.
     rerouted_by: Option<End>,
-    /// What these numbers say together.
+    /// What these numbers say together, such as empty, moving, full, back-pressured or miscounted.
     verdict: &'static str,
 }
 

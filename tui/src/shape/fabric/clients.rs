@@ -75,7 +75,7 @@ pub(super) struct Client<'a> {
     facts: &'a ClientFacts,
     /// What it is connected to; null if that is not known.
     to: Option<Port>,
-    /// The step of its ending that it is at, from 1 to 5; null if that is not known.
+    /// The step of its ending that it is at, from 1 (it sends) to 12 (the mux has ended); null if it is not open.
     ending_step: Option<u8>,
     /// The same in words.
     ending: &'static str,
