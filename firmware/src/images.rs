@@ -5,6 +5,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "erisc_base",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "erisc",
         elf: include_bytes!("../images/erisc_base.elf"),
         sha256: "c59d5f189fc424e938924f0c03723aa68d01e7851f96be970bd7240d233e2527",
@@ -13,6 +14,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "erisc_app",
         role: Role::Application,
+        kernel_id: None,
         core: "erisc",
         elf: include_bytes!("../images/erisc_app.elf"),
         sha256: "c97462742c0a1cf9ac9ac303b6d1e1dd27dc19f20f59d85ebf457e3a8b2a6ed1",
@@ -21,6 +23,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "ring_ping",
         role: Role::Kernel,
+        kernel_id: Some(1),
         core: "erisc",
         elf: include_bytes!("../images/ring_ping.elf"),
         sha256: "d384d06c32faa7e5285bb78e77b19dcb042366e7b0332afa5c93cc23e1222b5b",
@@ -29,6 +32,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_brisc",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "brisc",
         elf: include_bytes!("../images/tensix_brisc.elf"),
         sha256: "9a1782b9109d3af9c98aee3e37981733068b57c2ea6b9fe596519864ae85defe",
@@ -37,6 +41,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_ncrisc",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "ncrisc",
         elf: include_bytes!("../images/tensix_ncrisc.elf"),
         sha256: "aa9634798e278b9f8bebf1b1b82daacfd18886360b36235ee963b005d639718a",
@@ -45,6 +50,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_trisc0",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "trisc0",
         elf: include_bytes!("../images/tensix_trisc0.elf"),
         sha256: "fa74bef24c28ee31380a0834525ae510e3a3a911895bfc0ec43d6277af083b5c",
@@ -53,6 +59,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_trisc1",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "trisc1",
         elf: include_bytes!("../images/tensix_trisc1.elf"),
         sha256: "458ebef0f983d454b7d35df666bf36030d0743fcb6534e083edb9d5e7bf71cc9",
@@ -61,6 +68,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_trisc2",
         role: Role::BaseFirmware,
+        kernel_id: None,
         core: "trisc2",
         elf: include_bytes!("../images/tensix_trisc2.elf"),
         sha256: "dff5f79f7ebc22d32173adb950e0ecc90ee397db572c36da38e6accd4207c32e",
@@ -69,6 +77,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "tensix_worker",
         role: Role::Kernel,
+        kernel_id: Some(2),
         core: "brisc",
         elf: include_bytes!("../images/tensix_worker.elf"),
         sha256: "f6a22f6644042a1db63c37a31be01fffdbd39fb47ca72d5fdc874f10129fd11a",
@@ -77,6 +86,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "edm",
         role: Role::Kernel,
+        kernel_id: Some(3),
         core: "erisc",
         elf: include_bytes!("../images/edm.elf"),
         sha256: "40ba861c84f9dfec22f568a17359d7c5e12bee7c740845880b27ba71a0730650",
@@ -85,6 +95,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_router_line",
         role: Role::Kernel,
+        kernel_id: Some(10),
         core: "erisc",
         elf: include_bytes!("../images/fabric_router_line.elf"),
         sha256: "785a224ea0a08f34f2d367f71d2a905cc49a0f4aaca60a94d90bba818bca578b",
@@ -93,6 +104,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_router_ring",
         role: Role::Kernel,
+        kernel_id: Some(11),
         core: "erisc",
         elf: include_bytes!("../images/fabric_router_ring.elf"),
         sha256: "3bf23946e75c13c717d74210134a5a5663dbe8d3759b5f818f17fd16f07592da",
@@ -101,6 +113,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_router_mesh",
         role: Role::Kernel,
+        kernel_id: Some(12),
         core: "erisc",
         elf: include_bytes!("../images/fabric_router_mesh.elf"),
         sha256: "0e85a074af5c2a79a378c0d5b71a3119cb56ea9c603c923fee6f8cb495aa4f76",
@@ -109,6 +122,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_router_torus",
         role: Role::Kernel,
+        kernel_id: Some(13),
         core: "erisc",
         elf: include_bytes!("../images/fabric_router_torus.elf"),
         sha256: "7cfbeaaf16002c25f2b6abf1db568efd317565b6da84d0a48f14943b65e09ae1",
@@ -117,6 +131,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "link_bench",
         role: Role::Kernel,
+        kernel_id: Some(5),
         core: "erisc",
         elf: include_bytes!("../images/link_bench.elf"),
         sha256: "2e3314c91bccbbdc522febfab5123a1218878a59bfcc0b1332e81cc3d04f6e0f",
@@ -125,6 +140,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "link_race",
         role: Role::Kernel,
+        kernel_id: Some(6),
         core: "erisc",
         elf: include_bytes!("../images/link_race.elf"),
         sha256: "1dd780d1490f62915170c4864cbca26c9fd678da41f237060c2e97a176bb1b6b",
@@ -133,6 +149,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "ccl_worker",
         role: Role::Kernel,
+        kernel_id: Some(4),
         core: "brisc",
         elf: include_bytes!("../images/ccl_worker.elf"),
         sha256: "b2e39b90182f3566de41b3bbe210a7b576ea019ab3b612bb79eda0ca2c06014e",
@@ -141,6 +158,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_unbounded_brisc",
         role: Role::Kernel,
+        kernel_id: Some(7),
         core: "brisc",
         elf: include_bytes!("../images/fabric_mux_unbounded_brisc.elf"),
         sha256: "5fa2a5f1b52389fe2ab3f804e8da9449040ae8195a6e757acdd97a328c977973",
@@ -149,6 +167,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_unbounded_erisc",
         role: Role::Kernel,
+        kernel_id: Some(14),
         core: "erisc",
         elf: include_bytes!("../images/fabric_mux_unbounded_erisc.elf"),
         sha256: "7b0f8229df7c02156967c0fb162f1604ac8beb44c027b094021ed4a7a0690ca4",
@@ -157,6 +176,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_no_wait_brisc",
         role: Role::Kernel,
+        kernel_id: Some(15),
         core: "brisc",
         elf: include_bytes!("../images/fabric_mux_no_wait_brisc.elf"),
         sha256: "8f71e4c453970f4481073baf0d314bff70302fcf758310c2562e42af9b025933",
@@ -165,6 +185,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_no_wait_erisc",
         role: Role::Kernel,
+        kernel_id: Some(16),
         core: "erisc",
         elf: include_bytes!("../images/fabric_mux_no_wait_erisc.elf"),
         sha256: "31310ea4f1200c1da733ae40ea19012f9170b979b2de169a74fd1768fbcab9bd",
@@ -173,6 +194,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_unbounded_teardown_brisc",
         role: Role::Kernel,
+        kernel_id: Some(17),
         core: "brisc",
         elf: include_bytes!("../images/fabric_mux_unbounded_teardown_brisc.elf"),
         sha256: "0cc724242be4b97db5b7382ad2cd292f6ee742121bd961343523934ceefc4de6",
@@ -181,6 +203,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_unbounded_teardown_erisc",
         role: Role::Kernel,
+        kernel_id: Some(18),
         core: "erisc",
         elf: include_bytes!("../images/fabric_mux_unbounded_teardown_erisc.elf"),
         sha256: "72423393c1bcfaaf5afbd6fd93d3e80cc594a6c4579bbfbd419e4b71882d8fe5",
@@ -189,6 +212,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_bounded_32768_brisc",
         role: Role::Kernel,
+        kernel_id: Some(19),
         core: "brisc",
         elf: include_bytes!("../images/fabric_mux_bounded_32768_brisc.elf"),
         sha256: "798612780117b40ccb06f5e135b5d3cacf64401bbdfad629ecd3fb613b91d1c6",
@@ -197,6 +221,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_bounded_32768_erisc",
         role: Role::Kernel,
+        kernel_id: Some(20),
         core: "erisc",
         elf: include_bytes!("../images/fabric_mux_bounded_32768_erisc.elf"),
         sha256: "743eda0ecb4459a780bb026d07fa9ab28954c5fd142c348da51144364d59d63e",
@@ -205,6 +230,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_bounded_256_brisc",
         role: Role::Kernel,
+        kernel_id: Some(21),
         core: "brisc",
         elf: include_bytes!("../images/fabric_mux_bounded_256_brisc.elf"),
         sha256: "bc6b717ce1c0693d8c58825a8cc04d0b816ec59012f50738f779493aef2ec94b",
@@ -213,6 +239,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_mux_bounded_256_erisc",
         role: Role::Kernel,
+        kernel_id: Some(22),
         core: "erisc",
         elf: include_bytes!("../images/fabric_mux_bounded_256_erisc.elf"),
         sha256: "3ab95a522d62cfe570051662b180458962298bcec0f2d6dba15cdaa3451e0e34",
@@ -221,6 +248,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "fabric_traffic",
         role: Role::Kernel,
+        kernel_id: Some(8),
         core: "brisc",
         elf: include_bytes!("../images/fabric_traffic.elf"),
         sha256: "ded2bdf61068d5f1fa48088a4f388f046b0286eabfd5495672311ad5098e0497",
@@ -229,6 +257,7 @@ pub(crate) static IMAGES: &[Image] = &[
     Image {
         name: "dispatch",
         role: Role::Kernel,
+        kernel_id: Some(9),
         core: "brisc",
         elf: include_bytes!("../images/dispatch.elf"),
         sha256: "d7c10c59aea3755d77ae845aca44831ee40cc73a552f06f9b538b93653df4031",

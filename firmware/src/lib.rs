@@ -59,6 +59,8 @@ pub struct Image {
     pub name: &'static str,
     /// Its layer.
     pub role: Role,
+    /// The number by which launch messages name it; none if it is no kernel.
+    pub kernel_id: Option<u16>,
     /// Its core: `erisc`, `brisc`, `ncrisc`, `trisc0`, `trisc1` or `trisc2`.
     pub core: &'static str,
     /// The ELF file, with DWARF 5. Its `PT_LOAD` segments are loaded at the same addresses of the
@@ -109,8 +111,22 @@ mod tests {
                 "{image:?}"
             );
             assert!(manifest.contains(&format!("sha256 = \"{}\"", image.sha256)), "{image:?}");
+            if let Some(id) = image.kernel_id {
+                let lines =
+                    format!("name = \"{}\"\nrole = \"kernel\"\nkernel_id = {id}\n", image.name);
+                assert!(manifest.contains(&lines), "{image:?}");
+            }
         }
         assert_eq!(manifest.matches("[[image]]").count(), super::images().len());
+    }
+
+    #[test]
+    fn every_kernel_has_a_number_of_its_own() {
+        let mut known = std::collections::HashSet::new();
+        for image in super::images() {
+            assert_eq!(image.kernel_id.is_some(), image.role == super::Role::Kernel, "{image:?}");
+            assert!(image.kernel_id.is_none_or(|id| id > 0 && known.insert(id)), "{image:?}");
+        }
     }
 
     #[test]

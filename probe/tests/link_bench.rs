@@ -28,7 +28,6 @@ fn launch(bench: &mut Bench, place: Place, values: &[(&str, u32)]) {
         semaphores: Vec::new(),
         in_place: false,
         host_assigned_id: bench.run_id,
-        kernel_id: 5,
     };
     let launch = launch_kernel(&mut bench.images, &launch).unwrap();
     launch.finish(&mut bench.target).unwrap();

@@ -192,6 +192,11 @@ pub(crate) enum Verb {
         /// A verb with its subcommand, such as symbols type, or a topic, such as targets.
         name: Vec<String>,
     },
+    /// Print the JSON Schema of what a verb prints with --json; without a verb, list those that have one.
+    Schema {
+        /// A verb with its subcommand, such as symbols type; dry-run; or kept-entry, a line of the file of fabric status --keep.
+        verb: Vec<String>,
+    },
 }
 
 /// A measurement.

@@ -50,6 +50,7 @@ const VERBS: &[(&str, &str)] = &[
     ("study mux", include_str!("manual/studies/mux.md")),
     ("serve", include_str!("manual/verbs/serve.md")),
     ("help", include_str!("manual/verbs/help.md")),
+    ("schema", include_str!("manual/verbs/schema.md")),
 ];
 
 /// What belongs to no single verb. The first line of a page says what it is about.

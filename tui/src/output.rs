@@ -1,6 +1,7 @@
 //! Standard output of the one-shot verbs: JSON or columns of text; a closed pipe is a quiet end.
 
 use crate::exit::Failure;
+use crate::shape::Answer;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -10,9 +11,10 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::of_output(&e))
 }
 
-/// Writes a value as one line of JSON.
-pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let line = serde_json::to_string(value).map_err(|e| Failure::Internal(format!("JSON: {e}")))?;
+/// Writes an answer as one line of JSON.
+pub(crate) fn json(answer: impl Serialize) -> Result<(), Failure> {
+    let line = serde_json::to_string(&Answer::new(answer))
+        .map_err(|e| Failure::Internal(format!("JSON: {e}")))?;
     text(&(line + "\n"))
 }
 

@@ -11,6 +11,7 @@ mod print;
 mod read;
 mod record;
 mod run;
+mod schema;
 mod serve;
 mod study;
 mod symbols;
@@ -90,6 +91,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             }
         },
         Verb::Help { name } => manual::show(name),
+        Verb::Schema { verb } => schema::run(verb),
         Verb::Run(options) => run::run(&target, style, options),
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)

@@ -82,10 +82,10 @@ pub(crate) fn role(role: ImageRole) -> &'static str {
 
 pub(crate) fn evidence(evidence: Provenance) -> &'static str {
     match evidence {
-        Provenance::Stated => "told",
+        Provenance::Stated => "stated",
         Provenance::Recorded => "recorded",
         Provenance::Sampled => "sampled",
-        Provenance::Verified => "proved",
+        Provenance::Verified => "verified",
         Provenance::Mismatch => "MISMATCH",
     }
 }
@@ -153,7 +153,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// The evidence as JSON promises it.
+/// The provenance as JSON promises it.
 pub(crate) fn evidence_word(evidence: Provenance) -> &'static str {
     match evidence {
         Provenance::Mismatch => "mismatch",

@@ -1,6 +1,7 @@
 //! `meshscope fabric` and its questions, on routers of which one loses its link.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use crate::schemas::conforms;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -62,7 +63,9 @@ fn a_recorded_fabric_answers_every_question() {
     let ask = |words: &[&str], code: i32| -> Value {
         let output = on(&file, &[&["--json", "fabric"], words].concat());
         assert_eq!(output.status.code(), Some(code), "{words:?}: {output:?}");
-        serde_json::from_slice(&output.stdout).unwrap()
+        let answer = serde_json::from_slice(&output.stdout).unwrap();
+        conforms(&[&["fabric"], words].concat(), &answer);
+        answer
     };
 
     let told = ask(&[], 0);
@@ -98,7 +101,7 @@ fn a_recorded_fabric_answers_every_question() {
     assert_eq!(tables["tables"][1]["l0"], json!(["WEST", "here"]));
     assert_eq!(tables["tables"][0]["exit_nodes"], json!([null]));
     let path_there = ask(&["path", "0", "M0D1"], 0);
-    let route = &path_there["ways"][0];
+    let route = &path_there["routes"][0];
     assert_eq!((&route["end"], &route["at"]), (&json!("arrived"), &Value::Null));
     let hop = json!({
         "out": { "chip": 0, "channel": 9 },

@@ -36,8 +36,8 @@ fn our_own_images_are_proved_whole() {
     assert_eq!(used.len(), 3);
     for image in used {
         assert_eq!(
-            (image["evidence"].as_str(), image["check"].as_str()),
-            (Some("proved"), Some("equal"))
+            (image["provenance"].as_str(), image["check"].as_str()),
+            (Some("verified"), Some("equal"))
         );
         assert_eq!(image["compared_bytes"], image["text_bytes"]);
         let file = format!("{}/{}.elf", images(), image["name"].as_str().unwrap());
@@ -48,7 +48,7 @@ fn our_own_images_are_proved_whole() {
     let table = String::from_utf8(output.stdout).unwrap();
     let line = table.lines().find(|line| line.contains("erisc_app")).unwrap();
     assert!(
-        line.contains("0x9040") && line.contains("proved") && line.contains(&images()),
+        line.contains("0x9040") && line.contains("verified") && line.contains(&images()),
         "{line}"
     );
 }

@@ -3,6 +3,7 @@
 
 use crate::pseudo;
 
+use crate::schemas::conforms;
 use portable_pty::CommandBuilder;
 use pseudo::Terminal;
 use serde_json::{Value, json};
@@ -20,7 +21,9 @@ fn answer(target: &str, arguments: &[&str]) -> Value {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
     assert!(said.contains("of its own time"), "one-shot verbs say when they looked: {said}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    let answer = serde_json::from_slice(&output.stdout).unwrap();
+    conforms(arguments, &answer);
+    answer
 }
 
 #[test]
@@ -65,7 +68,10 @@ fn the_cores_of_the_ring_name_their_waypoints_and_sources() {
         assert!(core["location"][0]["line"].is_u64(), "{core}");
         assert_eq!(core["channels"].as_array().unwrap().len(), 8, "{core}");
         let images = core["images"].as_array().unwrap();
-        assert!(images.len() == 3 && images.iter().all(|i| i["evidence"] == "proved"), "{core}");
+        assert!(
+            images.len() == 3 && images.iter().all(|i| i["provenance"] == "verified"),
+            "{core}"
+        );
         // What was compared is said: of each image its build id.
         for image in images {
             assert_eq!(

@@ -19,6 +19,9 @@ mod pseudo;
 #[path = "common/recording.rs"]
 mod recording;
 mod run;
+mod schema;
+#[path = "common/schema.rs"]
+mod schemas;
 mod served;
 mod silicon;
 mod study;

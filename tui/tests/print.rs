@@ -1,6 +1,7 @@
 //! `print`: values by the names of the firmware that runs on a core, as scripts meet them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::schemas::conforms;
 use serde_json::{Value, json};
 use std::process::{Command, Output, Stdio};
 
@@ -27,7 +28,9 @@ fn said(output: &Output) -> String {
 fn answer(target: &str, arguments: &[&str]) -> Value {
     let output = print(target, &[arguments, &["--json"]].concat());
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", said(&output));
-    serde_json::from_slice(&output.stdout).unwrap()
+    let answer = serde_json::from_slice(&output.stdout).unwrap();
+    conforms(&["print"], &answer);
+    answer
 }
 
 fn wheel() -> Option<String> {

@@ -3,6 +3,7 @@
 
 use crate::pseudo;
 
+use crate::schemas::conforms;
 use portable_pty::CommandBuilder;
 use pseudo::Terminal;
 use serde_json::{Value, json};
@@ -96,6 +97,7 @@ fn a_failed_run_tells_scripts_what_is_known() {
         let error = &answer["error"];
         assert_eq!(error["exit_code"], json!(output.status.code()), "{answer}");
         assert!(said.contains(error["message"].as_str().unwrap()), "{said}: {answer}");
+        conforms(&["run"], &answer);
         answer
     };
     let unknown = failed(&["--chips", "0-7"]);

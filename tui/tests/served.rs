@@ -2,6 +2,7 @@
 //! everything as it was.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::schemas::conforms;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -46,7 +47,9 @@ impl Server {
         let output = self.ask(arguments);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
-        serde_json::from_slice(&output.stdout).unwrap()
+        let answer = serde_json::from_slice(&output.stdout).unwrap();
+        conforms(arguments, &answer);
+        answer
     }
 
     /// A client that has the right to write, as one that only connects is told.
@@ -93,7 +96,7 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     let mesh = server.answer(&["--allow", "write", "--json", "mesh"]);
     let (last, change) = (&mesh["last_client"], &mesh["last_writer"]);
     assert_eq!(last["pid"], reader.id(), "{last}");
-    assert_eq!((&last["name"], &last["broke_off"]), (&"meshscope".into(), &true.into()));
+    assert_eq!((&last["name"], &last["connection_lost"]), (&"meshscope".into(), &true.into()));
     assert_eq!(change["pid"], writer_pid, "who only looks writes nothing: {change}");
     assert_eq!(change["what"], format!("8 bytes at {place}"));
     assert!(

@@ -1,6 +1,7 @@
 //! `meshscope study`: meshes that it cannot use, and that races, loops and time-outs are shown with what they are.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use crate::schemas::conforms;
 use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 
@@ -13,7 +14,9 @@ fn json(arguments: &[&str]) -> Value {
     let output = study(&[arguments, &["--json"]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    let answer = serde_json::from_slice(&output.stdout).unwrap();
+    conforms(&[&["study"], arguments].concat(), &answer);
+    answer
 }
 
 #[test]
@@ -57,6 +60,6 @@ fn a_race_is_shown_with_its_explanation_and_told_to_scripts() {
     assert_eq!((rows.len(), &rows[0]["left_out"]), (2, &Value::from("teardown")));
     let stale = &rows[0]["misreads"][0];
     assert_eq!((&stale["taken_for"], &stale["of_op"]), (&"handshake".into(), &1.into()));
-    assert_eq!(rows[1]["told"], serde_json::json!([]));
+    assert_eq!(rows[1]["notes"], serde_json::json!([]));
     assert_eq!(answer["explanations"][0]["proper_harmed"], 0);
 }

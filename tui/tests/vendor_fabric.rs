@@ -2,6 +2,7 @@
 //! socket, one client after the other brings routers up, sends packets and takes them down, and each time the command looks.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::schemas::conforms;
 use fabric::traffic::{Route, SendType, Shipment, Traffic};
 use fabric::{
     Fabric, FabricOutcome, FabricPlan, FabricRequest, FabricSettings, Termination, connection,
@@ -58,7 +59,9 @@ impl Socket {
         command.args(["--target", &self.words(), "--json", "fabric"]).args(words);
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        serde_json::from_slice(&output.stdout).expect(&said)
+        let answer = serde_json::from_slice(&output.stdout).expect(&said);
+        conforms(&[&["fabric"], words].concat(), &answer);
+        answer
     }
 
     fn statuses(&self) -> Vec<Value> {
@@ -91,8 +94,8 @@ fn the_command_sees_a_fabric_on_wh_x2() {
     drop(session);
     assert_eq!(socket.statuses(), vec![Value::from("READY_FOR_TRAFFIC"); plan.routers.len()]);
     let path = socket.ask(&["path", "0", "1"]);
-    assert_eq!(path["ways"][0]["end"], "arrived", "{path}");
-    assert_eq!(path["ways"][0]["hops"].as_array().unwrap().len(), 1);
+    assert_eq!(path["routes"][0]["end"], "arrived", "{path}");
+    assert_eq!(path["routes"][0]["hops"].as_array().unwrap().len(), 1);
     assert_eq!(socket.ask(&["waits"])["waits"], Value::Array(vec![]));
 
     // So many packets that the command comes in the midst of them.

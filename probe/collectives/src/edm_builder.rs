@@ -212,13 +212,9 @@ impl EdmBuilder {
             semaphores: vec![0; semaphores as usize],
             in_place: false,
             host_assigned_id: self.settings.run_id,
-            kernel_id: KERNEL_ID,
         }
     }
 }
-
-/// The id of the kernel in launch messages.
-const KERNEL_ID: u16 = 3;
 
 /// Encodes a tile's coordinates for the kernels.
 pub(super) fn xy(tile: NocXy) -> u32 {

@@ -16,9 +16,6 @@ use layouts::NocAddr;
 pub(super) const WORKER: &str = "ccl_worker";
 /// The type of its arguments.
 const ARGUMENTS: &str = "ccl_worker_args_t";
-/// The id of the kernel in launch messages.
-const KERNEL_ID: u16 = 4;
-
 /// The start of a worker's commands, banks and digests in its L1, and their end. Packets are staged
 /// after them; shards of tensors follow.
 const LISTS: u32 = 0x2_0000;
@@ -232,7 +229,6 @@ pub(super) fn worker_launch(
         semaphores: vec![0; last as usize + 1],
         in_place: false,
         host_assigned_id: context.run_id,
-        kernel_id: KERNEL_ID,
     })
 }
 

@@ -65,6 +65,8 @@ pub struct Image {
     pub(crate) mux: Option<MuxLayout>,
     /// Its connections to channels of routers and muxes.
     pub(crate) clients: Vec<ClientLayout>,
+    /// The number by which launch messages name it; 0 if it is no built-in kernel.
+    pub kernel_id: u16,
     /// Where its code sets waypoints.
     pub waypoints: Vec<WaypointPlace>,
     /// Where its build id stands in L1, and what stands there while the image is loaded.
@@ -125,6 +127,7 @@ impl Image {
             router: RouterLayout::find(layout, &symbols),
             mux: MuxLayout::find(layout, &symbols),
             clients: ClientLayout::find(layout, &symbols, &state),
+            kernel_id: 0,
             waypoints: waypoints::read(&symbols),
             build_id,
             summary: spots::summary(layout, &symbols),
@@ -193,7 +196,9 @@ impl ImageMap {
             };
             match Symbols::load(image.elf, image.name) {
                 Ok((symbols, _)) => {
-                    map.add(Image::new(map.chip, image.name, role(image.role), core, symbols));
+                    let kernel_id = image.kernel_id.unwrap_or_default();
+                    let own = Image::new(map.chip, image.name, role(image.role), core, symbols);
+                    map.add(Image { kernel_id, ..own });
                 }
                 Err(problem) => problems.push(format!("{}: {problem}", image.name)),
             }

@@ -9,8 +9,6 @@ use launch::{ControlError, Firmware, KernelLaunch, Operation, arguments};
 use layouts::{ChipKind, NocXy};
 use machine::fabric::{Direction, FabricTopology};
 
-/// Names the kernel in launch messages.
-const KERNEL_ID: u16 = 4;
 /// Where no tile is.
 const NONE: u32 = 0;
 
@@ -88,7 +86,6 @@ pub fn router_launch(
         semaphores: Vec::new(),
         in_place: false,
         host_assigned_id: run_id,
-        kernel_id: KERNEL_ID,
     })
 }
 

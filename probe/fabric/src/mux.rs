@@ -14,8 +14,6 @@ use machine::place::Place;
 /// Types of the kernel.
 const ARGUMENTS: &str = "fabric_mux_args_t";
 const WORDS: &str = "fabric_mux_words_t";
-/// Names the kernel in launch messages.
-const KERNEL_ID: u16 = 7;
 /// Where the words stand: behind our Tensix kernels, and where L1 of an Ethernet tile is unreserved.
 const TENSIX_WORDS: u32 = 0x2_0000;
 const ETH_WORDS: u32 = 0x1_8000;
@@ -254,7 +252,6 @@ impl Mux {
             semaphores: Vec::new(),
             in_place: terms.in_place,
             host_assigned_id: run_id,
-            kernel_id: KERNEL_ID,
         };
         operation.then(place_kernel(images, &launch)?);
         Ok(operation)

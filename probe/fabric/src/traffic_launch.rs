@@ -13,8 +13,6 @@ use layouts::NocXy;
 
 const ARGUMENTS: &str = "fabric_traffic_args_t";
 pub(super) const WORDS_TYPE: &str = "fabric_traffic_words_t";
-/// Names the kernel in launch messages.
-const KERNEL_ID: u16 = 8;
 /// Behind the kernel and its data: words, routing tables, a packet that is put together, sources, lists.
 pub(super) const WORDS: u32 = 0x1_A000;
 const ROUTING: u32 = 0x1_A400;
@@ -101,7 +99,6 @@ impl Traffic {
             semaphores: Vec::new(),
             in_place: false,
             host_assigned_id: run_id,
-            kernel_id: KERNEL_ID,
         };
         operation.then(place_kernel(images, &launch)?);
         Ok(operation)

@@ -15,8 +15,6 @@ use machine::target::Target;
 const KERNEL: &str = "dispatch";
 const STATE: &str = "dispatch_state";
 const ARGUMENTS: &str = "dispatch_args_t";
-/// Names the kernel in launch messages.
-const KERNEL_ID: u16 = 9;
 /// Where its commands stand: behind the kernel and its data.
 const COMMANDS: u32 = 0x1_A000;
 
@@ -118,7 +116,6 @@ impl Dispatcher {
             semaphores: Vec::new(),
             in_place: false,
             host_assigned_id: run_id,
-            kernel_id: KERNEL_ID,
         };
         operation.then(place_kernel(images, &launch)?);
         Ok(operation)

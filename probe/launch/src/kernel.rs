@@ -39,8 +39,6 @@ pub struct KernelLaunch<'a> {
     pub in_place: bool,
     /// A number for people that all cores of a run share.
     pub host_assigned_id: u32,
-    /// A number that names the kernel.
-    pub kernel_id: u16,
 }
 
 /// Address of the program's semaphore of this number, behind so many bytes of arguments.
@@ -174,7 +172,7 @@ fn message(
         ("mode".to_owned(), constant("DISPATCH_MODE_HOST")?),
         ("host_assigned_id".to_owned(), launch.host_assigned_id.into()),
         ("enables".to_owned(), 1 << processor),
-        (format!("watcher_kernel_ids[{processor}]"), launch.kernel_id.into()),
+        (format!("watcher_kernel_ids[{processor}]"), kernel.kernel_id.into()),
     ] {
         let path = format!("mailboxes->launch[0].kernel_config.{member}");
         message.put_named(firmware, &path, value)?;

@@ -95,7 +95,6 @@ impl RingPing {
                 semaphores: Vec::new(),
                 in_place: false,
                 host_assigned_id: settings.run_id,
-                kernel_id: 1,
             };
             operation.then(launch_kernel(images, &launch)?);
         }

@@ -89,7 +89,6 @@ pub fn launch_worker(
         semaphores: Vec::new(),
         in_place: false,
         host_assigned_id: seed,
-        kernel_id: 2,
     };
     launch_kernel(images, &launch)
 }

@@ -65,7 +65,6 @@ impl Bench {
             semaphores: Vec::new(),
             in_place: false,
             host_assigned_id: self.run_id,
-            kernel_id: 3,
         };
         let launch = launch_kernel(&mut self.images, &launch).unwrap();
         launch.finish(&mut self.target).unwrap();

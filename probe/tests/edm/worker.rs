@@ -268,7 +268,6 @@ impl Bench {
             semaphores: Vec::new(),
             in_place: false,
             host_assigned_id: self.run_id,
-            kernel_id: 4,
         };
         self.launch_with_semaphores(&launch, CONFIG_BASE, SEMAPHORES, 3);
     }

@@ -1,46 +1,66 @@
-//! The promised shape of a difference between a mesh and its descriptor.
+//! The JSON of a difference between a mesh and its descriptor.
 
+use super::{End, end};
 use access::expect::{Difference, ExpectedEnd};
 use layouts::{ChipCoord, ChipId, EthId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One difference; the keys that its kind does not have are left out.
-#[derive(Default, Serialize)]
+/// A difference between the mesh and its cluster descriptor; the keys that its kind does not have are left out.
+#[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Differs {
+    /// missing-chip (has `expected_chip`, `coord`, `unique_id`), extra-chip (`chip`), other-chip (`chip`, `unique_id`), moved-chip (`chip`,
+    /// `coord`), missing-link, extra-link (`a`, `b`) or swapped-link (`a`, `b`, `found`).
     kind: &'static str,
+    /// The chip's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     chip: Option<u16>,
+    /// The chip's number in the descriptor.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_chip: Option<u32>,
+    /// Where the chip should stand: x, y, rack, shelf.
     #[serde(skip_serializing_if = "Option::is_none")]
     coord: Option<[u8; 4]>,
+    /// The 64-bit board id that the chip should have.
     #[serde(skip_serializing_if = "Option::is_none")]
     unique_id: Option<u64>,
     #[serde(flatten)]
     link: Option<Ends>,
+    /// The link that is there instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<Ends>,
 }
 
-#[derive(Serialize)]
+/// The ends of a link.
+#[derive(Serialize, JsonSchema)]
 struct Ends {
-    a: LinkEnd,
-    b: LinkEnd,
+    /// One end of the link.
+    a: DescribedEnd,
+    /// The other end.
+    b: DescribedEnd,
 }
 
-#[derive(Serialize)]
+/// An end of a link: on a chip of the mesh, or on one that is missing.
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum LinkEnd {
-    Found { chip: u16, channel: u8 },
-    Missing { expected_chip: u32, channel: u8 },
+enum DescribedEnd {
+    /// On a chip of the mesh.
+    Found(End),
+    /// On a chip that is missing.
+    Missing {
+        /// The chip's number in the descriptor.
+        expected_chip: u32,
+        /// The Ethernet channel.
+        channel: u8,
+    },
 }
 
 impl Ends {
     fn new(a: ExpectedEnd, b: ExpectedEnd) -> Self {
-        let end = |end| match end {
-            ExpectedEnd::Found(EthId { chip, channel }) => LinkEnd::Found { chip: chip.0, channel },
+        let end = |at| match at {
+            ExpectedEnd::Found(at) => DescribedEnd::Found(end(at)),
             ExpectedEnd::Missing { file_id, channel } => {
-                LinkEnd::Missing { expected_chip: file_id, channel }
+                DescribedEnd::Missing { expected_chip: file_id, channel }
             }
         };
         Self { a: end(a), b: end(b) }

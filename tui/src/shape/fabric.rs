@@ -6,28 +6,34 @@ mod clients;
 mod routes;
 mod waits;
 
-pub(crate) use routes::{fabric_routes, fabric_tables};
-pub(crate) use waits::fabric_waits;
+pub(crate) use routes::{FabricRoutes, FabricTables, fabric_routes, fabric_tables};
+pub(crate) use waits::{FabricWaits, fabric_waits};
 
-use super::build::{end, missed};
-use super::{End, Missed};
+use super::{End, Missed, end, missed, xy};
 use channels::{Edge, Receiver, Sender};
 use clients::{Client, Mux, running};
 use decode::state::{LedgerState, MeshState, RouterCounts, RouterFacts, RouterState};
-use fabric::status_queue::{StatusEntry, StatusReport};
-use layouts::NocXy;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The shape of `fabric`: routers with their channels, muxes, connections of kernels, and the credits of both ends of each link.
-#[derive(Serialize)]
+/// The routers of a fabric with their channels, its muxes, the connections of kernels, and the credits of both ends of each link.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Fabric<'a> {
+    /// The target, as `--target` names it.
     target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
     cycles: u64,
+    /// Its routers.
     routers: Vec<Router<'a>>,
+    /// Its muxes.
     muxes: Vec<Mux<'a>>,
+    /// The connections of kernels to channels of routers and muxes.
     clients: Vec<Client<'a>>,
+    /// The credits of each virtual channel, in each direction of a link.
     links: Vec<Ledger>,
+    /// Who waits for whom.
     waits: Vec<waits::Wait>,
+    /// What was not read.
     gaps: Vec<Missed>,
 }
 
@@ -45,91 +51,32 @@ pub(crate) fn fabric<'a>(target: &'a str, state: &'a MeshState) -> Fabric<'a> {
     }
 }
 
-/// The shape of `fabric status` and `fabric drain`.
-#[derive(Serialize)]
-pub(crate) struct FabricStatus<'a> {
-    target: &'a str,
-    cycles: u64,
-    queues: Vec<Queue<'a>>,
-}
-
-/// A status queue.
-#[derive(Serialize)]
-struct Queue<'a> {
-    chip: u16,
-    channel: u8,
-    run_id: u32,
-    room: u32,
-    write_count: u32,
-    read_count: u32,
-    /// Entries for which there was no room.
-    lost: u32,
-    entries: Vec<Entry<'a>>,
-}
-
-/// An entry of a status queue.
-#[derive(Serialize)]
-struct Entry<'a> {
-    /// `fabric_event_t`.
-    event: &'a str,
-    number: u32,
-    cycles: u64,
-    mesh: u32,
-    device: u32,
-    direction: u32,
-    detail: [u32; 4],
-    text: String,
-}
-
-/// The shape of `fabric status` and `fabric drain`.
-pub(crate) fn fabric_status<'a>(
-    target: &'a str,
-    cycles: u64,
-    reports: &'a [StatusReport],
-) -> FabricStatus<'a> {
-    let entry = |entry: &'a StatusEntry| Entry {
-        event: &entry.event,
-        number: entry.number,
-        cycles: entry.cycles,
-        mesh: entry.mesh_id,
-        device: entry.device_id,
-        direction: entry.direction,
-        detail: entry.detail,
-        text: entry.text(),
-    };
-    let queue = |report: &'a StatusReport| Queue {
-        chip: report.queue.router.chip.0,
-        channel: report.queue.router.channel,
-        run_id: report.queue.run_id,
-        room: report.room,
-        write_count: report.write_count,
-        read_count: report.read_count,
-        lost: report.lost,
-        entries: report.entries.iter().map(entry).collect(),
-    };
-    FabricStatus { target, cycles, queues: reports.iter().map(queue).collect() }
-}
-
-fn tile(xy: NocXy) -> [u8; 2] {
-    [xy.x, xy.y]
-}
-
 /// A router.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Router<'a> {
+    /// The chip's id.
     chip: u16,
+    /// The Ethernet channel.
     channel: u8,
+    /// NOC 0 coordinates of its tile: x, y.
     tile: [u8; 2],
+    /// The name of its image.
     image: &'a str,
+    /// A kernel runs on its core; null if that is not known.
     running: Option<bool>,
+    /// The waypoint of its core: up to four letters.
     waypoint: Option<&'a str>,
     #[serde(flatten)]
     facts: &'a RouterFacts,
     /// The name of `refusal`; null if it did not refuse.
     refusal_name: Option<&'a str>,
+    /// Its sender channels.
     senders: Vec<Sender<'a>>,
+    /// Its receiver channels.
     receivers: Vec<Receiver<'a>>,
+    /// Its credits for the other routers of its plane on this chip.
     downstream: Vec<Edge<'a>>,
+    /// What it counts.
     counts: &'a RouterCounts,
 }
 
@@ -138,7 +85,7 @@ impl<'a> Router<'a> {
         Self {
             chip: router.at.chip.0,
             channel: router.at.channel,
-            tile: tile(router.tile),
+            tile: xy(router.tile),
             image: &router.image,
             running: running(&router.activity),
             waypoint: router.waypoint.known().map(String::as_str),
@@ -153,18 +100,29 @@ impl<'a> Router<'a> {
 }
 
 /// The credits of one virtual channel in one direction of a link.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Ledger {
+    /// The end that sends.
     from: End,
+    /// The end that receives.
     to: End,
+    /// The virtual channel; 2 is the control channel.
     virtual_channel: u8,
+    /// Slots of the receiver.
     slots: u64,
+    /// Packets that the sender holds.
     queued: u64,
+    /// Credits of the sender: slots of the receiver that it takes for free.
     remote_free_slots: u64,
+    /// Packets that the sender sent and has no completion of.
     in_flight: u64,
+    /// Packets that the receiver has not looked at.
     arrived: u64,
+    /// Packets that the receiver holds.
     held: u64,
+    /// The end of another link over which the sender sends instead; null if it does not.
     rerouted_by: Option<End>,
+    /// What these numbers say together, such as empty, moving, full, back-pressured or miscounted.
     verdict: &'static str,
 }
 

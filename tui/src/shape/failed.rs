@@ -1,40 +1,55 @@
-//! The promised shape of a failure.
+//! The JSON of a failure.
 
 use crate::exit::{Failure, code};
 use crate::words::reason;
 use launch::ControlError;
 use launch::outcome::{Cause, Ended, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
 use machine::place::Place;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Why a run failed, and what is known of it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Error {
+    /// The sentence that is also on standard error.
     message: String,
+    /// The exit code of the program.
     exit_code: u8,
+    /// Of a run that was judged or begun: in-use, not-allowed, program, kernel, took-too-long, left, control or access. Of another one:
+    /// usage, unreachable, refused, finding, internal, interrupted or closed-pipe.
     kind: &'static str,
     #[serde(flatten)]
     facts: Option<Facts>,
 }
 
-/// Of a run that was judged or begun: null where nothing is known.
-#[derive(Serialize)]
+/// What is known of the failure of a run that was judged or begun.
+#[derive(Serialize, JsonSchema)]
 struct Facts {
+    /// The cause in a word, such as kernel-runs, no-progress or packets-dropped; or a reason of `gaps`.
     cause: &'static str,
+    /// The tile to blame; null if it is not known.
     core: Option<Core>,
+    /// The waypoint of its core; null if it is not known.
     waypoint: Option<String>,
+    /// What was waited for; null if that is not known.
     waiting_for: Option<String>,
+    /// The target's own time when the run last made progress, in cycles of a nanosecond; null if it is not known.
     since_cycles: Option<u64>,
+    /// What else is known, a sentence each.
     notes: Vec<String>,
+    /// For how many cycles of a nanosecond nothing moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     waited_cycles: Option<u64>,
     #[serde(flatten)]
     word: Option<Word>,
 }
 
-#[derive(Serialize)]
+/// A tile.
+#[derive(Serialize, JsonSchema)]
 struct Core {
+    /// The chip's id.
     chip: u16,
+    /// NOC 0 coordinates of the tile: x, y.
     tile: [u8; 2],
 }
 
@@ -45,11 +60,13 @@ impl From<Place> for Core {
 }
 
 /// The word that is to blame.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Word {
     #[serde(flatten)]
     tile: Core,
+    /// Its address in the tile.
     addr: u64,
+    /// Its value, if it was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<u32>,
 }

@@ -1,25 +1,36 @@
 //! The JSON of `print`: a value with its structure.
 
-use super::{Decoded, Missing, Why};
+use super::{Decoded, Missing, Why, xy};
 use crate::found::{Found, Value};
 use decode::images::Image;
 use layouts::CoreId;
+use schemars::JsonSchema;
 use serde::Serialize;
 use symbols::Storage;
 
-/// `print`.
-#[derive(Serialize)]
+/// The value of an expression on a core.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Printed<'a> {
+    /// The chip's id.
     chip: u16,
+    /// NOC 0 coordinates of the core's tile: x, y.
     tile: [u8; 2],
+    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
     core: &'static str,
+    /// The image whose names were used.
     image: &'a str,
+    /// The expression as it was given.
     expression: &'a str,
+    /// The value's type.
     #[serde(rename = "type")]
     kind: &'a str,
+    /// Where it stands, as the core sees it; null if it has no address.
     addr: Option<u64>,
+    /// Its size in bytes.
     size: Option<u64>,
+    /// Null if it could not be read.
     value: Option<Decoded<'a>>,
+    /// Why `addr` or `value` is null.
     #[serde(skip_serializing_if = "Missing::is_empty")]
     missing: Missing,
 }
@@ -57,7 +68,7 @@ impl<'a> Printed<'a> {
                 None
             }
         };
-        let (chip, tile) = (core.chip.0, [core.tile.x, core.tile.y]);
+        let (chip, tile) = (core.chip.0, xy(core.tile));
         let (core, image, kind, size) =
             (core.core.name(), &*image.name, found.type_name(), found.size);
         Self { chip, tile, core, image, expression, kind, addr, size, value, missing }

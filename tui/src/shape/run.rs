@@ -1,58 +1,97 @@
-//! The promised shape of `run`.
+//! The JSON of `run`.
 
 use super::failed::Error;
 use crate::exit::Failure;
 use crate::run::Measured;
 use crate::run::table::{Head, average, out_of_bounds};
 use launch::outcome::RunError;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// `run`. Of a run that failed before its sizes were compiled most is unknown.
-#[derive(Default, Serialize)]
+/// A collective, size after size. A run that failed has the same keys: rows for the sizes that were finished, null for what is not
+/// known, and `error`.
+#[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Sweep<'a> {
+    /// The collective, such as all-gather.
     op: &'a str,
+    /// The target, as `--target` names it.
     target: &'a str,
+    /// The chips that take part, in the order of their ranks.
     chips: Vec<u16>,
+    /// ring or line.
     topology: Option<&'a str>,
+    /// A row for each size.
     rows: Vec<Row<'a>>,
+    /// Links between two neighbours.
     links: Option<u32>,
+    /// Where tensors lie: interleaved or sharded.
     layout: Option<&'a str>,
+    /// no, half-tensors or full-tensors.
     bidirectional: Option<&'a str>,
+    /// Launches of each size that are measured.
     iterations: Option<u32>,
+    /// Launches of each size before these.
     warmups: Option<u32>,
+    /// Seed of the data.
     seed: Option<u32>,
+    /// The faults that were asked for.
     faults: &'a [String],
+    /// Wrong elements over all sizes; null if nothing was checked.
     out_of_bounds: Option<u64>,
+    /// The mean of `busbw_gbps` over all sizes, in GB/s.
     avg_busbw_gbps: Option<f64>,
+    /// edm or fabric.
     transport: Option<&'a str>,
+    /// Workers of each link and direction.
     workers: Option<u32>,
+    /// What the fabric's routers are built for: line, ring, mesh or torus; null without `--transport fabric`.
     fabric: Option<&'a str>,
+    /// Muxes of the fabric.
     muxes: Option<usize>,
+    /// Why the run failed; of one that did not it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Error>,
 }
 
-#[derive(Serialize)]
+/// A size of a sweep. All times are by the clock of the chip that was launched last.
+#[derive(Serialize, JsonSchema)]
 struct Row<'a> {
+    /// The larger of a rank's input and output, in bytes.
     size: u64,
+    /// Elements of that size.
     count: u64,
+    /// The type of an element, such as int32.
     r#type: &'a str,
+    /// The reduction, such as sum; none where nothing is reduced.
     redop: &'a str,
+    /// The time of the transfer, the mean of all iterations, in microseconds.
     time_us: f64,
+    /// Size over time, in GB/s.
     algbw_gbps: f64,
+    /// `algbw_gbps` times the collective's factor in nccl-tests, in GB/s.
     busbw_gbps: f64,
+    /// Wrong elements; null if nothing was checked.
     wrong: Option<u64>,
+    /// The rank of the root; null where the collective has none.
     root: Option<u32>,
+    /// How much longer the longest kernel ran than the transfer, since it waited for others to start, in microseconds.
     start_skew_us: f64,
+    /// The id of the chip that was launched last.
     last_chip: u16,
+    /// Times of each chip, in the order of the ranks.
     chips: Vec<Chip>,
+    /// Where elements are wrong, a sentence each.
     wrong_places: &'a [String],
 }
 
-#[derive(Serialize)]
+/// Times of a chip.
+#[derive(Serialize, JsonSchema)]
 struct Chip {
+    /// The chip's id.
     chip: u16,
+    /// From the kernel's start to its end, in microseconds.
     kernel_us: f64,
+    /// From when its links were up at both ends to the kernel's end, in microseconds.
     transfer_us: f64,
 }
 
@@ -60,37 +99,37 @@ fn us(cycles: u64) -> f64 {
     cycles as f64 / 1e3
 }
 
-/// The shape of a sweep.
-pub(crate) fn run<'a>(head: &'a Head<'a>, rows: &'a [Measured]) -> Sweep<'a> {
-    Sweep {
-        op: head.op,
-        target: head.target,
-        chips: head.ranks.iter().map(|chip| chip.0).collect(),
-        topology: Some(head.topology),
-        rows: rows.iter().map(row).collect(),
-        links: Some(head.links),
-        layout: Some(head.layout),
-        bidirectional: Some(head.bidirectional),
-        iterations: Some(head.iterations),
-        warmups: Some(head.warmups),
-        seed: Some(head.seed),
-        faults: &head.faults,
-        out_of_bounds: out_of_bounds(rows),
-        avg_busbw_gbps: Some(average(rows)),
-        transport: Some(head.transport),
-        workers: Some(head.workers),
-        fabric: head.fabric,
-        muxes: Some(head.muxes),
-        error: None,
+impl<'a> Sweep<'a> {
+    /// The shape of a sweep.
+    pub(crate) fn new(head: &'a Head<'a>, rows: &'a [Measured]) -> Self {
+        Self {
+            op: head.op,
+            target: head.target,
+            chips: head.ranks.iter().map(|chip| chip.0).collect(),
+            topology: Some(head.topology),
+            rows: rows.iter().map(row).collect(),
+            links: Some(head.links),
+            layout: Some(head.layout),
+            bidirectional: Some(head.bidirectional),
+            iterations: Some(head.iterations),
+            warmups: Some(head.warmups),
+            seed: Some(head.seed),
+            faults: &head.faults,
+            out_of_bounds: out_of_bounds(rows),
+            avg_busbw_gbps: Some(average(rows)),
+            transport: Some(head.transport),
+            workers: Some(head.workers),
+            fabric: head.fabric,
+            muxes: Some(head.muxes),
+            error: None,
+        }
     }
-}
 
-/// The shape of a sweep of which nothing is known but what was asked for.
-pub(crate) fn unknown<'a>(op: &'a str, target: &'a str) -> Sweep<'a> {
-    Sweep { op, target, ..Sweep::default() }
-}
+    /// The shape of a sweep of which nothing is known but what was asked for.
+    pub(crate) fn unknown(op: &'a str, target: &'a str) -> Self {
+        Self { op, target, ..Self::default() }
+    }
 
-impl Sweep<'_> {
     /// The same of a sweep that failed: what is known of it, with the reason.
     pub(crate) fn failed(mut self, failure: &Failure, cause: Option<&RunError>) -> Self {
         if self.rows.is_empty() {
@@ -171,8 +210,10 @@ mod tests {
             since_cycles: 40,
         });
         let failure = Failure::of_run("emulator:n300", &cause);
-        let whole = serde_json::to_value(run(&head(), &[])).unwrap();
-        for failed in [run(&head(), &[]), unknown("all-reduce", "emulator:n300,run=idle")] {
+        let whole = serde_json::to_value(Sweep::new(&head(), &[])).unwrap();
+        for failed in
+            [Sweep::new(&head(), &[]), Sweep::unknown("all-reduce", "emulator:n300,run=idle")]
+        {
             let failed = serde_json::to_value(failed.failed(&failure, Some(&cause))).unwrap();
             let mut keys: Vec<&String> = whole.as_object().unwrap().keys().collect();
             let error = "error".to_owned();
@@ -194,7 +235,7 @@ mod tests {
             );
         }
         let refused = Failure::Refused("no".into());
-        let failed = serde_json::to_value(run(&head(), &[]).failed(&refused, None)).unwrap();
+        let failed = serde_json::to_value(Sweep::new(&head(), &[]).failed(&refused, None)).unwrap();
         assert_eq!(
             failed["error"],
             json!({"message": "no", "exit_code": 5, "kind": "refused"}),
@@ -236,6 +277,6 @@ mod tests {
             "faults": [], "out_of_bounds": 2, "avg_busbw_gbps": 3.0, "transport": "edm", "workers": 1,
             "fabric": null, "muxes": 0,
         });
-        assert_eq!(serde_json::to_value(run(&head, &[measured])).unwrap(), want);
+        assert_eq!(serde_json::to_value(Sweep::new(&head, &[measured])).unwrap(), want);
     }
 }

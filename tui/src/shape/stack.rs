@@ -1,38 +1,51 @@
 //! The JSON of `symbols backtrace`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// `symbols backtrace`.
-#[derive(Serialize)]
+/// The frames of a stack.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Stack<'a> {
+    /// The frames, innermost first.
     pub(crate) frames: Vec<Stacked<'a>>,
+    /// Why there are no more.
     pub(crate) end: StackReason,
 }
 
 /// A frame of a stack.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Stacked<'a> {
+    /// Its program counter.
     pub(crate) pc: u32,
+    /// The canonical frame address; null if it is not known.
     pub(crate) cfa: Option<u32>,
+    /// The name of the file that has its code.
     pub(crate) elf: &'a str,
+    /// What was inlined at the program counter, innermost first, and then the function itself.
     pub(crate) locations: Vec<StackSource<'a>>,
-    /// The known ones, by the names of the calling convention.
+    /// The registers that are known, by the names of the calling convention.
     pub(crate) registers: BTreeMap<&'static str, u32>,
 }
 
-/// A place in source, and whether it was inlined into the next one.
-#[derive(Serialize)]
+/// A place in source.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct StackSource<'a> {
+    /// The function; null if it is not known.
     pub(crate) function: Option<&'a str>,
+    /// The source file; null if it is not known.
     pub(crate) file: Option<&'a str>,
+    /// The line; null if it is not known.
     pub(crate) line: Option<u32>,
+    /// It was inlined into the next one.
     pub(crate) inlined: bool,
 }
 
 /// Why a stack ends.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct StackReason {
+    /// outermost, not-saved, no-file, no-call-frames, broken-call-frames, unreadable, unknown-register, repeats or limit.
     pub(crate) reason: &'static str,
+    /// The reason in a sentence.
     pub(crate) detail: String,
 }

@@ -1,8 +1,10 @@
 //! Decoded values as JSON.
 
 use crate::words;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use symbols::{Member, Record, Type, Value};
 
@@ -62,6 +64,21 @@ struct Part<'a> {
     name: Option<&'a str>,
     base: bool,
     inner: Decoded<'a>,
+}
+
+impl JsonSchema for Decoded<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "Value".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A value by its type: a number, also for a pointer; a truth value; a string of one character; {name, value} for an \
+                enumerator; an array; an object for a structure, with the members of its bases among its own. A base with members that \
+                others hide is also an object under its type's name. Of a type that is not decoded: its bytes, two hexadecimal digits each. \
+                Null: not known, such as a virtual base."
+        })
+    }
 }
 
 impl Serialize for Decoded<'_> {

@@ -5,7 +5,8 @@ use crate::exit::{Failure, Outcome};
 use crate::locate::{self, NamedPlace};
 use crate::machine::Opening;
 use crate::output::{Columns, json, say, text};
-use crate::{shape, words};
+use crate::shape::Cores;
+use crate::words;
 use decode::inspect::ReadSet;
 use decode::state::{ChipState, CoreState, MeshState, NamedWord};
 use layouts::{ChipId, ChipKind, EthId, NocXy, Tile, TileKind};
@@ -27,7 +28,7 @@ pub(super) fn run(
     report(target, state);
     let passes = |core: &CoreState| place.is_none_or(|p| holds(state, p, core));
     if style.json {
-        json(&shape::cores(&target.words, state, words, passes))?;
+        json(Cores::new(&target.words, state, words, passes))?;
     } else {
         let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
         let all: Vec<_> = all.filter(|c| passes(c)).collect();

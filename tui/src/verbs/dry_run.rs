@@ -8,7 +8,8 @@ use crate::locate;
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::run::Sweep;
-use crate::{shape, words};
+use crate::shape::DryRun;
+use crate::words;
 use decode::inspect::ReadSet;
 use machine::snapshot::Span;
 use machine::target::{PlannedAccess, Preview};
@@ -26,7 +27,7 @@ pub(super) fn dry_run(verb: &Verb, opening: &Opening, style: Style) -> Result<Ou
         opening.words
     ));
     if style.json {
-        json(&shape::dry_run(&opening.words, discovery, &preview))?;
+        json(DryRun::new(&opening.words, discovery, &preview))?;
     } else {
         text(&table(&preview))?;
     }
@@ -86,7 +87,8 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Record { .. }
         | Verb::Serve { .. }
         | Verb::Study { .. }
-        | Verb::Help { .. } => {
+        | Verb::Help { .. }
+        | Verb::Schema { .. } => {
             return Err(Failure::Usage(
                 "--dry-run is for mesh, cores, images, links, read, write, print, run".into(),
             ));

@@ -5,6 +5,8 @@ mod routes;
 mod status;
 mod waits;
 
+pub(super) use keep::KeptEntry;
+
 use super::cores;
 use super::target::{Style, cell, end_of_all, judge, open, report};
 use crate::args::FabricQuestion;
@@ -52,7 +54,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     narrow(&mut state.fabric, place);
     report(target, &state);
     if style.json {
-        json(&shape::fabric(&target.words, &state))?;
+        json(shape::fabric(&target.words, &state))?;
     } else {
         text(&page(style, &state.fabric, place.is_some()))?;
     }

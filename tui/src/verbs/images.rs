@@ -6,11 +6,12 @@ use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::Opening;
 use crate::output::{Columns, json, text};
-use crate::{shape, words};
+use crate::shape::Images;
+use crate::words;
 use decode::inspect::ReadSet;
 use decode::state::{CoreState, ImageUse};
 
-const HEAD: [&str; 7] = ["CORE", "ROLE", "IMAGE", "LOADED AT", "EVIDENCE", "COMPARED", "FILE"];
+const HEAD: [&str; 7] = ["CORE", "ROLE", "IMAGE", "LOADED AT", "PROVENANCE", "COMPARED", "FILE"];
 
 pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result<Outcome, Failure> {
     let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
@@ -23,7 +24,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
     let cores: Vec<_> = all.filter(|core| passes(core)).collect();
     if style.json {
-        json(&shape::images(&target.words, state, &cores))?;
+        json(Images::new(&target.words, state, &cores))?;
     } else {
         let mut table = Columns::new(&HEAD);
         for core in &cores {

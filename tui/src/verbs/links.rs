@@ -5,7 +5,8 @@ use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;
 use crate::output::{Columns, json, text};
-use crate::{shape, words};
+use crate::shape::Links;
+use crate::words;
 use decode::inspect::ReadSet;
 use decode::state::{EthState, MeshState, Reading};
 use layouts::EthId;
@@ -18,7 +19,7 @@ pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     report(target, &snapshot.state);
     let state = &snapshot.state;
     if style.json {
-        json(&shape::links(&target.words, state))?;
+        json(Links::new(&target.words, state))?;
     } else {
         let mut table = Columns::new(&HEAD);
         for link in &state.links {

@@ -6,7 +6,8 @@ use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;
 use crate::output::{Columns, json, say, text};
-use crate::{shape, words};
+use crate::shape::Mesh;
+use crate::words;
 use access::descriptor::descriptor;
 use decode::inspect::ReadSet;
 use decode::state::{ChipState, LinkState, MeshState};
@@ -29,7 +30,7 @@ pub(super) fn run(
     }
     let differences = expected.as_ref().map(|expected| expect::compare(&snapshot.state, expected));
     if style.json {
-        json(&shape::mesh(&target.words, &snapshot.state, differences.as_deref()))?;
+        json(Mesh::new(&target.words, &snapshot.state, differences.as_deref()))?;
     } else {
         let compared = expected.as_ref().zip(differences.as_ref());
         let compared = compared.map(|(expected, all)| expect::table(all, expected));

@@ -102,7 +102,7 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
     let Answer { load, found, pointer } = answer(target, core, &on, &expression)?;
     let printed = Printed::new(core, load.image, &question.text, &found);
     if style.json {
-        json(&printed)?;
+        json(printed)?;
         if let Some(pointer) = &pointer {
             say(&format!("{core}: {pointer}"));
         }

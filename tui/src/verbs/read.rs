@@ -6,7 +6,7 @@ use crate::locate;
 use crate::machine::Opening;
 use crate::output::{json, text};
 use crate::shape::Bytes;
-use crate::words::{self, hex};
+use crate::words;
 use decode::inspect::ReadSet;
 use layouts::{ChipKind, NocAddr, Reason, Space, TileKind};
 use machine::snapshot::Span;
@@ -35,7 +35,7 @@ pub(super) fn run(
         snapshot.memory.bytes(addr, len).map_err(|e| Failure::of_access(&addr.to_string(), &e))?;
     report(target, &snapshot.state);
     if style.json {
-        json(&Bytes { chip: chip.0, tile: [tile.x, tile.y], addr: offset, bytes: hex(bytes) })?;
+        json(Bytes::new(addr, bytes))?;
     } else {
         text(&dump(offset, bytes))?;
     }

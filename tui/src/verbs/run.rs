@@ -47,14 +47,14 @@ pub(super) fn run(
         let both = told.as_ref().zip(job.as_ref());
         let about = both.map(|(told, job)| told.head(&opening.words, job.sweep()));
         let shape = match &about {
-            Some(about) => shape::run(about, rows),
-            None => shape::unknown_run(options.op.name(), &opening.words),
+            Some(about) => shape::Sweep::new(about, rows),
+            None => shape::Sweep::unknown(options.op.name(), &opening.words),
         };
         match &result {
-            Ok(_) => json(&shape)?,
+            Ok(_) => json(shape)?,
             Err(failure) => {
                 let cause = job.as_ref().and_then(Job::cause);
-                json(&shape.failed(failure, cause))?;
+                json(shape.failed(failure, cause))?;
             }
         }
     } else if result.is_ok() {

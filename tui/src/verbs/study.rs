@@ -11,55 +11,69 @@ mod time_out;
 mod traffic;
 mod transport;
 mod ttl;
-pub(super) use bandwidth::bandwidth;
-pub(super) use latency::latency;
-pub(super) use measured::relaunch;
-pub(super) use mux::{MuxWords, mux};
-pub(super) use race::race;
-pub(super) use reroute::{RerouteWords, reroute};
-pub(super) use time_out::time_out;
-pub(super) use traffic::{TrafficWords, traffic};
-pub(super) use transport::transport;
-pub(super) use ttl::ttl;
+pub(super) use bandwidth::{Bandwidths, bandwidth};
+pub(super) use latency::{Latencies, latency};
+pub(super) use measured::{Relaunches, relaunch};
+pub(super) use mux::{MuxWords, Muxes, mux};
+pub(super) use race::{Races, race};
+pub(super) use reroute::{RerouteWords, Reroutes, reroute};
+pub(super) use time_out::{TimeOuts, time_out};
+pub(super) use traffic::{Traffic, TrafficWords, traffic};
+pub(super) use transport::{Transports, transport};
+pub(super) use ttl::{Loops, ttl};
 
 use super::target::Style;
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::output::{Columns, json, text};
 use crate::words;
+use machine::target::AccessRoute;
 use probe::session::OpenError;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::watching::{self, Cost, Sight};
 
-/// From two hundred looks in a second of the mesh to as many as there can be.
+/// From two hundred snapshots in a second of the mesh to as many as there can be.
 const PERIODS_CYCLES: [u64; 5] = [5_000_000, 1_000_000, 100_000, 10_000, 0];
 /// Longer runs take hours.
 const MOST_CYCLES: u64 = 10_000_000_000;
 
-#[derive(Serialize)]
-struct Table<'a> {
+/// What being watched costs a running ring ping.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Watching<'a> {
+    /// The mesh.
     mesh: &'a str,
+    /// The seed.
     seed: u64,
+    /// A row for each route and period.
     rows: Vec<Row>,
 }
 
-#[derive(Serialize)]
+/// A run that was watched.
+#[derive(Serialize, JsonSchema)]
 struct Row {
-    sight: &'static str,
+    /// Over what it was watched: none (nobody watched), window (a TLB window of the PCIe device) or queue (routing queues).
+    route: &'static str,
+    /// From snapshot to snapshot, in cycles of a nanosecond; 0: without a pause.
     period_cycles: u64,
+    /// Snapshots that were taken.
     snapshots: u64,
+    /// Length of the run, in cycles of a nanosecond.
     cycles: u64,
+    /// Laps of the ring.
     laps: u64,
+    /// Laps of the same run when nobody watches.
     laps_unwatched: u64,
+    /// Cycles that watching adds to a thousand of the workload's.
     cost_per_thousand: f64,
 }
 
 fn row(cost: &Cost) -> Row {
     Row {
-        sight: match cost.sight {
-            Sight::Nothing => "nothing",
-            Sight::Near => "near",
-            Sight::Far => "far",
+        route: match cost.sight {
+            Sight::Nothing => "none",
+            Sight::Near => words::route(AccessRoute::Window),
+            Sight::Far => words::route(AccessRoute::Queue),
         },
         period_cycles: cost.period_cycles,
         snapshots: cost.snapshots,
@@ -81,15 +95,15 @@ pub(super) fn watching(
     if cycles == 0 || cycles > MOST_CYCLES {
         return Err(Failure::Usage(format!("cycles: {cycles} is not from 1 to {MOST_CYCLES}")));
     }
-    // A period longer than the run is one look at its start.
+    // A period longer than the run is one snapshot at its start.
     let costs = watching::study(mesh, seed, cycles, &PERIODS_CYCLES)
         .map_err(|error| Failure::of_open(&format!("emulator:{mesh}"), &OpenError::Scene(error)))?;
     let rows: Vec<Row> = costs.iter().map(row).collect();
     if style.json {
-        json(&Table { mesh, seed, rows })?;
+        json(Watching { mesh, seed, rows })?;
         return Ok(Outcome::Healthy);
     }
-    let head = ["SIGHT", "ONE LOOK IN", "LOOKS", "LAPS", "UNWATCHED", "COST OF 1000 CYCLES"];
+    let head = ["ROUTE", "PERIOD", "SNAPSHOTS", "LAPS", "UNWATCHED", "COST OF 1000 CYCLES"];
     let mut table = Columns::new(&head);
     for row in rows {
         let period = match row.period_cycles {
@@ -97,7 +111,7 @@ pub(super) fn watching(
             period => words::cycles(period),
         };
         table.row(vec![
-            row.sight.to_owned(),
+            row.route.to_owned(),
             period,
             row.snapshots.to_string(),
             row.laps.to_string(),

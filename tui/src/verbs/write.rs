@@ -6,7 +6,7 @@ use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::Opening;
 use crate::output::{json, say, text};
-use crate::shape;
+use crate::shape::Written;
 use crate::words::{self, hex};
 use layouts::{ChipKind, NocAddr, Space, TileKind};
 
@@ -57,7 +57,7 @@ pub(super) fn run(opening: &Opening, style: Style, what: &What<'_>) -> Result<Ou
     let show = if style.json || what.bytes.is_some() { hex } else { as_words };
     let (old, new) = (old.as_ref().map(|old| show(old)), show(&bytes));
     if style.json {
-        json(&shape::written(addr, old, new))?;
+        json(Written::new(addr, old, new))?;
     } else {
         let old = old.unwrap_or_else(|reason| format!("not read ({reason})"));
         text(&format!("{addr}  old {old}  new {new}\n"))?;

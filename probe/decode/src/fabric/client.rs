@@ -35,7 +35,7 @@ facts! {
         /// Clients of that mux.
         mux_clients: u64 = at.part("mux_clients"),
         /// How many of them have told their termination master that they have closed.
-        told: u64 = {
+        closed: u64 = {
             let of = |member| at.own.names.word(&at.part_path(member)?);
             let master = of("master_xy").zip(of("master_address"));
             master.map(|(xy, address)| Formula::Elsewhere(xy, address).into())

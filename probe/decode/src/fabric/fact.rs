@@ -4,12 +4,14 @@ use super::enumeration::{Enumeration, Enumerator};
 use crate::reading::Reading;
 use layouts::NocXy;
 use machine::fabric::{Direction, FabricNode};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 
 /// A kind of fact: what its number means, and how JSON shows it.
 pub trait Fact: Sized {
     /// In JSON.
-    type Json: Serialize;
+    type Json: Serialize + JsonSchema;
 
     /// What a number means.
     fn decode(raw: u64, names: Option<&Enumeration>) -> Reading<Self>;
@@ -22,6 +24,21 @@ pub trait Fact: Sized {
 impl<T: Fact> Serialize for Reading<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.known().map(Fact::json).serialize(serializer)
+    }
+}
+
+/// As it is serialized.
+impl<T: Fact> JsonSchema for Reading<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Option::<T::Json>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Option::<T::Json>::json_schema(generator)
     }
 }
 
@@ -38,7 +55,7 @@ macro_rules! facts {
         }
     ) => {
         $(#[$about])*
-        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
         pub struct $Facts {
             $($(#[$meaning])* pub $name: $crate::reading::Reading<$Kind>,)*
         }
@@ -118,7 +135,7 @@ impl Fact for Enumerator {
 }
 
 /// An enumerator in JSON.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum NameOrNumber {
     /// As DWARF has it.
@@ -225,7 +242,7 @@ impl Fact for FabricNode {
 }
 
 /// A fabric node in JSON.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct NodeJson {
     /// Its mesh.
     pub mesh: u16,
@@ -243,7 +260,7 @@ pub struct NocTarget {
 }
 
 /// A NoC address in JSON.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct NocTargetJson {
     /// The tile's column and row.
     pub tile: [u8; 2],

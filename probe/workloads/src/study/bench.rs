@@ -14,9 +14,8 @@ use machine::snapshot::{Plan, Span};
 use machine::target::{Mesh, Target};
 use std::collections::BTreeSet;
 
-/// The microbenchmark, and what names it in launch messages.
+/// The microbenchmark.
 const LINK_BENCH: &str = "link_bench";
-const KERNEL_ID: u16 = 5;
 
 /// A mesh under test.
 pub(super) struct Bench {
@@ -184,7 +183,6 @@ impl Bench {
             semaphores: Vec::new(),
             in_place: start.in_place,
             host_assigned_id: self.run_id,
-            kernel_id: KERNEL_ID,
         };
         Ok(launch_kernel(&mut self.images, &launch)?)
     }

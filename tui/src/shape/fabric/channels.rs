@@ -1,22 +1,27 @@
 //! Channels and packets.
 
-use super::tile;
+use crate::shape::xy;
 use decode::state::{
     DownstreamState, EdgeFacts, HeadState, PacketFacts, ReceiverFacts, ReceiverState, SenderFacts,
     SenderState,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A sender channel.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Sender<'a> {
+    /// Its number.
     index: u8,
+    /// Its virtual channel; 2 is the control channel.
     virtual_channel: u8,
+    /// How many packets it has room for.
     slots: u64,
     #[serde(flatten)]
     facts: &'a SenderFacts,
-    /// The client that it is connected to.
+    /// NOC 0 coordinates of the client that it is connected to: x, y; null if it is not.
     client: Option<[u8; 2]>,
+    /// Its oldest packet; null if it has none.
     head: Option<Head<'a>>,
 }
 
@@ -27,20 +32,24 @@ impl<'a> Sender<'a> {
             virtual_channel: channel.virtual_channel,
             slots: channel.slots,
             facts: &channel.facts,
-            client: channel.client().map(tile),
+            client: channel.client().map(xy),
             head: channel.head.as_ref().map(Head::of),
         }
     }
 }
 
 /// A receiver channel.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Receiver<'a> {
+    /// Its number.
     index: u8,
+    /// Its virtual channel; 2 is the control channel.
     virtual_channel: u8,
+    /// How many packets it has room for.
     slots: u64,
     #[serde(flatten)]
     facts: &'a ReceiverFacts,
+    /// Its oldest packet; null if it has none.
     head: Option<Head<'a>>,
 }
 
@@ -57,9 +66,11 @@ impl<'a> Receiver<'a> {
 }
 
 /// Credits for the router of this plane towards a direction.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Edge<'a> {
+    /// EAST, WEST, NORTH or SOUTH.
     direction: &'static str,
+    /// Its virtual channel.
     virtual_channel: u8,
     #[serde(flatten)]
     facts: &'a EdgeFacts,
@@ -76,14 +87,16 @@ impl<'a> Edge<'a> {
 }
 
 /// The oldest packet of a channel.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Head<'a> {
+    /// Its address in the tile.
     addr: u64,
+    /// Its header; null if it was not read.
     packet: Option<Packet<'a>>,
 }
 
 /// A packet by its header.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Packet<'a> {
     #[serde(flatten)]
     facts: &'a PacketFacts,

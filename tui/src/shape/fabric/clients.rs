@@ -1,25 +1,29 @@
 //! Muxes and who sends through a channel.
 
 use super::channels::Head;
-use super::tile;
-use crate::shape::End;
-use crate::shape::build::end;
+use crate::shape::{End, end, xy};
 use decode::state::{
     Activity, ClientFacts, ClientState, FabricPort, MuxChannelFacts, MuxChannelState, MuxFacts,
     MuxState, Reading,
 };
 use layouts::CoreId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A mux.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Mux<'a> {
+    /// The core that it runs on.
     core: Core,
+    /// The name of its image.
     image: &'a str,
+    /// A kernel runs on the core; null if that is not known.
     running: Option<bool>,
+    /// The waypoint of the core: up to four letters.
     waypoint: Option<&'a str>,
     #[serde(flatten)]
     facts: &'a MuxFacts,
+    /// Its channels.
     channels: Vec<Channel<'a>>,
 }
 
@@ -37,11 +41,13 @@ impl<'a> Mux<'a> {
 }
 
 /// A channel of a mux.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Channel<'a> {
+    /// Its number.
     index: u8,
     #[serde(flatten)]
     facts: &'a MuxChannelFacts,
+    /// Its oldest packet; null if it has none.
     head: Option<Head<'a>>,
 }
 
@@ -53,17 +59,25 @@ impl<'a> Channel<'a> {
 }
 
 /// A kernel's connection to a channel of a router or mux.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Client<'a> {
+    /// The core that it runs on.
     core: Core,
+    /// The name of its image.
     image: &'a str,
+    /// The name of the connection in this image.
     name: &'a str,
+    /// A kernel runs on the core; null if that is not known.
     running: Option<bool>,
+    /// The waypoint of the core: up to four letters.
     waypoint: Option<&'a str>,
     #[serde(flatten)]
     facts: &'a ClientFacts,
+    /// What it is connected to; null if that is not known.
     to: Option<Port>,
+    /// The step of its ending that it is at, from 1 (it sends) to 12 (the mux has ended); null if it is not open.
     ending_step: Option<u8>,
+    /// The same in words.
     ending: &'static str,
 }
 
@@ -83,28 +97,41 @@ impl<'a> Client<'a> {
     }
 }
 
-/// A core by its parts.
-#[derive(Serialize)]
+/// A core.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Core {
+    /// The chip's id.
     chip: u16,
+    /// NOC 0 coordinates of its tile: x, y.
     tile: [u8; 2],
+    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
     core: &'static str,
 }
 
 impl Core {
     pub(super) fn of(core: CoreId) -> Self {
-        Self { chip: core.chip.0, tile: tile(core.tile), core: core.core.name() }
+        Self { chip: core.chip.0, tile: xy(core.tile), core: core.core.name() }
     }
 }
 
 /// What a client is connected to.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Port {
     /// A sender channel of a router.
-    Router { router: End, channel: u8 },
+    Router {
+        /// The router.
+        router: End,
+        /// Its sender channel.
+        channel: u8,
+    },
     /// A channel of a mux.
-    Mux { mux: Core, channel: u8 },
+    Mux {
+        /// The mux's core.
+        mux: Core,
+        /// Its channel.
+        channel: u8,
+    },
 }
 
 impl Port {

@@ -1,29 +1,38 @@
 //! Routing tables and routes by them.
 
-use crate::shape::End;
-use crate::shape::build::end;
+use crate::shape::{End, end};
 use decode::fabric::{Fact, NodeJson};
 use decode::state::{FabricHop, FabricRoute, MeshState, RouteEnd, TablesState};
 use layouts::ChipId;
 use machine::fabric::{Entry, FabricNode};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The shape of `fabric tables`.
-#[derive(Serialize)]
+/// The routing tables as they stand in the L1 of routers.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct FabricTables<'a> {
+    /// The target, as `--target` names it.
     target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
     cycles: u64,
+    /// The tables of each router.
     tables: Vec<Tables<'a>>,
 }
 
 /// The routing tables in a router.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Tables<'a> {
+    /// The router.
     router: End,
+    /// Its node in the fabric.
     node: NodeJson,
+    /// The row of this node in its mesh.
     row: u64,
+    /// The column of this node in its mesh.
     column: u64,
+    /// Rows of its mesh.
     rows: u64,
+    /// Columns of its mesh.
     columns: u64,
     /// By device of its mesh: a direction by name, `here`, or null.
     l0: Vec<Option<&'static str>>,
@@ -53,32 +62,42 @@ pub(crate) fn fabric_tables<'a>(target: &'a str, state: &'a MeshState) -> Fabric
     FabricTables { target, cycles: state.cycles, tables }
 }
 
-/// The shape of `fabric path`.
-#[derive(Serialize)]
+/// The routes of a packet by the tables in the L1 of the routers that it comes to.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct FabricRoutes<'a> {
+    /// The target, as `--target` names it.
     target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
     cycles: u64,
+    /// The id of the chip that sends.
     from: u16,
+    /// The node that the packet is for.
     to: NodeJson,
-    ways: Vec<Route>,
+    /// Its route in each routing plane.
+    routes: Vec<Route>,
 }
 
 /// The route of a packet.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Route {
+    /// The links that it takes, in order.
     hops: Vec<Hop>,
-    /// `arrived`, or why it ends.
+    /// arrived, or why it ends: no_entry, no_router, loop or unread.
     end: &'static str,
     /// Where it ends; null if it arrives.
     at: Option<End>,
 }
 
 /// A link that a packet takes.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Hop {
+    /// The router that sends.
     out: End,
+    /// The router that receives.
     into: End,
+    /// EAST, WEST, NORTH or SOUTH.
     direction: &'static str,
+    /// The virtual channel.
     virtual_channel: u8,
 }
 
@@ -111,7 +130,7 @@ pub(crate) fn fabric_routes<'a>(
         cycles: state.cycles,
         from: from.0,
         to: to.json(),
-        ways: routes.iter().map(one).collect(),
+        routes: routes.iter().map(one).collect(),
     }
 }
 

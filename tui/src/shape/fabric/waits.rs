@@ -1,60 +1,75 @@
 //! Who waits for whom.
 
 use super::clients::Core;
-use crate::shape::End;
-use crate::shape::build::end;
+use crate::shape::{End, end};
 use decode::state::{MeshState, Party, Waits};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The shape of `fabric waits`.
-#[derive(Serialize)]
+/// Who waits for whom, and has not moved between two snapshots.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct FabricWaits<'a> {
+    /// The target, as `--target` names it.
     target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
     cycles: u64,
+    /// The time between the two snapshots, in cycles of a nanosecond.
     over_cycles: u64,
     /// Routers whose loop stands still.
     still: Vec<Waiter>,
+    /// Each wait.
     waits: Vec<Wait>,
+    /// Those who are waited for and wait for nobody.
     roots: Vec<Root<'a>>,
+    /// Those who wait for each other.
     deadlocks: Vec<Vec<Waiter>>,
 }
 
 /// One waits for another.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Wait {
+    /// Who waits.
     who: Waiter,
+    /// For whom.
     on: Waiter,
+    /// For what.
     r#for: &'static str,
 }
 
 /// Somebody who waits for nobody, and what is wrong with it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Root<'a> {
     #[serde(flatten)]
     party: Waiter,
+    /// What is wrong with it; null if nothing is known.
     note: Option<&'a str>,
 }
 
 /// Somebody of a fabric who waits, or is waited for.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Waiter {
+    /// What it is called on screen.
     name: String,
+    /// client, mux_channel, mux, sender, receiver, router, link, noc or host.
     kind: &'static str,
     #[serde(flatten)]
     at: Option<At>,
 }
 
 /// Where it is; the host is nowhere.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum At {
     Core {
+        /// Its core.
         core: Core,
+        /// The number of the channel or connection; null if it is none.
         index: Option<u8>,
     },
     End {
         #[serde(flatten)]
         end: End,
+        /// The number of the channel; null if it is none.
         index: Option<u8>,
     },
 }

@@ -1,34 +1,37 @@
 //! The file that keeps the entries of status queues: a line of JSON each, appended once however often they are read.
 
 use crate::exit::Failure;
+use crate::shape::{Answer, Event};
 use fabric::status_queue::{StatusEntry, StatusReport};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-/// Which entry it is: numbers are counted from 0 again in each bring-up.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+/// Which entry it is.
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 struct Name {
+    /// The number of the bring-up of the fabric.
     run_id: u32,
+    /// The id of the router's chip.
     chip: u16,
+    /// The Ethernet channel of the router.
     channel: u8,
+    /// The number of the entry, counted from 0 in each bring-up.
     number: u32,
 }
 
-/// A line of the file.
-#[derive(Serialize)]
-struct Line<'a> {
+/// A line of the file of `fabric status --keep`: an entry of a status queue.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct KeptEntry<'a> {
     #[serde(flatten)]
     name: Name,
-    event: &'a str,
-    cycles: u64,
-    mesh: u32,
-    device: u32,
-    direction: u32,
-    detail: [u32; 4],
-    text: String,
+    #[serde(flatten)]
+    event: Event<'a>,
 }
 
 /// The file, and what it holds.
@@ -83,7 +86,8 @@ impl Kept {
             for entry in &report.entries {
                 let name = name(report, entry);
                 if self.names.insert(name) {
-                    let line = serde_json::to_string(&line(name, entry));
+                    let kept = KeptEntry { name, event: entry.into() };
+                    let line = serde_json::to_string(&Answer::new(kept));
                     text += &line.map_err(|e| Failure::Internal(format!("JSON: {e}")))?;
                     text.push('\n');
                 }
@@ -104,17 +108,4 @@ fn name(report: &StatusReport, entry: &StatusEntry) -> Name {
     let router = report.queue.router;
     let (chip, channel) = (router.chip.0, router.channel);
     Name { run_id: report.queue.run_id, chip, channel, number: entry.number }
-}
-
-fn line(name: Name, entry: &StatusEntry) -> Line<'_> {
-    Line {
-        name,
-        event: &entry.event,
-        cycles: entry.cycles,
-        mesh: entry.mesh_id,
-        device: entry.device_id,
-        direction: entry.direction,
-        detail: entry.detail,
-        text: entry.text(),
-    }
 }

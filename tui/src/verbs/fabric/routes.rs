@@ -26,7 +26,7 @@ pub(super) fn tables(
     let state = read(target, &mut machine, place)?;
     let tables = &state.fabric.tables;
     if style.json {
-        json(&shape::fabric_tables(&target.words, &state))?;
+        json(shape::fabric_tables(&target.words, &state))?;
     } else {
         let page = |group: &&[TablesState]| {
             let text = group.first().map(|tables| fabric::tables_text(&state, tables));
@@ -66,7 +66,7 @@ pub(super) fn path(
     Addressee::Chip(from).node(&state).map_err(Failure::Usage)?;
     let routes = fabric_routes(&state, from, to);
     if style.json {
-        json(&shape::fabric_routes(&target.words, &state, from, to, &routes))?;
+        json(shape::fabric_routes(&target.words, &state, from, to, &routes))?;
     } else {
         text(&fabric::routes_text(&routes))?;
     }

@@ -6,9 +6,10 @@ use crate::exit::{Failure, Outcome};
 use crate::locate::{self, NamedPlace};
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
+use crate::shape::Status;
 use crate::verbs::cores;
 use crate::verbs::target::{Style, open};
-use crate::{shape, words};
+use crate::words;
 use fabric::running_fabric;
 use fabric::status_queue::{StatusReport, read_status, status_queues};
 use launch::ControlError;
@@ -50,7 +51,7 @@ pub(super) fn run(
     }
     say(&format!("{} at {} of its own time", opening.words, words::cycles(cycles)));
     if style.json {
-        json(&shape::fabric_status(&opening.words, cycles, &reports))?;
+        json(Status::new(&opening.words, cycles, &reports))?;
     } else {
         text(&page(&reports))?;
     }

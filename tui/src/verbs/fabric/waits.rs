@@ -43,7 +43,7 @@ pub(super) fn run(
     let waits = last.state.fabric.waits.lasting(&first.state.fabric.waits);
     report(target, &last.state);
     if style.json {
-        json(&shape::fabric_waits(&target.words, &last.state, &waits, apart))?;
+        json(shape::fabric_waits(&target.words, &last.state, &waits, apart))?;
     } else {
         text(&page(&waits))?;
     }

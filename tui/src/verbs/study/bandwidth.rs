@@ -1,10 +1,11 @@
 //! `study bandwidth`: what one link carries, beside a bound that is computed and figures that are published.
 
 use super::lines::Lines;
-use super::measured::{Table, failed, percent};
+use super::measured::{failed, percent};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::verbs::target::Style;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::bandwidth::{BOUND_BASIS, Bandwidth, Mover, study};
 use workloads::study::published::TEST;
@@ -24,26 +25,55 @@ const HEAD: [&str; 11] = [
 ];
 const WIDTHS: [usize; 11] = [6, 6, 8, 7, 13, 19, 8, 11, 14, 9, 12];
 
-#[derive(Serialize)]
+/// What one link carries, by packet size and channels.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct Bandwidths<'a> {
+    /// The mesh.
+    mesh: &'a str,
+    /// The seed, which says what link is measured.
+    seed: u64,
+    /// A row for each measurement.
+    rows: Vec<BandwidthRow>,
+}
+
+/// A measurement of a link, both directions together.
+#[derive(Serialize, JsonSchema)]
 struct BandwidthRow {
+    /// Who moves the bytes: stream (nothing but sends and completions) or edm.
     mover: &'static str,
+    /// Bytes of a packet.
     packet_bytes: u32,
+    /// Channels of each direction.
     channels: u32,
+    /// Buffers of each channel.
     buffers: u32,
+    /// Messages of all channels.
     messages: u64,
+    /// From the handshake until every credit was back, in cycles of a nanosecond.
     cycles: u64,
+    /// What was measured, in GB/s.
     measured_gbps: f64,
-    /// As it was first promised: the bound, and by how much the measurement is off it.
+    /// The same as `bound_gbps`.
     published_gbps: f64,
+    /// The measurement in percent of the link's 100 Gb/s in each direction.
     utilisation_percent: f64,
+    /// By how much the measurement is off the bound, in percent.
     deviation_percent: f64,
+    /// How the bound is computed from published overheads.
     basis: &'static str,
+    /// The bound, in GB/s.
     bound_gbps: f64,
+    /// What the vendor measured, in GB/s; null if nothing is published.
     vendor_gbps: Option<f64>,
+    /// Where that is published.
     vendor_source: Option<&'static str>,
+    /// In what words.
     vendor_words: Option<&'static str>,
+    /// By how much the measurement is off what the vendor measured, in percent.
     vendor_deviation_percent: Option<f64>,
+    /// Why it is more than a tenth off; null if it is not.
     reason: Option<String>,
+    /// The two ends of the link.
     link: [String; 2],
 }
 
@@ -118,7 +148,7 @@ pub(in crate::verbs) fn bandwidth(style: Style, mesh: &str, seed: u64) -> Result
     let rows = study(mesh, seed, &mut |row| lines.say(&cells(row))).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
-        json(&Table { mesh, seed, rows: rows.iter().map(measured).collect() })?;
+        json(Bandwidths { mesh, seed, rows: rows.iter().map(measured).collect() })?;
     } else {
         text(&explanations(&rows))?;
     }

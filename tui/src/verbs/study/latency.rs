@@ -1,10 +1,11 @@
 //! `study latency`: rings and a link beside the published figures, with their sources, and why what differs does.
 
 use super::lines::Lines;
-use super::measured::{Table, failed, percent};
+use super::measured::{failed, percent};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::verbs::target::Style;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::latency::{Distance, Latency, study};
 use workloads::study::published::{GUIDE, Published, TEST};
@@ -24,39 +25,74 @@ const HEAD: [&str; 9] = [
 ];
 const WIDTHS: [usize; 9] = [19, 4, 6, 6, 11, 11, 11, 9, 12];
 
-#[derive(Serialize)]
+/// How long rings and a link take, beside the published figures.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct Latencies<'a> {
+    /// The mesh.
+    mesh: &'a str,
+    /// The seed, which says what rings and links are measured.
+    seed: u64,
+    /// A row for each measurement.
+    rows: Vec<LatencyRow<'a>>,
+}
+
+/// How long a ring or a link takes.
+#[derive(Serialize, JsonSchema)]
 struct LatencyRow<'a> {
+    /// ring, merged; ring, separate; or round trip, merged: payload and sync word in one packet or in two.
     what: &'static str,
+    /// Links that a packet goes over.
     hops: usize,
+    /// Bytes of a packet.
     packet_bytes: u32,
+    /// Packets that were measured.
     count: u32,
+    /// The mean of their times, in nanoseconds.
     measured_ns: f64,
+    /// The same for one hop.
     per_hop_ns: f64,
+    /// The first of the figures `published`; null if nothing is published.
     published_ns: Option<f64>,
+    /// By how much the measurement is off it, in percent.
     deviation_percent: Option<f64>,
+    /// Where it is published.
     published_source: Option<&'static str>,
+    /// Why the measurement is more than a tenth off; null if it is not.
     reason: Option<&'a str>,
+    /// All figures that are published.
     published: Vec<Figure<'a>>,
+    /// The chips on the way.
     chips: Vec<u16>,
+    /// Where the time of a hop goes.
     parts: Parts,
 }
 
-#[derive(Serialize)]
+/// A published figure.
+#[derive(Serialize, JsonSchema)]
 struct Figure<'a> {
+    /// The figure in nanoseconds.
     ns: f64,
+    /// Where it is published.
     source: &'static str,
+    /// In what words.
     words: &'static str,
+    /// By how much the measurement is off it, in percent.
     deviation_percent: f64,
+    /// Why it is more than a tenth off; null if it is not.
     reason: Option<&'a str>,
 }
 
-/// Of a hop.
-#[derive(Serialize)]
+/// The parts of a hop, computed from the emulator's model but for `kernels_ns`.
+#[derive(Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "the names are promised to scripts")]
 struct Parts {
+    /// The latency of the link, in nanoseconds.
     link_ns: f64,
+    /// The time of the bytes on the wire, in nanoseconds.
     wire_ns: f64,
+    /// The time to copy the payload, in nanoseconds.
     copy_ns: f64,
+    /// The rest: what kernels do, in nanoseconds.
     kernels_ns: f64,
 }
 
@@ -158,7 +194,7 @@ pub(in crate::verbs) fn latency(style: Style, seed: u64) -> Result<Outcome, Fail
     let rows = study(seed, &mut |row| say(&mut lines, row)).map_err(failed(MESH))?;
     lines.end()?;
     if style.json {
-        json(&Table { mesh: MESH, seed, rows: rows.iter().map(latency_row).collect() })?;
+        json(Latencies { mesh: MESH, seed, rows: rows.iter().map(latency_row).collect() })?;
     } else {
         text(&explanations(&rows))?;
     }

@@ -6,6 +6,7 @@ use crate::output::{Columns, json, say, text};
 use crate::verbs::target::Style;
 use crate::words;
 use probe::session::OpenError;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -14,22 +15,33 @@ use workloads::study::relaunch::{self, Relaunch};
 /// More launches than this take days.
 const MOST: u64 = 10_000_000;
 
-/// Rows of a mesh and a seed.
-#[derive(Serialize)]
-pub(super) struct Table<'a, R> {
-    pub(super) mesh: &'a str,
-    pub(super) seed: u64,
-    pub(super) rows: Vec<R>,
+/// What collectives leave behind.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct Relaunches<'a> {
+    /// The mesh.
+    mesh: &'a str,
+    /// The seed.
+    seed: u64,
+    /// One row.
+    rows: Vec<RelaunchRow<'a>>,
 }
 
-#[derive(Serialize)]
+/// Many launches of small collectives.
+#[derive(Serialize, JsonSchema)]
 struct RelaunchRow<'a> {
+    /// Launches.
     runs: u64,
+    /// Bytes that the collectives gathered, over all launches.
     bytes: u64,
+    /// Wrong elements.
     wrong: u64,
-    left: u64,
-    told: &'a [String],
+    /// Credits, packets and semaphores that were left behind.
+    left_behind: u64,
+    /// The first of these, a sentence each.
+    notes: &'a [String],
+    /// Emulated time of all launches, in cycles of a nanosecond.
     cycles: u64,
+    /// Bus transactions of the host.
     transactions: u64,
 }
 
@@ -76,9 +88,9 @@ pub(in crate::verbs) fn relaunch(
     let Relaunch { runs, bytes, wrong, left, sentences: told, cycles, transactions } =
         found.map_err(failed(mesh))?;
     if style.json {
-        let told = &told[..];
-        let row = RelaunchRow { runs, bytes, wrong, left, told, cycles, transactions };
-        json(&Table { mesh, seed, rows: vec![row] })?;
+        let (left_behind, notes) = (left, &told[..]);
+        let row = RelaunchRow { runs, bytes, wrong, left_behind, notes, cycles, transactions };
+        json(Relaunches { mesh, seed, rows: vec![row] })?;
     } else {
         let mut table =
             Columns::new(&["LAUNCHES", "BYTES", "WRONG", "LEFT BEHIND", "EMULATED TIME", "TX"]);

@@ -15,7 +15,8 @@ use claims::{Claim, claims};
 use launch::HostPatience;
 use machine::fabric::MuxCore;
 use probe::spec;
-use rows::{PolicyRow, Table, host_row, policy_row, row};
+pub(in crate::verbs) use rows::Muxes;
+use rows::{PolicyRow, host_row, policy_row, row};
 use std::fmt::Write as _;
 use sums::Sums;
 use workloads::study::mux::{
@@ -86,7 +87,7 @@ pub(in crate::verbs) fn mux(style: Style, words: &MuxWords<'_>) -> Result<Outcom
     let claims = claims(&sums);
     let policies: Vec<PolicyRow> = sums.iter().map(policy_row).collect();
     if style.json {
-        json(&Table {
+        json(Muxes {
             mesh: words.mesh,
             workers: asked.workers as u64,
             links: seen.links,

@@ -6,9 +6,10 @@ use super::traffic::count;
 use crate::args::{Race, RaceArguments};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
+use crate::shape::{End, end};
 use crate::verbs::target::Style;
 use crate::words;
-use layouts::EthId;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::race::{Kind, Mismatch, Misread, RaceStudy, Round, Stuck, Took, study};
 
@@ -19,7 +20,7 @@ const HEAD: [&str; 10] = [
     "KERNELS",
     "CHANNELS",
     "ROUNDS",
-    "DWELL",
+    "DELAY",
     "MISREAD",
     "OVERWRITTEN",
     "STUCK",
@@ -27,85 +28,128 @@ const HEAD: [&str; 10] = [
 ];
 const WIDTHS: [usize; 10] = [5, 10, 18, 8, 6, 10, 7, 11, 5, 13];
 
-#[derive(Serialize)]
-struct Table<'a> {
+/// The two races of the vendor's Ethernet guide.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct Races<'a> {
+    /// The mesh.
     mesh: &'a str,
+    /// Each race, and how often it did harm.
     explanations: Vec<Explained>,
+    /// A row for each round.
     rows: Vec<Row>,
 }
 
-#[derive(Serialize)]
+/// A race.
+#[derive(Serialize, JsonSchema)]
 struct Explained {
+    /// start or completion.
     race: &'static str,
+    /// What the careless kernels leave out: handshake or teardown.
     left_out: &'static str,
+    /// What the race is, and what the guide says against it.
     text: &'static str,
+    /// Rounds with the careless kernels.
     careless_rounds: usize,
+    /// Those of them that did harm.
     careless_harmed: usize,
+    /// Rounds with kernels that do what the guide asks for.
     proper_rounds: usize,
+    /// Those of them that did harm.
     proper_harmed: usize,
 }
 
-#[derive(Serialize)]
+/// A round of a race. Ops are 1 and 2.
+#[derive(Serialize, JsonSchema)]
 struct Row {
+    /// The seed.
     seed: u64,
+    /// start or completion.
     race: &'static str,
+    /// The kernels do what the guide asks for.
     proper: bool,
+    /// What they leave out, if they do not.
     left_out: Option<&'static str>,
+    /// The end that sends.
     sender: End,
+    /// The end that receives.
     receiver: End,
+    /// Channels, with a message on each in every round of an op.
     channels: u32,
+    /// Rounds of an op.
     rounds: u32,
+    /// Bytes of a message.
     payload_bytes: u32,
+    /// How long the receiver works on a message before it reads it, in cycles of a nanosecond.
     delay_cycles: u32,
+    /// How much later than it could be the second op is launched on the receiver's chip, in cycles of a nanosecond.
     late_cycles: u64,
+    /// Sync words that a kernel took for its own.
     misreads: Vec<MisreadRow>,
+    /// Words of messages that were wrong when the receiver read them.
     mismatched_words: u64,
+    /// The first of these of each op.
     mismatches: Vec<Overwritten>,
+    /// Kernels that did not end.
     stuck: Vec<StuckRow>,
+    /// From the first launch to the end, in cycles of a nanosecond.
     cycles: u64,
-    told: Vec<String>,
+    /// What was seen, a sentence each.
+    notes: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct End {
-    chip: u16,
-    channel: u8,
-}
-
-#[derive(Serialize)]
+/// A sync word that a kernel took for its own.
+#[derive(Serialize, JsonSchema)]
 struct MisreadRow {
+    /// Whose kernel took it.
     end: End,
+    /// The op of that kernel.
     op: u64,
+    /// The word's address in the L1 of that tile.
     addr: u64,
+    /// Its value.
     bytes_sent: u64,
+    /// The op that it belongs to.
     of_op: u64,
+    /// The message that it belongs to, from 1; 0 is the handshake.
     of_message: u64,
+    /// What it was taken for.
     taken_for: &'static str,
+    /// The message that the kernel waited for.
     wanted_message: u64,
 }
 
-#[derive(Serialize)]
+/// A word of a message that was wrong when it was read.
+#[derive(Serialize, JsonSchema)]
 struct Overwritten {
+    /// Where it was read.
     end: End,
+    /// The op that read it.
     op: u64,
+    /// Its address in the L1 of that tile.
     addr: u64,
+    /// What the sender of this op wrote.
     expected: u32,
+    /// What stood there.
     found: u32,
+    /// The op that wrote that.
     written_by_op: u32,
 }
 
-#[derive(Serialize)]
+/// A kernel that did not end.
+#[derive(Serialize, JsonSchema)]
 struct StuckRow {
+    /// Where.
     end: End,
+    /// Its op.
     op: u64,
+    /// What it waits for; null if it does not say.
     waits_for: Option<&'static str>,
+    /// On which channel.
     channel: u64,
+    /// The address of the sync word of this channel in the L1 of that tile.
     addr: u64,
+    /// The word's value.
     bytes_sent: u64,
-}
-
-fn end(eth: EthId) -> End {
-    End { chip: eth.chip.0, channel: eth.channel }
 }
 
 fn taken(misread: &Misread) -> MisreadRow {
@@ -152,7 +196,7 @@ fn row(round: &Round) -> Row {
         mismatches: round.mismatches.iter().map(overwritten).collect(),
         stuck: round.stuck.iter().map(waits).collect(),
         cycles: round.cycles,
-        told: round.sentences(),
+        notes: round.sentences(),
     }
 }
 
@@ -240,7 +284,7 @@ pub(in crate::verbs) fn race(style: Style, options: &RaceArguments) -> Result<Ou
     lines.end()?;
     if style.json {
         let explanations = kinds.iter().map(|kind| explained(*kind, &rounds)).collect();
-        json(&Table { mesh, explanations, rows: rounds.iter().map(row).collect() })?;
+        json(Races { mesh, explanations, rows: rounds.iter().map(row).collect() })?;
     } else {
         for kind in kinds {
             text(&paragraph(kind, &rounds))?;

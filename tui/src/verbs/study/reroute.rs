@@ -7,6 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::verbs::target::Style;
 use crate::words;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::reroute::{Effect, Load, RerouteStudy, Round, study};
 
@@ -27,33 +28,54 @@ pub(in crate::verbs) struct RerouteWords<'a> {
     pub(in crate::verbs) seeds: &'a str,
 }
 
-#[derive(Serialize)]
-struct Table<'a> {
+/// Links of a fabric that are lost and come back while data are under way.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct Reroutes<'a> {
+    /// The mesh.
     mesh: &'a str,
+    /// What the routers are built for: line, ring, mesh or torus.
     topology: &'a str,
+    /// A row for each seed.
     rows: Vec<Row>,
 }
 
-#[derive(Serialize)]
+/// A link that is lost for a while.
+#[derive(Serialize, JsonSchema)]
 struct Lost {
+    /// The link.
     link: String,
+    /// From when on, in cycles of a nanosecond after the beginning.
     from_cycles: u64,
+    /// For how long, in cycles of a nanosecond.
     cycles: u64,
 }
 
-#[derive(Serialize)]
+/// What came of a seed.
+#[derive(Serialize, JsonSchema)]
 struct Row {
+    /// The seed.
     seed: u64,
+    /// The links that are lost.
     lost: Vec<Lost>,
+    /// The id of the chip that got its data latest, whose times these are; null with random packets.
     chip: Option<u16>,
+    /// How long it takes when nothing is lost, in cycles of a nanosecond.
     healthy_cycles: u64,
+    /// How long it took, in cycles of a nanosecond.
     cycles: u64,
+    /// Packets that went over another link.
     rerouted: u64,
+    /// Packets that were sent again when the link was back.
     resent: u64,
+    /// Words that were wrong.
     wrong: u64,
-    doubled: u64,
+    /// Packets that came more than once.
+    duplicated: u64,
+    /// Packets that did not come.
     missing: u64,
+    /// slower, nothing to send, or not waited for.
     effect: &'static str,
+    /// How much longer it took for each packet that was rerouted, in cycles of a nanosecond; null if it was not slower.
     cost_cycles: Option<u64>,
 }
 
@@ -72,7 +94,7 @@ fn row(round: &Round) -> Row {
         rerouted: round.rerouted,
         resent: round.resent,
         wrong: round.wrong,
-        doubled: round.doubled,
+        duplicated: round.doubled,
         missing: round.missing,
         effect: round.effect().word(),
         cost_cycles: round.cost_cycles(),
@@ -139,7 +161,7 @@ pub(in crate::verbs) fn reroute(
     let rounds = study(&asked, &mut tell).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
-        json(&Table { mesh, topology, rows: rounds.iter().map(row).collect() })?;
+        json(Reroutes { mesh, topology, rows: rounds.iter().map(row).collect() })?;
     } else {
         text(&summary(&rounds))?;
     }

@@ -8,6 +8,7 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::verbs::target::Style;
 use crate::words;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::time_out::{STUCK_CYCLES, TIME_OUTS_CYCLES, TimeOutRow, study};
 
@@ -24,28 +25,47 @@ const HEAD: [&str; 9] = [
 ];
 const WIDTHS: [usize; 9] = [10, 7, 14, 5, 8, 7, 11, 22, 16];
 
-#[derive(Serialize)]
-struct Table<'a> {
+/// Packets before a stuck receiver, with and without the routers' packet time-out.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct TimeOuts<'a> {
+    /// The mesh.
     mesh: &'a str,
+    /// What the routers are built for: line, ring, mesh or torus.
     topology: &'a str,
+    /// For how long the receiver is stuck, in cycles of a nanosecond.
     stuck_cycles: u64,
+    /// A row for each time-out.
     rows: Vec<Tried>,
 }
 
-#[derive(Serialize)]
+/// What came of a time-out.
+#[derive(Serialize, JsonSchema)]
 struct Tried {
+    /// The time-out, in cycles of a nanosecond; 0: none.
     time_out_cycles: u32,
+    /// The router in which packets wait.
     router: String,
+    /// The router that is stuck.
     stuck: String,
+    /// Packets of the worker.
     packets: u32,
+    /// Packets handed to the first router while the last one was stuck.
     sent_meanwhile: u32,
+    /// Packets handed to the first router in the end.
     sent: u32,
+    /// Packets that the last router received in the end.
     received: u32,
+    /// Packets dropped by the router in which they waited.
     dropped: u32,
-    told: u32,
+    /// Negative acknowledges that the worker got.
+    nacks: u32,
+    /// Entries EVENT_TIMED_OUT of the router's status queue.
     entries: u32,
+    /// Entries for which it had no room.
     entries_lost: u32,
+    /// How long the first packet that was dropped had stood at the head, in cycles of a nanosecond; null if none was.
     first_drop_cycles: Option<u64>,
+    /// From its entry to the last one, in cycles of a nanosecond.
     drops_last_cycles: Option<u64>,
 }
 
@@ -59,7 +79,7 @@ fn tried(row: &TimeOutRow) -> Tried {
         sent: row.sent,
         received: row.received,
         dropped: row.dropped,
-        told: row.reported,
+        nacks: row.reported,
         entries: row.entries,
         entries_lost: row.entries_lost,
         first_drop_cycles: row.first_drop_cycles,
@@ -116,7 +136,7 @@ pub(in crate::verbs) fn time_out(
     lines.end()?;
     if style.json {
         let rows = rows.iter().map(tried).collect();
-        json(&Table { mesh, topology, stuck_cycles: STUCK_CYCLES, rows })?;
+        json(TimeOuts { mesh, topology, stuck_cycles: STUCK_CYCLES, rows })?;
     } else {
         text(&explanation(&rows))?;
     }

@@ -8,6 +8,7 @@ use crate::output::json;
 use crate::verbs::target::Style;
 use crate::words;
 use probe::spec::TargetSpec;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::scene::Scene;
 use workloads::study::traffic::{Round, TrafficStudy, study};
@@ -29,26 +30,43 @@ pub(in crate::verbs) struct TrafficWords<'a> {
     pub(in crate::verbs) seeds: &'a str,
 }
 
-#[derive(Serialize)]
-struct Table<'a> {
+/// Random packets between all pairs of chips of a fabric.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct Traffic<'a> {
+    /// The mesh.
     mesh: &'a str,
+    /// What the routers are built for: line, ring, mesh or torus.
     topology: &'a str,
+    /// Workers behind fabric muxes, in percent.
     mux_percent: u64,
+    /// A row for each seed.
     rows: Vec<Row>,
 }
 
-#[derive(Serialize)]
+/// What came of a seed.
+#[derive(Serialize, JsonSchema)]
 struct Row {
+    /// The seed.
     seed: u64,
+    /// Packets that were to be sent.
     packets: u64,
+    /// Packets handed to a router.
     sent: u64,
+    /// Stretches of memory that arrived: a packet may write several.
     arrived: u64,
+    /// Words that were wrong.
     wrong_words: u64,
-    doubled: u64,
+    /// Packets that came more than once.
+    duplicated: u64,
+    /// Stretches that did not come.
     missing: u64,
+    /// Packets without a route.
     refused: u64,
+    /// Negative acknowledges.
     nacks: u64,
+    /// Workers that did not end.
     unfinished: u64,
+    /// Emulated time of the chip that took longest, in cycles of a nanosecond.
     cycles: u64,
 }
 
@@ -59,7 +77,7 @@ fn row(round: &Round) -> Row {
         sent: round.sent,
         arrived: round.arrived,
         wrong_words: round.wrong_words,
-        doubled: round.doubled,
+        duplicated: round.doubled,
         missing: round.missing,
         refused: round.refused,
         nacks: round.nacks,
@@ -126,7 +144,7 @@ pub(in crate::verbs) fn traffic(
     let rounds = study(&asked, &mut tell).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
-        json(&Table { mesh, topology, mux_percent, rows: rounds.iter().map(row).collect() })?;
+        json(Traffic { mesh, topology, mux_percent, rows: rounds.iter().map(row).collect() })?;
     }
     let right = rounds.iter().all(Round::is_right);
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })

@@ -9,6 +9,7 @@ use crate::verbs::target::Style;
 use crate::words;
 use collectives::FabricOptions;
 use machine::fabric::FabricTopology;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::transport::{TransportRow, TransportStudy, study};
 
@@ -18,22 +19,35 @@ const HEAD: [&str; 8] =
     ["COLLECTIVE", "SIZE", "EDM", "FABRIC", "FABRIC/EDM", "ROUTERS", "MUXES", "WRONG"];
 const WIDTHS: [usize; 8] = [14, 8, 10, 10, 10, 7, 5, 5];
 
-#[derive(Serialize)]
-struct Table<'a> {
+/// Collectives over EDMs and over the fabric.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct Transports<'a> {
+    /// The mesh.
     mesh: &'a str,
+    /// Workers of each link and direction.
     workers: u64,
+    /// A row for each collective and size.
     rows: Vec<Compared>,
 }
 
-#[derive(Serialize)]
+/// The times of a collective.
+#[derive(Serialize, JsonSchema)]
 struct Compared {
+    /// The collective, such as all-gather.
     op: &'static str,
+    /// Its size as nccl-tests counts it, in bytes.
     size: u64,
+    /// Its time over EDMs, in microseconds.
     edm_us: f64,
+    /// Its time over the fabric, in microseconds.
     fabric_us: f64,
+    /// The time over the fabric by that over EDMs.
     factor: f64,
+    /// What the fabric's routers are built for: line, ring, mesh or torus.
     fabric: &'static str,
+    /// Muxes of the fabric.
     muxes: usize,
+    /// Wrong elements of both.
     wrong: u64,
 }
 
@@ -79,7 +93,7 @@ pub(in crate::verbs) fn transport(
     let rows = study(&asked, &mut tell).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
-        json(&Table { mesh, workers, rows: rows.iter().map(compared).collect() })?;
+        json(Transports { mesh, workers, rows: rows.iter().map(compared).collect() })?;
     }
     let right = rows.iter().all(|row| row.wrong == 0);
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })

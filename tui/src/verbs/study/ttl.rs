@@ -8,56 +8,89 @@ use crate::output::{Columns, json, text};
 use crate::verbs::target::Style;
 use layouts::{ChipId, EthId};
 use machine::fabric::Direction;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::ttl::{Expiry, MOST_TTL, RouteEnd, TtlRow, study};
 
-#[derive(Serialize)]
-struct Table<'a> {
+/// Packets in a loop of the routing tables. Devices count from 0.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct Loops<'a> {
+    /// The mesh.
     mesh: &'a str,
+    /// The device that sends.
     from_device: u16,
+    /// The device that the packets are for.
     to_device: u16,
+    /// The loop.
     r#loop: Vec<Step>,
+    /// Packets that the sender handed over.
     sent: u32,
-    told: u32,
+    /// Negative acknowledges that it got.
+    nacks: u32,
+    /// Routers whose control channel dropped messages, as it does without room: acknowledges may be among them.
     control_dropped: Vec<Dropped>,
+    /// A row for each packet.
     rows: Vec<Packet>,
 }
 
-#[derive(Serialize)]
+/// A router whose control channel dropped messages.
+#[derive(Serialize, JsonSchema)]
 struct Dropped {
+    /// The chip's id.
     chip: u16,
+    /// The Ethernet channel.
     channel: u8,
+    /// How many.
     count: u32,
 }
 
-#[derive(Serialize)]
+/// A step of the loop.
+#[derive(Serialize, JsonSchema)]
 struct Step {
+    /// The device.
     device: u16,
+    /// Its chip's id.
     chip: Option<u16>,
+    /// Where it sends: EAST, WEST, NORTH, SOUTH or Z.
     direction: &'static str,
 }
 
-#[derive(Serialize)]
+/// A packet.
+#[derive(Serialize, JsonSchema)]
 struct Packet {
+    /// Its time to live: the hops that it may take.
     ttl: u8,
+    /// The devices that it comes to by the tables, in order; in the last one it expires.
     route: Vec<u16>,
+    /// Where it expires by the tables.
     expected: Place,
+    /// Where a status queue says that it expired; null if none does.
     seen: Option<Seen>,
 }
 
-#[derive(Serialize)]
+/// Where a packet expires by the tables.
+#[derive(Serialize, JsonSchema)]
 struct Place {
+    /// The device.
     device: u16,
+    /// Its chip's id.
     chip: Option<u16>,
+    /// Where the link of the router leads that drops the packet: it came from there.
     direction: &'static str,
 }
 
-#[derive(Serialize)]
+/// Where a packet expired.
+#[derive(Serialize, JsonSchema)]
 struct Seen {
+    /// The chip's id.
     chip: u16,
+    /// The Ethernet channel of the router that dropped it.
     channel: u8,
+    /// The device.
     device: u16,
+    /// Where the link of this router leads.
     direction: &'static str,
+    /// When, by the chip's own wall clock, in cycles of a nanosecond.
     cycles: u64,
 }
 
@@ -81,19 +114,19 @@ fn packet(found: &Expiry, row: &TtlRow) -> Packet {
     }
 }
 
-fn shape<'a>(mesh: &'a str, found: &Expiry) -> Table<'a> {
+fn shape<'a>(mesh: &'a str, found: &Expiry) -> Loops<'a> {
     let step = |&(device, route): &(u16, Direction)| Step {
         device,
         chip: chip(found, device),
         direction: route.name(),
     };
-    Table {
+    Loops {
         mesh,
         from_device: found.round.from,
         to_device: found.round.to,
         r#loop: found.round.entries.iter().map(step).collect(),
         sent: found.sent,
-        told: found.reported,
+        nacks: found.reported,
         control_dropped: found
             .control_dropped
             .iter()
@@ -109,7 +142,8 @@ fn name(device: u16) -> String {
 }
 
 fn table(found: &Expiry) -> String {
-    let mut table = Columns::new(&["TTL", "WAY BY THE TABLES", "EXPIRES AT", "SEEN AT", "ROUTER"]);
+    let mut table =
+        Columns::new(&["TTL", "ROUTE BY THE TABLES", "EXPIRES AT", "SEEN AT", "ROUTER"]);
     for row in &found.rows {
         let route: Vec<String> = row.route.iter().map(|device| name(*device)).collect();
         let place = |end: RouteEnd| format!("{} from {}", name(end.device), end.direction);
@@ -154,7 +188,7 @@ pub(in crate::verbs) fn ttl(style: Style, options: &TtlArguments) -> Result<Outc
     let most = count("most", most, MOST_TTL.into())? as u8;
     let found = study(mesh, most).map_err(failed(mesh))?;
     if style.json {
-        json(&shape(mesh, &found))?;
+        json(shape(mesh, &found))?;
     } else {
         text(&(table(&found) + &explanation(&found)))?;
     }
@@ -183,7 +217,7 @@ mod tests {
         };
         let shown = table(&found);
         assert!(
-            shown.contains("1    D2                 D2 from WEST  D2 from WEST  7:e3\n"),
+            shown.contains("1    D2                   D2 from WEST  D2 from WEST  7:e3\n"),
             "{shown}"
         );
         assert!(shown.contains("D2 from WEST  nowhere"), "{shown}");

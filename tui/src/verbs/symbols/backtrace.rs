@@ -29,7 +29,7 @@ pub(super) fn run(
     let modules = elfs.iter().map(|elf| module_of(elf)).collect::<Result<Vec<_>, _>>()?;
     let found = backtrace(&modules, &registers, |addr, out| read(&memory, addr as u32, out));
     if style.json {
-        json(&shape(&modules, &found))?;
+        json(shape(&modules, &found))?;
     } else {
         text(&lines(&modules, &found))?;
         say(&found.end.to_string());

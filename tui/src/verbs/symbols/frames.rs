@@ -18,7 +18,7 @@ pub(super) fn run(style: Style, addr: &str, elf: &Path) -> Result<Outcome, Failu
         say(&format!("{}: nothing is known of the code at {at:#x}", elf.display()));
     }
     if style.json {
-        json(&Frames { addr: at, frames: found.iter().map(source).collect() })?;
+        json(Frames { addr: at, frames: found.iter().map(source).collect() })?;
     } else {
         let mut lines = String::new();
         for (i, frame) in found.iter().enumerate() {

@@ -13,7 +13,7 @@ pub(super) fn run(style: Style, name: &str, elf: &Path) -> Result<Outcome, Failu
     let symbols = load(elf)?;
     let found = symbols.functions(name).map_err(|e| wrong(&symbols, &e))?;
     if style.json {
-        json(&Functions { functions: found.iter().map(shape).collect() })?;
+        json(Functions { functions: found.iter().map(shape).collect() })?;
     } else {
         text(&found.iter().map(words).collect::<String>())?;
     }

@@ -3,9 +3,10 @@
 use super::{load, wrong};
 use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
-use crate::shape::{Decoded, Layout, Member, Part};
+use crate::shape::{
+    Argument, Base, Decoded, Enumerator, Hole, Layout, Member, Static, VirtualBase,
+};
 use crate::verbs::target::Style;
-use std::collections::BTreeMap;
 use std::path::Path;
 use symbols::{Kind, Record, Type};
 
@@ -29,14 +30,30 @@ pub(super) fn run(style: Style, name: &str, elf: &Path) -> Result<Outcome, Failu
     let plain = found.plain();
     let mut budget = MAX_MEMBERS;
     let other = matches!(found.kind(), Kind::Alias(_) | Kind::Qualified(_));
-    json(&Layout {
+    let mut layout = Layout {
         name,
         kind: kind(plain),
         size: found.size(),
-        stands_for: other.then(|| plain.name()),
+        canonical_type: other.then(|| plain.name()),
         members: members(&found, MAX_DEPTH, &mut budget),
-        more: more(plain),
-    })?;
+        ..Layout::default()
+    };
+    match plain.kind() {
+        Kind::Enum(enumeration) => {
+            let names = enumeration.enumerators.iter();
+            layout.enumerators =
+                names.map(|e| Enumerator { name: &e.name, value: e.value }).collect();
+        }
+        Kind::Record(record) => {
+            layout.holes = holes(plain);
+            layout.bases = bases(record);
+            layout.virtual_bases = virtual_bases(record);
+            layout.static_members = statics(record);
+            layout.template_arguments = arguments(record);
+        }
+        _ => {}
+    }
+    json(layout)?;
     Ok(Outcome::Healthy)
 }
 
@@ -81,26 +98,8 @@ fn member<'a>(m: &'a symbols::Member, depth: usize, budget: &mut usize) -> Membe
     }
 }
 
-fn more(plain: &Type) -> BTreeMap<&'static str, Vec<Part<'_>>> {
-    let mut lists: BTreeMap<&'static str, Vec<Part<'_>>> = BTreeMap::new();
-    if let Kind::Enum(enumeration) = plain.kind() {
-        let names = enumeration.enumerators.iter();
-        let names = names.map(|e| Part::Enumerator { name: &e.name, value: e.value });
-        lists.insert("enumerators", names.collect());
-    }
-    if let Kind::Record(record) = plain.kind() {
-        lists.insert("holes", holes(plain));
-        lists.insert("bases", bases(record));
-        lists.insert("virtual_bases", virtual_bases(record));
-        lists.insert("static_members", statics(record));
-        lists.insert("template_arguments", arguments(record));
-    }
-    lists.retain(|_, list| !list.is_empty());
-    lists
-}
-
-fn holes(plain: &Type) -> Vec<Part<'_>> {
-    let holes = plain.holes().into_iter().map(|hole| Part::Hole {
+fn holes(plain: &Type) -> Vec<Hole> {
+    let holes = plain.holes().into_iter().map(|hole| Hole {
         offset: hole.bit_offset / 8,
         size: hole.bit_size / 8,
         bit_offset: hole.bit_offset,
@@ -110,44 +109,44 @@ fn holes(plain: &Type) -> Vec<Part<'_>> {
     holes.collect()
 }
 
-fn bases(record: &Record) -> Vec<Part<'_>> {
-    let fixed = record.members.iter().filter(|m| m.base).map(|m| Part::Base {
+fn bases(record: &Record) -> Vec<Base<'_>> {
+    let fixed = record.members.iter().filter(|m| m.base).map(|m| Base {
         name: m.ty.name(),
         offset: Some(m.offset),
         size: m.ty.size(),
         access: m.access.as_str(),
-        hidden: false,
+        r#virtual: false,
     });
-    let hidden = record.virtual_bases.iter().map(|base| Part::Base {
+    let hidden = record.virtual_bases.iter().map(|base| Base {
         name: base.ty.name(),
         offset: None,
         size: base.ty.size(),
         access: base.access.as_str(),
-        hidden: true,
+        r#virtual: true,
     });
     fixed.chain(hidden).collect()
 }
 
 /// Those that bases bring too.
-fn virtual_bases(record: &Record) -> Vec<Part<'_>> {
+fn virtual_bases(record: &Record) -> Vec<VirtualBase<'_>> {
     let bases = record.all_virtual_bases().into_iter();
-    bases.map(|ty| Part::VirtualBase { name: ty.name(), size: ty.size() }).collect()
+    bases.map(|ty| VirtualBase { name: ty.name(), size: ty.size() }).collect()
 }
 
-fn statics(record: &Record) -> Vec<Part<'_>> {
-    let statics = record.statics.iter().map(|m| Part::Static {
+fn statics(record: &Record) -> Vec<Static<'_>> {
+    let statics = record.statics.iter().map(|m| Static {
         name: &m.name,
-        kind: &m.type_name,
+        r#type: &m.type_name,
         value: m.value.as_ref().map(Decoded::of),
         access: m.access.as_str(),
     });
     statics.collect()
 }
 
-fn arguments(record: &Record) -> Vec<Part<'_>> {
-    let arguments = record.arguments.iter().map(|argument| Part::Argument {
+fn arguments(record: &Record) -> Vec<Argument<'_>> {
+    let arguments = record.arguments.iter().map(|argument| Argument {
         name: argument.name.as_deref(),
-        kind: &argument.type_name,
+        r#type: &argument.type_name,
         value: argument.value.as_ref().map(Decoded::of),
     });
     arguments.collect()

@@ -29,7 +29,7 @@ pub(super) fn run(style: Style, place: &str, elf: &Path) -> Result<Outcome, Fail
             file: &code.file,
             frames: frames.iter().map(source).collect(),
         });
-        json(&Line { file, line, code: code.collect() })?;
+        json(Line { file, line, code: code.collect() })?;
     } else {
         let rows = code.iter().zip(&frames).map(|(code, frames)| {
             format!("{:#x}..{:#x}  {}\n", code.begin, code.end, chain(frames))

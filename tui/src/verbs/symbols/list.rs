@@ -31,7 +31,7 @@ pub(super) fn run(
         say(&format!("{}: {none} {kind}{holding}", symbols.name()));
     }
     if style.json {
-        json(&Names { kind, names })?;
+        json(Names { kind, names })?;
     } else {
         let lines: Vec<&str> = names.iter().flat_map(|name| [*name, "\n"]).collect();
         text(&lines.concat())?;

@@ -31,7 +31,7 @@ pub(super) fn run(
         return Err(Failure::Usage(words));
     }
     if style.json {
-        json(&answer.shape(expression))?;
+        json(answer.shape(expression))?;
     } else {
         text(&answer.text(expression))?;
     }

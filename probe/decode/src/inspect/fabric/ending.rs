@@ -43,7 +43,7 @@ fn after(fabric: &FabricState, client: &ClientState) -> u8 {
     match client.facts.termination.name() {
         Some("TERMINATION_MASTER") => {
             let waits = client.waypoint.known().is_some_and(|code| code == "NSMW");
-            let all = client.facts.told.known().zip(client.facts.mux_clients.known());
+            let all = client.facts.closed.known().zip(client.facts.mux_clients.known());
             match all.map(|(told, clients)| told + 1 >= *clients) {
                 Some(true) => 8,
                 _ if waits => 7,
@@ -64,7 +64,7 @@ fn has_signalled(fabric: &FabricState, client: &ClientState) -> bool {
             && other.facts.stage.is("CLIENT_CLOSED")
     });
     let runs = client.activity == Reading::Known(Activity::Running);
-    !runs || client.facts.told.known().is_some_and(|told| *told >= closed.count() as u64)
+    !runs || client.facts.closed.known().is_some_and(|told| *told >= closed.count() as u64)
 }
 
 /// What the mux does since it was told to end.

@@ -3,17 +3,22 @@
 use super::sums::Sums;
 use crate::words::cycles;
 use fabric::mux::Policy;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::mux::{Fate, MuxRun};
 
 /// A sentence of the write-up and what came of it here.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Claim {
+    /// The policy that it is about; any: all of them; router: the router.
     pub(super) policy: &'static str,
+    /// The sentence.
     pub(super) says: &'static str,
+    /// What was measured.
     pub(super) here: String,
+    /// Whether they agree.
     pub(super) agrees: bool,
-    /// Of one that differs.
+    /// Why they differ; null where they agree.
     pub(super) why: Option<String>,
 }
 

@@ -3,85 +3,148 @@
 use super::claims::Claim;
 use super::sums::Sums;
 use launch::HostPatience;
+use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::mux::{Fate, HostSeen, MuxRun, MuxWait};
 
-/// Everything.
-#[derive(Serialize)]
-pub(super) struct Table<'a> {
+/// Policies of a fabric mux under the same congestion.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::verbs) struct Muxes<'a> {
+    /// The mesh.
     pub(super) mesh: &'a str,
+    /// Workers of each mux.
     pub(super) workers: u64,
+    /// Links that take part, each with a mux.
     pub(super) links: usize,
+    /// Over so many times the healthy run of its seed a run is slow.
     pub(super) slow_factor: u64,
+    /// A close that is unanswered for longer than so many healthy runs is starved.
     pub(super) starve_factor: u64,
+    /// A run that is not over after so many times the healthy one never ends.
     pub(super) never_factor: u64,
+    /// A row for each policy.
     pub(super) policies: Vec<PolicyRow>,
+    /// What the public write-up of the reduce-scatter hang says, beside what was measured.
     pub(super) claims: Vec<Claim>,
+    /// With --hang: hosts that waited for runs that never end.
     pub(super) hosts: Vec<HostRow<'a>>,
+    /// A row for each seed and policy.
     pub(super) rows: Vec<Row<'a>>,
 }
 
-#[derive(Serialize)]
+/// What came of all runs of a policy. All times are in cycles of a nanosecond.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct PolicyRow {
+    /// Its name.
     pub(super) policy: &'static str,
+    /// Runs that finish.
     pub(super) finishes: u64,
+    /// Runs that are slow.
     pub(super) slows: u64,
+    /// Runs in which a bounded drain left packets behind.
     pub(super) loses: u64,
+    /// Runs in which a close was starved.
     pub(super) starves: u64,
+    /// Runs that never end.
     pub(super) never_ends: u64,
+    /// The median of the times, in percent of the healthy run.
     pub(super) median_percent: u64,
+    /// Runs in which a packet waited for a slot of the router.
     pub(super) waits: u64,
+    /// The longest wait of a packet for a slot of the router.
     pub(super) longest_wait_cycles: u64,
+    /// The longest time for which a channel with something to do was not served.
     pub(super) longest_unserved_cycles: u64,
+    /// The longest time in which a mux did not look at what a client wants.
     pub(super) longest_unattended_cycles: u64,
+    /// The longest turn in which a mux waited for the router and served nobody else.
     pub(super) longest_hold_cycles: u64,
+    /// The longest time from a worker's close to the answer.
     pub(super) longest_close_cycles: u64,
+    /// What the write-up says of the policy.
     pub(super) claim: &'static str,
 }
 
-#[derive(Serialize)]
+/// A run. All times are in cycles of a nanosecond.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Row<'a> {
+    /// The seed.
     pub(super) seed: u64,
+    /// The policy.
     pub(super) policy: &'static str,
+    /// What came of it: finishes, slows, loses, starves or never ends.
     pub(super) fate: &'static str,
+    /// The time of the healthy run.
     pub(super) healthy_cycles: u64,
+    /// Its time, by the dispatcher's clock.
     pub(super) cycles: u64,
+    /// From packet to packet of a router in the healthy run.
     pub(super) packet_cycles: u64,
+    /// How long the routers were without slots, or slow; null: for ever.
     pub(super) stall_cycles: Option<u64>,
+    /// The longest wait of a packet for a slot of the router.
     pub(super) longest_wait_cycles: u64,
+    /// The longest time for which a channel with something to do was not served.
     pub(super) longest_unserved_cycles: u64,
+    /// The longest time in which a mux did not look at what a client wants.
     pub(super) longest_unattended_cycles: u64,
+    /// The longest turn in which a mux waited for the router and served nobody else.
     pub(super) longest_hold_cycles: u64,
+    /// The longest time from a worker's close to the answer.
     pub(super) longest_close_cycles: u64,
+    /// Cores that have not reported to the dispatcher.
     pub(super) undone: u32,
+    /// Packets that a bounded drain left behind.
     pub(super) abandoned: u64,
+    /// Packets that did not arrive.
     pub(super) missing: u64,
+    /// The channels of all muxes.
     pub(super) channels: Vec<ChannelRow>,
+    /// The congestion in words.
     pub(super) congestion: &'a str,
+    /// Who waits for whom, a sentence each, if it starves or never ends.
     pub(super) chain: &'a [String],
 }
 
-#[derive(Serialize)]
+/// A channel of a mux. All times are in cycles of a nanosecond.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ChannelRow {
+    /// The number of the mux, which is that of its link.
     pub(super) mux: usize,
+    /// The number of the channel.
     pub(super) channel: usize,
+    /// The longest time for which it had something to do and was not served.
     pub(super) unserved_cycles: u64,
+    /// The longest time in which the mux did not look at what its client wants.
     pub(super) unattended_cycles: u64,
+    /// From its worker's close to the answer.
     pub(super) close_cycles: u64,
 }
 
-#[derive(Serialize)]
+/// A host that polls the dispatcher of a run until it gives up.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct HostRow<'a> {
+    /// The policy.
     pub(super) policy: &'static str,
+    /// The seed.
     pub(super) seed: u64,
-    pub(super) snapshots: u64,
+    /// How often it polled.
+    pub(super) polls: u64,
+    /// From poll to poll, in cycles of a nanosecond.
     pub(super) poll_cycles: u64,
+    /// After so long it gives up, in cycles of a nanosecond.
     pub(super) patience_cycles: u64,
+    /// DISPATCH_PROGRESS, which stood still.
     pub(super) progress: u32,
+    /// Commands of the dispatcher.
     pub(super) commands: u32,
+    /// Cores that have reported to the dispatcher.
     pub(super) done: u32,
+    /// Cores that it waits for.
     pub(super) waits_for: u32,
+    /// When the host gave up, in cycles of a nanosecond after the go; null if the run ended before.
     pub(super) gave_up_cycles: Option<u64>,
+    /// Who waits for whom then, a sentence each.
     pub(super) chain: &'a [String],
 }
 
@@ -148,7 +211,7 @@ pub(super) fn host_row(seen: &HostSeen, patience: HostPatience) -> HostRow<'_> {
     HostRow {
         policy: seen.wait.name,
         seed: seen.seed,
-        snapshots: seen.polls,
+        polls: seen.polls,
         poll_cycles: patience.poll_cycles,
         patience_cycles: patience.give_up_cycles,
         progress: seen.progress,
