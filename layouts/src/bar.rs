@@ -124,11 +124,10 @@ impl Bar {
         u32::from(self.device_id) << 16 | u32::from(self.vendor_id)
     }
 
-    /// What a device with this config word 0 is, where it is another one.
-    pub fn unknown_device(&self, id: u32) -> String {
+    /// The vendor's name of another chip, by its config word 0.
+    pub(crate) fn other_device(&self, id: u32) -> Option<&str> {
         let name = self.other_devices.get(&((id >> 16) as u16));
-        let name = name.filter(|_| id as u16 == self.vendor_id);
-        name.map_or_else(|| format!("PCI id {id:#010x}"), |name| format!("a {name}"))
+        name.filter(|_| id as u16 == self.vendor_id).map(String::as_str)
     }
 
     /// How many windows there are, tt-kmd's included.

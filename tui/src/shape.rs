@@ -81,7 +81,7 @@ struct Chip<'a> {
     board: Option<&'a str>,
     unique_id: Option<u64>,
     gateway: Option<Vec<End>>,
-    harvested_rows: &'a [u8],
+    harvested_rows: Option<&'a [u8]>,
     holders: Vec<Holder<'a>>,
 }
 

@@ -1,7 +1,7 @@
 //! Accesses to tiles over PCIe: windows set by need, many accesses in one batch, each counted.
 
 use crate::windows::Windows;
-use layouts::{ChipLayout, NocXy};
+use layouts::{ChipKind, ChipLayout, NocXy};
 use machine::bar::{Bar, BarOp, Elsewhere, Holder, Sharing};
 use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::{AccessError, Bytes};
@@ -27,7 +27,7 @@ impl Bus {
 
     /// The bus of one device alone, which leads nowhere until [`Bus::over`]; to be given back by [`Bus::join`].
     pub(crate) fn part(&mut self, device: u8) -> Self {
-        let mut part = Self::new(Box::new(Nowhere));
+        let mut part = Self::new(Box::new(Nowhere(self.bar.chip())));
         part.windows = self.windows.remove(&device).map(|own| (device, own)).into_iter().collect();
         part
     }
@@ -135,12 +135,16 @@ impl Bus {
     }
 }
 
-/// No machine.
-struct Nowhere;
+/// No machine, in place of one with this kind of chip.
+struct Nowhere(ChipKind);
 
 impl Bar for Nowhere {
     fn submit(&mut self, _batch: &[BarOp], _answer: &mut Vec<u8>) -> Result<(), AccessError> {
         Err(AccessError::DeviceGone("nobody works with it".into()))
+    }
+
+    fn chip(&self) -> ChipKind {
+        self.0
     }
 }
 

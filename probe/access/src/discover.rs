@@ -33,7 +33,7 @@ struct Candidate {
     coord: Option<ChipCoord>,
     /// By channel; of far chips only those that had something new to tell.
     ports: Vec<Option<Port>>,
-    harvested_rows: Vec<u8>,
+    harvested_rows: Option<Vec<u8>>,
     gateway: Option<Gateway>,
     board: Option<&'static Board>,
 }

@@ -3,6 +3,7 @@
 //! A round begins when every thread waits for the machine or is done, so that what the machine is asked for does not depend on
 //! how the host runs the threads.
 
+use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch, Sharing};
 use machine::snapshot::AccessError;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -29,6 +30,7 @@ enum Reply {
 struct Worker {
     number: usize,
     device: u8,
+    chip: ChipKind,
     asks: Sender<(usize, Request)>,
     replies: Receiver<Reply>,
 }
@@ -58,6 +60,10 @@ impl Bar for Worker {
         };
         answer.extend(bytes);
         result
+    }
+
+    fn chip(&self) -> ChipKind {
+        self.chip
     }
 
     fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
@@ -99,6 +105,7 @@ pub(crate) fn in_parallel<W: Send>(
     parts: Vec<DeviceWork<W>>,
     act: impl Fn(Box<dyn Bar>, W) + Sync,
 ) {
+    let chip = bar.chip();
     let devices: Vec<u8> = parts.iter().map(|part| part.device).collect();
     let (asks, asked) = channel();
     std::thread::scope(|scope| {
@@ -106,7 +113,7 @@ pub(crate) fn in_parallel<W: Send>(
         for (number, DeviceWork { device, work }) in parts.into_iter().enumerate() {
             let (sender, replies) = channel();
             senders.push(sender);
-            let worker = Worker { number, device, asks: asks.clone(), replies };
+            let worker = Worker { number, device, chip, asks: asks.clone(), replies };
             let over = Over(number, asks.clone());
             let act = &act;
             scope.spawn(move || {
@@ -172,6 +179,10 @@ mod tests {
         fn submit(&mut self, _: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
             answer.push(7);
             Ok(())
+        }
+
+        fn chip(&self) -> ChipKind {
+            ChipKind::Wormhole
         }
 
         fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {

@@ -5,7 +5,7 @@
 use super::op::{DataType, Op};
 use super::transport::Crossing;
 use launch::topology::TopologyKind;
-use layouts::ChipId;
+use layouts::{ChipId, ChipKind};
 use machine::place::Place;
 
 /// A place where pages of tensors lie.
@@ -173,6 +173,8 @@ pub struct OutputRange {
 /// One collective of one size, ready to be launched: first the fills, then EDMs and workers together, then the checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
+    /// The kind of the chips that it is for.
+    pub chip_kind: ChipKind,
     /// What it does.
     pub op: Op,
     /// The type of its elements.

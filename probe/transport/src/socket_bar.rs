@@ -1,6 +1,7 @@
 //! A machine at the other end of a Unix socket.
 
 use crate::wire::{self, Outbox, Received, Reply, Request, VERSION, Welcome};
+use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, MOST_DEVICES, Sharing};
 use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
@@ -34,11 +35,19 @@ pub trait LastWords: Send {
 
 /// A [`Bar`] that sends its batches to a server.
 pub struct SocketBar {
+    line: Line,
+    welcome: Welcome,
+    chip: ChipKind,
+    change: Option<String>,
+}
+
+/// The connection to a server.
+struct Line {
     stream: BufReader<UnixStream>,
     outbox: Outbox,
     watchdog: Duration,
-    welcome: Welcome,
-    change: Option<String>,
+    /// The server has let the client in.
+    welcome: bool,
     end: Option<AccessError>,
     last_words: Option<Box<dyn LastWords>>,
 }
@@ -79,45 +88,75 @@ impl SocketBar {
         watchdog: Duration,
         writes: bool,
     ) -> Result<Self, AccessError> {
-        let mut bar = Self {
+        let mut line = Line {
             stream: BufReader::with_capacity(BUFFER_BYTES, stream),
             outbox: Outbox::default(),
             watchdog,
-            welcome: Welcome::default(),
-            change: None,
+            welcome: false,
             end: None,
             last_words,
         };
-        bar.wait_no_longer_than(watchdog.min(WELCOME_PATIENCE))?;
+        line.wait_no_longer_than(watchdog.min(WELCOME_PATIENCE))?;
         let hello = Request::Hello { version: VERSION, client: Client::this(), writes };
-        let mut told = bar.call(&hello, &mut Vec::new())?;
-        loop {
-            match told {
-                Some(Reply::Welcome(welcome)) => bar.welcome = *welcome,
-                Some(Reply::Refused(reason)) => return Err(AccessError::Refused(reason)),
-                // It says so again and again: who waits hears that it lives.
-                Some(Reply::Wait(_)) => {
-                    told = bar.reply(&mut Vec::new())?;
-                    continue;
-                }
-                _ => return Err(bar.broken("it answered a question not asked")),
+        let mut told = line.call(&hello, &mut Vec::new())?;
+        // It says so again and again: who waits hears that it lives.
+        while let Some(Reply::Wait(_)) = told {
+            told = line.reply(&mut Vec::new())?;
+        }
+        match told {
+            Some(Reply::Welcome(welcome, chip)) => {
+                line.welcome = true;
+                line.wait_no_longer_than(watchdog)?;
+                Ok(Self { line, welcome: *welcome, chip, change: None })
             }
-            bar.wait_no_longer_than(watchdog)?;
-            return Ok(bar);
+            Some(Reply::Refused(reason)) => Err(AccessError::Refused(reason)),
+            _ => Err(line.broken("it answered a question not asked")),
         }
     }
 
+    /// What the server told of its machine.
+    pub fn welcome(&self) -> &Welcome {
+        &self.welcome
+    }
+
+    fn exchange(&mut self, ops: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        let change = self.change.take();
+        let request = Request::Batch { ops: Cow::Borrowed(ops), change: change.map(Cow::Owned) };
+        match self.line.call(&request, answer)? {
+            None => Ok(()),
+            Some(Reply::Failed(error)) => Err(error),
+            Some(_) => Err(self.line.broken("it greeted twice")),
+        }
+    }
+
+    fn exchange_parallel(&mut self, batches: &mut [DeviceBatch]) -> Result<(), AccessError> {
+        let ops = batches.iter().map(|one| (one.device, Cow::Borrowed(one.batch.as_slice())));
+        let (request, mut bytes) = (Request::Parallel(ops.collect()), Vec::new());
+        let Some(Reply::Parallel(told)) = self.line.call(&request, &mut bytes)? else {
+            return Err(self.line.broken("it answered another question"));
+        };
+        let mut rest = bytes.as_slice();
+        if told.len() != batches.len() {
+            return Err(self.line.broken("it answered for other devices"));
+        }
+        for (one, (len, result)) in batches.iter_mut().zip(told) {
+            let Some((own, others)) = rest.split_at_checked(len as usize) else {
+                return Err(self.line.broken("an answer was too short"));
+            };
+            one.answer.extend(own);
+            (one.result, rest) = (result, others);
+        }
+        Ok(())
+    }
+}
+
+impl Line {
     fn wait_no_longer_than(&mut self, watchdog: Duration) -> Result<(), AccessError> {
         let stream = self.stream.get_ref();
         let timeout = stream.set_read_timeout(Some(watchdog));
         let timeout = timeout.and_then(|()| stream.set_write_timeout(Some(watchdog)));
         self.watchdog = watchdog;
         timeout.map_err(|error| AccessError::DeviceGone(error.to_string()))
-    }
-
-    /// What the server told of its machine.
-    pub fn welcome(&self) -> &Welcome {
-        &self.welcome
     }
 
     fn call(
@@ -143,7 +182,7 @@ impl SocketBar {
                 // What a stuck child said some time ago is not why; but it is ended by this.
                 drop(self.last_words.take().and_then(|mut child| child.last_words()));
                 let silent = format!("it did not answer within {:?}", self.watchdog);
-                if self.welcome.version == 0 {
+                if !self.welcome {
                     return Err(AccessError::Unreachable(silent));
                 }
                 Err(self.broken(&silent))
@@ -152,49 +191,12 @@ impl SocketBar {
         }
     }
 
-    /// Hangs up, and hands over what the other side said last, if it is a child of ours.
-    pub fn end(mut self) -> Option<String> {
-        let child = self.last_words.take();
-        drop(self);
-        child.and_then(|mut child| child.last_words())
-    }
-
     /// After the first break nothing more is sent; every later call gives the same end.
     fn broken(&mut self, how: &str) -> AccessError {
         let words = self.last_words.take().and_then(|mut child| child.last_words());
         let end = AccessError::DeviceGone(words.unwrap_or_else(|| how.to_owned()));
         self.end = Some(end.clone());
         end
-    }
-
-    fn exchange(&mut self, ops: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
-        let change = self.change.take();
-        let request = Request::Batch { ops: Cow::Borrowed(ops), change: change.map(Cow::Owned) };
-        match self.call(&request, answer)? {
-            None => Ok(()),
-            Some(Reply::Failed(error)) => Err(error),
-            Some(_) => Err(self.broken("it greeted twice")),
-        }
-    }
-
-    fn exchange_parallel(&mut self, batches: &mut [DeviceBatch]) -> Result<(), AccessError> {
-        let ops = batches.iter().map(|one| (one.device, Cow::Borrowed(one.batch.as_slice())));
-        let (request, mut bytes) = (Request::Parallel(ops.collect()), Vec::new());
-        let Some(Reply::Parallel(told)) = self.call(&request, &mut bytes)? else {
-            return Err(self.broken("it answered another question"));
-        };
-        let mut rest = bytes.as_slice();
-        if told.len() != batches.len() {
-            return Err(self.broken("it answered for other devices"));
-        }
-        for (one, (len, result)) in batches.iter_mut().zip(told) {
-            let Some((own, others)) = rest.split_at_checked(len as usize) else {
-                return Err(self.broken("an answer was too short"));
-            };
-            one.answer.extend(own);
-            (one.result, rest) = (result, others);
-        }
-        Ok(())
     }
 }
 
@@ -209,6 +211,10 @@ impl Bar for SocketBar {
         self.exchange(&[BarOp::Pass { cycles: left }], answer)
     }
 
+    fn chip(&self) -> ChipKind {
+        self.chip
+    }
+
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         if let Err(error) = self.exchange_parallel(batches) {
             for one in batches {
@@ -221,28 +227,28 @@ impl Bar for SocketBar {
         if !self.welcome.shared {
             return Ok(Sharing::Alone);
         }
-        match self.call(&Request::LockQueues, &mut Vec::new())? {
+        match self.line.call(&Request::LockQueues, &mut Vec::new())? {
             Some(Reply::Locked) => Ok(Sharing::Shared),
             Some(Reply::Failed(error)) => Err(error),
-            _ => Err(self.broken("it answered another question")),
+            _ => Err(self.line.broken("it answered another question")),
         }
     }
 
     fn unlock_queues(&mut self, _device: u8) -> Result<(), AccessError> {
-        if !self.welcome.shared || self.end.is_some() {
+        if !self.welcome.shared || self.line.end.is_some() {
             return Ok(());
         }
-        let sent = self.outbox.send(self.stream.get_mut(), &Request::UnlockQueues);
-        sent.map_err(|error| self.broken(&error.to_string()))
+        let sent = self.line.outbox.send(self.line.stream.get_mut(), &Request::UnlockQueues);
+        sent.map_err(|error| self.line.broken(&error.to_string()))
     }
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         self.change = None;
         let request = Request::Disrupt { at, fault: fault.to_string().into() };
-        match self.call(&request, &mut Vec::new())? {
+        match self.line.call(&request, &mut Vec::new())? {
             None => Ok(()),
             Some(Reply::Failed(error)) => Err(error),
-            Some(_) => Err(self.broken("it greeted twice")),
+            Some(_) => Err(self.line.broken("it greeted twice")),
         }
     }
 
@@ -259,7 +265,7 @@ impl Bar for SocketBar {
     }
 }
 
-impl Drop for SocketBar {
+impl Drop for Line {
     /// A client that leaves by itself says so; nobody is left to hear that it cannot.
     fn drop(&mut self) {
         if self.end.is_none() {

@@ -5,6 +5,7 @@
 //! reply, but for a released lock, which gets none. What reads gave travels as plain bytes, so that nobody copies it more often than the
 //! socket does; a reply without a message is a batch that went well.
 
+use layouts::ChipKind;
 use machine::bar::{BarOp, Elsewhere};
 use machine::clients::{Before, Client};
 use machine::fault::ChipAddress;
@@ -16,7 +17,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 
 /// More in one part of a frame than this is not ours.
 const MAX_BYTES: u32 = 256 << 20;
@@ -63,8 +64,8 @@ pub enum Request<'a> {
 /// What the server answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
-    /// The client may use the machine as it asked for, until it leaves.
-    Welcome(Box<Welcome>),
+    /// The client may use the machine, whose chips are of this kind, as it asked for, until it leaves.
+    Welcome(Box<Welcome>, ChipKind),
     /// The machine is not ready yet, and why; a welcome or a refusal follows.
     Wait(String),
     /// The client cannot have the machine, and why.

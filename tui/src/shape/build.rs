@@ -69,7 +69,7 @@ fn chip(state: &ChipState) -> Chip<'_> {
         board: chip.board.as_deref(),
         unique_id: chip.unique_id,
         gateway: chip.gateway.as_ref().map(|_| state.gateways.iter().map(|e| end(*e)).collect()),
-        harvested_rows: &chip.harvested_rows,
+        harvested_rows: chip.harvested_rows.as_deref(),
         holders: state.holders.iter().map(|h| Holder { pid: h.pid, name: &h.name }).collect(),
     }
 }

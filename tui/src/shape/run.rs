@@ -170,7 +170,7 @@ mod tests {
             waited_cycles: 5,
             since_cycles: 40,
         });
-        let failure = Failure::of_run("emulator:n300", &cause);
+        let failure = Failure::of_run("emulator:n300", crate::locate::layout(), &cause);
         let whole = serde_json::to_value(run(&head(), &[])).unwrap();
         for failed in [run(&head(), &[]), unknown("all-reduce", "emulator:n300,run=idle")] {
             let failed = serde_json::to_value(failed.failed(&failure, Some(&cause))).unwrap();

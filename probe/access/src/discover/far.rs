@@ -167,8 +167,7 @@ impl Walk<'_> {
             id,
             coord: Some(coord),
             ports,
-            // A problem says that they are unknown.
-            harvested_rows: rows.into_iter().flatten().collect(),
+            harvested_rows: rows,
             gateway: Some(gateway),
             board: None,
         })

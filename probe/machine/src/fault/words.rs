@@ -1,7 +1,7 @@
 //! The words of faults: `link:<chip>.<channel>:<what>` and `core:<chip>.<tile>[:<core>]:stuck`, with `@<from>[..<until>]`.
 
-use super::{CoreFault, Fault, FaultError, LinkFault, What};
-use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, EthId, NocXy, TileKind};
+use super::{CoreFault, EMULATED, Fault, FaultError, LinkFault, What};
+use layouts::{ChipId, ChipLayout, CoreId, CoreKind, EthId, NocXy, TileKind};
 use std::fmt;
 use std::str::FromStr;
 
@@ -84,16 +84,17 @@ fn place(words: &str) -> Parsed<(ChipId, &str)> {
     parts.ok_or_else(|| format!("`{words}` is no place of the form <chip>.<place>"))
 }
 
-/// The chips that can be emulated, whose tiles the words name.
+/// What is where on the chips that the words are about.
 fn layout() -> &'static ChipLayout {
-    ChipKind::default().layout()
+    EMULATED.layout()
 }
 
 /// An Ethernet channel, as `8` or `e8`.
 fn channel(words: &str) -> Parsed<u8> {
     let channel = words.strip_prefix('e').unwrap_or(words).parse().ok();
     let channel = channel.filter(|channel| *channel < layout().eth_channels());
-    channel.ok_or_else(|| format!("`{words}` is no Ethernet channel from 0 to 15"))
+    let last = layout().eth_channels() - 1;
+    channel.ok_or_else(|| format!("`{words}` is no Ethernet channel from 0 to {last}"))
 }
 
 fn link(words: &str) -> Parsed<EthId> {

@@ -15,6 +15,7 @@ use super::holders::Processes;
 use super::kmd::{Driver, FOLDER, LockAction};
 use super::os::KernelDriver;
 
+use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch, Holder, Sharing};
 use machine::snapshot::AccessError;
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ const HOLDERS_AGE: Duration = Duration::from_secs(1);
 /// The devices of tt-kmd behind one trait.
 pub struct SiliconBar {
     devices: Vec<Device>,
+    chip: ChipKind,
     remarks: Vec<String>,
     opened: Instant,
     holders: BTreeMap<u8, (Instant, Vec<Holder>)>,
@@ -66,18 +68,19 @@ impl SiliconBar {
 
     /// Some devices of a driver.
     pub(super) fn over(driver: &dyn Driver, numbers: &[u16]) -> Result<Self, DeviceError> {
-        let (mut devices, mut failures) = (Vec::new(), Vec::new());
+        let (mut devices, mut failures) = (Vec::<Device>::new(), Vec::new());
         for &number in numbers {
             match Device::open(driver, number) {
                 Ok(device) => devices.push(device),
                 Err(error) => failures.push(error),
             }
         }
+        let Some(chip) = devices.first().map(Device::chip) else {
+            let none = DeviceError::NoDevice { path: FOLDER.to_owned() };
+            return Err(failures.into_iter().next().unwrap_or(none));
+        };
         let remarks = failures.iter().map(ToString::to_string).collect();
-        match failures.into_iter().next() {
-            Some(error) if devices.is_empty() => Err(error),
-            _ => Ok(Self { devices, remarks, opened: Instant::now(), holders: BTreeMap::new() }),
-        }
+        Ok(Self { devices, chip, remarks, opened: Instant::now(), holders: BTreeMap::new() })
     }
 
     /// All devices, for one hand.
@@ -189,13 +192,17 @@ impl Bar for SiliconBar {
         self.all_devices().submit(batch, answer)
     }
 
+    fn chip(&self) -> ChipKind {
+        self.chip
+    }
+
     /// A thread for each device: a core waits for what it reads over PCIe.
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let opened = self.opened;
         let mut devices: BTreeMap<u8, &mut Device> = (0..).zip(&mut self.devices).collect();
         std::thread::scope(|scope| {
             for DeviceBatch { device, batch, answer, result } in batches {
-                let devices = devices.remove(device).map(slice::from_mut).unwrap_or_default();
+                let devices = devices.remove(device).map_or(&mut [][..], slice::from_mut);
                 let mut hand = DeviceGroup { devices, first: *device, opened };
                 scope.spawn(move || *result = hand.submit(batch, answer));
             }

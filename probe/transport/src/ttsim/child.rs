@@ -130,12 +130,12 @@ impl LastWords for HostChild {
     fn last_words(&mut self) -> Option<String> {
         let signal = self.finish().map(|signal| format!("ended by signal {signal}"));
         let heard = |listener: Option<Listener>| listener?.join().ok();
-        let said = heard(self.said.take()).unwrap_or_default();
-        let complained = heard(self.complained.take()).unwrap_or_default();
-        let reason = said.iter().rev().find(|line| line.contains("ERROR"));
-        let words =
-            reason.or_else(|| complained.back()).or(signal.as_ref()).or_else(|| said.back())?;
-        Some(words.strip_prefix("ERROR: ").unwrap_or(words).to_owned())
+        let said = heard(self.said.take());
+        let complained = heard(self.complained.take());
+        let last = |lines: &'_ Option<VecDeque<String>>| lines.as_ref()?.back().cloned();
+        let reason = said.iter().flatten().rev().find(|line| line.contains("ERROR")).cloned();
+        let words = reason.or_else(|| last(&complained)).or(signal).or_else(|| last(&said))?;
+        Some(words.strip_prefix("ERROR: ").unwrap_or(&words).to_owned())
     }
 }
 

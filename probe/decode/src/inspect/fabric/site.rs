@@ -58,7 +58,8 @@ impl<'a> Site<'a> {
     pub(super) fn other(&self, x: &Reading<u64>, y: &Reading<u64>) -> Option<NocXy> {
         let (x, y) = x.known().zip(y.known()).filter(|told| *told != (&0, &0))?;
         let (x, y) = (u8::try_from(*x).ok()?, u8::try_from(*y).ok()?);
-        self.view.layout().tiles.untranslated(x, y, &self.view.mesh.chip(self.chip)?.harvested_rows)
+        let harvested = self.view.mesh.chip(self.chip)?.harvested_rows.as_ref()?;
+        self.view.layout().tiles.untranslated(x, y, harvested)
     }
 
     /// The difference of two 32-bit counters.
