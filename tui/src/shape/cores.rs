@@ -1,0 +1,260 @@
+//! The JSON of `cores` and `images`.
+
+use super::{Missed, Missing, Source, Why, missed, value, why, xy};
+use crate::words;
+use decode::state::{ChannelState, CoreState, ImageUse, MeshState, NamedWord, SourceLine};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The cores of a mesh.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Cores<'a> {
+    /// The target, as `--target` names it.
+    target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
+    cycles: u64,
+    /// Its cores, or those of the place that was named.
+    cores: Vec<Core<'a>>,
+    /// What was not read.
+    gaps: Vec<Missed>,
+}
+
+/// A core.
+#[derive(Serialize, JsonSchema)]
+struct Core<'a> {
+    /// The chip's id.
+    chip: u16,
+    /// NOC 0 coordinates of its tile: x, y.
+    tile: [u8; 2],
+    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
+    core: &'static str,
+    /// Its waypoint: up to four letters.
+    waypoint: Option<String>,
+    /// in reset, base firmware (an Ethernet core without an application), waiting, running or done.
+    activity: Option<&'static str>,
+    /// The go message: DONE, INIT, GO, RESET_READ_PTR, RESET_READ_PTR_FROM_HOST or REPLAY_TRACE.
+    go: Option<&'static str>,
+    /// The heartbeat of base firmware.
+    heartbeat: Option<u32>,
+    /// The launch message that the core is at.
+    launch: Option<Launch>,
+    /// Where its waypoint stands in the source, innermost function first.
+    location: Vec<Source<'a>>,
+    /// The images that it runs.
+    images: Vec<Image<'a>>,
+    /// What is wrong with these images, a sentence each.
+    findings: Vec<String>,
+    /// The channels of its Ethernet application.
+    channels: Vec<Channel>,
+    /// With --words: its decoded words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<Vec<Word<'a>>>,
+    /// Why keys are null, by their names.
+    missing: Missing,
+}
+
+/// A launch message, as tt-metal calls its members.
+#[derive(Serialize, JsonSchema)]
+struct Launch {
+    /// The slot of the launch ring.
+    rd_ptr: u32,
+    /// A bit for each processor that takes part.
+    enables: u32,
+    /// 0 dispatched by the device, 1 by the host.
+    mode: u8,
+    /// The host's number for the run.
+    host_assigned_id: u32,
+    /// `watcher_kernel_ids` of this core: the number of the kernel.
+    kernel_id: u16,
+}
+
+/// An image that a core runs.
+#[derive(Serialize, JsonSchema)]
+struct Image<'a> {
+    /// base firmware, application or kernel.
+    role: &'static str,
+    /// Its name.
+    name: &'a str,
+    /// Where it was loaded, as the core sees it.
+    load_addr: u32,
+    /// How that is known: stated (this process loaded it, or the command line says so), recorded (a file of the host or the recording says so),
+    /// sampled (samples of its text were found in L1), verified (its whole text or its build id was found in L1), mismatch (L1
+    /// holds something else).
+    provenance: &'static str,
+    /// The file of `--elfs` that it came from; null if it is built in.
+    path: Option<&'a str>,
+    /// What is added to a linked address of its code to get where it runs, modulo 2^32.
+    bias: u32,
+    /// How many bytes were compared with L1: of its text, or those of its build id.
+    compared_bytes: u32,
+    /// Length of its text in bytes.
+    text_bytes: u32,
+    /// What came of the comparison: equal (of the whole text), build-id (only that was compared, and found), differs, iram (it runs from
+    /// instruction RAM, which nobody else can read), or the reason of `gaps` for which L1 was not read. Null: nothing was compared.
+    check: Option<&'static str>,
+    /// Other images with the same text.
+    same_text: &'a [String],
+}
+
+/// The images of the cores of a mesh.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Images<'a> {
+    /// The target, as `--target` names it.
+    target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
+    cycles: u64,
+    /// The cores with what they run.
+    cores: Vec<Loads<'a>>,
+    /// What was not read.
+    gaps: Vec<Missed>,
+}
+
+/// A core and its images.
+#[derive(Serialize, JsonSchema)]
+struct Loads<'a> {
+    /// The chip's id.
+    chip: u16,
+    /// NOC 0 coordinates of its tile: x, y.
+    tile: [u8; 2],
+    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
+    core: &'static str,
+    /// The images that it runs.
+    images: Vec<Image<'a>>,
+    /// What is wrong with them, a sentence each.
+    findings: Vec<String>,
+}
+
+/// A channel of an Ethernet application: tt-metal's `eth_channel_sync_t`.
+#[derive(Serialize, JsonSchema)]
+struct Channel {
+    /// Its number.
+    index: u8,
+    /// Bytes that the sender has sent and that are not acknowledged as done.
+    bytes_sent: u32,
+    /// 1 when the receiver has seen them.
+    receiver_ack: u32,
+    /// The number of the sending channel.
+    src_id: u32,
+    /// What these say together: idle; sent, unacknowledged; arrived, unserviced; acknowledged, not done; completion under way.
+    meaning: &'static str,
+}
+
+/// A decoded word.
+#[derive(Serialize, JsonSchema)]
+struct Word<'a> {
+    /// Its name in the firmware.
+    name: &'a str,
+    /// Its address in the tile.
+    addr: u64,
+    /// Its size in bytes.
+    size: u32,
+    /// Its value; null if it was not read.
+    value: Option<u64>,
+    /// Why it is null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<Why>,
+}
+
+impl<'a> Cores<'a> {
+    /// The shape of `cores`, of those that pass.
+    pub(crate) fn new(
+        target: &'a str,
+        state: &'a MeshState,
+        with_words: bool,
+        passes: impl Fn(&CoreState) -> bool,
+    ) -> Self {
+        let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+        Self {
+            target,
+            cycles: state.cycles,
+            cores: all.filter(|c| passes(c)).map(|c| core(c, with_words)).collect(),
+            gaps: missed(&state.gaps),
+        }
+    }
+}
+
+impl<'a> Images<'a> {
+    /// The shape of `images`, of the cores that pass.
+    pub(crate) fn new(target: &'a str, state: &'a MeshState, cores: &[&'a CoreState]) -> Self {
+        let loads = |core: &&'a CoreState| Loads {
+            chip: core.id.chip.0,
+            tile: xy(core.id.tile),
+            core: core.id.core.name(),
+            images: core.images.iter().map(image).collect(),
+            findings: core.findings.iter().map(ToString::to_string).collect(),
+        };
+        Self {
+            target,
+            cycles: state.cycles,
+            cores: cores.iter().map(loads).collect(),
+            gaps: missed(&state.gaps),
+        }
+    }
+}
+
+fn core(state: &CoreState, with_words: bool) -> Core<'_> {
+    let mut missing = Missing::new();
+    let launch = value("launch", &state.launch, &mut missing, |l| Launch {
+        rd_ptr: l.rd_ptr,
+        enables: l.enables,
+        mode: l.mode,
+        host_assigned_id: l.host_assigned_id,
+        kernel_id: l.kernel_id,
+    });
+    Core {
+        chip: state.id.chip.0,
+        tile: xy(state.id.tile),
+        core: state.id.core.name(),
+        waypoint: value("waypoint", &state.waypoint, &mut missing, Clone::clone),
+        activity: value("activity", &state.activity, &mut missing, |a| words::activity(*a)),
+        go: value("go", &state.go, &mut missing, |g| words::go(*g)),
+        heartbeat: value("heartbeat", &state.heartbeat, &mut missing, |h| *h),
+        launch,
+        location: state.location.iter().map(source).collect(),
+        images: state.images.iter().map(image).collect(),
+        findings: state.findings.iter().map(ToString::to_string).collect(),
+        channels: state.channels.iter().map(channel).collect(),
+        words: with_words.then(|| state.words.iter().map(word).collect()),
+        missing,
+    }
+}
+
+fn source(line: &SourceLine) -> Source<'_> {
+    Source { function: line.function.as_deref(), file: line.file.as_deref(), line: line.line }
+}
+
+fn image(image: &ImageUse) -> Image<'_> {
+    Image {
+        role: words::role(image.role),
+        name: &image.name,
+        load_addr: image.load_addr,
+        provenance: words::evidence_word(image.evidence),
+        path: image.path.as_deref(),
+        bias: image.bias,
+        compared_bytes: image.comparison.compared_bytes,
+        text_bytes: image.comparison.text_bytes,
+        check: words::check(&image.comparison.check),
+        same_text: &image.also,
+    }
+}
+
+fn channel(channel: &ChannelState) -> Channel {
+    Channel {
+        index: channel.index,
+        bytes_sent: channel.bytes_sent,
+        receiver_ack: channel.receiver_ack,
+        src_id: channel.src_id,
+        meaning: words::channel(channel.meaning),
+    }
+}
+
+fn word(word: &NamedWord) -> Word<'_> {
+    let missing = why(&word.value);
+    Word {
+        name: &word.name,
+        addr: word.addr,
+        size: word.size,
+        value: word.value.known().copied(),
+        missing,
+    }
+}

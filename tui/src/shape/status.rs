@@ -1,0 +1,97 @@
+//! The JSON of `fabric status` and `fabric drain`.
+
+use fabric::status_queue::{StatusEntry, StatusReport};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What the fabric node status queues hold.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Status<'a> {
+    /// The target, as `--target` names it.
+    target: &'a str,
+    /// The target's own time, in cycles of a nanosecond.
+    cycles: u64,
+    /// The status queues, one of each router.
+    queues: Vec<Queue<'a>>,
+}
+
+/// The status queue of a router.
+#[derive(Serialize, JsonSchema)]
+struct Queue<'a> {
+    /// The id of the router's chip.
+    chip: u16,
+    /// The Ethernet channel of the router.
+    channel: u8,
+    /// The number of the bring-up of the fabric.
+    run_id: u32,
+    /// How many entries the queue has room for.
+    capacity: u32,
+    /// Entries that the router has written.
+    write_count: u32,
+    /// Entries that were freed.
+    read_count: u32,
+    /// Entries for which there was no room.
+    lost: u32,
+    /// The entries that it holds, oldest first.
+    entries: Vec<Entry<'a>>,
+}
+
+/// An entry of a status queue.
+#[derive(Serialize, JsonSchema)]
+struct Entry<'a> {
+    /// Its number, counted from 0 in each bring-up.
+    number: u32,
+    #[serde(flatten)]
+    event: Event<'a>,
+}
+
+/// An event of a router.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Event<'a> {
+    /// Its name, such as EVENT_LINK_DOWN.
+    event: &'a str,
+    /// When, by the wall clock of the router's chip, in cycles of a nanosecond.
+    cycles: u64,
+    /// The router's mesh.
+    mesh: u32,
+    /// The router's device in this mesh.
+    device: u32,
+    /// The router's direction, as tt-metal's `eth_chan_directions` counts.
+    direction: u32,
+    /// Four words that depend on the event.
+    detail: [u32; 4],
+    /// What happened, in words.
+    text: String,
+}
+
+impl<'a> Status<'a> {
+    /// The shape of reports.
+    pub(crate) fn new(target: &'a str, cycles: u64, reports: &'a [StatusReport]) -> Self {
+        let entry = |entry: &'a StatusEntry| Entry { number: entry.number, event: entry.into() };
+        let queue = |report: &'a StatusReport| Queue {
+            chip: report.queue.router.chip.0,
+            channel: report.queue.router.channel,
+            run_id: report.queue.run_id,
+            capacity: report.room,
+            write_count: report.write_count,
+            read_count: report.read_count,
+            lost: report.lost,
+            entries: report.entries.iter().map(entry).collect(),
+        };
+        Self { target, cycles, queues: reports.iter().map(queue).collect() }
+    }
+}
+
+impl<'a> From<&'a StatusEntry> for Event<'a> {
+    fn from(entry: &'a StatusEntry) -> Self {
+        Self {
+            event: &entry.event,
+            cycles: entry.cycles,
+            mesh: entry.mesh_id,
+            device: entry.device_id,
+            direction: entry.direction,
+            detail: entry.detail,
+            text: entry.text(),
+        }
+    }
+}

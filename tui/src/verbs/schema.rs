@@ -1,0 +1,73 @@
+//! `schema`: the JSON Schema of what a verb prints with `--json`.
+
+use super::fabric::KeptEntry;
+use super::study;
+use crate::exit::{Failure, Outcome};
+use crate::output::text;
+use crate::shape::{
+    Bytes, Cores, DryRun, Fabric, FabricRoutes, FabricTables, FabricWaits, Frames, Functions,
+    Images, Layout, Line, Links, Mesh, Names, Printed, Stack, Status, Sweep, Valued, Written,
+    schema,
+};
+use schemars::Schema;
+
+/// What makes a schema.
+type Make = fn() -> Schema;
+
+/// What is JSON, by the names of the verbs that print it; `dry-run` is that of any of them with --dry-run, `kept-entry` a line of the
+/// file of `fabric status --keep`.
+const SCHEMAS: &[(&str, Make)] = &[
+    ("mesh", schema::<Mesh<'_>>),
+    ("cores", schema::<Cores<'_>>),
+    ("images", schema::<Images<'_>>),
+    ("links", schema::<Links<'_>>),
+    ("fabric", schema::<Fabric<'_>>),
+    ("fabric status", schema::<Status<'_>>),
+    ("fabric drain", schema::<Status<'_>>),
+    ("fabric waits", schema::<FabricWaits<'_>>),
+    ("fabric tables", schema::<FabricTables<'_>>),
+    ("fabric path", schema::<FabricRoutes<'_>>),
+    ("kept-entry", schema::<KeptEntry<'_>>),
+    ("read", schema::<Bytes>),
+    ("print", schema::<Printed<'_>>),
+    ("write", schema::<Written>),
+    ("dry-run", schema::<DryRun<'_>>),
+    ("symbols type", schema::<Layout<'_>>),
+    ("symbols value", schema::<Valued<'_>>),
+    ("symbols line", schema::<Line<'_>>),
+    ("symbols function", schema::<Functions<'_>>),
+    ("symbols list", schema::<Names<'_>>),
+    ("symbols addr", schema::<Frames<'_>>),
+    ("symbols backtrace", schema::<Stack<'_>>),
+    ("run", schema::<Sweep<'_>>),
+    ("study watching", schema::<study::Watching<'_>>),
+    ("study latency", schema::<study::Latencies<'_>>),
+    ("study bandwidth", schema::<study::Bandwidths<'_>>),
+    ("study race", schema::<study::Races<'_>>),
+    ("study ttl", schema::<study::Loops<'_>>),
+    ("study timeout", schema::<study::TimeOuts<'_>>),
+    ("study relaunch", schema::<study::Relaunches<'_>>),
+    ("study traffic", schema::<study::Traffic<'_>>),
+    ("study transport", schema::<study::Transports<'_>>),
+    ("study reroute", schema::<study::Reroutes<'_>>),
+    ("study mux", schema::<study::Muxes<'_>>),
+];
+
+/// Prints the schema of a verb's JSON, or the verbs that have one.
+pub(super) fn run(verb: &[String]) -> Result<Outcome, Failure> {
+    if verb.is_empty() {
+        text(&SCHEMAS.iter().map(|(name, _)| format!("{name}\n")).collect::<String>())?;
+        return Ok(Outcome::Healthy);
+    }
+    let verb = verb.join(" ");
+    let found = SCHEMAS.iter().find(|(name, _)| *name == verb);
+    let Some((_, make)) = found else {
+        let why = format!("`{verb}` prints no JSON; meshscope schema lists the verbs that do");
+        return Err(Failure::Usage(why));
+    };
+    let mut schema = make();
+    schema.insert("title".to_owned(), format!("meshscope {verb}").into());
+    let page = serde_json::to_string_pretty(&schema);
+    text(&(page.map_err(|e| Failure::Internal(format!("JSON: {e}")))? + "\n"))?;
+    Ok(Outcome::Healthy)
+}
