@@ -81,7 +81,7 @@ mod tests {
             assert_eq!(channels.collect::<Vec<_>>().concat(), NONE, "{}", image.name);
             // It has one connection and ends no other mux.
             let of = image.clients.iter().map(|client| client.facts.unknown());
-            assert_eq!(of.collect::<Vec<_>>(), [["termination", "mux_clients", "told"]]);
+            assert_eq!(of.collect::<Vec<_>>(), [["termination", "mux_clients", "closed"]]);
         }
         for name in ["fabric_traffic", "ccl_worker"] {
             let image = images(name).pop().unwrap();
