@@ -374,7 +374,7 @@ fn what_runs_is_marked_where_nobody_knows_it() {
 fn why_there_are_no_channels_is_told() {
     let mut model = running((120, 40));
     for (activity, says) in [
-        (Activity::BaseFirmware, "no channels: base firmware has the tile, no application"),
+        (Activity::BaseFirmware, "no channels: base firmware runs, no application"),
         (Activity::InReset, "no channels: the core is in reset"),
         (Activity::Waiting, "no channels: their words were not read"),
     ] {
@@ -492,5 +492,5 @@ fn what_hung_is_latched_until_a_key_lets_it_be_tried_again() {
     press(&mut model, "4");
     golden("quarantined_80x24", &model);
     assert_eq!(press(&mut model, "r"), [Command::ClearQuarantine, Command::Draw]);
-    assert!(picture(&model).contains("trying 1 in quarantine again"));
+    assert!(picture(&model).contains("retrying 1 in quarantine"));
 }

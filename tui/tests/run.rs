@@ -197,7 +197,7 @@ fn stop_frees_a_mesh_on_which_the_ring_ping_and_workers_run() {
     terminal.press(":stop\r");
     terminal.shows("nothing runs here");
     terminal.press(":run all-gather --check\r");
-    terminal.shows("done: data is right");
+    terminal.shows("done: data is correct");
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
 }
@@ -207,7 +207,7 @@ fn the_live_view_runs_collectives_and_stops_them() {
     let mut terminal = terminal("runs", &["--target", "emulator:n300,run=idle"]);
     terminal.shows("links: 2");
     terminal.press(":run all-gather -b 4K -e 8K --check\r");
-    terminal.shows("done: data is right");
+    terminal.shows("done: data is correct");
     terminal.shows("8192");
     terminal.press(":run all-gather -b 1M -n 100000\r");
     terminal.shows("moves data");
