@@ -129,7 +129,7 @@ fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
         format!(" waits since the previous snapshot: {}{deadlocks}{still} ", waits.all.len());
     let lines = waits.tree().into_iter().map(|line| {
         let stuck = line.on.is_some() || line.depth == 0 && waits.still.contains(&line.who);
-        let style = if sick { model.theme.bad() } else { Style::new() };
+        let style = if stuck { model.theme.bad() } else { Style::new() };
         Line::styled(format!(" {}", fabric::wait(&waits, &line)), style)
     });
     (title, lines.collect())
