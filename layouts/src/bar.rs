@@ -124,11 +124,10 @@ impl Bar {
         u32::from(self.device_id) << 16 | u32::from(self.vendor_id)
     }
 
-    /// Names the device with this config word 0, which is not this chip.
-    pub fn unknown_device(&self, id: u32) -> String {
+    /// The vendor's name of another chip, by its config word 0.
+    pub(crate) fn other_device(&self, id: u32) -> Option<&str> {
         let name = self.other_devices.get(&((id >> 16) as u16));
-        let name = name.filter(|_| id as u16 == self.vendor_id);
-        name.map_or_else(|| format!("PCI id {id:#010x}"), |name| format!("a {name}"))
+        name.filter(|_| id as u16 == self.vendor_id).map(String::as_str)
     }
 
     /// Returns the number of windows, including tt-kmd's.

@@ -47,7 +47,15 @@ impl ChipKind {
         Self::ALL.into_iter().find(|kind| kind.layout().bar.config_id() == id)
     }
 
-    /// Returns its layout, from the shipped data files.
+    /// What a PCI device with this config word 0 is that is of none of these kinds, such as `a Blackhole, not a Wormhole`.
+    pub fn unknown_device(id: u32) -> String {
+        let name = Self::ALL.iter().find_map(|kind| kind.layout().bar.other_device(id));
+        let name = name.map_or_else(|| format!("PCI id {id:#010x}"), |name| format!("a {name}"));
+        let kinds = Self::ALL.map(|kind| format!("a {kind}"));
+        format!("{name}, not {}", kinds.join(" or "))
+    }
+
+    /// Its layout, from the shipped data files.
     ///
     /// # Panics
     /// If a shipped file is wrong, which a test of this crate excludes.
@@ -68,7 +76,9 @@ impl ChipKind {
 
 impl fmt::Display for ChipKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        match self {
+            Self::Wormhole => f.write_str("Wormhole"),
+        }
     }
 }
 

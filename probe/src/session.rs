@@ -6,8 +6,8 @@ use access::bar_target::BarTarget;
 use decode::images::{Catalog, ImageMap, Library};
 use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
-use layouts::{ChipKind, CoreId};
-use machine::bar::{Bar, BarOp};
+use layouts::CoreId;
+use machine::bar::Bar;
 use machine::clients::Before;
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Plan, Snapshot};
@@ -125,9 +125,10 @@ impl Session {
                 Ok(Self { problems, pacer, ..Self::over(Box::new(target), images) })
             }
             TargetSpec::Ttsim(Simulator { library, firmware, at_cycles }) => {
-                // Errors of the firmware and its permission are reported before the target is
-                // opened.
-                let given = firmware.as_deref().map(Given::read).transpose()?;
+                // What cannot be booted, or must not be, is told before anything is opened.
+                let given = firmware.as_deref();
+                let given =
+                    given.map(|folder| Given::read(ImageMap::FIRMWARE_CHIP, folder)).transpose()?;
                 given.as_ref().map(|_| allowed(allow)).transpose()?;
                 let open = || over_ttsim(words, &library, host, allow);
                 let mut session = Self::open_external(words, None, open)?;
@@ -238,18 +239,19 @@ impl Session {
         let snapshot = self.target.read(&plan);
         self.images.learn(self.target.mesh(), &snapshot);
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
-        if snapshot.pieces.is_empty() {
-            // Without pieces, the target's time is the time of the snapshot.
-            state.cycles = self.target.now().unwrap_or_default();
+        // Where nothing was read, nothing says when the look began.
+        if snapshot.pieces.is_empty()
+            && let Ok(now) = self.target.now()
+        {
+            state.cycles = now;
         }
+        let layout = self.target.mesh().layout();
         for lost in self.target.quarantined() {
             // A gateway in quarantine is not used, whatever the state of its link.
             let far =
                 lost.towards.and_then(|far| state.chips.iter_mut().find(|c| c.chip.id == far));
             if let (Some(far), Some(tile)) = (far, lost.tile) {
-                far.gateways.retain(|end| {
-                    ChipKind::Wormhole.layout().eth_channel(end.channel) != Some(tile)
-                });
+                far.gateways.retain(|end| layout.eth_channel(end.channel) != Some(tile));
             }
         }
         let ledgers = state.fabric.ledgers.clone();
@@ -400,18 +402,7 @@ fn over_ttsim(
         AccessError::DeviceGone(why) => OpenError::Library { target: target(), why },
         other => unreachable(other),
     };
-    let mut bar = ttsim::open(library, host).map_err(unusable)?;
-    let mut id = Vec::new();
-    bar.submit(&[BarOp::ConfigRead { device: 0, offset: 0 }], &mut id).map_err(unreachable)?;
-    let id = id.first_chunk().map_or(u32::MAX, |id| u32::from_le_bytes(*id));
-    if ChipKind::of_config_id(id).is_none() {
-        let unknown =
-            format!("{}, not a Wormhole", ChipKind::Wormhole.layout().bar.unknown_device(id));
-        // A child without a device may have reported the reason.
-        let reported = (id == u32::MAX).then(|| bar.end()).flatten();
-        let why = reported.unwrap_or(unknown);
-        return Err(OpenError::Library { target: target(), why });
-    }
+    let bar = ttsim::open(library, host).map_err(unusable)?;
     let abilities = bar.welcome().abilities.clone();
     over_bar(words, Box::new(bar), abilities, allow).map_err(unreachable)
 }

@@ -110,7 +110,7 @@ fn sockets(words: &str) -> Result<TargetSpec, SpecError> {
 
 fn parse_scene(words: &str) -> Result<Scene, SpecError> {
     let mut parts = words.split(',');
-    let mesh = parts.next().unwrap_or_default();
+    let mesh = parts.next().unwrap_or("");
     if mesh.is_empty() {
         return wrong("emulator: the mesh is missing; for example emulator:n300");
     }
@@ -263,7 +263,7 @@ pub fn time(key: &str, value: &str) -> Result<u64, SpecError> {
         "s" => 1_000_000_000,
         _ => return wrong(format!("{key}: `{value}` is not a time such as 2ms, 500us or 1s")),
     };
-    let count = number(key, value.strip_suffix(unit).unwrap_or_default())?;
+    let count = number(key, value.strip_suffix(unit).unwrap_or(value))?;
     match count.checked_mul(per_unit) {
         Some(cycles) if cycles <= LATEST_START_CYCLES => Ok(cycles),
         _ => wrong(format!("{key}: {value} is longer than 100s, which would take hours")),

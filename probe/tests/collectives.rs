@@ -12,7 +12,7 @@ use decode::inspect::{ReadSet, inspect, plan};
 use decode::state::{ChannelMeaning, LinkState, MeshState, Reading};
 use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
-use layouts::{ChipId, ChipKind, CoreId, CoreKind};
+use layouts::{ChipId, CoreId, CoreKind};
 use machine::fault::Fault;
 use machine::patience::Patience;
 use machine::place::Place;
@@ -100,10 +100,10 @@ impl Bench {
         self.target.pass(50_000).unwrap();
         for link in self.target.mesh().links.clone() {
             for end in [link.a, link.b] {
-                let tile = ChipKind::Wormhole.layout().eth_channel(end.channel).unwrap();
+                let tile = crate::common::layout().eth_channel(end.channel).unwrap();
                 let place = Place { chip: end.chip, tile };
                 assert_eq!(
-                    self.word(place, ChipKind::Wormhole.layout().eth.l1.launch_flag.at),
+                    self.word(place, crate::common::layout().eth.l1.launch_flag.at),
                     0,
                     "{end}"
                 );
@@ -148,8 +148,8 @@ fn ends(state: &MeshState, link: &LinkState) -> [End; 2] {
 fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
     const DELAY_CYCLES: u32 = 1_000_000;
     let mut bench = Bench::new("n300");
-    let asked = Request { delay_cycles: DELAY_CYCLES, ..Request::new(Op::AllGather, 512 * 1024) };
-    let mut run = bench.start(&asked, RunSettings::default());
+    let request = Request { delay_cycles: DELAY_CYCLES, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&request, RunSettings::default());
     let read_set = ReadSet { links: true, ..ReadSet::default() };
     let (mut looks, mut agree) = (0, 0);
     while looks < 12 {
@@ -195,8 +195,8 @@ fn nothing_is_faster_than_its_link() {
     let mut bench = Bench::new("n300");
     let bytes = 64 * 1024;
     let mut cycles_of = |op, root, last| {
-        let asked = Request { root, ..Request::new(op, bytes) };
-        let mut run = bench.start(&asked, RunSettings::default());
+        let request = Request { root, ..Request::new(op, bytes) };
+        let mut run = bench.start(&request, RunSettings::default());
         let report = bench.finish(&mut run).unwrap().unwrap();
         println!("{op:?} from {root}: {} cycles of chip {}", report.time_cycles, report.last);
         assert_eq!((report.wrong, report.last), (Some(0), ChipId(last)), "{op:?}");
@@ -287,8 +287,8 @@ fn a_run_counts_its_bytes_and_its_iterations() {
 #[test]
 fn a_cancelled_run_leaves_nothing() {
     let mut bench = Bench::new("n300");
-    let asked = request(Op::AllGather, 2, 50_000);
-    let mut run = bench.start(&asked, RunSettings::default());
+    let request = request(Op::AllGather, 2, 50_000);
+    let mut run = bench.start(&request, RunSettings::default());
     bench.until_it_moves(&mut run);
     run.cancel();
     assert_eq!(bench.finish(&mut run), Ok(None));
@@ -296,7 +296,7 @@ fn a_cancelled_run_leaves_nothing() {
     refuse_if_in_use(&mut bench.target, &bench.images, run.program()).unwrap();
     bench.all_right([request(Op::AllGather, 2, 100)]);
     // Before anything ran there is nothing to stop.
-    let mut run = bench.start(&asked, RunSettings::default());
+    let mut run = bench.start(&request, RunSettings::default());
     run.cancel();
     assert_eq!(bench.finish(&mut run), Ok(None));
 }
@@ -308,15 +308,15 @@ fn a_dead_link_is_named_and_everything_given_back() {
     let links = &bench.target.mesh().links;
     let ends = links.iter().find(|link| near(link.a.chip) && near(link.b.chip)).unwrap();
     let chips = vec![ends.a.chip, ends.b.chip];
-    let asked = Request { chips, ..request(Op::AllGather, 2, 50_000) };
+    let request = Request { chips, ..request(Op::AllGather, 2, 50_000) };
     let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
-    let mut run = bench.start(&asked, settings);
+    let mut run = bench.start(&request, settings);
     let edm = run.program().edms[0].place;
-    let channel = ChipKind::Wormhole.layout().tile_at(edm.tile).unwrap().channel.unwrap();
+    let channel = crate::common::layout().tile_at(edm.tile).unwrap().channel.unwrap();
     let fault: Fault = format!("link:{}.{channel}:down@5us", edm.chip).parse().unwrap();
     run.fault(fault);
     let error = bench.finish(&mut run).unwrap_err();
-    let said = error.to_string();
+    let said = crate::common::said(&error);
     println!("{said}");
     assert!(matches!(error.cause, Cause::TookTooLong(_)), "{said}");
     assert!(said.contains(": edm makes no progress"), "{said}");
@@ -333,14 +333,14 @@ fn what_cannot_be_given_back_is_told() {
     bench.until_it_moves(&mut run);
     run.fault("link:0.8:down".parse().unwrap());
     run.fault("link:0.9:down".parse().unwrap());
-    let said = bench.finish(&mut run).unwrap_err().to_string();
+    let said = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
     println!("{said}");
     assert!(said.contains("no progress") && said.contains("cleanup failed"), "{said}");
     assert!(said.contains("link 0:e8-1:e0 is down, a way to chip 1"), "{said}");
     assert!(!said.contains("0x"), "no raw words: {said}");
-    let near = Place { chip: ChipId(0), tile: ChipKind::Wormhole.layout().eth_channel(8).unwrap() };
+    let near = Place { chip: ChipId(0), tile: crate::common::layout().eth_channel(8).unwrap() };
     bench.target.pass(50_000).unwrap();
-    assert_eq!(bench.word(near, ChipKind::Wormhole.layout().eth.l1.launch_flag.at), 0);
+    assert_eq!(bench.word(near, crate::common::layout().eth.l1.launch_flag.at), 0);
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn a_core_that_stands_still_is_blamed() {
     let mut run = bench.start(&slow, settings);
     bench.until_it_moves(&mut run);
     run.fault("core:1.e1:stuck".parse().unwrap());
-    let said = bench.finish(&mut run).unwrap_err().to_string();
+    let said = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
     println!("{said}");
     assert!(said.starts_with("1:e1: edm makes no progress"), "{said}");
     assert!(said.contains("stands still") && !said.contains("0x"), "{said}");
@@ -371,7 +371,7 @@ fn a_worker_that_stands_still_is_blamed_and_not_who_waits_for_it() {
         let worker = run.program().workers.iter().find(|worker| worker.place.chip == ChipId(1));
         let place = worker.unwrap().place;
         run.fault(format!("core:1.{}:brisc:stuck{when}", place.tile).parse().unwrap());
-        let said = bench.finish(&mut run).unwrap_err().to_string();
+        let said = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
         println!("{said}");
         assert!(said.starts_with(&format!("{place}: ccl_worker (")), "{said}");
         assert!(said.contains("its core stands still, ") && said.contains(says), "{said}");
@@ -382,8 +382,8 @@ fn a_worker_that_stands_still_is_blamed_and_not_who_waits_for_it() {
 #[test]
 fn nothing_is_under_way_once_the_kernels_have_ended() {
     let mut bench = Bench::new("n300");
-    let asked = Request { delay_cycles: 1_000_000, ..Request::new(Op::AllGather, 512 * 1024) };
-    let mut run = bench.start(&asked, RunSettings::default());
+    let request = Request { delay_cycles: 1_000_000, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&request, RunSettings::default());
     bench.until_it_moves(&mut run);
     // The looks of the live view learn where the live words stand.
     let read_set = ReadSet { links: true, ..ReadSet::default() };
@@ -406,11 +406,11 @@ fn nothing_is_under_way_once_the_kernels_have_ended() {
         for sync in places {
             bench.target.write(edm.at(sync), &0x6199_2541_u32.to_le_bytes()).unwrap();
         }
-        let flag = edm.at(ChipKind::Wormhole.layout().eth.l1.launch_flag.at);
+        let flag = edm.at(crate::common::layout().eth.l1.launch_flag.at);
         bench.target.write(flag, &1_u32.to_le_bytes()).unwrap();
     }
     let state = bench.inspected(&read_set);
-    let far = |bytes: Option<u64>| bytes.unwrap_or_default();
+    let far = |bytes: Option<u64>| bytes.unwrap_or(0);
     for link in &state.links {
         assert_eq!((far(link.a_to_b), far(link.b_to_a)), (0, 0), "{:?}", link.link);
     }

@@ -172,8 +172,10 @@ fn a_client_that_dies_is_named() {
     let faults = vec![fault.parse().unwrap()];
     let settings = RunSettings { faults, deadline_cycles: 300_000, ..RunSettings::default() };
     let mut run = Run::new(program, settings);
-    let error =
-        run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap_err().to_string();
+    let error = run
+        .finish(&mut bench.target, &mut bench.images, STEP_CYCLES)
+        .unwrap_err()
+        .sentence(crate::common::layout());
     println!("{error}");
     assert!(
         error.starts_with("a client of the mux on 0:") && error.contains("does not answer"),
@@ -189,7 +191,7 @@ fn a_router_that_stands_still_is_named() {
     let settings = RunSettings { faults, deadline_cycles: 300_000, ..RunSettings::default() };
     let mut run = Run::new(program, settings);
     let error = run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap_err();
-    let error = error.to_string();
+    let error = crate::common::said(&error);
     assert!(error.starts_with("the router of 0:e9 stands still"), "{error}");
 }
 
@@ -217,7 +219,7 @@ fn over_what_runs(bench: &mut Bench, request: &Request, fault: &str) -> Result<(
     let settings = RunSettings { faults, deadline_cycles: 300_000, ..RunSettings::default() };
     let mut run = Run::new(program, settings);
     let report = run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES);
-    let report = report.map_err(|error| error.to_string())?.unwrap();
+    let report = report.map_err(|error| crate::common::said(&error))?.unwrap();
     assert_eq!(report.wrong, Some(0));
     Ok(())
 }

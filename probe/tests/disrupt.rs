@@ -80,7 +80,7 @@ fn a_far_core_is_stuck_as_a_command_and_its_memory_stays_readable() {
     target
         .disrupt(&"core:1.e3:stuck@1us..5ms".parse::<Fault>().unwrap().counted_from(now))
         .unwrap();
-    let e3 = layouts::ChipKind::Wormhole.layout().eth_channel(3).unwrap();
+    let e3 = crate::common::layout().eth_channel(3).unwrap();
     target.pass(1_000_000).unwrap();
     let beat = word(&mut target, 1, e3, HEARTBEAT);
     target.pass(1_000_000).unwrap();

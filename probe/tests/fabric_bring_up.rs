@@ -15,7 +15,7 @@ use fabric::{
     FabricStage, Termination, running_fabric,
 };
 use launch::outcome::{Cause, Waypoint};
-use layouts::{ChipId, ChipKind, NocAddr};
+use layouts::{ChipId, NocAddr};
 use machine::fabric::{Direction, Entry, FabricTopology};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -44,7 +44,7 @@ fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
 
 /// Base firmware has every core of the plan.
 fn all_given_back(target: &mut BarTarget, plan: &FabricPlan) -> bool {
-    let flag = ChipKind::Wormhole.layout().eth.l1.launch_flag.at;
+    let flag = crate::common::layout().eth.l1.launch_flag.at;
     plan.routers.iter().all(|router| word(target, router.place.at(flag)) == 0)
 }
 
@@ -64,7 +64,7 @@ fn a_fabric_comes_up_is_found_and_goes_down() {
         assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan.clone())));
         let mut second = Fabric::new(plan.clone(), FabricSettings::default());
         let refused = second.finish(&mut target, &mut images, STEP).unwrap_err();
-        assert!(refused.is_in_use(), "{refused}");
+        assert!(refused.is_in_use(), "{refused:?}");
         let queues = status_queues(&mut target, &images, &plan).unwrap();
         let reports = read_status(&mut target, &images, &queues).unwrap();
         assert_eq!(reports.len(), plan.routers.len());
@@ -131,7 +131,7 @@ fn a_router_without_a_peer_is_named_and_taken_down() {
     let settings = FabricSettings { deadline_cycles: 200_000, ..FabricSettings::default() };
     let mut fabric = Fabric::new(plan.clone(), settings).with_tables(tables);
     let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();
-    let why = error.to_string();
+    let why = crate::common::said(&error);
     assert!(matches!(error.cause, Cause::TookTooLong(_)), "{why}");
     assert_eq!(error.core, Some(plan.routers[0].place));
     assert!(matches!(error.waypoint, Some(Waypoint::At(..))), "{why}");
@@ -165,7 +165,7 @@ fn halves(topologies: [FabricTopology; 2], run_ids: [u32; 2]) -> [String; 2] {
             match fabric.poll(&mut target, &mut images) {
                 Ok(FabricProgress::Over(FabricOutcome::Up)) => *said = Some("up".to_owned()),
                 Ok(_) => {}
-                Err(error) => *said = Some(error.to_string()),
+                Err(error) => *said = Some(crate::common::said(&error)),
             }
         }
         target.pass(STEP).unwrap();
@@ -198,13 +198,16 @@ fn who_does_not_return_is_named_and_the_others_do() {
     fabric.finish(&mut target, &mut images, STEP).unwrap();
     target.disrupt(&"core:0.e9:stuck".parse().unwrap()).unwrap();
     fabric.terminate(Termination::Gracefully);
-    let why = fabric.finish(&mut target, &mut images, STEP).unwrap_err().to_string();
+    let why = fabric
+        .finish(&mut target, &mut images, STEP)
+        .unwrap_err()
+        .sentence(crate::common::layout());
     assert!(why.starts_with("2 routers did not return for 2"), "a peer waits for it: {why}");
     assert!(why.contains("0:e9 (M0D0 EAST plane 0) is READY_FOR_TRAFFIC"), "{why}");
     assert!(why.contains("its core stands still, its heartbeat does not move; 1:e1"), "{why}");
     let stuck = "these never returned and keep their cores: 0:e9 (M0D0 EAST plane 0)";
     assert!(why.ends_with(stuck), "{why}");
-    let flag = ChipKind::Wormhole.layout().eth.l1.launch_flag.at;
+    let flag = crate::common::layout().eth.l1.launch_flag.at;
     assert_eq!(word(&mut target, plan.routers[1].place.at(flag)), 0, "given back");
 }
 
@@ -256,7 +259,10 @@ fn terminating_what_never_came_up_is_named() {
     let plan = plan(&target, FabricTopology::Mesh);
     let mut fabric = Fabric::found(plan, FabricSettings::default());
     fabric.terminate(Termination::Gracefully);
-    let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err().to_string();
+    let error = fabric
+        .finish(&mut target, &mut images, STEP)
+        .unwrap_err()
+        .sentence(crate::common::layout());
     for router in ["0:e9 (M0D0 EAST plane 0)", "1:e1 (M0D1 WEST plane 0)"] {
         assert!(error.contains(&format!("router {router} never came up")), "{error}");
     }
@@ -271,7 +277,7 @@ fn a_table_that_names_an_absent_chip_is_refused_before_anything_is_written() {
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default()).with_tables(tables);
     let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();
     assert_eq!(
-        error.to_string(),
+        crate::common::said(&error),
         "the L0 table of M0D1 names device 2, and its mesh has devices 0 to 1"
     );
     assert!(all_given_back(&mut target, &plan));

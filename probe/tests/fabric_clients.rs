@@ -45,8 +45,8 @@ impl Bench {
 
     /// The n-th compute tile of chip 0 that is not harvested.
     fn compute(&self, n: usize) -> Place {
-        let harvested = &self.target.mesh().chips[0].harvested_rows;
-        let rows = (1..12u8).filter(|y| *y != 6 && !harvested.contains(y));
+        let on = &self.target.mesh().chips[0];
+        let rows = (1..12u8).filter(|y| *y != 6 && on.is_fused_off(*y) == Some(false));
         let tile = rows.map(|y| NocXy { x: 1, y }).nth(n).unwrap();
         Place { chip: ChipId(0), tile }
     }
@@ -140,7 +140,7 @@ fn send_to_a_played_router(bench: &mut Bench, rounds: u32) {
     let mut router = Played::new(&mut bench.target, router, from, 3, SLOT);
     for launch in 1..3 {
         bench.run_id += 1;
-        let mut traffic = Traffic::default();
+        let mut traffic = Traffic::new(crate::common::layout(), false);
         let (from, to) = (traffic.add_worker(from, NODE), traffic.add_worker(to, NODE));
         traffic.connect(from, router.connection(), None).unwrap();
         ship(&mut traffic, from, to, rounds);
@@ -175,7 +175,7 @@ fn send_through_a_mux(bench: &mut Bench, core: MuxCore, policy: Policy, rounds: 
         header_bytes: HEADER,
         router: router.connection(),
     };
-    let mut traffic = Traffic::default();
+    let mut traffic = Traffic::new(crate::common::layout(), false);
     let tiles = [0, 4, 1].map(|n| bench.compute(n));
     let [a, b, to] = tiles.map(|tile| traffic.add_worker(tile, NODE));
     let signal = mux.word(&bench.images, "termination_signal").unwrap();
@@ -240,7 +240,7 @@ fn block(bench: &mut Bench, policy: Policy, never_closes: bool, rounds: u32) -> 
     let (core, channels, connection) = (MuxCore::Tensix, 2, router.connection());
     let (buffer_count, header_bytes) = (2, HEADER);
     let mux = Mux { place, core, policy, channels, buffer_count, header_bytes, router: connection };
-    let mut traffic = Traffic::default();
+    let mut traffic = Traffic::new(crate::common::layout(), false);
     let tiles = [0, 4, 1].map(|n| bench.compute(n));
     let [a, b, to] = tiles.map(|tile| traffic.add_worker(tile, NODE));
     for (channel, id) in [(0, a), (1, b)] {

@@ -47,9 +47,10 @@ fn every_chip_writes_to_all_others_with_a_packet_in_each_direction() {
 
     // A multicast writes to the same tile of every chip.
     let chips = &target.mesh().chips;
-    let everywhere = |y: &u8| *y != 6 && !chips.iter().any(|chip| chip.harvested_rows.contains(y));
+    let everywhere =
+        |y: &u8| *y != 6 && chips.iter().all(|chip| chip.is_fused_off(*y) == Some(false));
     let tile = NocXy { x: 1, y: (1..12).find(everywhere).unwrap() };
-    let mut traffic = Traffic::new(true);
+    let mut traffic = Traffic::new(plan.layout(), true);
     let ids: Vec<WorkerId> = plan
         .nodes()
         .map(|node| {

@@ -6,7 +6,7 @@ use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
-use layouts::{ChipId, ChipKind, EthId, NocAddr, NocXy};
+use layouts::{ChipId, EthId, NocAddr, NocXy};
 use machine::fault::Fault;
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
@@ -58,7 +58,7 @@ fn inspected(session: &mut Session) -> (MeshState, u64) {
 }
 
 fn tile(channel: u8) -> Option<NocXy> {
-    ChipKind::Wormhole.layout().eth_channel(channel)
+    crate::common::layout().eth_channel(channel)
 }
 
 /// Gateways that are passed over.

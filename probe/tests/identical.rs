@@ -5,6 +5,7 @@ use access::bar_target::BarTarget;
 use collectives::{Op, Request, Run, RunReport, RunSettings, compile};
 use decode::images::ImageMap;
 use emulator::Mesh;
+use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};
 use machine::fault::{ChipAddress, Fault};
 use machine::patience::Patience;
@@ -21,6 +22,10 @@ struct Shared(Arc<Mutex<EmulatorBar>>);
 impl Bar for Shared {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         self.0.lock().unwrap().submit(batch, answer)
+    }
+
+    fn chip(&self) -> ChipKind {
+        self.0.lock().unwrap().chip()
     }
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {

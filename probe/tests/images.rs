@@ -23,7 +23,7 @@ fn session(folders: &[&Folder], run: Workload) -> Session {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(run), ..Scene::new("n300") };
     let target = scene.build(&mut images).unwrap();
-    let mut session = Session::over(Box::new(target), ImageMap::default());
+    let mut session = Session::over(Box::new(target), ImageMap::new(layouts::ChipKind::Wormhole));
     let folders: Vec<_> = folders.iter().map(|folder| folder.path().to_owned()).collect();
     session.consult(Catalog::read(&folders).unwrap());
     session

@@ -10,7 +10,7 @@ use decode::images::ImageMap;
 use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
 use launch::{Firmware, RingPing, RingPingSettings, boot_tensix, start_application};
-use layouts::{ChipId, ChipKind, NocAddr, NocXy};
+use layouts::{ChipId, NocAddr, NocXy};
 use machine::bar::Holder;
 use machine::fault::Fault;
 use machine::patience::Patience;
@@ -65,7 +65,7 @@ fn n300(allow: Allow) -> (Counted, ImageMap) {
 }
 
 fn eth(chip: u16, channel: u8) -> Place {
-    Place { chip: ChipId(chip), tile: ChipKind::Wormhole.layout().eth_channel(channel).unwrap() }
+    Place { chip: ChipId(chip), tile: crate::common::layout().eth_channel(channel).unwrap() }
 }
 
 /// A row that is not fused off on this board.
@@ -91,6 +91,7 @@ fn program() -> Program {
     };
     let edm = |place, handshake_sender| EdmPlan { place, handshake_sender, channels: Vec::new() };
     Program {
+        chip_kind: layouts::ChipKind::Wormhole,
         op: Op::AllGather,
         data_type: DataType::Int32,
         topology: TopologyKind::Ring,
@@ -117,7 +118,7 @@ fn refused(target: &mut Counted, images: &mut ImageMap) -> RunError {
     let error = refuse_if_in_use(target, images, &program()).unwrap_err();
     let mut run = Run::new(program(), RunSettings::default());
     assert_eq!(run.finish(target, images, 1000), Err(error.clone()));
-    assert_eq!(target.writes, before, "{error}");
+    assert_eq!(target.writes, before, "{error:?}");
     error
 }
 
@@ -130,11 +131,11 @@ fn a_running_kernel_is_named() {
     ring.launch(&mut images, &settings).unwrap().finish(&mut target).unwrap();
     let error = refused(&mut target, &mut images);
     assert!(error.is_in_use());
-    assert_eq!(error.to_string(), "0:e8 is in use: ring_ping runs there");
+    assert_eq!(crate::common::said(&error), "0:e8 is in use: ring_ping runs there");
     // Somebody who did not launch it only sees that something runs.
     let (mut images, _) = ImageMap::firmware();
     let error = refused(&mut target, &mut images);
-    assert_eq!(error.to_string(), "0:e8 is in use: a kernel runs there");
+    assert_eq!(crate::common::said(&error), "0:e8 is in use: a kernel runs there");
     ring.tear_down(&images).unwrap().finish(&mut target).unwrap();
     refuse_if_in_use(&mut target, &images, &program()).unwrap();
 }
@@ -149,7 +150,7 @@ fn an_application_of_others_is_left_alone() {
     target.write(place.at(at), &vec![0xEE; id.len()]).unwrap();
     let error = refused(&mut target, &mut images);
     assert!(error.is_in_use());
-    assert!(error.to_string().starts_with("0:e8 is in use: an application"), "{error}");
+    assert!(crate::common::said(&error).starts_with("0:e8 is in use: an application"), "{error:?}");
 }
 
 #[test]
@@ -157,11 +158,11 @@ fn what_must_be_allowed_is_named() {
     let (mut target, mut images) = n300(Allow::default());
     let error = refused(&mut target, &mut images);
     assert!(matches!(error.cause, Cause::NotAllowed(_)));
-    assert!(error.to_string().ends_with("needs --allow write,launch"), "{error}");
+    assert!(crate::common::said(&error).ends_with("needs --allow write,launch"), "{error:?}");
     let write = Allow { write: true, launch: true, ..Allow::default() };
     let (mut target, mut images) = n300(write);
     let error = refused(&mut target, &mut images);
-    assert!(error.to_string().ends_with("needs --allow reset"), "{error}");
+    assert!(crate::common::said(&error).ends_with("needs --allow reset"), "{error:?}");
 }
 
 #[test]
@@ -173,7 +174,7 @@ fn what_can_never_be_changed_asks_for_no_leave() {
     let inner = BarTarget::open("past.rec", bar, abilities, Patience::default()).unwrap();
     let mut target = Counted { inner, holders: Vec::new(), writes: 0 };
     let error = refused(&mut target, &mut images);
-    assert_eq!(error.to_string(), "past.rec: a recording cannot be changed");
+    assert_eq!(crate::common::said(&error), "past.rec: a recording cannot be changed");
 }
 
 #[test]
@@ -182,7 +183,7 @@ fn a_fault_where_nobody_can_make_one_is_refused_before_anything_is_written() {
     let faults = vec!["link:0.8:down".parse().unwrap()];
     let mut run = Run::new(program(), RunSettings { faults, ..RunSettings::default() });
     let error = run.finish(&mut target, &mut images, 1000).unwrap_err();
-    assert!(error.to_string().contains("faults are for emulated meshes"), "{error}");
+    assert!(crate::common::said(&error).contains("faults are for emulated meshes"), "{error:?}");
     assert_eq!((error, target.writes), (Fault::refused().into(), 0));
 }
 
@@ -203,7 +204,7 @@ fn whoever_has_the_device_open_is_named() {
     target.holders = vec![(ChipId(0), Holder { pid: 4711, name: "trainer".into() })];
     let error = refused(&mut target, &mut images);
     assert!(error.is_in_use());
-    assert_eq!(error.to_string(), "chip 0 is in use: process 4711 trainer has it open");
+    assert_eq!(crate::common::said(&error), "chip 0 is in use: process 4711 trainer has it open");
 }
 
 #[test]
@@ -211,7 +212,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let (mut target, mut images) = n300(Allow::ALL);
     let mut refuse = |program: Program| {
         let mut run = Run::new(program, RunSettings::default());
-        run.finish(&mut target, &mut images, 1000).unwrap_err().to_string()
+        run.finish(&mut target, &mut images, 1000).unwrap_err().sentence(crate::common::layout())
     };
     let channel = EdmChannel { sends: true, messages: 1, workers: vec![COMPUTE] };
     let mut large = program();
@@ -230,7 +231,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let faults = vec!["link:0.3:down".parse().unwrap()];
     let mut run = Run::new(fault, RunSettings { faults, ..RunSettings::default() });
     let error = run.finish(&mut target, &mut images, 1000).unwrap_err();
-    assert!(matches!(error.cause, Cause::Program(_)), "{error}");
+    assert!(matches!(error.cause, Cause::Program(_)), "{error:?}");
     assert_eq!(target.writes, 0);
 }
 
@@ -240,8 +241,8 @@ fn a_place_that_is_not_there_is_no_place_for_kernels() {
     let mut program = program();
     program.workers[0].place.tile = NocXy { x: 0, y: 0 };
     let error = refuse_if_in_use(&mut target, &images, &program).unwrap_err();
-    assert_eq!(error.to_string(), "0:0-0 is no tile that runs kernels");
+    assert_eq!(crate::common::said(&error), "0:0-0 is no tile that runs kernels");
     program.workers[0].place.chip = ChipId(7);
     let error = refuse_if_in_use(&mut target, &images, &program).unwrap_err();
-    assert_eq!(error.to_string(), "there is no chip 7");
+    assert_eq!(crate::common::said(&error), "there is no chip 7");
 }

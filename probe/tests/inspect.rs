@@ -16,12 +16,12 @@ fn mesh() -> Mesh {
         unique_id: None,
         board: None,
         gateway: None,
-        harvested_rows: vec![1],
+        harvested_rows: Some(vec![1]),
     };
     let end = |chip, channel| EthId { chip: ChipId(chip), channel };
     let links = vec![Link { a: end(0, 8), b: end(1, 0) }];
     Mesh {
-        kind: layouts::ChipKind::default(),
+        kind: layouts::ChipKind::Wormhole,
         chips: vec![chip(0), chip(1)],
         links,
         problems: vec!["a problem".into()],

@@ -10,7 +10,7 @@ use decode::state::{
     Activity, CoreState, ImageRole, ImageUse, MeshState, Provenance, Reading, TextCheck,
 };
 use folder::Folder;
-use layouts::{ChipId, ChipKind, CoreId, CoreKind, NocAddr, NocXy, Space, TileKind};
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, Space, TileKind};
 use machine::patience::Patience;
 use machine::snapshot::{AccessError, Gap, Plan, Snapshot};
 use machine::target::{Abilities, Allow, Mesh, Target};
@@ -69,7 +69,7 @@ fn launch(
 }
 
 fn session(target: impl Target + 'static, folder: &Folder) -> Session {
-    let mut session = Session::over(Box::new(target), ImageMap::default());
+    let mut session = Session::over(Box::new(target), ImageMap::new(layouts::ChipKind::Wormhole));
     session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
     session
 }
@@ -245,13 +245,13 @@ fn what_is_not_recorded_is_no_mismatch() {
     let folder = Folder::new("unrecorded");
     let mut inner = moved(&folder);
     // What is held in reset need not be there.
-    let trisc1 = &ChipKind::Wormhole.layout().tensix.cores.trisc1;
-    let reset = ChipKind::Wormhole.layout().tensix.reset_all & !(1 << trisc1.reset_bit);
-    let debug = ChipKind::Wormhole.layout().block(Space::Tile(TileKind::Tensix), "debug").unwrap();
+    let trisc1 = &crate::common::layout().tensix.cores.trisc1;
+    let reset = crate::common::layout().tensix.reset_all & !(1 << trisc1.reset_bit);
+    let debug = crate::common::layout().block(Space::Tile(TileKind::Tensix), "debug").unwrap();
     put(
         &mut inner,
         TENSIX,
-        debug + ChipKind::Wormhole.layout().debug.soft_reset_0.at,
+        debug + crate::common::layout().debug.soft_reset_0.at,
         &reset.to_le_bytes(),
     );
     let mut session = session(Partial { inner, from: 0xA000 }, &folder);
@@ -290,13 +290,9 @@ fn of_all_builds_of_a_package_the_right_one_is_found() {
         }
         let erisc = std::fs::read(build.join("erisc/erisc.elf")).unwrap();
         load(&mut target, ETH, &erisc, |at| at);
-        put(
-            &mut target,
-            ETH,
-            ChipKind::Wormhole.layout().eth.l1.launch_flag.at,
-            &1u32.to_le_bytes(),
-        );
-        let mut session = Session::over(Box::new(target), ImageMap::default());
+        put(&mut target, ETH, crate::common::layout().eth.l1.launch_flag.at, &1u32.to_le_bytes());
+        let mut session =
+            Session::over(Box::new(target), ImageMap::new(layouts::ChipKind::Wormhole));
         session.consult(Catalog::read(std::slice::from_ref(&root)).unwrap());
         let tile = Some((ChipId(0), TENSIX));
         let read_set =

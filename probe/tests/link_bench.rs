@@ -6,7 +6,6 @@ use crate::edm::bench;
 use bench::{Bench, FAR, NEAR, Values};
 use decode::images::ImageMap;
 use launch::{Firmware, KernelLaunch, Ring, launch_kernel, start_application};
-use layouts::ChipKind;
 use machine::place::Place;
 use machine::target::Target;
 use workloads::scene::{Scene, Workload};
@@ -22,7 +21,7 @@ fn launch(bench: &mut Bench, place: Place, values: &[(&str, u32)]) {
         kernel: "link_bench",
         firmware: "erisc_app",
         core_type: "ACTIVE_ETH",
-        config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
+        config_base: crate::common::layout().eth.l1.kernel_config.at,
         text_offset: 0,
         arguments: bench.arguments("link_bench", "link_bench_args_t", &values),
         semaphores: Vec::new(),
@@ -93,7 +92,7 @@ fn a_link_is_used_as_packet_overheads_allow() {
 /// Mean time of a round of so many hops, per hop.
 fn hop(bench: &mut Bench, ring: &Ring, separate_sync: u32, bytes: u32) -> f64 {
     bench.run_id += 1;
-    let stops = ring.stops();
+    let stops = ring.stops(bench.target.mesh()).unwrap();
     for stop in &stops {
         let values = [
             ("run_id", bench.run_id),
@@ -121,7 +120,7 @@ fn a_hop_of_a_ring_takes_650_ns_and_690_without_merged_signals() {
     let mut target = scene.build(&mut images).unwrap();
     let ring = Ring::find(target.mesh()).unwrap();
     assert_eq!(ring.hops.len(), 8);
-    for stop in ring.stops() {
+    for stop in ring.stops(target.mesh()).unwrap() {
         let start = start_application(&mut images, Firmware::OURS, stop.place).unwrap();
         start.finish(&mut target).unwrap();
     }

@@ -160,10 +160,7 @@ fn a_far_chip_behind_a_dead_queue_is_asked_once() {
     let far = [span(1, TILE, 0x2_0000, 64), span(1, OTHER, 0x2_0000, 4)];
     assert_eq!(read(&mut target, &far).gaps, []);
     for channel in 0..16 {
-        handle
-            .state()
-            .deaf
-            .insert(layouts::ChipKind::Wormhole.layout().eth_channel(channel).unwrap());
+        handle.state().deaf.insert(crate::common::layout().eth_channel(channel).unwrap());
     }
     let snapshot = read(&mut target, &far);
     let says = "timed out after 4000000 cycles";

@@ -10,7 +10,7 @@ use decode::images::ImageMap;
 use layouts::NocAddr;
 use machine::patience::Patience;
 use machine::snapshot::{Plan, Span};
-use machine::target::{Abilities, Allow, Target};
+use machine::target::{Abilities, Allow, Chip, Target};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
 
@@ -58,9 +58,10 @@ fn sub_word_writes_leave_their_neighbours_at_every_alignment() {
 
 fn write_and_read_back(mut target: BarTarget) {
     // Three tiles of each chip, in its first row that is not fused off.
-    let row = |fused: &[u8]| (1..6).find(|y| !fused.contains(y)).expect("a row that works");
+    let works = |chip: &Chip, row: &u8| chip.is_fused_off(*row) == Some(false);
+    let row = |chip: &Chip| (1..6).find(|y| works(chip, y)).expect("a row that works");
     let chips: Vec<(u16, u8)> =
-        target.mesh().chips.iter().map(|chip| (chip.id.0, row(&chip.harvested_rows))).collect();
+        target.mesh().chips.iter().map(|chip| (chip.id.0, row(chip))).collect();
     let mut plan = Plan::default();
     let mut expected = Vec::new();
     for (chip, y) in chips {
@@ -102,7 +103,9 @@ fn a_plan_over_all_chips_of_a_t3000_brings_what_was_written() {
 #[test]
 fn far_words_cost_as_little_as_counted() {
     // A word of each compute tile, as waypoints are read: five words apart, so that none merge.
-    for mut target in machines("n300", "wh_x2") {
+    // In cycles. The simulator answers one alone after 310 to 360 (wormhole.md 10.6.C).
+    let most_cycles = [1_300, 200];
+    for (mut target, most_cycles) in machines("n300", "wh_x2").zip(most_cycles) {
         let places = (0..400_u64).map(|at| addr(1, 1 + at as u8 % 4, 2, 0x2_0000 + 400 * at));
         let plan = Plan { spans: places.map(|addr| Span { addr, len: 4 }).collect() };
         target.read(&plan);
@@ -117,10 +120,7 @@ fn far_words_cost_as_little_as_counted() {
             cycles / 400,
             snapshot.transactions / 400
         );
-        // The simulator answers one alone after 310 to 360 (wormhole.md 10.6.C).
-        if target.name() == "ttsim" {
-            assert!(cycles / 400 < 200, "{cycles} cycles");
-        }
+        assert!(cycles / 400 < most_cycles, "{cycles} cycles");
         assert!(snapshot.transactions < 400 * 8, "{} transactions", snapshot.transactions);
     }
 }

@@ -39,7 +39,7 @@ fn children(pid: u32) -> Vec<u32> {
 
 /// Does it still run? One that nobody reaps yet does not.
 fn runs(pid: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or(String::new());
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
 
@@ -79,7 +79,7 @@ fn a_child_that_is_stuck_is_given_up_and_ended() {
     let mut bar = ttsim::open(&library, &host).unwrap();
     let ours = children(std::process::id());
     let hosts_wh = |pid: &&u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or(Vec::new());
         String::from_utf8_lossy(&line).contains("libttsim_wh.so")
     };
     let child = *ours.iter().find(hosts_wh).expect("the child");
@@ -102,7 +102,7 @@ fn a_child_that_is_killed_is_a_device_that_is_gone() {
     let Some(mut target) = common::open("wh_x2") else { return };
     let ours = children(std::process::id());
     let hosts_x2 = |pid: &&u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or(Vec::new());
         String::from_utf8_lossy(&line).contains("libttsim_wh_x2.so")
     };
     let child = *ours.iter().find(hosts_x2).expect("the child");

@@ -7,7 +7,7 @@ use crate::common;
 use access::bar_target::BarTarget;
 use access::expect::{Difference, differences};
 use decode::images::ImageMap;
-use layouts::{ChipId, ChipKind, ClusterDescriptor, EthId, NocAddr};
+use layouts::{ChipId, ClusterDescriptor, EthId, NocAddr};
 use machine::target::{Allow, Target};
 use probe::session::{OpenError, Session};
 use probe::spec::TargetSpec;
@@ -41,7 +41,7 @@ fn is(mut target: BarTarget, mesh: &str) -> BarTarget {
         let hops = chip.gateway.as_ref().map(|gateways| nearest(gateways[0]));
         assert_eq!(hops, (!chip.pcie).then_some(Some(1)), "{mesh}: chip {}", chip.id);
         // Any chip answers for any of its tiles: the node id of compute tile 1-1.
-        let row = if chip.harvested_rows.contains(&1) { 2 } else { 1 };
+        let row = if chip.is_fused_off(1) == Some(true) { 2 } else { 1 };
         let at = |y| common::addr(chip.id.0, 1, y, 0xFFB2_002C);
         assert_eq!(common::word(&mut target, at(row)), 0x1060_A001 | u32::from(row) << 6);
     }
@@ -74,8 +74,8 @@ fn a_galaxy_whose_base_firmware_does_not_route_is_asked_by_pcie_alone() {
     let asked_by_pcie = |target: BarTarget| {
         let mut target = is(target, "galaxy,cabling=torus");
         assert_eq!(target.queue_commands(), 0);
-        let tile = ChipKind::Wormhole.layout().eth_channel(8).unwrap();
-        let offset = ChipKind::Wormhole.layout().eth.l1.routing_disabled.at;
+        let tile = crate::common::layout().eth_channel(8).unwrap();
+        let offset = crate::common::layout().eth.l1.routing_disabled.at;
         assert_eq!(common::word(&mut target, NocAddr { chip: ChipId(0), tile, offset }), 1);
     };
     asked_by_pcie(emulated("galaxy,cabling=torus"));

@@ -4,7 +4,7 @@
 use decode::inspect::ReadSet;
 use decode::state::NamedWord;
 use launch::RingStop;
-use layouts::{ChipId, ChipKind, NocXy, TileKind};
+use layouts::{ChipId, NocXy, TileKind};
 use machine::target::Target;
 use std::ops::Range;
 use workloads::study::Rig;
@@ -26,7 +26,7 @@ fn read_set(rig: &mut Rig, sight: Sight) -> ReadSet {
 
 fn tiles() -> impl Iterator<Item = (ChipId, NocXy, TileKind)> {
     let cores =
-        || ChipKind::Wormhole.layout().grid().iter().filter(|tile| !tile.kind.cores().is_empty());
+        || crate::common::layout().grid().iter().filter(|tile| !tile.kind.cores().is_empty());
     [0, 1].into_iter().flat_map(move |chip| cores().map(move |t| (ChipId(chip), t.xy, t.kind)))
 }
 

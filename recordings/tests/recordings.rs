@@ -49,7 +49,7 @@ fn chip(id: u16) -> Chip {
         unique_id: Some(u64::MAX - u64::from(id)),
         board: (id == 0).then(|| "n300 L".into()),
         gateway: (id > 0).then(|| vec![end(0, 8), end(0, 9)]),
-        harvested_rows: vec![1, 8],
+        harvested_rows: Some(vec![1, 8]),
     }
 }
 
@@ -62,7 +62,7 @@ fn target() -> Described {
     };
     Described {
         mesh: Mesh {
-            kind: layouts::ChipKind::default(),
+            kind: layouts::ChipKind::Wormhole,
             chips: vec![chip(0), chip(1)],
             links: vec![Link { a: end(0, 8), b: end(1, 0) }],
             problems: vec!["one link was down".into()],

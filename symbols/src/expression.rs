@@ -27,7 +27,7 @@ pub(crate) struct Node {
     pub(crate) kind: NodeKind,
 }
 
-/// What a part of an expression does.
+/// The operation of a part of an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum NodeKind {
     Name(String),

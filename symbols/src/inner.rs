@@ -70,7 +70,7 @@ impl Inner {
         if image.section(".debug_info").is_none() {
             match &mut companions {
                 Some(companions) => {
-                    separate = separate::find(data, &image, companions, &mut missing)
+                    separate = separate::find(data, &image, companions, &mut missing);
                 }
                 None => missing.push(Problem::NoDebugInfo),
             }

@@ -2,6 +2,7 @@
 
 use launch::ControlError;
 use launch::outcome::{Cause, RunError};
+use layouts::ChipLayout;
 use machine::snapshot::AccessError;
 use probe::session::OpenError;
 use std::fmt;
@@ -95,7 +96,7 @@ impl Failure {
                 SceneError::Control(ControlError::NoRing | ControlError::Settings(_)) => {
                     Self::Usage(text)
                 }
-                SceneError::Run(error) => Self::of_run(words, error),
+                SceneError::Run(kind, error) => Self::of_run(words, kind.layout(), error),
                 SceneError::Wrong(_) => Self::Finding(text),
                 SceneError::Control(_) | SceneError::Image(_) => Self::Internal(text),
             },
@@ -106,7 +107,7 @@ impl Failure {
     }
 
     /// What ended the run of a collective, or kept a fabric from coming up: its cause alone says how the program ends.
-    pub(crate) fn of_run(target: &str, error: &RunError) -> Self {
+    pub(crate) fn of_run(target: &str, layout: &ChipLayout, error: &RunError) -> Self {
         let end = match &error.cause {
             Cause::InUse(_) | Cause::NotAllowed(_) => Self::Refused,
             Cause::Program(_) => Self::Usage,
@@ -114,7 +115,7 @@ impl Failure {
             Cause::Control(error) => Self::by_control(error),
             Cause::Access(error) => Self::by_access(error),
         };
-        end(format!("{target}: {error}"))
+        end(format!("{target}: {}", error.sentence(layout)))
     }
 
     /// What ended a command that changes the machine.

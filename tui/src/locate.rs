@@ -1,7 +1,7 @@
 //! Reads the words in which people name places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0:e8:0x1104`, `0x1104`.
 
 use decode::images::core_named;
-use layouts::{ChipId, ChipKind, CoreKind, NocXy};
+use layouts::{ChipId, ChipKind, ChipLayout, CoreKind, NocXy};
 
 /// A place that a person named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,16 +57,25 @@ pub(crate) fn chip(text: &str) -> Result<ChipId, String> {
     Ok(ChipId(number))
 }
 
+/// What is where on the chips of a target that is not opened yet, in whose places words are understood.
+pub(crate) fn layout() -> &'static ChipLayout {
+    ChipKind::Wormhole.layout()
+}
+
 fn tile(text: &str) -> Result<NocXy, String> {
     let pair =
         text.split_once(['-', ',']).and_then(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)));
     let Some((x, y)) = pair else {
         return Err(format!("'{text}' is not a tile: NOC 0 coordinates such as 9-0 are"));
     };
-    if x > 9 || y > 11 {
-        return Err(format!("tile {x}-{y} is outside the chip: x is 0 to 9, y is 0 to 11"));
+    let tile = NocXy { x, y };
+    if layout().tile_at(tile).is_none() {
+        let (x_end, y_end) = (layout().tiles.columns - 1, layout().tiles.rows - 1);
+        return Err(format!(
+            "tile {x}-{y} is outside the chip: x is 0 to {x_end}, y is 0 to {y_end}"
+        ));
     }
-    Ok(NocXy { x, y })
+    Ok(tile)
 }
 
 /// An Ethernet channel, such as `e8`.
@@ -78,7 +87,7 @@ fn channel(text: &str) -> Result<u8, String> {
 /// The tile of an Ethernet channel.
 fn tile_of(channel: u8) -> Result<NocXy, String> {
     let none = || format!("a chip has no Ethernet channel {channel}");
-    ChipKind::Wormhole.layout().eth_channel(channel).ok_or_else(none)
+    layout().eth_channel(channel).ok_or_else(none)
 }
 
 /// Any place.

@@ -494,7 +494,8 @@ fn read_gives_bytes_or_says_why_not() {
     let read = |arguments: &[&str]| meshscope(&[&target, arguments].concat());
     let output = read(&["read", "0:9-6:0x1c", "--json"]);
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(answer, json!({"chip": 0, "tile": [9, 6], "addr": 0x1c, "bytes": "3412cdab"}));
+    let bytes = json!({"schema": 1, "chip": 0, "tile": [9, 6], "addr": 0x1c, "bytes": "3412cdab"});
+    assert_eq!(answer, bytes);
     let text = String::from_utf8(read(&["read", "0:9-6:28"]).stdout).unwrap();
     assert!(text.starts_with("0000001c  34 12 cd ab"), "{text}");
     refuses(&[&target[..], &["read", "1:9-6:0x1c"]].concat(), 3, &["1:9-6:0x1c", "not recorded"]);
@@ -561,7 +562,7 @@ fn write_says_what_stood_there_and_keeps_a_log() {
     let output = write(&["1:1-2:0x20001", "--bytes", "aabbcc", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let promised = json!({"chip": 1, "tile": [1, 2], "addr": 0x2_0001, "old": "000000", "new": "aabbcc",
+    let promised = json!({"schema": 1, "chip": 1, "tile": [1, 2], "addr": 0x2_0001, "old": "000000", "new": "aabbcc",
         "missing": {}});
     assert_eq!(answer, promised);
     let output = write(&["0:1-2:0x20000", "0x12345678", "9"]);

@@ -72,7 +72,7 @@ impl Socket {
 
 fn first_tile(target: &dyn Target, plan: &FabricPlan, node: FabricNode) -> Place {
     let chip = target.mesh().chip(plan.chip(node).unwrap()).unwrap();
-    let mut rows = (1..12u8).filter(|y| *y != 6 && !chip.harvested_rows.contains(y));
+    let mut rows = (1..12u8).filter(|y| *y != 6 && chip.is_fused_off(*y) == Some(false));
     Place { chip: chip.id, tile: NocXy { x: 1, y: rows.next().unwrap() } }
 }
 
@@ -103,7 +103,7 @@ fn the_command_sees_a_fabric_on_wh_x2() {
     let (target, images) = session.parts();
     let near = FabricNode { mesh: 0, device: 0 };
     let router = *plan.routers.iter().find(|router| router.node == near).unwrap();
-    let mut traffic = Traffic::new(false);
+    let mut traffic = Traffic::new(plan.layout(), false);
     let sender = traffic.add_worker(first_tile(target, &plan, near), near);
     let far = router.neighbor;
     let receiver = traffic.add_worker(first_tile(target, &plan, far), far);

@@ -1,7 +1,7 @@
 //! Accesses to tiles over PCIe: windows pointed on demand, many accesses per batch, all counted.
 
 use crate::windows::Windows;
-use layouts::{ChipLayout, NocXy};
+use layouts::{ChipKind, ChipLayout, NocXy};
 use machine::bar::{Bar, BarOp, Elsewhere, Holder, Sharing};
 use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::{AccessError, Bytes};
@@ -28,7 +28,7 @@ impl Bus {
     /// Splits off the bus of one device, which has no bar until [`Bus::over`] and returns with
     /// [`Bus::join`].
     pub(crate) fn part(&mut self, device: u8) -> Self {
-        let mut part = Self::new(Box::new(Nowhere));
+        let mut part = Self::new(Box::new(Nowhere(self.bar.chip())));
         part.windows = self.windows.remove(&device).map(|own| (device, own)).into_iter().collect();
         part
     }
@@ -137,12 +137,16 @@ impl Bus {
     }
 }
 
-/// The bar of a [`Bus::part`] before [`Bus::over`].
-struct Nowhere;
+/// No machine, in place of one with this kind of chip.
+struct Nowhere(ChipKind);
 
 impl Bar for Nowhere {
     fn submit(&mut self, _batch: &[BarOp], _answer: &mut Vec<u8>) -> Result<(), AccessError> {
         Err(AccessError::DeviceGone("the device has no bar".into()))
+    }
+
+    fn chip(&self) -> ChipKind {
+        self.0
     }
 }
 

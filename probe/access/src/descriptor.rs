@@ -3,38 +3,41 @@
 use layouts::{ClusterDescriptor, DescribedBoard, DescribedChip};
 use machine::target::{Chip, Mesh};
 
-/// Describes the mesh. Chips keep their ids, and PCIe chips are numbered in that order. Facts that
-/// discovery does not determine get the values that a file without them has: NIUs translate
-/// coordinates, and boards have types without ids.
-pub fn descriptor(name: &str, mesh: &Mesh) -> ClusterDescriptor {
+/// Describes the mesh. Chips keep their numbers, and those with PCIe are counted in their order. What discovery does not look
+/// at is as where a file does not say: NIUs translate coordinates, and boards have types without ids.
+///
+/// # Errors
+/// A chip of which is unknown what a description has to say, in one sentence.
+pub fn descriptor(name: &str, mesh: &Mesh) -> Result<ClusterDescriptor, String> {
     let mut pcie = 0..;
     let chips = mesh.chips.iter().map(|chip| described(chip, &mut pcie));
-    ClusterDescriptor {
+    Ok(ClusterDescriptor {
         name: name.to_owned(),
         kind: mesh.kind,
-        chips: chips.collect(),
+        chips: chips.collect::<Result<_, _>>()?,
         links: mesh.links.iter().map(|link| (link.a, link.b)).collect(),
         ..ClusterDescriptor::default()
-    }
+    })
 }
 
-fn described(chip: &Chip, pcie: &mut impl Iterator<Item = u32>) -> DescribedChip {
-    // The chip's name is `n300 L`, the board's `n300`.
+fn described(chip: &Chip, pcie: &mut impl Iterator<Item = u32>) -> Result<DescribedChip, String> {
+    let unknown = || format!("which rows of chip {} are fused off is unknown", chip.id);
+    // `n300 L` is a chip's name, `n300` the board's.
     let kind = chip.board.as_deref().and_then(|board| board.split(' ').next());
     let board = kind.map(|kind| DescribedBoard { id: None, kind: Some(kind.to_owned()) });
-    DescribedChip {
+    Ok(DescribedChip {
         id: chip.id,
         file_id: chip.id.0.into(),
         coord: chip.coord,
         unique_id: chip.unique_id,
         pcie: if chip.pcie { pcie.next() } else { None },
         noc_translation: true,
-        harvested_rows: chip.harvested_rows.clone(),
+        harvested_rows: chip.harvested_rows.clone().ok_or_else(unknown)?,
         board,
         asic_location: None,
         pci_address: None,
         host: 0,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -62,7 +65,7 @@ mod tests {
     fn a_mesh_that_is_described_is_discovered_again() {
         for shipped in ["n150", "n300", "t3000"] {
             let found = discovered(&ClusterDescriptor::shipped(shipped).unwrap().unwrap());
-            let text = descriptor(shipped, &found).to_yaml();
+            let text = descriptor(shipped, &found).unwrap().to_yaml();
             let described = ClusterDescriptor::parse(shipped, &text).unwrap();
             assert_eq!(differences(&found, &described), []);
             // Compares ids, positions, boards, gateways, rows and links.

@@ -33,7 +33,7 @@ struct Candidate {
     coord: Option<ChipCoord>,
     /// By channel; for far chips only ports with new information.
     ports: Vec<Option<Port>>,
-    harvested_rows: Vec<u8>,
+    harvested_rows: Option<Vec<u8>>,
     gateway: Option<Gateway>,
     board: Option<&'static Board>,
 }

@@ -23,8 +23,19 @@ pub(crate) struct Guard {
     layout: &'static ChipLayout,
     refusals: Refusals,
     allow: Allow,
-    /// Bit masks of the fused-off rows of compute tiles, by chip id.
-    harvested: Vec<Option<u16>>,
+    /// Of each chip by its number.
+    harvested: Vec<Rows>,
+}
+
+/// Which rows of a chip's compute tiles are fused off.
+#[derive(Clone, Copy, Debug)]
+enum Rows {
+    /// There is no such chip.
+    Absent,
+    /// Nobody knows.
+    Unknown,
+    /// A bit per row.
+    Known(u16),
 }
 
 impl Guard {
@@ -32,10 +43,11 @@ impl Guard {
     pub(crate) fn new(abilities: &Abilities, mesh: &Mesh) -> Self {
         let last = mesh.chips.iter().map(|chip| usize::from(chip.id.0)).max();
         let count = last.map_or(0, |last| last + 1);
-        let mut harvested = vec![None; count];
+        let mut harvested = vec![Rows::Absent; count];
         for chip in &mesh.chips {
-            let rows = chip.harvested_rows.iter().fold(0, |mask, row| mask | 1 << (row & 15));
-            harvested[usize::from(chip.id.0)] = Some(rows);
+            let mask = |rows: &Vec<u8>| rows.iter().fold(0, |mask, row| mask | 1 << (row & 15));
+            let rows = chip.harvested_rows.as_ref().map(mask);
+            harvested[usize::from(chip.id.0)] = rows.map_or(Rows::Unknown, Rows::Known);
         }
         Self {
             layout: mesh.layout(),
@@ -77,9 +89,12 @@ impl Guard {
     /// Returns the list for the range's tile, unless the target refuses the range.
     fn space(&self, span: &Span) -> Result<Space, AccessError> {
         let NocAddr { chip, tile, offset } = span.addr;
-        let harvested = self.harvested.get(usize::from(chip.0)).copied().flatten();
-        let Some(rows) = harvested else {
-            return Err(AccessError::Unreachable(format!("there is no chip {chip}")));
+        let rows = match self.harvested.get(usize::from(chip.0)) {
+            None | Some(Rows::Absent) => {
+                return Err(AccessError::Unreachable(format!("there is no chip {chip}")));
+            }
+            Some(Rows::Unknown) => None,
+            Some(Rows::Known(rows)) => Some(rows),
         };
         let Some(kind) = self.layout.tile_at(tile).map(|tile| tile.kind) else {
             return Err(AccessError::Refused(format!("{tile} is outside the grid")));
@@ -87,7 +102,17 @@ impl Guard {
         if let Some(reason) = self.refusals.hit(kind, offset, span.len.into()) {
             return Err(AccessError::Refused(reason.to_owned()));
         }
-        let fused_off = kind == TileKind::Tensix && rows >> tile.y & 1 == 1;
-        Ok(if fused_off { Space::Harvested } else { Space::Tile(kind) })
+        match rows.map(|rows| rows >> tile.y & 1 == 1) {
+            _ if kind != TileKind::Tensix => Ok(Space::Tile(kind)),
+            Some(false) => Ok(Space::Tile(kind)),
+            Some(true) => Ok(Space::Harvested),
+            // What can be read of every compute tile.
+            None if self.layout.readable(Space::Harvested, offset, span.len.into()).is_ok() => {
+                Ok(Space::Harvested)
+            }
+            None => Err(AccessError::Refused(format!(
+                "which rows of chip {chip} are fused off is unknown, and {tile} may be in one"
+            ))),
+        }
     }
 }

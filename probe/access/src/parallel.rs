@@ -4,6 +4,7 @@
 //! A round begins when every thread waits for the machine or has finished. The batches of a round
 //! therefore do not depend on the host's scheduling.
 
+use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch, Sharing};
 use machine::snapshot::AccessError;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -30,6 +31,7 @@ enum Reply {
 struct Worker {
     number: usize,
     device: u8,
+    chip: ChipKind,
     requests: Sender<(usize, Request)>,
     replies: Receiver<Reply>,
 }
@@ -60,6 +62,10 @@ impl Bar for Worker {
         };
         answer.extend(bytes);
         result
+    }
+
+    fn chip(&self) -> ChipKind {
+        self.chip
     }
 
     fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
@@ -105,6 +111,7 @@ pub(crate) fn in_parallel<W: Send>(
     parts: Vec<DeviceWork<W>>,
     act: impl Fn(Box<dyn Bar>, W) + Sync,
 ) {
+    let chip = bar.chip();
     let devices: Vec<u8> = parts.iter().map(|part| part.device).collect();
     let (requests, received) = channel();
     std::thread::scope(|scope| {
@@ -112,7 +119,7 @@ pub(crate) fn in_parallel<W: Send>(
         for (number, DeviceWork { device, work }) in parts.into_iter().enumerate() {
             let (sender, replies) = channel();
             senders.push(sender);
-            let worker = Worker { number, device, requests: requests.clone(), replies };
+            let worker = Worker { number, device, chip, requests: requests.clone(), replies };
             let finish = FinishOnDrop(number, requests.clone());
             let act = &act;
             scope.spawn(move || {
@@ -178,6 +185,10 @@ mod tests {
         fn submit(&mut self, _: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
             answer.push(7);
             Ok(())
+        }
+
+        fn chip(&self) -> ChipKind {
+            ChipKind::Wormhole
         }
 
         fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {

@@ -5,10 +5,11 @@ use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use emulator::Mesh;
 use launch::{Firmware, Operation, Ring, RingPing, RingPingSettings};
+use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};
 use machine::patience::Patience;
 use machine::snapshot::AccessError;
-use machine::target::{Abilities, Allow, Link, Target};
+use machine::target::{self, Abilities, Allow, Link, Target};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex};
@@ -24,6 +25,10 @@ struct Shared(Arc<Mutex<EmulatorBar>>);
 impl Bar for Shared {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         self.0.lock().unwrap().submit(batch, answer)
+    }
+
+    fn chip(&self) -> ChipKind {
+        self.0.lock().unwrap().chip()
     }
 }
 
@@ -73,7 +78,7 @@ pub(crate) fn open(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, BarT
 /// Returns a mesh whose links all carry ring pings, and the number of its cores.
 fn pinging(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, usize) {
     let (machine, mut target, mut images) = open(name, threads);
-    let rings = rings(&target.mesh().links);
+    let rings = rings(target.mesh());
     let each = |ring: &RingPing, images: &mut ImageMap, launch: bool| {
         let settings = RingPingSettings { payload_bytes: 16 * 1024, ..RingPingSettings::default() };
         if launch { ring.launch(images, &settings).unwrap() } else { ring.prepare(images).unwrap() }
@@ -86,13 +91,16 @@ fn pinging(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, usize) {
     (machine, rings.iter().map(|ring| ring.stops.len()).sum())
 }
 
-fn rings(links: &[Link]) -> Vec<RingPing> {
+fn rings(mesh: &target::Mesh) -> Vec<RingPing> {
     let mut pairs: BTreeMap<_, Vec<Link>> = BTreeMap::new();
-    for link in links {
+    for link in &mesh.links {
         pairs.entry((link.a.chip, link.b.chip)).or_default().push(*link);
     }
     let two = |links: &[Link]| match links {
-        [there, back] => Some(Ring { hops: vec![(there.a, there.b), (back.b, back.a)] }.stops()),
+        [there, back] => {
+            let ring = Ring { hops: vec![(there.a, there.b), (back.b, back.a)] };
+            Some(ring.stops(mesh).unwrap())
+        }
         _ => None,
     };
     let stops = pairs.values().flat_map(|links| links.chunks(2)).filter_map(two);

@@ -58,10 +58,10 @@ fn memory(mut command: Command) -> f64 {
 }
 
 fn peak(pid: u32) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
-    kib.unwrap_or_default() / 1024.0
+    kib.unwrap() / 1024.0
 }
 
 /// Returns the binary of the same profile next to this bench.

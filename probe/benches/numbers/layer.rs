@@ -82,7 +82,7 @@ fn without(bar: &mut dyn Bar, shape: &Shape, harvested: &[u8]) -> f64 {
 
 fn compare(name: &str, mut bar: Box<dyn Bar>, share: u32) {
     let first = target(bar);
-    let harvested = first.mesh().chips[0].harvested_rows.clone();
+    let harvested = first.mesh().chips[0].harvested_rows.clone().unwrap();
     bar = first.into_bar();
     for shape in &SHAPES {
         let shape = &Shape { rounds: (shape.rounds / share).max(1), ..*shape };

@@ -129,6 +129,7 @@ fn finish(mut build: Build<'_>, fabric: Option<(FabricPlan, bool)>) -> Result<Pr
     let fills = data::fills(&build, &pieces)?;
     let (checks, expected) = data::checks(&build, &pieces)?;
     Ok(Program {
+        chip_kind: build.mesh.kind,
         op: build.request.op,
         data_type: build.request.data_type,
         topology: build.topology.kind,

@@ -7,7 +7,7 @@ use decode::images::ImageMap;
 use launch::{
     ControlError, Firmware, KernelLaunch, arguments, constant_of, image, semaphore_address,
 };
-use layouts::{ChipKind, NocXy};
+use layouts::{ChipLayout, NocXy};
 use machine::place::Place;
 
 /// The addresses of a channel for its workers.
@@ -39,6 +39,7 @@ impl AddedChannel {
 /// An EDM under construction.
 #[derive(Clone, Debug)]
 pub struct EdmBuilder {
+    layout: &'static ChipLayout,
     place: Place,
     handshake_sender: bool,
     settings: EdmSettings,
@@ -69,7 +70,8 @@ impl EdmBuilder {
                 "{buffers_per_channel} buffers per channel: must be 1 to {most}"
             ));
         }
-        Ok(Self { place, handshake_sender, settings, limits, channels: Vec::new() })
+        let (layout, channels) = (images.layout(), Vec::new());
+        Ok(Self { layout, place, handshake_sender, settings, limits, channels })
     }
 
     /// Adds a channel that sends the contents of its buffers, which workers fill, over the link.
@@ -145,7 +147,7 @@ impl EdmBuilder {
     fn addresses(&self, number: u32) -> ChannelAddresses {
         let buffers = u64::from(self.limits.start) + u64::from(number) * self.channel_bytes();
         let before = self.channels.iter().take(number as usize).map(AddedChannel::semaphores).sum();
-        let base = ChipKind::Wormhole.layout().eth.l1.kernel_config.at;
+        let base = self.layout.eth.l1.kernel_config.at;
         let semaphore = semaphore_address(base, self.limits.arguments, before);
         ChannelAddresses { buffers: buffers as u32, semaphore: semaphore as u32 }
     }
@@ -206,7 +208,7 @@ impl EdmBuilder {
             kernel: EDM,
             firmware: Firmware::OURS.application,
             core_type: "ACTIVE_ETH",
-            config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
+            config_base: self.layout.eth.l1.kernel_config.at,
             text_offset: 0,
             arguments,
             semaphores: vec![0; semaphores as usize],

@@ -2,7 +2,7 @@
 
 use super::op::Op;
 use super::program::{Program, WorkerPlan};
-use layouts::{ChipId, ChipKind, EthId};
+use layouts::{ChipId, EthId};
 use machine::place::Place;
 use machine::target::Mesh;
 use std::collections::BTreeMap;
@@ -18,13 +18,13 @@ pub(super) fn ends_at(mesh: &Mesh, program: &Program) -> Option<ChipId> {
     // Workers pass data from EDM to EDM; `hops` counts the links before a link end.
     let mut hops: BTreeMap<EthId, usize> = BTreeMap::new();
     let behind = |hops: &BTreeMap<EthId, usize>, worker: &WorkerPlan| {
-        let inbound = worker.inbound.and_then(|channel| end_of(channel.edm));
+        let inbound = worker.inbound.and_then(|channel| end_of(mesh, channel.edm));
         inbound.and_then(|end| hops.get(&end)).map_or(0, |hops| *hops)
     };
     // No route is longer than the number of ranks.
     for _ in &program.ranks {
         for worker in &program.workers {
-            let out = worker.outbound.and_then(|channel| end_of(channel.edm));
+            let out = worker.outbound.and_then(|channel| end_of(mesh, channel.edm));
             if let Some(arrives) = out.and_then(|end| far.get(&end)) {
                 let steps = behind(&hops, worker) + 1;
                 let most = hops.entry(*arrives).or_default();
@@ -37,8 +37,8 @@ pub(super) fn ends_at(mesh: &Mesh, program: &Program) -> Option<ChipId> {
     Some(last.place.chip)
 }
 
-/// Returns the link end at an Ethernet tile.
-fn end_of(place: Place) -> Option<EthId> {
-    let channel = ChipKind::Wormhole.layout().tile_at(place.tile)?.channel?;
+/// The end of a link at an Ethernet tile.
+fn end_of(mesh: &Mesh, place: Place) -> Option<EthId> {
+    let channel = mesh.layout().tile_at(place.tile)?.channel?;
     Some(EthId { chip: place.chip, channel })
 }

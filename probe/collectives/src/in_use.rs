@@ -5,8 +5,7 @@ use super::launcher;
 use super::program::Program;
 use super::survey::{survey, tiles};
 use decode::images::ImageMap;
-use launch::occupancy::{Loaded, TileUse};
-use launch::occupancy::{allowed, held, kind, used};
+use launch::occupancy::{Loaded, TileUse, allowed, held, used};
 use launch::outcome::{Cause, Misfit, RunError};
 use layouts::{TileKind, Writing};
 use machine::fault::Fault;
@@ -54,8 +53,9 @@ pub(super) fn judge(
     if let Some(crossing) = &program.crossing {
         connect::refuse(target, images, crossing)?;
     }
+    let layout = target.mesh().layout();
     let boots = |(place, finding): (&Place, &TileUse)| {
-        *finding == TileUse::Cold && kind(*place) == Some(TileKind::Tensix)
+        *finding == TileUse::Cold && layout.kind_at(place.tile) == TileKind::Tensix
     };
     if found.iter().any(boots) {
         let needs = [Writing::Write, Writing::Launch, Writing::Reset];
@@ -73,8 +73,9 @@ fn fits(target: &dyn Target, program: &Program) -> Result<(), RunError> {
         let Some(chip) = target.mesh().chip(place.chip) else {
             return Err(RunError::new(Cause::Program(Misfit::NoChip(place.chip))));
         };
-        let fused_off = wanted == TileKind::Tensix && chip.harvested_rows.contains(&place.tile.y);
-        if kind(place) != Some(wanted) || fused_off {
+        let fused_off =
+            wanted == TileKind::Tensix && chip.is_fused_off(place.tile.y) != Some(false);
+        if target.mesh().layout().kind_at(place.tile) != wanted || fused_off {
             return Err(RunError::new(Cause::Program(Misfit::NoKernels)).at(place));
         }
     }

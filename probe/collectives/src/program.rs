@@ -7,7 +7,7 @@
 use super::op::{DataType, Op};
 use super::transport::Crossing;
 use launch::topology::TopologyKind;
-use layouts::ChipId;
+use layouts::{ChipId, ChipKind};
 use machine::place::Place;
 
 /// A bank: memory that holds pages of tensors.
@@ -177,7 +177,9 @@ pub struct OutputRange {
 /// then the checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// The operation.
+    /// The kind of the chips that it is for.
+    pub chip_kind: ChipKind,
+    /// What it does.
     pub op: Op,
     /// The type of its elements.
     pub data_type: DataType,

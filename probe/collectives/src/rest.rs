@@ -5,9 +5,8 @@ use super::edm_builder::EDM;
 use super::program::Program;
 use super::worker::worker_semaphore;
 use decode::images::ImageMap;
-use launch::occupancy::name;
 use launch::{ControlError, constant_of, image, semaphore_address};
-use layouts::ChipKind;
+use layouts::ChipLayout;
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
@@ -48,7 +47,7 @@ impl Rest {
         };
         let words = u64::from(constant_of(images, EDM, "EDM_WORDS")?);
         let credits = field("edm_words_t.credits")?;
-        let base = ChipKind::Wormhole.layout().eth.l1.kernel_config.at;
+        let base = images.layout().eth.l1.kernel_config.at;
         let names = ["CCL_SEMAPHORE_INBOUND", "CCL_SEMAPHORE_OUTBOUND", "CCL_SEMAPHORE_SIGNAL"];
         let semaphore = |name| worker_semaphore(images, name).map(u64::from);
         Ok(Self {
@@ -71,7 +70,7 @@ impl Rest {
         target: &mut dyn Target,
         program: &Program,
     ) -> Result<Vec<String>, AccessError> {
-        let words = self.words(program);
+        let words = self.words(target.mesh().layout(), program);
         let snapshot = target.read(&Plan { spans: words.iter().map(|word| word.span).collect() });
         let mut left = Vec::new();
         for RestWord { what, span } in words {
@@ -83,9 +82,9 @@ impl Rest {
         Ok(left)
     }
 
-    fn words(&self, program: &Program) -> Vec<RestWord> {
+    fn words(&self, layout: &ChipLayout, program: &Program) -> Vec<RestWord> {
         let word = |place: Place, at: u64, what: String| RestWord {
-            what: format!("{what} of {}", name(place)),
+            what: format!("{what} of {}", place.name(layout)),
             span: Span { addr: place.at(at), len: 4 },
         };
         let mut words = Vec::new();

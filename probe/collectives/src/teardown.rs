@@ -5,7 +5,6 @@ use super::edm_builder::EDM;
 use super::launcher::firmware_of;
 use super::worker::{WORKER, worker_semaphore};
 use decode::images::ImageMap;
-use launch::occupancy::name;
 use launch::outcome::RunError;
 use launch::{
     ControlError, Firmware, Operation, constant_of, done, image, mailbox, semaphore_address,
@@ -59,7 +58,7 @@ pub(super) fn await_return(
     let firmware = image(images, firmware_of(kernel))?;
     let (word, returned) = done(mailbox(&firmware)?);
     let mut operation = Operation::new(format!("wait for {kernel} on {place}"));
-    let what = format!("{kernel} on {} returns", name(place));
+    let what = format!("{kernel} on {} returns", place.name(images.layout()));
     operation.wait_for(what, place.at(word), returned, patience_cycles);
     Ok(operation)
 }
@@ -88,11 +87,10 @@ pub(super) fn clear(
     };
     let words = constant_of(images, EDM, "EDM_WORDS")?;
     operation.write(place.at(words.into()), vec![0; size("edm_words_t")? as usize]);
-    let base = layouts::ChipKind::Wormhole.layout().eth.l1.kernel_config.at;
-    // Clears all semaphores after the arguments, whatever their number.
-    let first = semaphore_address(base, size("edm_args_t")?, 0);
-    let end = layouts::ChipKind::Wormhole.layout().eth.l1.kernel_config.end();
-    operation.write(place.at(first), vec![0; end.saturating_sub(first) as usize]);
+    let config = &images.layout().eth.l1.kernel_config;
+    // Whatever number of semaphores follows the arguments.
+    let first = semaphore_address(config.at, size("edm_args_t")?, 0);
+    operation.write(place.at(first), vec![0; config.end().saturating_sub(first) as usize]);
     Ok(operation)
 }
 

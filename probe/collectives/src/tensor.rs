@@ -4,7 +4,7 @@
 use super::error::CclError;
 use super::program::{Bank, Tensor};
 use super::request::Layout;
-use layouts::{ChipId, ChipKind, NocXy, TileKind};
+use layouts::{ChipId, NocXy};
 use machine::place::Place;
 use machine::target::Mesh;
 
@@ -45,14 +45,13 @@ impl Placement {
     ) -> Result<Self, CclError> {
         match layout {
             Layout::Interleaved => {
-                let room =
-                    ChipKind::Wormhole.layout().tiles.dram.channel_bytes - u64::from(DRAM_BASE);
-                let banks = ChipKind::Wormhole.layout().tiles.dram.channels.len();
+                let room = mesh.layout().tiles.dram.channel_bytes - u64::from(DRAM_BASE);
+                let banks = mesh.layout().tiles.dram.channels.len();
                 Self::over(layout, page_bytes, pages, banks, room, "DRAM channels")
             }
             Layout::Sharded => {
-                let room = ChipKind::Wormhole.layout().tensix.l1_bytes - u64::from(L1_BASE);
-                let tiles = chips.iter().map(|&chip| compute_tiles(mesh, chip).len()).min();
+                let room = mesh.layout().tensix.l1_bytes - u64::from(L1_BASE);
+                let tiles = chips.iter().map(|&chip| mesh.compute_tiles(chip).count()).min();
                 let tiles = tiles.map_or(1, |tiles| tiles.max(1));
                 let over =
                     |banks| Self::over(layout, page_bytes, pages, banks, room, "compute tiles");
@@ -94,29 +93,20 @@ impl Placement {
         let bank = |tile, address| Bank { place: Place { chip, tile }, address };
         match self.layout {
             Layout::Interleaved => {
-                let channels = ChipKind::Wormhole.layout().tiles.dram.channels.iter();
+                let channels = mesh.layout().tiles.dram.channels.iter();
                 let ports = channels.filter_map(|ports| ports.get(DRAM_PORT));
                 ports.map(|&(x, y)| bank(NocXy { x, y }, DRAM_BASE)).collect()
             }
             Layout::Sharded => {
                 let [input, _] = self.tensors;
-                let tiles = compute_tiles(mesh, chip).into_iter().take(input.banks as usize);
-                tiles.map(|tile| bank(tile, L1_BASE)).collect()
+                let tiles = mesh.compute_tiles(chip).take(input.banks as usize);
+                tiles.map(|place| Bank { place, address: L1_BASE }).collect()
             }
         }
     }
 }
 
-/// Returns the compute tiles of a chip that are not harvested, in the order in which scenes start
-/// firmware on them; none if the chip does not exist.
-pub fn compute_tiles(mesh: &Mesh, chip: ChipId) -> Vec<NocXy> {
-    let Some(chip) = mesh.chip(chip) else { return Vec::new() };
-    let off = &chip.harvested_rows;
-    let tiles = mesh.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
-    tiles.map(|tile| tile.xy).filter(|xy| !off.contains(&xy.y)).collect()
-}
-
-/// Returns the location of a page of a tensor: its bank and the offset in it.
+/// Where a page of a tensor lies: its bank and the offset there.
 pub fn locate(tensor: &Tensor, page: u32) -> (u32, u64) {
     let (shard, within) = (page / tensor.pages_per_shard, page % tensor.pages_per_shard);
     let (bank, round) = (shard % tensor.banks, shard / tensor.banks);
@@ -148,11 +138,11 @@ mod tests {
         let mesh = mesh("n300");
         let placement =
             Placement::new(&mesh, &[ChipId(0)], Layout::Sharded, 1024, [20, 40]).unwrap();
-        let off = &mesh.chips[0].harvested_rows;
-        assert!(!off.is_empty());
+        let chip = &mesh.chips[0];
+        assert!((0..12).any(|row| chip.is_fused_off(row) == Some(true)));
         let banks = placement.banks(&mesh, ChipId(0));
         assert_eq!(banks.len(), 8);
-        assert!(banks.iter().all(|bank| !off.contains(&bank.place.tile.y)));
+        assert!(banks.iter().all(|bank| chip.is_fused_off(bank.place.tile.y) == Some(false)));
         let [input, _] = placement.tensors;
         assert_eq!(locate(&input, 4), (1, 1024), "three pages per shard");
     }

@@ -34,6 +34,7 @@ pub use router::{RouterCounts, RouterFacts};
 pub(crate) use tables::TablesLayout;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::images::{Image, ImageMap};
@@ -53,7 +54,7 @@ mod tests {
         let images = images("fabric_router");
         assert_eq!(images.len(), 4);
         for image in images {
-            let router = image.router.as_ref().expect("it is a router");
+            let router = image.router.as_ref().unwrap();
             assert_eq!(router.facts.unknown(), NONE, "{}", image.name);
             assert_eq!(router.counts.unknown(), NONE, "{}", image.name);
             for sender in &router.senders {
@@ -64,7 +65,7 @@ mod tests {
             let receivers = router.receivers.iter().map(|receiver| receiver.facts.unknown());
             let edges = router.downstream.iter().map(|edge| edge.facts.unknown());
             assert_eq!(receivers.chain(edges).collect::<Vec<_>>().concat(), NONE, "{}", image.name);
-            let header = router.header.as_ref().expect("it has packets");
+            let header = router.header.as_ref().unwrap();
             let flat: &[_] =
                 if matches!(header.route, Some(Route::Map(_))) { &[] } else { &["destination"] };
             assert_eq!(header.facts.unknown(), flat, "{}", image.name);
@@ -74,7 +75,7 @@ mod tests {
     #[test]
     fn our_muxes_and_clients_have_every_fact() {
         for image in images("fabric_mux") {
-            let mux = image.mux.as_ref().expect("it is a mux");
+            let mux = image.mux.as_ref().unwrap();
             assert_eq!(mux.facts.unknown(), NONE, "{}", image.name);
             let channels = mux.channels.iter().map(Locations::unknown);
             assert_eq!(channels.collect::<Vec<_>>().concat(), NONE, "{}", image.name);
@@ -83,7 +84,7 @@ mod tests {
             assert_eq!(of.collect::<Vec<_>>(), [["termination", "mux_clients", "told"]]);
         }
         for name in ["fabric_traffic", "ccl_worker"] {
-            let [image] = &images(name)[..] else { panic!("{name}") };
+            let image = images(name).pop().unwrap();
             let of = image.clients.iter().map(|client| client.facts.unknown());
             assert_eq!(of.collect::<Vec<_>>().concat(), NONE, "{name}");
             assert!(!image.clients.is_empty(), "{name}");
@@ -93,7 +94,7 @@ mod tests {
     #[test]
     fn enumerators_have_names() {
         for image in images("fabric_router") {
-            let router = image.router.as_ref().expect("it is a router");
+            let router = image.router.as_ref().unwrap();
             let facts = &router.facts;
             let own = [&facts.topology, &facts.direction, &facts.status, &facts.postcode];
             let own = own.into_iter().chain([&facts.termination, &facts.refusal, &facts.link]);

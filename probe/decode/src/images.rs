@@ -153,7 +153,7 @@ impl Image {
 }
 
 /// Per core kind the images that may run there, and per core those that do.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ImageMap {
     /// The kind of chip that they run on.
     chip: ChipKind,
@@ -185,9 +185,24 @@ pub enum ChannelRole {
 }
 
 impl ImageMap {
+    /// The kind of chip that the firmware room's images are built for.
+    pub const FIRMWARE_CHIP: ChipKind = ChipKind::Wormhole;
+
+    /// No image yet of those that run on this kind of chip.
+    pub fn new(chip: ChipKind) -> Self {
+        Self {
+            chip,
+            images: Vec::new(),
+            on: BTreeMap::new(),
+            findings: BTreeMap::new(),
+            places: BTreeMap::new(),
+            syncs: BTreeMap::new(),
+        }
+    }
+
     /// The images of the firmware room, and what could not be read of them.
     pub fn firmware() -> (Self, Vec<String>) {
-        let mut map = Self::default();
+        let mut map = Self::new(Self::FIRMWARE_CHIP);
         let mut problems = Vec::new();
         for image in firmware::images() {
             let Some(core) = core_named(image.core) else {

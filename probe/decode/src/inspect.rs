@@ -78,7 +78,7 @@ impl Inspection<'_> {
     }
 
     fn tile(&self, chip: &Chip, xy: NocXy, kind: TileKind, channel: Option<u8>) -> TileState {
-        let harvested = kind == TileKind::Tensix && chip.harvested_rows.contains(&xy.y);
+        let harvested = kind == TileKind::Tensix && chip.is_fused_off(xy.y) == Some(true);
         let eth = channel.filter(|_| kind == TileKind::Eth);
         let cores = if harvested { &[] } else { kind.cores() };
         TileState {

@@ -178,7 +178,7 @@ impl Endpoint {
     }
 
     fn dma(&self, offset: u32) -> u32 {
-        self.dma.get(offset as usize / 4).copied().unwrap_or_default()
+        self.dma.get(offset as usize / 4).map_or(0, |word| *word)
     }
 
     fn dma_wide(&self, offset: u32) -> u64 {

@@ -21,7 +21,7 @@ impl HostMemory for Memory {
     fn read(&self, address: u64, out: &mut [u8]) -> bool {
         let bytes = self.0.lock().unwrap();
         for (byte, at) in out.iter_mut().zip(address..) {
-            *byte = bytes.get(&at).copied().unwrap_or_default();
+            *byte = bytes.get(&at).map_or(0, |byte| *byte);
         }
         true
     }

@@ -164,16 +164,16 @@ impl Fabric {
         target.commanded_by("fabric");
         let carry_out = |fabric: &mut Self, task: &mut Task| {
             let carried = fabric.carry_out(task, target, images);
-            Ok(carried.unwrap_or_else(|error| fabric.failed(error)))
+            Ok(carried.unwrap_or_else(|error| fabric.failed(target, error)))
         };
         let going = task::poll(self, |fabric| &mut fabric.tasks, Task::progress, carry_out)?;
         going.map_or_else(|| self.ended(target), Ok)
     }
 
     /// What was wrong first is what is told.
-    fn failed(&mut self, error: RunError) -> bool {
+    fn failed(&mut self, target: &dyn Target, error: RunError) -> bool {
         if self.is_going_down() {
-            self.left.push(error.to_string());
+            self.left.push(error.sentence(target.mesh().layout()));
         } else {
             self.go_down(Termination::Immediately, Err(error));
         }
@@ -221,7 +221,9 @@ impl Fabric {
             Task::Steps(_, together) => {
                 let done = together.poll(target)?;
                 if done {
-                    self.left.extend(together.failed().iter().map(step));
+                    let layout = target.mesh().layout();
+                    let failed = together.failed().iter().map(|error| step(layout, error));
+                    self.left.extend(failed);
                 }
                 return Ok(done);
             }

@@ -6,7 +6,7 @@ use super::words::RouterImage;
 use super::{FabricPlan, FabricSettings, Router};
 use decode::images::ImageMap;
 use launch::{ControlError, Firmware, KernelLaunch, Operation, arguments};
-use layouts::{ChipKind, NocXy};
+use layouts::NocXy;
 use machine::fabric::{Direction, FabricTopology};
 
 /// Where no tile is.
@@ -80,7 +80,7 @@ pub fn router_launch(
         kernel: kernel.name,
         firmware: Firmware::OURS.application,
         core_type: "ACTIVE_ETH",
-        config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
+        config_base: images.layout().eth.l1.kernel_config.at,
         text_offset: 0,
         arguments: arguments(&kernel.image, "fabric_router_args_t", &values)?,
         semaphores: Vec::new(),

@@ -7,7 +7,7 @@ use launch::{
     CONFIG_BASE, ControlError, Firmware, KernelLaunch, Operation, TEXT_OFFSET, arguments,
     constant_of, go_kernel, image, place_kernel,
 };
-use layouts::{ChipKind, NocXy};
+use layouts::NocXy;
 use machine::fabric::MuxCore;
 use machine::place::Place;
 
@@ -204,11 +204,8 @@ impl Mux {
         let slots = self.slots(images)?;
         let used =
             u64::from(self.channels * self.buffer_count) * u64::from(self.router.buffer_bytes);
-        let end = if self.core == MuxCore::Tensix {
-            ChipKind::Wormhole.layout().tensix.l1_bytes
-        } else {
-            ETH_END
-        };
+        let end =
+            if self.core == MuxCore::Tensix { images.layout().tensix.l1_bytes } else { ETH_END };
         let refuse =
             |why: String| Err(ControlError::Settings(format!("mux on {}: {why}", self.place)));
         if self.channels == 0 || self.channels > most || self.buffer_count == 0 {
@@ -242,11 +239,7 @@ impl Mux {
             kernel: self.kernel(),
             firmware: self.firmware(),
             core_type: if tensix { "TENSIX" } else { "ACTIVE_ETH" },
-            config_base: if tensix {
-                CONFIG_BASE
-            } else {
-                ChipKind::Wormhole.layout().eth.l1.kernel_config.at
-            },
+            config_base: if tensix { CONFIG_BASE } else { images.layout().eth.l1.kernel_config.at },
             text_offset: if tensix { TEXT_OFFSET } else { 0 },
             arguments: arguments(&image, ARGUMENTS, &values)?,
             semaphores: Vec::new(),

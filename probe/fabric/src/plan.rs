@@ -146,12 +146,12 @@ impl FabricPlan {
     ) -> Result<(), FabricError> {
         self.routers.push(Router {
             eth,
-            place: Place { chip: eth.chip, tile: self.layout().eth_tile(eth.channel)? },
+            place: Place::of(self.layout(), eth)?,
             node,
             direction,
             plane,
             peer,
-            peer_place: Place { chip: peer.chip, tile: self.layout().eth_tile(peer.channel)? },
+            peer_place: Place::of(self.layout(), peer)?,
             neighbor,
             dateline,
             inter_mesh: node.mesh != neighbor.mesh,

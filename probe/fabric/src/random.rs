@@ -7,7 +7,7 @@ use crate::tables::{pack_tables, routing_tables};
 use decode::images::ImageMap;
 use launch::dice::Dice;
 use launch::records::size;
-use launch::{ControlError, Firmware, Operation, compute_tiles, go_kernel, image};
+use launch::{ControlError, Firmware, Operation, go_kernel, image};
 use machine::fabric::MuxCore;
 use machine::fabric::{Direction, Entry, FabricNode, RoutingTables};
 use machine::place::Place;
@@ -96,9 +96,8 @@ impl RandomTraffic {
     /// When a chip has no compute tile.
     pub fn new(mesh: &Mesh, plan: &FabricPlan) -> Result<Self, ControlError> {
         let of = |node: FabricNode| {
-            let chip = plan.chip(node).and_then(|chip| mesh.chip(chip));
-            let tiles = chip.map(|chip| compute_tiles(chip).take(1 + Direction::ALL.len()));
-            let tiles = tiles.into_iter().flatten().collect::<Vec<_>>();
+            let tiles = plan.chip(node).into_iter().flat_map(|chip| mesh.compute_tiles(chip));
+            let tiles = tiles.take(1 + Direction::ALL.len()).collect::<Vec<_>>();
             let none = || ControlError::Settings(format!("{node} has no compute tile"));
             if tiles.is_empty() { Err(none()) } else { Ok(tiles) }
         };
@@ -176,7 +175,7 @@ impl RandomTraffic {
             if two_dimensions { "HybridMeshPacketHeader" } else { "LowLatencyPacketHeader" };
         let header_bytes = size(&*image(images, "fabric_traffic")?, header)? as u32;
         let mut load = PacketLoad {
-            traffic: Traffic::new(two_dimensions),
+            traffic: Traffic::new(self.plan.layout(), two_dimensions),
             ids: Vec::new(),
             muxes: Vec::new(),
             packets: 0,

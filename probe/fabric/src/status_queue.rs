@@ -8,7 +8,7 @@ use super::words::RouterImage;
 use super::{FabricPlan, FabricSettings, Router};
 use decode::images::{ImageMap, Spot};
 use launch::{ControlError, Operation};
-use layouts::{ChipKind, EthId, NocXy};
+use layouts::{EthId, NocXy};
 use machine::fabric::FabricTopology;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
@@ -63,7 +63,7 @@ impl StatusQueue {
         let bytes = kernel.size(HEADER)? + u64::from(entries) * kernel.size(ENTRY)?;
         let stride = bytes.next_multiple_of(ALIGN);
         let address = BASE + stride * u64::from(router.eth.channel);
-        let dram = &ChipKind::Wormhole.layout().tiles.dram;
+        let dram = &images.layout().tiles.dram;
         let tile = dram.channels.first().and_then(|ports| ports.get(PORT));
         let tile = tile.filter(|_| address + bytes <= 2 * BASE);
         let Some(&(x, y)) = tile else {

@@ -2,7 +2,7 @@
 
 use super::client::Connection;
 use launch::ControlError;
-use layouts::ChipKind;
+use layouts::ChipLayout;
 use machine::fabric::FabricNode;
 use machine::place::Place;
 
@@ -126,8 +126,9 @@ pub(super) struct Worker {
 }
 
 /// Workers and what they send each other.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Traffic {
+    layout: &'static ChipLayout,
     /// Mesh and torus: the longer header.
     pub two_dimensions: bool,
     pub(super) workers: Vec<Worker>,
@@ -135,8 +136,8 @@ pub struct Traffic {
 
 impl Traffic {
     /// Nobody sends anything yet. Mesh and torus have two dimensions.
-    pub fn new(two_dimensions: bool) -> Self {
-        Self { two_dimensions, workers: Vec::new() }
+    pub fn new(layout: &'static ChipLayout, two_dimensions: bool) -> Self {
+        Self { layout, two_dimensions, workers: Vec::new() }
     }
 
     /// A worker on a compute tile that runs our firmware.
@@ -230,7 +231,7 @@ impl Traffic {
         let arrivals = self::arrivals(&shipment, address, number);
         let end = arrivals.iter().map(|arrival| arrival.address + arrival.bytes).max();
         let end = end.unwrap_or(address).max(address).next_multiple_of(DATA_STEP);
-        if u64::from(end) > ChipKind::Wormhole.layout().tensix.l1_bytes {
+        if u64::from(end) > self.layout.tensix.l1_bytes {
             return refuse(format!(
                 "{place} has no room for all that it is sent: fewer packets would fit"
             ));

@@ -2,10 +2,10 @@
 
 use crate::ControlError;
 use crate::outcome::{Cause, RunError};
-use layouts::{ChipId, ChipKind, EthId};
+use layouts::{ChipId, EthId};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
-use machine::target::Target;
+use machine::target::{Mesh, Target};
 use std::collections::BTreeMap;
 
 /// Base firmware beats every few thousand cycles, whenever a kernel lends it the core; in cycles.
@@ -32,12 +32,13 @@ pub fn gateway_notes(target: &mut dyn Target, error: &RunError) -> Vec<String> {
     let mesh = target.mesh();
     let linked = |end| mesh.links.iter().any(|link| link.a == end || link.b == end);
     gateways.retain(|end, chips| linked(*end) && lost.is_none_or(|lost| chips.contains(&lost)));
-    let places = gateways.keys().filter_map(|end| place(*end));
-    let snapshot = target.read(&Plan { spans: places.flat_map(spans).collect() });
-    let down = gateways.iter().filter(|(end, _)| is_down(&snapshot, **end));
+    let spans = gateways.keys().filter_map(|end| spans(mesh, *end)).flatten().collect();
+    let snapshot = target.read(&Plan { spans });
+    let mesh = target.mesh();
+    let down = gateways.iter().filter(|(end, _)| is_down(mesh, &snapshot, **end));
     let down: Vec<String> = down
         .map(|(end, chips)| {
-            let link = target.mesh().links.iter().find(|link| link.a == *end || link.b == *end);
+            let link = mesh.links.iter().find(|link| link.a == *end || link.b == *end);
             let link = link.map_or(format!("of {end}"), |link| format!("{}-{}", link.a, link.b));
             format!("link {link} is down, a way to {}", list("chip", chips))
         })
@@ -59,28 +60,24 @@ fn list(what: &str, each: &[impl ToString]) -> String {
     format!("{what}{plural} {}", names.join(",")).trim().to_owned()
 }
 
-fn place(end: EthId) -> Option<Place> {
-    Some(Place { chip: end.chip, tile: ChipKind::Wormhole.layout().eth_channel(end.channel)? })
-}
-
-fn spans(place: Place) -> [Span; 2] {
-    let l1 = &ChipKind::Wormhole.layout().eth.l1;
-    [l1.train_status.at, l1.link_status.at].map(|at| Span { addr: place.at(at), len: 4 })
+fn spans(mesh: &Mesh, end: EthId) -> Option<[Span; 2]> {
+    let (place, l1) = (mesh.place(end).ok()?, &mesh.layout().eth.l1);
+    Some([l1.train_status.at, l1.link_status.at].map(|at| Span { addr: place.at(at), len: 4 }))
 }
 
 /// A status word that nobody fills says nothing.
-fn is_down(snapshot: &Snapshot, end: EthId) -> bool {
-    let Some([train, status]) = place(end).map(spans) else { return false };
-    let values = &ChipKind::Wormhole.layout().eth.values;
+fn is_down(mesh: &Mesh, snapshot: &Snapshot, end: EthId) -> bool {
+    let Some([train, status]) = spans(mesh, end) else { return false };
+    let values = &mesh.layout().eth.values;
     snapshot.word(train.addr).is_ok_and(|train| train != values.train_up)
         || snapshot.word(status.addr).is_ok_and(|status| ![0, values.link_up].contains(&status))
 }
 
 /// Is the link of this Ethernet tile down, as the tile itself says?
 pub fn link_is_down(target: &mut dyn Target, end: EthId) -> bool {
-    let spans = place(end).into_iter().flat_map(spans).collect();
+    let spans = spans(target.mesh(), end).into_iter().flatten().collect();
     let snapshot = target.read(&Plan { spans });
-    is_down(&snapshot, end)
+    is_down(target.mesh(), &snapshot, end)
 }
 
 /// Which of these Ethernet cores stand still, while one of them or of the other ends of their links beats.
@@ -88,10 +85,12 @@ pub fn link_is_down(target: &mut dyn Target, end: EthId) -> bool {
 /// # Errors
 /// When time cannot pass.
 pub fn still(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, RunError> {
-    let beat = |place: Place| place.at(ChipKind::Wormhole.layout().eth.l1.heartbeat.at);
+    let heartbeat = target.mesh().layout().eth.l1.heartbeat.at;
+    let beat = |place: Place| place.at(heartbeat);
     let mut inspected: Vec<Place> = cores.to_vec();
-    for link in &target.mesh().links {
-        let (Some(a), Some(b)) = (place(link.a), place(link.b)) else { continue };
+    let mesh = target.mesh();
+    for link in &mesh.links {
+        let (Ok(a), Ok(b)) = (mesh.place(link.a), mesh.place(link.b)) else { continue };
         inspected.extend(cores.contains(&a).then_some(b));
         inspected.extend(cores.contains(&b).then_some(a));
     }

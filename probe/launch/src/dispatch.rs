@@ -6,7 +6,7 @@ use super::l1_range::{L1Range, arguments, constant, constant_of, mailbox};
 use super::tensix::{CONFIG_BASE, TEXT_OFFSET};
 use super::{ControlError, Firmware, Operation, image};
 use decode::images::{ImageMap, Spot};
-use layouts::ChipKind;
+use layouts::ChipLayout;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -174,7 +174,8 @@ impl Dispatcher {
         let (queue, entries) = place("completion_q")?;
         let addr = self.place.at(start);
         let len = (queue - start) as u32 + entries;
-        let stream = self.place.at(stream(constant_of(images, KERNEL, "DISPATCH_STREAM_ID")?));
+        let id = constant_of(images, KERNEL, "DISPATCH_STREAM_ID")?;
+        let stream = self.place.at(stream(images.layout(), id));
         let spans = [Span { addr, len }, Span { addr: stream, len: 4 }];
         let snapshot = target.read(&Plan { spans: spans.to_vec() });
         let span = |Span { addr, len }: Span| {
@@ -208,9 +209,9 @@ impl Dispatcher {
 }
 
 /// Address of the count of a stream of a compute tile.
-fn stream(id: u32) -> u64 {
-    let group = &ChipKind::Wormhole.layout().stream;
-    let block = ChipKind::Wormhole.layout().blocks.tensix_stream;
+fn stream(layout: &ChipLayout, id: u32) -> u64 {
+    let group = &layout.stream;
+    let block = layout.blocks.tensix_stream;
     block + u64::from(id) * group.bytes + group.space_available.at
 }
 

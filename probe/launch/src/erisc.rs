@@ -5,7 +5,7 @@ use super::l1_range::{fresh_mailbox, mailbox};
 use super::{Condition, ControlError, Firmware, Operation, image};
 use decode::images::{Image, ImageMap, member};
 use decode::state::Provenance;
-use layouts::{ChipKind, CoreId, CoreKind, Space, TileKind};
+use layouts::{CoreId, CoreKind};
 use machine::place::Place;
 
 /// The waypoint of an application that waits for a go message.
@@ -21,7 +21,8 @@ pub fn start_application(
     place: Place,
 ) -> Result<Operation, ControlError> {
     let app = image(images, firmware.application)?;
-    let l1 = &ChipKind::Wormhole.layout().eth.l1;
+    let layout = images.layout();
+    let l1 = &layout.eth.l1;
     let mut operation =
         Operation::new(format!("start {} on {}:{}", app.name, place.chip, place.tile));
     operation.wait("base firmware is ready", place.at(l1.yield_pointer.at), Condition::Nonzero);
@@ -33,12 +34,10 @@ pub fn start_application(
     load(&mut operation, place, &app)?;
     operation.write_word(place.at(l1.launch_flag.at), 1);
     let shows = app.waypoints.iter().any(|place| place.code == WAITS_FOR_GO);
-    if !shows
-        && let Some(niu) = ChipKind::Wormhole.layout().block(Space::Tile(TileKind::Eth), "niu0")
-    {
+    if !shows {
         // Without waypoints this is the only sign of life.
-        let sign = place.at(niu + ChipKind::Wormhole.layout().registers.niu.router_cfg_2.at);
-        let waits = u32::from(ChipKind::Wormhole.layout().eth.values.application_waits) << 16;
+        let sign = place.at(layout.blocks.eth_niu0 + layout.niu.router_cfg_2.at);
+        let waits = u32::from(layout.eth.values.application_waits) << 16;
         let waits = Condition::Masked { mask: 0xFFFF_0000, value: waits };
         operation.wait("the application waits for routing", sign, waits);
     }
@@ -70,7 +69,7 @@ pub fn stop_application(
     operation.write_word(place.at(routing_enabled(&app)?), 0);
     // The application clears the flag itself: a host's 0 would freeze the core (wormhole.md 7).
     let released = Condition::Masked { mask: u32::MAX, value: 0 };
-    let flag = ChipKind::Wormhole.layout().eth.l1.launch_flag.at;
+    let flag = images.layout().eth.l1.launch_flag.at;
     operation.wait("the application leaves", place.at(flag), released);
     Ok(operation)
 }

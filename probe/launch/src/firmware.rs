@@ -2,7 +2,7 @@
 
 use super::{ControlError, Operation};
 use decode::images::Image;
-use layouts::{ChipKind, CoreKind, Space, TileKind};
+use layouts::{CoreKind, Space, TileKind};
 use machine::place::Place;
 use symbols::Segment;
 
@@ -73,11 +73,11 @@ fn put(
 /// Where a host puts what is linked at this address.
 fn load_address(image: &Image, linked: u64) -> Result<u64, ControlError> {
     let kind = if image.core == CoreKind::Erisc { TileKind::Eth } else { TileKind::Tensix };
-    let local = ChipKind::Wormhole.layout().block(Space::Tile(kind), "local_ram");
+    let local = image.layout.block(Space::Tile(kind), "local_ram");
     let Some(inside) = local.and_then(|local| linked.checked_sub(local)) else {
         return Ok(linked);
     };
-    let Some(core) = ChipKind::Wormhole.layout().tensix.cores.of(image.core) else {
+    let Some(core) = image.layout.tensix.cores.of(image.core) else {
         let text = format!("{} wants bytes in private memory, at {linked:#x}", image.name);
         return Err(ControlError::Settings(text));
     };
@@ -99,10 +99,10 @@ pub(super) fn clear_tables(operation: &mut Operation, place: Place, image: &Imag
         }
     };
     if image.core == CoreKind::Erisc {
-        clear(ChipKind::Wormhole.layout().eth.l1.bank_tables.at, &BANKS);
+        clear(image.layout.eth.l1.bank_tables.at, &BANKS);
     } else {
-        clear(ChipKind::Wormhole.layout().tensix.l1.bank_tables.at, &BANKS);
-        clear(ChipKind::Wormhole.layout().tensix.l1.logical_to_virtual.at, &COORDINATES);
+        clear(image.layout.tensix.l1.bank_tables.at, &BANKS);
+        clear(image.layout.tensix.l1.logical_to_virtual.at, &COORDINATES);
     }
 }
 
@@ -112,7 +112,7 @@ pub(super) fn first_jump(
     place: Place,
     brisc: &Image,
 ) -> Result<(), ControlError> {
-    let reset = u64::from(ChipKind::Wormhole.layout().tensix.cores.brisc.reset_pc);
+    let reset = u64::from(brisc.layout.tensix.cores.brisc.reset_pc);
     let has_own = brisc.symbols.segments().iter().any(|segment| {
         let end = segment.load_address.saturating_add(segment.bytes.len() as u64);
         (segment.load_address..end).contains(&reset)

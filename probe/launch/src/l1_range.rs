@@ -2,7 +2,7 @@
 
 use super::{ControlError, image};
 use decode::images::{Image, ImageMap, Mailbox};
-use layouts::{ChipKind, CoreKind};
+use layouts::CoreKind;
 use std::sync::Arc;
 
 /// Bytes of a stretch of L1.
@@ -67,8 +67,7 @@ pub(super) fn fresh_mailbox(image: &Image, start: u64) -> Result<L1Range, Contro
         stretch.put(mailbox.waypoints + at, 1, UNSET.into());
     }
     stretch.put(mailbox.go_signal, 1, mailbox.signals.init.into());
-    let (columns, rows) =
-        (ChipKind::Wormhole.layout().tiles.columns, ChipKind::Wormhole.layout().tiles.rows);
+    let (columns, rows) = (image.layout.tiles.columns, image.layout.tiles.rows);
     stretch.put_named(image, "mailboxes->core_info.noc_size_x", columns.into())?;
     stretch.put_named(image, "mailboxes->core_info.noc_size_y", rows.into())?;
     let kind = if image.core == CoreKind::Erisc { "ACTIVE_ETH" } else { "WORKER" };

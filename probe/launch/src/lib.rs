@@ -52,7 +52,7 @@ pub use l1_range::{arguments, constant_of, mailbox};
 pub use operation::{Condition, ControlError, Operation, Step};
 pub use ring::{Ring, RingStop};
 pub use ring_ping::{RingPing, RingPingSettings};
-pub use running::{compute_tiles, running};
+pub use running::running;
 pub use sentence::{reason, step};
 pub use tensix::{CONFIG_BASE, TEXT_OFFSET};
 pub use tensix::{Pattern, boot_tensix, launch_worker, running_workers, stop_workers};

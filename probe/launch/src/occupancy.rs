@@ -4,7 +4,7 @@ use crate::outcome::{Cause, Forbidden, RunError, User};
 use crate::{ControlError, Firmware, done, mailbox};
 use decode::images::{Image, ImageMap, Mailbox};
 use decode::state::ImageRole;
-use layouts::{ChipKind, CoreId, CoreKind, TileKind, Writing};
+use layouts::{CoreId, CoreKind, TileKind, Writing};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Allow, Target};
@@ -85,9 +85,9 @@ impl<'a> TileCheck<'a> {
         let mailbox = images.mailbox_of(id).map_or(own, |(mailbox, _)| mailbox);
         let span = |at: u64, len: usize| Span { addr: place.at(at), len: len as u32 };
         let life = if ethernet {
-            Some(span(ChipKind::Wormhole.layout().eth.l1.launch_flag.at, 4))
+            Some(span(images.layout().eth.l1.launch_flag.at, 4))
         } else {
-            ChipKind::Wormhole.layout().soft_reset(TileKind::Tensix).map(|at| span(at, 4))
+            images.layout().soft_reset(TileKind::Tensix).map(|at| span(at, 4))
         };
         let proof = firmware.build_id.as_ref();
         let proof = proof.map(|(at, id)| (span(*at, id.len()), id.as_slice()));
@@ -116,7 +116,7 @@ impl<'a> TileCheck<'a> {
             let asleep = if self.core.core == CoreKind::Erisc {
                 word == 0
             } else {
-                word >> ChipKind::Wormhole.layout().tensix.cores.brisc.reset_bit & 1 == 1
+                word >> images.layout().tensix.cores.brisc.reset_bit & 1 == 1
             };
             if asleep {
                 return Ok(TileUse::Cold);
@@ -192,17 +192,4 @@ pub fn allowed(target: &dyn Target, what: &'static str, needs: &[Writing]) -> Re
     }
     let target = target.name().to_owned();
     Err(RunError::new(Cause::NotAllowed(Forbidden::SoFar { target, what, needs })))
-}
-
-/// What stands there.
-pub fn kind(place: Place) -> Option<TileKind> {
-    ChipKind::Wormhole.layout().tile_at(place.tile).map(|tile| tile.kind)
-}
-
-/// `0:e8` for an Ethernet tile, else the tile's coordinates.
-pub fn name(place: Place) -> String {
-    match ChipKind::Wormhole.layout().tile_at(place.tile).and_then(|tile| tile.channel) {
-        Some(channel) if kind(place) == Some(TileKind::Eth) => format!("{}:e{channel}", place.chip),
-        _ => place.to_string(),
-    }
 }

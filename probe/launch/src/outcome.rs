@@ -8,7 +8,7 @@ use machine::place::Place;
 use machine::snapshot::AccessError;
 use std::ops::{Deref, DerefMut};
 
-/// Why a run cannot be made, or was not finished. `Display` makes the sentences.
+/// Why a run cannot be made, or was not finished. [`RunError::sentence`] puts it in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunError(Box<Facts>);
 
@@ -209,8 +209,6 @@ impl DerefMut for RunError {
         &mut self.0
     }
 }
-
-impl std::error::Error for RunError {}
 
 impl From<ControlError> for RunError {
     fn from(error: ControlError) -> Self {

@@ -1,6 +1,6 @@
 //! A ring of links through the mesh: each chip is entered over one link and left over another.
 
-use layouts::{ChipId, ChipKind, EthId};
+use layouts::{ChipId, EthId, NoChannel};
 use machine::place::Place;
 use machine::target::{Link, Mesh};
 use std::collections::BTreeSet;
@@ -47,27 +47,25 @@ impl Ring {
     }
 
     /// The cores in ring order: sender, receiver, sender, ...
-    pub fn stops(&self) -> Vec<RingStop> {
-        let ends: Vec<EthId> = self.hops.iter().flat_map(|&(from, to)| [from, to]).collect();
-        let count = ends.len();
-        let stop = |(index, &eth): (usize, &EthId)| {
-            let sends = index % 2 == 0;
-            // A sender's sibling is the receiver before it, a receiver's the sender after it.
-            let sibling = if sends { (index + count - 1) % count } else { (index + 1) % count };
-            Some(RingStop {
-                eth,
-                place: place(eth)?,
-                sibling: place(*ends.get(sibling)?)?,
-                sends,
-                position: index as u32,
-            })
+    ///
+    /// # Errors
+    /// A channel that the chips of the mesh do not have.
+    pub fn stops(&self, mesh: &Mesh) -> Result<Vec<RingStop>, NoChannel> {
+        let before = self.hops.iter().cycle().skip(self.hops.len().saturating_sub(1));
+        let after = self.hops.iter().cycle().skip(1);
+        let stop = |eth, sibling, sends, position| {
+            let (place, sibling) = (mesh.place(eth)?, mesh.place(sibling)?);
+            Ok(RingStop { eth, place, sibling, sends, position })
         };
-        ends.iter().enumerate().filter_map(stop).collect()
+        let mut stops = Vec::new();
+        let hops = self.hops.iter().zip(before.zip(after));
+        for (number, (&(from, to), (&(_, entered), &(left, _)))) in (0..).zip(hops) {
+            // A sender's sibling is the receiver before it, a receiver's the sender after it.
+            stops.push(stop(from, entered, true, 2 * number)?);
+            stops.push(stop(to, left, false, 2 * number + 1)?);
+        }
+        Ok(stops)
     }
-}
-
-fn place(eth: EthId) -> Option<Place> {
-    Some(Place { chip: eth.chip, tile: ChipKind::Wormhole.layout().eth_channel(eth.channel)? })
 }
 
 struct RingSearch<'a> {
@@ -169,12 +167,12 @@ mod tests {
             unique_id: None,
             board: None,
             gateway: None,
-            harvested_rows: Vec::new(),
+            harvested_rows: Some(Vec::new()),
         };
         let eth = |chip, channel| EthId { chip: ChipId(chip), channel };
         let links = links.iter().map(|&(a, ca, b, cb)| Link { a: eth(a, ca), b: eth(b, cb) });
         Mesh {
-            kind: layouts::ChipKind::default(),
+            kind: layouts::ChipKind::Wormhole,
             chips: (0..chips).map(chip).collect(),
             links: links.collect(),
             problems: vec![],
@@ -183,8 +181,8 @@ mod tests {
 
     #[test]
     fn an_n300_is_a_ring_of_two_links() {
-        let ring = Ring::find(&mesh(2, &[(0, 8, 1, 0), (0, 9, 1, 1)])).unwrap();
-        let stops = ring.stops();
+        let mesh = mesh(2, &[(0, 8, 1, 0), (0, 9, 1, 1)]);
+        let stops = Ring::find(&mesh).unwrap().stops(&mesh).unwrap();
         let names: Vec<String> = stops.iter().map(|stop| stop.eth.to_string()).collect();
         assert_eq!(names, ["0:e8", "1:e0", "1:e1", "0:e9"]);
         let siblings: Vec<_> = stops.iter().map(|s| (s.sibling.tile.x, s.sibling.tile.y)).collect();

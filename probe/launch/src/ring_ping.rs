@@ -9,7 +9,6 @@ use super::{
     launch_kernel,
 };
 use decode::images::ImageMap;
-use layouts::ChipKind;
 use machine::place::Place;
 use machine::target::{Mesh, Target};
 
@@ -49,9 +48,9 @@ impl RingPing {
     /// Puts the ring where the mesh has one.
     ///
     /// # Errors
-    /// `NoRing`.
+    /// `NoRing`, or a channel that the chips do not have.
     pub fn on(mesh: &Mesh) -> Result<Self, ControlError> {
-        let stops = Ring::find(mesh).ok_or(ControlError::NoRing)?.stops();
+        let stops = Ring::find(mesh).ok_or(ControlError::NoRing)?.stops(mesh)?;
         Ok(Self { firmware: Firmware::OURS, stops })
     }
 
@@ -89,7 +88,7 @@ impl RingPing {
                 kernel: KERNEL,
                 firmware: self.firmware.application,
                 core_type: "ACTIVE_ETH",
-                config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
+                config_base: images.layout().eth.l1.kernel_config.at,
                 text_offset: 0,
                 arguments: self.arguments(images, stop, settings)?,
                 semaphores: Vec::new(),

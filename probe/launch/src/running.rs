@@ -3,18 +3,9 @@
 use super::l1_range::mailbox;
 use super::{ControlError, image};
 use decode::images::{Image, ImageMap};
-use layouts::{ChipKind, TileKind};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
-use machine::target::{Chip, Target};
-
-/// The compute tiles of a chip that are not fused off.
-pub fn compute_tiles(chip: &Chip) -> impl Iterator<Item = Place> {
-    let tiles =
-        ChipKind::Wormhole.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
-    let alive = tiles.filter(|tile| !chip.harvested_rows.contains(&tile.xy.y));
-    alive.map(|tile| Place { chip: chip.id, tile: tile.xy })
-}
+use machine::target::Target;
 
 /// Those of the tiles whose go message lets a kernel run and that hold this one, by its build id and the beginning of its text;
 /// nothing is written.

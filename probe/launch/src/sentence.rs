@@ -1,23 +1,23 @@
 //! The sentences about a run that failed, and about a step that did.
 
 use crate::ControlError;
-use crate::occupancy::name;
 use crate::outcome::{Cause, Ended, Facts, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
+use layouts::ChipLayout;
 use machine::place::Place;
 use machine::snapshot::AccessError;
 use machine::words::counted;
 use std::fmt::{self, Display};
 
-impl Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl RunError {
+    /// All that is known, in one line; tiles have the names that the chips of the mesh give them.
+    pub fn sentence(&self, layout: &ChipLayout) -> String {
         if self.cause == Cause::Left {
-            return f.write_str(&self.notes.join("; "));
+            return self.notes.join("; ");
         }
-        if is_out_of_reach(self) {
-            f.write_str("unreachable: ")?;
-        }
-        f.write_str(&self.headline())?;
-        self.notes.iter().try_for_each(|note| write!(f, "; {note}"))
+        let reach = if is_out_of_reach(self) { "unreachable: " } else { "" };
+        let mut parts = vec![format!("{reach}{}", self.headline(layout))];
+        parts.extend_from_slice(&self.notes);
+        parts.join("; ")
     }
 }
 
@@ -39,19 +39,19 @@ fn is_out_of_reach(facts: &Facts) -> bool {
 
 impl Facts {
     /// What ended the run and what its core is at, without the notes.
-    pub fn headline(&self) -> String {
-        let tile = self.core.map_or_else(|| "a tile".to_owned(), name);
+    pub fn headline(&self, layout: &ChipLayout) -> String {
+        let tile = self.core.map_or_else(|| "a tile".to_owned(), |core| core.name(layout));
         match &self.cause {
             Cause::InUse(user) => user.sentence(&tile),
             Cause::NotAllowed(forbidden) => forbidden.to_string(),
             Cause::Program(misfit) => misfit.sentence(self.core),
             Cause::Kernel(ended) => ended.sentence(&tile),
-            Cause::TookTooLong(stuck) => stuck.sentence(&tile, self),
+            Cause::TookTooLong(stuck) => stuck.sentence(layout, &tile, self),
             Cause::Left => "something could not be cleared away".to_owned(),
             Cause::Control(
                 error @ (ControlError::TookTooLong { .. }
                 | ControlError::Access { reason: AccessError::QueueError { .. }, .. }),
-            ) => step(error),
+            ) => step(layout, error),
             Cause::Control(error) => error.to_string(),
             Cause::Access(error) => reason(error),
         }
@@ -127,7 +127,7 @@ impl Ended {
 }
 
 impl Stuck {
-    fn sentence(&self, tile: &str, facts: &Facts) -> String {
+    fn sentence(&self, layout: &ChipLayout, tile: &str, facts: &Facts) -> String {
         match self {
             Self::Kernel { kernel, role, waited_cycles, stands_still } => {
                 let role = role.as_ref().map_or(String::new(), |role| format!(" ({role})"));
@@ -152,7 +152,7 @@ impl Stuck {
             ),
             Self::Client(muxes, role) => {
                 let mux = |(place, router): &(Place, _)| {
-                    format!("the mux on {} of router {router}", name(*place))
+                    format!("the mux on {} of router {router}", place.name(layout))
                 };
                 let muxes: Vec<String> = muxes.iter().map(mux).collect();
                 let of =
@@ -199,15 +199,15 @@ pub fn reason(error: &AccessError) -> String {
 }
 
 /// A step that failed, without raw words.
-pub fn step(error: &ControlError) -> String {
+pub fn step(layout: &ChipLayout, error: &ControlError) -> String {
     match error {
         ControlError::TookTooLong { what, addr, waited_cycles, .. } => {
-            let tile = name((*addr).into());
+            let tile = Place::from(*addr).name(layout);
             let whose = if what.contains(&tile) { String::new() } else { format!("{tile}: ") };
             format!("{whose}{what}: this did not happen within {} us", waited_cycles / 1_000)
         }
         ControlError::Access { addr, reason: why } => {
-            format!("{}: {}", name((*addr).into()), reason(why))
+            format!("{}: {}", Place::from(*addr).name(layout), reason(why))
         }
         other => other.to_string(),
     }

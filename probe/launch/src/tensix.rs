@@ -3,11 +3,10 @@
 use super::firmware::{clear_tables, first_jump, load};
 use super::kernel::{await_done, core_of, done};
 use super::l1_range::{arguments, constant_of, fresh_mailbox, mailbox};
-use super::running::{compute_tiles, running};
+use super::running::running;
 use super::{ControlError, Firmware, KernelLaunch, Operation, image, launch_kernel};
 use decode::images::ImageMap;
 use decode::state::Provenance;
-use layouts::ChipKind;
 use machine::place::Place;
 use machine::target::Target;
 
@@ -28,9 +27,9 @@ pub fn boot_tensix(
     firmware: Firmware,
     place: Place,
 ) -> Result<Operation, ControlError> {
-    let tensix = &ChipKind::Wormhole.layout().tensix;
-    let reset = place.at(ChipKind::Wormhole.layout().blocks.tensix_debug
-        + ChipKind::Wormhole.layout().debug.soft_reset_0.at);
+    let layout = images.layout();
+    let tensix = &layout.tensix;
+    let reset = place.at(layout.blocks.tensix_debug + layout.debug.soft_reset_0.at);
     let brisc = image(images, firmware.tensix[0])?;
     let mut operation = Operation::new(format!("boot {}:{}", place.chip, place.tile));
     operation.write_word(reset, tensix.reset_all);
@@ -101,7 +100,8 @@ pub fn running_workers(
     target: &mut dyn Target,
     images: &ImageMap,
 ) -> Result<Vec<Place>, ControlError> {
-    let places = target.mesh().chips.iter().flat_map(compute_tiles).collect();
+    let mesh = target.mesh();
+    let places = mesh.chips.iter().flat_map(|chip| mesh.compute_tiles(chip.id)).collect();
     running(target, images, Firmware::OURS.tensix[0], WORKER, places)
 }
 

@@ -141,10 +141,8 @@ pub trait Bar: Send {
         }
     }
 
-    /// Returns the kind of the machine's chips.
-    fn chip(&self) -> ChipKind {
-        ChipKind::default()
-    }
+    /// The kind of chip that its devices are.
+    fn chip(&self) -> ChipKind;
 
     /// Returns the hardware indices of the TLB windows of a device that may be used.
     ///
@@ -211,8 +209,8 @@ pub trait Bar: Send {
 pub fn now(bar: &mut dyn Bar) -> Result<u64, AccessError> {
     let mut answer = Vec::new();
     bar.submit(&[BarOp::Now], &mut answer)?;
-    let cycles = answer.first_chunk().copied();
-    Ok(u64::from_le_bytes(cycles.unwrap_or_default()))
+    let silent = || AccessError::DeviceGone("it does not tell its time".into());
+    Ok(u64::from_le_bytes(*answer.first_chunk().ok_or_else(silent)?))
 }
 
 impl BarOp {

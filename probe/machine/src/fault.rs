@@ -3,10 +3,13 @@
 mod words;
 
 use crate::snapshot::AccessError;
-use layouts::{ChipCoord, ChipId, CoreId, EthId};
+use layouts::{ChipCoord, ChipId, ChipKind, CoreId, EthId};
 use std::fmt;
 
-/// A fault of a link or core, with a beginning and an optional end.
+/// The kind of chip that is emulated: only there can something be made to go wrong.
+pub const EMULATED: ChipKind = ChipKind::Wormhole;
+
+/// Something that goes wrong at a place of the mesh, from one moment to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The link or core, and its fault.

@@ -1,6 +1,6 @@
 //! Tiles of the mesh.
 
-use layouts::{ChipId, NocAddr, NocXy};
+use layouts::{ChipId, ChipLayout, EthId, NoChannel, NocAddr, NocXy, TileKind};
 use std::fmt;
 
 /// A tile of a chip.
@@ -13,9 +13,27 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns an address in the tile.
+    /// The tile of a link's end.
+    ///
+    /// # Errors
+    /// A channel that the chip does not have.
+    pub fn of(layout: &ChipLayout, end: EthId) -> Result<Self, NoChannel> {
+        Ok(Self { chip: end.chip, tile: layout.eth_tile(end.channel)? })
+    }
+
+    /// An address in the tile.
     pub fn at(self, offset: u64) -> NocAddr {
         NocAddr { chip: self.chip, tile: self.tile, offset }
+    }
+
+    /// `0:e8` for an Ethernet tile, else the tile's coordinates.
+    pub fn name(self, layout: &ChipLayout) -> String {
+        match layout.tile_at(self.tile).and_then(|tile| tile.channel) {
+            Some(channel) if layout.kind_at(self.tile) == TileKind::Eth => {
+                EthId { chip: self.chip, channel }.to_string()
+            }
+            _ => self.to_string(),
+        }
     }
 }
 

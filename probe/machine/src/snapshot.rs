@@ -96,7 +96,7 @@ impl Deref for Bytes {
 
     fn deref(&self) -> &[u8] {
         let start = self.start as usize;
-        self.answer.get(start..start + self.len as usize).unwrap_or_default()
+        self.answer.get(start..start + self.len as usize).unwrap_or(&[])
     }
 }
 

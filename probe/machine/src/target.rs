@@ -7,7 +7,7 @@ use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
 pub use layouts::Refusal;
 use layouts::{
     ChipCoord, ChipId, ChipKind, ChipLayout, ClusterDescriptor, EthId, NoChannel, NocAddr, NocXy,
-    Writing,
+    TileKind, Writing,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -151,8 +151,15 @@ pub struct Chip {
     pub board: Option<String>,
     /// The PCIe chip and the Ethernet tiles through which it is reached, if it is remote.
     pub gateway: Option<Vec<EthId>>,
-    /// NOC 0 rows of Tensix tiles that are fused off.
-    pub harvested_rows: Vec<u8>,
+    /// NOC 0 rows of Tensix tiles that are fused off; none where that could not be read.
+    pub harvested_rows: Option<Vec<u8>>,
+}
+
+impl Chip {
+    /// Is this row of Tensix tiles fused off? None where that is not known.
+    pub fn is_fused_off(&self, row: u8) -> Option<bool> {
+        self.harvested_rows.as_ref().map(|rows| rows.contains(&row))
+    }
 }
 
 /// A link as discovery found it, the lower end first.
@@ -203,7 +210,7 @@ impl Mesh {
             What::Link(end, _) if !self.links.iter().any(|l| l.a == end || l.b == end) => {
                 absent(format!("no link ends at {end}"))
             }
-            What::Core(core, _) if chip.harvested_rows.contains(&core.tile.y) => {
+            What::Core(core, _) if chip.is_fused_off(core.tile.y) == Some(true) => {
                 absent(format!("tile {} of chip {id} is fused off", core.tile))
             }
             _ => Ok(()),
@@ -220,7 +227,17 @@ impl Mesh {
     /// # Errors
     /// A channel that the chips do not have.
     pub fn place(&self, end: EthId) -> Result<Place, NoChannel> {
-        Ok(Place { chip: end.chip, tile: self.layout().eth_tile(end.channel)? })
+        Place::of(self.layout(), end)
+    }
+
+    /// The compute tiles of a chip that are not fused off, in the order in which scenes start firmware on them; none of a
+    /// chip that is not there, or of which that is not known.
+    pub fn compute_tiles(&self, chip: ChipId) -> impl Iterator<Item = Place> {
+        let tiles = self.layout().grid().iter().filter(|tile| tile.kind == TileKind::Tensix);
+        let found = self.chip(chip);
+        let alive = move |row| found.and_then(|chip| chip.is_fused_off(row)) == Some(false);
+        let tiles = tiles.filter(move |tile| alive(tile.xy.y));
+        tiles.map(move |tile| Place { chip, tile: tile.xy })
     }
 
     /// Returns the mesh of a cluster descriptor, as discovery would find it.
@@ -232,7 +249,7 @@ impl Mesh {
             unique_id: chip.unique_id,
             board: None,
             gateway: None,
-            harvested_rows: chip.harvested_rows.clone(),
+            harvested_rows: Some(chip.harvested_rows.clone()),
         });
         let links = descriptor.links.iter().map(|&(a, b)| Link { a, b });
         Self {

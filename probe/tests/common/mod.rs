@@ -2,7 +2,8 @@
 #![allow(unreachable_pub, reason = "tests")]
 
 use access::bar_target::BarTarget;
-use layouts::{ChipId, NocAddr, NocXy};
+use launch::outcome::RunError;
+use layouts::{ChipId, ChipKind, ChipLayout, NocAddr, NocXy};
 use machine::patience::Patience;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Target};
@@ -37,6 +38,16 @@ pub fn open(build: &str) -> Option<BarTarget> {
     let bar = ttsim::open(&library(build)?, &host()).unwrap();
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     Some(BarTarget::open("ttsim", Box::new(bar), abilities, Patience::default()).unwrap())
+}
+
+/// What is where on the chips of the tests' meshes.
+pub fn layout() -> &'static ChipLayout {
+    ChipKind::Wormhole.layout()
+}
+
+/// What a person is told of a run that failed.
+pub fn said(error: &RunError) -> String {
+    error.sentence(layout())
 }
 
 pub fn addr(chip: u16, x: u8, y: u8, offset: u64) -> NocAddr {

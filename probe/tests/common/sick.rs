@@ -62,7 +62,7 @@ impl Sick {
 impl State {
     /// The tile that BAR0 shows at an offset.
     fn shown(&self, offset: u64) -> Option<NocXy> {
-        let bar = &ChipKind::Wormhole.layout().bar;
+        let bar = &crate::common::layout().bar;
         let holds = |index: &u16| {
             let window = bar.window(*index).unwrap();
             (window.base..window.base + window.bytes).contains(&offset)
@@ -77,12 +77,16 @@ impl State {
 }
 
 impl Bar for Sick {
+    fn chip(&self) -> ChipKind {
+        self.inner.chip()
+    }
+
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         let foreign = self.state().foreign.take();
         if let Some((NocXy { x, y }, offset)) = foreign {
             let page = offset & !0xF_FFFF;
             let point = BarOp::Point { device: 0, window: 155, x, y, page, order: Order::Strict };
-            let at = ChipKind::Wormhole.layout().bar.window(155).unwrap().base + (offset - page);
+            let at = self.chip().layout().bar.window(155).unwrap().base + (offset - page);
             let load = BarOp::Read { device: 0, bar: 0, offset: at, len: 4, ones: 0 };
             self.inner.submit(&[point, load], &mut Vec::new())?;
         }

@@ -4,7 +4,7 @@
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use launch::{Firmware, KernelLaunch, Step, launch_kernel, start_application};
-use layouts::{ChipId, ChipKind, NocXy};
+use layouts::{ChipId, NocXy};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -59,7 +59,7 @@ impl Bench {
             kernel: "edm",
             firmware: "erisc_app",
             core_type: "ACTIVE_ETH",
-            config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
+            config_base: crate::common::layout().eth.l1.kernel_config.at,
             text_offset: 0,
             arguments: self.arguments("edm", "edm_args_t", values),
             semaphores: Vec::new(),

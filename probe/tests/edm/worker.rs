@@ -203,8 +203,8 @@ fn side(values: &mut Values, name: &str, side: &Side, semaphore: u32) {
 impl Bench {
     /// The n-th compute tile of a chip that is not harvested.
     pub fn worker_tile(&self, chip: u16, n: usize) -> Place {
-        let harvested = &self.target.mesh().chips[usize::from(chip)].harvested_rows;
-        let rows = (1..12u8).filter(|y| *y != 6 && !harvested.contains(y));
+        let on = &self.target.mesh().chips[usize::from(chip)];
+        let rows = (1..12u8).filter(|y| *y != 6 && on.is_fused_off(*y) == Some(false));
         let tile = rows.map(|y| NocXy { x: 1, y }).nth(n).unwrap();
         Place { chip: ChipId(chip), tile }
     }

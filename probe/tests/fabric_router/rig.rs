@@ -3,7 +3,7 @@
 
 use crate::edm::bench::{Bench, Values};
 use launch::{Firmware, KernelLaunch, launch_kernel, start_application};
-use layouts::{ChipId, ChipKind, NocXy};
+use layouts::{ChipId, NocXy};
 use machine::place::Place;
 use machine::target::Target;
 
@@ -101,7 +101,8 @@ impl Bench {
     /// A compute tile of a chip that is harvested on none.
     pub fn compute(&self, chip: u16) -> Place {
         let chips = &self.target.mesh().chips;
-        let there = |y: &u8| *y != 6 && !chips.iter().any(|chip| chip.harvested_rows.contains(y));
+        let there =
+            |y: &u8| *y != 6 && chips.iter().all(|chip| chip.is_fused_off(*y) == Some(false));
         place(chip, 1, (1..12).find(there).unwrap())
     }
 
@@ -224,7 +225,7 @@ impl Bench {
                 kernel: router.image,
                 firmware: "erisc_app",
                 core_type: "ACTIVE_ETH",
-                config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
+                config_base: crate::common::layout().eth.l1.kernel_config.at,
                 text_offset: 0,
                 arguments: self.arguments(router.image, "fabric_router_args_t", &values),
                 semaphores: Vec::new(),

@@ -49,7 +49,7 @@ impl<const N: usize> Bench<N> {
         fabric.finish(&mut target, &mut images, 2_000).unwrap();
         let tile = |node: FabricNode, n: usize| {
             let chip = target.mesh().chip(plan.chip(node).unwrap()).unwrap();
-            let rows = (1..12u8).filter(|y| *y != 6 && !chip.harvested_rows.contains(y));
+            let rows = (1..12u8).filter(|y| *y != 6 && chip.is_fused_off(*y) == Some(false));
             let tile = rows.map(|y| NocXy { x: 1, y }).nth(n).unwrap();
             Place { chip: chip.id, tile }
         };
@@ -62,7 +62,7 @@ impl<const N: usize> Bench<N> {
             header_bytes: HEADER,
             router: connection(&images, &plan, &router).unwrap(),
         };
-        let mut traffic = Traffic::new(false);
+        let mut traffic = Traffic::new(plan.layout(), false);
         let senders = std::array::from_fn(|n| traffic.add_worker(tile(first, n), first));
         let receiver = traffic.add_worker(tile(router.neighbor, 0), router.neighbor);
         let signal = mux.word(&images, "termination_signal").unwrap();

@@ -29,12 +29,12 @@ pub fn jammed() -> Session {
     let east: Vec<_> =
         plan.routers.iter().filter(|r| r.plane == 0 && r.direction == Direction::East).collect();
     assert_eq!(east.len(), 8);
-    let mut traffic = Traffic::new(false);
+    let mut traffic = Traffic::new(plan.layout(), false);
     let ids: Vec<_> = east
         .iter()
         .map(|router| {
             let chip = target.mesh().chip(plan.chip(router.node).unwrap()).unwrap();
-            let rows = (1..12u8).filter(|y| *y != 6 && !chip.harvested_rows.contains(y));
+            let rows = (1..12u8).filter(|y| *y != 6 && chip.is_fused_off(*y) == Some(false));
             let tile = rows.map(|y| NocXy { x: 1, y }).next().unwrap();
             traffic.add_worker(Place { chip: chip.id, tile }, router.node)
         })

@@ -4,7 +4,7 @@ use crate::SIMULATOR_BUDGET;
 use emulator::{Disruption, HartId, Mesh, MeshConfig};
 use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch};
-use machine::fault::{ChipAddress, CoreFault, Fault, LinkFault, What};
+use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, LinkFault, What};
 use machine::snapshot::AccessError;
 use machine::target::Abilities;
 use machine::window;
@@ -96,7 +96,11 @@ impl Bar for EmulatorBar {
         Ok(())
     }
 
-    /// Begins operations in order of their cycle; at the same cycle the earlier batch goes first.
+    fn chip(&self) -> ChipKind {
+        EMULATED
+    }
+
+    /// What is to begin first is begun first, of two that begin together that of the first batch.
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let mut end = self.mesh.now();
         let mut due: BinaryHeap<_> =
@@ -163,7 +167,7 @@ fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disrupt
             }
         }
         What::Core(core, what) => {
-            let kind = ChipKind::default().layout().tile_at(core.tile)?.kind;
+            let kind = EMULATED.layout().tile_at(core.tile)?.kind;
             let hart = kind.cores().iter().position(|other| *other == core.core)? as u8;
             let hart = HartId { chip, x: core.tile.x, y: core.tile.y, hart };
             match what {

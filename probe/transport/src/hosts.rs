@@ -26,7 +26,9 @@ impl HostBar {
         let own: Vec<u8> = devices.filter(|(_, c)| c.host == host).map(|(d, _)| d).collect();
         let others = descriptor.chips_of_others(&[host].into()).into_iter();
         let elsewhere = others.map(|(unique_id, host)| Elsewhere { unique_id, host }).collect();
-        Self::new(bar, own.first().copied().unwrap_or_default(), own.len() as u8, elsewhere)
+        // Of no devices none is the first.
+        let first = own.first().map_or(0, |first| *first);
+        Self::new(bar, first, own.len() as u8, elsewhere)
     }
 
     fn device(&self, device: u8) -> Option<u8> {
@@ -72,6 +74,10 @@ impl Bar for HostBar {
         self.bar.submit(&batch.ok_or_else(absent)?, answer)
     }
 
+    fn chip(&self) -> ChipKind {
+        self.bar.chip()
+    }
+
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let (mut numbers, mut forwarded) = (Vec::new(), Vec::new());
         for (number, batch) in batches.iter_mut().enumerate() {
@@ -107,7 +113,7 @@ impl Bar for HostBar {
     }
 
     fn holders(&mut self, device: u8) -> Vec<Holder> {
-        self.device(device).map(|device| self.bar.holders(device)).unwrap_or_default()
+        self.device(device).map_or_else(Vec::new, |device| self.bar.holders(device))
     }
 
     fn announce(&mut self, change: &str) {
@@ -142,6 +148,7 @@ impl Bar for HostBar {
 pub struct JoinedBar {
     /// The machines with their device counts.
     bars: Vec<(Box<dyn Bar>, u8)>,
+    chip: ChipKind,
 }
 
 impl JoinedBar {
@@ -150,21 +157,24 @@ impl JoinedBar {
     /// # Errors
     /// When a machine does not answer.
     pub fn new(bars: Vec<Box<dyn Bar>>) -> Result<Self, AccessError> {
+        let chip = bars.first().map(|bar| bar.chip()).ok_or_else(absent)?;
+        if bars.iter().any(|bar| bar.chip() != chip) {
+            return Err(AccessError::Refused("their chips are of different kinds".into()));
+        }
         let counted = |mut bar: Box<dyn Bar>| {
             let most = bar.most_devices();
             for device in 0..most {
                 let mut id = Vec::new();
                 bar.submit(&[BarOp::ConfigRead { device, offset: 0 }], &mut id)?;
-                if id
-                    .first_chunk()
-                    .is_none_or(|id| ChipKind::of_config_id(u32::from_le_bytes(*id)).is_none())
-                {
+                let id = id.first_chunk().map(|id| u32::from_le_bytes(*id));
+                if id != Some(chip.layout().bar.config_id()) {
                     return Ok((bar, device));
                 }
             }
             Ok((bar, most))
         };
-        Ok(Self { bars: bars.into_iter().map(counted).collect::<Result<_, AccessError>>()? })
+        let bars = bars.into_iter().map(counted).collect::<Result<_, AccessError>>()?;
+        Ok(Self { bars, chip })
     }
 
     /// Returns the index of the bar that has a device, and the device's number there.
@@ -236,6 +246,10 @@ impl Bar for JoinedBar {
         Ok(())
     }
 
+    fn chip(&self) -> ChipKind {
+        self.chip
+    }
+
     fn windows(&mut self, device: u8) -> Result<Vec<u16>, AccessError> {
         let (bar, device) = self.at(device).ok_or_else(absent)?;
         bar.windows(device)
@@ -252,7 +266,7 @@ impl Bar for JoinedBar {
     }
 
     fn holders(&mut self, device: u8) -> Vec<Holder> {
-        self.at(device).map(|(bar, device)| bar.holders(device)).unwrap_or_default()
+        self.at(device).map_or_else(Vec::new, |(bar, device)| bar.holders(device))
     }
 
     fn announce(&mut self, change: &str) {
@@ -284,16 +298,11 @@ impl Bar for JoinedBar {
 
     /// Returns the chips that no machine of the list has.
     fn elsewhere(&self) -> Vec<Elsewhere> {
-        let mut unreached: Option<Vec<Elsewhere>> = None;
-        for (bar, _) in &self.bars {
-            let others = bar.elsewhere();
-            unreached = Some(match unreached {
-                Some(unreached) => {
-                    unreached.into_iter().filter(|chip| others.contains(chip)).collect()
-                }
-                None => others,
-            });
+        let mut all = self.bars.iter().map(|(bar, _)| bar.elsewhere());
+        let Some(mut unreached) = all.next() else { return Vec::new() };
+        for others in all {
+            unreached.retain(|chip| others.contains(chip));
         }
-        unreached.unwrap_or_default()
+        unreached
     }
 }

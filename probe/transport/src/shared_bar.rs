@@ -4,7 +4,7 @@
 //! has pointed elsewhere, the window is pointed again. Time that one client let pass has passed for
 //! the others, too.
 
-use layouts::{ChipLayout, NocXy};
+use layouts::{ChipKind, ChipLayout, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, Holder, Sharing, now};
 use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::AccessError;
@@ -36,7 +36,8 @@ pub struct SharedBar {
     // Fair: a client that submits without pause must not starve the others.
     machine: Arc<FairMutex<Machine>>,
     most_devices: u8,
-    /// The targets that this client gave its windows.
+    chip: ChipKind,
+    /// Where this client pointed its windows.
     views: Views,
     /// The machine's time when this client last read it, in cycles.
     seen: u64,
@@ -45,11 +46,12 @@ pub struct SharedBar {
 impl SharedBar {
     /// Returns the bar of the first client.
     pub fn new(bar: Box<dyn Bar>) -> Self {
-        let most_devices = bar.most_devices();
+        let (most_devices, chip) = (bar.most_devices(), bar.chip());
         let machine = Machine { bar, shown: Views::new() };
         Self {
             machine: Arc::new(FairMutex::new(machine)),
             most_devices,
+            chip,
             views: Views::new(),
             seen: 0,
         }
@@ -61,6 +63,7 @@ impl SharedBar {
         Self {
             machine: Arc::clone(&self.machine),
             most_devices: self.most_devices,
+            chip: self.chip,
             views: Views::new(),
             seen: 0,
         }
@@ -168,6 +171,10 @@ impl Bar for SharedBar {
         }
         self.seen = now(machine.bar.as_mut())?;
         result
+    }
+
+    fn chip(&self) -> ChipKind {
+        self.chip
     }
 
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {

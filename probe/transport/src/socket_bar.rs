@@ -1,6 +1,7 @@
 //! A machine at the other end of a Unix socket.
 
 use crate::wire::{self, Outbox, Received, Reply, Request, VERSION, Welcome};
+use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, MOST_DEVICES, Sharing};
 use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
@@ -33,11 +34,19 @@ pub trait LastWords: Send {
 
 /// A [`Bar`] that sends its batches to a server.
 pub struct SocketBar {
+    line: Line,
+    welcome: Welcome,
+    chip: ChipKind,
+    change: Option<String>,
+}
+
+/// The connection to a server.
+struct Line {
     stream: BufReader<UnixStream>,
     outbox: Outbox,
     watchdog: Duration,
-    welcome: Welcome,
-    change: Option<String>,
+    /// Whether the server has admitted the client.
+    welcome: bool,
     end: Option<AccessError>,
     last_words: Option<Box<dyn LastWords>>,
 }
@@ -78,45 +87,75 @@ impl SocketBar {
         watchdog: Duration,
         writes: bool,
     ) -> Result<Self, AccessError> {
-        let mut bar = Self {
+        let mut line = Line {
             stream: BufReader::with_capacity(BUFFER_BYTES, stream),
             outbox: Outbox::default(),
             watchdog,
-            welcome: Welcome::default(),
-            change: None,
+            welcome: false,
             end: None,
             last_words,
         };
-        bar.wait_no_longer_than(watchdog.min(WELCOME_PATIENCE))?;
+        line.wait_no_longer_than(watchdog.min(WELCOME_PATIENCE))?;
         let hello = Request::Hello { version: VERSION, client: Client::this(), writes };
-        let mut reply = bar.call(&hello, &mut Vec::new())?;
-        loop {
-            match reply {
-                Some(Reply::Welcome(welcome)) => bar.welcome = *welcome,
-                Some(Reply::Refused(reason)) => return Err(AccessError::Refused(reason)),
-                // The server repeats this as a sign of life.
-                Some(Reply::Wait(_)) => {
-                    reply = bar.reply(&mut Vec::new())?;
-                    continue;
-                }
-                _ => return Err(bar.broken("it sent an unexpected reply")),
+        let mut reply = line.call(&hello, &mut Vec::new())?;
+        // The server repeats this as a sign of life.
+        while let Some(Reply::Wait(_)) = reply {
+            reply = line.reply(&mut Vec::new())?;
+        }
+        match reply {
+            Some(Reply::Welcome(welcome, chip)) => {
+                line.welcome = true;
+                line.wait_no_longer_than(watchdog)?;
+                Ok(Self { line, welcome: *welcome, chip, change: None })
             }
-            bar.wait_no_longer_than(watchdog)?;
-            return Ok(bar);
+            Some(Reply::Refused(reason)) => Err(AccessError::Refused(reason)),
+            _ => Err(line.broken("it sent an unexpected reply")),
         }
     }
 
+    /// Returns the welcome message of the server.
+    pub fn welcome(&self) -> &Welcome {
+        &self.welcome
+    }
+
+    fn exchange(&mut self, ops: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        let change = self.change.take();
+        let request = Request::Batch { ops: Cow::Borrowed(ops), change: change.map(Cow::Owned) };
+        match self.line.call(&request, answer)? {
+            None => Ok(()),
+            Some(Reply::Failed(error)) => Err(error),
+            Some(_) => Err(self.line.broken("it sent an unexpected reply")),
+        }
+    }
+
+    fn exchange_parallel(&mut self, batches: &mut [DeviceBatch]) -> Result<(), AccessError> {
+        let ops = batches.iter().map(|part| (part.device, Cow::Borrowed(part.batch.as_slice())));
+        let (request, mut bytes) = (Request::Parallel(ops.collect()), Vec::new());
+        let Some(Reply::Parallel(results)) = self.line.call(&request, &mut bytes)? else {
+            return Err(self.line.broken("it sent an unexpected reply"));
+        };
+        let mut rest = bytes.as_slice();
+        if results.len() != batches.len() {
+            return Err(self.line.broken("it answered for the wrong devices"));
+        }
+        for (part, (len, result)) in batches.iter_mut().zip(results) {
+            let Some((own, others)) = rest.split_at_checked(len as usize) else {
+                return Err(self.line.broken("an answer was too short"));
+            };
+            part.answer.extend(own);
+            (part.result, rest) = (result, others);
+        }
+        Ok(())
+    }
+}
+
+impl Line {
     fn wait_no_longer_than(&mut self, watchdog: Duration) -> Result<(), AccessError> {
         let stream = self.stream.get_ref();
         let timeout = stream.set_read_timeout(Some(watchdog));
         let timeout = timeout.and_then(|()| stream.set_write_timeout(Some(watchdog)));
         self.watchdog = watchdog;
         timeout.map_err(|error| AccessError::DeviceGone(error.to_string()))
-    }
-
-    /// Returns the welcome message of the server.
-    pub fn welcome(&self) -> &Welcome {
-        &self.welcome
     }
 
     fn call(
@@ -143,20 +182,13 @@ impl SocketBar {
                 // child.
                 drop(self.last_words.take().and_then(|mut child| child.last_words()));
                 let silent = format!("it did not answer within {:?}", self.watchdog);
-                if self.welcome.version == 0 {
+                if !self.welcome {
                     return Err(AccessError::Unreachable(silent));
                 }
                 Err(self.broken(&silent))
             }
             Err(error) => Err(self.broken(&error.to_string())),
         }
-    }
-
-    /// Disconnects, and returns the last error of the other side, if it is a child process.
-    pub fn end(mut self) -> Option<String> {
-        let child = self.last_words.take();
-        drop(self);
-        child.and_then(|mut child| child.last_words())
     }
 
     /// Records the end of the connection. Nothing is sent afterwards, and every later call returns
@@ -166,36 +198,6 @@ impl SocketBar {
         let end = AccessError::DeviceGone(words.unwrap_or_else(|| reason.to_owned()));
         self.end = Some(end.clone());
         end
-    }
-
-    fn exchange(&mut self, ops: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
-        let change = self.change.take();
-        let request = Request::Batch { ops: Cow::Borrowed(ops), change: change.map(Cow::Owned) };
-        match self.call(&request, answer)? {
-            None => Ok(()),
-            Some(Reply::Failed(error)) => Err(error),
-            Some(_) => Err(self.broken("it sent an unexpected reply")),
-        }
-    }
-
-    fn exchange_parallel(&mut self, batches: &mut [DeviceBatch]) -> Result<(), AccessError> {
-        let ops = batches.iter().map(|part| (part.device, Cow::Borrowed(part.batch.as_slice())));
-        let (request, mut bytes) = (Request::Parallel(ops.collect()), Vec::new());
-        let Some(Reply::Parallel(results)) = self.call(&request, &mut bytes)? else {
-            return Err(self.broken("it sent an unexpected reply"));
-        };
-        let mut rest = bytes.as_slice();
-        if results.len() != batches.len() {
-            return Err(self.broken("it answered for the wrong devices"));
-        }
-        for (part, (len, result)) in batches.iter_mut().zip(results) {
-            let Some((own, others)) = rest.split_at_checked(len as usize) else {
-                return Err(self.broken("an answer was too short"));
-            };
-            part.answer.extend(own);
-            (part.result, rest) = (result, others);
-        }
-        Ok(())
     }
 }
 
@@ -210,6 +212,10 @@ impl Bar for SocketBar {
         self.exchange(&[BarOp::Pass { cycles: left }], answer)
     }
 
+    fn chip(&self) -> ChipKind {
+        self.chip
+    }
+
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         if let Err(error) = self.exchange_parallel(batches) {
             for batch in batches {
@@ -222,28 +228,28 @@ impl Bar for SocketBar {
         if !self.welcome.shared {
             return Ok(Sharing::Alone);
         }
-        match self.call(&Request::LockQueues, &mut Vec::new())? {
+        match self.line.call(&Request::LockQueues, &mut Vec::new())? {
             Some(Reply::Locked) => Ok(Sharing::Shared),
             Some(Reply::Failed(error)) => Err(error),
-            _ => Err(self.broken("it sent an unexpected reply")),
+            _ => Err(self.line.broken("it sent an unexpected reply")),
         }
     }
 
     fn unlock_queues(&mut self, _device: u8) -> Result<(), AccessError> {
-        if !self.welcome.shared || self.end.is_some() {
+        if !self.welcome.shared || self.line.end.is_some() {
             return Ok(());
         }
-        let sent = self.outbox.send(self.stream.get_mut(), &Request::UnlockQueues);
-        sent.map_err(|error| self.broken(&error.to_string()))
+        let sent = self.line.outbox.send(self.line.stream.get_mut(), &Request::UnlockQueues);
+        sent.map_err(|error| self.line.broken(&error.to_string()))
     }
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         self.change = None;
         let request = Request::Disrupt { at, fault: fault.to_string().into() };
-        match self.call(&request, &mut Vec::new())? {
+        match self.line.call(&request, &mut Vec::new())? {
             None => Ok(()),
             Some(Reply::Failed(error)) => Err(error),
-            Some(_) => Err(self.broken("it sent an unexpected reply")),
+            Some(_) => Err(self.line.broken("it sent an unexpected reply")),
         }
     }
 
@@ -260,7 +266,7 @@ impl Bar for SocketBar {
     }
 }
 
-impl Drop for SocketBar {
+impl Drop for Line {
     /// Sends `Bye`. An error is ignored: the connection is gone in any case.
     fn drop(&mut self) {
         if self.end.is_none() {

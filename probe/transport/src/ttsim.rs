@@ -39,6 +39,6 @@ pub fn abilities() -> Result<Abilities, String> {
 pub fn load_here(library: &Path) -> Result<Box<dyn Bar>, String> {
     match library::Library::load(library) {
         Ok(loaded) => Ok(Box::new(loaded)),
-        Err(error) => Err(host::reason(library, &error)),
+        Err(error) => Err(host::reason(library, error)),
     }
 }

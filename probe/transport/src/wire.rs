@@ -5,6 +5,7 @@
 //! exactly one reply, except a released lock, which gets none. Bytes that were read travel as plain
 //! bytes, which saves a copy. A reply without a message is a batch that succeeded.
 
+use layouts::ChipKind;
 use machine::bar::{BarOp, Elsewhere};
 use machine::clients::{Before, Client};
 use machine::fault::ChipAddress;
@@ -15,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 
-/// Version of the protocol, which must be the same on both sides.
-pub const VERSION: u32 = 10;
+/// Version of the protocol; both sides must have the same.
+pub const VERSION: u32 = 11;
 
 /// A longer part of a frame is invalid.
 const MAX_BYTES: u32 = 256 << 20;
@@ -64,9 +65,9 @@ pub enum Request<'a> {
 /// A message of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
-    /// The client may use the machine with the requested rights, until it disconnects.
-    Welcome(Box<Welcome>),
-    /// The machine is not ready, and why; a welcome or a refusal follows.
+    /// The client may use the machine, whose chips are of this kind, as it asked for, until it leaves.
+    Welcome(Box<Welcome>, ChipKind),
+    /// The machine is not ready yet, and why; a welcome or a refusal follows.
     Wait(String),
     /// The client is refused, and why.
     Refused(String),

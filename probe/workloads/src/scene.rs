@@ -20,7 +20,7 @@ use launch::{
     self, ControlError, Firmware, Operation, Pattern, RingPing, RingPingSettings, boot_tensix,
     launch_worker,
 };
-use layouts::{ClusterDescriptor, DescriptorError};
+use layouts::{ChipKind, ClusterDescriptor, DescriptorError};
 use machine::bar::Bar;
 use machine::fabric::FabricTopology;
 use machine::fault::{Fault, FaultError};
@@ -214,7 +214,8 @@ impl Scene {
         let fabric = (self.run == Some(Workload::Fabric))
             .then(|| FabricPlan::new(target.mesh(), &self.fabric).map_err(SceneError::Fabric));
         let fabric = fabric.transpose()?;
-        let given = self.firmware.as_deref().map(Given::read).transpose()?;
+        let kind = target.mesh().kind;
+        let given = self.firmware.as_deref().map(|folder| Given::read(kind, folder)).transpose()?;
         let given = given.map(|given| given.add_to(images));
         let few = target.mesh().chips.len() > SMALL_MESH_CHIPS;
         let tiles = compute_tiles(target, few, self.tiles.unwrap_or(usize::MAX));
@@ -230,7 +231,9 @@ impl Scene {
                 ..FabricSettings::default()
             };
             let mut fabric = Fabric::new(plan.clone(), settings);
-            fabric.finish(target, images, FABRIC_STEP_CYCLES).map_err(SceneError::Run)?;
+            fabric
+                .finish(target, images, FABRIC_STEP_CYCLES)
+                .map_err(SceneError::of_run(target))?;
             self.send_at_random(&plan, target, images)?;
         }
         let Some(ring) = ring else { return Ok(()) };
@@ -331,7 +334,7 @@ fn compute_tiles(target: &dyn Target, few: bool, most: usize) -> Vec<Place> {
             (true, true) => LARGE_MESH_TILES,
             (true, false) => LARGE_MESH_FAR_TILES,
         };
-        launch::compute_tiles(chip).take(most.min(room)).collect::<Vec<_>>()
+        target.mesh().compute_tiles(chip.id).take(most.min(room))
     };
     target.mesh().chips.iter().flat_map(of_chip).collect()
 }
@@ -355,8 +358,8 @@ pub enum SceneError {
     Firmware(String),
     /// The workload could not be launched.
     Control(ControlError),
-    /// A collective of a study was not finished, or a fabric did not come up.
-    Run(RunError),
+    /// A collective of a study was not finished, or a fabric did not come up, on chips of this kind.
+    Run(ChipKind, RunError),
     /// Something that a study moved did not arrive as it was sent, in one sentence.
     Wrong(String),
     /// The mesh has no such fabric.
@@ -374,6 +377,14 @@ pub enum SceneError {
     Fault(FaultError),
     /// The machine did not answer.
     Access(AccessError),
+}
+
+impl SceneError {
+    /// What a run on this target ended with.
+    pub(crate) fn of_run(target: &dyn Target) -> impl FnOnce(RunError) -> Self + use<> {
+        let kind = target.mesh().kind;
+        move |error| Self::Run(kind, error)
+    }
 }
 
 impl fmt::Display for SceneError {
@@ -399,7 +410,7 @@ impl fmt::Display for SceneError {
             }
             Self::Fault(error) => write!(f, "{error}"),
             Self::Access(error) => write!(f, "{error}"),
-            Self::Run(error) => write!(f, "{error}"),
+            Self::Run(kind, error) => f.write_str(&error.sentence(kind.layout())),
         }
     }
 }

@@ -40,7 +40,8 @@ struct StoredChip {
     unique_id: Option<u64>,
     board: Option<String>,
     gateway: Option<Vec<StoredEnd>>,
-    harvested_rows: Vec<u8>,
+    /// None where it was not known.
+    harvested_rows: Option<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 use super::tracer::Tracer;
 use access::bar_target::BarTarget;
 use emulator::{Mesh, MeshConfig};
+use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow};
@@ -57,6 +58,10 @@ impl Handle {
 }
 
 impl Bar for Handle {
+    fn chip(&self) -> ChipKind {
+        self.0.lock().unwrap().bar.chip()
+    }
+
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         let mut rig = self.0.lock().unwrap();
         for op in batch {

@@ -144,7 +144,7 @@ impl Job {
         let fit = self.programs().try_for_each(|program| fits(images, program));
         let free = fit.and_then(|()| refuse_if_in_use(target, images, program));
         free.map_err(|error| {
-            let failure = Failure::of_run(target.name(), &error);
+            let failure = Failure::of_run(target.name(), target.mesh().layout(), &error);
             self.cause = Some(error);
             failure
         })
@@ -178,7 +178,7 @@ impl Job {
         let progress = match progress {
             Ok(progress) => progress,
             Err(error) => {
-                let failure = Failure::of_run(name, &error);
+                let failure = Failure::of_run(name, target.mesh().layout(), &error);
                 self.cause = Some(error);
                 return Err(failure);
             }

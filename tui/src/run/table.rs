@@ -251,7 +251,7 @@ mod tests {
             unique_id: None,
             board: Some(if id == 0 { "n300 L" } else { "n300 R" }.into()),
             gateway: None,
-            harvested_rows: Vec::new(),
+            harvested_rows: Some(Vec::new()),
         };
         Mesh { chips: vec![chip(0), chip(1)], ..Mesh::default() }
     }

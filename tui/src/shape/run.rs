@@ -209,7 +209,7 @@ mod tests {
             waited_cycles: 5,
             since_cycles: 40,
         });
-        let failure = Failure::of_run("emulator:n300", &cause);
+        let failure = Failure::of_run("emulator:n300", crate::locate::layout(), &cause);
         let whole = serde_json::to_value(Sweep::new(&head(), &[])).unwrap();
         for failed in
             [Sweep::new(&head(), &[]), Sweep::unknown("all-reduce", "emulator:n300,run=idle")]

@@ -9,7 +9,7 @@ use crate::shape::Cores;
 use crate::words;
 use decode::inspect::ReadSet;
 use decode::state::{ChipState, CoreState, MeshState, NamedWord};
-use layouts::{ChipId, ChipKind, EthId, NocXy, Tile, TileKind};
+use layouts::{ChipId, EthId, NocXy, Tile, TileKind};
 use machine::target::Mesh;
 
 const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
@@ -68,7 +68,7 @@ pub(super) fn read_set(mesh: &Mesh, place: Option<NamedPlace>) -> ReadSet {
         Some(NamedPlace::Tile(chip, xy, _)) => (chip, xy),
         Some(NamedPlace::Channel(chip, channel)) => {
             let ours = |t: &&Tile| t.kind == TileKind::Eth && t.channel == Some(channel);
-            let Some(tile) = ChipKind::Wormhole.layout().grid().iter().find(ours) else {
+            let Some(tile) = mesh.layout().grid().iter().find(ours) else {
                 return ReadSet::default();
             };
             (chip, tile.xy)

@@ -50,7 +50,8 @@ pub(super) fn describe(target: &Opening, style: Style) -> Result<Outcome, Failur
     let snapshot = inspect(target, |_| ReadSet { links: true, ..ReadSet::default() })?;
     report(target, &snapshot.state);
     let name = &target.words;
-    text(&descriptor(name, &expect::mesh(&snapshot.state)).to_yaml())?;
+    let descriptor = descriptor(name, &expect::mesh(&snapshot.state));
+    text(&descriptor.map_err(Failure::Unreachable)?.to_yaml())?;
     Ok(judge(&snapshot.state))
 }
 
@@ -68,9 +69,10 @@ fn chips(state: &MeshState) -> String {
             (Some(_), false) => routes.iter().map(EthId::to_string).collect::<Vec<_>>().join(" "),
             (None, false) => "?".to_owned(),
         };
-        let rows: Vec<_> = chip.harvested_rows.iter().map(u8::to_string).collect();
+        let words = |rows: &Vec<u8>| rows.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
+        let rows = chip.harvested_rows.as_ref().map_or_else(|| "?".to_owned(), words);
         let board = chip.board.clone().unwrap_or_else(|| "?".into());
-        table.row(vec![chip.id.to_string(), xy, rack, shelf, route, board, rows.join(" ")]);
+        table.row(vec![chip.id.to_string(), xy, rack, shelf, route, board, rows]);
     }
     table.text()
 }

@@ -15,7 +15,7 @@ use crate::shape::Printed;
 use crate::words;
 use answer::{Answer, answer};
 use decode::images::{Image, WrittenOut};
-use layouts::{ChipKind, CoreId, CoreKind};
+use layouts::{CoreId, CoreKind};
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
 use symbols::{Expression, Record, Storage, Type};
@@ -48,8 +48,7 @@ impl Question {
         if !mesh.chips.iter().any(|known| known.id == chip) {
             return Err(Failure::Usage(format!("there is no chip {chip} in this mesh")));
         }
-        let kind = ChipKind::Wormhole.layout().tile_at(tile).map(|tile| tile.kind);
-        let cores = kind.map_or(&[][..], |kind| kind.cores());
+        let cores = mesh.layout().kind_at(tile).cores();
         let meant: Option<CoreKind> = core.or(cores.first().copied());
         let none = || {
             let what = core.map_or("cores", CoreKind::name);

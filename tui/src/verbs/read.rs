@@ -8,7 +8,7 @@ use crate::output::{json, text};
 use crate::shape::Bytes;
 use crate::words;
 use decode::inspect::ReadSet;
-use layouts::{ChipKind, NocAddr, Reason, Space, TileKind};
+use layouts::{NocAddr, Reason, Space, TileKind};
 use machine::snapshot::Span;
 use std::fmt::Write;
 
@@ -28,7 +28,8 @@ pub(super) fn run(
     let Some(on) = snapshot.state.chips.iter().find(|c| c.chip.id == chip) else {
         return Err(Failure::Usage(format!("{addr}: there is no chip {chip} in this mesh")));
     };
-    if kind_of(addr) == TileKind::Tensix && on.chip.harvested_rows.contains(&tile.y) {
+    let kind = snapshot.state.layout().kind_at(tile);
+    if kind == TileKind::Tensix && on.chip.is_fused_off(tile.y) == Some(true) {
         inside(Space::Harvested, addr, len)?;
     }
     let bytes =
@@ -53,12 +54,8 @@ pub(super) fn span(place: &str, len: &str) -> Result<Span, Failure> {
     }
     let addr = NocAddr { chip, tile, offset };
     let len = len as u32;
-    inside(Space::Tile(kind_of(addr)), addr, len)?;
+    inside(Space::Tile(locate::layout().kind_at(addr.tile)), addr, len)?;
     Ok(Span { addr, len })
-}
-
-fn kind_of(addr: NocAddr) -> TileKind {
-    ChipKind::Wormhole.layout().tile_at(addr.tile).map_or(TileKind::Router, |t| t.kind)
 }
 
 fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
@@ -71,7 +68,7 @@ fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
         name,
         addr,
         len.into(),
-        ChipKind::Wormhole.layout().readable(space, addr.offset, len.into()).err(),
+        locate::layout().readable(space, addr.offset, len.into()).err(),
     )
 }
 

@@ -106,7 +106,8 @@ pub(super) fn preview(machine: &mut Machine, options: &RunArguments) -> Result<P
     let mut whole = Preview::default();
     for program in sweep.compile(target, images).map_err(Failure::Usage)? {
         let spans = writes(&program, target.mesh(), images);
-        let spans = spans.map_err(|error| Failure::of_run(target.name(), &error))?;
+        let spans = spans
+            .map_err(|error| Failure::of_run(target.name(), target.mesh().layout(), &error))?;
         for span in spans {
             let Preview { visits, gaps } = target.preview_write(span);
             whole.visits.extend(visits);

@@ -8,7 +8,7 @@ use crate::machine::Opening;
 use crate::output::{json, say, text};
 use crate::shape::Written;
 use crate::words::{self, hex};
-use layouts::{ChipKind, NocAddr, Space, TileKind};
+use layouts::{NocAddr, Space};
 
 /// What is to be written.
 pub(super) struct What<'a> {
@@ -32,9 +32,8 @@ impl Order {
             None => words_of(what.values).map_err(Failure::Usage)?,
         };
         let addr = NocAddr { chip, tile, offset };
-        let kind = ChipKind::Wormhole.layout().tile_at(tile).map_or(TileKind::Router, |t| t.kind);
-        let judged =
-            ChipKind::Wormhole.layout().writing(Space::Tile(kind), offset, bytes.len() as u64);
+        let kind = locate::layout().kind_at(tile);
+        let judged = locate::layout().writing(Space::Tile(kind), offset, bytes.len() as u64);
         misplaced(words::tile(kind), addr, bytes.len() as u64, judged.err())?;
         Ok(Self { addr, bytes })
     }

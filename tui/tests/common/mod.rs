@@ -42,7 +42,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         reason,
     };
     MeshState {
-        kind: layouts::ChipKind::default(),
+        kind: layouts::ChipKind::Wormhole,
         cycles: 2_000_000 + n * 50_000,
         chips: vec![chip(0, true, n), chip(1, false, n)],
         links: links.collect(),
@@ -72,7 +72,7 @@ fn chip(id: u16, pcie: bool, n: u64) -> ChipState {
             unique_id: Some(0x0100_0140_0000_0001),
             board: Some(if pcie { "n300 L" } else { "n300 R" }.into()),
             gateway: (!pcie).then(|| vec![end(0, 8), end(0, 9)]),
-            harvested_rows: vec![11],
+            harvested_rows: Some(vec![11]),
         },
         gateways: if pcie { Vec::new() } else { vec![end(0, 8), end(0, 9)] },
         cycles: Some(2_000_000 + n * 50_000),

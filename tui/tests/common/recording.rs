@@ -43,7 +43,7 @@ impl Target for Named {
 pub(crate) fn write(path: &Path) {
     let state = mesh(0);
     let mesh = Mesh {
-        kind: layouts::ChipKind::default(),
+        kind: layouts::ChipKind::Wormhole,
         chips: state.chips.iter().map(|c| c.chip.clone()).collect(),
         links: state.links.iter().map(|l| l.link).collect(),
         problems: vec![],

@@ -169,8 +169,7 @@ impl Walk<'_> {
             id,
             coord: Some(coord),
             ports,
-            // The problem reports that the rows are unknown.
-            harvested_rows: rows.into_iter().flatten().collect(),
+            harvested_rows: rows,
             gateway: Some(gateway),
             board: None,
         })

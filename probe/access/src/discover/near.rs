@@ -6,7 +6,7 @@ use super::{Candidate, Walk, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::bus::Bus;
 use crate::telemetry::board_id;
-use layouts::{Board, ChipCoord};
+use layouts::{Board, ChipCoord, ChipKind};
 use machine::bar::all_ones;
 use machine::snapshot::AccessError;
 
@@ -31,10 +31,8 @@ impl Walk<'_> {
             }
             let layout = self.access.bus.layout();
             if id != layout.bar.config_id() {
-                self.problems.push(format!(
-                    "device {device} is {}, not a Wormhole",
-                    layout.bar.unknown_device(id)
-                ));
+                let what = ChipKind::unknown_device(id);
+                self.problems.push(format!("device {device} is {what}"));
                 continue;
             }
             match self.near_chip(device) {
@@ -66,8 +64,7 @@ impl Walk<'_> {
             id,
             coord: coord.map(ChipCoord::from),
             ports: ports.into_iter().map(Some).collect(),
-            // The problem reports that the rows are unknown.
-            harvested_rows: rows.into_iter().flatten().collect(),
+            harvested_rows: rows,
             gateway: None,
             board: self.board(device),
         })

@@ -8,7 +8,7 @@ use crate::op::Op;
 use crate::program::{Channel, WorkerCommand, WorkerPlan, flags};
 use crate::request::Request;
 use crate::slicer::{self, PageSlice};
-use crate::tensor::{self, Placement};
+use crate::tensor::Placement;
 use crate::transport::Transport;
 use launch::topology::{Topology, TopologyKind};
 use layouts::{ChipId, EthId};
@@ -49,11 +49,8 @@ impl<'a> Build<'a> {
         let pages = shape.blocks.map(|blocks| u64::from(blocks) * u64::from(block.pages));
         let chips = &topology.ranks;
         let placement = Placement::new(mesh, chips, request.layout, block.page_bytes, pages)?;
-        let tiles = |&chip: &ChipId| {
-            let tiles = tensor::compute_tiles(mesh, chip).into_iter();
-            (chip, (tiles.map(|tile| Place { chip, tile }).collect(), 0))
-        };
-        let tiles = chips.iter().map(tiles).collect();
+        let tiles = chips.iter().map(|&chip| (chip, (mesh.compute_tiles(chip).collect(), 0)));
+        let tiles = tiles.collect();
         let (numbers, workers) = (BTreeMap::new(), Vec::new());
         Ok(Self { mesh, request, topology, shape, placement, tiles, numbers, workers })
     }
@@ -99,10 +96,8 @@ impl<'a> Build<'a> {
         let sockets = self.topology.sockets(from_rank, forward);
         let Some(&(near, far)) = sockets.get(share.link) else { return };
         let number = self.numbers.entry(near.min(far)).or_default();
-        let channel = |end: EthId| {
-            let tile = self.mesh.layout().eth_channel(end.channel)?;
-            Some(Channel { edm: Place { chip: end.chip, tile }, number: *number })
-        };
+        let channel =
+            |end: EthId| Some(Channel { edm: self.mesh.place(end).ok()?, number: *number });
         (from.outbound, to.inbound) = (channel(near), channel(far));
         *number += 1;
     }

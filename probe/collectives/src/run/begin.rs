@@ -9,7 +9,6 @@ use crate::task::Task;
 use crate::worker::WORKER;
 use decode::images::ImageMap;
 use launch::occupancy::TileUse;
-use launch::occupancy::kind;
 use launch::outcome::RunError;
 use launch::{Firmware, Together, boot_tensix, start_application};
 use layouts::TileKind;
@@ -27,7 +26,7 @@ impl Run {
         self.launcher.begin(target.now()?);
         let (mut boots, mut takes) = (Vec::new(), Vec::new());
         for (place, finding) in found {
-            let ethernet = kind(place) == Some(TileKind::Eth);
+            let ethernet = images.layout().kind_at(place.tile) == TileKind::Eth;
             if !ethernet {
                 self.launcher.loaded.firmware.insert(place);
             }

@@ -23,7 +23,10 @@ impl Run {
         let outcome = std::mem::replace(&mut self.outcome, RunEnd::Cancelled);
         let left = self.left.first().map(|first| {
             let steps = counted(self.left.len() as u64, "step", "steps");
-            format!("{steps} of the cleanup failed, the first with: {}", step(first))
+            format!(
+                "{steps} of the cleanup failed, the first with: {}",
+                step(self.program.chip_kind.layout(), first)
+            )
         });
         match (outcome, left) {
             (RunEnd::Failed(error), left) => Err(error.and(left)),

@@ -11,10 +11,9 @@ use crate::worker::worker_semaphore;
 use decode::images::ImageMap;
 use fabric::{Fabric, FabricProgress, FabricSettings, Release, Termination};
 use launch::cause::still;
-use launch::occupancy::{kind, name};
 use launch::outcome::{Cause, RunError, Stuck};
 use launch::{Condition, ControlError, done, image, mailbox};
-use layouts::{ChipKind, TileKind, Writing};
+use layouts::{TileKind, Writing};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -38,15 +37,15 @@ fn blamed(stuck: Stuck, core: Place) -> RunError {
 /// Holds a core in reset. The error is the reason why not, as a relative clause.
 fn hold_in_reset(target: &mut dyn Target, place: Place) -> Result<(), String> {
     let stands = || "which stands still".to_owned();
-    if kind(place) != Some(TileKind::Tensix) {
+    let layout = target.mesh().layout();
+    if layout.kind_at(place.tile) != TileKind::Tensix {
         return Err(stands());
     }
-    let at = ChipKind::Wormhole.layout().soft_reset(TileKind::Tensix).ok_or_else(stands)?;
+    let at = layout.soft_reset(TileKind::Tensix).ok_or_else(stands)?;
     if !target.abilities().allow.covers(Writing::Reset) {
         return Err("which stands still and may not be reset without --allow reset".to_owned());
     }
-    let written =
-        target.write(place.at(at), &ChipKind::Wormhole.layout().tensix.reset_all.to_le_bytes());
+    let written = target.write(place.at(at), &layout.tensix.reset_all.to_le_bytes());
     written.map_err(|error| format!("which stands still and cannot be reset ({error})"))
 }
 
@@ -126,10 +125,11 @@ impl Run {
         let RunEnd::Failed(error) = &self.outcome else { return Ok(()) };
         let mut found = found.into_iter();
         if let Some(mut first) = found.next() {
-            // The failed steps that waited for these cores add nothing.
+            let layout = target.mesh().layout();
+            // They say the same as the steps that waited for them.
             self.left.clear();
             first.since_cycles = error.since_cycles;
-            let others = found.map(|other| other.headline()).chain([error.headline()]);
+            let others = found.map(|other| other.headline(layout)).chain([error.headline(layout)]);
             self.outcome = RunEnd::Failed(first.and(others).and(error.notes.iter().cloned()));
         }
         Ok(())
@@ -156,7 +156,7 @@ impl Run {
                 routers.push(router);
                 continue;
             };
-            let client = name(client);
+            let client = client.name(images.layout());
             self.left.push(ControlError::Settings(format!(
                                 "the channel of the router of {router} stays open for {client}, {why}: the fabric must be brought up again"
             )));

@@ -80,6 +80,7 @@ macro_rules! facts {
                 [$(&self.$name),*].into_iter().flatten()
             }
 
+            #[cfg(test)]
             fn unknown(&self) -> Vec<&'static str> {
                 let all = [$((stringify!($name), self.$name.is_none())),*];
                 all.into_iter().filter(|(_, unknown)| *unknown).map(|(name, _)| name).collect()

@@ -108,6 +108,7 @@ pub(crate) trait Locations {
     fn known(&self) -> impl Iterator<Item = &Location>;
 
     /// The names of the others.
+    #[cfg(test)]
     fn unknown(&self) -> Vec<&'static str>;
 
     /// What stands there.

@@ -75,7 +75,7 @@ impl PlanBuilder<'_> {
                 let fabric = fabric.contains(&at) || self.read_set.fabric_tiles.contains(&at);
                 let detail = self.read_set.tile == Some((chip.id, tile.xy));
                 let harvested =
-                    tile.kind == TileKind::Tensix && chip.harvested_rows.contains(&tile.xy.y);
+                    tile.kind == TileKind::Tensix && chip.is_fused_off(tile.xy.y) == Some(true);
                 let wanted = match tile.kind {
                     TileKind::Eth => self.read_set.links || detail || fabric,
                     TileKind::Tensix => {

@@ -3,6 +3,7 @@
 use crate::host_memory::Callbacks;
 use decode::images::ImageMap;
 use emulator::{Mesh, MeshConfig};
+use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::AccessError;
 use probe::spec::TargetSpec;
@@ -63,7 +64,7 @@ impl Machine {
         let conditions = self.bar.mesh().conditions();
         if conditions.len() > self.reported {
             let last = conditions.len().min(MOST_REPORTED);
-            for condition in conditions.get(self.reported..last).unwrap_or_default() {
+            for condition in conditions.get(self.reported..last).into_iter().flatten() {
                 say(&condition.to_string());
             }
             self.reported = conditions.len();
@@ -115,5 +116,9 @@ impl Bar for Lent {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         let mut bar = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         bar.submit(batch, answer)
+    }
+
+    fn chip(&self) -> ChipKind {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).chip()
     }
 }

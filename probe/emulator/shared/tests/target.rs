@@ -55,7 +55,7 @@ fn in_this_process(mesh: &str) -> BarTarget {
 
 /// Returns a compute tile that is not harvested.
 fn worker(chip: &Chip) -> NocXy {
-    let row = (1..6).find(|y| !chip.harvested_rows.contains(y)).unwrap();
+    let row = (1..6).find(|y| chip.is_fused_off(*y) == Some(false)).unwrap();
     NocXy { x: 2, y: row }
 }
 

@@ -78,7 +78,7 @@ fn what_is_not_there_cannot_fail() {
         unique_id: None,
         board: None,
         gateway: None,
-        harvested_rows: vec![11],
+        harvested_rows: Some(vec![11]),
     };
     let end = |channel| EthId { chip: ChipId(0), channel };
     let links = vec![Link { a: end(0), b: end(8) }];

@@ -1,8 +1,8 @@
 //! Parses and prints faults: `link:<chip>.<channel>:<what>` and
 //! `core:<chip>.<tile>[:<core>]:stuck`, with `@<from>[..<until>]`.
 
-use super::{CoreFault, Fault, FaultError, LinkFault, What};
-use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, EthId, NocXy, TileKind};
+use super::{CoreFault, EMULATED, Fault, FaultError, LinkFault, What};
+use layouts::{ChipId, ChipLayout, CoreId, CoreKind, EthId, NocXy, TileKind};
 use std::fmt;
 use std::str::FromStr;
 
@@ -85,14 +85,15 @@ fn place(words: &str) -> Parsed<(ChipId, &str)> {
 
 /// Returns the layout of the chips that can be emulated.
 fn layout() -> &'static ChipLayout {
-    ChipKind::default().layout()
+    EMULATED.layout()
 }
 
 /// Parses an Ethernet channel, such as `8` or `e8`.
 fn channel(words: &str) -> Parsed<u8> {
     let channel = words.strip_prefix('e').unwrap_or(words).parse().ok();
     let channel = channel.filter(|channel| *channel < layout().eth_channels());
-    channel.ok_or_else(|| format!("`{words}` is not an Ethernet channel from 0 to 15"))
+    let last = layout().eth_channels() - 1;
+    channel.ok_or_else(|| format!("`{words}` is not an Ethernet channel from 0 to {last}"))
 }
 
 fn link(words: &str) -> Parsed<EthId> {

@@ -99,7 +99,8 @@ impl Connection {
     /// # Errors
     /// The stream's error.
     pub(super) fn serve_alone(mut self, bar: &mut dyn Bar, welcome: &Welcome) -> io::Result<()> {
-        self.send(&Reply::Welcome(Box::new(Welcome { version: VERSION, ..welcome.clone() })))?;
+        let welcome = Welcome { version: VERSION, ..welcome.clone() };
+        self.send(&Reply::Welcome(Box::new(welcome), bar.chip()))?;
         let mut change = None;
         loop {
             match wire::receive(&mut self.stream, &mut Vec::new())? {
@@ -122,7 +123,8 @@ impl Connection {
                 Err(why) => self.send(&Reply::Wait(why))?,
             }
         };
-        self.send(&Reply::Welcome(Box::new(Welcome { version: VERSION, ..welcome })))?;
+        let welcome = Welcome { version: VERSION, ..welcome };
+        self.send(&Reply::Welcome(Box::new(welcome), bar.chip()))?;
         loop {
             match wire::receive(&mut self.stream, &mut Vec::new())? {
                 Received::Message(Request::Bye) => return Ok(Leave::Bye),
@@ -200,7 +202,7 @@ enum Leave {
 
 /// Returns the machine's time; 0 if it cannot be read.
 fn cycles(bar: &mut dyn Bar) -> u64 {
-    now(bar).unwrap_or_default()
+    now(bar).unwrap_or(0)
 }
 
 /// Carries out a client's batches for several devices. Returns the length of each answer, and the

@@ -15,6 +15,7 @@ use super::holders::Processes;
 use super::kmd::{Driver, FOLDER, LockAction};
 use super::os::KernelDriver;
 
+use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch, Holder, Sharing};
 use machine::snapshot::AccessError;
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ const HOLDERS_AGE: Duration = Duration::from_secs(1);
 /// The devices of tt-kmd behind one trait.
 pub struct SiliconBar {
     devices: Vec<Device>,
+    chip: ChipKind,
     remarks: Vec<String>,
     opened: Instant,
     holders: BTreeMap<u8, (Instant, Vec<Holder>)>,
@@ -67,18 +69,19 @@ impl SiliconBar {
 
     /// Opens some devices of a driver.
     pub(super) fn over(driver: &dyn Driver, numbers: &[u16]) -> Result<Self, DeviceError> {
-        let (mut devices, mut failures) = (Vec::new(), Vec::new());
+        let (mut devices, mut failures) = (Vec::<Device>::new(), Vec::new());
         for &number in numbers {
             match Device::open(driver, number) {
                 Ok(device) => devices.push(device),
                 Err(error) => failures.push(error),
             }
         }
+        let Some(chip) = devices.first().map(Device::chip) else {
+            let none = DeviceError::NoDevice { path: FOLDER.to_owned() };
+            return Err(failures.into_iter().next().unwrap_or(none));
+        };
         let remarks = failures.iter().map(ToString::to_string).collect();
-        match failures.into_iter().next() {
-            Some(error) if devices.is_empty() => Err(error),
-            _ => Ok(Self { devices, remarks, opened: Instant::now(), holders: BTreeMap::new() }),
-        }
+        Ok(Self { devices, chip, remarks, opened: Instant::now(), holders: BTreeMap::new() })
     }
 
     /// Returns all devices as one group.
@@ -190,13 +193,17 @@ impl Bar for SiliconBar {
         self.all_devices().submit(batch, answer)
     }
 
-    /// Uses a thread for each device, because a core waits for the data that it reads over PCIe.
+    fn chip(&self) -> ChipKind {
+        self.chip
+    }
+
+    /// A thread for each device: a core waits for what it reads over PCIe.
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
         let opened = self.opened;
         let mut devices: BTreeMap<u8, &mut Device> = (0..).zip(&mut self.devices).collect();
         std::thread::scope(|scope| {
             for DeviceBatch { device, batch, answer, result } in batches {
-                let devices = devices.remove(device).map(slice::from_mut).unwrap_or_default();
+                let devices = devices.remove(device).map_or(&mut [][..], slice::from_mut);
                 let mut group = DeviceGroup { devices, first: *device, opened };
                 scope.spawn(move || *result = group.submit(batch, answer));
             }

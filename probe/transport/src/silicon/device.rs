@@ -57,9 +57,9 @@ impl Device {
             return Err(DeviceError::OldDriver { path, api, version });
         }
         let (vendor, device) = kmd::device_ids(&*node).map_err(failed("querying its ids"))?;
-        let chip = ChipKind::of_config_id(u32::from(device) << 16 | u32::from(vendor));
-        let Some(chip) = chip else {
-            return Err(DeviceError::UnknownDevice { path, vendor, device });
+        let id = u32::from(device) << 16 | u32::from(vendor);
+        let Some(chip) = ChipKind::of_config_id(id) else {
+            return Err(DeviceError::UnknownDevice { path, id });
         };
         let bar0 = kmd::bar0(&*node).map_err(failed("querying its mappings"))?;
         let no_bar0 = || failed("querying its mappings")(io::ErrorKind::NotFound.into());

@@ -1,5 +1,6 @@
 //! Why a device cannot be opened. Each error has one sentence, and determines the exit code.
 
+use layouts::ChipKind;
 use machine::bar::Holder;
 use std::fmt;
 use std::io;
@@ -46,10 +47,8 @@ pub enum DeviceError {
     UnknownDevice {
         /// The device file.
         path: String,
-        /// PCI vendor id.
-        vendor: u16,
-        /// PCI device id.
-        device: u16,
+        /// Word 0 of its config space: device and vendor.
+        id: u32,
     },
     /// All TLB windows are allocated.
     NoWindows {
@@ -74,10 +73,7 @@ pub enum DeviceError {
     },
 }
 
-/// PCI ids of chips that the driver supports and meshscope does not (wormhole.md 1.1).
-const OTHER_CHIPS: [(u16, &str); 2] = [(0xB140, "a Blackhole"), (0xFACA, "a Grayskull")];
-
-/// Permission bits that allow all users to read and write.
+/// Permission bits that let everybody read and write.
 const ALL_MAY: u32 = 0o666;
 
 impl DeviceError {
@@ -128,11 +124,8 @@ impl fmt::Display for DeviceError {
                 "{path}: tenstorrent driver {major}.{minor}.{patch} with interface {api} is too old; \
                  2.0.0 with interface 2 is the first that allocates windows"
             ),
-            Self::UnknownDevice { path, vendor, device } => {
-                match OTHER_CHIPS.iter().find(|(id, _)| id == device) {
-                    Some((_, chip)) => write!(f, "{path} is {chip}; only Wormhole is supported"),
-                    None => write!(f, "{path} is {vendor:04x}:{device:04x}, not a Wormhole"),
-                }
+            Self::UnknownDevice { path, id } => {
+                write!(f, "{path} is {}", ChipKind::unknown_device(*id))
             }
             Self::NoWindows { path, holders } => write!(
                 f,

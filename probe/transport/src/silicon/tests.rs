@@ -172,7 +172,7 @@ fn what_is_too_old_or_no_wormhole_is_refused_by_name() {
     // Next to a Wormhole it is only a remark.
     let cards = Double(vec![(0, blackhole), (4, card(1))]);
     let mut bar = SiliconBar::all(&cards).unwrap();
-    assert_eq!(bar.remarks(), ["/dev/tenstorrent/0 is a Blackhole; only Wormhole is supported"]);
+    assert_eq!(bar.remarks(), ["/dev/tenstorrent/0 is a Blackhole, not a Wormhole"]);
     let config = |device| BarOp::ConfigRead { device, offset: 0 };
     let (answer, _) = submit(&mut bar, &[config(0), config(1)]);
     assert_eq!(answer, [0x52, 0x1E, 0x1E, 0x40, 0xFF, 0xFF, 0xFF, 0xFF]);

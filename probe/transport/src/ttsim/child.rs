@@ -130,12 +130,12 @@ impl LastWords for HostChild {
     fn last_words(&mut self) -> Option<String> {
         let signal = self.finish().map(|signal| format!("ended by signal {signal}"));
         let lines = |reader: Option<LineReader>| reader?.join().ok();
-        let stdout = lines(self.stdout.take()).unwrap_or_default();
-        let stderr = lines(self.stderr.take()).unwrap_or_default();
-        let reason = stdout.iter().rev().find(|line| line.contains("ERROR"));
-        let words =
-            reason.or_else(|| stderr.back()).or(signal.as_ref()).or_else(|| stdout.back())?;
-        Some(words.strip_prefix("ERROR: ").unwrap_or(words).to_owned())
+        let stdout = lines(self.stdout.take());
+        let stderr = lines(self.stderr.take());
+        let last = |lines: &'_ Option<VecDeque<String>>| lines.as_ref()?.back().cloned();
+        let reason = stdout.iter().flatten().rev().find(|line| line.contains("ERROR")).cloned();
+        let words = reason.or_else(|| last(&stderr)).or(signal).or_else(|| last(&stdout))?;
+        Some(words.strip_prefix("ERROR: ").unwrap_or(&words).to_owned())
     }
 }
 

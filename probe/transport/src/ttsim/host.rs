@@ -1,7 +1,9 @@
 //! The child's side: loads the library and serves it on stdin.
 
+use super::library::{Library, LoadError};
 use crate::serve::serve_one;
 use crate::wire::Welcome;
+use layouts::ChipKind;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, getpid, kill_process};
 use std::ffi::OsString;
@@ -26,26 +28,36 @@ pub fn host_if_asked(mut arguments: impl Iterator<Item = OsString>) -> Option<Ex
     let library = arguments.next()?;
     Some(match host(Path::new(&library)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // In the form of the library's messages, so that the parent parses one form.
-            println!("ERROR: {error}");
+        Err(message) => {
+            println!("{message}");
             ExitCode::FAILURE
         }
     })
 }
 
+/// The last words are like the library's own, so that the parent has one place to look.
 fn host(path: &Path) -> Result<(), String> {
-    let stream = stdin_socket().map_err(|error| format!("stdin is not a socket: {error}"))?;
-    end_with_parent(&stream).map_err(|error| format!("cannot watch the parent: {error}"))?;
-    let mut library = super::load_here(path)?;
+    let last = |message: String| format!("ERROR: {message}");
+    let stream = stdin_socket().map_err(|error| last(format!("stdin is not a socket: {error}")))?;
+    end_with_parent(&stream).map_err(|error| last(format!("cannot watch the parent: {error}")))?;
+    let mut library = Library::load(path).map_err(|error| match error {
+        // The library may have printed why it has no device.
+        LoadError::Device(u32::MAX) => reason(path, error),
+        _ => last(reason(path, error)),
+    })?;
     let machine = format!("ttsim:{}", path.display());
-    let welcome = Welcome { machine, abilities: super::abilities()?, ..Welcome::default() };
-    serve_one(library.as_mut(), stream, &welcome).map_err(|error| error.to_string())
+    let abilities = super::abilities().map_err(last)?;
+    let welcome = Welcome { machine, abilities, ..Welcome::default() };
+    serve_one(&mut library, stream, &welcome).map_err(|error| last(error.to_string()))
 }
 
-/// Returns the loader's message, which is in the source of the error.
-pub(super) fn reason(path: &Path, error: &libloading::Error) -> String {
-    let source = std::error::Error::source(error).map(ToString::to_string);
+/// Returns the loader's message, which is in the source of its error.
+pub(super) fn reason(path: &Path, error: LoadError) -> String {
+    let error = match error {
+        LoadError::Loader(error) => error,
+        LoadError::Device(id) => return format!("it is {}", ChipKind::unknown_device(id)),
+    };
+    let source = std::error::Error::source(&error).map(ToString::to_string);
     let message = source.unwrap_or_else(|| error.to_string());
     let path = path.display().to_string();
     if message.contains(&path) { message } else { format!("{path}: {message}") }

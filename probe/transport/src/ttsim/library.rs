@@ -1,6 +1,6 @@
 //! The foreign library behind safe calls (entry points: wormhole.md 10.1).
 
-use layouts::NocXy;
+use layouts::{ChipKind, NocXy};
 use libloading::Library as Shared;
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::AccessError;
@@ -15,41 +15,54 @@ const CLOCKS_PER_CALL: u64 = 1 << 20;
 /// Config offset of the lower half of BAR 0; each BAR has 64 bits.
 const BAR0_CONFIG: u16 = 0x10;
 
-/// A loaded and initialised libttsim: one per process, and not thread-safe.
+type ConfigRead = unsafe extern "C" fn(u32, u32) -> u32;
+
+/// A loaded and initialised libttsim. There is one per process, and it is not thread-safe.
 pub(super) struct Library {
-    config_read: unsafe extern "C" fn(u32, u32) -> u32,
+    config_read: ConfigRead,
     read: unsafe extern "C" fn(u64, *mut c_void, u32),
     write: unsafe extern "C" fn(u64, *const c_void, u32),
     clock: unsafe extern "C" fn(u32),
+    chip: ChipKind,
     clocks: u64,
     bars: BTreeMap<(u8, u8), u64>,
     // Dropped last; the pointers above point into it.
     _shared: Shared,
 }
 
+/// Why a library cannot be used.
+pub(super) enum LoadError {
+    /// The loader refuses it.
+    Loader(libloading::Error),
+    /// Its first device is none, or no chip that this program knows: word 0 of config space.
+    Device(u32),
+}
+
+impl From<libloading::Error> for LoadError {
+    fn from(error: libloading::Error) -> Self {
+        Self::Loader(error)
+    }
+}
+
 impl Library {
     /// Loads and initialises the library.
-    pub(super) fn load(path: &Path) -> Result<Self, libloading::Error> {
-        // SAFETY: the user named this library to be loaded into this process, which is dedicated to
-        // it.
+    pub(super) fn load(path: &Path) -> Result<Self, LoadError> {
+        // SAFETY: a person named this library to be loaded into this process, which exists for it.
         let shared = unsafe { Shared::new(path)? };
         // SAFETY: these are the documented signatures of the entry points (wormhole.md 10.1); the
         // pointers stay valid because `_shared` lives as long as they do.
-        let library = unsafe {
+        unsafe {
             let init = *shared.get::<unsafe extern "C" fn()>(b"libttsim_init\0")?;
-            let library = Self {
-                config_read: *shared.get(b"libttsim_pci_config_rd32\0")?,
-                read: *shared.get(b"libttsim_pci_mem_rd_bytes\0")?,
-                write: *shared.get(b"libttsim_pci_mem_wr_bytes\0")?,
-                clock: *shared.get(b"libttsim_clock\0")?,
-                clocks: 0,
-                bars: BTreeMap::new(),
-                _shared: shared,
-            };
+            let config_read: ConfigRead = *shared.get(b"libttsim_pci_config_rd32\0")?;
+            let read = *shared.get(b"libttsim_pci_mem_rd_bytes\0")?;
+            let write = *shared.get(b"libttsim_pci_mem_wr_bytes\0")?;
+            let clock = *shared.get(b"libttsim_clock\0")?;
             init();
-            library
-        };
-        Ok(library)
+            let id = config_read(0, 0);
+            let chip = ChipKind::of_config_id(id).ok_or(LoadError::Device(id))?;
+            let (clocks, bars) = (0, BTreeMap::new());
+            Ok(Self { config_read, read, write, clock, chip, clocks, bars, _shared: shared })
+        }
     }
 
     fn config(&self, device: u8, offset: u16) -> u32 {
@@ -121,5 +134,9 @@ impl Bar for Library {
             }
         }
         Ok(())
+    }
+
+    fn chip(&self) -> ChipKind {
+        self.chip
     }
 }

@@ -3,7 +3,7 @@
 use super::SceneError;
 use decode::images::{Image, ImageMap, core_named};
 use decode::state::ImageRole;
-use launch::{Firmware, Operation, boot_tensix, start_application};
+use launch::{ControlError, Firmware, Operation, boot_tensix, start_application};
 use layouts::{ChipKind, CoreKind, Writing};
 use machine::place::Place;
 use machine::snapshot::AccessError;
@@ -12,24 +12,24 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
 
-/// The images of every core, read and found fit to boot a Wormhole.
+/// The images of every core, read and found fit to boot a kind of chip.
 pub struct Given {
     firmware: Firmware,
     images: Vec<Image>,
 }
 
 impl Given {
-    /// Reads a folder.
+    /// Reads a folder of firmware for chips of this kind.
     ///
     /// # Errors
     /// `Firmware`, which says what is missing or wrong, and where.
-    pub fn read(folder: &Path) -> Result<Self, SceneError> {
+    pub fn read(chip: ChipKind, folder: &Path) -> Result<Self, SceneError> {
         if !folder.is_dir() {
             return wrong(folder, "there is no such folder of firmware");
         }
         let firmware = Firmware::METAL;
         let targets = [firmware.application].into_iter().chain(firmware.tensix);
-        let images = targets.map(|target| image(folder, target)).collect::<Result<_, _>>()?;
+        let images = targets.map(|target| image(chip, folder, target)).collect::<Result<_, _>>()?;
         Ok(Self { firmware, images })
     }
 
@@ -46,7 +46,7 @@ fn wrong<T>(at: &Path, what: impl std::fmt::Display) -> Result<T, SceneError> {
     Err(SceneError::Firmware(format!("{}: {what}", at.display())))
 }
 
-fn image(folder: &Path, target: &str) -> Result<Image, SceneError> {
+fn image(chip: ChipKind, folder: &Path, target: &str) -> Result<Image, SceneError> {
     let path: PathBuf = folder.join(target).join(format!("{target}.elf"));
     let Some(core) = core_named(target) else { return wrong(&path, "no core is called so") };
     let bytes = match files::read(&path, files::Kind::ELF) {
@@ -57,20 +57,18 @@ fn image(folder: &Path, target: &str) -> Result<Image, SceneError> {
         Ok((symbols, _)) => symbols,
         Err(error) => return wrong(&path, error),
     };
-    let image =
-        Image::new(layouts::ChipKind::default(), target, ImageRole::Application, core, symbols);
-    fits(&path, &image)?;
+    let image = Image::new(chip, target, ImageRole::Application, core, symbols);
+    fits(chip, &path, &image)?;
     Ok(image)
 }
 
 /// Only what stands where the host looks for it and base firmware calls it can be started.
-fn fits(path: &Path, image: &Image) -> Result<(), SceneError> {
+fn fits(chip: ChipKind, path: &Path, image: &Image) -> Result<(), SceneError> {
     let entry = image.symbols.entry();
     let eth = image.core == CoreKind::Erisc;
-    if eth && entry != ChipKind::Wormhole.layout().eth.l1.application.at {
-        let called = ChipKind::Wormhole.layout().eth.l1.application.at;
-        let text =
-            format!("it begins at {entry:#x}; base firmware of a Wormhole calls {called:#x}");
+    if eth && entry != image.layout.eth.l1.application.at {
+        let called = image.layout.eth.l1.application.at;
+        let text = format!("it begins at {entry:#x}; base firmware of a {chip} calls {called:#x}");
         return wrong(path, text);
     }
     let owns_mailbox = matches!(image.core, CoreKind::Erisc | CoreKind::Brisc);
@@ -78,15 +76,10 @@ fn fits(path: &Path, image: &Image) -> Result<(), SceneError> {
         let text = "its debug information does not describe mailboxes_t";
         return if owns_mailbox { wrong(path, text) } else { Ok(()) };
     };
-    let place = if eth {
-        &ChipKind::Wormhole.layout().eth.l1.mailbox
-    } else {
-        &ChipKind::Wormhole.layout().tensix.l1.mailbox
-    };
+    let place = if eth { &image.layout.eth.l1.mailbox } else { &image.layout.tensix.l1.mailbox };
     if mailbox.base < place.at || mailbox.base.saturating_add(mailbox.bytes) > place.end() {
         let (base, own) = (mailbox.base, place.at);
-        let text =
-            format!("its mailbox stands at {base:#x}; that of a Wormhole stands at {own:#x}");
+        let text = format!("its mailbox stands at {base:#x}; that of a {chip} stands at {own:#x}");
         return wrong(path, text);
     }
     Ok(())
@@ -119,7 +112,7 @@ pub(crate) fn boot(
     target: &mut dyn Target,
     images: &mut ImageMap,
 ) -> Result<(), SceneError> {
-    let linked = linked(target.mesh());
+    let linked = linked(target.mesh())?;
     let boots = tiles.iter().map(|&place| boot_tensix(images, firmware, place));
     Operation::finish_all(boots.collect::<Result<_, _>>()?, target)?;
     // One after the other: what the host cannot reach for a moment it reaches through another tile.
@@ -129,10 +122,7 @@ pub(crate) fn boot(
     Ok(())
 }
 
-fn linked(mesh: &Mesh) -> BTreeSet<Place> {
+fn linked(mesh: &Mesh) -> Result<BTreeSet<Place>, ControlError> {
     let ends = mesh.links.iter().flat_map(|link| [link.a, link.b]);
-    let place = |end: layouts::EthId| {
-        Some(Place { chip: end.chip, tile: ChipKind::Wormhole.layout().eth_channel(end.channel)? })
-    };
-    ends.filter_map(place).collect()
+    ends.map(|end| Ok(mesh.place(end)?)).collect()
 }

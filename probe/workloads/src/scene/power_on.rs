@@ -8,7 +8,7 @@ use emulator::{
     ChipConfig, LinkConfig, LoadImage as Load, MeshConfig, PowerOn, TileConfig, TileKind,
 };
 use layouts::{
-    ChipCoord, ChipKind, ClusterDescriptor, DescribedChip, Routes, Tile, short_board_id,
+    ChipCoord, ChipLayout, ClusterDescriptor, DescribedChip, Routes, Tile, short_board_id,
 };
 use std::sync::Arc;
 
@@ -52,53 +52,62 @@ fn chip(
     chip: &DescribedChip,
     base: &Arc<Image>,
 ) -> Result<ChipConfig, SceneError> {
-    let tiles = ChipKind::Wormhole.layout().grid().iter();
+    let layout = descriptor.kind.layout();
+    let tiles = layout.grid().iter();
     let coord = coord(descriptor, chip)?;
     // The same for all tiles of a chip.
     let routes = routing_table(descriptor, routes, chip, base)?;
     let mut power_on = Vec::new();
     for tile in tiles.clone().filter(|tile| tile.kind == layouts::TileKind::Eth) {
         let load = |image, start| PowerOn { x: tile.xy.x, y: tile.xy.y, image, start };
-        power_on.push(load(boot_parameters(chip, coord, *tile, base)?, false));
+        power_on.push(load(boot_parameters(layout, chip, coord, *tile, base)?, false));
         power_on.push(load(Load::Elf(base.symbols.file().to_vec()), true));
         power_on.push(load(routes.clone(), false));
     }
     Ok(ChipConfig {
         pcie: chip.pcie.is_some(),
         place: Some([coord.rack, coord.shelf, coord.x, coord.y]),
-        tiles: tiles.map(|tile| self::tile(chip, *tile)).collect(),
+        tiles: tiles.map(|tile| self::tile(chip, *tile)).collect::<Result<_, _>>()?,
         translation: chip.noc_translation,
-        telemetry: telemetry(chip),
+        telemetry: telemetry(layout, chip)?,
         power_on,
     })
 }
 
-fn tile(chip: &DescribedChip, tile: Tile) -> TileConfig {
-    let channel = tile.channel.unwrap_or_default();
+/// Its channel, which Ethernet and DRAM tiles have.
+fn channel(tile: Tile) -> Result<u8, SceneError> {
+    tile.channel.ok_or_else(|| SceneError::Mesh(format!("tile {} has no channel", tile.xy)))
+}
+
+fn tile(chip: &DescribedChip, tile: Tile) -> Result<TileConfig, SceneError> {
+    let no_port = || SceneError::Mesh(format!("tile {} has no port", tile.xy));
     let kind = match tile.kind {
         layouts::TileKind::Tensix => TileKind::Tensix,
-        layouts::TileKind::Eth => TileKind::Eth { channel },
-        layouts::TileKind::Dram => TileKind::Dram { channel, port: tile.port.unwrap_or_default() },
+        layouts::TileKind::Eth => TileKind::Eth { channel: channel(tile)? },
+        layouts::TileKind::Dram => {
+            TileKind::Dram { channel: channel(tile)?, port: tile.port.ok_or_else(no_port)? }
+        }
         layouts::TileKind::Arc => TileKind::Arc,
         layouts::TileKind::Pcie => TileKind::Pcie,
         layouts::TileKind::Router => TileKind::Router,
     };
     let harvested = kind == TileKind::Tensix && chip.harvested_rows.contains(&tile.xy.y);
-    TileConfig { x: tile.xy.x, y: tile.xy.y, kind, harvested }
+    Ok(TileConfig { x: tile.xy.x, y: tile.xy.y, kind, harvested })
 }
 
 /// Where the chip's firmware is told that it stands.
 fn coord(descriptor: &ClusterDescriptor, chip: &DescribedChip) -> Result<ChipCoord, SceneError> {
     // A chip alone routes to nobody, and may stand anywhere; so may chips that do not route.
-    let anywhere = descriptor.chips.len() == 1 || routing_off(chip);
+    let layout = descriptor.kind.layout();
+    let anywhere = descriptor.chips.len() == 1 || routing_off(layout, chip);
     let unplaced = || SceneError::Mesh(format!("chip {} has no coordinates", chip.id));
     chip.coord.or(anywhere.then_some(ORIGIN)).ok_or_else(unplaced)
 }
 
 /// Base firmware does not route on a Galaxy whose chips all have PCIe (wormhole.md 6.8).
-fn routing_off(chip: &DescribedChip) -> bool {
+fn routing_off(layout: &ChipLayout, chip: &DescribedChip) -> bool {
     let kind = chip.board.as_ref().and_then(|board| board.kind.as_deref());
-    let board = kind.and_then(|kind| ChipKind::Wormhole.layout().arc.board_called(kind));
+    let board = kind.and_then(|kind| layout.arc.board_called(kind));
     chip.pcie.is_some() && board.is_some_and(|board| board.name == GALAXY)
 }
 
@@ -130,14 +139,15 @@ impl<'a> GlobalWords<'a> {
 }
 
 fn whole<'a>(image: &'a Image, path: &str, first: &str) -> Result<GlobalWords<'a>, SceneError> {
-    let missing = |_| SceneError::Image(format!("{} does not describe {path}", image.name));
+    let missing = || SceneError::Image(format!("{} does not describe {path}", image.name));
     let ty = image.symbols.type_named(&format!("{path}_t"));
-    let place = image.symbols.locate(first).map_err(missing)?;
-    let len = ty.and_then(|ty| ty.size()).unwrap_or_default();
+    let place = image.symbols.locate(first).map_err(|_| missing())?;
+    let len = ty.and_then(|ty| ty.size()).ok_or_else(missing)?;
     Ok(GlobalWords::new(image, place.base, len))
 }
 
 fn boot_parameters(
+    layout: &ChipLayout,
     chip: &DescribedChip,
     coord: ChipCoord,
     tile: Tile,
@@ -147,14 +157,14 @@ fn boot_parameters(
     let unique = chip.unique_id.unwrap_or_else(|| chip.id.0.into());
     let board = chip.board.as_ref();
     let kind = board.and_then(|board| board.kind.as_deref());
-    let known = kind.and_then(|kind| ChipKind::Wormhole.layout().arc.board_called(kind));
-    let channels = u64::from(ChipKind::Wormhole.layout().eth_channels());
-    words.put("boot_params->routing_disabled", routing_off(chip).into())?;
+    let known = kind.and_then(|kind| layout.arc.board_called(kind));
+    let channels = u64::from(layout.eth_channels());
+    words.put("boot_params->routing_disabled", routing_off(layout, chip).into())?;
     words.put("boot_params->board_type", known.map_or(0, |known| known.code.into()))?;
     words.put("boot_params->board_id", short_id(chip, unique).into())?;
     words.put("boot_params->board_id_hi", unique >> 32)?;
     words.put("boot_params->own_coordinate", coordinate(coord))?;
-    words.put("boot_params->own_channel", tile.channel.unwrap_or_default().into())?;
+    words.put("boot_params->own_channel", channel(tile)?.into())?;
     words.put("boot_params->present_channels", (1 << channels) - 1)?;
     Ok(words.load())
 }

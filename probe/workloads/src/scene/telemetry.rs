@@ -1,6 +1,7 @@
 //! What the ARC of an emulated chip tells of it: values that a card of firmware bundle 18.4 publishes.
 
-use layouts::{ChipKind, DescribedChip};
+use super::SceneError;
+use layouts::{ChipLayout, DescribedChip};
 
 /// Bundle 18.4.0, the first with the table of tags (wormhole.md 8).
 const FIRMWARE_BUNDLE: u32 = 18 << 24 | 4 << 16;
@@ -20,17 +21,23 @@ const TYPE_SHIFT: u32 = 36;
 const FIRST_HEARTBEAT: u32 = 1;
 
 /// The board's id. Where only its type is told it has no serial number, and its type all the same.
-fn board_id(chip: &DescribedChip) -> u64 {
+fn board_id(layout: &ChipLayout, chip: &DescribedChip) -> u64 {
     let Some(board) = &chip.board else { return 0 };
-    let typed = || ChipKind::Wormhole.layout().arc.board_called(board.kind.as_deref()?);
-    board.id.or_else(|| Some(u64::from(typed()?.code) << TYPE_SHIFT)).unwrap_or_default()
+    let typed = || layout.arc.board_called(board.kind.as_deref()?);
+    board.id.or_else(|| Some(u64::from(typed()?.code) << TYPE_SHIFT)).unwrap_or(0)
 }
 
 /// Tags and values of a chip's telemetry.
-pub(super) fn telemetry(chip: &DescribedChip) -> Vec<(u16, u32)> {
-    let board = board_id(chip);
-    let unique = chip.unique_id.unwrap_or_default();
-    let rows = &ChipKind::Wormhole.layout().tiles.harvesting.arc_rows;
+///
+/// # Errors
+/// A name that the layout gives no tag.
+pub(super) fn telemetry(
+    layout: &ChipLayout,
+    chip: &DescribedChip,
+) -> Result<Vec<(u16, u32)>, SceneError> {
+    let board = board_id(layout, chip);
+    let unique = chip.unique_id.unwrap_or(0);
+    let rows = &layout.tiles.harvesting.arc_rows;
     let harvesting = rows.iter().zip(0..).filter(|(row, _)| chip.harvested_rows.contains(row));
     let values = [
         ("board_id_high", (board >> 32) as u32),
@@ -46,12 +53,13 @@ pub(super) fn telemetry(chip: &DescribedChip) -> Vec<(u16, u32)> {
         ("firmware_bundle", FIRMWARE_BUNDLE),
         ("heartbeat", FIRST_HEARTBEAT),
         ("noc_translation", chip.noc_translation.into()),
-        ("asic_location", chip.asic_location.unwrap_or_default() as u32),
+        ("asic_location", chip.asic_location.unwrap_or(0) as u32),
         ("asic_id_high", (unique >> 32) as u32),
         ("asic_id_low", unique as u32),
     ];
-    let tagged = values
-        .iter()
-        .filter_map(|(name, value)| Some((ChipKind::Wormhole.layout().arc.tag(name)?, *value)));
+    let tagged = values.iter().map(|(name, value)| {
+        let missing = || SceneError::Mesh(format!("telemetry has no tag {name}"));
+        Ok((layout.arc.tag(name).ok_or_else(missing)?, *value))
+    });
     tagged.collect()
 }

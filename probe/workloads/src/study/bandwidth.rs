@@ -4,7 +4,7 @@
 //! The bound is computed from figures of the Basic Ethernet guide (tt-metal, `tech_reports/EthernetMultichip`): 12.5 GB/s a
 //! direction, at most 1500 bytes of payload in a packet, and about 50 bytes with each.
 
-use super::bench::{Bench, Exchange, place};
+use super::bench::{Bench, Exchange};
 use super::published::Published;
 use crate::scene::SceneError;
 use launch::ControlError;
@@ -186,7 +186,7 @@ fn stream(
     channels: u32,
     rounds: u32,
 ) -> Result<u64, SceneError> {
-    let ends = [place(a)?, place(b)?];
+    let ends = [bench.place(a)?, bench.place(b)?];
     let all = [("rounds", rounds), ("payload_bytes", bytes), ("channels", channels)];
     let tiles = [(ends[0], vec![("first", 1)]), (ends[1], vec![("first", 0)])];
     bench.measure("LINK_BENCH_STREAM", &all, &tiles)?;

@@ -8,7 +8,7 @@ use launch::{
     Condition, ControlError, Firmware, KernelLaunch, Operation, arguments, await_done, constant_of,
     done, image, launch_kernel, mailbox, start_application,
 };
-use layouts::{ChipKind, EthId};
+use layouts::EthId;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Mesh, Target};
@@ -65,6 +65,11 @@ impl Bench {
         self.target.mesh().clone()
     }
 
+    /// The tile of a link's end.
+    pub(super) fn place(&self, end: EthId) -> Result<Place, ControlError> {
+        Ok(self.target.mesh().place(end)?)
+    }
+
     /// Another number for each launch.
     pub(super) fn next_run(&mut self) -> u32 {
         self.run_id += 1;
@@ -92,7 +97,7 @@ impl Bench {
         (a, b): (EthId, EthId),
         what: &Exchange,
     ) -> Result<u64, SceneError> {
-        let ends = [place(a)?, place(b)?];
+        let ends = [self.place(a)?, self.place(b)?];
         self.start(&ends)?;
         let settings = EdmSettings {
             run_id: self.next_run(),
@@ -177,7 +182,7 @@ impl Bench {
             kernel: start.kernel,
             firmware: Firmware::OURS.application,
             core_type: "ACTIVE_ETH",
-            config_base: ChipKind::Wormhole.layout().eth.l1.kernel_config.at,
+            config_base: self.images.layout().eth.l1.kernel_config.at,
             text_offset: 0,
             arguments: arguments(&kernel, start.arguments, values)?,
             semaphores: Vec::new(),
@@ -266,10 +271,4 @@ fn address(images: &ImageMap, kernel: &str, path: &str) -> Result<u64, ControlEr
     let image = image(images, kernel)?;
     let missing = |_| ControlError::NoMember(kernel.to_owned(), path.to_owned());
     image.symbols.locate(path).map(|place| place.address()).map_err(missing)
-}
-
-pub(super) fn place(end: EthId) -> Result<Place, ControlError> {
-    let tile = ChipKind::Wormhole.layout().eth_channel(end.channel);
-    let missing = || ControlError::Settings(format!("{end} is no Ethernet tile"));
-    Ok(Place { chip: end.chip, tile: tile.ok_or_else(missing)? })
 }

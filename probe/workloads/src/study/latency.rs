@@ -4,7 +4,7 @@ mod published;
 
 pub use published::Parts;
 
-use super::bench::{Bench, place};
+use super::bench::Bench;
 use super::published::Published;
 use crate::scene::SceneError;
 use launch::dice::Dice;
@@ -124,7 +124,7 @@ pub fn rows(
         }
     }
     let (a, b) = link_of(&bench, &mut dice)?;
-    let ends = [place(a)?, place(b)?];
+    let ends = [bench.place(a)?, bench.place(b)?];
     for &bytes in round_trips {
         let all = [("rounds", ROUNDS), ("payload_bytes", bytes), ("channels", 1)];
         let tiles = [(ends[0], vec![("first", 1)]), (ends[1], vec![("first", 0)])];
@@ -174,7 +174,7 @@ fn link_of(bench: &Bench, dice: &mut Dice) -> Result<Socket, ControlError> {
 
 /// The mean time of a lap, in cycles.
 fn ring(bench: &mut Bench, hops: &[Socket], bytes: u32, merged: bool) -> Result<f64, SceneError> {
-    let stops = Ring { hops: hops.to_vec() }.stops();
+    let stops = Ring { hops: hops.to_vec() }.stops(&bench.mesh()).map_err(ControlError::from)?;
     let all = [
         ("rounds", ROUNDS),
         ("payload_bytes", bytes),

@@ -76,11 +76,13 @@ pub fn study(
         found.bytes += program.size_bytes;
         let mut kernels =
             Run::new(program.clone(), RunSettings::default()).knowing(std::mem::take(&mut loaded));
-        let finished =
-            kernels.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+        let report = kernels
+            .finish(&mut target, &mut images, STEP_CYCLES)
+            .map_err(SceneError::of_run(&target))?;
         loaded = kernels.into_loaded();
         found.runs += 1;
-        found.wrong += finished.and_then(|run| run.wrong).unwrap_or_default();
+        let unchecked = || ControlError::Settings("a launch was not checked".to_owned());
+        found.wrong += report.and_then(|report| report.wrong).ok_or_else(unchecked)?;
         let mut left = rest.leftovers(&mut target, &program)?;
         left.extend(unrest(&emulated, &mut target)?);
         found.left += left.len() as u64;
@@ -130,7 +132,7 @@ fn draw_program(dice: &mut Dice, mesh: &Mesh) -> Result<Program, ControlError> {
             Err(error) => why.get_or_insert(error),
         };
     }
-    let why = why.map(|error| format!(": {error}")).unwrap_or_default();
+    let why = why.map_or_else(String::new, |error| format!(": {error}"));
     Err(ControlError::Settings(format!("no all-gather of {MOST_DRAWS} can be made{why}")))
 }
 
@@ -138,10 +140,10 @@ fn draw_request(dice: &mut Dice, mesh: &Mesh) -> Request {
     let all = mesh.chips.len() as u64;
     // The two ends of a link, or everybody.
     let pair = dice.one(&mesh.links).filter(|_| dice.below(4) > 0);
-    let chips = pair.map(|link| vec![link.a.chip, link.b.chip]).unwrap_or_default();
+    let chips = pair.map_or_else(Vec::new, |link| vec![link.a.chip, link.b.chip]);
     let ranks = if chips.is_empty() { all } else { chips.len() as u64 };
     let data_type = dice.one(&[DataType::Int32, DataType::Float32, DataType::Bfloat16]);
-    let data_type = data_type.unwrap_or_default();
+    let data_type = data_type.unwrap_or(DataType::Int32);
     let elements = 1 + dice.below(MOST_ELEMENTS);
     let routes = [Bidirectional::No, Bidirectional::HalfTensors, Bidirectional::FullTensors];
     Request {
@@ -149,8 +151,8 @@ fn draw_request(dice: &mut Dice, mesh: &Mesh) -> Request {
         topology: dice.one(&[Some(TopologyKind::Ring), Some(TopologyKind::Line), None]).flatten(),
         links: 1 + dice.below(2) as u32,
         data_type,
-        layout: dice.one(&[Layout::Interleaved, Layout::Sharded]).unwrap_or_default(),
-        bidirectional: dice.one(&routes).unwrap_or_default(),
+        layout: dice.one(&[Layout::Interleaved, Layout::Sharded]).unwrap_or(Layout::Interleaved),
+        bidirectional: dice.one(&routes).unwrap_or(Bidirectional::No),
         page_bytes: Some(32 << dice.below(7)),
         buffer_bytes: 2048 << dice.below(3),
         buffers_per_channel: 1 + dice.below(3) as u32,

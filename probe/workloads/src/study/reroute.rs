@@ -85,7 +85,7 @@ fn all_gathers(
     let request = &asked.scene.fabric;
     let plan = FabricPlan::new(target.mesh(), request).map_err(SceneError::Fabric)?;
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
-    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::of_run(&target))?;
     let options = FabricOptions { topology: Some(plan.topology), ..FabricOptions::default() };
     let request =
         Request { transport: Transport::Fabric(options), ..Request::new(Op::AllGather, bytes) };
@@ -93,7 +93,8 @@ fn all_gathers(
         .map_err(|error| settings(error.to_string()))?;
     let before = sent(&mut target, &images, &plan)?;
     let (healthy, _) = gather(&mut target, &mut images, &program, Vec::new())?;
-    let longest = healthy.iter().map(|(_, cycles)| *cycles).max().unwrap_or_default();
+    let longest = healthy.iter().map(|(_, cycles)| *cycles).max();
+    let longest = longest.ok_or_else(|| settings("no chip moved data"))?;
     let links = links(&plan, &sent(&mut target, &images, &plan)?, &before);
     let mut rounds = Vec::new();
     for seed in asked.seed..asked.seed + asked.seeds {
@@ -118,7 +119,7 @@ fn all_gathers(
         rounds.push(round);
     }
     fabric.terminate(Termination::Gracefully);
-    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::of_run(&target))?;
     Ok(rounds)
 }
 
@@ -128,7 +129,7 @@ fn latest(healthy: &Times, times: &Times) -> (Option<ChipId>, u64, u64) {
         let (_, before) = healthy.iter().find(|(other, _)| other == chip)?;
         Some((Some(*chip), *before, *cycles))
     });
-    both.max_by_key(|(_, before, cycles)| *cycles as i64 - *before as i64).unwrap_or_default()
+    both.max_by_key(|(_, before, cycles)| *cycles as i64 - *before as i64).unwrap_or((None, 0, 0))
 }
 
 /// How long each chip moved data, in cycles of its own clock.
@@ -142,10 +143,11 @@ fn gather(
     faults: Vec<Fault>,
 ) -> Result<(Times, u64), SceneError> {
     let mut run = Run::new(program.clone(), RunSettings { faults, ..RunSettings::default() });
-    let report = run.finish(target, images, STEP_CYCLES).map_err(SceneError::Run)?;
+    let report = run.finish(target, images, STEP_CYCLES).map_err(SceneError::of_run(target))?;
     let report = report.ok_or_else(|| settings("the all-gather was cancelled"))?;
     let times = report.chips.iter().map(|times| (times.chip, times.transfer_cycles())).collect();
-    Ok((times, report.wrong.unwrap_or_default()))
+    let wrong = report.wrong.ok_or_else(|| settings("the all-gather was not checked"))?;
+    Ok((times, wrong))
 }
 
 fn random_packets(
@@ -196,6 +198,6 @@ fn random_packets(
     }
     bench.fabric.terminate(Termination::Gracefully);
     let traffic::Bench { fabric, target, images, .. } = &mut bench;
-    fabric.finish(target, images, STEP_CYCLES).map_err(SceneError::Run)?;
+    fabric.finish(target, images, STEP_CYCLES).map_err(SceneError::of_run(target))?;
     Ok(rounds)
 }

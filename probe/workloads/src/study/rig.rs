@@ -6,7 +6,7 @@ use decode::images::{ImageMap, Spot};
 use decode::inspect::{ReadSet, plan};
 use decode::state::{NamedWord, Reading};
 use launch::{RingPing, RingPingSettings};
-use layouts::{ChipId, NocAddr, NocXy};
+use layouts::{ChipId, ChipKind, NocAddr, NocXy};
 use machine::bar::{Bar, BarOp};
 use machine::place::Place;
 use machine::snapshot::AccessError;
@@ -27,6 +27,10 @@ pub(super) fn lock(mesh: &Mutex<EmulatorBar>) -> MutexGuard<'_, EmulatorBar> {
 impl Bar for Shared {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         lock(&self.0).submit(batch, answer)
+    }
+
+    fn chip(&self) -> ChipKind {
+        lock(&self.0).chip()
     }
 }
 
@@ -116,7 +120,7 @@ impl Rig {
         let NocAddr { chip, tile, offset } = self.laps;
         let bytes = self.l1(chip, tile);
         let word = bytes.get(offset as usize..).and_then(|rest| rest.first_chunk()).copied();
-        u32::from_le_bytes(word.unwrap_or_default()).into()
+        word.map_or(0, |word| u32::from_le_bytes(word).into())
     }
 
     /// The progress words of the kernel on each core of the ring, without an access.
@@ -124,14 +128,14 @@ impl Rig {
         let spots = self.images.named(KERNEL).map(|image| image.state.as_slice());
         let word = |place: Place, bytes: &[u8], spot: &Spot| {
             let at = spot.addr as usize;
-            let value = bytes.get(at..at + spot.size as usize).map_or(0, Spot::value);
+            let value = Reading::Known(Spot::value(bytes.get(at..at + spot.size as usize)?));
             let Spot { name, addr, size } = spot.clone();
-            (place, NamedWord { name, addr, size, value: Reading::Known(value) })
+            Some((place, NamedWord { name, addr, size, value }))
         };
         let of = |place: Place| {
             let bytes = self.l1(place.chip, place.tile);
-            let spots = spots.unwrap_or_default().iter();
-            spots.map(|spot| word(place, &bytes, spot)).collect::<Vec<_>>()
+            let spots = spots.into_iter().flatten();
+            spots.filter_map(|spot| word(place, &bytes, spot)).collect::<Vec<_>>()
         };
         self.ring.places().flat_map(of).collect()
     }
@@ -141,7 +145,7 @@ impl Rig {
         let bar = lock(&self.mesh);
         let memory = bar.mesh().l1(usize::from(chip.0), tile.x, tile.y);
         let whole = memory.and_then(|memory| memory.slice(0, memory.len() as usize).ok());
-        whole.map(<[u8]>::to_vec).unwrap_or_default()
+        whole.map_or_else(Vec::new, <[u8]>::to_vec)
     }
 
     /// The target.

@@ -130,7 +130,7 @@ fn one(scene: &Scene, time_out_cycles: u32) -> Result<TimeOutRow, SceneError> {
     let settings =
         FabricSettings { packet_timeout_cycles: time_out_cycles, ..FabricSettings::default() };
     let mut fabric = Fabric::new(plan.clone(), settings);
-    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::of_run(&target))?;
     let (traffic, worker) = load(&mut target, &mut images, &plan, &route)?;
     disrupt(&mut target, route.stuck, "stuck")?;
     let routing = tables(&images, &plan, route.first.node)?;
@@ -180,7 +180,7 @@ fn load(
     let boots = places.map(|tile| boot_tensix(images, Firmware::OURS, tile));
     Operation::finish_all(boots.into_iter().collect::<Result<_, _>>()?, target)?;
     let two_dimensions = plan.topology.is_2d();
-    let mut traffic = Traffic::new(two_dimensions);
+    let mut traffic = Traffic::new(plan.layout(), two_dimensions);
     let from = traffic.add_worker(places[0], route.first.node);
     let to = traffic.add_worker(places[1], route.last);
     let shipment = Shipment {

@@ -94,7 +94,7 @@ pub fn study(
     }
     bench.fabric.terminate(Termination::Gracefully);
     let Bench { fabric, target, images, .. } = &mut bench;
-    fabric.finish(target, images, STEP_CYCLES).map_err(SceneError::Run)?;
+    fabric.finish(target, images, STEP_CYCLES).map_err(SceneError::of_run(target))?;
     Ok(rounds)
 }
 
@@ -121,7 +121,9 @@ impl Bench {
         let boots = tiles.map(|tile| boot_tensix(&mut images, Firmware::OURS, tile));
         Operation::finish_all(boots.collect::<Result<_, _>>()?, &mut target)?;
         let mut fabric = Fabric::new(plan, FabricSettings::default());
-        fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+        fabric
+            .finish(&mut target, &mut images, STEP_CYCLES)
+            .map_err(SceneError::of_run(&target))?;
         Ok(Self { target, images, fabric, random, run_id: 0, faults: Vec::new() })
     }
 
@@ -151,7 +153,7 @@ impl Bench {
             refused: sum(|o| o.refused),
             nacks: sum(|o| o.nacks),
             unfinished: outcomes.iter().filter(|o| !o.is_over()).count() as u64,
-            cycles: cycles.max().unwrap_or_default(),
+            cycles: cycles.max().unwrap_or(0),
         })
     }
 

@@ -115,8 +115,9 @@ fn one(
     let fabric = crossing.map_or("", |crossing| crossing.plan.topology.name());
     let muxes = crossing.map_or(0, |crossing| crossing.muxes.len());
     let mut run = Run::new(program, RunSettings::default());
-    let report = run.finish(target, images, STEP_CYCLES).map_err(SceneError::Run)?;
-    let (cycles, wrong) =
-        report.map_or((0, 0), |report| (report.time_cycles, report.wrong.unwrap_or_default()));
+    let report = run.finish(target, images, STEP_CYCLES).map_err(SceneError::of_run(target))?;
+    let unchecked = || ControlError::Settings("the run was not finished or not checked".to_owned());
+    let found = report.and_then(|report| Some((report.time_cycles, report.wrong?)));
+    let (cycles, wrong) = found.ok_or_else(unchecked)?;
     Ok(One { cycles, wrong, fabric, muxes })
 }

@@ -114,7 +114,7 @@ pub fn study(mesh: &str, most: u8) -> Result<Expiry, SceneError> {
     let (traffic, from) = packets(&target, &images, &plan, &round, most)?;
     let settings = FabricSettings::default();
     let mut fabric = Fabric::new(plan.clone(), settings).with_tables(tables.clone());
-    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+    fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::of_run(&target))?;
     let routing =
         tables.get(usize::from(round.from)).map(|own| fabric::pack_tables(own, &images, &plan));
     let routing = routing.ok_or_else(|| too_small(mesh))??;
@@ -167,7 +167,7 @@ fn packets(
     let tiles: Vec<_> = RandomTraffic::new(target.mesh(), plan)?.tiles(false).collect();
     let none = || ControlError::Settings("the loop has no worker".to_owned());
     let tile = |device: u16| tiles.get(usize::from(device)).copied().ok_or_else(none);
-    let mut traffic = Traffic::new(true);
+    let mut traffic = Traffic::new(plan.layout(), true);
     let from = traffic.add_worker(tile(round.from)?, node(round.from));
     let to = traffic.add_worker(tile(round.to)?, node(round.to));
     let first =

@@ -13,7 +13,7 @@ use crate::words;
 use fabric::running_fabric;
 use fabric::status_queue::{StatusReport, read_status, status_queues};
 use launch::ControlError;
-use layouts::{ChipKind, EthId};
+use layouts::{ChipLayout, EthId};
 use machine::words::counted;
 use probe::spec::TargetSpec;
 
@@ -75,18 +75,18 @@ fn read(
         say("no router runs there");
         return Ok(Vec::new());
     };
+    let layout = plan.layout();
     let mut queues = status_queues(target, images, &plan)?;
-    queues.retain(|queue| place.is_none_or(|place| holds(place, queue.router)));
+    queues.retain(|queue| place.is_none_or(|place| holds(layout, place, queue.router)));
     read_status(target, images, &queues)
 }
 
-fn holds(place: NamedPlace, router: EthId) -> bool {
+fn holds(layout: &ChipLayout, place: NamedPlace, router: EthId) -> bool {
     match place {
         NamedPlace::Chip(chip) => router.chip == chip,
         NamedPlace::Channel(chip, channel) => router == EthId { chip, channel },
         NamedPlace::Tile(chip, tile, _) => {
-            router.chip == chip
-                && ChipKind::Wormhole.layout().eth_channel(router.channel) == Some(tile)
+            router.chip == chip && layout.eth_channel(router.channel) == Some(tile)
         }
         NamedPlace::Address(_) => false,
     }

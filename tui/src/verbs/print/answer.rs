@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::found::{Found, Unread, Value};
 use decode::images::{Image, LoadedImage, WrittenOut, written_out};
-use layouts::{ChipKind, CoreAddr, CoreId, NocAddr, Reason};
+use layouts::{ChipLayout, CoreAddr, CoreId, NocAddr, Reason};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::HashSet;
@@ -34,7 +34,8 @@ pub(super) fn answer<'i>(
         let image = load.image;
         let (expression, pointer) = asking(image, expression);
         let answer = |found| Answer { load, found, pointer: pointer.clone() };
-        let read = |addr: u64, bytes: &mut [u8]| read(target, core, moved(&load, addr), bytes);
+        let read =
+            |addr: u64, bytes: &mut [u8]| read(target, image, core, moved(&load, addr), bytes);
         match image.symbols.evaluate(&expression, read) {
             Ok(evaluated) => {
                 let found = Found::of(evaluated);
@@ -130,14 +131,20 @@ fn moved(load: &LoadedImage<'_>, addr: u64) -> u64 {
 }
 
 /// Memory as the core sees it, read from outside.
-fn read(target: &mut dyn Target, core: CoreId, addr: u64, bytes: &mut [u8]) -> Result<(), Unread> {
-    let span = span(core, addr, bytes.len() as u64)?;
+fn read(
+    target: &mut dyn Target,
+    image: &Image,
+    core: CoreId,
+    addr: u64,
+    bytes: &mut [u8],
+) -> Result<(), Unread> {
+    let span = span(image.layout, core, addr, bytes.len() as u64)?;
     let snapshot = target.read(&Plan { spans: vec![span] });
     bytes.copy_from_slice(snapshot.bytes(span.addr, span.len).map_err(Unread::Access)?);
     Ok(())
 }
 
-pub(super) fn span(core: CoreId, addr: u64, len: u64) -> Result<Span, Unread> {
+pub(super) fn span(layout: &ChipLayout, core: CoreId, addr: u64, len: u64) -> Result<Span, Unread> {
     let beyond = || Unread::Unmapped(format!("{addr:#x} is no address of a core"));
     let at = u32::try_from(addr).map_err(|_| beyond())?;
     let len = u32::try_from(len).map_err(|_| beyond())?;
@@ -148,7 +155,6 @@ pub(super) fn span(core: CoreId, addr: u64, len: u64) -> Result<Span, Unread> {
             _ => Unread::Unmapped(text),
         }
     };
-    let addr: NocAddr =
-        ChipKind::Wormhole.layout().core_to_noc(core, CoreAddr(at)).map_err(outside)?;
+    let addr: NocAddr = layout.core_to_noc(core, CoreAddr(at)).map_err(outside)?;
     Ok(Span { addr, len })
 }

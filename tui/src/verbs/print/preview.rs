@@ -44,7 +44,7 @@ fn spans(question: &Question, core: CoreId, known: Vec<&Image>) -> Result<Vec<Sp
         let mut spans = Vec::new();
         let asked =
             image.symbols.evaluate(&asking(image, &expression).0, |addr, bytes: &mut [u8]| {
-                spans.extend(span(core, addr, bytes.len() as u64).ok());
+                spans.extend(span(image.layout, core, addr, bytes.len() as u64).ok());
                 Err("not read")
             });
         match asked {

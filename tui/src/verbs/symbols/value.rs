@@ -2,10 +2,11 @@
 
 use super::{address, load, with_suggestions};
 use crate::exit::{Failure, Outcome};
+use crate::locate;
 use crate::output::{json, text};
 use crate::shape::{Decoded, Range, Valued};
 use crate::verbs::target::Style;
-use layouts::{ChipKind, Space, TileKind};
+use layouts::{Space, TileKind};
 use std::fmt::Write;
 use std::path::Path;
 use symbols::{EvalError, Expression, Kind, Record, Resolved, Storage, Symbols, Value};
@@ -181,7 +182,7 @@ fn placed(storage: &Storage, answer: &Answer<'_>) -> String {
 fn private(at: u64) -> Option<String> {
     let mut kinds = [TileKind::Tensix, TileKind::Eth].into_iter();
     kinds.find_map(|kind| {
-        let range = ChipKind::Wormhole.layout().ranges.at(Space::Tile(kind), at)?;
+        let range = locate::layout().ranges.at(Space::Tile(kind), at)?;
         range.private.then(|| range.why.clone().unwrap_or_default())
     })
 }

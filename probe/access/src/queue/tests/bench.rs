@@ -36,6 +36,10 @@ impl Bar for Shared {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         self.0.lock().unwrap().submit(batch, answer)
     }
+
+    fn chip(&self) -> ChipKind {
+        self.0.lock().unwrap().chip()
+    }
 }
 
 pub(super) struct Bench {

@@ -308,6 +308,10 @@ impl Model {
 pub(super) struct Handle(pub(super) Arc<Mutex<Model>>);
 
 impl Bar for Handle {
+    fn chip(&self) -> ChipKind {
+        ChipKind::Wormhole
+    }
+
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         let mut model = self.0.lock().unwrap();
         model.batches += 1;

@@ -62,7 +62,7 @@ impl Memory for Site<'_> {
 
     fn tile(&self, x: u64, y: u64) -> Option<NocXy> {
         let (x, y) = (u8::try_from(x).ok()?, u8::try_from(y).ok()?);
-        let harvested = &self.view.mesh.chip(self.chip)?.harvested_rows;
+        let harvested = self.view.mesh.chip(self.chip)?.harvested_rows.as_ref()?;
         self.view.layout().tiles.untranslated(x, y, harvested)
     }
 }

@@ -45,7 +45,9 @@ impl Bench {
             }
         }
         let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
-        fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::Run)?;
+        fabric
+            .finish(&mut target, &mut images, STEP_CYCLES)
+            .map_err(SceneError::of_run(&target))?;
         let core = asked.core;
         let mut bench = Self { target, images, plan, posts, dispatcher, core, run_id: 0 };
         bench.hold_idle_cores()?;

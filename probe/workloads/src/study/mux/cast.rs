@@ -30,7 +30,7 @@ pub(super) struct Cast {
 impl Cast {
     pub(super) fn new(bench: &Bench, case: &Case, route: MuxWait) -> Result<Self, ControlError> {
         let mut cast = Self {
-            traffic: Traffic::new(false),
+            traffic: Traffic::new(bench.images.layout(), false),
             muxes: Vec::new(),
             senders: Vec::new(),
             receivers: Vec::new(),
@@ -73,11 +73,12 @@ impl Cast {
         for (channel, &id) in senders.iter().enumerate() {
             traffic.connect(id, mux.connection(images, channel as u32)?, Some(ends))?;
             let of = |each: &[Vec<u32>]| each.get(number).and_then(|of| of.get(channel)).copied();
-            let rest = of(&case.interval_cycles).unwrap_or_default();
+            let short = || ControlError::Settings("the case has too few channels".to_owned());
+            let rest = of(&case.interval_cycles).ok_or_else(short)?;
             traffic.behave(id, rest, false)?;
             let (send, route) = (SendType::Fused, Route::Hops(1, 1));
             let (bytes, ttl, control, arrives) = (case.bytes, TTL, false, true);
-            for _ in 0..of(&case.packets).unwrap_or_default() {
+            for _ in 0..of(&case.packets).ok_or_else(short)? {
                 let shipment =
                     Shipment { connection: 0, send, bytes, ttl, route, control, arrives };
                 traffic.send(id, &[receiver], shipment)?;

@@ -181,7 +181,10 @@ impl Bench {
                 }
                 self.target.pass(STEP_CYCLES)?;
             }
-            let last = last.unwrap_or_default();
+            let Some(last) = last else {
+                observed.chain.push("the far worker cannot be read".to_owned());
+                return Ok(false);
+            };
             observed.figures.missing += u64::from(last.missing);
             if !last.is_over() || last.wrong_words != 0 {
                 let (arrived, wrong) = (last.arrived, last.wrong_words);

@@ -50,7 +50,7 @@ pub struct Figures {
 impl Figures {
     /// The longest of all channels.
     pub fn longest(&self, of: impl Fn(&ChannelFigures) -> u64) -> u64 {
-        self.channels.iter().map(of).max().unwrap_or_default()
+        self.channels.iter().map(of).max().unwrap_or(0)
     }
 }
 
@@ -89,31 +89,23 @@ fn channels(bench: &mut Bench, mux: &Mux) -> Result<Vec<ChannelFigures>, Control
         let field = kernel.symbols.field(&path).map_err(|_| missing(&path))?;
         Ok::<_, ControlError>((field.offset as usize, field.size as usize))
     };
-    let names = [
-        "longest_unserved_cycles",
-        "longest_unattended_cycles",
-        "longest_hold_cycles",
-        "longest_wait_cycles",
-        "polls",
-        "skips",
-    ];
-    let places = names.iter().map(|name| member(name)).collect::<Result<Vec<_>, _>>()?;
     let bytes = bench.read(mux.place, found.address(), found.field.size as u32)?;
     let channel = |bytes: &[u8]| {
-        let mut values =
-            places.iter().map(|&(at, size)| bytes.get(at..at + size).map_or(0, Spot::value));
-        let mut next = || values.next().unwrap_or_default();
-        ChannelFigures {
-            unserved_cycles: next(),
-            unattended_cycles: next(),
-            hold_cycles: next(),
-            wait_cycles: next(),
-            polls: next(),
-            skips: next(),
+        let value = |name: &str| {
+            let (at, size) = member(name)?;
+            bytes.get(at..at + size).map(Spot::value).ok_or_else(|| missing(name))
+        };
+        Ok(ChannelFigures {
+            unserved_cycles: value("longest_unserved_cycles")?,
+            unattended_cycles: value("longest_unattended_cycles")?,
+            hold_cycles: value("longest_hold_cycles")?,
+            wait_cycles: value("longest_wait_cycles")?,
+            polls: value("polls")?,
+            skips: value("skips")?,
             ..ChannelFigures::default()
-        }
+        })
     };
-    Ok(bytes.chunks_exact(one.max(1)).map(channel).collect())
+    bytes.chunks_exact(one.max(1)).map(channel).collect()
 }
 
 impl Bench {

@@ -66,7 +66,7 @@ pub(super) fn judge(
         fate,
         healthy_cycles,
         cycles,
-        packet_cycles: healthy_cycles / u64::from(most.unwrap_or_default().max(1)),
+        packet_cycles: healthy_cycles / u64::from(most.map_or(1, |most| most.max(1))),
         stall_cycles: ails.cycles,
         router_stands: ails.ailment == Ailment::RouterStands,
         undone,

@@ -4,7 +4,7 @@ use super::MuxStudy;
 use crate::scene::SceneError;
 use collectives::idle_tiles;
 use fabric::{FabricPlan, FabricRequest, Router};
-use launch::{Dispatcher, compute_tiles};
+use launch::Dispatcher;
 use layouts::ChipId;
 use machine::fabric::{FabricTopology, MuxCore};
 use machine::place::Place;
@@ -70,7 +70,7 @@ pub(super) fn posts(
         SceneError::NoWord(format!("{}: a chip has too few tiles for {links} muxes", asked.mesh))
     };
     let first = routers.first().map(|router| router.eth.chip).ok_or_else(few)?;
-    let tiles = |chip: ChipId| mesh.chip(chip).into_iter().flat_map(compute_tiles);
+    let tiles = |chip: ChipId| mesh.compute_tiles(chip);
     let mut near = tiles(first);
     let mut idle = idle_tiles(mesh, first).into_iter();
     let mut far = BTreeMap::new();

@@ -1,12 +1,12 @@
 //! One round: the first op on both ends, then on each the second one as soon as its own chip has done the first.
 
-use super::super::bench::{Bench, Start, place};
+use super::super::bench::{Bench, Start};
 use super::evidence::{Mismatch, Misread, Stuck, Took};
 use super::{Kind, Round};
 use crate::scene::SceneError;
 use launch::outcome::{Cause, Ended, RunError};
 use launch::{Operation, constant_of};
-use layouts::{ChipKind, EthId};
+use layouts::EthId;
 use machine::place::Place;
 use machine::target::Target;
 
@@ -31,8 +31,8 @@ pub(super) fn play(
     (from, to): (EthId, EthId),
     mut round: Round,
 ) -> Result<Round, SceneError> {
-    let sender = RaceEnd { eth: from, place: place(from)?, sends: true };
-    let receiver = RaceEnd { eth: to, place: place(to)?, sends: false };
+    let sender = RaceEnd { eth: from, place: bench.place(from)?, sends: true };
+    let receiver = RaceEnd { eth: to, place: bench.place(to)?, sends: false };
     bench.start(&[sender.place, receiver.place])?;
     clear(bench, &[sender, receiver])?;
     let start = bench.target.now()?;
@@ -58,7 +58,7 @@ pub(super) fn play(
 
 /// As after a boot: all credits are back.
 fn clear(bench: &mut Bench, ends: &[RaceEnd]) -> Result<(), SceneError> {
-    let words = &ChipKind::Wormhole.layout().eth.l1.erisc_info;
+    let words = &bench.target.mesh().layout().eth.l1.erisc_info;
     let mut clear = Operation::new("clear the channels' words");
     for end in ends {
         clear.write(end.place.at(words.at), vec![0; words.bytes as usize]);
@@ -114,7 +114,7 @@ fn await_end(
     let refused = constant_of(&bench.images, LINK_RACE, "LINK_RACE_REFUSED")?;
     if state(bench, end, "phase")? == u64::from(refused) {
         let refused = RunError::new(Cause::Kernel(Ended::Refused(None))).at(end.place);
-        return Err(SceneError::Run(refused));
+        return Err(SceneError::of_run(&bench.target)(refused));
     }
     if !returned {
         let stuck = stuck(bench, end, op)?;
@@ -153,7 +153,7 @@ fn stuck(bench: &mut Bench, end: RaceEnd, op: u64) -> Result<Stuck, SceneError> 
     let waits_for = Took::of(state(bench, end, "waits_for")?);
     let channel = state(bench, end, "waits_on_channel")?;
     // The words of the channels follow the four of the launch.
-    let addr = ChipKind::Wormhole.layout().eth.l1.erisc_info.at + 16 * (1 + channel);
+    let addr = bench.target.mesh().layout().eth.l1.erisc_info.at + 16 * (1 + channel);
     let bytes_sent = bench.word(end.place, addr)?.into();
     Ok(Stuck { end: end.eth, op, waits_for, channel, addr, bytes_sent })
 }

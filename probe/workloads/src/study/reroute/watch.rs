@@ -70,7 +70,7 @@ pub(super) fn mended(
         }
         if target.now()? >= until {
             let lost = plan.routers.iter().zip(&all).find(|(_, v)| v.first() != Some(&0));
-            let lost = lost.map(|(router, _)| router.to_string()).unwrap_or_default();
+            let lost = lost.map_or_else(|| "a router".to_owned(), |(router, _)| router.to_string());
             return Err(settings(format!("{lost} does not use its own link again")));
         }
         target.pass(POLL_CYCLES)?;
