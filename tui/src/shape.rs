@@ -1,5 +1,5 @@
-//! The JSON that scripts rely on: what `--json` prints, as structs from which `meshscope schema` derives its schemas.
-//! The comments on them are the schemas' descriptions.
+//! The JSON that scripts rely on: what `--json` prints, as structs from which `meshscope schema`
+//! derives its schemas. The comments on them are the schemas' descriptions.
 
 #![expect(clippy::struct_field_names, reason = "the names are promised to scripts")]
 
@@ -46,7 +46,8 @@ const SCHEMA: u32 = 1;
 /// Everything that `--json` prints is one object with the key `schema`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<T> {
-    /// The version of these keys. Within one version keys and words are added; none is renamed, changes its meaning or goes.
+    /// The version of these keys. Within one version keys and words are added; none is renamed,
+    /// changes its meaning or goes.
     #[schemars(extend("const" = SCHEMA))]
     schema: u32,
     #[serde(flatten)]
@@ -83,7 +84,8 @@ struct Missed {
     addr: u64,
     /// Its length in bytes.
     len: u32,
-    /// refused, timed_out, unreachable, in_reset, device_gone, queue_error, not_recorded or not_asked.
+    /// refused, timed_out, unreachable, in_reset, device_gone, queue_error, not_recorded or
+    /// not_asked.
     reason: &'static str,
     /// The reason in a sentence.
     detail: String,
@@ -114,8 +116,9 @@ type Missing = BTreeMap<&'static str, Why>;
 /// Why a value is null.
 #[derive(Serialize, JsonSchema)]
 struct Why {
-    /// A reason of `gaps`, or: unknown (it was read, and is none of the known values), absent (there is none), constant (it is of the
-    /// debug information and has no address), private (only the core itself can read it), unmapped (nothing is known to stand there).
+    /// A reason of `gaps`, or: unknown (it was read, and is none of the known values), absent
+    /// (there is none), constant (it is of the debug information and has no address), private (only
+    /// the core itself can read it), unmapped (nothing is known to stand there).
     reason: &'static str,
     /// The reason in a sentence; the number that was read, if the value is unknown.
     detail: String,
