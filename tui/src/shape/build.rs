@@ -1,4 +1,4 @@
-//! From mesh state to the promised shapes.
+//! Builds the JSON structs from the state of the mesh.
 
 use super::difference::difference;
 use super::{
@@ -15,7 +15,7 @@ use layouts::{EthId, NocAddr};
 use machine::snapshot::{AccessError, Gap};
 use machine::target::{PlannedAccess, Preview};
 
-/// The value, or null and a line in `missing`.
+/// The value, or null and an entry in `missing`.
 fn value<T, U>(
     name: &'static str,
     reading: &Reading<T>,
@@ -86,7 +86,7 @@ fn link(state: &LinkState, ends: Vec<LinkEnd>) -> Link {
     }
 }
 
-/// The shape of `mesh`.
+/// Builds `mesh`.
 pub(crate) fn mesh<'a>(
     target: &'a str,
     state: &'a MeshState,
@@ -118,7 +118,7 @@ pub(crate) fn mesh<'a>(
     }
 }
 
-/// The shape of `links`.
+/// Builds `links`.
 pub(crate) fn links<'a>(target: &'a str, state: &'a MeshState) -> Links<'a> {
     let ends = |l: &LinkState| vec![link_end(state, l.link.a), link_end(state, l.link.b)];
     Links {
@@ -162,7 +162,7 @@ fn link_end(state: &MeshState, at: EthId) -> LinkEnd {
     }
 }
 
-/// The shape of `cores`, of those that pass.
+/// Builds `cores`, of the cores that pass the filter.
 pub(crate) fn cores<'a>(
     target: &'a str,
     state: &'a MeshState,
@@ -225,7 +225,7 @@ fn image(image: &decode::state::ImageUse) -> Image<'_> {
     }
 }
 
-/// The shape of `images`, of the cores that pass.
+/// Builds `images`, of the cores that pass the filter.
 pub(crate) fn images<'a>(
     target: &'a str,
     state: &'a MeshState,
@@ -267,7 +267,7 @@ fn word(word: &NamedWord) -> Word<'_> {
     }
 }
 
-/// The shape of `write`.
+/// Builds `write`.
 pub(crate) fn written(at: NocAddr, old: Result<String, &AccessError>, new: String) -> Written {
     let mut missing = Missing::new();
     if let Err(error) = old {
@@ -278,7 +278,7 @@ pub(crate) fn written(at: NocAddr, old: Result<String, &AccessError>, new: Strin
     Written { chip: chip.0, tile, addr: offset, old: old.ok(), new, missing }
 }
 
-/// The shape of any verb with `--dry-run`.
+/// Builds the JSON of `--dry-run`.
 pub(crate) fn dry_run<'a>(target: &'a str, discovery: u64, preview: &Preview) -> DryRun<'a> {
     let planned = |visit: &PlannedAccess| {
         let NocAddr { chip, tile, offset } = visit.span.addr;
