@@ -35,7 +35,7 @@ pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
     let result = runtime.block_on(turn(&mut model, &mut feed));
     let busy = model.newest.as_ref().is_some_and(|snapshot| snapshot.board.going().is_some());
     if busy {
-        say("the run is torn down; Ctrl-C leaves at once");
+        say("the run is torn down; Ctrl-C exits at once");
         interrupt::watch(|| None)?;
     }
     feed.end(busy);

@@ -48,7 +48,7 @@ fn status_queues_are_read_and_kept_once() {
     let refused = meshscope(&["fabric", "status", "--keep", &keep]);
     std::fs::remove_file(&path).unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("line 1 is no status entry"));
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("line 1 is not a status entry"));
 }
 
 /// A router stands still while packets are on their way. All is asked of a recording, whose mesh is built once.

@@ -14,10 +14,10 @@ fn print(target: &str, arguments: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-/// What was refused, without the list of images that were asked.
+/// What was refused, without the list of images that were searched.
 fn refusal(output: &Output) -> String {
     let said = said(output);
-    let list = said.find(" (asked ").or_else(|| said.find("; it runs "));
+    let list = said.find(" (searched ").or_else(|| said.find("; it runs "));
     said.chars().take(list.unwrap_or(usize::MAX)).collect()
 }
 

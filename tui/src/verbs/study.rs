@@ -52,7 +52,8 @@ pub(super) struct Watching<'a> {
 /// A run that was watched.
 #[derive(Serialize, JsonSchema)]
 struct Row {
-    /// Over what it was watched: none (nobody watched), window (a TLB window of the PCIe device) or queue (routing queues).
+    /// Over what it was watched: none (nobody watched), window (a TLB window of the PCIe device) or
+    /// queue (routing queues).
     route: &'static str,
     /// From snapshot to snapshot, in cycles of a nanosecond; 0: without a pause.
     period_cycles: u64,

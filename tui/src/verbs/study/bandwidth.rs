@@ -1,4 +1,5 @@
-//! `study bandwidth`: what one link carries, beside a bound that is computed and figures that are published.
+//! `study bandwidth`: what one link carries, beside a bound that is computed and figures that are
+//! published.
 
 use super::lines::Lines;
 use super::measured::{failed, percent};

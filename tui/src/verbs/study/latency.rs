@@ -1,4 +1,5 @@
-//! `study latency`: rings and a link beside the published figures, with their sources, and why what differs does.
+//! `study latency`: rings and a link beside the published figures, with their sources, and why what
+//! differs does.
 
 use super::lines::Lines;
 use super::measured::{failed, percent};
@@ -39,7 +40,8 @@ pub(in crate::verbs) struct Latencies<'a> {
 /// How long a ring or a link takes.
 #[derive(Serialize, JsonSchema)]
 struct LatencyRow<'a> {
-    /// ring, merged; ring, separate; or round trip, merged: payload and sync word in one packet or in two.
+    /// ring, merged; ring, separate; or round trip, merged: payload and sync word in one packet or
+    /// in two.
     what: &'static str,
     /// Links that a packet goes over.
     hops: usize,

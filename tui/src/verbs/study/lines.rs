@@ -1,4 +1,5 @@
-//! A table whose lines come as rounds end; its head comes with the first of them, since what cannot be had has none.
+//! A table whose lines come as rounds end; its head comes with the first of them, since what cannot
+//! be had has none.
 
 use super::measured::line;
 use crate::exit::Failure;

@@ -1,5 +1,5 @@
-//! `study mux`: how policies of a fabric mux fare under the same congestion, beside what the public write-up of the reduce-scatter hang
-//! says of them.
+//! `study mux`: how policies of a fabric mux fare under the same congestion, beside what the public
+//! write-up of the reduce-scatter hang says of them.
 
 mod claims;
 mod rows;

@@ -1,4 +1,5 @@
-//! `study race`: the two races of the guide, with kernels that leave out what it asks for and with kernels that do it.
+//! `study race`: the two races of the guide, with kernels that leave out what it asks for and with
+//! kernels that do it.
 
 use super::lines::Lines;
 use super::measured::failed;
@@ -81,7 +82,8 @@ struct Row {
     payload_bytes: u32,
     /// How long the receiver works on a message before it reads it, in cycles of a nanosecond.
     delay_cycles: u32,
-    /// How much later than it could be the second op is launched on the receiver's chip, in cycles of a nanosecond.
+    /// How much later than it could be the second op is launched on the receiver's chip, in cycles
+    /// of a nanosecond.
     late_cycles: u64,
     /// Sync words that a kernel took for its own.
     misreads: Vec<MisreadRow>,

@@ -57,7 +57,8 @@ struct Row {
     seed: u64,
     /// The links that are lost.
     lost: Vec<Lost>,
-    /// The id of the chip that got its data latest, whose times these are; null with random packets.
+    /// The id of the chip that got its data latest, whose times these are; null with random
+    /// packets.
     chip: Option<u16>,
     /// How long it takes when nothing is lost, in cycles of a nanosecond.
     healthy_cycles: u64,
@@ -75,7 +76,8 @@ struct Row {
     missing: u64,
     /// slower, nothing to send, or not waited for.
     effect: &'static str,
-    /// How much longer it took for each packet that was rerouted, in cycles of a nanosecond; null if it was not slower.
+    /// How much longer it took for each packet that was rerouted, in cycles of a nanosecond; null
+    /// if it was not slower.
     cost_cycles: Option<u64>,
 }
 

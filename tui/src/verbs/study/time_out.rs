@@ -1,4 +1,5 @@
-//! `study timeout`: packets that stand before a stuck receiver, with and without the routers' packet time-out.
+//! `study timeout`: packets that stand before a stuck receiver, with and without the routers'
+//! packet time-out.
 
 use super::lines::Lines;
 use super::measured::failed;
@@ -63,7 +64,8 @@ struct Tried {
     entries: u32,
     /// Entries for which it had no room.
     entries_lost: u32,
-    /// How long the first packet that was dropped had stood at the head, in cycles of a nanosecond; null if none was.
+    /// How long the first packet that was dropped had stood at the head, in cycles of a nanosecond;
+    /// null if none was.
     first_drop_cycles: Option<u64>,
     /// From its entry to the last one, in cycles of a nanosecond.
     drops_last_cycles: Option<u64>,

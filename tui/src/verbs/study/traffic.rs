@@ -13,7 +13,8 @@ use serde::Serialize;
 use workloads::scene::Scene;
 use workloads::study::traffic::{Round, TrafficStudy, study};
 
-/// What a round's lists have room for on a mesh of two chips, and more seeds than anybody waits for.
+/// What a round's lists have room for on a mesh of two chips, and more seeds than anybody waits
+/// for.
 pub(super) const MOST_PACKETS: u64 = 10_000;
 pub(super) const MOST_SEEDS: u64 = 1_000_000;
 const HEAD: [&str; 8] =
@@ -99,7 +100,8 @@ fn at_most(option: &str, words: &str, least: u64, most: u64) -> Result<u64, Fail
     Ok(count)
 }
 
-/// The scene that the words of a mesh mean: with a fabric, of the topology that an option names or else they do.
+/// The scene that the words of a mesh mean: with a fabric, of the topology that an option names or
+/// else they do.
 pub(super) fn scene(mesh: &str, topology: Option<&str>) -> Result<Scene, Failure> {
     let topology = topology.map(|name| format!(",topology={name}")).unwrap_or_default();
     let words = mesh.strip_prefix("emulator:").unwrap_or(mesh);

@@ -27,7 +27,8 @@ pub(in crate::verbs) struct Loops<'a> {
     sent: u32,
     /// Negative acknowledges that it got.
     nacks: u32,
-    /// Routers whose control channel dropped messages, as it does without room: acknowledges may be among them.
+    /// Routers whose control channel dropped messages, as it does without room: acknowledges may be
+    /// among them.
     control_dropped: Vec<Dropped>,
     /// A row for each packet.
     rows: Vec<Packet>,

@@ -1,4 +1,5 @@
-//! What the public write-up of the reduce-scatter hang says, beside what the runs show, and why they differ where they do.
+//! What the public write-up of the reduce-scatter hang says, beside what the runs show, and why
+//! they differ where they do.
 
 use super::sums::Sums;
 use crate::words::cycles;
