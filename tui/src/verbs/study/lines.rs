@@ -1,5 +1,5 @@
-//! A table whose lines come as rounds end; its head comes with the first of them, since what cannot
-//! be had has none.
+//! A table printed as rounds end. Its head is printed with the first line, so that a failed study
+//! prints none.
 
 use super::measured::line;
 use crate::exit::Failure;
@@ -18,7 +18,7 @@ impl<'a> Lines<'a> {
         Self { style, head, widths, begun: false, said: Ok(()) }
     }
 
-    /// One more line. What goes wrong with one is told in the end.
+    /// Prints one more line. Errors are reported at the end.
     pub(super) fn say(&mut self, cells: &[String]) {
         if !std::mem::replace(&mut self.begun, true) {
             let head: Vec<String> = self.head.iter().map(|&word| word.to_owned()).collect();

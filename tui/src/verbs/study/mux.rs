@@ -1,5 +1,5 @@
-//! `study mux`: how policies of a fabric mux fare under the same congestion, beside what the public
-//! write-up of the reduce-scatter hang says of them.
+//! `study mux`: policies of a fabric mux under the same congestion, next to the public write-up of
+//! the reduce-scatter hang.
 
 mod claims;
 mod rows;
@@ -23,12 +23,12 @@ use workloads::study::mux::{
     MuxRun, MuxStudy, MuxWait, NEVER_FACTOR, SLOW_FACTOR, STARVE_FACTOR, Seen, study,
 };
 
-/// More seeds than anybody waits for, channels of a mux, and links of a chip.
+/// Limits: seeds, channels of a mux, and links of a chip.
 const MOST_SEEDS: u64 = 100_000;
 const MOST_WORKERS: u64 = 8;
 const MOST_LINKS: u64 = 16;
 
-/// What a person asked for.
+/// The options.
 pub(in crate::verbs) struct MuxWords<'a> {
     pub(in crate::verbs) mesh: &'a str,
     pub(in crate::verbs) seed: u64,
@@ -41,7 +41,7 @@ pub(in crate::verbs) struct MuxWords<'a> {
     pub(in crate::verbs) patience: &'a str,
 }
 
-/// The policies that a word names: one, or all.
+/// The policies of an option: one, or all.
 fn named(word: &str) -> Result<Vec<MuxWait>, Failure> {
     let found: Vec<MuxWait> =
         MuxWait::ALL.into_iter().filter(|route| word == "all" || route.name == word).collect();
@@ -79,7 +79,7 @@ fn asked<'a>(asked: &MuxWords<'a>) -> Result<MuxStudy<'a>, Failure> {
     })
 }
 
-/// A table of the policies, what the write-up says beside what came of it, and who waited for whom.
+/// Prints a table of the policies, the write-up's claims next to the results, and waits.
 pub(in crate::verbs) fn mux(style: Style, words: &MuxWords<'_>) -> Result<Outcome, Failure> {
     let asked = asked(words)?;
     let seen = study(&asked).map_err(failed(words.mesh))?;
@@ -145,7 +145,7 @@ fn table(policies: &[PolicyRow]) -> String {
     table.text()
 }
 
-/// Claims beside what was measured, and below the table why those differ that do.
+/// Claims next to the measurements, and below the table the reasons of differences.
 fn compared(claims: &[Claim]) -> String {
     let mut table = Columns::new(&["POLICY", "THE WRITE-UP SAYS", "", "HERE"]);
     let mut notes = String::new();
@@ -172,7 +172,7 @@ fn explain() {
     );
 }
 
-/// Of the first policy of which a run starves or never ends: who waited for whom.
+/// The waits of the first policy with a run that starves or never ends.
 fn first_bad(seen: &Seen) {
     let bad = MuxWait::ALL
         .iter()

@@ -1,4 +1,4 @@
-//! `study reroute`: links of a fabric are lost and come back while data are under way.
+//! `study reroute`: links of a fabric that go down and come up while data is in flight.
 
 use super::lines::Lines;
 use super::measured::failed;
@@ -11,14 +11,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::reroute::{Effect, Load, RerouteStudy, Round, study};
 
-/// More than anybody waits for.
+/// Limits.
 const MOST_BYTES: u64 = 1 << 30;
 const HEAD: [&str; 11] = [
     "SEED", "LOST", "AT", "FOR", "CHIP", "HEALTHY", "TOOK", "REROUTED", "RESENT", "WRONG", "EFFECT",
 ];
 const WIDTHS: [usize; 11] = [6, 12, 11, 11, 4, 11, 11, 8, 6, 5, 15];
 
-/// What a person asked for.
+/// The options.
 pub(in crate::verbs) struct RerouteWords<'a> {
     pub(in crate::verbs) mesh: &'a str,
     pub(in crate::verbs) topology: Option<&'a str>,
@@ -28,7 +28,7 @@ pub(in crate::verbs) struct RerouteWords<'a> {
     pub(in crate::verbs) seeds: &'a str,
 }
 
-/// Links of a fabric that are lost and come back while data are under way.
+/// Links of a fabric that go down and come up while data is in flight.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::verbs) struct Reroutes<'a> {
     /// The mesh.
@@ -39,45 +39,45 @@ pub(in crate::verbs) struct Reroutes<'a> {
     rows: Vec<Row>,
 }
 
-/// A link that is lost for a while.
+/// A link that is down for a while.
 #[derive(Serialize, JsonSchema)]
 struct Lost {
     /// The link.
     link: String,
-    /// From when on, in cycles of a nanosecond after the beginning.
+    /// Time from the start until it goes down, in cycles of a nanosecond.
     from_cycles: u64,
-    /// For how long, in cycles of a nanosecond.
+    /// Time that it is down, in cycles of a nanosecond.
     cycles: u64,
 }
 
-/// What came of a seed.
+/// The result of a seed.
 #[derive(Serialize, JsonSchema)]
 struct Row {
     /// The seed.
     seed: u64,
-    /// The links that are lost.
+    /// The links that go down.
     lost: Vec<Lost>,
-    /// The id of the chip that got its data latest, whose times these are; null with random
+    /// The id of the chip that received its data last, whose times these are; null with random
     /// packets.
     chip: Option<u16>,
-    /// How long it takes when nothing is lost, in cycles of a nanosecond.
+    /// Time without an outage, in cycles of a nanosecond.
     healthy_cycles: u64,
-    /// How long it took, in cycles of a nanosecond.
+    /// Time with the outages, in cycles of a nanosecond.
     cycles: u64,
-    /// Packets that went over another link.
+    /// Packets sent over another link.
     rerouted: u64,
-    /// Packets that were sent again when the link was back.
+    /// Packets sent again when the link was up.
     resent: u64,
     /// Words that were wrong.
     wrong: u64,
-    /// Packets that came more than once.
+    /// Packets received more than once.
     duplicated: u64,
-    /// Packets that did not come.
+    /// Packets not received.
     missing: u64,
     /// slower, nothing to send, or not waited for.
     effect: &'static str,
-    /// How much longer it took for each packet that was rerouted, in cycles of a nanosecond; null
-    /// if it was not slower.
+    /// The additional time per rerouted packet, in cycles of a nanosecond; null if it was not
+    /// slower.
     cost_cycles: Option<u64>,
 }
 
@@ -103,7 +103,7 @@ fn row(round: &Round) -> Row {
     }
 }
 
-/// How many rounds were slower, what a packet cost in them, and why the others were not.
+/// Number of slower rounds, the cost per packet in them, and the reasons of the others.
 fn summary(rounds: &[Round]) -> String {
     let of = |effect| rounds.iter().filter(move |round| round.effect() == effect);
     let mut costs: Vec<u64> = rounds.iter().filter_map(Round::cost_cycles).collect();
@@ -126,7 +126,7 @@ fn summary(rounds: &[Round]) -> String {
     )
 }
 
-/// A line for each seed; of several outages the first, and how many more.
+/// A line for each seed; of several outages the first, and the number of others.
 pub(in crate::verbs) fn reroute(
     style: Style,
     asked: &RerouteWords<'_>,

@@ -1,5 +1,5 @@
-//! `study timeout`: packets that stand before a stuck receiver, with and without the routers'
-//! packet time-out.
+//! `study timeout`: packets blocked by a stuck receiver, with and without the routers' packet
+//! time-out.
 
 use super::lines::Lines;
 use super::measured::failed;
@@ -26,20 +26,20 @@ const HEAD: [&str; 9] = [
 ];
 const WIDTHS: [usize; 9] = [10, 7, 14, 5, 8, 7, 11, 22, 16];
 
-/// Packets before a stuck receiver, with and without the routers' packet time-out.
+/// Packets blocked by a stuck receiver, with and without the routers' packet time-out.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::verbs) struct TimeOuts<'a> {
     /// The mesh.
     mesh: &'a str,
     /// What the routers are built for: line, ring, mesh or torus.
     topology: &'a str,
-    /// For how long the receiver is stuck, in cycles of a nanosecond.
+    /// Time for which the receiver is stuck, in cycles of a nanosecond.
     stuck_cycles: u64,
     /// A row for each time-out.
     rows: Vec<Tried>,
 }
 
-/// What came of a time-out.
+/// The result of a time-out.
 #[derive(Serialize, JsonSchema)]
 struct Tried {
     /// The time-out, in cycles of a nanosecond; 0: none.
@@ -58,14 +58,14 @@ struct Tried {
     received: u32,
     /// Packets dropped by the router in which they waited.
     dropped: u32,
-    /// Negative acknowledges that the worker got.
+    /// Negative acknowledges that the worker received.
     nacks: u32,
     /// Entries EVENT_TIMED_OUT of the router's status queue.
     entries: u32,
-    /// Entries for which it had no room.
+    /// Entries that were lost because it was full.
     entries_lost: u32,
-    /// How long the first packet that was dropped had stood at the head, in cycles of a nanosecond;
-    /// null if none was.
+    /// Time of the first dropped packet at the head of its channel, in cycles of a nanosecond; null
+    /// if none was dropped.
     first_drop_cycles: Option<u64>,
     /// From its entry to the last one, in cycles of a nanosecond.
     drops_last_cycles: Option<u64>,

@@ -1,4 +1,4 @@
-//! `study transport`: collectives over EDMs and over the fabric, beside each other.
+//! `study transport`: collectives over EDMs and over the fabric.
 
 use super::lines::Lines;
 use super::measured::failed;
@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::transport::{TransportRow, TransportStudy, study};
 
-/// A mux has no more channels.
+/// Limit: the channels of a mux.
 const MOST_WORKERS: u64 = 8;
 const HEAD: [&str; 8] =
     ["COLLECTIVE", "SIZE", "EDM", "FABRIC", "FABRIC/EDM", "ROUTERS", "MUXES", "WRONG"];
@@ -35,7 +35,7 @@ pub(in crate::verbs) struct Transports<'a> {
 struct Compared {
     /// The collective, such as all-gather.
     op: &'static str,
-    /// Its size as nccl-tests counts it, in bytes.
+    /// Its size as in nccl-tests, in bytes.
     size: u64,
     /// Its time over EDMs, in microseconds.
     edm_us: f64,
@@ -47,7 +47,7 @@ struct Compared {
     fabric: &'static str,
     /// Muxes of the fabric.
     muxes: usize,
-    /// Wrong elements of both.
+    /// Wrong elements of both runs.
     wrong: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `study ttl`: packets in a loop of the routing tables, and where each of them expires.
+//! `study ttl`: packets in a loop of the routing tables, and where they expire.
 
 use super::measured::failed;
 use super::traffic::count;
@@ -19,15 +19,15 @@ pub(in crate::verbs) struct Loops<'a> {
     mesh: &'a str,
     /// The device that sends.
     from_device: u16,
-    /// The device that the packets are for.
+    /// The destination device.
     to_device: u16,
     /// The loop.
     r#loop: Vec<Step>,
-    /// Packets that the sender handed over.
+    /// Packets that the sender handed to its router.
     sent: u32,
-    /// Negative acknowledges that it got.
+    /// Negative acknowledges that it received.
     nacks: u32,
-    /// Routers whose control channel dropped messages, as it does without room: acknowledges may be
+    /// Routers whose control channel dropped messages because it was full; acknowledges may be
     /// among them.
     control_dropped: Vec<Dropped>,
     /// A row for each packet.
@@ -41,7 +41,7 @@ struct Dropped {
     chip: u16,
     /// The Ethernet channel.
     channel: u8,
-    /// How many.
+    /// Number of dropped messages.
     count: u32,
 }
 
@@ -52,7 +52,7 @@ struct Step {
     device: u16,
     /// Its chip's id.
     chip: Option<u16>,
-    /// Where it sends: EAST, WEST, NORTH, SOUTH or Z.
+    /// The direction in which it sends: EAST, WEST, NORTH, SOUTH or Z.
     direction: &'static str,
 }
 
@@ -61,26 +61,26 @@ struct Step {
 struct Packet {
     /// Its time to live: the hops that it may take.
     ttl: u8,
-    /// The devices that it comes to by the tables, in order; in the last one it expires.
+    /// The devices on its path by the tables, in order; it expires at the last one.
     route: Vec<u16>,
     /// Where it expires by the tables.
     expected: Place,
-    /// Where a status queue says that it expired; null if none does.
+    /// Where a status queue reports that it expired; null if none does.
     seen: Option<Seen>,
 }
 
-/// Where a packet expires by the tables.
+/// The place at which a packet expires by the tables.
 #[derive(Serialize, JsonSchema)]
 struct Place {
     /// The device.
     device: u16,
     /// Its chip's id.
     chip: Option<u16>,
-    /// Where the link of the router leads that drops the packet: it came from there.
+    /// The direction of the link of the router that drops it, from which it came.
     direction: &'static str,
 }
 
-/// Where a packet expired.
+/// The place at which a packet expired.
 #[derive(Serialize, JsonSchema)]
 struct Seen {
     /// The chip's id.
@@ -89,9 +89,9 @@ struct Seen {
     channel: u8,
     /// The device.
     device: u16,
-    /// Where the link of this router leads.
+    /// The direction of this router's link.
     direction: &'static str,
-    /// When, by the chip's own wall clock, in cycles of a nanosecond.
+    /// Time by the chip's own wall clock, in cycles of a nanosecond.
     cycles: u64,
 }
 

@@ -1,5 +1,5 @@
-//! What the public write-up of the reduce-scatter hang says, beside what the runs show, and why
-//! they differ where they do.
+//! Claims of the public write-up of the reduce-scatter hang, next to the results, with the reasons
+//! of differences.
 
 use super::sums::Sums;
 use crate::words::cycles;
@@ -8,18 +8,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::mux::{Fate, MuxRun};
 
-/// A sentence of the write-up and what came of it here.
+/// A claim of the write-up, and the result.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Claim {
-    /// The policy that it is about; any: all of them; router: the router.
+    /// Its policy; any: all of them; router: the router.
     pub(super) policy: &'static str,
-    /// The sentence.
+    /// The claim.
     pub(super) says: &'static str,
-    /// What was measured.
+    /// The measurement.
     pub(super) here: String,
     /// Whether they agree.
     pub(super) agrees: bool,
-    /// Why they differ; null where they agree.
+    /// The reason of the difference; null if they agree.
     pub(super) why: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Claim {
     }
 }
 
-/// All claims that the runs can tell of. The policies are in the order of `MuxWait::ALL`.
+/// All claims that the runs can decide. The policies are in the order of `MuxWait::ALL`.
 pub(super) fn claims(sums: &[Sums<'_>; 7]) -> Vec<Claim> {
     let [unbounded, no_wait, teardown, many, few, captures, brief] = sums;
     vec![
@@ -56,7 +56,7 @@ pub(super) fn claims(sums: &[Sums<'_>; 7]) -> Vec<Claim> {
     ]
 }
 
-/// Within a quarter.
+/// Returns true if the value is within a quarter of the other.
 fn near(value: u64, of: u64) -> bool {
     4 * value.abs_diff(of) <= of
 }
@@ -105,7 +105,7 @@ fn starves(sums: &Sums<'_>) -> Claim {
     Claim::new(sums.route.name, says, here, (starved > 0, why))
 }
 
-/// No policy may turn a congestion that ends into a run that does not.
+/// No policy may turn a temporary congestion into a run that never ends.
 fn cascades(all: &[Sums<'_>; 7]) -> Claim {
     let locks: u64 = all.iter().map(Sums::deadlocks).sum();
     let ending: u64 = all.iter().map(|sums| sums.all() - sums.for_ever()).sum();
@@ -128,7 +128,7 @@ fn no_hang(sums: &Sums<'_>) -> Claim {
     Claim::new(sums.route.name, "does not hang", here, (never == 0, why))
 }
 
-/// What is left to wait for without a bound where no policy of the mux has a part in it.
+/// The unbounded waits that remain without a policy's part in them.
 fn unbounded_waits(sums: &Sums<'_>, never: u64, ever: u64) -> String {
     let stands = sums.count(|run| run.fate == Fate::NeverEnds && run.router_stands);
     let drains = sums.left_to_muxes();
@@ -181,7 +181,7 @@ fn as_often(sums: &Sums<'_>, unbounded: &Sums<'_>, says: &'static str) -> Claim 
 const MANY: (u64, u64) = (32_768, 130_000);
 const FEW: (u64, u64) = (256, 5_000);
 
-/// How long a bounded wait is, by the polls that it is made of.
+/// The length of a bounded wait, by its polls.
 fn lasts(sums: &Sums<'_>, (polls, published): (u64, u64), says: &'static str) -> Claim {
     let hold = sums.longest(|c| c.hold_cycles);
     let each = |(polls, cycles): (u64, u64)| cycles as f64 / polls as f64;
@@ -203,7 +203,7 @@ fn captured(sums: &Sums<'_>) -> Claim {
     Claim::new(sums.route.name, says, here, (near(hold, 130_000) && alone > hold, why))
 }
 
-/// A turn that is shorter than a packet in the router cannot have two slots of it.
+/// A turn shorter than a packet's time in the router cannot take two slots.
 fn shares(sums: &Sums<'_>) -> Claim {
     let (hold, alone) = (sums.longest(|c| c.hold_cycles), sums.longest(|c| c.unattended_cycles));
     let short = |run: &MuxRun| run.figures.longest(|c| c.hold_cycles) <= run.packet_cycles;
