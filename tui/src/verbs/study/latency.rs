@@ -176,7 +176,7 @@ fn say(lines: &mut Lines<'_>, row: &Latency) {
 
 fn explanations(rows: &[Latency]) -> String {
     let explained = |row: &Latency| {
-        let told = figures(row).filter_map(|(figure, reason)| {
+        let lines = figures(row).filter_map(|(figure, reason)| {
             let off = percent(Some(figure.deviation_percent(row.measured_ns())));
             let (what, hops, bytes) = (what(row), row.hops(), row.packet_bytes);
             let source = figure.source_name();
@@ -185,7 +185,7 @@ fn explanations(rows: &[Latency]) -> String {
                 "\n{what}, {hops} hops, {bytes} bytes, {off} of the {source}'s: {reason}.\n"
             ))
         });
-        told.collect::<String>()
+        lines.collect::<String>()
     };
     format!("\nguide: {GUIDE}\ntest: {TEST}\n{}", rows.iter().map(explained).collect::<String>())
 }
@@ -234,10 +234,10 @@ mod tests {
         assert_eq!(answer["published"][1]["source"], TEST);
         assert_eq!(answer["published"][1]["reason"], "the link is long");
         assert_eq!(answer["parts"]["link_ns"], 500.0);
-        let told = explanations(&[row]);
+        let text = explanations(&[row]);
         assert!(
-            told.contains("2 hops, 16 bytes, +120.0 % of the test's: the link is long.\n"),
-            "{told}"
+            text.contains("2 hops, 16 bytes, +120.0 % of the test's: the link is long.\n"),
+            "{text}"
         );
     }
 

@@ -85,10 +85,10 @@ pub(in crate::verbs) fn relaunch(
     if terminal {
         let _ = write!(std::io::stderr(), "\r\x1b[K");
     }
-    let Relaunch { runs, bytes, wrong, left, sentences: told, cycles, transactions } =
+    let Relaunch { runs, bytes, wrong, left, sentences, cycles, transactions } =
         found.map_err(failed(mesh))?;
     if style.json {
-        let (left_behind, notes) = (left, &told[..]);
+        let (left_behind, notes) = (left, &sentences[..]);
         let row = RelaunchRow { runs, bytes, wrong, left_behind, notes, cycles, transactions };
         json(Relaunches { mesh, seed, rows: vec![row] })?;
     } else {
@@ -104,7 +104,7 @@ pub(in crate::verbs) fn relaunch(
         ]);
         text(&table.text())?;
     }
-    for sentence in &told {
+    for sentence in &sentences {
         say(sentence);
     }
     Ok(if wrong + left > 0 { Outcome::Findings } else { Outcome::Healthy })

@@ -244,7 +244,7 @@ fn explained(kind: Kind, rounds: &[Round]) -> Explained {
 
 /// The race, how often it caused harm, and the observations of the first time.
 fn paragraph(kind: Kind, rounds: &[Round]) -> String {
-    let told = explained(kind, rounds);
+    let race = explained(kind, rounds);
     let first = |proper| {
         let of = rounds.iter().filter(move |round| round.kind == kind && round.proper == proper);
         of.filter(|round| round.is_harmed()).map(seen).next()
@@ -252,12 +252,12 @@ fn paragraph(kind: Kind, rounds: &[Round]) -> String {
     let seen: String = [first(false), first(true)].into_iter().flatten().collect();
     format!(
         "\n{}\nwithout {}: harm in {} of {} rounds; as in the guide: in {} of {}\n{seen}",
-        told.text,
-        told.left_out,
-        told.careless_harmed,
-        told.careless_rounds,
-        told.proper_harmed,
-        told.proper_rounds
+        race.text,
+        race.left_out,
+        race.careless_harmed,
+        race.careless_rounds,
+        race.proper_harmed,
+        race.proper_rounds
     )
 }
 
@@ -274,14 +274,14 @@ pub(in crate::verbs) fn race(style: Style, options: &RaceArguments) -> Result<Ou
         Race::Completion => vec![Kind::Completion],
         Race::Both => Kind::ALL.to_vec(),
     };
-    let asked = RaceStudy {
+    let options = RaceStudy {
         mesh,
         seed: *seed,
         seeds: count("seeds", seeds, MOST_SEEDS)?,
         kinds: kinds.clone(),
     };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
-    let rounds = study(&asked, &mut |round| lines.say(&cells(round))).map_err(failed(mesh))?;
+    let rounds = study(&options, &mut |round| lines.say(&cells(round))).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
         let explanations = kinds.iter().map(|kind| explained(*kind, &rounds)).collect();

@@ -118,7 +118,7 @@ fn summary(rounds: &[Round]) -> String {
     };
     let late: u64 = of(Effect::NotWaitedFor).map(|round| round.rerouted).sum();
     format!(
-        "{} of {}: slower{cost}\n{}: nothing was to be sent over the link while it was down\n{}: {late} packets were rerouted, and nobody waited for them\n",
+        "{} of {}: slower{cost}\n{}: no packet was to use the link while it was down\n{}: {late} packets were rerouted, and no chip waited for them\n",
         of(Effect::Slower).count(),
         rounds.len(),
         of(Effect::NothingToSend).count(),
@@ -129,16 +129,17 @@ fn summary(rounds: &[Round]) -> String {
 /// A line for each seed; of several outages the first, and the number of others.
 pub(in crate::verbs) fn reroute(
     style: Style,
-    asked: &RerouteWords<'_>,
+    words: &RerouteWords<'_>,
 ) -> Result<Outcome, Failure> {
-    let RerouteWords { mesh, topology, seed, .. } = *asked;
+    let RerouteWords { mesh, topology, seed, .. } = *words;
     let scene = scene(mesh, topology)?;
     let topology = scene.fabric.topology.name();
-    let load = match asked.packets {
+    let load = match words.packets {
         Some(packets) => Load::Packets(count("packets", packets, MOST_PACKETS)?),
-        None => Load::AllGather(count("bytes", asked.bytes, MOST_BYTES)?),
+        None => Load::AllGather(count("bytes", words.bytes, MOST_BYTES)?),
     };
-    let asked = RerouteStudy { scene, load, seed, seeds: count("seeds", asked.seeds, MOST_SEEDS)? };
+    let options =
+        RerouteStudy { scene, load, seed, seeds: count("seeds", words.seeds, MOST_SEEDS)? };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut tell = |round: &Round| {
         let more = round.outages.len().saturating_sub(1);
@@ -160,13 +161,13 @@ pub(in crate::verbs) fn reroute(
         ];
         lines.say(&cells);
     };
-    let rounds = study(&asked, &mut tell).map_err(failed(mesh))?;
+    let rounds = study(&options, &mut tell).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
         json(Reroutes { mesh, topology, rows: rounds.iter().map(row).collect() })?;
     } else {
         text(&summary(&rounds))?;
     }
-    let right = rounds.iter().all(Round::is_right) && rounds.len() as u64 == asked.seeds;
+    let right = rounds.iter().all(Round::is_right) && rounds.len() as u64 == options.seeds;
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })
 }

@@ -20,7 +20,7 @@ const HEAD: [&str; 9] = [
     "SENT",
     "RECEIVED",
     "DROPPED",
-    "SENDER TOLD",
+    "NACKS",
     "STATUS QUEUE",
     "FIRST WAITED",
 ];
@@ -115,11 +115,11 @@ fn cells(row: &TimeOutRow) -> [String; 9] {
 fn explanation(rows: &[TimeOutRow]) -> String {
     let Some((router, stuck)) = rows.first().map(|row| row.routers) else { return String::new() };
     format!(
-        "\nThe core of {stuck}, two hops from the sender, executes nothing for {} from the sender's begin on. Packets fill the slots before it \
-         and then wait in {router}. Without a time-out those behind them wait too, and their worker with them, until the receiver goes on. \
-         With one {router} drops the packet that has waited so long, and then at once those behind it (it drains) until there is room again. \
-         Each drop is an entry EVENT_TIMED_OUT of its status queue, and a negative acknowledge for the sender, which the control channel \
-         drops where it has no room. What the slots hold arrives when the receiver goes on. A time-out that is longer than the stop drops nothing.\n",
+        "\nThe core of {stuck}, two hops from the sender, executes nothing for {} from the sender's start. Packets fill its slots and then wait in {router}. \
+         Without a time-out the packets behind them and their worker wait too, until the receiver continues. \
+         With a time-out {router} drops the packet that has waited that long, and then at once the packets behind it (it drains) until a slot is free. \
+         Each drop appends an entry EVENT_TIMED_OUT to its status queue and sends a negative acknowledge to the sender, which a full control \
+         channel drops. Packets in slots arrive when the receiver continues. A time-out that is longer than the stop drops nothing.\n",
         words::cycles(STUCK_CYCLES)
     )
 }

@@ -114,18 +114,18 @@ pub(super) fn scene(mesh: &str, topology: Option<&str>) -> Result<Scene, Failure
 /// A line for each seed.
 pub(in crate::verbs) fn traffic(
     style: Style,
-    asked: &TrafficWords<'_>,
+    words: &TrafficWords<'_>,
 ) -> Result<Outcome, Failure> {
-    let TrafficWords { mesh, topology, seed, .. } = *asked;
+    let TrafficWords { mesh, topology, seed, .. } = *words;
     let scene = scene(mesh, topology)?;
     let topology = scene.fabric.topology.name();
-    let mux_percent = at_most("mux", asked.mux_percent, 0, 100)?;
-    let asked = TrafficStudy {
+    let mux_percent = at_most("mux", words.mux_percent, 0, 100)?;
+    let options = TrafficStudy {
         pattern: scene.pattern,
         scene,
-        packets: count("packets", asked.packets, MOST_PACKETS)?,
+        packets: count("packets", words.packets, MOST_PACKETS)?,
         seed,
-        seeds: count("seeds", asked.seeds, MOST_SEEDS)?,
+        seeds: count("seeds", words.seeds, MOST_SEEDS)?,
         mux_percent,
     };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
@@ -142,7 +142,7 @@ pub(in crate::verbs) fn traffic(
         ];
         lines.say(&cells);
     };
-    let rounds = study(&asked, &mut tell).map_err(failed(mesh))?;
+    let rounds = study(&options, &mut tell).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
         json(Traffic { mesh, topology, mux_percent, rows: rounds.iter().map(row).collect() })?;

@@ -74,7 +74,7 @@ pub(in crate::verbs) fn transport(
 ) -> Result<Outcome, Failure> {
     let workers = count("workers", workers, MOST_WORKERS)?;
     let options = FabricOptions { topology, ..FabricOptions::default() };
-    let asked = TransportStudy { mesh, workers: workers as u32, fabric: options, seed };
+    let study_options = TransportStudy { mesh, workers: workers as u32, fabric: options, seed };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut tell = |row: &TransportRow| {
         let one = compared(row);
@@ -90,7 +90,7 @@ pub(in crate::verbs) fn transport(
         ];
         lines.say(&cells);
     };
-    let rows = study(&asked, &mut tell).map_err(failed(mesh))?;
+    let rows = study(&study_options, &mut tell).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
         json(Transports { mesh, workers, rows: rows.iter().map(compared).collect() })?;

@@ -160,10 +160,10 @@ fn table(found: &Expiry) -> String {
 }
 
 fn lost(found: &Expiry) -> String {
-    let told = |(eth, count): &(EthId, u32)| {
+    let dropped = |(eth, count): &(EthId, u32)| {
         format!("; the control channel of {eth} has dropped {count} of its messages")
     };
-    found.control_dropped.iter().map(told).collect::<Vec<_>>().concat()
+    found.control_dropped.iter().map(dropped).collect::<Vec<_>>().concat()
 }
 
 fn explanation(found: &Expiry) -> String {
@@ -172,9 +172,9 @@ fn explanation(found: &Expiry) -> String {
     let entries: Vec<String> =
         entries.map(|(device, route)| format!("{} sends {route}", name(*device))).collect();
     format!(
-        "\nWhat is for {to} the tables send round in a loop: {}. Nothing that {from} sends to {to} arrives. A router counts the time to \
-         live of what it receives down by one and drops what has none left: its status queue has an entry EVENT_EXPIRED, and the \
-         sender gets a negative acknowledge, without which it would wait for ever.\n{} of {} packets were sent; the sender was told of {}{}.\n",
+        "\nThe tables route packets for {to} in a loop: {}. Nothing that {from} sends to {to} arrives. A router decrements the time to \
+         live of each packet that it receives and drops the packet at 0: its status queue has an entry EVENT_EXPIRED, and the \
+         sender receives a negative acknowledge, without which it would wait for ever.\n{} of {} packets were sent; the sender received negative acknowledges of {}{}.\n",
         entries.join(", "),
         found.sent,
         found.rows.len(),
@@ -222,11 +222,11 @@ mod tests {
             "{shown}"
         );
         assert!(shown.contains("D2 from WEST  nowhere"), "{shown}");
-        let told = explanation(&found);
-        assert!(told.contains("D1 sends EAST. Nothing that D1 sends to D3 arrives"), "{told}");
+        let text = explanation(&found);
+        assert!(text.contains("D1 sends EAST. Nothing that D1 sends to D3 arrives"), "{text}");
         assert!(
-            told.ends_with("of 1; the control channel of 7:e3 has dropped 1 of its messages.\n"),
-            "{told}"
+            text.ends_with("of 1; the control channel of 7:e3 has dropped 1 of its messages.\n"),
+            "{text}"
         );
         let answer = serde_json::to_value(shape("n300", &found)).unwrap();
         let seen = json!({"chip": 7, "channel": 3, "device": 1, "direction": "WEST", "cycles": 9});
