@@ -383,6 +383,6 @@ pub(crate) fn one_line(text: &str) -> String {
     // The verbs take no words behind `--`.
     let helps = |l: &&str| !l.is_empty() && !l.starts_with("tip: to pass '");
     let kept: Vec<&str> = kept.filter(helps).collect();
-    let line = told.join("; ").replace(":;", ":");
+    let line = kept.join("; ").replace(":;", ":");
     format!("{} (see --help)", line.trim_start_matches("error: "))
 }

@@ -98,7 +98,7 @@ impl Stop {
         let wait = move || {
             loop {
                 runtime.block_on(signals.any());
-                let again = own.asked.swap(true, Ordering::SeqCst);
+                let again = own.requested.swap(true, Ordering::SeqCst);
                 if again || !own.orderly.load(Ordering::SeqCst) {
                     say(&Failure::Interrupted.to_string());
                     std::process::exit(exit::code(&Err(Failure::Interrupted)).into());
@@ -115,7 +115,7 @@ impl Stop {
     }
 
     /// Whether an orderly end was requested.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::SeqCst)
+    pub(crate) fn is_requested(&self) -> bool {
+        self.requested.load(Ordering::SeqCst)
     }
 }

@@ -58,8 +58,8 @@ impl Opening {
 
 /// The directories of the command line, else those of the environment.
 fn elfs(given: &[PathBuf], usual: Option<&OsString>) -> Vec<PathBuf> {
-    if !asked.is_empty() {
-        return asked.to_vec();
+    if !given.is_empty() {
+        return given.to_vec();
     }
     let usual = usual.into_iter().flat_map(std::env::split_paths);
     usual.filter(|path| !path.as_os_str().is_empty()).collect()
@@ -72,7 +72,7 @@ fn target_words(given: Option<&str>) -> String {
         let devices = std::fs::read_dir("/dev/tenstorrent").is_ok_and(|d| d.count() > 0);
         if devices { DEVICE_TARGET } else { DEFAULT_TARGET }.to_owned()
     };
-    asked.map_or_else(or_default, str::to_owned)
+    given.map_or_else(or_default, str::to_owned)
 }
 
 impl Machine {

@@ -101,7 +101,7 @@ pub struct Model {
     /// Number of sheets of runs that are hidden.
     pub put_away: usize,
     /// Number of the last notice of the probe thread that was shown.
-    pub heard: u64,
+    pub last_notice: u64,
     /// A notice for the user, until the next key.
     pub notice: Option<String>,
     /// Whether `g` was pressed once.
@@ -172,7 +172,7 @@ impl Model {
             prompt: None,
             history: Vec::new(),
             put_away: 0,
-            heard: 0,
+            last_notice: 0,
             notice: None,
             pending_g: false,
             mesh_pane: MeshPane::Map,

@@ -69,9 +69,9 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
     let last = model.newest.as_ref().map_or(snapshot.number, |s| s.number + 1);
     model.dropped += snapshot.number.saturating_sub(last);
     if let Some((number, sentence)) = &snapshot.board.notice
-        && *number > model.heard
+        && *number > model.last_notice
     {
-        model.heard = *number;
+        model.last_notice = *number;
         model.notice = Some(sentence.clone());
     }
     let runs = |snapshot: &Arc<MeshSnapshot>| snapshot.board.sheets.len();

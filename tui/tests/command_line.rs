@@ -1,4 +1,4 @@
-//! The binary as scripts meet it: exit codes, one line per fault, promised JSON, closed pipes.
+//! The binary as scripts use it: exit codes, one line per error, guaranteed JSON, closed pipes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::recording;
@@ -19,7 +19,7 @@ fn image(name: &str) -> String {
     path.display().to_string()
 }
 
-/// A file with these bytes, gone with the folder that holds it.
+/// A file with these bytes, removed with its folder.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -41,7 +41,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Fails with this code, says one line that holds all of these words, and prints nothing.
+/// Fails with this code, prints one line that contains all of these words, and nothing else.
 fn refuses(arguments: &[&str], code: i32, words: &[&str]) {
     let output = meshscope(arguments);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -77,7 +77,7 @@ fn usage_errors_are_one_line_and_exit_2() {
 }
 
 #[test]
-fn a_mesh_without_a_ring_opens_unless_the_ring_is_asked_for() {
+fn a_mesh_without_a_ring_opens_unless_the_ring_is_requested() {
     let mesh = answers(&["--target", "emulator:n150", "mesh", "--json"]);
     assert_eq!(mesh["chips"].as_array().unwrap().len(), 1);
     refuses(&["--target", "emulator:n150,run=ring-ping", "mesh"], 2, &["run=idle"]);
@@ -161,7 +161,7 @@ fn symbols_type_keeps_its_promise() {
     assert!(member.get("bit_size").is_none(), "only bit-fields carry bits");
 }
 
-/// Whoever opens a pipe waits for somebody to write into it.
+/// Opening a FIFO for reading blocks until a writer opens it.
 #[test]
 fn a_pipe_in_a_folder_of_elfs_is_left_alone() {
     let notes = Scratch::new("notes.txt", b"");
@@ -186,7 +186,7 @@ fn symbols_type_tells_holes_bases_and_arguments() {
     let of = |name: &str| answers(&["symbols", "type", name, "--elf", &classes, "--json"]);
     let channel = of("channel_t<header_t, 8, (direction_t)1, false>");
     assert_eq!(channel["kind"], "class");
-    // What is free inside a base is the base's own hole.
+    // A hole in a base is the base's own hole.
     assert!(channel.get("holes").is_none(), "{channel}");
     let hole = json!({"offset": 13, "size": 3, "bit_offset": 104, "bit_size": 24, "padding": true});
     assert_eq!(of("pack_t<unsigned char, unsigned int, header_t>")["holes"], json!([hole]));
@@ -213,7 +213,7 @@ fn members_that_others_hide_are_told_by_their_base() {
     let base = &value["pack_t<unsigned int, header_t>"];
     assert_eq!(base["first"], 0);
     assert_eq!(base["pack_t<header_t>"]["first"]["pair"], json!({"b0": 0, "b1": 0}));
-    // Where nothing is hidden, members of bases stand among the others.
+    // Without hidden members, those of bases are among the others.
     let both = answers(&["symbols", "value", "both", "--elf", &classes, "--json"]);
     let keys: Vec<_> = both["value"].as_object().unwrap().keys().collect();
     assert_eq!(keys.len(), 5, "{both}");
@@ -371,16 +371,16 @@ fn symbols_backtrace_keeps_its_promise() {
     let case = image("../cases/images/unwind.elf");
     let elf = symbols::Symbols::open(&case).unwrap().0;
     let at = |label: &str| elf.symbol(label).unwrap().address as u32;
-    // `leaf` was called by `framed`, which `outermost` called: its frame is s0 and the return address.
+    // `outermost` called `framed`, which called `leaf`: its frame is s0 and the return address.
     let stack: Vec<u8> =
         [0, 0, 7, at("outermost_after")].into_iter().flat_map(u32::to_le_bytes).collect();
     let stack = Scratch::new("stack.bin", &stack);
     let memory = format!("{}@0xffb00f00", stack.path());
     let pc = format!("pc={:#x}", at("leaf"));
     let ra = format!("ra={:#x}", at("framed_after"));
-    let told = ["--reg", &pc, "--reg", &ra, "--reg", "sp=0xffb0_0f00", "--memory", &memory];
+    let saved = ["--reg", &pc, "--reg", &ra, "--reg", "sp=0xffb0_0f00", "--memory", &memory];
     let verb = ["symbols", "backtrace", "--elf", &case];
-    let answer = answers(&[&verb[..], &told[..], &["--json"]].concat());
+    let answer = answers(&[&verb[..], &saved[..], &["--json"]].concat());
     let frames = answer["frames"].as_array().unwrap();
     let names: Vec<&Value> =
         frames.iter().map(|frame| &frame["locations"][0]["function"]).collect();
@@ -398,8 +398,8 @@ fn symbols_backtrace_keeps_its_promise() {
     assert_eq!(answer["end"]["reason"], "outermost");
     assert!(answer["end"]["detail"].as_str().unwrap().starts_with("outermost at 0x904c"));
 
-    // Without the stack there are two frames, and the words why; with a bias the addresses are others.
-    let output = meshscope(&[&verb[..], &told[..6]].concat());
+    // Without the stack there are two frames, and the reason; with a bias the addresses differ.
+    let output = meshscope(&[&verb[..], &saved[..6]].concat());
     let (shown, said) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(output.status.code(), Some(4), "{said}");
@@ -574,7 +574,7 @@ fn write_says_what_stood_there_and_keeps_a_log() {
 }
 
 #[test]
-fn writes_that_cannot_be_are_told() {
+fn impossible_writes_are_refused() {
     let target = "socket:/nonexistent/meshscope";
     let write = |arguments: &[&str], words: &[&str]| {
         refuses(&[&["--target", target, "write"], arguments].concat(), 2, words);
@@ -605,7 +605,7 @@ fn a_mesh_is_compared_with_a_descriptor() {
     let same = compared("n300");
     assert_eq!((code(&same), kinds(&same).len()), (Some(0), 0));
     let larger = compared("t3000");
-    // No board of it stands where this one does.
+    // No board of the descriptor is in the place of this one.
     assert_eq!((code(&larger), kinds(&larger).len()), (Some(1), 6 + 18 + 2));
     // Without unique ids coordinates are compared all the same.
     let (places, rest) = n300.split_once("chip_unique_ids:").unwrap();
@@ -616,7 +616,7 @@ fn a_mesh_is_compared_with_a_descriptor() {
     let elsewhere = Scratch::new("elsewhere.yaml", elsewhere.as_bytes());
     let moved = compared(elsewhere.path());
     assert_eq!((code(&moved), kinds(&moved)), (Some(1), vec!["moved-chip".to_owned()]));
-    // The two cables the other way round, by what a file says.
+    // The two cables swapped, by a descriptor.
     let crossed = n300.replacen("chan: 0", "chan: 7", 1).replacen("chan: 1}", "chan: 0}", 1);
     let crossed =
         Scratch::new("crossed.yaml", crossed.replacen("chan: 7", "chan: 1", 1).as_bytes());

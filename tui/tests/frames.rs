@@ -1,6 +1,7 @@
-//! Samples and keys in, pictures out: golden frames of every screen at two sizes, and what keys do to them.
+//! Snapshots and keys in, frames out: golden frames of every screen at two sizes, and the effects
+//! of keys.
 //!
-//! `BLESS=1 cargo test -p tui` writes the golden files anew.
+//! `BLESS=1 cargo test -p tui` rewrites the golden files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -20,7 +21,7 @@ use tui::model::{Model, Screen};
 use tui::theme::Theme;
 use tui::{Glyphs, update, view};
 
-/// A model that has seen two samples, a tenth of a second ago.
+/// A model with two snapshots, the newer a tenth of a second old.
 fn running(size: (u16, u16)) -> Model {
     let mut model = model(size);
     for n in 0..2 {
@@ -78,7 +79,7 @@ fn larger_meshes_shrink_and_then_scroll() {
 }
 
 #[test]
-fn the_fabric_is_asked_for_while_its_screen_is_shown() {
+fn the_fabric_is_requested_while_its_screen_is_shown() {
     let mut model = running((120, 36));
     let asked = |commands: Vec<Command>| {
         let snapshots = commands.into_iter().filter_map(|command| match command {
@@ -101,7 +102,7 @@ fn the_fabric_is_asked_for_while_its_screen_is_shown() {
 #[test]
 fn tables_are_read_while_they_are_shown_and_paths_turn_to_other_nodes() {
     let mut model = running((120, 36));
-    let told = |model: &mut Model, keys: &str, wanted: &str| {
+    let check = |model: &mut Model, keys: &str, wanted: &str| {
         press(model, keys);
         let picture = picture(model);
         assert!(picture.contains(wanted), "{wanted:?} after {keys:?}:\n{picture}");
@@ -110,19 +111,19 @@ fn tables_are_read_while_they_are_shown_and_paths_turn_to_other_nodes() {
     assert!(!model.read_set().fabric_tables);
     press(&mut model, "<tab><tab>");
     assert!(model.read_set().fabric_tables);
-    // For whom the oldest packet is; then node after node; then the packet again.
-    told(&mut model, "<tab>", "path from chip 0 to M0D1 (chip 1)");
+    // The destination of the oldest packet; then node after node; then the packet again.
+    check(&mut model, "<tab>", "path from chip 0 to M0D1 (chip 1)");
     assert!(model.read_set().fabric_tables);
-    told(&mut model, "l", "path from chip 0 to M0D0 (chip 0)");
-    told(&mut model, "l", "path from chip 0 to M0D1");
-    told(&mut model, "l", "oldest packet: #41 of M0D0");
-    told(&mut model, "h<down>", "path from chip 1 to M0D1");
-    told(&mut model, ":path 0 M1D0<enter>", "path from chip 0 to M1D0");
-    told(&mut model, ":path 0 M0D7<enter>", "have no entry for it");
-    told(&mut model, ":path 7 0<enter>", "path from chip 7: no router of a fabric runs there");
-    told(&mut model, ":path 0 7<enter>", "no router of a fabric runs on chip 7");
-    told(&mut model, ":path 0 M0<enter>", "'M0' is not");
-    told(&mut model, ":path<enter>", "path takes <FROM> <TO>");
+    check(&mut model, "l", "path from chip 0 to M0D0 (chip 0)");
+    check(&mut model, "l", "path from chip 0 to M0D1");
+    check(&mut model, "l", "oldest packet: #41 of M0D0");
+    check(&mut model, "h<down>", "path from chip 1 to M0D1");
+    check(&mut model, ":path 0 M1D0<enter>", "path from chip 0 to M1D0");
+    check(&mut model, ":path 0 M0D7<enter>", "have no entry for it");
+    check(&mut model, ":path 7 0<enter>", "path from chip 7: no router of a fabric runs there");
+    check(&mut model, ":path 0 7<enter>", "no router of a fabric runs on chip 7");
+    check(&mut model, ":path 0 M0<enter>", "'M0' is not");
+    check(&mut model, ":path<enter>", "path takes <FROM> <TO>");
 }
 
 #[test]
@@ -369,9 +370,9 @@ fn what_runs_is_marked_where_nobody_knows_it() {
     assert!(shown.contains("within     ¿") && shown.contains("source     ¿"), "{shown}");
 }
 
-/// After a run the application is gone, and its `erisc_info` may still be unfolded.
+/// After a run the application has ended, and its `erisc_info` may still be unfolded.
 #[test]
-fn why_there_are_no_channels_is_told() {
+fn the_reason_for_no_channels_is_shown() {
     let mut model = running((120, 40));
     for (activity, says) in [
         (Activity::BaseFirmware, "no channels: base firmware runs, no application"),

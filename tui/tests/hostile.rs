@@ -1,4 +1,4 @@
-//! What a person or a script names by mistake: it is refused by name, nothing waits for it, and nothing is lost.
+//! Mistakes of users and scripts: each is refused by name, nothing hangs, and no data is lost.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 const IMAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/images/edm.elf");
 
-/// A folder of its own, gone with the test.
+/// A folder that is removed with the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -21,7 +21,7 @@ impl Folder {
         self.0.join(name).display().to_string()
     }
 
-    /// A FIFO that nobody ever writes to.
+    /// A FIFO without a writer.
     fn fifo(&self) -> String {
         let path = self.file("fifo");
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
@@ -40,7 +40,7 @@ fn meshscope(arguments: &[&str]) -> Output {
     command.args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// Ends with this code and one sentence that holds these words.
+/// Ends with this code and one sentence that contains these words.
 #[track_caller]
 fn refuses(arguments: &[&str], code: i32, says: &str) -> String {
     let output = meshscope(arguments);
@@ -132,7 +132,7 @@ fn a_setting_that_is_given_twice_is_no_setting() {
     refuses(&cabling, 2, "cabling is given twice");
 }
 
-/// A home that depends on where the program was started is none.
+/// A relative home directory does not count.
 #[test]
 fn the_audit_log_is_not_written_into_the_working_directory() {
     let folder = Folder::new("home");
@@ -163,8 +163,8 @@ fn bytes_of_an_ethernet_channel_are_read_by_its_name() {
     refuses(&["read", "0:e16:0"], 2, "a chip has no Ethernet channel 16");
 }
 
-/// A library whose constructor never returns: the verb says what it waits for, and no process stays behind
-/// when the program is killed meanwhile.
+/// A library whose constructor never returns: the verb reports what it waits for, and no process is
+/// left when the program is killed meanwhile.
 #[test]
 fn a_library_that_never_loads_leaves_no_child_behind() {
     let folder = Folder::new("library");
@@ -190,7 +190,7 @@ fn a_library_that_never_loads_leaves_no_child_behind() {
     assert_eq!(hosts().len(), 2, "the program and its child");
     parent.kill().unwrap();
     parent.wait().unwrap();
-    // The child ends by itself; a test that never does would hang here.
+    // The child ends on its own; a test that never does would hang here.
     while !hosts().is_empty() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }

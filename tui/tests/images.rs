@@ -1,4 +1,4 @@
-//! `images` and `--elfs` as scripts meet them.
+//! `images` and `--elfs` as scripts use them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn our_own_images_are_proved_whole() {
         let file = format!("{}/{}.elf", images(), image["name"].as_str().unwrap());
         assert_eq!(image["path"], file);
     }
-    // The same for people, by the environment.
+    // The same as text, with the environment variable.
     let output = meshscope(&["images", "0:9-6"], &images());
     let table = String::from_utf8(output.stdout).unwrap();
     let line = table.lines().find(|line| line.contains("erisc_app")).unwrap();

@@ -1,6 +1,7 @@
-//! The `:` line and the runs on the mesh screen: keys and made-up progress in, pictures and orders out.
+//! The `:` line and the runs on the mesh screen: keys and made-up progress in, frames and commands
+//! out.
 //!
-//! `BLESS=1 cargo test -p tui --test line` writes the golden files anew.
+//! `BLESS=1 cargo test -p tui --test line` rewrites the golden files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -172,7 +173,7 @@ fn history_goes_back_and_forth_and_keeps_the_draft() {
     press(&mut model, "<up>");
     assert_eq!(picture_foot(&model), ":0:e8");
     press(&mut model, "<up><up><up>");
-    assert_eq!(picture_foot(&model), ":stop", "a line stands in it once");
+    assert_eq!(picture_foot(&model), ":stop", "a line is in it once");
     press(&mut model, "<down><down><down>");
     assert_eq!(picture_foot(&model), ":dr");
     press(&mut model, "<esc>");

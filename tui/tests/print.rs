@@ -1,4 +1,4 @@
-//! `print`: values by the names of the firmware that runs on a core, as scripts meet them.
+//! `print`: values by the names of the firmware that runs on a core, as scripts use them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::schemas::conforms;
@@ -14,7 +14,7 @@ fn print(target: &str, arguments: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-/// What was refused, without the list of images that were searched.
+/// The message of a failure, without the list of images that were searched.
 fn refusal(output: &Output) -> String {
     let said = said(output);
     let list = said.find(" (searched ").or_else(|| said.find("; it runs "));
@@ -44,7 +44,7 @@ fn wheel() -> Option<String> {
 const OURS: &str = "emulator:n300";
 
 #[test]
-fn the_kernel_is_asked_before_the_application() {
+fn the_kernel_is_searched_before_the_application() {
     let phase = answer(OURS, &["0:e8", "ring_ping_state.phase"]);
     assert_eq!(phase["value"], json!({"name": "RING_PING_RUNNING", "value": 2}));
     assert_eq!((&phase["image"], &phase["core"]), (&json!("ring_ping"), &json!("erisc")));
@@ -62,7 +62,7 @@ fn the_kernel_is_asked_before_the_application() {
 fn pointers_are_followed_on_request_only() {
     let place = answer(OURS, &["0:e8", "eth_channel_places.channels[1].role"]);
     assert_eq!(place["value"]["name"], "ETH_CHANNEL_SENDER");
-    // The far receiver keeps its live word behind the payload.
+    // The remote receiver keeps its live word after the payload.
     let sync = answer(OURS, &["1:e0", "eth_channel_places.channels[1].sync"]);
     assert_eq!(sync["value"], json!(0x2_8500));
     let live = answer(OURS, &["1:e0", "eth_channel_places.channels[1].sync->bytes_sent"]);
@@ -135,7 +135,7 @@ fn what_is_too_large_is_refused_with_the_limit() {
 }
 
 #[test]
-fn names_that_are_near_are_told() {
+fn similar_names_are_suggested() {
     let output = print(OURS, &["0:e8", "ring_ping_stat"]);
     assert!(said(&output).contains("did you mean ring_ping_state"), "{}", said(&output));
     let output = print(OURS, &["0:e8", " "]);
@@ -162,7 +162,7 @@ fn dry_runs_refuse_what_the_verbs_refuse() {
         };
         let (real, dry) = (run(&[]), run(&["--dry-run"]));
         assert_eq!(dry.status.code(), Some(2), "{arguments:?}: {}", said(&dry));
-        // Which kernel runs is not known without an access: a dry run asks every one that may.
+        // The running kernel is not known without an access: a dry run searches every candidate.
         assert_eq!(refusal(&dry), refusal(&real), "{arguments:?}");
     }
     let named = print(OURS, &["0:e8", "erisc_app::RUN_MSG_GO", "--dry-run"]);
@@ -208,7 +208,7 @@ fn the_wheels_firmware_on_the_emulator_and_the_vendors_simulator() {
         let go = answer("0:e8", "mailboxes->go_messages[0]");
         assert_eq!((&go["image"], &go["addr"]), (&json!("erisc"), &json!(0x3_E1E0)), "{target}");
         assert_eq!(go["value"]["signal"], json!(0x40), "{target}");
-        // Only the host knows where this one stands.
+        // Only the host knows where this one is.
         let channel = answer("0:e8", "erisc_info->channels[1].bytes_sent");
         assert_eq!(channel["addr"], json!(0x3_DC50), "{target}");
         let magic = answer("1:e0", "mailboxes->core_info.core_magic_number");

@@ -1,4 +1,4 @@
-//! `meshscope run` on an emulated n300: the table, its JSON, what is refused, and how it is stopped.
+//! `meshscope run` on an emulated n300: the table, its JSON, refusals, and how it is stopped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::pseudo;
@@ -106,7 +106,7 @@ fn a_failed_run_tells_scripts_what_is_known() {
         (&json!("usage"), &json!(2))
     );
     assert_eq!((&unknown["rows"], &unknown["links"]), (&json!([]), &Value::Null));
-    // The core sticks when the first size is done and the second one is not.
+    // The core gets stuck between the end of the first size and the end of the second.
     let sizes = ["-b", "4K", "-e", "1M", "-f", "256", "--timeout", "1ms"];
     let stuck = failed(&[&sizes[..], &["--fault", "core:1.e1:stuck@200us"]].concat());
     assert_eq!((&stuck["chips"], &stuck["links"]), (&json!([0, 1]), &json!(1)));

@@ -1,6 +1,6 @@
-//! `meshscope schema`: the schemas are golden files, and what verbs print is what they say.
+//! `meshscope schema`: the schemas are golden files, and the verbs' output matches them.
 //!
-//! `BLESS=1 cargo test -p tui` writes the golden files anew.
+//! `BLESS=1 cargo test -p tui` rewrites the golden files.
 
 use crate::schemas::{conforms, golden_path};
 use serde_json::Value;
@@ -24,7 +24,7 @@ fn text(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a verb prints is one object with the number of its schema, and the schema is its.
+/// A verb prints one object with the number of its schema, which it matches.
 fn judge(arguments: &[&str]) {
     let output = meshscope(&[arguments, &["--json"]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
@@ -62,7 +62,7 @@ fn the_schemas_are_as_they_were() {
     assert_eq!(found, paths, "a golden file for each schema");
 }
 
-/// The description of every key says what it is.
+/// Every key has a description.
 #[test]
 fn every_key_is_described() {
     fn lacking(name: &str, schema: &Value, found: &mut Vec<String>) {
@@ -82,7 +82,7 @@ fn every_key_is_described() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// The page of a verb names the schema, and says nothing of keys beside it.
+/// The page of a verb names the schema, and does not describe keys.
 #[test]
 fn the_pages_of_verbs_name_their_schemas() {
     for name in text(&["schema"]).lines().filter(|name| !["dry-run", "kept-entry"].contains(name)) {

@@ -1,5 +1,5 @@
-//! A served mesh and its clients: many look side by side, one is killed in the middle of a far read, and the next finds
-//! everything as it was.
+//! A served mesh and its clients: many read in parallel, one is killed during a read of a remote
+//! chip, and the next finds everything unchanged.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::schemas::conforms;
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use transport::socket_bar::SocketBar;
 
-/// More than any step here takes, on any machine.
+/// A time limit above that of any step here, on any machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The server, ended with the test.
@@ -52,13 +52,13 @@ impl Server {
         answer
     }
 
-    /// A client that has the right to write, as one that only connects is told.
+    /// A client that has the right to write, as reported to another client.
     fn writer(&self, arguments: &[&str]) -> Child {
         let mut client = self.client(arguments);
         let mut client = client.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let start = Instant::now();
-        let told = || SocketBar::connect(&self.socket, false).unwrap().welcome().before.clone();
-        while told().writer.is_none_or(|writer| writer.pid != client.id()) {
+        let writer = || SocketBar::connect(&self.socket, false).unwrap().welcome().before.clone();
+        while writer().writer.is_none_or(|writer| writer.pid != client.id()) {
             assert!(start.elapsed() < PATIENCE && client.try_wait().unwrap().is_none());
         }
         client
@@ -83,7 +83,8 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     let writer_pid = writer.id();
     assert_eq!(writer.wait_with_output().unwrap().status.code(), Some(0));
 
-    // A megabyte of a far chip comes in a thousand blocks, so the client dies with a request posted.
+    // A megabyte of a remote chip is read in a thousand blocks, so the client dies with a request
+    // in flight.
     let mut reader = server.writer(&["--allow", "write", "read", "1:3-3:0x0", "0x100000"]);
     let second = server.ask(&["--allow", "write", "mesh"]);
     let said = String::from_utf8_lossy(&second.stderr).into_owned();
@@ -92,12 +93,12 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     reader.kill().unwrap();
     reader.wait().unwrap();
 
-    // Who wants the right to write waits until the server has noticed.
+    // A client that requests the right to write waits until the server has noticed.
     let mesh = server.answer(&["--allow", "write", "--json", "mesh"]);
     let (last, change) = (&mesh["last_client"], &mesh["last_writer"]);
     assert_eq!(last["pid"], reader.id(), "{last}");
     assert_eq!((&last["name"], &last["connection_lost"]), (&"meshscope".into(), &true.into()));
-    assert_eq!(change["pid"], writer_pid, "who only looks writes nothing: {change}");
+    assert_eq!(change["pid"], writer_pid, "a client that only reads writes nothing: {change}");
     assert_eq!(change["what"], format!("8 bytes at {place}"));
     assert!(
         change["at_cycles"].as_u64() > Some(0)
@@ -116,7 +117,7 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     );
 }
 
-/// Clients that look use the windows and the routing queues of the mesh by turns.
+/// Clients that read take turns in using the windows and the routing queues of the mesh.
 #[test]
 fn several_clients_read_a_far_chip_at_the_same_time() {
     let server = Server::start("readers");
@@ -144,7 +145,7 @@ fn several_clients_read_a_far_chip_at_the_same_time() {
     assert_eq!((&answers[1], &answers[2]), (&answers[0], &answers[0]));
 }
 
-/// The umask of whoever starts a server opens its socket to nobody.
+/// The umask of the server's user does not open its socket to others.
 #[test]
 fn a_socket_is_its_owners_alone() {
     let socket = std::env::temp_dir().join(format!("meshscope-umask-{}", std::process::id()));
@@ -156,7 +157,7 @@ fn a_socket_is_its_owners_alone() {
     let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
     assert!(said.any(|line| line.unwrap().contains("is served")));
     let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
-    // What somebody put in its place is not the server's to remove.
+    // Another file at the socket's path is not the server's to remove.
     std::fs::remove_file(&socket).unwrap();
     std::fs::write(&socket, "a recording").unwrap();
     assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());

@@ -1,5 +1,6 @@
-//! The binary on silicon's path without a card: `MESHSCOPE_FAKEKMD` names the program that stands in for the kernel
-//! driver, `MESHSCOPE_TTSIM_DIR` the folder with the vendor's libraries that stand in for the chips.
+//! The binary on silicon's path without a card: `MESHSCOPE_FAKEKMD` names the program that replaces
+//! the kernel driver, `MESHSCOPE_TTSIM_DIR` the folder with the vendor's libraries that replace the
+//! chips.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::pseudo;
@@ -28,13 +29,13 @@ struct Run {
     code: i32,
     out: String,
     said: String,
-    /// What the double counted, and wrote down.
+    /// The counts and the log of the double.
     summary: String,
     trace: String,
 }
 
 impl Run {
-    /// The number behind this name in the summary.
+    /// The number with this name in the summary.
     fn count(&self, name: &str) -> u64 {
         let line = self.summary.lines().find_map(|line| line.strip_prefix(name));
         line.unwrap_or_default().split_whitespace().next().map_or(0, |word| word.parse().unwrap())
@@ -146,7 +147,7 @@ fn what_keeps_a_device_from_opening_has_its_sentence() {
 fn a_device_that_goes_leaves_what_was_read_before() {
     let Some(whole) = run("wh", &["--idle-clocks", "0"], &["cores"]) else { return };
     assert_eq!(whole.code, 0, "{}", whole.said);
-    // Near the end, when most has been read; and early, when nothing has.
+    // Near the end, after most reads; and early, before any.
     let late = (whole.count("accesses") - 500).to_string();
     for (fault, says) in [
         (&["--vanish-after"][..], "was reset or removed while open"),

@@ -1,4 +1,5 @@
-//! The program in a real (pseudo) terminal: keys work, every size is survived, and the terminal always comes back.
+//! The program in a pseudo terminal: keys work, every size is accepted, and the terminal is always
+//! restored.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::pseudo;
@@ -103,7 +104,7 @@ fn an_error_is_told_on_the_terminal_that_was_before() {
 fn panics_if_it_is_told_to() {
     if std::env::var_os("MESHSCOPE_TEST_PANIC").is_some() {
         let session = tui::terminal::Session::enter().unwrap();
-        assert!(session.terminal.size().unwrap().width == 0, "as it was told");
+        assert!(session.terminal.size().unwrap().width == 0, "as requested");
     }
 }
 
@@ -117,6 +118,6 @@ fn a_panic_gives_the_terminal_back_before_it_is_reported() {
     let mut terminal = Terminal::start(&command, folder, 80, 24);
     assert_ne!(terminal.ends().exit_code(), 0);
     terminal.is_given_back();
-    // On the screen that was before, so that it can be read.
-    terminal.shows("as it was told");
+    // On the original screen, so that it can be read.
+    terminal.shows("as requested");
 }

@@ -12,7 +12,7 @@ use decode::state::{EthState, MeshState, Reading};
 use layouts::EthId;
 
 const HEAD: [&str; 9] =
-    ["", "STATE", "END", "TILE", "WAYPOINT", "UNDER WAY", "SENT", "RETRAINS", "CRC ERRORS"];
+    ["", "STATE", "END", "TILE", "WAYPOINT", "IN FLIGHT", "SENT", "RETRAINS", "CRC ERRORS"];
 
 pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     let snapshot = inspect(target, |_| ReadSet { links: true, ..ReadSet::default() })?;

@@ -59,7 +59,7 @@ impl Question {
     }
 
     /// The images to search, kernels first, and the expression without the name of an image.
-    fn asked<'i, T>(
+    fn search<'i, T>(
         &self,
         core: CoreId,
         mut on: Vec<T>,
@@ -97,7 +97,7 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
     for finding in images.findings(core) {
         say(&finding.to_string());
     }
-    let (on, expression) = question.asked(core, images.resolved(core), |load| load.image)?;
+    let (on, expression) = question.search(core, images.resolved(core), |load| load.image)?;
     let Answer { load, found, pointer } = answer(target, core, &on, &expression)?;
     let printed = Printed::new(core, load.image, &question.text, &found);
     if style.json {

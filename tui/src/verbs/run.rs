@@ -182,7 +182,7 @@ impl Carrying<'_> {
         let (target, images) = machine.session().parts();
         let mut stopping = false;
         loop {
-            if self.stop.is_asked() && !stopping {
+            if self.stop.is_requested() && !stopping {
                 stopping = true;
                 self.line.say("stopping; Ctrl-C again exits at once");
                 self.job.cancel();

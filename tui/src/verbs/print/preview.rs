@@ -38,7 +38,7 @@ pub(in crate::verbs) fn preview(
 
 /// The read of the first image that knows the expression.
 fn spans(question: &Question, core: CoreId, known: Vec<&Image>) -> Result<Vec<Span>, Failure> {
-    let (known, expression) = question.asked(core, known, |image| image)?;
+    let (known, expression) = question.search(core, known, |image| image)?;
     let mut wrong = Wrong::default();
     for image in &known {
         let mut spans = Vec::new();

@@ -24,7 +24,7 @@ const HEAD: [&str; 9] = [
     "STATUS QUEUE",
     "FIRST WAITED",
 ];
-const WIDTHS: [usize; 9] = [10, 7, 14, 5, 8, 7, 11, 22, 16];
+const WIDTHS: [usize; 9] = [10, 7, 14, 5, 8, 7, 5, 22, 16];
 
 /// Packets blocked by a stuck receiver, with and without the routers' packet time-out.
 #[derive(Serialize, JsonSchema)]

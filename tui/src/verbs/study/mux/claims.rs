@@ -130,14 +130,14 @@ fn no_hang(sums: &Sums<'_>) -> Claim {
 
 /// The unbounded waits that remain without a policy's part in them.
 fn unbounded_waits(sums: &Sums<'_>, never: u64, ever: u64) -> String {
-    let stands = sums.count(|run| run.fate == Fate::NeverEnds && run.router_stands);
+    let stuck = sums.count(|run| run.fate == Fate::NeverEnds && run.router_stands);
     let drains = sums.left_to_muxes();
     let lost = match sums.fate(Fate::Loses) {
         0 => String::new(),
         lost => format!("; {lost} more end, but leave packets behind"),
     };
     format!(
-        "unbounded waits remain (its section 8): all {never} are among the {ever} whose routers stay without slots for good, {stands} because a router itself is stuck; in {} workers wait too, in {drains} only muxes{lost}",
+        "unbounded waits remain (its section 8): all {never} are among the {ever} whose routers stay without slots for good, {stuck} because a router itself is stuck; in {} workers wait too, in {drains} only muxes{lost}",
         never - drains
     )
 }

@@ -57,7 +57,7 @@ pub(super) struct PolicyRow {
     pub(super) longest_unserved_cycles: u64,
     /// The longest time in which a mux did not read a client's request.
     pub(super) longest_unattended_cycles: u64,
-    /// The longest turn in which a mux waited for the router and served nobody else.
+    /// The longest turn in which a mux waited for the router and served no other channel.
     pub(super) longest_hold_cycles: u64,
     /// The longest time from a worker's close to the answer.
     pub(super) longest_close_cycles: u64,
@@ -88,7 +88,7 @@ pub(super) struct Row<'a> {
     pub(super) longest_unserved_cycles: u64,
     /// The longest time in which a mux did not read a client's request.
     pub(super) longest_unattended_cycles: u64,
-    /// The longest turn in which a mux waited for the router and served nobody else.
+    /// The longest turn in which a mux waited for the router and served no other channel.
     pub(super) longest_hold_cycles: u64,
     /// The longest time from a worker's close to the answer.
     pub(super) longest_close_cycles: u64,
