@@ -148,8 +148,8 @@ fn ends(state: &MeshState, link: &LinkState) -> [End; 2] {
 fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
     const DELAY_CYCLES: u32 = 1_000_000;
     let mut bench = Bench::new("n300");
-    let request = Request { delay_cycles: DELAY_CYCLES, ..Request::new(Op::AllGather, 512 * 1024) };
-    let mut run = bench.start(&request, RunSettings::default());
+    let asked = Request { delay_cycles: DELAY_CYCLES, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&asked, RunSettings::default());
     let read_set = ReadSet { links: true, ..ReadSet::default() };
     let (mut looks, mut agree) = (0, 0);
     while looks < 12 {
@@ -195,8 +195,8 @@ fn nothing_is_faster_than_its_link() {
     let mut bench = Bench::new("n300");
     let bytes = 64 * 1024;
     let mut cycles_of = |op, root, last| {
-        let request = Request { root, ..Request::new(op, bytes) };
-        let mut run = bench.start(&request, RunSettings::default());
+        let asked = Request { root, ..Request::new(op, bytes) };
+        let mut run = bench.start(&asked, RunSettings::default());
         let report = bench.finish(&mut run).unwrap().unwrap();
         println!("{op:?} from {root}: {} cycles of chip {}", report.time_cycles, report.last);
         assert_eq!((report.wrong, report.last), (Some(0), ChipId(last)), "{op:?}");
@@ -287,8 +287,8 @@ fn a_run_counts_its_bytes_and_its_iterations() {
 #[test]
 fn a_cancelled_run_leaves_nothing() {
     let mut bench = Bench::new("n300");
-    let request = request(Op::AllGather, 2, 50_000);
-    let mut run = bench.start(&request, RunSettings::default());
+    let asked = request(Op::AllGather, 2, 50_000);
+    let mut run = bench.start(&asked, RunSettings::default());
     bench.until_it_moves(&mut run);
     run.cancel();
     assert_eq!(bench.finish(&mut run), Ok(None));
@@ -296,7 +296,7 @@ fn a_cancelled_run_leaves_nothing() {
     refuse_if_in_use(&mut bench.target, &bench.images, run.program()).unwrap();
     bench.all_right([request(Op::AllGather, 2, 100)]);
     // Before anything ran there is nothing to stop.
-    let mut run = bench.start(&request, RunSettings::default());
+    let mut run = bench.start(&asked, RunSettings::default());
     run.cancel();
     assert_eq!(bench.finish(&mut run), Ok(None));
 }
@@ -308,9 +308,9 @@ fn a_dead_link_is_named_and_everything_given_back() {
     let links = &bench.target.mesh().links;
     let ends = links.iter().find(|link| near(link.a.chip) && near(link.b.chip)).unwrap();
     let chips = vec![ends.a.chip, ends.b.chip];
-    let request = Request { chips, ..request(Op::AllGather, 2, 50_000) };
+    let asked = Request { chips, ..request(Op::AllGather, 2, 50_000) };
     let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
-    let mut run = bench.start(&request, settings);
+    let mut run = bench.start(&asked, settings);
     let edm = run.program().edms[0].place;
     let channel = crate::common::layout().tile_at(edm.tile).unwrap().channel.unwrap();
     let fault: Fault = format!("link:{}.{channel}:down@5us", edm.chip).parse().unwrap();
@@ -382,8 +382,8 @@ fn a_worker_that_stands_still_is_blamed_and_not_who_waits_for_it() {
 #[test]
 fn nothing_is_under_way_once_the_kernels_have_ended() {
     let mut bench = Bench::new("n300");
-    let request = Request { delay_cycles: 1_000_000, ..Request::new(Op::AllGather, 512 * 1024) };
-    let mut run = bench.start(&request, RunSettings::default());
+    let asked = Request { delay_cycles: 1_000_000, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&asked, RunSettings::default());
     bench.until_it_moves(&mut run);
     // The looks of the live view learn where the live words stand.
     let read_set = ReadSet { links: true, ..ReadSet::default() };

@@ -35,7 +35,9 @@ fn judge(arguments: &[&str]) {
 }
 
 fn judge_on(target: &str, all: &[&[&str]]) {
-    all.iter().for_each(|arguments| judge(&[&["--target", target], *arguments].concat()));
+    for arguments in all {
+        judge(&[&["--target", target], *arguments].concat());
+    }
 }
 
 #[test]

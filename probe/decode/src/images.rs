@@ -40,6 +40,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use symbols::Symbols;
 
+/// `watcher_kernel_ids` of a launch message that names no kernel.
+const NO_KERNEL: u16 = 0;
+
 /// One ELF that can run on a kind of core, with everything that is asked of it resolved once.
 #[derive(Debug)]
 pub struct Image {
@@ -127,7 +130,7 @@ impl Image {
             router: RouterLayout::find(layout, &symbols),
             mux: MuxLayout::find(layout, &symbols),
             clients: ClientLayout::find(layout, &symbols, &state),
-            kernel_id: 0,
+            kernel_id: NO_KERNEL,
             waypoints: waypoints::read(&symbols),
             build_id,
             summary: spots::summary(layout, &symbols),
@@ -211,7 +214,7 @@ impl ImageMap {
             };
             match Symbols::load(image.elf, image.name) {
                 Ok((symbols, _)) => {
-                    let kernel_id = image.kernel_id.unwrap_or_default();
+                    let kernel_id = image.kernel_id.unwrap_or(NO_KERNEL);
                     let own = Image::new(map.chip, image.name, role(image.role), core, symbols);
                     map.add(Image { kernel_id, ..own });
                 }

@@ -91,8 +91,8 @@ struct Chip<'a> {
     unique_id: Option<u64>,
     /// Of a chip without PCIe: the Ethernet channels through which it is reachable.
     gateway: Option<Vec<End>>,
-    /// NOC 0 rows of Tensix tiles that are fused off.
-    harvested_rows: &'a [u8],
+    /// NOC 0 rows of Tensix tiles that are fused off; null where they could not be read.
+    harvested_rows: Option<&'a [u8]>,
     /// Other processes that have its device open.
     holders: Vec<Holder<'a>>,
 }
@@ -223,7 +223,7 @@ fn chip(state: &ChipState) -> Chip<'_> {
         board: chip.board.as_deref(),
         unique_id: chip.unique_id,
         gateway: chip.gateway.as_ref().map(|_| state.gateways.iter().copied().map(end).collect()),
-        harvested_rows: &chip.harvested_rows,
+        harvested_rows: chip.harvested_rows.as_deref(),
         holders: state.holders.iter().map(|h| Holder { pid: h.pid, name: &h.name }).collect(),
     }
 }

@@ -56,7 +56,8 @@ const SCHEMAS: &[(&str, Make)] = &[
 /// Prints the schema of a verb's JSON, or the verbs that have one.
 pub(super) fn run(verb: &[String]) -> Result<Outcome, Failure> {
     if verb.is_empty() {
-        text(&SCHEMAS.iter().map(|(name, _)| format!("{name}\n")).collect::<String>())?;
+        let names: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+        text(&(names.join("\n") + "\n"))?;
         return Ok(Outcome::Healthy);
     }
     let verb = verb.join(" ");

@@ -76,13 +76,13 @@ pub fn study(
         found.bytes += program.size_bytes;
         let mut kernels =
             Run::new(program.clone(), RunSettings::default()).knowing(std::mem::take(&mut loaded));
-        let report = kernels
+        let finished = kernels
             .finish(&mut target, &mut images, STEP_CYCLES)
             .map_err(SceneError::of_run(&target))?;
         loaded = kernels.into_loaded();
         found.runs += 1;
         let unchecked = || ControlError::Settings("a launch was not checked".to_owned());
-        found.wrong += report.and_then(|report| report.wrong).ok_or_else(unchecked)?;
+        found.wrong += finished.and_then(|run| run.wrong).ok_or_else(unchecked)?;
         let mut left = rest.leftovers(&mut target, &program)?;
         left.extend(unrest(&emulated, &mut target)?);
         found.left += left.len() as u64;
