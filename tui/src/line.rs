@@ -61,7 +61,7 @@ pub(crate) fn parse(text: &str) -> Option<Result<Typed, String>> {
         let message = one_line(&error.render().to_string());
         // There is no --help on this line.
         let message = message.trim_end_matches(" (see --help)");
-        said.chars().filter(|c| !c.is_control()).collect()
+        message.chars().filter(|c| !c.is_control()).collect()
     }))
 }
 

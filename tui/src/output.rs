@@ -33,7 +33,7 @@ pub(crate) fn say(line: &str) {
 
 /// Prints each of several messages once, with the number of its occurrences.
 pub(crate) fn say_once_each(lines: impl IntoIterator<Item = String>) {
-    let mut lines: Vec<(String, usize)> = Vec::new();
+    let mut counts: Vec<(String, usize)> = Vec::new();
     for line in lines {
         match counts.iter_mut().find(|(known, _)| *known == line) {
             Some((_, times)) => *times += 1,

@@ -68,7 +68,7 @@ fn going() -> SheetState {
 }
 
 fn board(sheets: Vec<Sheet>) -> Board {
-    Board { sheets, said: None }
+    Board { sheets, notice: None }
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn what_is_wrong_is_told_in_place_and_orders_nothing() {
         (":run all-gather --fault link:0.8:melt<enter>", "melt"),
         (":pace slowly<enter>", "slowly"),
         (":fault nothing<enter>", "nothing"),
-        (":dance<enter>", "no order: run, stop"),
+        (":dance<enter>", "a command: run, stop"),
         (":77<enter>", "no chip 77"),
     ] {
         let mut model = running((80, 24));
@@ -202,7 +202,7 @@ fn tab_completes_and_offers() {
 fn a_sentence_of_the_probe_thread_is_a_notice_once() {
     let mut model = running((80, 24));
     let said =
-        || Board { sheets: Vec::new(), said: Some((1, "tearing the ring ping down".into())) };
+        || Board { sheets: Vec::new(), notice: Some((1, "tearing the ring ping down".into())) };
     update(&mut model, with(said(), 1));
     assert!(picture_foot(&model).contains("tearing the ring ping down"));
     press(&mut model, "j");

@@ -5,7 +5,7 @@ use decode::state::{WaitLine, Waits};
 /// A line of the tree of waits, indented.
 pub(crate) fn wait(waits: &Waits, line: &WaitLine) -> String {
     let indent = "  ".repeat(line.depth);
-    let waiter = line.waiter;
+    let waiter = line.who;
     match (line.reason, line.on) {
         (Some(reason), Some(on)) => format!("{indent}{waiter} waits for {reason}: {on}"),
         (Some(reason), None) => {
@@ -14,7 +14,7 @@ pub(crate) fn wait(waits: &Waits, line: &WaitLine) -> String {
         }
         (None, _) => match waits.notes.get(&waiter) {
             Some(note) => format!("{indent}{waiter}: {note}"),
-            None => format!("{indent}{who}"),
+            None => format!("{indent}{waiter}"),
         },
     }
 }
