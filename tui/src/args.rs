@@ -130,7 +130,7 @@ pub(crate) enum Verb {
     ///
     /// Names are looked up in the images of the core: kernels first, then the application, then
     /// base firmware. Memory is read as the core sees it; a pointer is followed only where the
-    /// expression says so.
+    /// expression dereferences it.
     Print {
         /// The core: 0:e8, 0:9-6 or 0:1-2:trisc0; without a core's name the first of the tile.
         core: String,
@@ -324,7 +324,7 @@ pub(crate) enum Study {
         #[arg(long, default_value = "t3000", value_name = "MESH")]
         mesh: String,
         /// What the routers are built for: line, ring, mesh or torus; mesh if the scene's words do
-        /// not say.
+        /// not state it.
         #[arg(long, value_name = "TOPOLOGY")]
         topology: Option<String>,
         /// Bytes of the all-gather.

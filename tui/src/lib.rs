@@ -10,9 +10,10 @@
 //! use ratatui::{Terminal, backend::TestBackend};
 //! use tui::{Glyphs, model::Model, theme::Theme, view};
 //!
-//! let model = Model::new("emulator:n300", Theme { color: false }, Glyphs { ascii: true }, (80,
-//! 24)); let mut terminal = Terminal::new(TestBackend::new(80, 24))?; terminal.draw(|frame|
-//! view(&model, frame))?;
+//! let (theme, glyphs) = (Theme { color: false }, Glyphs { ascii: true });
+//! let model = Model::new("emulator:n300", theme, glyphs, (80, 24));
+//! let mut terminal = Terminal::new(TestBackend::new(80, 24))?;
+//! terminal.draw(|frame| view(&model, frame))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -31,7 +31,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Understands the options.
+    /// Parses the options.
     ///
     /// # Errors
     /// The first option that is invalid, in one sentence.
@@ -208,7 +208,7 @@ fn fabric_only(run: &RunArguments) -> Result<(), String> {
 fn step(run: &RunArguments) -> Result<Step, String> {
     match (&run.step_factor, &run.step_bytes) {
         (_, Some(text)) => match bytes("-i", text)? {
-            0 => Err("-i: a step of 0 bytes is no step".into()),
+            0 => Err("-i: a step of 0 bytes never reaches the largest size".into()),
             bytes => Ok(Step::Bytes(bytes)),
         },
         (Some(text), None) => Ok(Step::Factor(count("-f", text, 2, u32::MAX)?.into())),
@@ -222,7 +222,7 @@ fn timeout(text: &str) -> Result<u64, String> {
     if cycles < LEAST_TIMEOUT_CYCLES {
         let least = LEAST_TIMEOUT_CYCLES / 1_000;
         return Err(format!(
-            "--timeout: {text} is shorter than {least}us, the shortest that differs from a pause"
+            "--timeout: {text} is shorter than {least}us, the shortest time that differs from a pause"
         ));
     }
     Ok(cycles)

@@ -115,7 +115,7 @@ fn cells(row: &TimeOutRow) -> [String; 9] {
 fn explanation(rows: &[TimeOutRow]) -> String {
     let Some((router, stuck)) = rows.first().map(|row| row.routers) else { return String::new() };
     format!(
-        "\nThe core of {stuck}, two hops from the sender, executes nothing for {} from the sender's start. Packets fill its slots and then wait in {router}. \
+        "\nThe core of {stuck}, two hops from the sender, executes nothing for {} from the sender's start. Packets fill the slots in front of it and then wait in {router}. \
          Without a time-out the packets behind them and their worker wait too, until the receiver continues. \
          With a time-out {router} drops the packet that has waited that long, and then at once the packets behind it (it drains) until a slot is free. \
          Each drop appends an entry EVENT_TIMED_OUT to its status queue and sends a negative acknowledge to the sender, which a full control \

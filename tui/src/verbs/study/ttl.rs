@@ -174,7 +174,7 @@ fn explanation(found: &Expiry) -> String {
     format!(
         "\nThe tables route packets for {to} in a loop: {}. Nothing that {from} sends to {to} arrives. A router decrements the time to \
          live of each packet that it receives and drops the packet at 0: its status queue has an entry EVENT_EXPIRED, and the \
-         sender receives a negative acknowledge, without which it would wait for ever.\n{} of {} packets were sent; the sender received negative acknowledges of {}{}.\n",
+         sender receives a negative acknowledge, without which it would wait for ever.\n{} of {} packets were sent; negative acknowledges received by the sender: {}{}.\n",
         entries.join(", "),
         found.sent,
         found.rows.len(),
@@ -225,7 +225,7 @@ mod tests {
         let text = explanation(&found);
         assert!(text.contains("D1 sends EAST. Nothing that D1 sends to D3 arrives"), "{text}");
         assert!(
-            text.ends_with("of 1; the control channel of 7:e3 has dropped 1 of its messages.\n"),
+            text.ends_with("sender: 1; the control channel of 7:e3 has dropped 1 of its messages.\n"),
             "{text}"
         );
         let answer = serde_json::to_value(shape("n300", &found)).unwrap();
