@@ -225,7 +225,9 @@ mod tests {
         let text = explanation(&found);
         assert!(text.contains("D1 sends EAST. Nothing that D1 sends to D3 arrives"), "{text}");
         assert!(
-            text.ends_with("sender: 1; the control channel of 7:e3 has dropped 1 of its messages.\n"),
+            text.ends_with(
+                "sender: 1; the control channel of 7:e3 has dropped 1 of its messages.\n"
+            ),
             "{text}"
         );
         let answer = serde_json::to_value(shape("n300", &found)).unwrap();
