@@ -92,7 +92,7 @@ struct Missed {
 }
 
 fn missed(gaps: &[Gap]) -> Vec<Missed> {
-    let one = |gap: &Gap| {
+    let shape = |gap: &Gap| {
         let at = gap.span.addr;
         Missed {
             chip: at.chip.0,
@@ -103,7 +103,7 @@ fn missed(gaps: &[Gap]) -> Vec<Missed> {
             detail: gap.reason.to_string(),
         }
     };
-    gaps.iter().map(one).collect()
+    gaps.iter().map(shape).collect()
 }
 
 fn xy(tile: NocXy) -> [u8; 2] {

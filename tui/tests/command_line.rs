@@ -44,19 +44,19 @@ impl Drop for Scratch {
 /// Fails with this code, prints one line that contains all of these words, and nothing else.
 fn refuses(arguments: &[&str], code: i32, words: &[&str]) {
     let output = meshscope(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-    assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{arguments:?}: {stderr}");
     for word in words {
-        assert!(said.contains(word), "{arguments:?}: {said}");
+        assert!(stderr.contains(word), "{arguments:?}: {stderr}");
     }
     assert!(output.stdout.is_empty(), "{arguments:?}");
 }
 
 fn answers(arguments: &[&str]) -> Value {
     let output = meshscope(arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
     let answer = serde_json::from_slice(&output.stdout).unwrap();
     conforms(arguments, &answer);
     answer
@@ -270,8 +270,8 @@ fn lists_hold_patterns_anywhere_and_say_that_they_are_empty() {
     }
     let none = list("zebra*");
     assert_eq!((none.status.code(), none.stdout.len()), (Some(0), 0));
-    let said = String::from_utf8_lossy(&none.stderr).into_owned();
-    assert!(said.contains("no names of functions hold `zebra*`"), "{said}");
+    let stderr = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(stderr.contains("no names of functions hold `zebra*`"), "{stderr}");
 }
 
 #[test]
@@ -310,8 +310,8 @@ fn symbols_value_keeps_its_promise() {
     let words = &["cannot apply `->go_messages` to `mailboxes_t`"];
     refuses(&["symbols", "type", path, "--elf", &app], 2, words);
     let partly = meshscope(&["symbols", "value", "uint8_t[65536]@0x9040", "--elf", &app]);
-    let said = String::from_utf8(partly.stdout).unwrap();
-    assert!(said.contains("the file has its first") && partly.status.success(), "{said}");
+    let stdout = String::from_utf8(partly.stdout).unwrap();
+    assert!(stdout.contains("the file has its first") && partly.status.success(), "{stdout}");
     refused("mailboxes->lunch", &["`mailboxes->lunch`", "did you mean launch?"]);
     refused("mailboxes->", &["`mailboxes->`", "name of a member"]);
     refused("RUN_MSG_G", &["`RUN_MSG_G`", "RUN_MSG_GO"]);
@@ -350,8 +350,11 @@ fn symbols_line_function_and_list_keep_their_promises() {
     refused(&["line", "parts.cpp"], &["<file>:<line>"]);
     refused(&["list", "nothing"], &["'nothing'", "types"]);
     let none = meshscope(&["symbols", "line", "parts.cpp:1", "--elf", &parts]);
-    let said = String::from_utf8(none.stderr).unwrap();
-    assert!(none.status.success() && said.contains("line 1 of parts.cpp has no code"), "{said}");
+    let stderr = String::from_utf8(none.stderr).unwrap();
+    assert!(
+        none.status.success() && stderr.contains("line 1 of parts.cpp has no code"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -400,17 +403,18 @@ fn symbols_backtrace_keeps_its_promise() {
 
     // Without the stack there are two frames, and the reason; with a bias the addresses differ.
     let output = meshscope(&[&verb[..], &saved[..6]].concat());
-    let (shown, said) =
+    let (shown, stderr) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert_eq!(output.status.code(), Some(4), "{stderr}");
     assert_eq!(shown.lines().count(), 2, "{shown}");
     assert!(
         shown.starts_with("#0 0x00009050 leaf at ?:?  [unwind.elf]\n#1 0x00009068 framed"),
         "{shown}"
     );
     assert!(
-        said.contains("the return address at 0xffb00f0c, which cannot be read: no --memory has it"),
-        "{said}"
+        stderr
+            .contains("the return address at 0xffb00f0c, which cannot be read: no --memory has it"),
+        "{stderr}"
     );
     let moved = format!("{case}@-0x1000");
     let output = meshscope(&["symbols", "backtrace", "--elf", &moved, "--reg", "pc=0x8050"]);
@@ -566,8 +570,8 @@ fn write_says_what_stood_there_and_keeps_a_log() {
         "missing": {}});
     assert_eq!(answer, promised);
     let output = write(&["0:1-2:0x20000", "0x12345678", "9"]);
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(said, "0:1-2:0x20000  old 0x00000000 0x00000000  new 0x12345678 0x00000009\n");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(stdout, "0:1-2:0x20000  old 0x00000000 0x00000000  new 0x12345678 0x00000009\n");
     let lines = std::fs::read_to_string(log.path()).unwrap();
     assert_eq!(lines.lines().count(), 2, "bringing the mesh up is no command: {lines}");
     assert!(lines.lines().all(|line| line.contains("\"command\":\"write\"")), "{lines}");

@@ -238,8 +238,8 @@ fn help_prints_what_the_option_prints() {
 
 #[test]
 fn help_lists_verbs_and_topics() {
-    let (code, list, said) = meshscope(&["help"]);
-    assert_eq!((code, said.as_str()), (Some(0), ""));
+    let (code, list, stderr) = meshscope(&["help"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
     for name in ["mesh", "symbols", "study", "targets", "exit-codes"] {
         assert!(list.lines().any(|line| line.trim().starts_with(name)), "{name}: {list}");
     }
@@ -249,7 +249,7 @@ fn help_lists_verbs_and_topics() {
 
 #[test]
 fn an_unknown_topic_is_one_sentence() {
-    let (code, page, said) = meshscope(&["help", "coffee"]);
-    assert_eq!((code, page.as_str(), said.lines().count()), (Some(2), "", 1));
-    assert!(said.contains("coffee"), "{said}");
+    let (code, page, stderr) = meshscope(&["help", "coffee"]);
+    assert_eq!((code, page.as_str(), stderr.lines().count()), (Some(2), "", 1));
+    assert!(stderr.contains("coffee"), "{stderr}");
 }

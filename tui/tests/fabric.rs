@@ -115,8 +115,8 @@ fn a_recorded_fabric_answers_every_question() {
     let refused = on(&file, &["fabric", "status"]);
     std::fs::remove_file(&path).unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("a recording holds no status queues"), "{said}");
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert!(stderr.contains("a recording holds no status queues"), "{stderr}");
 }
 
 #[test]

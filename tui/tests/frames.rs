@@ -81,22 +81,22 @@ fn larger_meshes_shrink_and_then_scroll() {
 #[test]
 fn the_fabric_is_requested_while_its_screen_is_shown() {
     let mut model = running((120, 36));
-    let asked = |commands: Vec<Command>| {
+    let fabric_requests = |commands: Vec<Command>| {
         let snapshots = commands.into_iter().filter_map(|command| match command {
             Command::Read(read_set) => Some(read_set.fabric),
             _ => None,
         });
         snapshots.collect::<Vec<_>>()
     };
-    assert_eq!(asked(press(&mut model, "5")), [true]);
+    assert_eq!(fabric_requests(press(&mut model, "5")), [true]);
     // Opens the core of the selected part, and Esc leads back.
     press(&mut model, "/clients<enter><enter>");
     assert_eq!((model.screen, model.tile), (Screen::Core, NocXy { x: 2, y: 1 }));
-    assert_eq!(asked(press(&mut model, "<esc>")), [true]);
+    assert_eq!(fabric_requests(press(&mut model, "<esc>")), [true]);
     assert_eq!(model.screen, Screen::Fabric);
     press(&mut model, "<esc>");
     assert!(model.part_filter.is_empty(), "the filter goes first");
-    assert_eq!(asked(press(&mut model, "<esc>")), [false]);
+    assert_eq!(fabric_requests(press(&mut model, "<esc>")), [false]);
 }
 
 #[test]
@@ -178,9 +178,9 @@ fn a_small_terminal_says_so_and_recovers() {
     let mut model = running((80, 24));
     let large = picture(&model);
     update(&mut model, Message::Resize(20, 5));
-    let said = picture(&model);
-    assert!(said.starts_with("too small: 20x5"), "{said}");
-    assert!(said.contains("40x10"), "nothing is cut off: {said}");
+    let small = picture(&model);
+    assert!(small.starts_with("too small: 20x5"), "{small}");
+    assert!(small.contains("40x10"), "nothing is cut off: {small}");
     update(&mut model, Message::Resize(80, 24));
     assert_eq!(picture(&model), large);
 }
@@ -447,7 +447,7 @@ fn the_line_of_the_waypoint_is_shown_where_its_file_is_found() {
         "{shown}"
     );
     let again = press(&mut model, "j");
-    assert!(!again.iter().any(|c| matches!(c, Command::ReadSource(_))), "asked for once");
+    assert!(!again.iter().any(|c| matches!(c, Command::ReadSource(_))), "requested once");
 }
 
 #[test]

@@ -44,10 +44,10 @@ fn meshscope(arguments: &[&str]) -> Output {
 #[track_caller]
 fn refuses(arguments: &[&str], code: i32, says: &str) -> String {
     let output = meshscope(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-    assert!(said.lines().count() == 1 && said.contains(says), "{arguments:?}: {said}");
-    said
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    assert!(stderr.lines().count() == 1 && stderr.contains(says), "{arguments:?}: {stderr}");
+    stderr
 }
 
 #[test]
@@ -120,8 +120,8 @@ fn what_a_program_made_is_not_echoed_whole() {
         vec![&long],
         vec!["--target", &format!("emulator:n300,{long}=1"), "mesh"],
     ] {
-        let said = refuses(&arguments, 2, "xxx[... ");
-        assert!(said.len() < 2_000, "{} characters", said.len());
+        let stderr = refuses(&arguments, 2, "xxx[... ");
+        assert!(stderr.len() < 2_000, "{} characters", stderr.len());
     }
 }
 
@@ -140,9 +140,9 @@ fn the_audit_log_is_not_written_into_the_working_directory() {
     command.args(["--target", "emulator:n150,run=idle", "write", "0:1-1:0x20000", "1"]);
     command.current_dir(&folder.0).env("HOME", "here").env("XDG_STATE_HOME", "there");
     let output = command.env_remove("MESHSCOPE_AUDIT_LOG").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(5), "{said}");
-    assert!(said.contains("nor HOME to an absolute path"), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{stderr}");
+    assert!(stderr.contains("nor HOME to an absolute path"), "{stderr}");
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
 }
 
@@ -176,8 +176,8 @@ fn a_library_that_never_loads_leaves_no_child_behind() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", &format!("ttsim:{library}"), "mesh"]).stdin(Stdio::null());
     let mut parent = command.stderr(Stdio::piped()).spawn().unwrap();
-    let said = std::io::BufReader::new(parent.stderr.take().unwrap());
-    let first = std::io::BufRead::lines(said).next().unwrap().unwrap();
+    let stderr = std::io::BufReader::new(parent.stderr.take().unwrap());
+    let first = std::io::BufRead::lines(stderr).next().unwrap().unwrap();
     assert!(first.ends_with("libstuck.so: bringing the target up ..."), "{first}");
     let hosts = || -> Vec<PathBuf> {
         let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);

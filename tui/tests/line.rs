@@ -201,12 +201,12 @@ fn tab_completes_and_offers() {
 #[test]
 fn a_sentence_of_the_probe_thread_is_a_notice_once() {
     let mut model = running((80, 24));
-    let said =
+    let board =
         || Board { sheets: Vec::new(), notice: Some((1, "tearing the ring ping down".into())) };
-    update(&mut model, with(said(), 1));
+    update(&mut model, with(board(), 1));
     assert!(picture_foot(&model).contains("tearing the ring ping down"));
     press(&mut model, "j");
-    update(&mut model, with(said(), 2));
+    update(&mut model, with(board(), 2));
     assert!(!picture_foot(&model).contains("tearing"));
 }
 

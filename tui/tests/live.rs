@@ -19,11 +19,11 @@ const MESH: &str = "emulator:n300";
 fn answer(target: &str, arguments: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     let output = command.args(["--json", "--target", target]).args(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
     assert!(
-        said.contains("of its own time"),
-        "one-shot verbs report the time of the snapshot: {said}"
+        stderr.contains("of its own time"),
+        "one-shot verbs report the time of the snapshot: {stderr}"
     );
     let answer = serde_json::from_slice(&output.stdout).unwrap();
     conforms(arguments, &answer);
@@ -113,9 +113,9 @@ fn what_is_unknown_is_usage_and_what_is_unsafe_is_refused() {
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
         let output = command.args(["--target", MESH, "read", place]).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{place}: {said}");
-        assert!(said.contains(word) && said.lines().count() == 1, "{place}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{place}: {stderr}");
+        assert!(stderr.contains(word) && stderr.lines().count() == 1, "{place}: {stderr}");
     }
 }
 
@@ -206,14 +206,17 @@ fn an_interrupted_recording_can_be_opened_or_is_gone() {
 
     let mut child = started(&["--target", MESH, "record", name, "--every", "10_000_000_000"]);
     // The first message comes when the first snapshot is in the file.
-    let mut said = [0; 1];
-    child.stderr.as_mut().unwrap().read_exact(&mut said).unwrap();
+    let mut first_byte = [0; 1];
+    child.stderr.as_mut().unwrap().read_exact(&mut first_byte).unwrap();
     let rest = interrupt(child, "INT");
-    assert!(rest.ends_with(&format!("meshscope: interrupted: {name}: 1 moment kept\n")), "{rest}");
+    assert!(
+        rest.ends_with(&format!("meshscope: interrupted: {name}: 1 moment recorded\n")),
+        "{rest}"
+    );
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     let output = command.args(["--target", name, "links"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -234,8 +237,8 @@ fn a_served_mesh_outlives_its_clients() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["serve", MESH, "--socket", socket.to_str().unwrap()]).stderr(Stdio::piped());
     let mut server = command.spawn().unwrap();
-    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
-    assert!(said.next().unwrap().unwrap().contains(&target));
+    let mut stderr = BufReader::new(server.stderr.take().unwrap()).lines();
+    assert!(stderr.next().unwrap().unwrap().contains(&target));
     let times: Vec<u64> =
         (0..2).map(|_| answer(&target, &["mesh"])["cycles"].as_u64().unwrap()).collect();
     assert!(times[0] < times[1], "the mesh went on: {times:?}");
@@ -251,8 +254,8 @@ fn the_view_outlives_its_target_and_says_so() {
     let mut serve = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     serve.args(["serve", MESH, "--socket", socket.to_str().unwrap()]).stderr(Stdio::piped());
     let mut server = serve.spawn().unwrap();
-    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
-    said.next().unwrap().unwrap();
+    let mut stderr = BufReader::new(server.stderr.take().unwrap()).lines();
+    stderr.next().unwrap().unwrap();
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", &format!("socket:{}", socket.display())]);
     let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 80, 24);

@@ -27,9 +27,9 @@ fn text(arguments: &[&str]) -> String {
 /// A verb prints one object with the number of its schema, which it matches.
 fn judge(arguments: &[&str]) {
     let output = meshscope(&[arguments, &["--json"]].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let answer = serde_json::from_slice::<Value>(&output.stdout);
-    let answer = answer.unwrap_or_else(|error| panic!("{arguments:?}: {error}: {said}"));
+    let answer = answer.unwrap_or_else(|error| panic!("{arguments:?}: {error}: {stderr}"));
     assert_eq!(answer["schema"], 1, "{arguments:?}");
     conforms(arguments, &answer);
 }
@@ -98,9 +98,9 @@ fn the_pages_of_verbs_name_their_schemas() {
 #[test]
 fn what_has_no_json_is_one_sentence() {
     let output = meshscope(&["schema", "record"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
-    assert!(output.stdout.is_empty() && said.contains("`record` prints no JSON"), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
+    assert!(output.stdout.is_empty() && stderr.contains("`record` prints no JSON"), "{stderr}");
 }
 
 #[test]

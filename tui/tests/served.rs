@@ -27,8 +27,8 @@ impl Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
         command.args(["serve", "emulator:n300", "--socket"]).arg(&socket);
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = BufReader::new(process.stderr.take().unwrap()).lines();
-        assert!(said.any(|line| line.unwrap().contains("is served")));
+        let mut stderr = BufReader::new(process.stderr.take().unwrap()).lines();
+        assert!(stderr.any(|line| line.unwrap().contains("is served")));
         Self { process, socket }
     }
 
@@ -45,8 +45,8 @@ impl Server {
 
     fn answer(&self, arguments: &[&str]) -> Value {
         let output = self.ask(arguments);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
         let answer = serde_json::from_slice(&output.stdout).unwrap();
         conforms(arguments, &answer);
         answer
@@ -87,8 +87,8 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     // in flight.
     let mut reader = server.writer(&["--allow", "write", "read", "1:3-3:0x0", "0x100000"]);
     let second = server.ask(&["--allow", "write", "mesh"]);
-    let said = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert!(said.contains(&format!("(process {}) holds this machine", reader.id())), "{said}");
+    let stderr = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(stderr.contains(&format!("(process {}) holds this machine", reader.id())), "{stderr}");
     assert_eq!(second.status.code(), Some(5), "refused is refused");
     reader.kill().unwrap();
     reader.wait().unwrap();
@@ -109,11 +109,11 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     let read = server.answer(&["--json", "read", place, "8"]);
     assert_eq!(read["bytes"], "feca0d6078563412");
     let again = server.ask(&["mesh"]);
-    let said = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(said.contains("left"), "the last client left by itself: {said}");
+    let stderr = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(stderr.contains("left"), "the last client left by itself: {stderr}");
     assert!(
-        said.contains(&format!("(process {writer_pid}) wrote last: 8 bytes at {place}")),
-        "{said}"
+        stderr.contains(&format!("(process {writer_pid}) wrote last: 8 bytes at {place}")),
+        "{stderr}"
     );
 }
 
@@ -136,8 +136,8 @@ fn several_clients_read_a_far_chip_at_the_same_time() {
         .into_iter()
         .map(|reader| {
             let output = reader.wait_with_output().unwrap();
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(output.status.code(), Some(0), "{said}");
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(0), "{stderr}");
             serde_json::from_slice(&output.stdout).unwrap()
         })
         .collect();
@@ -154,8 +154,8 @@ fn a_socket_is_its_owners_alone() {
         format!("umask 0; exec {program} serve emulator:n150 --socket {}", socket.display());
     let mut server = Command::new("sh");
     let mut server = server.args(["-c", &script]).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
-    assert!(said.any(|line| line.unwrap().contains("is served")));
+    let mut stderr = BufReader::new(server.stderr.take().unwrap()).lines();
+    assert!(stderr.any(|line| line.unwrap().contains("is served")));
     let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
     // Another file at the socket's path is not the server's to remove.
     std::fs::remove_file(&socket).unwrap();

@@ -12,8 +12,8 @@ fn study(arguments: &[&str]) -> Output {
 
 fn json(arguments: &[&str]) -> Value {
     let output = study(&[arguments, &["--json"]].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
     let answer = serde_json::from_slice(&output.stdout).unwrap();
     conforms(&[&["study"], arguments].concat(), &answer);
     answer
@@ -33,9 +33,9 @@ fn a_mesh_without_links_is_a_usage_error_of_every_study_and_all_of_them_end() {
         "watching",
     ] {
         let output = study(&[verb, "--mesh", "n150"]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{verb}: {said}");
-        assert_eq!(said.lines().count(), 1, "{verb}: {said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{verb}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{verb}: {stderr}");
         assert!(output.stdout.is_empty(), "{verb}: no head of a table that has no rows");
     }
 }

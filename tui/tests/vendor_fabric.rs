@@ -59,8 +59,8 @@ impl Socket {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
         command.args(["--target", &self.words(), "--json", "fabric"]).args(words);
         let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let answer = serde_json::from_slice(&output.stdout).expect(&said);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let answer = serde_json::from_slice(&output.stdout).expect(&stderr);
         conforms(&[&["fabric"], words].concat(), &answer);
         answer
     }

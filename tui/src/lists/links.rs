@@ -66,14 +66,14 @@ fn pair(
     model: &Model,
     mesh: &MeshState,
     link: &LinkState,
-    of: impl Fn(&EthState) -> Reading<u64>,
+    field: impl Fn(&EthState) -> Reading<u64>,
 ) -> String {
-    let of = &of;
+    let field = &field;
     let text = |end| {
-        let reading = mesh.eth(end).and_then(|t| t.eth.as_ref()).map_or(Reading::Absent, of);
+        let reading = mesh.eth(end).and_then(|t| t.eth.as_ref()).map_or(Reading::Absent, field);
         short(model.glyphs, &reading, u64::to_string)
     };
-    let between = if is_loose(model, mesh, link, of) { "~" } else { "/" };
+    let between = if is_loose(model, mesh, link, field) { "~" } else { "/" };
     format!("{}{between}{}", text(link.link.a), text(link.link.b))
 }
 
@@ -82,9 +82,9 @@ fn is_loose(
     model: &Model,
     mesh: &MeshState,
     link: &LinkState,
-    of: impl Fn(&EthState) -> Reading<u64>,
+    field: impl Fn(&EthState) -> Reading<u64>,
 ) -> bool {
-    let count = |mesh: &MeshState, end| mesh.eth(end).and_then(|t| t.eth.as_ref()).map(&of);
+    let count = |mesh: &MeshState, end| mesh.eth(end).and_then(|t| t.eth.as_ref()).map(&field);
     let moves =
         |end| model.mesh_before().is_some_and(|before| count(before, end) != count(mesh, end));
     link.apart_cycles.is_some_and(|apart| apart > APART_CYCLES)

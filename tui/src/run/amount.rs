@@ -56,8 +56,8 @@ pub(crate) fn chips(text: &str) -> Result<Vec<ChipId>, String> {
     let wrong = |part: &str| {
         format!("--chips: '{}' is not a chip number or range such as 0-7", shown(part))
     };
-    let number = |part: &str, of: &str| {
-        part.parse::<u16>().ok().filter(|chip| *chip <= MOST_CHIP).ok_or_else(|| wrong(of))
+    let number = |part: &str, range: &str| {
+        part.parse::<u16>().ok().filter(|chip| *chip <= MOST_CHIP).ok_or_else(|| wrong(range))
     };
     let mut seen = BTreeSet::new();
     let mut chips = Vec::new();

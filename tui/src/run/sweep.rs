@@ -68,9 +68,9 @@ impl Sweep {
                 Transport::Fabric(FabricOptions { topology, planes, core, policy, ..options })
             }
         };
-        let small = |what: &str, text: &str| {
-            let size = bytes(what, text)?;
-            u32::try_from(size).map_err(|_| format!("{what}: {size} bytes fit no tile's memory"))
+        let small = |option: &str, text: &str| {
+            let size = bytes(option, text)?;
+            u32::try_from(size).map_err(|_| format!("{option}: {size} bytes fit no tile's memory"))
         };
         if let Some(text) = &run.buffer_bytes {
             request.buffer_bytes = small("--buffer-bytes", text)?;
@@ -121,10 +121,10 @@ impl Sweep {
         for fault in &self.settings.faults {
             mesh.check_fault(fault).map_err(|error| error.to_string())?;
         }
-        let of = |&bytes: &u64| {
+        let compiled = |&bytes: &u64| {
             compile_over(mesh, &Request { bytes, ..self.request.clone() }, running.as_ref())
         };
-        self.sizes.iter().map(of).collect::<Result<_, _>>().map_err(|error| error.to_string())
+        self.sizes.iter().map(compiled).collect::<Result<_, _>>().map_err(|error| error.to_string())
     }
 
     /// The fabric that runs on the mesh, if packets are to use it.

@@ -76,19 +76,19 @@ impl Ends {
 /// Builds a difference.
 pub(crate) fn difference(difference: &Difference) -> Differs {
     let place = |c: ChipCoord| [c.x, c.y, c.rack, c.shelf];
-    let of = |chip: ChipId| Some(chip.0);
+    let number = |chip: ChipId| Some(chip.0);
     let kind = difference.kind();
     match *difference {
         Difference::MissingChip { file_id, coord, unique_id } => {
             let coord = coord.map(place);
             Differs { kind, expected_chip: Some(file_id), coord, unique_id, ..Differs::default() }
         }
-        Difference::ExtraChip(chip) => Differs { kind, chip: of(chip), ..Differs::default() },
+        Difference::ExtraChip(chip) => Differs { kind, chip: number(chip), ..Differs::default() },
         Difference::OtherChip { chip, expected } => {
-            Differs { kind, chip: of(chip), unique_id: Some(expected), ..Differs::default() }
+            Differs { kind, chip: number(chip), unique_id: Some(expected), ..Differs::default() }
         }
         Difference::MovedChip { chip, expected } => {
-            Differs { kind, chip: of(chip), coord: Some(place(expected)), ..Differs::default() }
+            Differs { kind, chip: number(chip), coord: Some(place(expected)), ..Differs::default() }
         }
         Difference::MissingLink(a, b) => {
             Differs { kind, link: Some(Ends::new(a, b)), ..Differs::default() }

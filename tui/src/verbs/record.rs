@@ -43,13 +43,13 @@ pub(super) fn run(
 }
 
 /// Parses a number within a range.
-fn number(what: &str, text: &str, range: RangeInclusive<u64>) -> Result<u64, Failure> {
-    let number = locate::number(text).map_err(|why| Failure::Usage(format!("{what}: {why}")))?;
+fn number(option: &str, text: &str, range: RangeInclusive<u64>) -> Result<u64, Failure> {
+    let number = locate::number(text).map_err(|why| Failure::Usage(format!("{option}: {why}")))?;
     if range.contains(&number) {
         return Ok(number);
     }
     let (least, most) = range.into_inner();
-    Err(Failure::Usage(format!("{what} {number}: it can be from {least} to {most}")))
+    Err(Failure::Usage(format!("{option} {number}: it can be from {least} to {most}")))
 }
 
 /// Records snapshots and counts the gaps.

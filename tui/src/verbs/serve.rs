@@ -29,8 +29,8 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     let hosts = if scene.host.is_some() { 1 } else { described.host_count() };
     if sockets.len() != 1 && sockets.len() != usize::from(hosts) {
         let once = if hosts == 1 { "" } else { ", or once for each" };
-        let what = format!("{mesh} has {hosts} host(s): --socket must be given once{once}");
-        return Err(Failure::Usage(what));
+        let why = format!("{mesh} has {hosts} host(s): --socket must be given once{once}");
+        return Err(Failure::Usage(why));
     }
     // Sockets are bound first: early clients wait for the mesh, and a path in use is reported at
     // once.

@@ -19,12 +19,12 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Starts waiting with this message.
-    pub(super) fn on(what: String) -> Self {
+    pub(super) fn on(message: String) -> Self {
         let (over, end) = mpsc::channel::<()>();
         std::thread::spawn(move || {
             let mut pause = FIRST_WORD;
             while end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                say(&what);
+                say(&message);
                 pause = NEXT_WORD;
             }
         });

@@ -44,7 +44,7 @@ struct Tables<'a> {
 
 /// Builds `fabric tables`.
 pub(crate) fn fabric_tables<'a>(target: &'a str, state: &'a MeshState) -> FabricTables<'a> {
-    let one = |found: &'a TablesState| {
+    let tables_of = |found: &'a TablesState| {
         let TablesState { at, place, shape, tables } = found;
         Tables {
             router: end(*at),
@@ -58,7 +58,7 @@ pub(crate) fn fabric_tables<'a>(target: &'a str, state: &'a MeshState) -> Fabric
             exit_nodes: &tables.exit_nodes,
         }
     };
-    let tables = state.fabric.tables.iter().map(one).collect();
+    let tables = state.fabric.tables.iter().map(tables_of).collect();
     FabricTables { target, cycles: state.cycles, tables }
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn fabric_routes<'a>(
         direction: hop.direction.name(),
         virtual_channel: hop.virtual_channel,
     };
-    let one = |route: &FabricRoute| {
+    let shape = |route: &FabricRoute| {
         let (word, at) = match route.end {
             RouteEnd::Arrived => ("arrived", None),
             RouteEnd::NoEntry(at) => ("no_entry", Some(at)),
@@ -130,7 +130,7 @@ pub(crate) fn fabric_routes<'a>(
         cycles: state.cycles,
         from: from.0,
         to: to.json(),
-        routes: routes.iter().map(one).collect(),
+        routes: routes.iter().map(shape).collect(),
     }
 }
 

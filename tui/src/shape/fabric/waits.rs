@@ -99,12 +99,12 @@ pub(crate) fn fabric_waits<'a>(
 
 /// Builds the waits.
 pub(super) fn waits(waits: &Waits) -> Vec<Wait> {
-    let one = |wait: &decode::state::Wait| Wait {
+    let shape = |wait: &decode::state::Wait| Wait {
         who: Waiter::of(wait.who),
         on: Waiter::of(wait.on),
         r#for: wait.reason.word(),
     };
-    waits.all.iter().map(one).collect()
+    waits.all.iter().map(shape).collect()
 }
 
 impl Waiter {

@@ -229,15 +229,15 @@ fn words_of(count: u64) -> String {
 }
 
 fn explained(kind: Kind, rounds: &[Round]) -> Explained {
-    let of = |proper| rounds.iter().filter(move |r| r.kind == kind && r.proper == proper);
-    let harmed = |proper| of(proper).filter(|round| round.is_harmed()).count();
+    let rounds_of = |proper| rounds.iter().filter(move |r| r.kind == kind && r.proper == proper);
+    let harmed = |proper| rounds_of(proper).filter(|round| round.is_harmed()).count();
     Explained {
         race: kind.name(),
         left_out: kind.left_out(),
         text: kind.explanation(),
-        careless_rounds: of(false).count(),
+        careless_rounds: rounds_of(false).count(),
         careless_harmed: harmed(false),
-        proper_rounds: of(true).count(),
+        proper_rounds: rounds_of(true).count(),
         proper_harmed: harmed(true),
     }
 }

@@ -105,7 +105,7 @@ fn row(round: &Round) -> Row {
 
 /// Number of slower rounds, the cost per packet in them, and the reasons of the others.
 fn summary(rounds: &[Round]) -> String {
-    let of = |effect| rounds.iter().filter(move |round| round.effect() == effect);
+    let rounds_of = |effect| rounds.iter().filter(move |round| round.effect() == effect);
     let mut costs: Vec<u64> = rounds.iter().filter_map(Round::cost_cycles).collect();
     costs.sort_unstable();
     let cost = match (costs.get(costs.len() / 2), costs.last()) {
@@ -116,13 +116,13 @@ fn summary(rounds: &[Round]) -> String {
         ),
         _ => String::new(),
     };
-    let late: u64 = of(Effect::NotWaitedFor).map(|round| round.rerouted).sum();
+    let late: u64 = rounds_of(Effect::NotWaitedFor).map(|round| round.rerouted).sum();
     format!(
         "{} of {}: slower{cost}\n{}: no packet was to use the link while it was down\n{}: {late} packets were rerouted, and no chip waited for them\n",
-        of(Effect::Slower).count(),
+        rounds_of(Effect::Slower).count(),
         rounds.len(),
-        of(Effect::NothingToSend).count(),
-        of(Effect::NotWaitedFor).count(),
+        rounds_of(Effect::NothingToSend).count(),
+        rounds_of(Effect::NotWaitedFor).count(),
     )
 }
 
@@ -145,12 +145,12 @@ pub(in crate::verbs) fn reroute(
         let more = round.outages.len().saturating_sub(1);
         let more = if more == 0 { String::new() } else { format!(" and {more}") };
         let first = round.outages.first();
-        let of = |cycles: Option<u64>| cycles.map(words::cycles).unwrap_or_default();
+        let text = |cycles: Option<u64>| cycles.map(words::cycles).unwrap_or_default();
         let cells = [
             round.seed.to_string(),
             first.map(|outage| format!("{}{more}", outage.link)).unwrap_or_default(),
-            of(first.map(|outage| outage.from_cycles)),
-            of(first.map(|outage| outage.cycles)),
+            text(first.map(|outage| outage.from_cycles)),
+            text(first.map(|outage| outage.cycles)),
             round.chip.map_or_else(|| "-".to_owned(), |chip| chip.0.to_string()),
             words::cycles(round.healthy_cycles),
             words::cycles(round.cycles),

@@ -77,16 +77,16 @@ pub(in crate::verbs) fn transport(
     let study_options = TransportStudy { mesh, workers: workers as u32, fabric: options, seed };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut tell = |row: &TransportRow| {
-        let one = compared(row);
+        let compared = compared(row);
         let cells = [
-            one.op.to_owned(),
-            words::bytes(one.size),
-            format!("{:.2} us", one.edm_us),
-            format!("{:.2} us", one.fabric_us),
-            format!("{:.2}", one.factor),
-            one.fabric.to_owned(),
-            one.muxes.to_string(),
-            one.wrong.to_string(),
+            compared.op.to_owned(),
+            words::bytes(compared.size),
+            format!("{:.2} us", compared.edm_us),
+            format!("{:.2} us", compared.fabric_us),
+            format!("{:.2}", compared.factor),
+            compared.fabric.to_owned(),
+            compared.muxes.to_string(),
+            compared.wrong.to_string(),
         ];
         lines.say(&cells);
     };

@@ -57,12 +57,12 @@ pub(super) fn claims(sums: &[Sums<'_>; 7]) -> Vec<Claim> {
 }
 
 /// Returns true if the value is within a quarter of the other.
-fn near(value: u64, of: u64) -> bool {
-    4 * value.abs_diff(of) <= of
+fn near(value: u64, other: u64) -> bool {
+    4 * value.abs_diff(other) <= other
 }
 
-fn percent(part: u64, of: u64) -> f64 {
-    100.0 * part as f64 / of.max(1) as f64
+fn percent(part: u64, all: u64) -> f64 {
+    100.0 * part as f64 / all.max(1) as f64
 }
 
 fn packets(sums: &Sums<'_>) -> Claim {
