@@ -413,7 +413,7 @@ fn symbols_backtrace_keeps_its_promise() {
     );
     assert!(
         stderr
-            .contains("the return address at 0xffb00f0c, which cannot be read: no --memory has it"),
+            .contains("the return address at 0xffb00f0c, which cannot be read: not in any --memory"),
         "{stderr}"
     );
     let moved = format!("{case}@-0x1000");
