@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_reads_is_cut() {
+    fn unreadably_long_text_is_cut() {
         let line = format!("target '{}' is none", "x".repeat(200_000));
         let cut = readable(&line);
         assert!(cut.starts_with("target 'xxx") && cut.ends_with("xxx' is none"), "{cut}");

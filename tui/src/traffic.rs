@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_costly_look_lasts_longer() {
+    fn a_costly_snapshot_lasts_longer() {
         assert_eq!(least_time(1_000, None), Duration::ZERO);
         assert_eq!(least_time(1_000, Some(1_000)), Duration::from_secs(1));
         assert_eq!(least_time(1, Some(3)), Duration::from_micros(333_334));

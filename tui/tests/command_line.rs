@@ -96,7 +96,7 @@ fn a_study_of_muxes_says_what_a_mesh_lacks() {
 }
 
 #[test]
-fn places_that_cannot_be_are_told_before_a_target_is_opened() {
+fn invalid_places_are_reported_before_a_target_is_opened() {
     let target = "socket:/nonexistent/meshscope";
     let read = |place, words: &[&str]| refuses(&["--target", target, "read", place], 2, words);
     read("0:12-3:0x0", &["12-3", "outside the chip"]);
@@ -205,7 +205,7 @@ fn symbols_type_tells_holes_bases_and_arguments() {
 }
 
 #[test]
-fn members_that_others_hide_are_told_by_their_base() {
+fn hidden_members_are_listed_by_their_base() {
     let classes = case("classes.elf");
     let answer = answers(&["symbols", "value", "pack", "--elf", &classes, "--json"]);
     let value = &answer["value"];
@@ -412,8 +412,9 @@ fn symbols_backtrace_keeps_its_promise() {
         "{shown}"
     );
     assert!(
-        stderr
-            .contains("the return address at 0xffb00f0c, which cannot be read: not in any --memory"),
+        stderr.contains(
+            "the return address at 0xffb00f0c, which cannot be read: not in any --memory"
+        ),
         "{stderr}"
     );
     let moved = format!("{case}@-0x1000");

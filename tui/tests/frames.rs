@@ -210,14 +210,14 @@ fn no_size_and_no_screen_panics() {
 }
 
 #[test]
-fn before_the_first_look_it_says_what_it_waits_for() {
+fn before_the_first_snapshot_it_reports_what_it_waits_for() {
     let mut model = model((80, 24));
     press(&mut model, "<enter>jk234?<esc><esc>1");
     assert!(picture(&model).contains("opening emulator:n300: 0.0s"));
 }
 
 #[test]
-fn space_freezes_the_display_and_looks_go_on() {
+fn space_freezes_the_display_and_snapshots_continue() {
     let mut model = running((80, 24));
     press(&mut model, " ");
     let frozen = picture(&model);
@@ -315,7 +315,7 @@ fn the_filter_of_links_counts_and_clears() {
 }
 
 #[test]
-fn the_filter_of_links_looks_through_all_that_a_row_shows() {
+fn the_filter_of_links_searches_the_whole_row() {
     let mut model = running((160, 48));
     for (typed, count) in [("sidl", 2), ("1K", 1), ("121/", 2), ("up", 2), ("nothing", 0)] {
         press(&mut model, &format!("/{typed}<enter>"));
@@ -340,7 +340,7 @@ fn the_chip_screen_finds_waypoints() {
 }
 
 #[test]
-fn paths_are_told_apart_by_their_ends() {
+fn paths_are_distinguished_by_their_ends() {
     let mut model = running((80, 24));
     let mut long = (*snapshot(2)).clone();
     let tiles = long.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
@@ -359,7 +359,7 @@ fn paths_are_told_apart_by_their_ends() {
 }
 
 #[test]
-fn what_runs_is_marked_where_nobody_knows_it() {
+fn unknown_activity_is_marked() {
     let mut model = running((80, 24));
     let mut lost = (*snapshot(2)).clone();
     let tiles = lost.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
@@ -463,7 +463,7 @@ fn gg_and_shift_g_reach_the_ends() {
 }
 
 #[test]
-fn panes_turn_both_ways_and_cores_too() {
+fn panes_and_cores_turn_in_both_directions() {
     let mut model = running((80, 24));
     press(&mut model, ":0:e8<enter><tab>");
     assert!(picture(&model).contains("channels and images"));
@@ -476,7 +476,7 @@ fn panes_turn_both_ways_and_cores_too() {
 }
 
 #[test]
-fn what_hung_is_latched_until_a_key_lets_it_be_tried_again() {
+fn what_hung_is_in_quarantine_until_a_key_retries_it() {
     let mut model = running((80, 24));
     assert_eq!(press(&mut model, "r"), [Command::Draw]);
     assert!(picture(&model).contains("nothing is in quarantine"));

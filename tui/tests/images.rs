@@ -23,7 +23,7 @@ fn images() -> String {
 }
 
 #[test]
-fn our_own_images_are_proved_whole() {
+fn built_in_images_are_verified_whole() {
     let output = meshscope(&["images", "0:9-6", "--elfs", &images(), "--json"], "");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();

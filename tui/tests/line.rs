@@ -72,7 +72,7 @@ fn board(sheets: Vec<Sheet>) -> Board {
 }
 
 #[test]
-fn a_run_is_shown_live_and_its_results_stay_until_put_away() {
+fn a_run_is_shown_live_and_its_results_stay_until_hidden() {
     let rows = || vec![row(4096, 2_345, Some(0)), row(65_536, 7_001, Some(0))];
     for size in SIZES {
         let mut model = running(size);
@@ -95,7 +95,7 @@ fn a_run_is_shown_live_and_its_results_stay_until_put_away() {
 }
 
 #[test]
-fn each_run_of_a_session_stands_under_its_own_heading() {
+fn each_run_of_a_session_has_its_own_heading() {
     let mut model = running((160, 48));
     let titled = |title: &str, rows, state| Sheet { title: title.into(), rows, state };
     let sheets = vec![
@@ -136,7 +136,7 @@ fn the_line_orders_with_the_grammar_of_the_verb() {
 }
 
 #[test]
-fn what_is_wrong_is_told_in_place_and_orders_nothing() {
+fn errors_are_shown_in_place_and_order_nothing() {
     for (line, word) in [
         (":run<enter>", "<OP>"),
         (":run all-gathr<enter>", "all-gather"),

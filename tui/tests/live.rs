@@ -221,7 +221,7 @@ fn an_interrupted_recording_can_be_opened_or_is_gone() {
 }
 
 #[test]
-fn a_person_who_waits_is_told_for_what() {
+fn a_slow_verb_reports_what_it_waits_for() {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", SLOW, "mesh"]);
     let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 80, 24);

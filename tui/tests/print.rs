@@ -72,7 +72,7 @@ fn pointers_are_followed_on_request_only() {
 }
 
 #[test]
-fn what_only_the_core_sees_is_said_to_be_so() {
+fn what_only_the_core_sees_is_reported_as_private() {
     let output = print(OURS, &["0:e8", "*(uint32_t *)0xFFB00010", "--json"]);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -82,7 +82,7 @@ fn what_only_the_core_sees_is_said_to_be_so() {
 }
 
 #[test]
-fn where_nothing_stands_is_unmapped() {
+fn an_empty_address_is_unmapped() {
     let output = print(OURS, &["0:e8", "uint32_t@0x50000", "--json"]);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -90,7 +90,7 @@ fn where_nothing_stands_is_unmapped() {
 }
 
 #[test]
-fn a_pointer_that_only_the_layouts_know_is_said_to_be_so() {
+fn a_pointer_that_only_the_layouts_know_is_reported() {
     let Some(firmware) = wheel() else { return };
     let target = format!("emulator:n300,firmware={firmware}");
     for expression in ["erisc_info", "*erisc_info", "erisc_info->channels[0].bytes_sent"] {

@@ -104,7 +104,7 @@ fn what_has_no_json_is_one_sentence() {
 }
 
 #[test]
-fn snapshots_are_as_their_schemas_say() {
+fn snapshots_match_their_schemas() {
     judge_on(
         LIVE,
         &[

@@ -41,7 +41,7 @@ fn a_mesh_without_links_is_a_usage_error_of_every_study_and_all_of_them_end() {
 }
 
 #[test]
-fn a_race_is_shown_with_its_explanation_and_told_to_scripts() {
+fn a_race_is_explained_as_text_and_as_json() {
     let table = study(&["race", "--seeds", "1"]);
     let text = String::from_utf8(table.stdout).unwrap();
     assert_eq!(table.status.code(), Some(0), "{text}");

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_pace_than_asked_for_is_explained() {
+    fn another_pace_than_requested_is_explained() {
         let second = Duration::from_secs(1);
         let message = |pace, cycles| missed(Pace::CyclesPerSecond(pace), second, cycles);
         assert_eq!(message(5_000, 5_300), None);
