@@ -11,11 +11,11 @@ use crate::shape::{
 };
 use schemars::Schema;
 
-/// What makes a schema.
+/// A function that builds a schema.
 type Make = fn() -> Schema;
 
-/// What is JSON, by the names of the verbs that print it; `dry-run` is that of any of them with --dry-run, `kept-entry` a line of the
-/// file of `fabric status --keep`.
+/// All JSON outputs, by verb; `dry-run` is that of any verb with --dry-run, `kept-entry` a line of
+/// the file of `fabric status --keep`.
 const SCHEMAS: &[(&str, Make)] = &[
     ("mesh", schema::<Mesh<'_>>),
     ("cores", schema::<Cores<'_>>),
