@@ -1,9 +1,29 @@
 //! Standard output of the one-shot verbs: JSON or columns of text; a closed pipe is a silent end.
 
 use crate::exit::Failure;
-use crate::shape::Answer;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
+
+/// The number of the promise: it grows if a key is ever renamed or goes.
+const SCHEMA: u32 = 1;
+
+/// Everything that `--json` prints is one object with the key `schema`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<T> {
+    /// The version of these keys. Within one version keys and words are added; none is renamed,
+    /// changes its meaning or goes.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: u32,
+    #[serde(flatten)]
+    answer: T,
+}
+
+impl<T> Answer<T> {
+    pub(crate) fn new(answer: T) -> Self {
+        Self { schema: SCHEMA, answer }
+    }
+}
 
 /// Writes text and flushes it.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {

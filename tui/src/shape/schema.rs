@@ -1,6 +1,6 @@
 //! JSON Schemas, derived from the output structs on request.
 
-use super::Answer;
+use crate::output::Answer;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};

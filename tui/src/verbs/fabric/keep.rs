@@ -2,7 +2,8 @@
 //! read.
 
 use crate::exit::Failure;
-use crate::shape::{Answer, Event};
+use crate::output::Answer;
+use crate::shape::Event;
 use fabric::status_queue::{StatusEntry, StatusReport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
