@@ -147,7 +147,7 @@ impl Image {
     }
 
     /// Returns address and value of the build id, for an image that its build id verifies. An image
-    /// of a directory may be a relocated copy: its text verifies it.
+    /// of a directory can be a relocated copy: its text verifies it.
     pub(crate) fn proof(&self) -> Option<&(u64, Vec<u8>)> {
         self.build_id.as_ref().filter(|_| self.path.is_none())
     }

@@ -185,7 +185,7 @@ fn was_guessed(load: &LoadedImage<'_>) -> bool {
 }
 
 /// Whether a found image of a directory has the same text as another found image. Layers are
-/// ignored: the loader may name them differently.
+/// ignored: the loader can name them differently.
 fn stands_for(dir: &LoadedImage<'_>, own: &LoadedImage<'_>) -> bool {
     dir.is_found() && own.is_found() && dir.image.text() == own.image.text()
 }

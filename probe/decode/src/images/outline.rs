@@ -112,7 +112,7 @@ impl Outline {
         let inner = &self.0;
         let node = |i: &u32| inner.nodes.get(*i as usize);
         let begins = |i: &u32| node(i).map_or(0, |node| node.addr);
-        // A large node may begin long before `from`.
+        // A large node can begin long before `from`.
         let last = inner.leaves.partition_point(|i| begins(i) < to);
         let before = inner.leaves.get(..last).into_iter().flatten().enumerate();
         let before = before.filter_map(move |(n, i)| Some((n, inner.nodes.get(*i as usize)?)));

@@ -18,7 +18,7 @@ pub(crate) struct Pointed {
 const KNOWN: [&str; 2] = ["erisc_info", "routing_info"];
 
 /// Returns the address of a structure of active Ethernet that host and firmware share, as the host
-/// places it: a linker may keep a pointer's type in the debug information, but not its value.
+/// places it: a linker can keep a pointer's type in the debug information, but not its value.
 fn known(layout: &ChipLayout, name: &str) -> Option<u64> {
     let l1 = &layout.eth.l1;
     match name {

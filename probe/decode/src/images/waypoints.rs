@@ -47,7 +47,7 @@ fn place(symbols: &Symbols, record: &[u8], files: &[u8]) -> Option<WaypointPlace
     Some(WaypointPlace { code: code(record), address, lines })
 }
 
-/// Strips the `./` with which paths of debug information, but not the macro's, may begin.
+/// Strips the `./` with which paths of debug information, but not the macro's, can begin.
 fn plain(path: &str) -> String {
     path.trim_start_matches("./").to_owned()
 }

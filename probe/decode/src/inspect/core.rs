@@ -199,7 +199,7 @@ impl Inspection<'_> {
     }
 
     /// Returns the application's channels, with the live words of a running kernel. After a kernel
-    /// has ended, other data may be at their addresses.
+    /// has ended, other data can be at their addresses.
     fn channels(&self, id: CoreId, mailbox: &Mailbox, has_go: bool) -> Vec<ChannelState> {
         let of_eth = mailbox.channels.as_ref().filter(|_| id.core == CoreKind::Erisc);
         let Some(channels) = of_eth else { return Vec::new() };

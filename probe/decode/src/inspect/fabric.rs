@@ -124,15 +124,15 @@ pub(super) fn spans(image: &Image, chip: ChipId, tile: NocXy) -> Vec<Span> {
 /// Returns the read set of the next snapshot, with all leads of this one and the oldest packets of
 /// all channels. It is unchanged if there is nothing new: then everything has been read.
 #[must_use]
-pub fn fabric_read_set(state: &FabricState, asked: &ReadSet) -> ReadSet {
-    let mut tiles = asked.fabric_tiles.clone();
+pub fn fabric_read_set(state: &FabricState, requested: &ReadSet) -> ReadSet {
+    let mut tiles = requested.fabric_tiles.clone();
     tiles.extend(state.leads.tiles.iter().copied());
     tiles.sort_unstable();
     tiles.dedup();
-    let tables = state.leads.tables.iter().filter(|_| asked.fabric_tables);
+    let tables = state.leads.tables.iter().filter(|_| requested.fabric_tables);
     let spans =
         state.leads.spans.iter().chain(tables).copied().chain(fabric_heads(state)).collect();
-    ReadSet { fabric: true, fabric_tiles: tiles, spans, ..asked.clone() }
+    ReadSet { fabric: true, fabric_tiles: tiles, spans, ..requested.clone() }
 }
 
 /// Returns the spans of the headers of all channels' oldest packets, for the next snapshot.

@@ -38,7 +38,7 @@ pub(super) fn gateways(
     let down = |end: &EthId| match of(end).map(|state| state.condition) {
         None | Some(LinkCondition::Up) => false,
         Some(LinkCondition::Training | LinkCondition::Down | LinkCondition::Disagree) => true,
-        // The far end may be unread because the link is down.
+        // The far end can be unread because the link is down.
         Some(LinkCondition::Unread) => {
             let near = eth(chips, *end);
             let trained = near.and_then(|near| near.train_status.known().copied());

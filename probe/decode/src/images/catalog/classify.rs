@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// The kind of a file.
 pub(super) enum FileKind {
-    /// An ELF for a known core: one entry for each layer that it may belong to.
+    /// An ELF for a known core: one entry for each layer that it can belong to.
     Elfs(Vec<CatalogEntry>),
     /// A log with kernel numbers.
     Log(Log),

@@ -126,7 +126,7 @@ impl Records {
         }
     }
 
-    /// Reads item by item: the log of a program that runs or has died may end anywhere.
+    /// Reads item by item: the log of a program that runs or has died can end anywhere.
     fn kernels(&mut self, path: &Path, text: &str, complain: &mut impl FnMut(usize, &str)) {
         for (line, item) in items(text) {
             let parse = |text: &str| Node::from_yaml(text)?.read::<Vec<Item>>();
@@ -188,7 +188,7 @@ impl Records {
     }
 }
 
-/// Returns the relevant lines of an item: tt-metal writes a kernel's source verbatim, which may not
+/// Returns the relevant lines of an item: tt-metal writes a kernel's source verbatim, which can not
 /// be YAML.
 fn needed(item: &str) -> String {
     const KEYS: [&str; 4] = ["- kernel:", "watcher_kernel_id:", "name:", "path:"];

@@ -18,7 +18,7 @@ pub(super) struct Launched {
     pub(super) at: u32,
     /// The tt-metal target it was built for.
     pub(super) target: &'static str,
-    /// Whether it has ended: its L1 range may hold the next kernel.
+    /// Whether it has ended: its L1 range can hold the next kernel.
     pub(super) released: bool,
 }
 

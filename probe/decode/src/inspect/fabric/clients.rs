@@ -42,7 +42,7 @@ impl Clients<'_> {
     }
 }
 
-/// Returns the used slots, at least 0: the count of taken packets is read later and may be ahead.
+/// Returns the used slots, at least 0: the count of taken packets is read later and can be ahead.
 fn not_overtaken(used: Reading<u64>) -> Reading<u64> {
     used.map(|used| if (used as u32).cast_signed() < 0 { 0 } else { used })
 }

@@ -60,7 +60,7 @@ impl<'a> Mux<'a> {
     }
 
     /// Returns the oldest packet. Slots are in order of channel; the count of forwarded packets
-    /// gives the next slot.
+    /// determines the next slot.
     fn head(&self, index: usize, channel: &MuxChannelFacts) -> Option<HeadState> {
         let slots = *channel.slots.known()?;
         let (bytes, header) = (*self.facts.slot_bytes.known()?, self.facts.header_bytes.known()?);
