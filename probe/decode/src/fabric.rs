@@ -11,6 +11,7 @@ mod channels;
 mod client;
 mod enumeration;
 mod fact;
+mod fact_table;
 mod header;
 mod location;
 mod mux;

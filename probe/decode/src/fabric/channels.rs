@@ -1,7 +1,8 @@
 //! The facts of a router's channels.
 
 use super::builtin::{Members, Names, pair};
-use super::fact::{Code, facts};
+use super::fact::Code;
+use super::fact_table::facts;
 use super::location::{Formula, Location, Slots, Word};
 use layouts::NocXy;
 use machine::fabric::Direction;

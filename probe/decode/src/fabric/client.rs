@@ -2,7 +2,7 @@
 
 use super::builtin::{Members, Names, pair};
 use super::enumeration::{Enumeration, Enumerator};
-use super::fact::facts;
+use super::fact_table::facts;
 use super::location::{Formula, Location, Locations as _, Structure, Word};
 use layouts::{ChipLayout, NocXy};
 use symbols::{Kind, Symbols, Type};

@@ -2,7 +2,8 @@
 
 use super::builtin::{Names, pair};
 use super::enumeration::{Enumeration, Enumerator};
-use super::fact::{NocTarget, facts};
+use super::fact::NocTarget;
+use super::fact_table::facts;
 use super::location::{Formula, Location, Memory, Word};
 use crate::reading::Reading;
 use machine::fabric::FabricNode;

@@ -3,7 +3,8 @@
 use super::builtin::{Members, Names, pair};
 use super::channels::{Edge, Receiver, Sender};
 use super::enumeration::Enumerator;
-use super::fact::{Code, facts};
+use super::fact::Code;
+use super::fact_table::facts;
 use super::header::Header;
 use super::location::{Formula, Location, Locations as _, Word};
 use super::tables::TablesLayout;
