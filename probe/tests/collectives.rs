@@ -168,13 +168,15 @@ fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
         let of_run = |link: &&LinkState| ends(&state, link).iter().any(|end| !end.0.is_empty());
         let [link] = state.links.iter().filter(of_run).collect::<Vec<_>>()[..] else { continue };
         assert!(link.apart_cycles.is_some_and(|apart| apart < 1_000_000), "{link:?}");
-        // A ring of two goes both ways over one link: a message of 16 KiB each, held by the worker that read it.
+        // A ring of two goes both ways over one link: a message of 16 KiB each, held by the worker
+        // that read it.
         let way = (16_384, 1, ChannelMeaning::AcknowledgedNotDone);
         let end = (vec![way, way], Some(16_384));
         agree += u32::from(ends(&state, link) == [end.clone(), end]);
         bench.target.pass(u64::from(DELAY_CYCLES) / 3).unwrap();
     }
-    // Where a message changes during a look, the ends may differ; one that goes on for ever would not.
+    // Where a message changes during a look, the ends may differ; one that goes on for ever would
+    // not.
     assert!(agree >= 9, "{agree} of {looks}");
     run.cancel();
     bench.finish(&mut run).unwrap();
@@ -189,7 +191,8 @@ fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
     }
 }
 
-/// Who only sends is done before the data are there: the chip that is quoted is one at which they end.
+/// Who only sends is done before the data are there: the chip that is quoted is one at which they
+/// end.
 #[test]
 fn nothing_is_faster_than_its_link() {
     let mut bench = Bench::new("n300");
@@ -336,7 +339,7 @@ fn what_cannot_be_given_back_is_told() {
     let said = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
     println!("{said}");
     assert!(said.contains("no progress") && said.contains("cleanup failed"), "{said}");
-    assert!(said.contains("link 0:e8-1:e0 is down, a way to chip 1"), "{said}");
+    assert!(said.contains("link 0:e8-1:e0 is down, a route to chip 1"), "{said}");
     assert!(!said.contains("0x"), "no raw words: {said}");
     let near = Place { chip: ChipId(0), tile: crate::common::layout().eth_channel(8).unwrap() };
     bench.target.pass(50_000).unwrap();
@@ -357,7 +360,8 @@ fn a_core_that_stands_still_is_blamed() {
     assert!(said.contains("stands still") && !said.contains("0x"), "{said}");
 }
 
-/// A compute core beats no heart: it is known by what it was given and does not use, or never began.
+/// A compute core beats no heart: it is known by what it was given and does not use, or never
+/// began.
 #[test]
 fn a_worker_that_stands_still_is_blamed_and_not_who_waits_for_it() {
     for (when, says) in [("@0ns", "did not take its go message"), ("", "does not continue")] {

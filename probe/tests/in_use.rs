@@ -222,7 +222,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     assert!(said.contains("2 channels of 1 buffers of 98304 bytes do not fit"), "{said}");
     let mut twice = program();
     twice.workers.push(twice.workers[0].clone());
-    assert_eq!(refuse(twice), "two workers at once on 0:1-2");
+    assert_eq!(refuse(twice), "two workers on 0:1-2");
     let mut long = program();
     long.workers[0].commands = vec![WorkerCommand::default(); 5_000];
     assert_eq!(refuse(long), "0:1-2: a list of 5000 commands is too long");
@@ -241,7 +241,7 @@ fn a_place_that_is_not_there_is_no_place_for_kernels() {
     let mut program = program();
     program.workers[0].place.tile = NocXy { x: 0, y: 0 };
     let error = refuse_if_in_use(&mut target, &images, &program).unwrap_err();
-    assert_eq!(crate::common::said(&error), "0:0-0 is no tile that runs kernels");
+    assert_eq!(crate::common::said(&error), "0:0-0 runs no kernels");
     program.workers[0].place.chip = ChipId(7);
     let error = refuse_if_in_use(&mut target, &images, &program).unwrap_err();
     assert_eq!(crate::common::said(&error), "there is no chip 7");
