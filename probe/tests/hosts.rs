@@ -75,7 +75,7 @@ fn a_host_alone_names_whose_chips_it_does_not_reach() {
     let said = "2 chips of anna cannot be reached from here (one link leads there, at 1:e6)";
     assert_eq!(target.mesh().problems, [said]);
     let none = scene(&file, Some(2)).build(&mut images).map(|_| ()).unwrap_err().to_string();
-    assert!(none.ends_with("has no host `2`: they are counted from 0 to 1"), "{none}");
+    assert!(none.ends_with("has no host `2`: they are numbered from 0 to 1"), "{none}");
 }
 
 #[test]
