@@ -1,4 +1,5 @@
-//! A mesh of two hosts: each alone sees its own chips and names the others', and both sockets together show all.
+//! A mesh of two hosts: each host sees its own chips and names the other host's chips; both sockets
+//! together show all.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use decode::images::ImageMap;
@@ -15,7 +16,7 @@ use transport::ttsim::HostCommand;
 use transport::wire::Welcome;
 use workloads::scene::{Scene, Workload};
 
-/// Two n300 of two hosts, joined by one cable between the chips that are behind.
+/// Two n300 of two hosts, joined by one cable between their far chips.
 const PAIR: &str = "\
 ChipSpec:
   left: {E: [8, 9]}
@@ -30,7 +31,7 @@ Graph:
   - [[0, S0], [1, S0]]
 ";
 
-/// A file of this process that is removed in the end.
+/// A file of this process that is removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -72,8 +73,8 @@ fn a_host_alone_names_whose_chips_it_does_not_reach() {
     let (mut images, _) = ImageMap::firmware();
     let target = scene(&file, Some(1)).build(&mut images).unwrap();
     is(target.mesh(), &descriptor().of_host(1));
-    let said = "2 chips of anna cannot be reached from here (one link leads there, at 1:e6)";
-    assert_eq!(target.mesh().problems, [said]);
+    let message = "2 chips of anna cannot be reached from here (one link leads there, at 1:e6)";
+    assert_eq!(target.mesh().problems, [message]);
     let none = scene(&file, Some(2)).build(&mut images).map(|_| ()).unwrap_err().to_string();
     assert!(none.ends_with("has no host `2`: they are numbered from 0 to 1"), "{none}");
 }
@@ -99,16 +100,16 @@ fn two_sockets_show_a_mesh_of_two_hosts_whole_and_each_its_part() {
     }
     let open = |words: &str| Session::open(words, &HostCommand::default(), Allow::default());
     let [a, b] = sockets.each_ref().map(|socket| format!("socket:{}", socket.path()));
-    let mut one = open(&a).map_err(|e| e.to_string()).unwrap();
-    is(one.target().mesh(), &descriptor().of_host(0));
-    let said = "2 chips of berta cannot be reached from here (one link leads there, at 1:e6)";
-    assert_eq!(one.target().mesh().problems, [said]);
-    // Time that one client lets pass has passed for the other.
-    let before = one.target().now().unwrap();
-    one.target().pass(5_000).unwrap();
-    let mut other = open(&b).map_err(|e| e.to_string()).unwrap();
-    assert!(other.target().now().unwrap() >= before + 5_000);
-    drop((one, other));
+    let mut first = open(&a).map_err(|e| e.to_string()).unwrap();
+    is(first.target().mesh(), &descriptor().of_host(0));
+    let message = "2 chips of berta cannot be reached from here (one link leads there, at 1:e6)";
+    assert_eq!(first.target().mesh().problems, [message]);
+    // Time that one client lets pass also passes for the other.
+    let before = first.target().now().unwrap();
+    first.target().pass(5_000).unwrap();
+    let mut second = open(&b).map_err(|e| e.to_string()).unwrap();
+    assert!(second.target().now().unwrap() >= before + 5_000);
+    drop((first, second));
     let mut both = open(&format!("{a},{b}")).map_err(|e| e.to_string()).unwrap();
     is(both.target().mesh(), &descriptor());
     assert_eq!(both.target().mesh().problems, Vec::<String>::new());
