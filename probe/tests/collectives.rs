@@ -1,4 +1,4 @@
-//! Collectives end to end on emulated meshes: launch, polls, check and clean-up.
+//! Collectives end to end on emulated meshes: launch, polls, check and cleanup.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
@@ -232,7 +232,7 @@ fn every_type_layout_and_direction_is_right_on_an_n300() {
     let sharded = |op| Request { layout: Layout::Sharded, ..request(op, 2, 5_003) };
     bench.all_right([Op::AllGather, Op::AllReduce, Op::AllToAll].map(sharded));
     let worker_initiated = |op| Request { worker_initiated: true, ..request(op, 2, 2_050) };
-    bench.all_right([Op::AllGather, Op::ReduceScatter, Op::SendReceive].map(told));
+    bench.all_right([Op::AllGather, Op::ReduceScatter, Op::SendReceive].map(worker_initiated));
     let kind = Some(TopologyKind::Line);
     bench.all_right([Op::AllGather, Op::Broadcast].map(|op| {
         let bidirectional = Bidirectional::FullTensors;

@@ -1,5 +1,5 @@
 //! Collectives over the fabric, end to end on emulated meshes: bring-up of the fabric, data
-//! transfer between workers, and clean-up.
+//! transfer between workers, and cleanup.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;

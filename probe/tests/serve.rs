@@ -37,8 +37,8 @@ fn serve(name: &str, machine: impl FnOnce() -> EmulatorBar + Send + 'static) -> 
     path
 }
 
-/// Connects a client with the right to write. It retries until the server notices that the previous
-/// client has left.
+/// Connects a client with the right to write. The previous client has left, but the server can take
+/// some time to notice.
 fn connect(path: &Path) -> SocketBar {
     SocketBar::connect(path, true).unwrap()
 }

@@ -68,8 +68,8 @@ fn spans(mesh: &Mesh, end: EthId) -> Option<[Span; 2]> {
     Some([l1.train_status.at, l1.link_status.at].map(|at| Span { addr: place.at(at), len: 4 }))
 }
 
-/// Returns true if a status word shows the link down. A word that is zero because no firmware fills
-/// it does not count.
+/// Returns true if a status word shows the link down. A link status of zero, which no firmware has
+/// filled, does not count.
 fn is_down(mesh: &Mesh, snapshot: &Snapshot, end: EthId) -> bool {
     let Some([train, status]) = spans(mesh, end) else { return false };
     let values = &mesh.layout().eth.values;

@@ -98,8 +98,8 @@ pub(super) fn constant(
     let value_in = |image: &Arc<Image>| image.symbols.constant(name)?.as_u64();
     let known = first.iter().find_map(|image| value_in(image));
     let known = known.or_else(|| images.all().find_map(value_in));
-    let image = first.first().map_or_else(String::new, |image| image.name.clone());
-    known.ok_or_else(|| ControlError::NoMember(image, name.to_owned()))
+    let first_name = first.first().map_or_else(String::new, |image| image.name.clone());
+    known.ok_or_else(|| ControlError::NoMember(first_name, name.to_owned()))
 }
 
 /// Returns the value of a constant of the image of this name.

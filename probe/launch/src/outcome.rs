@@ -51,7 +51,7 @@ pub enum Cause {
     Kernel(Ended),
     /// A kernel did not end.
     TookTooLong(Stuck),
-    /// Only the clean-up failed; the notes name what is left.
+    /// Only the cleanup failed; the notes name what is left.
     Left,
     /// A step of the run failed.
     Control(ControlError),

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn no_kernel_contains_the_beginning_of_another() {
+    fn no_kernel_begins_like_another() {
         let (images, _) = ImageMap::firmware();
         let kernels = || images.all().filter(|image| image.role == ImageRole::Kernel);
         for image in kernels() {

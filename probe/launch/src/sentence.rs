@@ -47,7 +47,7 @@ impl Facts {
             Cause::Program(misfit) => misfit.sentence(self.core),
             Cause::Kernel(ended) => ended.sentence(&tile),
             Cause::TookTooLong(stuck) => stuck.sentence(layout, &tile, self),
-            Cause::Left => "the clean-up failed".to_owned(),
+            Cause::Left => "the cleanup failed".to_owned(),
             Cause::Control(
                 error @ (ControlError::TookTooLong { .. }
                 | ControlError::Access { reason: AccessError::QueueError { .. }, .. }),

@@ -26,7 +26,7 @@ impl Together {
         Self { active, steps, left: steps, failed: None }
     }
 
-    /// Makes a group in which a failed command does not end the others, for clean-up.
+    /// Makes a group in which a failed command does not end the others, for cleanup.
     pub fn as_can_be(operations: impl IntoIterator<Item = Operation>) -> Self {
         Self { failed: Some(Vec::new()), ..Self::new(operations) }
     }

@@ -58,7 +58,7 @@ fn queue(bench: &mut Bench, chip: u16, entries: u32) -> Place {
     place
 }
 
-/// Reads the events and details of the entries.
+/// Reads event, packet number and time to live of each entry.
 fn entries(bench: &mut Bench, queue: Place) -> Vec<[u32; 3]> {
     let count = bench.word(queue, u64::from(QUEUE) + 8);
     let word =

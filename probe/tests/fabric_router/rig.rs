@@ -99,12 +99,12 @@ impl Packet {
 }
 
 impl Bench {
-    /// Returns the n-th compute tile of chip 1 in a row that no chip has harvested.
+    /// Returns a compute tile of the chip in a row that no chip has harvested.
     pub fn compute(&self, chip: u16) -> Place {
         let chips = &self.target.mesh().chips;
-        let there =
+        let works =
             |y: &u8| *y != 6 && chips.iter().all(|chip| chip.is_fused_off(*y) == Some(false));
-        place(chip, 1, (1..12).find(there).unwrap())
+        place(chip, 1, (1..12).find(works).unwrap())
     }
 
     fn symbols(&self, image: &str) -> &symbols::Symbols {

@@ -136,7 +136,7 @@ impl Graph {
         let path = self.named(best);
         let next = self.chips.iter().find(|chip| !path.contains(chip)).or(path.first());
         match (path.last(), next) {
-            (Some(&from), Some(&to)) => Missing::Edge { from, to, path: path },
+            (Some(&from), Some(&to)) => Missing::Edge { from, to, path },
             // There are no chips to put in order.
             _ => Missing::Parted(path, self.chips.clone()),
         }

@@ -80,7 +80,7 @@ impl Bench {
         let idle: Vec<Place> = idle.filter(|tile| !used.contains(tile)).collect();
         let now = self.target.now()?;
         for tile in idle {
-            self.disrupt(stands(tile), now, None)?;
+            self.disrupt(stuck(tile), now, None)?;
         }
         Ok(())
     }
@@ -119,6 +119,6 @@ pub(super) fn erisc(place: Place) -> CoreId {
     CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc }
 }
 
-pub(super) fn stands(place: Place) -> What {
+pub(super) fn stuck(place: Place) -> What {
     What::Core(erisc(place), CoreFault::Stuck)
 }

@@ -57,21 +57,21 @@ impl Case {
 
 /// A fault that congests a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ailment {
+pub(super) enum CongestionFault {
     /// Its link is slower by this factor.
     SlowLink { factor: u32 },
     /// The peer's acknowledgements and completions arrive later by this delay.
     LateCredits { delay_cycles: u64 },
     /// The peer stands still: it acknowledges nothing and frees no slot.
-    PeerStands,
+    PeerStuck,
     /// The router itself stands still.
-    RouterStands,
+    RouterStuck,
 }
 
 /// A congestion of the routers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Congestion {
-    pub(super) ailment: Ailment,
+    pub(super) fault: CongestionFault,
     /// Number of links with the fault, from the first.
     pub(super) links: usize,
     /// Its beginning, in cycles after the start of the run.
@@ -100,37 +100,40 @@ impl Congestion {
     /// Draws a congestion. One in eight lasts for ever; the others last from a packet's time to
     /// eight healthy runs.
     pub(super) fn draw(dice: &mut Dice, healthy: u64, links: usize) -> Self {
-        let stands = |dice: &mut Dice| match dice.below(2) {
-            0 => Ailment::PeerStands,
-            _ => Ailment::RouterStands,
+        let stuck = |dice: &mut Dice| match dice.below(2) {
+            0 => CongestionFault::PeerStuck,
+            _ => CongestionFault::RouterStuck,
         };
-        let (ailment, cycles) = match dice.below(8) {
+        let (fault, cycles) = match dice.below(8) {
             0 | 1 => {
                 let factor = scaled(dice, 2, 5) as u32;
-                (Ailment::SlowLink { factor }, Some(scaled(dice, healthy, LONG_BITS)))
+                (CongestionFault::SlowLink { factor }, Some(scaled(dice, healthy, LONG_BITS)))
             }
             2 => {
                 let delay_cycles = scaled(dice, PACKET_CYCLES[1], 5);
-                (Ailment::LateCredits { delay_cycles }, Some(scaled(dice, healthy, LONG_BITS)))
+                (
+                    CongestionFault::LateCredits { delay_cycles },
+                    Some(scaled(dice, healthy, LONG_BITS)),
+                )
             }
-            3 => (stands(dice), Some(scaled(dice, PACKET_CYCLES[0], 6))),
-            4..7 => (stands(dice), Some(scaled(dice, healthy, LONG_BITS))),
-            _ => (stands(dice), None),
+            3 => (stuck(dice), Some(scaled(dice, PACKET_CYCLES[0], 6))),
+            4..7 => (stuck(dice), Some(scaled(dice, healthy, LONG_BITS))),
+            _ => (stuck(dice), None),
         };
         let links = if dice.below(2) == 0 { 1 } else { links };
-        Self { ailment, links, from_cycles: part_of(dice, healthy), cycles }
+        Self { fault, links, from_cycles: part_of(dice, healthy), cycles }
     }
 }
 
 impl fmt::Display for Congestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.ailment {
-            Ailment::LateCredits { delay_cycles } => {
+        match self.fault {
+            CongestionFault::LateCredits { delay_cycles } => {
                 write!(f, "acknowledges {delay_cycles} cycles late")?;
             }
-            Ailment::SlowLink { factor } => write!(f, "a link {factor} times as slow")?,
-            Ailment::PeerStands => write!(f, "a peer of the router that stands still")?,
-            Ailment::RouterStands => write!(f, "a router that stands still")?,
+            CongestionFault::SlowLink { factor } => write!(f, "a link {factor} times as slow")?,
+            CongestionFault::PeerStuck => write!(f, "a peer of the router that stands still")?,
+            CongestionFault::RouterStuck => write!(f, "a router that stands still")?,
         }
         match self.cycles {
             Some(cycles) => write!(f, " from {} for {cycles}", self.from_cycles)?,
@@ -159,12 +162,12 @@ mod tests {
             assert_eq!(case.slots, 1);
             let congestion = Congestion::draw(&mut dice, HEALTHY, 2);
             assert!(congestion.from_cycles < HEALTHY, "{congestion:?}");
-            kinds[match (congestion.ailment, congestion.cycles) {
+            kinds[match (congestion.fault, congestion.cycles) {
                 (_, None) => 0,
                 (_, Some(cycles)) if cycles < HEALTHY => 1,
-                (Ailment::SlowLink { .. }, _) => 2,
-                (Ailment::LateCredits { .. }, _) => 3,
-                (Ailment::PeerStands | Ailment::RouterStands, _) => 4,
+                (CongestionFault::SlowLink { .. }, _) => 2,
+                (CongestionFault::LateCredits { .. }, _) => 3,
+                (CongestionFault::PeerStuck | CongestionFault::RouterStuck, _) => 4,
             }] += 1;
         }
         assert!(kinds.iter().all(|&count| count > 20), "{kinds:?}");

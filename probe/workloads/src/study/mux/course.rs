@@ -1,8 +1,8 @@
 //! Runs on the mesh of a study, one after the other: each is launched, congested, watched and
 //! repaired.
 
-use super::bench::{Bench, POLL_CYCLES, STEP_CYCLES, erisc, stands};
-use super::case::{Ailment, Case, Congestion};
+use super::bench::{Bench, POLL_CYCLES, STEP_CYCLES, erisc, stuck};
+use super::case::{Case, Congestion, CongestionFault};
 use super::cast::Cast;
 use super::chain::chain;
 use super::figures::{Figures, figures};
@@ -138,16 +138,16 @@ impl Bench {
         let until = congestion.cycles.map(|cycles| from + cycles);
         for post in self.posts.iter().take(congestion.links).cloned().collect::<Vec<_>>() {
             let router = post.router;
-            let what = match congestion.ailment {
-                Ailment::LateCredits { delay_cycles } => {
+            let what = match congestion.fault {
+                CongestionFault::LateCredits { delay_cycles } => {
                     What::Link(router.peer, LinkFault::SlowAck { delay_cycles })
                 }
-                Ailment::SlowLink { factor } => {
+                CongestionFault::SlowLink { factor } => {
                     let factor = factor * case.line_factor;
                     What::Link(router.eth, LinkFault::Slow { factor })
                 }
-                Ailment::PeerStands => stands(router.peer_place),
-                Ailment::RouterStands => stands(router.place),
+                CongestionFault::PeerStuck => stuck(router.peer_place),
+                CongestionFault::RouterStuck => stuck(router.place),
             };
             self.disrupt(what, from, until)?;
         }

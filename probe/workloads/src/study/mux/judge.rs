@@ -1,6 +1,6 @@
 //! Judges the outcome of a run.
 
-use super::case::{Ailment, Case, Congestion};
+use super::case::{Case, Congestion, CongestionFault};
 use super::course::Observed;
 use super::{MuxRun, MuxWait, SLOW_FACTOR, STARVE_FACTOR};
 
@@ -68,7 +68,7 @@ pub(super) fn judge(
         cycles,
         packet_cycles: healthy_cycles / u64::from(most.map_or(1, |most| most.max(1))),
         stall_cycles: congestion.cycles,
-        router_stands: congestion.ailment == Ailment::RouterStands,
+        router_stands: congestion.fault == CongestionFault::RouterStuck,
         undone,
         figures,
         congestion: congestion.to_string(),
