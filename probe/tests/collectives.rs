@@ -228,7 +228,7 @@ fn every_type_layout_and_direction_is_right_on_an_n300() {
     let sums = [Op::ReduceScatter, Op::AllReduce, Op::Reduce];
     let types = [DataType::Float32, DataType::Bfloat16];
     let sums_of = |data_type| sums.map(|op| Request { data_type, ..request(op, 2, 777) });
-    bench.all_right(types.into_iter().flat_map(of));
+    bench.all_right(types.into_iter().flat_map(sums_of));
     let sharded = |op| Request { layout: Layout::Sharded, ..request(op, 2, 5_003) };
     bench.all_right([Op::AllGather, Op::AllReduce, Op::AllToAll].map(sharded));
     let worker_initiated = |op| Request { worker_initiated: true, ..request(op, 2, 2_050) };

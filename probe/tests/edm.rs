@@ -138,7 +138,7 @@ struct Usage {
 /// Each worker on chip 0 sends its tensor to the worker of the same number on chip 1.
 fn copy_over_the_link(bench: &mut Bench, shape: &Shape, usage: Usage) {
     let tiles = |bench: &Bench, chip| {
-        (0..way.workers).map(|n| bench.worker_tile(chip, n)).collect::<Vec<_>>()
+        (0..usage.workers).map(|n| bench.worker_tile(chip, n)).collect::<Vec<_>>()
     };
     let (from, to) = (tiles(bench, 0), tiles(bench, 1));
     for (number, place) in (0..).zip(&from) {
@@ -153,7 +153,7 @@ fn copy_over_the_link(bench: &mut Bench, shape: &Shape, usage: Usage) {
     bench.run_id += 1;
     let parts = if usage.sharing == worker::SHARED { usage.workers as u32 } else { 1 };
     let buffer_bytes = parts * shape.buffer_bytes();
-    for number in 0..way.workers {
+    for number in 0..usage.workers {
         let tensor = number as u32;
         let side = |edm| Side {
             worker: tensor,
@@ -198,7 +198,7 @@ fn copy_over_the_link(bench: &mut Bench, shape: &Shape, usage: Usage) {
         let edm = if number < usage.workers { NEAR } else { FAR };
         assert_eq!(bench.word(edm, semaphore), 0, "{usage:?}");
     }
-    for tensor in 0..way.workers as u32 {
+    for tensor in 0..usage.workers as u32 {
         assert_eq!(bench.tensor(1, tensor, shape), shape.words(tensor), "{usage:?} {tensor}");
     }
     for place in [NEAR, FAR] {

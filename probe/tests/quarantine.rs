@@ -38,7 +38,7 @@ fn open(patience: Patience) -> (BarTarget, Handle) {
 
 /// Returns the reason of a range's gap.
 fn gap(snapshot: &Snapshot, span: Span) -> String {
-    let gap = snapshot.gaps.iter().find(|gap| gap.span == of);
+    let gap = snapshot.gaps.iter().find(|gap| gap.span == span);
     gap.unwrap_or_else(|| panic!("{:?}", snapshot.gaps)).reason.to_string()
 }
 

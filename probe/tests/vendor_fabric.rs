@@ -20,7 +20,7 @@ use machine::target::Target;
 fn inspected_status(target: &mut BarTarget, routers: usize) -> String {
     let (mut images, _) = ImageMap::firmware();
     let read_set = ReadSet { links: true, proofs: true, ..ReadSet::default() };
-    let read_set = ReadSet { fabric: true, fabric_tables: true, ..asked };
+    let read_set = ReadSet { fabric: true, fabric_tables: true, ..read_set };
     let mesh = target.mesh().clone();
     let snapshot = target.read(&plan_proofs(&mesh, &images, &read_set));
     images.learn(&mesh, &snapshot);

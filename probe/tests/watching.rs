@@ -36,7 +36,8 @@ fn differences(a: &Rig, b: &Rig) -> Vec<(ChipId, NocXy, TileKind, Range<usize>)>
     for (chip, tile, kind) in tiles() {
         let (first, second) = (a.l1(chip, tile), b.l1(chip, tile));
         assert_eq!(first.len(), second.len());
-        for at in (0..one.len()).step_by(4).filter(|&at| first[at..at + 4] != second[at..at + 4]) {
+        for at in (0..first.len()).step_by(4).filter(|&at| first[at..at + 4] != second[at..at + 4])
+        {
             found.push((chip, tile, kind, at..at + 4));
         }
     }

@@ -174,7 +174,7 @@ fn a_router_that_does_not_fit_says_why() {
 fn an_end_waits_for_the_peer() {
     let bench = Bench::new(Policy::Unbounded, [0]);
     let (near, far) = (bench.router, bench.far);
-    let mut session = bench.strangers();
+    let mut session = bench.into_session();
     write(&mut session, &far, "termination_signal_addr", 1);
     let (found, _) = inspected(&mut session);
     let left = Party::Router(near.eth);
@@ -194,7 +194,7 @@ fn an_end_waits_for_packets_and_clients_wait_for_a_router_that_has_ended() {
     bench.cut();
     bench.launch_mux();
     bench.launch_senders();
-    let mut session = bench.strangers();
+    let mut session = bench.into_session();
     write(&mut session, &near, "termination_signal_addr", 1);
     let (found, _) = inspected(&mut session);
     let (router, sender) = (Party::Router(near.eth), Party::Sender(near.eth, 0));

@@ -265,7 +265,7 @@ impl Bench {
 /// number channels alike.
 fn channels(exchange: &Exchange, first: bool) -> Vec<bool> {
     let directions = if exchange.bidirectional { 2 } else { 1 };
-    (0..what.channels * directions).map(|n| (n % directions == 0) == first).collect()
+    (0..exchange.channels * directions).map(|n| (n % directions == 0) == first).collect()
 }
 
 fn address(images: &ImageMap, kernel: &str, path: &str) -> Result<u64, ControlError> {

@@ -84,7 +84,7 @@ pub fn study(
 ) -> Result<Vec<Round>, SceneError> {
     let mut bench = Bench::new(setup)?;
     let mut rounds = Vec::new();
-    for seed in setup.seed..asked.seed + setup.seeds {
+    for seed in setup.seed..setup.seed + setup.seeds {
         let TrafficStudy { packets, pattern, mux_percent, .. } = *setup;
         let round = bench.round(Draw { seed, packets, pattern, mux_percent })?;
         report(&round);

@@ -130,7 +130,7 @@ pub struct Stuck {
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { end, op, waits_for, channel, addr, bytes_sent } = self;
-        let waits_for = waits_for.map_or("word that it does not report", Took::name);
+        let waits_for = waits_for.map_or("word of unknown kind", Took::name);
         write!(
             f,
             "{end}: op {op} waits for a {waits_for} of channel {channel} for ever: bytes_sent at {addr:#x} is {bytes_sent}"
