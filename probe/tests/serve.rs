@@ -224,7 +224,7 @@ fn a_client_is_notified_that_the_machine_is_not_ready() {
     for _ in 0..2 {
         let Received::Message(Reply::Wait(why)) = receive(&mut stream, &mut Vec::new()).unwrap()
         else {
-            panic!("no word")
+            panic!("no message")
         };
         assert_eq!(why, "emulator:bare is being brought up");
     }
@@ -239,7 +239,7 @@ fn a_client_is_notified_that_the_machine_is_not_ready() {
 fn a_server_that_does_not_answer_times_out() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let Err(error) = SocketBar::over(ours, None, Duration::from_millis(100)) else {
-        panic!("greeted")
+        panic!("the server answered")
     };
     assert_eq!(error, AccessError::Unreachable("it did not answer within 100ms".into()));
 }

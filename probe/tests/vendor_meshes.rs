@@ -27,7 +27,7 @@ fn emulated(mesh: &str) -> BarTarget {
 }
 
 /// Asserts the chips and links of a mesh. Returns the target.
-fn is(mut target: BarTarget, mesh: &str) -> BarTarget {
+fn assert_shipped(mut target: BarTarget, mesh: &str) -> BarTarget {
     let expected = shipped(mesh);
     let found = target.mesh().clone();
     assert_eq!(found.problems, Vec::<String>::new(), "{mesh}");
@@ -50,29 +50,29 @@ fn is(mut target: BarTarget, mesh: &str) -> BarTarget {
 
 #[test]
 fn an_n150() {
-    is(emulated("n150"), "n150");
+    assert_shipped(emulated("n150"), "n150");
     let Some(target) = common::open("wh") else { return };
-    is(target, "n150");
+    assert_shipped(target, "n150");
 }
 
 #[test]
 fn an_n300() {
-    is(emulated("n300"), "n300");
+    assert_shipped(emulated("n300"), "n300");
     let Some(target) = common::open("wh_x2") else { return };
-    is(target, "n300");
+    assert_shipped(target, "n300");
 }
 
 #[test]
 fn a_t3000() {
-    is(emulated("t3000"), "t3000");
+    assert_shipped(emulated("t3000"), "t3000");
     let Some(target) = common::open("wh_x8") else { return };
-    is(target, "t3000");
+    assert_shipped(target, "t3000");
 }
 
 #[test]
 fn a_galaxy_whose_base_firmware_does_not_route_is_reached_by_pcie_only() {
     let asked_by_pcie = |target: BarTarget| {
-        let mut target = is(target, "galaxy,cabling=torus");
+        let mut target = assert_shipped(target, "galaxy,cabling=torus");
         assert_eq!(target.queue_commands(), 0);
         let tile = crate::common::layout().eth_channel(8).unwrap();
         let offset = crate::common::layout().eth.l1.routing_disabled.at;
